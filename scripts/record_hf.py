@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Records a pair of Hugging Face models: the target generates by sampling, and each token is written with its natural
-log-probabilities under target and draft. speclab plan --recording reads the file (docs/recordings.md). In Python, of models
+log-probabilities under target and draft. speclab plan recording reads the file (docs/recordings.md). In Python, of models
 that are there already, speclab.hf.record does the same.
 
 usage: record_hf.py --target MODEL --draft MODEL --out FILE.csv [options]

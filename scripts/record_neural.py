@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Records the pair of configs/neural: text that its target generates, with log-probabilities under the target and under six
-drafters, at temperature 1 and 0, after prompts of three texts. speclab plan --recording FILE --column DRAFTER reads them.
+drafters, at temperature 1 and 0, after prompts of three texts. speclab plan recording FILE --column DRAFTER reads them.
 
 usage: record_neural.py [--out FOLDER] [--models FOLDER] [--data FOLDER] [--seed N] [...]
        record_neural.py --check      compares the neural columns of the files with the models, from the recorded tokens

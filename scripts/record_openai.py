@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Records a pair of models behind a completions API: the target generates with log-probabilities, the draft echoes the
-same text with its own. Writes a CSV of natural log-probabilities for speclab plan --recording (docs/recordings.md).
+same text with its own. Writes a CSV of natural log-probabilities for speclab plan recording (docs/recordings.md).
 
 usage: record_openai.py --target MODEL --draft MODEL --prompts FILE --out FILE.csv [--url URL] [--draft-url URL] [options]
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Records a pair of models on vLLM servers: the target generates, the draft scores the same ids. Writes a CSV of natural
-log-probabilities for speclab plan --recording (docs/recordings.md).
+log-probabilities for speclab plan recording (docs/recordings.md).
 
 usage: record_vllm.py --target-url URL --draft-url URL --prompts FILE --out FILE.csv [options]
 

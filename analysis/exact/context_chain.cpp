@@ -38,8 +38,7 @@ std::string grouped(std::size_t number) {
 }
 
 constexpr const char* remedy =
-    "; keep fewer tokens a context with sampling top_k or top_p, or choose a smaller vocabulary or models of "
-    "lower order";
+    "; keep fewer tokens a context with sampling top_k or top_p, or choose a smaller vocabulary or models of lower order";
 
 }  // namespace
 

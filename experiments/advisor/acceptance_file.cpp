@@ -55,9 +55,7 @@ AcceptanceFile file_of(ModelLog log) {
     // At most this many of the positions that count as rejected were never drafted.
     const double absent = std::min(static_cast<double>(log.short_by), examined - accepted);
     found.warnings.push_back(fmt::format(
-        "{:.1f}% of the positions were not drafted, since some rounds were shorter than {}: what was "
-        "not drafted counts as rejected here. α is between {:.4g} and {:.4g}; a log of rounds would "
-        "tell",
+        "{:.1f}% of the positions were not drafted, since some rounds were shorter than {}: what was not drafted counts as rejected here. α is between {:.4g} and {:.4g}; a log of rounds would tell",
         100 * static_cast<double>(log.short_by) / all, log.counts.examined.size(), accepted / examined,
         accepted / std::max(examined - absent, accepted)));
   }
@@ -123,7 +121,7 @@ const LogFormat& format_of(const LogSource& source, const std::string& file) {
     reasons += fmt::format("\n  {:<22}{}", format.name, reason);
   }
   throw UsageError(fmt::format(
-      "{}: in no known format of logs (speclab plan --list-logs shows a sample of each):{}", file, reasons));
+      "{}: in no known format of logs (speclab plan list logs shows a sample of each):{}", file, reasons));
 }
 
 }  // namespace

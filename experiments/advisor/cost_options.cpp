@@ -92,26 +92,31 @@ double checked_c(double c, const std::string& where) {
 
 }  // namespace
 
-void add_cost_options(po::options_description& options) {
-  options.add_options()("c", po::value<double>(), "time of a draft run / time of a plain target run")(
-      "target", po::value<std::string>(), "target model, a preset or a config.json")(
-      "draft", po::value<std::string>(), "draft model, a preset or a config.json")(
-      "device", po::value<std::string>(), "device, a preset")("devices", po::value<int>()->default_value(1),
-                                                              "devices in tensor parallel")(
-      "draft-devices", po::value<int>(), "the same for the draft (default: as the target)")(
-      "dtype", po::value<std::string>()->default_value("bf16"),
-      "bf16, fp16, fp8, int8, or int4 (weights only); caches are 16-bit")(
-      "bandwidth-efficiency", po::value<double>()->default_value(0.8, "0.8"),
-      "share of the bandwidth to be had (assumed)")("flops-efficiency",
-                                                    po::value<double>()->default_value(0.7, "0.7"),
-                                                    "share of the peak FLOP/s to be had (assumed)")(
-      "run-overhead-us", po::value<double>()->default_value(100, "100"),
-      "microseconds a run: launch, sampling, host (assumed)")(
-      "layer-overhead-us", po::value<double>()->default_value(5, "5"), "microseconds a layer (assumed)")(
-      "reduce-latency-us", po::value<double>()->default_value(10, "10"),
-      "microseconds an all-reduce, besides its bytes (assumed)")(
-      "target-times", po::value<std::string>(), "measured times of the target: CSV tokens,batch,ms")(
-      "draft-times", po::value<std::string>(), "the same for the draft");
+void add_draft_cost_options(po::options_description& options) {
+  auto add = options.add_options();
+  add("c", po::value<double>(), "time of a draft run / time of a plain target run");
+  add("draft", po::value<std::string>(), "draft model, a preset or a config.json");
+  add("draft-times", po::value<std::string>(), "measured times of the draft: CSV tokens,batch,ms");
+}
+
+void add_target_cost_options(po::options_description& options) {
+  auto add = options.add_options();
+  add("target", po::value<std::string>(), "target model, a preset or a config.json");
+  add("device", po::value<std::string>(), "device, a preset (speclab plan list devices)");
+  add("devices", po::value<int>()->default_value(1), "devices in tensor parallel");
+  add("draft-devices", po::value<int>(), "the same for the draft (default: as the target)");
+  add("dtype", po::value<std::string>()->default_value("bf16"),
+      "bf16, fp16, fp8, int8, or int4 (weights only); caches are 16-bit");
+  add("bandwidth-efficiency", po::value<double>()->default_value(0.8, "0.8"),
+      "share of the bandwidth to be had (assumed)");
+  add("flops-efficiency", po::value<double>()->default_value(0.7, "0.7"),
+      "share of the peak FLOP/s to be had (assumed)");
+  add("run-overhead-us", po::value<double>()->default_value(100, "100"),
+      "microseconds a run: launch, sampling, host (assumed)");
+  add("layer-overhead-us", po::value<double>()->default_value(5, "5"), "microseconds a layer (assumed)");
+  add("reduce-latency-us", po::value<double>()->default_value(10, "10"),
+      "microseconds an all-reduce, besides its bytes (assumed)");
+  add("target-times", po::value<std::string>(), "measured times of the target: CSV tokens,batch,ms");
 }
 
 double checked_number(const po::variables_map& values, const char* name, double least, double most) {

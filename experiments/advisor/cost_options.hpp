@@ -9,7 +9,10 @@
 
 namespace speclab {
 
-void add_cost_options(boost::program_options::options_description& options);
+/// --c, --draft and --draft-times: what one draft costs.
+void add_draft_cost_options(boost::program_options::options_description& options);
+/// What the target costs: it and the device by the roofline, or measured times.
+void add_target_cost_options(boost::program_options::options_description& options);
 
 /// Costs of the target and of one draft, and where they come from.
 struct KnownCosts {

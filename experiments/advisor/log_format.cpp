@@ -14,8 +14,7 @@ constexpr std::uint64_t longest_round = 100000;
 void refuse_more_accepted(const std::string& where, std::uint64_t accepted, std::uint64_t drafted) {
   if (accepted <= drafted) return;
   throw UsageError(fmt::format(
-      "{}: {} tokens accepted of {} drafted; a log of emitted tokens counts one more a round than "
-      "were accepted",
+      "{}: {} tokens accepted of {} drafted; a log of emitted tokens counts one more a round than were accepted",
       where, accepted, drafted));
 }
 

@@ -121,9 +121,7 @@ std::vector<Figure> ranking_figures(const DrafterRanking& ranking) {
 
 std::string comparison_headline(const ChoiceComparison& comparison) {
   return fmt::format(
-      "{} of {} choices of γ are the best; {} more are within the rounding of their inputs. The others lose "
-      "at most "
-      "{:.2g}% of the speedup.",
+      "{} of {} choices of γ are the best; {} more are within the rounding of their inputs. The others lose at most {:.2g}% of the speedup.",
       comparison.same, comparison.rows.size(), comparison.within_rounding, comparison.largest_loss_percent);
 }
 

@@ -188,7 +188,7 @@ std::string device_text(const DeviceFindings& device, const PlannedCosts& costs)
                      fmt::format("{:.3g} J a token plain, {:.3g} speculative (without idle power)",
                                  device.joules_per_token->plain, device.joules_per_token->speculative));
   }
-  return out + "Roofline: efficiencies and overheads are assumptions; see speclab plan --help.\n";
+  return out + "Roofline: efficiencies and overheads are assumptions; speclab plan alpha --help lists them.\n";
 }
 
 }  // namespace
@@ -196,7 +196,7 @@ std::string device_text(const DeviceFindings& device, const PlannedCosts& costs)
 std::string settings_text(const std::vector<ServerSetting>& settings) {
   std::string out;
   if (!settings.empty())
-    out += "\nServers rename options; speclab plan --list-options says where each was read.\n";
+    out += "\nServers rename options; speclab plan list options says where each was read.\n";
   for (const ServerSetting& setting : settings) {
     out += fmt::format("\n{}, options of {}:\n", setting.server, setting.checked);
     for (const std::string& one : setting.lines) out += "  " + one + "\n";

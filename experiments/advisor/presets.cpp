@@ -94,7 +94,7 @@ Json logs_json() {
 }
 
 std::string logs_text() {
-  std::string out = "Formats of logs that plan --log reads, in the order in which they are tried.\n";
+  std::string out = "Formats of logs that plan log reads, in the order in which they are tried.\n";
   for (const LogFormat& format : log_formats()) {
     out += fmt::format("\n{} ({})\n  {}\n", format.name, format.server, format.sentence);
     if (*format.source != '\0') out += fmt::format("  source: {}\n", format.source);
@@ -128,13 +128,13 @@ std::string devices_text() {
 }
 
 std::string models_text() {
-  Table table{"models",
-              "",
-              {"model", "parameters, 10^9", "active", "layers", "hidden", "heads", "kv heads", "vocabulary",
-               "cache, KiB a token", "source"},
-              {},
-              "Parameters from the shape; the cache in 16 bits. A model without layers is known by its size "
-              "alone."};
+  Table table{
+      "models",
+      "",
+      {"model", "parameters, 10^9", "active", "layers", "hidden", "heads", "kv heads", "vocabulary",
+       "cache, KiB a token", "source"},
+      {},
+      "Parameters from the shape; the cache in 16 bits. A model without layers is known by its size alone."};
   for (const Transformer& model : model_presets()) {
     table.rows.push_back({text_cell(model.name), number_cell(parameters(model) / giga),
                           number_cell(active_parameters(model) / giga), number_cell(model.layers),

@@ -1,4 +1,4 @@
-// The page of `speclab plan --recording`: what it found in a sentence, and figures.
+// The page of `speclab plan recording`: what it found in a sentence, and figures.
 #pragma once
 
 #include <string>

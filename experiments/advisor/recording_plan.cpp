@@ -241,10 +241,9 @@ void add_rounds(RecordingPlan& plan, const Recording& recording, const Recording
     plan.policies = policy_rows(recording, curve, *rule.rounds, plan.c);
   }
   if (best == most && most < settings.max_gamma && recording.by_depth()) {
-    plan.warnings.push_back(
-        fmt::format("The best γ, {}, is the last that the recording has a column for: record more depths to "
-                    "look further.",
-                    most));
+    plan.warnings.push_back(fmt::format(
+        "The best γ, {}, is the last that the recording has a column for: record more depths to look further.",
+        most));
   }
 }
 

@@ -1,4 +1,4 @@
-// What a recording says about gamma: the plan of `speclab plan --recording`.
+// What a recording says about gamma: the plan of `speclab plan recording`.
 #pragma once
 
 #include <cstdint>

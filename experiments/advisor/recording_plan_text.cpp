@@ -1,4 +1,4 @@
-// The words and tables of `speclab plan --recording`.
+// The words and tables of `speclab plan recording`.
 #include <fmt/format.h>
 
 #include <algorithm>

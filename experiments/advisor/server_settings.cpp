@@ -88,9 +88,7 @@ Offered vllm(const ServedPlan& plan) {
     setting.older.push_back({"before v0.25.0, without ranges", {fixed}});
     if (!is_eagle(plan)) {
       setting.notes.emplace_back(
-          "vLLM tests ranges by batch with the methods eagle, eagle3 and dflash; with this one they may or "
-          "may "
-          "not work.");
+          "vLLM tests ranges by batch with the methods eagle, eagle3 and dflash; with this one they may or may not work.");
     }
     setting.notes.emplace_back(
         "With data parallelism it ignores the ranges and drafts num_speculative_tokens throughout.");
@@ -109,8 +107,7 @@ Offered sglang(const ServedPlan& plan) {
   std::string drafter;
   if (plan.method == DraftMethod::ngram) {
     drafter = fmt::format(
-        "--speculative-algorithm NGRAM --speculative-num-draft-tokens {} --speculative-ngram-max-bfs-breadth "
-        "1",
+        "--speculative-algorithm NGRAM --speculative-num-draft-tokens {} --speculative-ngram-max-bfs-breadth 1",
         plan.gamma + 1);
     setting.notes = {"NGRAM needs CUDA. A breadth of 1 drafts one chain; the default of 10 drafts a tree."};
   } else {

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
+#include "experiments/cli/options.hpp"
 #include "experiments/cli/out_folder.hpp"
 #include "experiments/cli/verb.hpp"
 #include "experiments/format/config_error.hpp"
@@ -26,7 +27,7 @@ namespace po = boost::program_options;
 constexpr int usual_repetitions = 200;
 constexpr int quick_repetitions = 20;
 /// Of a table on a terminal.
-constexpr std::size_t most_rows = 60;
+constexpr std::size_t printed_rows = 60;
 
 std::string method_names() {
   std::vector<std::string> names;
@@ -42,8 +43,131 @@ std::string workload_names() {
   return fmt::format("{}", fmt::join(names, ", "));
 }
 
-Usage bench_kernels_usage() {
-  Usage usage{
+KernelSweep sweep_option(const Values& values) {
+  KernelSweep sweep;
+  sweep.workloads = parse_workloads("--workload", values.text("workload"));
+  const std::size_t kinds = values.count("sizes") + values.count("quick") + values.count("full");
+  if (kinds > 1) throw UsageError("--sizes, --quick and --full: choose one");
+  if (values.has("quick")) {
+    sweep.kind = SweepKind::fast;
+    if (values["dtype"].defaulted()) sweep.dtypes = {Dtype::bf16};
+    if (values["alpha"].defaulted()) sweep.alphas = {0.7};
+  }
+  if (values.has("full")) sweep.kind = SweepKind::full;
+  if (values.has("sizes")) {
+    sweep.kind = SweepKind::given;
+    sweep.sizes = parse_sizes(values.text("sizes"));
+  }
+  if (!values["dtype"].defaulted()) sweep.dtypes = parse_dtypes(values.text("dtype"));
+  if (!values["alpha"].defaulted()) sweep.alphas = parse_alphas(values.text("alpha"));
+  return sweep;
+}
+
+std::vector<CacheMode> cache_option(const Values& values) {
+  std::vector<CacheMode> caches;
+  for (const std::string& word : split(values.text("cache"), ',')) {
+    if (word != "hot" && word != "flushed") {
+      throw UsageError(fmt::format("--cache \"{}\"{}", word, suggestion(word, {"hot", "flushed"})));
+    }
+    const CacheMode cache = word == "flushed" ? CacheMode::flushed : CacheMode::hot;
+    if (std::find(caches.begin(), caches.end(), cache) == caches.end()) caches.push_back(cache);
+  }
+  return caches;
+}
+
+double positive_option(const Values& values, const char* name) {
+  const auto value = values[name].as<double>();
+  constexpr double most = 1e9;
+  if (!(value > 0 && value <= most)) {
+    throw UsageError(fmt::format("--{} {}: expected a number above 0, at most {:g}", name, value, most));
+  }
+  return value;
+}
+
+int repetitions_option(const Values& values) {
+  constexpr int most = 100000;
+  if (values.has("repetitions")) return ranged_option(values, "repetitions", 1, most);
+  return values.has("quick") ? quick_repetitions : usual_repetitions;
+}
+
+std::filesystem::path out_option(const Values& values) { return values.has("out") ? values.text("out") : ""; }
+
+/// Files that only a measurement has.
+void write_measurement(const std::filesystem::path& out, const KernelReport& report, const Page& page) {
+  write_file_atomically(out / "results.csv", kernel_csv(report));
+  write_file_atomically(out / "table.md", kernel_markdown(report));
+  write_figures(out, page.sections.front());
+}
+void write_measurement(const std::filesystem::path&, const DryRunReport&, const Page&) {}
+
+template <class Report>
+void show(const Report& report, const Typed<Report>& type, const Values& values) {
+  const std::filesystem::path out = out_option(values);
+  Json json;
+  write(type, report, json);
+  if (!out.empty()) {
+    write_file_atomically(out / "result.json", json.dump(1) + "\n");
+    const Page page = kernel_page(report);
+    write_measurement(out, report, page);
+    write_report(out, page);
+  }
+  if (values.has("json")) {
+    fmt::print("{}\n", json.dump(1));
+    return;
+  }
+  const Page page = kernel_text(report, printed_rows);
+  const Section& text = page.sections.front();
+  for (const auto& [name, fact] : page.facts) fmt::print("{}: {}\n", name, fact);
+  for (const Table& table : text.tables) fmt::print("\n{}", terminal(table));
+  fmt::print("\n");
+  for (const std::string& note : text.notes) fmt::print("- {}\n", note);
+  if (!out.empty()) fmt::print("report: {}\n", printable_line((out / "report.html").string()));
+}
+
+int bench_kernels_main(const Values& values) {
+  if (values.has("out")) refuse_unwritable(out_option(values));
+  if (values.has("from")) {
+    show(read_kernel_report(values.text("from")), kernel_report_type(), values);
+    return exit_ok;
+  }
+  const KernelSweep sweep = sweep_option(values);
+  const auto chosen = parse_methods("--baselines", values.text("baselines"));
+  for (const KernelWorkload workload : sweep.workloads) {
+    if (methods_for(workload, chosen).empty()) {
+      throw UsageError(fmt::format("--baselines \"{}\": none of them is for --workload {}",
+                                   values.text("baselines"), info_of(workload).name));
+    }
+  }
+  const std::vector<CacheMode> caches = cache_option(values);
+  const int repetitions = repetitions_option(values);
+  if (values.has("dry-run")) {
+    const DryRunReport report = kernel_dry_run({sweep, chosen, positive_option(values, "memory-gib"),
+                                                positive_option(values, "bandwidth-gbs"), values.command});
+    show(report, dry_run_type(), values);
+    return report.problems == 0 ? exit_ok : exit_failed_check;
+  }
+  if (const std::string why = why_no_device(); !why.empty()) {
+    throw UsageError(fmt::format(
+        "no GPU to measure on: {}; --dry-run checks everything that needs none, --from draws a result again",
+        why));
+  }
+  const auto runnable = runnable_on(current_device().value().capability, chosen);
+  const auto report = run_kernel_suite({sweep, runnable, caches, repetitions, values.command, false});
+  if (!report) {
+    fmt::print(stderr, "interrupted: nothing was measured to its end\n");
+    return exit_interrupted;
+  }
+  show(*report, kernel_report_type(), values);
+  if (report->partial) return exit_interrupted;
+  return report->failures > 0 ? exit_failed_check : exit_ok;
+}
+
+}  // namespace
+
+Verb bench_kernels_verb() {
+  Verb verb{
+      .name = "kernels",
+      .sentence = "the verification kernels on this machine's GPU",
       .line = "speclab bench kernels [options]",
       .about =
           R"(Times the verification kernels on this machine's GPU, all of them in random order in one run,
@@ -77,154 +201,29 @@ and without a GPU, 130 interrupted.)",
   speclab bench kernels --workload trees,chosen-trees --sizes "32,26,128256" --dtype bf16 --alpha .7
   speclab bench kernels --dry-run --memory-gib 80 --bandwidth-gbs 1800
   speclab bench kernels --from kernels/results/my-gpu/result.json --out out/again
-)"};
-  usage.options.add_options()("sizes", po::value<std::string>(),
-                              "requests,gamma,vocabulary; several separated by ';'")(
-      "quick", "two sizes, few repetitions: a try, not a measurement")(
-      "full", "all combinations of the axes: 1,080 points of chains")(
-      "workload", po::value<std::string>()->default_value("chains"),
-      fmt::format("what is verified, by name, or all: {}", workload_names()).c_str())(
-      "dtype", po::value<std::string>()->default_value("bf16,f32"), "of the logits: bf16, f32, f16")(
-      "alpha", po::value<std::string>()->default_value(".3,.7,.9"), "overlap of target and draft")(
-      "baselines", po::value<std::string>()->default_value("all"),
-      fmt::format("what to measure, by name, or all: {}", method_names()).c_str())(
-      "cache", po::value<std::string>()->default_value("hot,flushed"),
-      "second-level cache: hot, flushed, or both")(
-      "repetitions", po::value<int>(), "times each method is measured (default: 200; --quick: 20)")(
-      "out", po::value<std::string>(), "folder for the files (default: none are written)")(
-      "json", "print JSON instead of tables")("dry-run", "check everything that needs no GPU")(
-      "memory-gib", po::value<double>()->default_value(141), "of a dry run: memory of the device")(
-      "bandwidth-gbs", po::value<double>()->default_value(4300),
-      "of a dry run: an assumed rate of copies, for the bound")(
-      "from", po::value<std::string>(), "a result.json to draw again; nothing is measured");
-  return usage;
-}
-
-KernelSweep sweep_option(const po::variables_map& values) {
-  KernelSweep sweep;
-  sweep.workloads = parse_workloads("--workload", values["workload"].as<std::string>());
-  const std::size_t kinds = values.count("sizes") + values.count("quick") + values.count("full");
-  if (kinds > 1) throw UsageError("--sizes, --quick and --full: choose one");
-  if (values.count("quick") > 0) {
-    sweep.kind = SweepKind::fast;
-    if (values["dtype"].defaulted()) sweep.dtypes = {Dtype::bf16};
-    if (values["alpha"].defaulted()) sweep.alphas = {0.7};
-  }
-  if (values.count("full") > 0) sweep.kind = SweepKind::full;
-  if (values.count("sizes") > 0) {
-    sweep.kind = SweepKind::given;
-    sweep.sizes = parse_sizes(values["sizes"].as<std::string>());
-  }
-  if (!values["dtype"].defaulted()) sweep.dtypes = parse_dtypes(values["dtype"].as<std::string>());
-  if (!values["alpha"].defaulted()) sweep.alphas = parse_alphas(values["alpha"].as<std::string>());
-  return sweep;
-}
-
-std::vector<CacheMode> cache_option(const po::variables_map& values) {
-  std::vector<CacheMode> caches;
-  for (const std::string& word : split(values["cache"].as<std::string>(), ',')) {
-    if (word != "hot" && word != "flushed") {
-      throw UsageError(fmt::format("--cache \"{}\"{}", word, suggestion(word, {"hot", "flushed"})));
-    }
-    const CacheMode cache = word == "flushed" ? CacheMode::flushed : CacheMode::hot;
-    if (std::find(caches.begin(), caches.end(), cache) == caches.end()) caches.push_back(cache);
-  }
-  return caches;
-}
-
-double positive_option(const po::variables_map& values, const char* name) {
-  const auto value = values[name].as<double>();
-  constexpr double most = 1e9;
-  if (!(value > 0 && value <= most)) {
-    throw UsageError(fmt::format("--{} {}: expected a number above 0, at most {:g}", name, value, most));
-  }
-  return value;
-}
-
-int repetitions_option(const po::variables_map& values) {
-  constexpr int most = 100000;
-  if (values.count("repetitions") > 0) return ranged_option(values, "repetitions", 1, most);
-  return values.count("quick") > 0 ? quick_repetitions : usual_repetitions;
-}
-
-std::filesystem::path out_option(const po::variables_map& values) {
-  return values.count("out") > 0 ? values["out"].as<std::string>() : "";
-}
-
-/// Files that only a measurement has.
-void write_measurement(const std::filesystem::path& out, const KernelReport& report, const Page& page) {
-  write_file_atomically(out / "results.csv", kernel_csv(report));
-  write_file_atomically(out / "table.md", kernel_markdown(report));
-  write_figures(out, page.sections.front());
-}
-void write_measurement(const std::filesystem::path&, const DryRunReport&, const Page&) {}
-
-template <class Report>
-void show(const Report& report, const Typed<Report>& type, const po::variables_map& values) {
-  const std::filesystem::path out = out_option(values);
-  Json json;
-  write(type, report, json);
-  if (!out.empty()) {
-    write_file_atomically(out / "result.json", json.dump(1) + "\n");
-    const Page page = kernel_page(report);
-    write_measurement(out, report, page);
-    write_report(out, page);
-  }
-  if (values.count("json") > 0) {
-    fmt::print("{}\n", json.dump(1));
-    return;
-  }
-  const Page page = kernel_text(report, most_rows);
-  const Section& text = page.sections.front();
-  for (const auto& [name, fact] : page.facts) fmt::print("{}: {}\n", name, fact);
-  for (const Table& table : text.tables) fmt::print("\n{}", terminal(table));
-  fmt::print("\n");
-  for (const std::string& note : text.notes) fmt::print("- {}\n", note);
-  if (!out.empty()) fmt::print("report: {}\n", printable_line((out / "report.html").string()));
-}
-
-}  // namespace
-
-int bench_kernels_verb(const std::vector<std::string>& arguments) {
-  Usage how = bench_kernels_usage();
-  const auto values = parse(how, arguments);
-  if (!values) return exit_ok;
-  if (values->count("out") > 0) refuse_unwritable(out_option(*values));
-  if (values->count("from") > 0) {
-    show(read_kernel_report((*values)["from"].as<std::string>()), kernel_report_type(), *values);
-    return exit_ok;
-  }
-  const KernelSweep sweep = sweep_option(*values);
-  const auto chosen = parse_methods("--baselines", (*values)["baselines"].as<std::string>());
-  for (const KernelWorkload workload : sweep.workloads) {
-    if (methods_for(workload, chosen).empty()) {
-      throw UsageError(fmt::format("--baselines \"{}\": none of them is for --workload {}",
-                                   (*values)["baselines"].as<std::string>(), info_of(workload).name));
-    }
-  }
-  const std::vector<CacheMode> caches = cache_option(*values);
-  const int repetitions = repetitions_option(*values);
-  const std::string command = shell_command("speclab bench kernels", arguments);
-  if (values->count("dry-run") > 0) {
-    const DryRunReport report = kernel_dry_run({sweep, chosen, positive_option(*values, "memory-gib"),
-                                                positive_option(*values, "bandwidth-gbs"), command});
-    show(report, dry_run_type(), *values);
-    return report.problems == 0 ? exit_ok : exit_failed_check;
-  }
-  if (const std::string why = why_no_device(); !why.empty()) {
-    throw UsageError(fmt::format(
-        "no GPU to measure on: {}; --dry-run checks everything that needs none, --from draws a result again",
-        why));
-  }
-  const auto runnable = runnable_on(current_device().value().capability, chosen);
-  const auto report = run_kernel_suite({sweep, runnable, caches, repetitions, command, false});
-  if (!report) {
-    fmt::print(stderr, "interrupted: nothing was measured to its end\n");
-    return exit_interrupted;
-  }
-  show(*report, kernel_report_type(), *values);
-  if (report->partial) return exit_interrupted;
-  return report->failures > 0 ? exit_failed_check : exit_ok;
+)",
+      .run = bench_kernels_main};
+  auto add = verb.options.add_options();
+  add("sizes", po::value<std::string>(), "requests,gamma,vocabulary; several separated by ';'");
+  add("quick", "two sizes, few repetitions: a try, not a measurement");
+  add("full", "all combinations of the axes: 1,080 points of chains");
+  add("workload", po::value<std::string>()->default_value("chains"),
+      fmt::format("what is verified, by name, or all: {}", workload_names()).c_str());
+  add("dtype", po::value<std::string>()->default_value("bf16,f32"), "of the logits: bf16, f32, f16");
+  add("alpha", po::value<std::string>()->default_value(".3,.7,.9"), "overlap of target and draft");
+  add("baselines", po::value<std::string>()->default_value("all"),
+      fmt::format("what to measure, by name, or all: {}", method_names()).c_str());
+  add("cache", po::value<std::string>()->default_value("hot,flushed"),
+      "second-level cache: hot, flushed, or both");
+  add("repetitions", po::value<int>(), "times each method is measured (default: 200; --quick: 20)");
+  add("out", po::value<std::string>(), "folder for the files (default: none are written)");
+  add("json", "print JSON instead of tables");
+  add("dry-run", "check everything that needs no GPU");
+  add("memory-gib", po::value<double>()->default_value(141), "of a dry run: memory of the device");
+  add("bandwidth-gbs", po::value<double>()->default_value(4300),
+      "of a dry run: an assumed rate of copies, for the bound");
+  add("from", po::value<std::string>(), "a result.json to draw again; nothing is measured");
+  return verb;
 }
 
 }  // namespace speclab

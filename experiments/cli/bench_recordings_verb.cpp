@@ -3,6 +3,8 @@
 #include <cstdint>
 
 #include "experiments/bench/recording_suite.hpp"
+#include "experiments/cli/options.hpp"
+#include "experiments/cli/print_result.hpp"
 #include "experiments/cli/verb.hpp"
 #include "experiments/support/machine.hpp"
 
@@ -10,8 +12,29 @@ namespace speclab {
 
 namespace po = boost::program_options;
 
-int bench_recordings_verb(const std::vector<std::string>& arguments) {
-  Usage usage{
+namespace {
+
+int bench_recordings_main(const Values& values) {
+  const ThreadLimit limit(thread_option(values));
+  constexpr std::int64_t most_tokens = 100'000'000;
+  constexpr std::int64_t most_rows = 1'000'000;
+  constexpr int most_repetitions = 1000;
+  RecordingSuiteOptions options;
+  options.tokens = static_cast<std::size_t>(ranged_option<std::int64_t>(values, "tokens", 1, most_tokens));
+  options.rows = static_cast<std::size_t>(ranged_option<std::int64_t>(values, "rows", 1, most_rows));
+  options.vocab = static_cast<std::size_t>(ranged_option<std::int64_t>(values, "vocab", 2, most_rows));
+  options.repetitions = ranged_option(values, "repetitions", 1, most_repetitions);
+  print(run_recording_suite(options), described<RecordingReport>(), values.has("json"),
+        recording_report_text);
+  return exit_ok;
+}
+
+}  // namespace
+
+Verb bench_recordings_verb() {
+  Verb verb{
+      .name = "recordings",
+      .sentence = "reading and planning recordings",
       .line = "speclab bench recordings [options]",
       .about =
           R"(Measures how fast recordings are read and planned on this machine: a CSV file of two columns, and a
@@ -19,27 +42,16 @@ safetensors file of whole rows in half precision, of which both are written befo
 memory when time is taken. Times differ from run to run.)",
       .examples = R"(  speclab bench recordings
   speclab bench recordings --rows 10000 --repetitions 3
-)"};
-  usage.options.add_options()("tokens", po::value<std::int64_t>()->default_value(1'000'000),
-                              "of the two columns")("rows", po::value<std::int64_t>()->default_value(2'000),
-                                                    "positions of the rows")(
-      "vocab", po::value<std::int64_t>()->default_value(49'152), "numbers of a row")(
-      "repetitions", po::value<int>()->default_value(5), "times each is measured")(
-      "threads", po::value<int>()->default_value(0), "0: all cores")("json", "print JSON");
-  const auto values = parse(usage, arguments);
-  if (!values) return exit_ok;
-  const ThreadLimit limit(thread_option(*values));
-  constexpr std::int64_t most_tokens = 100'000'000;
-  constexpr std::int64_t most_rows = 1'000'000;
-  constexpr int most_repetitions = 1000;
-  RecordingSuiteOptions options;
-  options.tokens = static_cast<std::size_t>(ranged_option<std::int64_t>(*values, "tokens", 1, most_tokens));
-  options.rows = static_cast<std::size_t>(ranged_option<std::int64_t>(*values, "rows", 1, most_rows));
-  options.vocab = static_cast<std::size_t>(ranged_option<std::int64_t>(*values, "vocab", 2, most_rows));
-  options.repetitions = ranged_option(*values, "repetitions", 1, most_repetitions);
-  print(run_recording_suite(options), described<RecordingReport>(), values->count("json") > 0,
-        recording_report_text);
-  return exit_ok;
+)",
+      .run = bench_recordings_main};
+  auto add = verb.options.add_options();
+  add("tokens", po::value<std::int64_t>()->default_value(1'000'000), "of the two columns");
+  add("rows", po::value<std::int64_t>()->default_value(2'000), "positions of the rows");
+  add("vocab", po::value<std::int64_t>()->default_value(49'152), "numbers of a row");
+  add("repetitions", po::value<int>()->default_value(5), "times each is measured");
+  add("threads", po::value<int>()->default_value(0), "0: all cores");
+  add("json", "print JSON");
+  return verb;
 }
 
 }  // namespace speclab

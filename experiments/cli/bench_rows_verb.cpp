@@ -3,14 +3,40 @@
 #include <cstdint>
 
 #include "experiments/bench/row_suite.hpp"
+#include "experiments/cli/options.hpp"
+#include "experiments/cli/print_result.hpp"
 #include "experiments/cli/verb.hpp"
 
 namespace speclab {
 
 namespace po = boost::program_options;
 
-int bench_rows_verb(const std::vector<std::string>& arguments) {
-  Usage usage{
+namespace {
+
+int bench_rows_main(const Values& values) {
+  constexpr std::int64_t largest_vocab = 1 << 20;
+  constexpr std::int64_t most_rows = 1024;
+  constexpr int most_repetitions = 1000;
+  RowSuiteOptions options;
+  if (values.has("vocab")) {
+    options.vocabs = values["vocab"].as<std::vector<std::int64_t>>();
+    for (const std::int64_t vocab : options.vocabs) {
+      if (vocab >= 2 && vocab <= largest_vocab) continue;
+      throw UsageError(fmt::format("--vocab {}: expected 2 to {}", vocab, largest_vocab));
+    }
+  }
+  options.rows = static_cast<std::size_t>(ranged_option<std::int64_t>(values, "rows", 1, most_rows));
+  options.repetitions = ranged_option(values, "repetitions", 1, most_repetitions);
+  print(run_row_suite(options), described<RowReport>(), values.has("json"), row_report_text);
+  return exit_ok;
+}
+
+}  // namespace
+
+Verb bench_rows_verb() {
+  Verb verb{
+      .name = "rows",
+      .sentence = "work on rows of large vocabularies",
       .line = "speclab bench rows [options]",
       .about =
           R"(Measures the work on rows of the vocabularies of neural models on this machine: from logits to
@@ -18,30 +44,16 @@ probabilities under sampling options, overlap, correction and draw, in one threa
 copying the same rows. Times differ from run to run.)",
       .examples = R"(  speclab bench rows
   speclab bench rows --vocab 32000 --rows 1 --json
-)"};
-  usage.options.add_options()(
-      "vocab", po::value<std::vector<std::int64_t>>()->composing(),
-      "numbers of a row, once or more often (default 49152 and 151936, of SmolLM2 and Qwen2.5)")(
-      "rows", po::value<std::int64_t>()->default_value(64),
-      "rows that are worked on in turn; 1: one that stays in the cache")(
-      "repetitions", po::value<int>()->default_value(5), "times each is measured")("json", "print JSON");
-  const auto values = parse(usage, arguments);
-  if (!values) return exit_ok;
-  constexpr std::int64_t largest_vocab = 1 << 20;
-  constexpr std::int64_t most_rows = 1024;
-  constexpr int most_repetitions = 1000;
-  RowSuiteOptions options;
-  if (values->count("vocab") > 0) {
-    options.vocabs = (*values)["vocab"].as<std::vector<std::int64_t>>();
-    for (const std::int64_t vocab : options.vocabs) {
-      if (vocab >= 2 && vocab <= largest_vocab) continue;
-      throw UsageError(fmt::format("--vocab {}: expected 2 to {}", vocab, largest_vocab));
-    }
-  }
-  options.rows = static_cast<std::size_t>(ranged_option<std::int64_t>(*values, "rows", 1, most_rows));
-  options.repetitions = ranged_option(*values, "repetitions", 1, most_repetitions);
-  print(run_row_suite(options), described<RowReport>(), values->count("json") > 0, row_report_text);
-  return exit_ok;
+)",
+      .run = bench_rows_main};
+  auto add = verb.options.add_options();
+  add("vocab", po::value<std::vector<std::int64_t>>()->composing(),
+      "numbers of a row, once or more often (default 49152 and 151936, of SmolLM2 and Qwen2.5)");
+  add("rows", po::value<std::int64_t>()->default_value(64),
+      "rows that are worked on in turn; 1: one that stays in the cache");
+  add("repetitions", po::value<int>()->default_value(5), "times each is measured");
+  add("json", "print JSON");
+  return verb;
 }
 
 }  // namespace speclab

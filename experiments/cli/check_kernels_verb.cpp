@@ -1,6 +1,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "experiments/cli/options.hpp"
+#include "experiments/cli/print_result.hpp"
 #include "experiments/cli/verb.hpp"
 #include "experiments/format/config_error.hpp"
 #include "experiments/kernel_lab/kernel_check.hpp"
@@ -18,16 +20,15 @@ namespace po = boost::program_options;
 constexpr std::uint64_t usual_requests = 1000000;
 constexpr std::uint64_t emulated_requests = 4000;
 
-KernelCheckOptions check_options(const po::variables_map& values) {
+KernelCheckOptions check_options(const Values& values) {
   constexpr std::int64_t least = 1000;
   constexpr std::int64_t most = 1000000000;
   KernelCheckOptions options;
-  options.place = values.count("emulate") > 0 ? CheckPlace::emulator : CheckPlace::gpu;
-  options.implementations =
-      parse_implementations("--implementation", values["implementation"].as<std::string>());
-  options.dtypes = parse_dtypes(values["dtype"].as<std::string>());
+  options.place = values.has("emulate") ? CheckPlace::emulator : CheckPlace::gpu;
+  options.implementations = parse_implementations("--implementation", values.text("implementation"));
+  options.dtypes = parse_dtypes(values.text("dtype"));
   options.requests = options.place == CheckPlace::gpu ? usual_requests : emulated_requests;
-  if (values.count("requests") > 0) {
+  if (values.has("requests")) {
     options.requests = static_cast<std::uint64_t>(ranged_option(values, "requests", least, most));
   }
   options.level = values["level"].as<double>();
@@ -37,10 +38,33 @@ KernelCheckOptions check_options(const po::variables_map& values) {
   return options;
 }
 
+int check_kernels_main(const Values& values) {
+  KernelCheckOptions options = check_options(values);
+  options.command = values.command;
+  if (values.has("dry-run")) {
+    for (const std::string& line : kernel_check_list(options)) fmt::print("{}\n", line);
+    return exit_ok;
+  }
+  if (options.place == CheckPlace::gpu && !why_no_device().empty()) {
+    throw UsageError(
+        fmt::format("no GPU to test: {}; --emulate runs the same tests in the emulator, --dry-run lists them",
+                    why_no_device()));
+  }
+  if (options.place == CheckPlace::gpu) {
+    options.implementations = runnable_on(current_device().value().capability, options.implementations);
+  }
+  const ThreadLimit limit(thread_option(values));
+  const KernelCheckReport report = check_kernels(options);
+  print(report, kernel_check_type(), values.has("json"), kernel_check_text);
+  return report.failures == 0 ? exit_ok : exit_failed_check;
+}
+
 }  // namespace
 
-int check_kernels_verb(const std::vector<std::string>& arguments) {
-  Usage usage{
+Verb check_kernels_verb() {
+  Verb verb{
+      .name = "kernels",
+      .sentence = "the verification kernels, on a GPU or in the emulator",
       .line = "speclab check kernels [options]",
       .about =
           R"(Tests the verification kernels. Decisions: against a reference in double precision, with the same
@@ -61,36 +85,20 @@ without a GPU, 130 interrupted.)",
   speclab check kernels --emulate
   speclab check kernels --implementation fused --dtype f16 --requests 10000000
   speclab check kernels --dry-run
-)"};
-  usage.options.add_options()("emulate", "in the emulator, without a GPU")("dry-run", "list the tests")(
-      "implementation", po::value<std::string>()->default_value("all"), "by name, or all")(
-      "requests", po::value<std::int64_t>(),
-      "of each test of a distribution (default: 1000000; --emulate: 4000)")(
-      "dtype", po::value<std::string>()->default_value("f32,bf16"),
-      "of the logits: f32, bf16, f16; the first one for all distributions")(
-      "level", po::value<double>()->default_value(0.001), "probability of a false alarm")(
-      "threads", po::value<int>()->default_value(0), "threads of the emulator; 0: all cores")("json",
-                                                                                              "print JSON");
-  const auto values = parse(usage, arguments);
-  if (!values) return exit_ok;
-  KernelCheckOptions options = check_options(*values);
-  options.command = shell_command("speclab check kernels", arguments);
-  if (values->count("dry-run") > 0) {
-    for (const std::string& line : kernel_check_list(options)) fmt::print("{}\n", line);
-    return exit_ok;
-  }
-  if (options.place == CheckPlace::gpu && !why_no_device().empty()) {
-    throw UsageError(
-        fmt::format("no GPU to test: {}; --emulate runs the same tests in the emulator, --dry-run lists them",
-                    why_no_device()));
-  }
-  if (options.place == CheckPlace::gpu) {
-    options.implementations = runnable_on(current_device().value().capability, options.implementations);
-  }
-  const ThreadLimit limit(thread_option(*values));
-  const KernelCheckReport report = check_kernels(options);
-  print(report, kernel_check_type(), values->count("json") > 0, kernel_check_text);
-  return report.failures == 0 ? exit_ok : exit_failed_check;
+)",
+      .run = check_kernels_main};
+  auto add = verb.options.add_options();
+  add("emulate", "in the emulator, without a GPU");
+  add("dry-run", "list the tests");
+  add("implementation", po::value<std::string>()->default_value("all"), "by name, or all");
+  add("requests", po::value<std::int64_t>(),
+      "of each test of a distribution (default: 1000000; --emulate: 4000)");
+  add("dtype", po::value<std::string>()->default_value("f32,bf16"),
+      "of the logits: f32, bf16, f16; the first one for all distributions");
+  add("level", po::value<double>()->default_value(0.001), "probability of a false alarm");
+  add("threads", po::value<int>()->default_value(0), "threads of the emulator; 0: all cores");
+  add("json", "print JSON");
+  return verb;
 }
 
 }  // namespace speclab

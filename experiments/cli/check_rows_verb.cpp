@@ -3,13 +3,16 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "experiments/cli/run_rows.hpp"
+#include "experiments/cli/load_config.hpp"
+#include "experiments/cli/options.hpp"
+#include "experiments/cli/print_result.hpp"
 #include "experiments/cli/verb.hpp"
 #include "experiments/format/config_error.hpp"
 #include "experiments/run/config.hpp"
 #include "experiments/run/terminal_watch.hpp"
 #include "experiments/support/interrupt.hpp"
 #include "experiments/support/machine.hpp"
+#include "experiments/verify/check/run_rows.hpp"
 
 namespace speclab {
 
@@ -18,10 +21,10 @@ namespace {
 namespace po = boost::program_options;
 
 /// Ascending, each once.
-std::vector<std::int32_t> run_sizes(const po::variables_map& values) {
+std::vector<std::int32_t> run_sizes(const Values& values) {
   constexpr std::int32_t most = 512;
   std::vector<std::int32_t> sizes{2, 4, 8};
-  if (values.count("run") > 0) sizes = values["run"].as<std::vector<std::int32_t>>();
+  if (values.has("run")) sizes = values["run"].as<std::vector<std::int32_t>>();
   for (const std::int32_t size : sizes) {
     if (size < 2 || size > most) throw UsageError(fmt::format("--run {}: expected 2 to {}", size, most));
   }
@@ -30,10 +33,31 @@ std::vector<std::int32_t> run_sizes(const po::variables_map& values) {
   return sizes;
 }
 
+int check_rows_main(const Values& values) {
+  const auto file = values.text("config");
+  const std::vector<std::int32_t> sizes = run_sizes(values);
+  const bool as_json = values.has("json");
+  const ThreadLimit limit(thread_option(values));
+  const Config config = load_config(file, values);
+  const InterruptGuard guard;
+  std::optional<TerminalWatch> watch(std::in_place, "check rows", as_json);
+  const auto report = in_file(
+      file, [&] { return compare_run_rows(config, sizes, watch->control(config.simulation.trials)); });
+  watch.reset();
+  if (!report) {
+    fmt::print(stderr, "interrupted: nothing was compared\n");
+    return exit_interrupted;
+  }
+  print(*report, described<RunRowsReport>(), as_json, run_rows_text);
+  return report->moved == 0 ? exit_ok : exit_failed_check;
+}
+
 }  // namespace
 
-int check_rows_verb(const std::vector<std::string>& arguments) {
-  Usage usage{
+Verb check_rows_verb() {
+  Verb verb{
+      .name = "rows",
+      .sentence = "how rows of a neural model change with the tokens of its runs",
       .line = "speclab check rows CONFIG.json [options]",
       .about =
           R"(Measures how the rows of a neural target change with the number of tokens of its runs, which verification of
@@ -47,29 +71,14 @@ Exit code: 0; 1 when rows of runs of a fixed shape depend on the place of a toke
           R"(  speclab check rows configs/neural_smollm2.json --set cases=null --set simulation.trials=32
   speclab check rows configs/neural_smollm2.json --set cases=null --set sampling.temperature=0 --run 5
 )",
-      .positional = "config"};
-  add_config_options(usage.options);
-  usage.options.add_options()("run", po::value<std::vector<std::int32_t>>()->composing(),
-                              "tokens of a run, once or more often (default 2, 4 and 8)")("json",
-                                                                                          "print JSON");
-  const auto values = parse(usage, arguments);
-  if (!values) return exit_ok;
-  const auto file = (*values)["config"].as<std::string>();
-  const std::vector<std::int32_t> sizes = run_sizes(*values);
-  const bool as_json = values->count("json") > 0;
-  const ThreadLimit limit(thread_option(*values));
-  const Config config = load_config(file, *values);
-  const InterruptGuard guard;
-  std::optional<TerminalWatch> watch(std::in_place, "check rows", as_json);
-  const auto report = in_file(
-      file, [&] { return compare_run_rows(config, sizes, watch->control(config.simulation.trials)); });
-  watch.reset();
-  if (!report) {
-    fmt::print(stderr, "interrupted: nothing was compared\n");
-    return exit_interrupted;
-  }
-  print(*report, described<RunRowsReport>(), as_json, run_rows_text);
-  return report->moved == 0 ? exit_ok : exit_failed_check;
+      .positional = "config",
+      .run = check_rows_main};
+  add_config_options(verb);
+  auto add = verb.options.add_options();
+  add("run", po::value<std::vector<std::int32_t>>()->composing(),
+      "tokens of a run, once or more often (default 2, 4 and 8)");
+  add("json", "print JSON");
+  return verb;
 }
 
 }  // namespace speclab

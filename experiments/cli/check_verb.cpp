@@ -3,6 +3,9 @@
 #include <cstdint>
 
 #include "experiments/cli/finding_page.hpp"
+#include "experiments/cli/load_config.hpp"
+#include "experiments/cli/options.hpp"
+#include "experiments/cli/print_result.hpp"
 #include "experiments/cli/verb.hpp"
 #include "experiments/format/config_error.hpp"
 #include "experiments/run/config.hpp"
@@ -18,31 +21,6 @@
 namespace speclab {
 
 namespace {
-
-Usage check_usage() {
-  return {
-      .line = "speclab check CONFIG.json [options]",
-      .about =
-          R"(Tests that speculative decoding of the config's target has the distribution of plain decoding:
-whole sequences of the first tokens (Pearson's chi-squared and G), and each token given those
-before it. With at most 100,000 possible sequences the target's distribution is computed from its
-rows; else a second sample, of plain decoding, stands for it. p-values are adjusted (Holm) so that
-the chance of a false alarm is the level. The config's "check" section sets samples, tokens, level
-and power.
-With --samples FILE it tests the sequences of that file instead, from anybody's sampler: JSON lines, each
-a list of token ids or {"tokens": [...]}, or a NumPy array of integers (.npy, .npz), one row per sequence. If
-they differ, it says which rule or planted fault they are most like.
-Exit code: 0 equal, 1 different, 2 unusable, 130 interrupted.
-GPU kernels are tested by speclab check kernels; speclab check rows measures how a neural model's rows depend on
-the tokens of its runs. Both have options of their own (--help).)",
-      .examples =
-          R"(  speclab check configs/check_token.json
-  speclab check configs/check_token.json --set rule.kind=fault-resample-target
-  speclab check configs/audit.json --samples emitted.jsonl
-  speclab check kernels --emulate
-)",
-      .positional = "config"};
-}
 
 /// None when it was interrupted. Throws ConfigError when the config cannot be tested (no models, a sweep).
 std::optional<EqualityResult> check_config(const Config& config, const std::string& samples_file,
@@ -64,26 +42,13 @@ std::optional<EqualityResult> check_config(const Config& config, const std::stri
   return result;
 }
 
-int check_main(const std::vector<std::string>& arguments) {
-  if (!arguments.empty() && arguments.front() == "kernels") {
-    return check_kernels_verb({arguments.begin() + 1, arguments.end()});
-  }
-  if (!arguments.empty() && arguments.front() == "rows") {
-    return check_rows_verb({arguments.begin() + 1, arguments.end()});
-  }
-  Usage how = check_usage();
-  add_config_options(how.options);
-  how.options.add_options()("json", "print JSON")("samples", boost::program_options::value<std::string>(),
-                                                  "test the sequences of this file");
-  add_page_option(how.options);
-  const auto values = parse(how, arguments);
-  if (!values) return exit_ok;
-  const auto file = (*values)["config"].as<std::string>();
-  const bool as_json = values->count("json") > 0;
-  const ThreadLimit limit(thread_option(*values));
-  const std::filesystem::path folder = page_folder(*values);
-  const Config config = load_config(file, *values);
-  const std::string samples = values->count("samples") > 0 ? (*values)["samples"].as<std::string>() : "";
+int check_main(const Values& values) {
+  const auto file = values.text("config");
+  const bool as_json = values.has("json");
+  const ThreadLimit limit(thread_option(values));
+  const std::filesystem::path folder = page_folder(values);
+  const Config config = load_config(file, values);
+  const std::string samples = values.has("samples") ? values.text("samples") : "";
   const auto result = in_file(file, [&] { return check_config(config, samples, as_json); });
   if (!result) {
     fmt::print(stderr, "interrupted: nothing was tested\n");
@@ -94,7 +59,7 @@ int check_main(const std::vector<std::string>& arguments) {
                          .figures = equality_figures(*result),
                          .text = equality_text(*result),
                          .json = json_text_of(*result),
-                         .command = shell_command("speclab check", arguments),
+                         .command = values.command,
                          .input = samples.empty() ? file : samples});
   print(*result, described<EqualityResult>(), as_json, in_terminal(equality_text));
   return result->different ? exit_failed_check : exit_ok;
@@ -102,9 +67,41 @@ int check_main(const std::vector<std::string>& arguments) {
 
 }  // namespace
 
+Verb check_kernels_verb();
+Verb check_rows_verb();
+
 Verb check_verb() {
-  return {"check", "test that speculative decoding, or a GPU kernel, has the target's distribution",
-          check_main};
+  Verb verb{
+      .name = "check",
+      .sentence = "test that speculative decoding, or a GPU kernel, has the target's distribution",
+      .line = "speclab check CONFIG.json [options]",
+      .about =
+          R"(Tests that speculative decoding of the config's target has the distribution of plain decoding:
+whole sequences of the first tokens (Pearson's chi-squared and G), and each token given those
+before it. With at most 100,000 possible sequences the target's distribution is computed from its
+rows; else a second sample, of plain decoding, stands for it. p-values are adjusted (Holm) so that
+the chance of a false alarm is the level. The config's "check" section sets samples, tokens, level
+and power.
+With --samples FILE it tests the sequences of that file instead, from anybody's sampler: JSON lines, each
+a list of token ids or {"tokens": [...]}, or a NumPy array of integers (.npy, .npz), one row per sequence. If
+they differ, it says which rule or planted fault they are most like.
+Exit code: 0 equal, 1 different, 2 unusable, 130 interrupted.
+speclab check kernels and speclab check rows have options of their own (--help).)",
+      .examples =
+          R"(  speclab check configs/check_token.json
+  speclab check configs/check_token.json --set rule.kind=fault-resample-target
+  speclab check configs/audit.json --samples emitted.jsonl
+  speclab check kernels --emulate
+)",
+      .positional = "config",
+      .run = check_main,
+      .verbs = {check_kernels_verb(), check_rows_verb()}};
+  add_config_options(verb);
+  auto add = verb.options.add_options();
+  add("json", "print JSON");
+  add("samples", boost::program_options::value<std::string>(), "test the sequences of this file");
+  add_page_option(verb);
+  return verb;
 }
 
 }  // namespace speclab

@@ -3,6 +3,8 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
+#include "experiments/cli/options.hpp"
+#include "experiments/cli/run_and_write.hpp"
 #include "experiments/cli/verb.hpp"
 #include "experiments/format/config_error.hpp"
 #include "experiments/run/config.hpp"
@@ -20,18 +22,29 @@ void require_compare(const Config& config) {
 }
 
 /// What `option` names, as if it had been written with --set.
-void set_names(boost::program_options::variables_map& values, const char* option, const char* path) {
-  if (values.count(option) == 0) return;
+void set_names(Values& values, const char* option, const char* path) {
+  if (!values.has(option)) return;
   std::vector<std::string> assignments;
-  if (values.count("set") > 0) assignments = values["set"].as<std::vector<std::string>>();
+  if (values.has("set")) assignments = values["set"].as<std::vector<std::string>>();
   assignments.push_back(
       fmt::format("{}={}", path, Json(values[option].as<std::vector<std::string>>()).dump()));
   std::map<std::string, boost::program_options::variable_value>& all = values;
   all["set"] = {boost::any(assignments), false};
 }
 
-int compare_main(const std::vector<std::string>& arguments) {
-  Usage usage{
+int compare_main(const Values& given) {
+  Values values = given;
+  set_names(values, "only", "compare.only_tasks");
+  set_names(values, "drafter", "compare.only_drafters");
+  return run_and_write(values, "compare", require_compare);
+}
+
+}  // namespace
+
+Verb compare_verb() {
+  Verb verb{
+      .name = "compare",
+      .sentence = "drafters x gamma policies x tasks of real text, in one table and chart",
       .line = "speclab compare CONFIG.json [options]",
       .about = R"(Compares drafters and gamma policies on held-out documents of real text, as the section
 "compare" of the config says: for every drafter on every task alpha by three estimators, tokens per
@@ -43,24 +56,16 @@ writes. scripts/setup.sh tasks makes the texts of configs/compare_*.json.
   speclab compare configs/compare_tasks.json --only prose --drafter bigram
   speclab compare configs/compare_tasks.json --set compare.verify=0.02 --out out/verify
 )",
-      .positional = "config"};
+      .positional = "config",
+      .run = compare_main};
   namespace po = boost::program_options;
-  usage.options.add_options()("only", po::value<std::vector<std::string>>()->composing(),
-                              "name of a task: run this one, or those, when given again")(
-      "drafter", po::value<std::vector<std::string>>()->composing(),
+  auto add = verb.options.add_options();
+  add("only", po::value<std::vector<std::string>>()->composing(),
+      "name of a task: run this one, or those, when given again");
+  add("drafter", po::value<std::vector<std::string>>()->composing(),
       "name of a drafter: run this one, or those, when given again");
-  add_run_options(usage.options);
-  auto values = parse(usage, arguments);
-  if (!values) return exit_ok;
-  set_names(*values, "only", "compare.only_tasks");
-  set_names(*values, "drafter", "compare.only_drafters");
-  return run_and_write(*values, "compare", require_compare);
-}
-
-}  // namespace
-
-Verb compare_verb() {
-  return {"compare", "drafters x gamma policies x tasks of real text, in one table and chart", compare_main};
+  add_run_options(verb);
+  return verb;
 }
 
 }  // namespace speclab

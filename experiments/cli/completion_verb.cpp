@@ -1,8 +1,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <algorithm>
-
 #include "experiments/cli/verb.hpp"
 #include "experiments/format/config_error.hpp"
 #include "experiments/support/shell_word.hpp"
@@ -11,63 +9,73 @@ namespace speclab {
 
 namespace {
 
-std::vector<std::string> option_names(const Verb& verb) {
+std::string verb_names(const std::vector<Verb>& verbs) {
   std::vector<std::string> names;
-  for (const VerbHelp::Option& option : help_of(verb).options) names.push_back(option.name);
-  return names;
+  for (const Verb& verb : verbs) names.push_back(verb.name);
+  return fmt::format("{}", fmt::join(names, " "));
+}
+
+/// A line of bash's case for a verb, where `pattern` stands for its name and the word after it.
+std::string bash_case(const Verb& verb, const std::string& pattern) {
+  std::vector<std::string> options;
+  for (const OptionHelp& option : option_helps(verb)) options.push_back(option.name);
+  return fmt::format("    {}) options=\"{}\" verbs=\"{}\" ;;\n", pattern, fmt::join(options, " "),
+                     verb_names(verb.verbs));
 }
 
 /// Where nothing is offered the shell itself completes files, whatever their names hold.
 std::string bash_completion() {
   std::string cases;
-  std::vector<std::string> names{"help"};
   for (const Verb& verb : verbs()) {
-    names.emplace_back(verb.name);
-    cases += fmt::format("    {}) options=\"{}\" ;;\n", verb.name, fmt::join(option_names(verb), " "));
+    for (const Verb& next : verb.verbs)
+      cases += bash_case(next, fmt::format("\"{} {}\"", verb.name, next.name));
+    cases += bash_case(verb, fmt::format("\"{} \"*", verb.name));
   }
   return fmt::format(R"(# bash completion of speclab, made by "speclab completion bash"
 _speclab() {{
-  local word="${{COMP_WORDS[COMP_CWORD]}}" verb="${{COMP_WORDS[1]}}" options=""
+  local word="${{COMP_WORDS[COMP_CWORD]}}" verb="${{COMP_WORDS[1]}}" options="" verbs=""
   if [ "$COMP_CWORD" -eq 1 ] || {{ [ "$COMP_CWORD" -eq 2 ] && [ "$verb" = help ]; }}; then
-    COMPREPLY=($(compgen -W "{}" -- "$word"))
+    COMPREPLY=($(compgen -W "help {}" -- "$word"))
     return
   fi
-  case "$verb" in
+  case "$verb ${{COMP_WORDS[2]}}" in
 {}  esac
   if [ "${{word:0:1}}" = - ]; then
     COMPREPLY=($(compgen -W "$options" -- "$word"))
+  elif [ "$COMP_CWORD" -eq 2 ]; then
+    COMPREPLY=($(compgen -W "$verbs" -- "$word"))
   fi
 }}
 complete -o default -F _speclab speclab
 )",
-                     fmt::join(names, " "), cases);
+                     verb_names(verbs()), cases);
+}
+
+/// Of a verb that is offered where `where` holds, and of those that follow its name.
+std::string fish_lines(const Verb& verb, const std::string& where) {
+  std::string out =
+      fmt::format("complete -c speclab -n \"{}\" -a {} -d {}\n", where, verb.name, shell_word(verb.sentence));
+  const std::string after =
+      where == "__fish_use_subcommand" ? "" : where.substr(0, where.find(';')) + "; and ";
+  const std::string here = fmt::format("{}__fish_seen_subcommand_from {}", after, verb.name);
+  for (const OptionHelp& option : option_helps(verb)) {
+    out += fmt::format("complete -c speclab -n \"{}\" -l {}{} -d {}\n", here, option.name.substr(2),
+                       option.takes_value ? " -r" : "", shell_word(option.sentence));
+  }
+  const std::string before =
+      fmt::format("{}; and not __fish_seen_subcommand_from {}", here, verb_names(verb.verbs));
+  for (const Verb& next : verb.verbs) out += fish_lines(next, before);
+  return out;
 }
 
 std::string fish_completion() {
   std::string out = "# fish completion of speclab, made by \"speclab completion fish\"\n";
-  for (const Verb& verb : verbs()) {
-    out += fmt::format("complete -c speclab -n __fish_use_subcommand -a {} -d {}\n", verb.name,
-                       shell_word(verb.sentence));
-    for (const VerbHelp::Option& option : help_of(verb).options) {
-      out +=
-          fmt::format("complete -c speclab -n \"__fish_seen_subcommand_from {}\" -l {}{} -d {}\n", verb.name,
-                      option.name.substr(2), option.takes_value ? " -r" : "", shell_word(option.sentence));
-    }
-  }
+  for (const Verb& verb : verbs()) out += fish_lines(verb, "__fish_use_subcommand");
   return out;
 }
 
-int completion_main(const std::vector<std::string>& arguments) {
-  Usage usage{
-      .line = "speclab completion bash|zsh|fish",
-      .about = "Prints what makes a shell complete verbs and options, made from the verbs themselves.\n",
-      .examples =
-          "  eval \"$(speclab completion bash)\"     # or in ~/.bashrc\n"
-          "  speclab completion fish > ~/.config/fish/completions/speclab.fish\n",
-      .positional = "shell"};
-  const auto values = parse(usage, arguments);
-  if (!values) return exit_ok;
-  const auto shell = (*values)["shell"].as<std::string>();
+int completion_main(const Values& values) {
+  const std::string& shell = values.text("shell");
   if (shell == "bash") {
     fmt::print("{}", bash_completion());
   } else if (shell == "zsh") {
@@ -83,7 +91,15 @@ int completion_main(const std::vector<std::string>& arguments) {
 }  // namespace
 
 Verb completion_verb() {
-  return {"completion", "completion of verbs and options for a shell", completion_main};
+  return {.name = "completion",
+          .sentence = "completion of verbs and options for a shell",
+          .line = "speclab completion bash|zsh|fish",
+          .about = "Prints what makes a shell complete verbs and options, made from the verbs themselves.\n",
+          .examples = R"_(  eval "$(speclab completion bash)"     # or in ~/.bashrc
+  speclab completion fish > ~/.config/fish/completions/speclab.fish
+)_",
+          .positional = "shell",
+          .run = completion_main};
 }
 
 }  // namespace speclab

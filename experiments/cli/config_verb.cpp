@@ -48,61 +48,39 @@ fs::path config_file(const fs::path& root, std::string name) {
   throw UsageError(fmt::format("no config is called \"{}\"{}", name, suggestion(name, names)));
 }
 
-int config_main(std::vector<std::string> arguments) {
-  Usage usage{.line = "speclab config list [WORD] | show NAME | copy NAME [--to FILE]",
-              .about =
-                  "The configs that come with the program. list prints their names and titles, with a word "
-                  "those that have it;\n"
-                  "show prints one; copy writes one into the working folder, to be changed. Verbs that take "
-                  "a config find\n"
-                  "these by their paths (configs/first.json) from any folder.\n",
-              .examples =
-                  "  speclab config list\n  speclab config list paper\n  speclab config show first\n"
-                  "  speclab config copy paper/figure3 --to mine.json\n",
-              .positional = "name",
-              .optional_positional = true};
-  usage.options.add_options()("to", boost::program_options::value<std::string>(), "file to write")(
-      "force", "overwrite it");
-  std::string action;
-  if (!arguments.empty() && !arguments.front().starts_with("-")) {
-    action = arguments.front();
-    arguments.erase(arguments.begin());
+/// The folder of the configs that come with the program.
+fs::path configs_folder() {
+  fs::path root = program_file("configs");
+  if (fs::is_directory(root)) return root;
+  throw UsageError(
+      fmt::format("{}: the configs are not where they were installed; set up speclab again", root.string()));
+}
+
+int list_configs(const Values& values) {
+  const fs::path root = configs_folder();
+  const std::string word = values.has("word") ? values.text("word") : "";
+  bool any = false;
+  for (const std::string& one : config_names(root)) {
+    const std::string line = fmt::format("{:<32} {}", one, title_of(root / (one + ".json")));
+    if (line.find(word) == std::string::npos) continue;
+    fmt::print("{}\n", line);
+    any = true;
   }
-  const auto values = parse(usage, arguments);
-  if (!values) return exit_ok;
-  if (action != "list" && action != "show" && action != "copy") {
-    throw UsageError(fmt::format("{}expected list, show or copy\nusage: {}",
-                                 action.empty() ? "" : fmt::format("unknown \"{}\"; ", action), usage.line));
-  }
-  if (action != "copy" && values->count("to") + values->count("force") > 0) {
-    throw UsageError("--to and --force go with config copy");
-  }
-  const fs::path root = program_file("configs");
-  if (!fs::is_directory(root)) {
-    throw UsageError(fmt::format("{}: the configs are not where they were installed; set up speclab again",
-                                 root.string()));
-  }
-  const std::string name = values->count("name") > 0 ? (*values)["name"].as<std::string>() : std::string();
-  if (action == "list") {
-    bool any = false;
-    for (const std::string& one : config_names(root)) {
-      const std::string line = fmt::format("{:<32} {}", one, title_of(root / (one + ".json")));
-      if (line.find(name) == std::string::npos) continue;
-      fmt::print("{}\n", line);
-      any = true;
-    }
-    if (!any) throw UsageError(fmt::format("no config has \"{}\" in its name or title", name));
-    return exit_ok;
-  }
-  if (name.empty()) throw UsageError(fmt::format("config {}: which? speclab config list names them", action));
-  const fs::path file = config_file(root, name);
+  if (!any) throw UsageError(fmt::format("no config has \"{}\" in its name or title", word));
+  return exit_ok;
+}
+
+int show_config(const Values& values) {
+  const fs::path file = config_file(configs_folder(), values.text("name"));
+  fmt::print("{}", in_file(file.string(), [&] { return read_text(file); }));
+  return exit_ok;
+}
+
+int copy_config(const Values& values) {
+  const fs::path file = config_file(configs_folder(), values.text("name"));
   const std::string text = in_file(file.string(), [&] { return read_text(file); });
-  if (action == "show") {
-    fmt::print("{}", text);
-    return exit_ok;
-  }
-  const fs::path to = values->count("to") > 0 ? fs::path((*values)["to"].as<std::string>()) : file.filename();
-  if (fs::exists(to) && values->count("force") == 0) {
+  const fs::path to = values.has("to") ? fs::path(values.text("to")) : file.filename();
+  if (fs::exists(to) && !values.has("force")) {
     throw UsageError(fmt::format("{} exists; give another --to, or --force to overwrite", to.string()));
   }
   write_file_atomically(to, text);
@@ -113,8 +91,42 @@ int config_main(std::vector<std::string> arguments) {
 }  // namespace
 
 Verb config_verb() {
-  return {"config", "list, show or copy the configs that come with the program",
-          [](const std::vector<std::string>& arguments) { return config_main(arguments); }};
+  const Verb list{
+      .name = "list",
+      .sentence = "names and titles of all, or of those that have a word",
+      .line = "speclab config list [WORD]",
+      .about =
+          "Prints the names and titles of the configs that come with the program, with a word those that have it.",
+      .examples = "  speclab config list\n  speclab config list paper\n",
+      .positional = "word",
+      .optional_positional = true,
+      .run = list_configs};
+  const Verb show{.name = "show",
+                  .sentence = "print one",
+                  .line = "speclab config show NAME",
+                  .about = "Prints a config that comes with the program.",
+                  .examples = "  speclab config show first\n",
+                  .positional = "name",
+                  .run = show_config};
+  Verb copy{.name = "copy",
+            .sentence = "write one into the working folder, to be changed",
+            .line = "speclab config copy NAME [--to FILE]",
+            .about = "Writes a config that comes with the program into the working folder, to be changed.",
+            .examples = "  speclab config copy first\n  speclab config copy paper/figure3 --to mine.json\n",
+            .positional = "name",
+            .run = copy_config};
+  copy.options.add_options()("to", boost::program_options::value<std::string>(), "file to write")(
+      "force", "overwrite it");
+  return {.name = "config",
+          .sentence = "list, show or copy the configs that come with the program",
+          .line = "speclab config list [WORD] | show NAME | copy NAME [--to FILE]",
+          .about =
+              "The configs that come with the program. Verbs that take a config find them by their paths "
+              "(configs/first.json) from any folder.",
+          .examples =
+              "  speclab config list paper\n  speclab config show first\n"
+              "  speclab config copy paper/figure3 --to mine.json\n",
+          .verbs = {list, show, copy}};
 }
 
 }  // namespace speclab

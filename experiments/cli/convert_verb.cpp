@@ -3,6 +3,8 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
+#include "experiments/cli/load_config.hpp"
+#include "experiments/cli/options.hpp"
 #include "experiments/cli/verb.hpp"
 #include "experiments/format/config_error.hpp"
 #include "experiments/format/json_io.hpp"
@@ -22,33 +24,16 @@ bool is_config(const std::string& file) {
   return in_file(file, [&] { return parse_json(read_text(file)); }).is_object();
 }
 
-int convert_main(const std::vector<std::string>& arguments) {
-  Usage usage{
-      .line = "speclab convert MODEL --out FILE [--draft]",
-      .about =
-          R"(Writes a model in another format. MODEL is an ARPA file, a table (.csv: one row per line; .json: a list of
-rows; .npy or .npz: an array [contexts, V]), or a config, whose target (or draft) is meant: an n-gram model that a config
-trains on a text becomes an ARPA file, for example. FILE ends with .arpa, .csv, .json, .npy or .npz. Numbers keep
-all their digits. Tables have a row for every context, so that they need few tokens and short contexts.)",
-      .examples = R"(  speclab convert configs/austen_words.json --out target.arpa
-  speclab convert table.csv --out table.npy
-  speclab convert target.arpa --out target.csv
-)",
-      .positional = "model"};
-  add_config_options(usage.options);
-  usage.options.add_options()("out", po::value<std::string>()->required(), "file to write")(
-      "draft", "the config's draft instead of its target")("force", "overwrite the file");
-  const auto values = parse(usage, arguments);
-  if (!values) return exit_ok;
-  const auto file = (*values)["model"].as<std::string>();
-  const std::filesystem::path out = (*values)["out"].as<std::string>();
-  if (std::filesystem::exists(out) && values->count("force") == 0) {
+int convert_main(const Values& values) {
+  const auto file = values.text("model");
+  const std::filesystem::path out = values.text("out");
+  if (std::filesystem::exists(out) && !values.has("force")) {
     throw UsageError(fmt::format("{} exists; give another --out, or --force to overwrite", out.string()));
   }
-  const bool draft = values->count("draft") > 0;
+  const bool draft = values.has("draft");
   ModelFactory factory;
   const BuiltModel built = in_file(file, [&] {
-    if (is_config(file)) return model_of_config(load_config(file, *values), draft, factory);
+    if (is_config(file)) return model_of_config(load_config(file, values), draft, factory);
     if (draft) throw UsageError("--draft goes with a config");
     return model_from_file(file, factory);
   });
@@ -60,6 +45,28 @@ all their digits. Tables have a row for every context, so that they need few tok
 
 }  // namespace
 
-Verb convert_verb() { return {"convert", "write a model as an ARPA file or as a table", convert_main}; }
+Verb convert_verb() {
+  Verb verb{
+      .name = "convert",
+      .sentence = "write a model as an ARPA file or as a table",
+      .line = "speclab convert MODEL --out FILE [--draft]",
+      .about =
+          R"(Writes a model in another format. MODEL is an ARPA file, a table (.csv: one row per line; .json: a list of
+rows; .npy or .npz: an array [contexts, V]), or a config, whose target (or draft) is meant: an n-gram model that a config
+trains on a text becomes an ARPA file, for example. FILE ends with .arpa, .csv, .json, .npy or .npz. Numbers keep
+all their digits. Tables have a row for every context, so that they need few tokens and short contexts.)",
+      .examples = R"(  speclab convert configs/austen_words.json --out target.arpa
+  speclab convert table.csv --out table.npy
+  speclab convert target.arpa --out target.csv
+)",
+      .positional = "model",
+      .run = convert_main};
+  add_config_options(verb);
+  auto add = verb.options.add_options();
+  add("out", po::value<std::string>()->required(), "file to write");
+  add("draft", "the config's draft instead of its target");
+  add("force", "overwrite the file");
+  return verb;
+}
 
 }  // namespace speclab

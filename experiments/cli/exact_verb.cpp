@@ -1,6 +1,9 @@
 #include <fmt/format.h>
 
 #include "experiments/cli/finding_page.hpp"
+#include "experiments/cli/load_config.hpp"
+#include "experiments/cli/options.hpp"
+#include "experiments/cli/print_result.hpp"
 #include "experiments/cli/verb.hpp"
 #include "experiments/format/config_error.hpp"
 #include "experiments/run/config.hpp"
@@ -13,41 +16,21 @@ namespace speclab {
 
 namespace {
 
-int exact_main(const std::vector<std::string>& arguments) {
-  Usage usage{
-      .line = "speclab exact CONFIG.json [options]",
-      .about =
-          R"(Analyses speculative decoding of the config's models exactly, as a Markov chain over contexts:
-acceptances of models with memory depend on one another, which the closed forms leave out. Prints
-the i.i.d. formulas at the exact alpha, the exact values, a simulation of the config's size with
-intervals, and the error of the formulas. Models must read a bounded number of tokens; with order
-3 and more, sampling top_k keeps the number of transitions finite. "search": {"max_gamma": G}
-bounds the search for the best gamma. Exit code: 0, or 2 for a config that cannot be analysed.
-)",
-      .examples = R"(  speclab exact configs/exact_markov.json
-  speclab exact configs/exact_austen_bigram.json --set gamma=3 --no-simulation
-)",
-      .positional = "config"};
-  add_config_options(usage.options);
-  usage.options.add_options()("json", "print JSON instead of tables")("no-simulation",
-                                                                      "formulas and exact values alone");
-  add_page_option(usage.options);
-  const auto values = parse(usage, arguments);
-  if (!values) return exit_ok;
-  const auto file = (*values)["config"].as<std::string>();
-  const ThreadLimit limit(thread_option(*values));
-  const std::filesystem::path folder = page_folder(*values);
-  const Config config = load_config(file, *values);
+int exact_main(const Values& values) {
+  const auto file = values.text("config");
+  const ThreadLimit limit(thread_option(values));
+  const std::filesystem::path folder = page_folder(values);
+  const Config config = load_config(file, values);
   const ExactAnalysis analysis =
-      in_file(file, [&] { return analyse_exactly(config, values->count("no-simulation") == 0); });
+      in_file(file, [&] { return analyse_exactly(config, !values.has("no-simulation")); });
   write_finding(folder, {.title = analysis.result.title,
                          .headline = exact_headline(analysis.result),
                          .figures = exact_figures(analysis.result),
                          .text = exact_text(analysis.result),
                          .json = json_text_of(analysis.result),
-                         .command = shell_command("speclab exact", arguments),
+                         .command = values.command,
                          .input = file});
-  if (values->count("json") > 0) {
+  if (values.has("json")) {
     print_json(analysis.result, described<ExactResult>());
     return exit_ok;
   }
@@ -63,8 +46,29 @@ bounds the search for the best gamma. Exit code: 0, or 2 for a config that canno
 }  // namespace
 
 Verb exact_verb() {
-  return {"exact", "exact values for models with memory, compared with the i.i.d. formulas and a simulation",
-          exact_main};
+  Verb verb{
+      .name = "exact",
+      .sentence = "exact values for models with memory, compared with the i.i.d. formulas and a simulation",
+      .line = "speclab exact CONFIG.json [options]",
+      .about =
+          R"(Analyses speculative decoding of the config's models exactly, as a Markov chain over contexts:
+acceptances of models with memory depend on one another, which the closed forms leave out. Prints
+the i.i.d. formulas at the exact alpha, the exact values, a simulation of the config's size with
+intervals, and the error of the formulas. Models must read a bounded number of tokens; with order
+3 and more, sampling top_k keeps the number of transitions finite. "search": {"max_gamma": G}
+bounds the search for the best gamma. Exit code: 0, or 2 for a config that cannot be analysed.
+)",
+      .examples = R"(  speclab exact configs/exact_markov.json
+  speclab exact configs/exact_austen_bigram.json --set gamma=3 --no-simulation
+)",
+      .positional = "config",
+      .run = exact_main};
+  add_config_options(verb);
+  auto add = verb.options.add_options();
+  add("json", "print JSON instead of tables");
+  add("no-simulation", "formulas and exact values alone");
+  add_page_option(verb);
+  return verb;
 }
 
 }  // namespace speclab

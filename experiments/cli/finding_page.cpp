@@ -5,20 +5,21 @@
 #include <utility>
 
 #include "experiments/cli/out_folder.hpp"
+#include "experiments/cli/verb.hpp"
 #include "experiments/page/page.hpp"
 #include "experiments/results/result_files.hpp"
 #include "experiments/support/atomic_file.hpp"
 
 namespace speclab {
 
-void add_page_option(boost::program_options::options_description& options) {
-  options.add_options()("out", boost::program_options::value<std::string>(),
-                        "folder for a page with figures (report.html), and result.json");
+void add_page_option(Verb& verb) {
+  verb.options.add_options()("out", boost::program_options::value<std::string>(),
+                             "folder for a page with figures (report.html), and result.json");
 }
 
-std::filesystem::path page_folder(const boost::program_options::variables_map& values) {
-  if (values.count("out") == 0) return {};
-  std::filesystem::path folder = values["out"].as<std::string>();
+std::filesystem::path page_folder(const Values& values) {
+  if (!values.has("out")) return {};
+  std::filesystem::path folder = values.text("out");
   refuse_unwritable(folder);
   return folder;
 }

@@ -1,11 +1,11 @@
 // The page of a verb that computes without a run: exact, prove, check and plan with --out.
 #pragma once
 
-#include <boost/program_options.hpp>
 #include <filesystem>
 #include <string>
 #include <vector>
 
+#include "experiments/cli/verb.hpp"
 #include "experiments/page/page.hpp"
 
 namespace speclab {
@@ -28,10 +28,10 @@ auto in_terminal(Listing (*listing_of)(const T&)) {
 }
 
 /// --out FOLDER.
-void add_page_option(boost::program_options::options_description& options);
+void add_page_option(Verb& verb);
 
 /// The folder of --out, which can be written; empty without it.
-std::filesystem::path page_folder(const boost::program_options::variables_map& values);
+std::filesystem::path page_folder(const Values& values);
 
 /// Into the folder, unless it is empty: report.html, result.json and each figure as .svg.
 void write_finding(const std::filesystem::path& folder, const Finding& finding);

@@ -1,7 +1,6 @@
 #include <fmt/format.h>
 
 #include "experiments/cli/verb.hpp"
-#include "experiments/support/csv_reader.hpp"
 #include "experiments/support/version.hpp"
 
 namespace speclab {
@@ -32,31 +31,38 @@ std::string unfilled(const std::string& text) {
   return ".nf\n" + roff(text) + end + ".fi\n";
 }
 
-int man_main(const std::vector<std::string>& arguments) {
-  Usage usage{
-      .line = "speclab man",
-      .about = "Prints the manual page, made from the verbs themselves; an installed speclab has it.\n",
-      .examples = "  speclab man | man -l -\n"};
-  if (!parse(usage, arguments)) return exit_ok;
-  fmt::print(".TH SPECLAB 1 \"\" \"speclab {}\" \"User Commands\"\n", roff(version_string()));
-  fmt::print(".SH NAME\nspeclab \\- a laboratory for speculative decoding\n");
-  fmt::print(".SH SYNOPSIS\n.B speclab\n.I VERB\n[arguments]\n.SH VERBS\n");
-  for (const Verb& verb : verbs()) {
-    const VerbHelp help = help_of(verb);
-    fmt::print(".SS {}\n{}.\n.PP\n{}.PP\n{}", verb.name, roff(verb.sentence), unfilled(help.line),
-               unfilled(help.about));
-    for (const VerbHelp::Option& option : help.options) {
+/// A verb, and those that follow its name. `before` is what stands before it: "bench ".
+void print_verbs(const std::vector<Verb>& verbs, const std::string& before) {
+  for (const Verb& verb : verbs) {
+    fmt::print(".SS {}{}\n{}.\n.PP\n{}.PP\n{}", before, verb.name, roff(verb.sentence), unfilled(verb.line),
+               unfilled(verb.about));
+    for (const OptionHelp& option : option_helps(verb)) {
       fmt::print(".TP\n.B {}{}\n{}\n", roff(option.name), option.takes_value ? " \\fIVALUE\\fR" : "",
                  roff(option.sentence));
     }
-    if (!help.examples.empty()) fmt::print(".PP\nExamples:\n{}", unfilled(help.examples));
+    fmt::print(".PP\nExamples:\n{}", unfilled(verb.examples));
+    print_verbs(verb.verbs, before + verb.name + " ");
   }
+}
+
+int man_main(const Values&) {
+  fmt::print(".TH SPECLAB 1 \"\" \"speclab {}\" \"User Commands\"\n", roff(version_string()));
+  fmt::print(".SH NAME\nspeclab \\- a laboratory for speculative decoding\n");
+  fmt::print(".SH SYNOPSIS\n.B speclab\n.I VERB\n[arguments]\n.SH VERBS\n");
+  print_verbs(verbs(), "");
   fmt::print(".SH EXIT STATUS\n0, 1 for a failed check, 2 for bad input, 130 interrupted.\n");
   return exit_ok;
 }
 
 }  // namespace
 
-Verb man_verb() { return {"man", "the manual page", man_main}; }
+Verb man_verb() {
+  return {.name = "man",
+          .sentence = "the manual page",
+          .line = "speclab man",
+          .about = "Prints the manual page, made from the verbs themselves; an installed speclab has it.\n",
+          .examples = "  speclab man | man -l -\n",
+          .run = man_main};
+}
 
 }  // namespace speclab

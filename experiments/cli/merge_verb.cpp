@@ -2,7 +2,9 @@
 
 #include <filesystem>
 
+#include "experiments/cli/options.hpp"
 #include "experiments/cli/out_folder.hpp"
+#include "experiments/cli/run_and_write.hpp"
 #include "experiments/cli/verb.hpp"
 #include "experiments/format/config_error.hpp"
 #include "experiments/run/folder_lock.hpp"
@@ -15,8 +17,32 @@ namespace speclab {
 
 namespace {
 
-int merge_main(const std::vector<std::string>& arguments) {
-  Usage usage{
+int merge_main(const Values& values) {
+  const std::filesystem::path folder = values.text("folder");
+  const bool as_json = values.has("json");
+  const bool quiet = values.has("quiet");
+  const ThreadLimit limit(thread_option(values));
+  refuse_unwritable(folder);
+  const FolderLock lock(folder);
+  TerminalWatch watch("merge", quiet || as_json);
+  const MergedRun merged = merge_shards(folder, [&](std::uint64_t total) { return watch.control(total); });
+  if (merged.next) throw UsageError(merged.sentence);
+  if (merged.run.result.partial) return exit_interrupted;
+  write_and_print(merged.run,
+                  {.folder = folder,
+                   .command = fmt::format("speclab merge {}", shell_word(file_argument(folder.string()))),
+                   .as_json = as_json,
+                   .quiet = quiet,
+                   .csv_text = csv_option(values)});
+  return exit_ok;
+}
+
+}  // namespace
+
+Verb merge_verb() {
+  Verb verb{
+      .name = "merge",
+      .sentence = "put the shards of a run together",
       .line = "speclab merge FOLDER [options]",
       .about =
           R"(Puts the shards of a run together, which `speclab run CONFIG --shard I/N --out FOLDER` left in
@@ -29,34 +55,14 @@ The shards stay; remove FOLDER/shards when they are no longer needed.
       .examples = R"(  speclab merge out/first
   speclab merge out/first --json
 )",
-      .positional = "folder"};
-  usage.options.add_options()("json", "print result.json to standard output instead of a table")(
-      "quiet,q", "no table, no progress")("threads", boost::program_options::value<int>()->default_value(0),
-                                          "threads; 0: all cores");
-  add_csv_option(usage.options);
-  const auto values = parse(usage, arguments);
-  if (!values) return exit_ok;
-  const std::filesystem::path folder = (*values)["folder"].as<std::string>();
-  const bool as_json = values->count("json") > 0;
-  const bool quiet = values->count("quiet") > 0;
-  const ThreadLimit limit(thread_option(*values));
-  refuse_unwritable(folder);
-  const FolderLock lock(folder);
-  TerminalWatch watch("merge", quiet || as_json);
-  const MergedRun merged = merge_shards(folder, [&](std::uint64_t total) { return watch.control(total); });
-  if (merged.next) throw UsageError(merged.sentence);
-  if (merged.run.result.partial) return exit_interrupted;
-  write_and_print(merged.run,
-                  {.folder = folder,
-                   .command = fmt::format("speclab merge {}", shell_word(file_argument(folder.string()))),
-                   .as_json = as_json,
-                   .quiet = quiet,
-                   .csv_text = csv_option(*values)});
-  return exit_ok;
+      .positional = "folder",
+      .run = merge_main};
+  auto add = verb.options.add_options();
+  add("json", "print result.json to standard output instead of a table");
+  add("quiet,q", "no table, no progress");
+  add_thread_option(verb);
+  add_csv_option(verb);
+  return verb;
 }
-
-}  // namespace
-
-Verb merge_verb() { return {"merge", "put the shards of a run together", merge_main}; }
 
 }  // namespace speclab

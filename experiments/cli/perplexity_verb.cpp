@@ -5,6 +5,9 @@
 
 #include "experiments/catalog/models/corpus_files.hpp"
 #include "experiments/catalog/models/corpus_text.hpp"
+#include "experiments/cli/load_config.hpp"
+#include "experiments/cli/options.hpp"
+#include "experiments/cli/print_result.hpp"
 #include "experiments/cli/verb.hpp"
 #include "experiments/format/config_error.hpp"
 #include "experiments/page/cells.hpp"
@@ -64,26 +67,9 @@ struct NamedModel {
   BuiltModel built;
 };
 
-int perplexity_main(const std::vector<std::string>& arguments) {
-  Usage usage{
-      .line = "speclab perplexity MODEL [--text FILE] [options]",
-      .about =
-          R"(How well a model predicts a text: bits a token, perplexity, the share of unknown words, and tokens that it holds
-impossible. MODEL is a config, whose target and draft are both measured, or an ARPA file. The text is cut into the
-model's tokens; form feeds end documents, and a folder has a document a file. Without --text, a config is measured on the documents
-that its corpus holds out.)",
-      .examples = R"(  speclab perplexity configs/austen_words.json --text letter.txt
-  speclab perplexity configs/austen_words.json --set corpus.hold_out=10 --set corpus.document_tokens=1000
-  speclab perplexity target.arpa --text letter.txt
-)",
-      .positional = "model"};
-  add_config_options(usage.options);
-  usage.options.add_options()("text", po::value<std::string>(), "file or folder of texts")("json",
-                                                                                           "print JSON");
-  const auto values = parse(usage, arguments);
-  if (!values) return exit_ok;
-  const auto file = (*values)["model"].as<std::string>();
-  const bool has_text = values->count("text") > 0;
+int perplexity_main(const Values& values) {
+  const auto file = values.text("model");
+  const bool has_text = values.has("text");
   const bool arpa = std::filesystem::path(file).extension() == ".arpa";
   ModelFactory factory;
   std::vector<NamedModel> models;
@@ -93,7 +79,7 @@ that its corpus holds out.)",
       models.push_back({file, model_from_file(file, factory)});
       return;
     }
-    const Config config = load_config(file, *values);
+    const Config config = load_config(file, values);
     models.push_back({"target", model_of_config(config, false, factory)});
     models.push_back({"draft", model_of_config(config, true, factory)});
     if (has_text) return;
@@ -112,8 +98,7 @@ that its corpus holds out.)",
       throw UsageError(
           fmt::format("{}: the {} has no words; perplexity is of models of text", file, one.name));
     }
-    const TextDocuments documents =
-        has_text ? documents_in((*values)["text"].as<std::string>(), *vocabulary) : held_out;
+    const TextDocuments documents = has_text ? documents_in(values.text("text"), *vocabulary) : held_out;
     std::uint64_t tokens = 0;
     for (const auto& document : documents) tokens += document.size();
     TerminalWatch watch("perplexity", false);
@@ -125,7 +110,7 @@ that its corpus holds out.)",
     measured->model = one.name;
     found.push_back(std::move(*measured));
   }
-  if (values->count("json") > 0) {
+  if (values.has("json")) {
     print_json(found, list(described<Perplexity>()));
   } else {
     fmt::print("{}", perplexity_text(found));
@@ -135,6 +120,27 @@ that its corpus holds out.)",
 
 }  // namespace
 
-Verb perplexity_verb() { return {"perplexity", "how well a model predicts a text", perplexity_main}; }
+Verb perplexity_verb() {
+  Verb verb{
+      .name = "perplexity",
+      .sentence = "how well a model predicts a text",
+      .line = "speclab perplexity MODEL [--text FILE] [options]",
+      .about =
+          R"(How well a model predicts a text: bits a token, perplexity, the share of unknown words, and tokens that it holds
+impossible. MODEL is a config, whose target and draft are both measured, or an ARPA file. The text is cut into the
+model's tokens; form feeds end documents, and a folder has a document a file. Without --text, a config is measured on the documents
+that its corpus holds out.)",
+      .examples = R"(  speclab perplexity configs/austen_words.json --text letter.txt
+  speclab perplexity configs/austen_words.json --set corpus.hold_out=10 --set corpus.document_tokens=1000
+  speclab perplexity target.arpa --text letter.txt
+)",
+      .positional = "model",
+      .run = perplexity_main};
+  add_config_options(verb);
+  auto add = verb.options.add_options();
+  add("text", po::value<std::string>(), "file or folder of texts");
+  add("json", "print JSON");
+  return verb;
+}
 
 }  // namespace speclab

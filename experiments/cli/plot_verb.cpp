@@ -6,6 +6,7 @@
 
 #include "experiments/cli/out_folder.hpp"
 #include "experiments/cli/verb.hpp"
+#include "experiments/format/config_error.hpp"
 #include "experiments/plot/plot_figures.hpp"
 #include "experiments/support/atomic_file.hpp"
 #include "experiments/support/csv_reader.hpp"
@@ -18,43 +19,6 @@ namespace {
 namespace po = boost::program_options;
 namespace fs = std::filesystem;
 
-Usage plot_usage() {
-  Usage usage{
-      .line = "speclab plot RESULT... [options]",
-      .about =
-          R"(Draws results: result.json, the folder of a run, or any CSV file with named columns. Nothing is simulated.
-With a result and no choice of columns it draws the figures of the result's experiment. Else --x and --y
-choose columns, --color and --facet (comma-separated) make series and panels of others, and --where keeps
-rows. A column is named in full or by its last part; a value also without "simulated_" or "formula_", which
-then are drawn together: intervals as bands, formulas as lines. Columns that differ and are not named become
-panels. Rows of several results are joined, with their names in the column "source".
-Sizes and letters are those of a paper's column (85 mm, 8 points) or, with --theme screen, of slides.
-Exit code: 0, or 2 for what cannot be drawn; then nothing is written.
-)",
-      .examples = R"(  speclab plot out/figure3 --format pdf
-  speclab plot out/iid_grid --x gamma --y speedup --color alpha --facet c --out speedup.pdf
-  speclab plot out/iid_grid --kind heat --x alpha --y gamma --color speedup --where c=0.05
-  speclab plot out/a out/b --y speedup --color source
-  speclab plot mine.csv --x batch --y latency_ms --kind box --format png
-)",
-      .positional = "results",
-      .several_positional = true};
-  usage.options.add_options()("x", po::value<std::string>(), "column of the horizontal axis")(
-      "y", po::value<std::string>(), "column of the values; of a heat map, of the vertical axis")(
-      "color", po::value<std::string>(), "columns that make series; of a heat map, its values")(
-      "facet", po::value<std::string>(), "columns that make panels")(
-      "where", po::value<std::vector<std::string>>()->composing(), "NAME=VALUE: only these rows")(
-      "kind", po::value<std::string>(), "line, heat, box or ecdf (default line)")(
-      "log", po::value<std::string>()->default_value(""), "logarithmic axes: x, y, color, or several: x,y")(
-      "size", po::value<std::string>(), "WIDTHxHEIGHT in mm, such as 85x60")(
-      "format", po::value<std::string>(), "svg, pdf or png (default: that of --out, else svg)")(
-      "title", po::value<std::string>()->default_value(""), "a title above the figure; none unless given")(
-      "theme", po::value<std::string>()->default_value("paper"), "paper or screen")(
-      "out", po::value<std::string>(),
-      "file; of several figures NAME-1, NAME-2, ... (default: beside the result)");
-  return usage;
-}
-
 /// One of the words that an option may be.
 template <class T>
 T word_of(const char* option, const std::string& word, const std::vector<std::pair<std::string, T>>& known) {
@@ -66,23 +30,22 @@ T word_of(const char* option, const std::string& word, const std::vector<std::pa
   throw UsageError(fmt::format("--{} {}: expected {}", option, word, fmt::join(names, ", ")));
 }
 
-std::vector<std::string> list_of(const po::variables_map& values, const char* option) {
-  if (values.count(option) == 0) return {};
-  std::vector<std::string> words = split(values[option].as<std::string>(), ',');
+std::vector<std::string> list_of(const Values& values, const char* option) {
+  if (!values.has(option)) return {};
+  std::vector<std::string> words = split(values.text(option), ',');
   for (const std::string& word : words) {
-    if (word.empty())
-      throw UsageError(fmt::format("--{} {}: a name is empty", option, values[option].as<std::string>()));
+    if (word.empty()) throw UsageError(fmt::format("--{} {}: a name is empty", option, values.text(option)));
   }
   return words;
 }
 
-PlotRequest request_of(const po::variables_map& values) {
+PlotRequest request_of(const Values& values) {
   PlotRequest request;
-  if (values.count("x") > 0) request.x = values["x"].as<std::string>();
-  if (values.count("y") > 0) request.y = values["y"].as<std::string>();
+  if (values.has("x")) request.x = values.text("x");
+  if (values.has("y")) request.y = values.text("y");
   request.color = list_of(values, "color");
   request.facet = list_of(values, "facet");
-  if (values.count("where") > 0) {
+  if (values.has("where")) {
     for (const std::string& condition : values["where"].as<std::vector<std::string>>()) {
       const auto equals = condition.find('=');
       if (equals == 0 || equals == std::string::npos)
@@ -90,14 +53,14 @@ PlotRequest request_of(const po::variables_map& values) {
       request.where.emplace_back(condition.substr(0, equals), condition.substr(equals + 1));
     }
   }
-  if (values.count("kind") > 0) {
-    request.kind = word_of<PlotKind>("kind", values["kind"].as<std::string>(),
+  if (values.has("kind")) {
+    request.kind = word_of<PlotKind>("kind", values.text("kind"),
                                      {{"line", PlotKind::line},
                                       {"heat", PlotKind::heat},
                                       {"box", PlotKind::box},
                                       {"ecdf", PlotKind::ecdf}});
   }
-  for (const std::string& axis : split(values["log"].as<std::string>(), ',')) {
+  for (const std::string& axis : split(values.text("log"), ',')) {
     if (axis.empty()) continue;
     if (axis == "x" || axis == "xy") request.log_x = true;
     if (axis == "y" || axis == "xy") request.log_y = true;
@@ -127,47 +90,42 @@ const std::vector<std::pair<std::string, PictureFormat>>& formats() {
   return all;
 }
 
-std::string format_name(const po::variables_map& values) {
-  const std::string ending =
-      values.count("out") > 0 ? fs::path(values["out"].as<std::string>()).extension().string() : "";
-  if (values.count("format") > 0) {
-    const auto format = values["format"].as<std::string>();
+std::string format_name(const Values& values) {
+  const std::string ending = values.has("out") ? fs::path(values.text("out")).extension().string() : "";
+  if (values.has("format")) {
+    const auto format = values.text("format");
     word_of("format", format, formats());
     const bool named = std::any_of(formats().begin(), formats().end(),
                                    [&](const auto& one) { return ending == "." + one.first; });
     if (named && ending != "." + format)
-      throw UsageError(fmt::format("--out {} is no {} file", values["out"].as<std::string>(), format));
+      throw UsageError(fmt::format("--out {} is no {} file", values.text("out"), format));
     return format;
   }
   if (ending.empty()) return "svg";
   const std::string format = ending.substr(1);
-  word_of(fmt::format("out {}: the file's ending", values["out"].as<std::string>()).c_str(), format,
-          formats());
+  word_of(fmt::format("out {}: the file's ending", values.text("out")).c_str(), format, formats());
   return format;
 }
 
 /// Where pictures go, without number and ending.
-fs::path stem_of(const po::variables_map& values, const std::vector<PlotSource>& sources) {
-  if (values.count("out") > 0) return fs::path(values["out"].as<std::string>()).replace_extension();
+fs::path stem_of(const Values& values, const std::vector<PlotSource>& sources) {
+  if (values.has("out")) return fs::path(values.text("out")).replace_extension();
   if (sources.size() > 1) return "plot";
   const PlotSource& source = sources.front();
   return fs::path(source.folder) / (source.result ? std::string("plot") : source.name);
 }
 
-int plot_main(const std::vector<std::string>& arguments) {
-  Usage usage = plot_usage();
-  const auto values = parse(usage, arguments);
-  if (!values) return exit_ok;
-  const PlotRequest request = request_of(*values);
+int plot_main(const Values& values) {
+  const PlotRequest request = request_of(values);
   Picture picture;
-  const std::string format = format_name(*values);
+  const std::string format = format_name(values);
   picture.format = word_of("format", format, formats());
-  picture.theme = word_of<PictureTheme>("theme", (*values)["theme"].as<std::string>(),
+  picture.theme = word_of<PictureTheme>("theme", values.text("theme"),
                                         {{"paper", PictureTheme::paper}, {"screen", PictureTheme::screen}});
-  picture.title = (*values)["title"].as<std::string>();
-  if (values->count("size") > 0) picture.size = size_of((*values)["size"].as<std::string>());
+  picture.title = values.text("title");
+  if (values.has("size")) picture.size = size_of(values.text("size"));
   std::vector<PlotSource> sources;
-  for (const std::string& file : (*values)["results"].as<std::vector<std::string>>())
+  for (const std::string& file : values["results"].as<std::vector<std::string>>())
     sources.push_back(read_plot_source(file));
 
   // Each is a picture of its own, unless columns were chosen.
@@ -183,10 +141,10 @@ int plot_main(const std::vector<std::string>& arguments) {
       pictures.empty() && !request.chooses() && sources.size() == 1 && sources.front().result;
   if (undrawn && sources.front().table.rows.size() < 2) {
     throw UsageError(fmt::format("{}: its page has no figure to draw; a choice of columns needs several rows",
-                                 (*values)["results"].as<std::vector<std::string>>().front()));
+                                 values["results"].as<std::vector<std::string>>().front()));
   }
   if (pictures.empty()) {
-    const auto files = (*values)["results"].as<std::vector<std::string>>();
+    const auto files = values["results"].as<std::vector<std::string>>();
     try {
       pictures.push_back(plot_panels(joined_table(sources), request));
     } catch (const UsageError& error) {
@@ -194,7 +152,7 @@ int plot_main(const std::vector<std::string>& arguments) {
     }
   }
 
-  const fs::path stem = stem_of(*values, sources);
+  const fs::path stem = stem_of(values, sources);
   refuse_unwritable(stem.parent_path().empty() ? "." : stem.parent_path());
   // All are drawn before the first is written.
   std::vector<std::string> drawn;
@@ -210,7 +168,44 @@ int plot_main(const std::vector<std::string>& arguments) {
 }  // namespace
 
 Verb plot_verb() {
-  return {"plot", "draw figures for papers from results or CSV files, without simulating", plot_main};
+  Verb verb{
+      .name = "plot",
+      .sentence = "draw figures for papers from results or CSV files, without simulating",
+      .line = "speclab plot RESULT... [options]",
+      .about =
+          R"(Draws results: result.json, the folder of a run, or any CSV file with named columns. Nothing is simulated.
+With a result and no choice of columns it draws the figures of the result's experiment. Else --x and --y
+choose columns, --color and --facet (comma-separated) make series and panels of others, and --where keeps
+rows. A column is named in full or by its last part; a value also without "simulated_" or "formula_", which
+then are drawn together: intervals as bands, formulas as lines. Columns that differ and are not named become
+panels. Rows of several results are joined, with their names in the column "source".
+Sizes and letters are those of a paper's column (85 mm, 8 points) or, with --theme screen, of slides.
+Exit code: 0, or 2 for what cannot be drawn; then nothing is written.
+)",
+      .examples = R"(  speclab plot out/figure3 --format pdf
+  speclab plot out/iid_grid --x gamma --y speedup --color alpha --facet c --out speedup.pdf
+  speclab plot out/iid_grid --kind heat --x alpha --y gamma --color speedup --where c=0.05
+  speclab plot out/a out/b --y speedup --color source
+  speclab plot mine.csv --x batch --y latency_ms --kind box --format png
+)",
+      .positional = "results",
+      .several_positional = true,
+      .run = plot_main};
+  auto add = verb.options.add_options();
+  add("x", po::value<std::string>(), "column of the horizontal axis");
+  add("y", po::value<std::string>(), "column of the values; of a heat map, of the vertical axis");
+  add("color", po::value<std::string>(), "columns that make series; of a heat map, its values");
+  add("facet", po::value<std::string>(), "columns that make panels");
+  add("where", po::value<std::vector<std::string>>()->composing(), "NAME=VALUE: only these rows");
+  add("kind", po::value<std::string>(), "line, heat, box or ecdf (default line)");
+  add("log", po::value<std::string>()->default_value(""), "logarithmic axes: x, y, color, or several: x,y");
+  add("size", po::value<std::string>(), "WIDTHxHEIGHT in mm, such as 85x60");
+  add("format", po::value<std::string>(), "svg, pdf or png (default: that of --out, else svg)");
+  add("title", po::value<std::string>()->default_value(""), "a title above the figure; none unless given");
+  add("theme", po::value<std::string>()->default_value("paper"), "paper or screen");
+  add("out", po::value<std::string>(),
+      "file; of several figures NAME-1, NAME-2, ... (default: beside the result)");
+  return verb;
 }
 
 }  // namespace speclab

@@ -1,5 +1,7 @@
 #include <fmt/format.h>
 
+#include "experiments/cli/options.hpp"
+#include "experiments/cli/print_result.hpp"
 #include "experiments/cli/verb.hpp"
 #include "experiments/studies/decode/prediction.hpp"
 
@@ -9,8 +11,24 @@ namespace {
 
 namespace po = boost::program_options;
 
-int predict_main(const std::vector<std::string>& arguments) {
-  Usage usage{
+int predict_main(const Values& values) {
+  constexpr double largest_cost = 1000;
+  constexpr int largest_gamma = 1000000;
+  std::optional<int> gamma;
+  if (values.has("gamma")) gamma = ranged_option(values, "gamma", 0, largest_gamma);
+  const Prediction out =
+      predict(ranged_option(values, "alpha", 0.0, 1.0), ranged_option(values, "c", 0.0, largest_cost),
+              ranged_option(values, "c-hat", 0.0, largest_cost), gamma);
+  print(out, prediction_type(), values.has("json"), prediction_text);
+  return exit_ok;
+}
+
+}  // namespace
+
+Verb predict_verb() {
+  Verb verb{
+      .name = "predict",
+      .sentence = "closed forms for an acceptance rate: tokens, speedup, arithmetic, the optimal gamma",
       .line = "speclab predict --alpha A [--c C] [--c-hat H] [--gamma G] [--json]",
       .about =
           R"(Closed forms of Leviathan et al. 2023, which assume independent acceptances. Without --gamma, at
@@ -19,29 +37,15 @@ then left out (–) and "reason" says why.
 )",
       .examples = R"(  speclab predict --alpha 0.8 --c 0.05
   speclab predict --alpha 0.75 --c 0.02 --gamma 7 --json
-)"};
-  usage.options.add_options()("alpha", po::value<double>()->required(), "acceptance rate, 0 to 1")(
-      "c", po::value<double>()->default_value(0, "0"), "time of a draft run / time of a target run")(
-      "c-hat", po::value<double>()->default_value(0, "0"), "the same for arithmetic operations")(
-      "gamma", po::value<int>(), "drafted tokens per round (default: the optimal)")("json", "print JSON");
-  const auto values = parse(usage, arguments);
-  if (!values) return exit_ok;
-  constexpr double largest_cost = 1000;
-  constexpr int largest_gamma = 1000000;
-  std::optional<int> gamma;
-  if (values->count("gamma") > 0) gamma = ranged_option(*values, "gamma", 0, largest_gamma);
-  const Prediction out =
-      predict(ranged_option(*values, "alpha", 0.0, 1.0), ranged_option(*values, "c", 0.0, largest_cost),
-              ranged_option(*values, "c-hat", 0.0, largest_cost), gamma);
-  print(out, prediction_type(), values->count("json") > 0, prediction_text);
-  return exit_ok;
-}
-
-}  // namespace
-
-Verb predict_verb() {
-  return {"predict", "closed forms for an acceptance rate: tokens, speedup, arithmetic, the optimal gamma",
-          predict_main};
+)",
+      .run = predict_main};
+  auto add = verb.options.add_options();
+  add("alpha", po::value<double>()->required(), "acceptance rate, 0 to 1");
+  add("c", po::value<double>()->default_value(0, "0"), "time of a draft run / time of a target run");
+  add("c-hat", po::value<double>()->default_value(0, "0"), "the same for arithmetic operations");
+  add("gamma", po::value<int>(), "drafted tokens per round (default: the optimal)");
+  add("json", "print JSON");
+  return verb;
 }
 
 }  // namespace speclab

@@ -3,6 +3,9 @@
 #include <nlohmann/json.hpp>
 
 #include "experiments/cli/finding_page.hpp"
+#include "experiments/cli/load_config.hpp"
+#include "experiments/cli/options.hpp"
+#include "experiments/cli/print_result.hpp"
 #include "experiments/cli/verb.hpp"
 #include "experiments/format/config_error.hpp"
 #include "experiments/format/json_io.hpp"
@@ -20,10 +23,155 @@ namespace speclab {
 namespace {
 
 namespace po = boost::program_options;
-using Values = po::variables_map;
 
-Usage prove_usage() {
-  Usage usage{
+/// Throws when an option is given that the chosen way of calling does not read.
+void refuse(const Values& values, std::initializer_list<const char*> options, const char* way) {
+  for (const char* option : options) {
+    if (values.has(option)) {
+      throw UsageError(fmt::format("--{} does not go with {}; see speclab prove --help", option, way));
+    }
+  }
+}
+
+const std::string& needed(const Values& values, const char* option) {
+  if (!values.has(option)) {
+    throw UsageError(
+        fmt::format("missing --{}; give --rule, --target and --draft, or a CONFIG.json, or --all", option));
+  }
+  return values.text(option);
+}
+
+RuleConfig rule_of(const Values& values) {
+  Json spec{{"kind", needed(values, values.has("verifier") ? "verifier" : "rule")}};
+  if (values.has("drafts")) spec["drafts"] = values["drafts"].as<int>();
+  if (values.has("lenience")) spec["lenience"] = values["lenience"].as<double>();
+  if (values.has("residual")) spec["residual"] = values.text("residual");
+  if (values.has("param")) {
+    for (const std::string& assignment : values["param"].as<std::vector<std::string>>()) {
+      apply_assignment(spec, assignment);
+    }
+  }
+  const Typed<RuleConfig> type = kind_of(rule_family());
+  std::vector<RenamedUse> uses;
+  type.type->rename(spec, "--rule", uses);
+  return read(type, spec, "--rule");
+}
+
+ProofTask task_of_options(const Values& values) {
+  ProofTask task;
+  task.rule = rule_of(values);
+  task.target = parse_rows(needed(values, "target"), "--target");
+  task.draft = parse_rows(needed(values, "draft"), "--draft");
+  if (task.target.front().size() != task.draft.front().size()) {
+    throw UsageError(fmt::format("--target has {} tokens and --draft {}; rows are over one vocabulary",
+                                 task.target.front().size(), task.draft.front().size()));
+  }
+  constexpr int largest_gamma = 64;
+  if (values.has("gamma")) task.gamma = ranged_option(values, "gamma", 0, largest_gamma);
+  return task;
+}
+
+std::optional<double> branch_limit_option(const Values& values) {
+  if (!values.has("max-branches")) return std::nullopt;
+  return values["max-branches"].as<double>();
+}
+
+int prove_one(const Values& values) {
+  const std::filesystem::path folder = page_folder(values);
+  const Arithmetic arithmetic = values.has("exact") ? Arithmetic::rational : Arithmetic::floating_point;
+  refuse(values, {"instances"}, "one proof");
+  const std::optional<double> limit = branch_limit_option(values);
+  ProofTask task;
+  if (values.has("config")) {
+    refuse(values,
+           {"rule", "verifier", "target", "draft", "gamma", "drafts", "lenience", "residual", "param"},
+           "a config (use --set)");
+    const auto file = values.text("config");
+    const Config config = load_config(file, values);
+    task = in_file(file, [&] {
+      const ProofTask found = proof_task(config);
+      check_branches(found, arithmetic, limit);
+      return found;
+    });
+  } else {
+    refuse(values, {"set", "seed"}, "--rule");
+    task = task_of_options(values);
+    check_branches(task, arithmetic, limit);
+  }
+  constexpr double unsaid_seconds = 10;
+  if (const BranchCost cost = branch_cost(task, arithmetic); cost.seconds > unsaid_seconds) {
+    fmt::print(stderr, "{}\n", cost_words(cost));
+  }
+  const Proof proof = prove(task, arithmetic);
+  write_finding(folder, {.title = fmt::format("Is {} lossless?", proof.rule.name()),
+                         .headline = proof_headline(proof),
+                         .figures = proof_figures(proof),
+                         .text = proof_text(proof),
+                         .json = json_text_of(proof),
+                         .command = values.command,
+                         .input = values.has("config") ? values.text("config") : ""});
+  print(proof, described<Proof>(), values.has("json"), in_terminal(proof_text));
+  return proof.lossless ? exit_ok : exit_failed_check;
+}
+
+int prove_recording(const Values& values) {
+  const std::filesystem::path folder = page_folder(values);
+  refuse(values, {"config", "target", "draft", "gamma", "set", "seed", "instances"}, "--recording");
+  const Arithmetic arithmetic = values.has("exact") ? Arithmetic::rational : Arithmetic::floating_point;
+  const std::optional<double> limit = branch_limit_option(values);
+  const auto file = values.text("recording");
+  const RowProofs proofs = prove_rows(read_top_rows(file), rule_of(values), arithmetic, limit);
+  write_finding(folder, {.title = fmt::format("Is {} lossless on rows of real contexts?", proofs.rule.name()),
+                         .headline = row_proofs_headline(proofs),
+                         .figures = {},
+                         .text = row_proofs_text(proofs),
+                         .json = json_text_of(proofs),
+                         .command = values.command,
+                         .input = file});
+  print(proofs, described<RowProofs>(), values.has("json"), in_terminal(row_proofs_text));
+  return proofs.lossless == proofs.contexts ? exit_ok : exit_failed_check;
+}
+
+int prove_every(const Values& values) {
+  const std::filesystem::path folder = page_folder(values);
+  refuse(values,
+         {"config", "recording", "rule", "verifier", "target", "draft", "gamma", "drafts", "lenience",
+          "residual", "param", "set", "max-branches"},
+         "--all");
+  constexpr int most_instances = 1000000;
+  const int instances = values.has("instances") ? ranged_option(values, "instances", 1, most_instances) : 200;
+  const std::int64_t seed = values.has("seed") ? values["seed"].as<std::int64_t>() : 1;
+  if (seed < 0) throw UsageError(fmt::format("--seed {}: expected 0 or more", seed));
+  const ThreadLimit limit(thread_option(values));
+  TerminalWatch watch("prove --all", false);
+  const Control control = watch.control(survey_tasks().size() * static_cast<std::size_t>(instances));
+  const Survey survey =
+      prove_all(static_cast<std::uint32_t>(instances), static_cast<std::uint64_t>(seed), control);
+  if (survey.partial) {
+    fmt::print(stderr, "interrupted: nothing is proved of every rule\n");
+    return exit_interrupted;
+  }
+  write_finding(folder, {.title = "Which rules are lossless?",
+                         .headline = survey_headline(survey),
+                         .figures = survey_figures(survey),
+                         .text = survey_text(survey),
+                         .json = json_text_of(survey),
+                         .command = values.command});
+  print(survey, described<Survey>(), values.has("json"), in_terminal(survey_text));
+  return survey.as_expected ? exit_ok : exit_failed_check;
+}
+
+int prove_main(const Values& values) {
+  if (values.has("all")) return prove_every(values);
+  return values.has("recording") ? prove_recording(values) : prove_one(values);
+}
+
+}  // namespace
+
+Verb prove_verb() {
+  Verb verb{
+      .name = "prove",
+      .sentence = "decide exactly whether a rule is lossless, by following every branch",
       .line =
           R"(speclab prove --rule NAME --target ROWS --draft ROWS [options]
        speclab prove CONFIG.json [options]
@@ -61,180 +209,31 @@ Exit code: 0 lossless (with --all: every rule as expected), 1 not, 2 unusable.)"
   speclab prove --all --instances 200 --seed 1
 )",
       .positional = "config",
-      .optional_positional = true};
-  usage.options.add_options()("rule", po::value<std::string>(), "its name (see speclab list)")(
-      "verifier", po::value<std::string>(), "the former name of --rule")(
-      "target", po::value<std::string>(), "the target's rows")("draft", po::value<std::string>(),
-                                                               "the draft's rows")(
-      "recording", po::value<std::string>(), "JSON lines with the largest probabilities of both rows")(
-      "gamma", po::value<int>(), "drafted positions, 0 to 64 (default 1)")(
-      "drafts", po::value<int>(), "drafts for each position, of rules for several")(
-      "lenience", po::value<double>(), "l in (0, 1], of lenient rules")(
-      "residual", po::value<std::string>(), "of lenient: target_minus_draft, literal, target")(
-      "param", po::value<std::vector<std::string>>()->composing(),
-      "name=value: any other parameter of the rule")("exact", "rational arithmetic; results are fractions")(
-      "max-branches", po::value<double>(), "largest number of branches to follow")(
-      "all", "every rule on random instances")("instances", po::value<int>(), "with --all (default 200)")(
-      "seed", po::value<std::int64_t>(), "of the instances (default 1), or instead of the config's")(
-      "threads", po::value<int>()->default_value(0),
-      "threads of --all; 0: all cores. Results do not depend on it")(
-      "set", po::value<std::vector<std::string>>()->composing(), "path=value: change the config")(
-      "json", "print JSON");
-  add_page_option(usage.options);
-  return usage;
-}
-
-/// Throws when an option is given that the chosen way of calling does not read.
-void refuse(const Values& values, std::initializer_list<const char*> options, const char* way) {
-  for (const char* option : options) {
-    if (values.count(option) > 0) {
-      throw UsageError(fmt::format("--{} does not go with {}; see speclab prove --help", option, way));
-    }
-  }
-}
-
-const std::string& needed(const Values& values, const char* option) {
-  if (values.count(option) == 0) {
-    throw UsageError(
-        fmt::format("missing --{}; give --rule, --target and --draft, or a CONFIG.json, or --all", option));
-  }
-  return values[option].as<std::string>();
-}
-
-RuleConfig rule_of(const Values& values) {
-  Json spec{{"kind", needed(values, values.count("verifier") > 0 ? "verifier" : "rule")}};
-  if (values.count("drafts") > 0) spec["drafts"] = values["drafts"].as<int>();
-  if (values.count("lenience") > 0) spec["lenience"] = values["lenience"].as<double>();
-  if (values.count("residual") > 0) spec["residual"] = values["residual"].as<std::string>();
-  if (values.count("param") > 0) {
-    for (const std::string& assignment : values["param"].as<std::vector<std::string>>()) {
-      apply_assignment(spec, assignment);
-    }
-  }
-  const Typed<RuleConfig> type = kind_of(rule_family());
-  std::vector<RenamedUse> uses;
-  type.type->rename(spec, "--rule", uses);
-  return read(type, spec, "--rule");
-}
-
-ProofTask task_of_options(const Values& values) {
-  ProofTask task;
-  task.rule = rule_of(values);
-  task.target = parse_rows(needed(values, "target"), "--target");
-  task.draft = parse_rows(needed(values, "draft"), "--draft");
-  if (task.target.front().size() != task.draft.front().size()) {
-    throw UsageError(fmt::format("--target has {} tokens and --draft {}; rows are over one vocabulary",
-                                 task.target.front().size(), task.draft.front().size()));
-  }
-  constexpr int largest_gamma = 64;
-  if (values.count("gamma") > 0) task.gamma = ranged_option(values, "gamma", 0, largest_gamma);
-  return task;
-}
-
-std::optional<double> branch_limit_option(const Values& values) {
-  if (values.count("max-branches") == 0) return std::nullopt;
-  return values["max-branches"].as<double>();
-}
-
-int prove_one(const Values& values, const std::string& command) {
-  const std::filesystem::path folder = page_folder(values);
-  const Arithmetic arithmetic = values.count("exact") > 0 ? Arithmetic::rational : Arithmetic::floating_point;
-  refuse(values, {"instances"}, "one proof");
-  const std::optional<double> limit = branch_limit_option(values);
-  ProofTask task;
-  if (values.count("config") > 0) {
-    refuse(values,
-           {"rule", "verifier", "target", "draft", "gamma", "drafts", "lenience", "residual", "param"},
-           "a config (use --set)");
-    const auto file = values["config"].as<std::string>();
-    const Config config = load_config(file, values);
-    task = in_file(file, [&] {
-      const ProofTask found = proof_task(config);
-      check_branches(found, arithmetic, limit);
-      return found;
-    });
-  } else {
-    refuse(values, {"set", "seed"}, "--rule");
-    task = task_of_options(values);
-    check_branches(task, arithmetic, limit);
-  }
-  constexpr double unsaid_seconds = 10;
-  if (const BranchCost cost = branch_cost(task, arithmetic); cost.seconds > unsaid_seconds) {
-    fmt::print(stderr, "{}\n", cost_words(cost));
-  }
-  const Proof proof = prove(task, arithmetic);
-  write_finding(folder, {.title = fmt::format("Is {} lossless?", proof.rule.name()),
-                         .headline = proof_headline(proof),
-                         .figures = proof_figures(proof),
-                         .text = proof_text(proof),
-                         .json = json_text_of(proof),
-                         .command = command,
-                         .input = values.count("config") > 0 ? values["config"].as<std::string>() : ""});
-  print(proof, described<Proof>(), values.count("json") > 0, in_terminal(proof_text));
-  return proof.lossless ? exit_ok : exit_failed_check;
-}
-
-int prove_recording(const Values& values, const std::string& command) {
-  const std::filesystem::path folder = page_folder(values);
-  refuse(values, {"config", "target", "draft", "gamma", "set", "seed", "instances"}, "--recording");
-  const Arithmetic arithmetic = values.count("exact") > 0 ? Arithmetic::rational : Arithmetic::floating_point;
-  const std::optional<double> limit = branch_limit_option(values);
-  const auto file = values["recording"].as<std::string>();
-  const RowProofs proofs = prove_rows(read_top_rows(file), rule_of(values), arithmetic, limit);
-  write_finding(folder, {.title = fmt::format("Is {} lossless on rows of real contexts?", proofs.rule.name()),
-                         .headline = row_proofs_headline(proofs),
-                         .figures = {},
-                         .text = row_proofs_text(proofs),
-                         .json = json_text_of(proofs),
-                         .command = command,
-                         .input = file});
-  print(proofs, described<RowProofs>(), values.count("json") > 0, in_terminal(row_proofs_text));
-  return proofs.lossless == proofs.contexts ? exit_ok : exit_failed_check;
-}
-
-int prove_every(const Values& values, const std::string& command) {
-  const std::filesystem::path folder = page_folder(values);
-  refuse(values,
-         {"config", "recording", "rule", "verifier", "target", "draft", "gamma", "drafts", "lenience",
-          "residual", "param", "set", "max-branches"},
-         "--all");
-  constexpr int most_instances = 1000000;
-  const int instances =
-      values.count("instances") > 0 ? ranged_option(values, "instances", 1, most_instances) : 200;
-  const std::int64_t seed = values.count("seed") > 0 ? values["seed"].as<std::int64_t>() : 1;
-  if (seed < 0) throw UsageError(fmt::format("--seed {}: expected 0 or more", seed));
-  const ThreadLimit limit(thread_option(values));
-  TerminalWatch watch("prove --all", false);
-  const Control control = watch.control(survey_tasks().size() * static_cast<std::size_t>(instances));
-  const Survey survey =
-      prove_all(static_cast<std::uint32_t>(instances), static_cast<std::uint64_t>(seed), control);
-  if (survey.partial) {
-    fmt::print(stderr, "interrupted: nothing is proved of every rule\n");
-    return exit_interrupted;
-  }
-  write_finding(folder, {.title = "Which rules are lossless?",
-                         .headline = survey_headline(survey),
-                         .figures = survey_figures(survey),
-                         .text = survey_text(survey),
-                         .json = json_text_of(survey),
-                         .command = command});
-  print(survey, described<Survey>(), values.count("json") > 0, in_terminal(survey_text));
-  return survey.as_expected ? exit_ok : exit_failed_check;
-}
-
-int prove_main(const std::vector<std::string>& arguments) {
-  Usage how = prove_usage();
-  const auto values = parse(how, arguments);
-  if (!values) return exit_ok;
-  const std::string command = shell_command("speclab prove", arguments);
-  if (values->count("all") > 0) return prove_every(*values, command);
-  return values->count("recording") > 0 ? prove_recording(*values, command) : prove_one(*values, command);
-}
-
-}  // namespace
-
-Verb prove_verb() {
-  return {"prove", "decide exactly whether a rule is lossless, by following every branch", prove_main};
+      .optional_positional = true,
+      .run = prove_main};
+  auto add = verb.options.add_options();
+  add("rule", po::value<std::string>(), "its name (see speclab list)");
+  add("verifier", po::value<std::string>(), "the former name of --rule");
+  add("target", po::value<std::string>(), "the target's rows");
+  add("draft", po::value<std::string>(), "the draft's rows");
+  add("recording", po::value<std::string>(), "JSON lines with the largest probabilities of both rows");
+  add("gamma", po::value<int>(), "drafted positions, 0 to 64 (default 1)");
+  add("drafts", po::value<int>(), "drafts for each position, of rules for several");
+  add("lenience", po::value<double>(), "l in (0, 1], of lenient rules");
+  add("residual", po::value<std::string>(), "of lenient: target_minus_draft, literal, target");
+  add("param", po::value<std::vector<std::string>>()->composing(),
+      "name=value: any other parameter of the rule");
+  add("exact", "rational arithmetic; results are fractions");
+  add("max-branches", po::value<double>(), "largest number of branches to follow");
+  add("all", "every rule on random instances");
+  add("instances", po::value<int>(), "with --all (default 200)");
+  add("seed", po::value<std::int64_t>(), "of the instances (default 1), or instead of the config's");
+  add("threads", po::value<int>()->default_value(0),
+      "threads of --all; 0: all cores. Results do not depend on it");
+  add("set", po::value<std::vector<std::string>>()->composing(), "path=value: change the config");
+  add("json", "print JSON");
+  add_page_option(verb);
+  return verb;
 }
 
 }  // namespace speclab

@@ -3,6 +3,8 @@
 #include <cstdint>
 #include <optional>
 
+#include "experiments/cli/load_config.hpp"
+#include "experiments/cli/options.hpp"
 #include "experiments/cli/verb.hpp"
 #include "experiments/format/config_error.hpp"
 #include "experiments/run/config.hpp"
@@ -16,44 +18,21 @@ namespace {
 
 namespace po = boost::program_options;
 
-int record_main(const std::vector<std::string>& arguments) {
-  Usage usage{
-      .line = "speclab record CONFIG.json --out FILE [options]",
-      .about =
-          R"(Records the config's pair: the target decodes plainly, and each token is written with its natural
-log-probabilities under target and draft, as sequence,position,token,logp,logq. A sequence for each
-of the simulation's trials. speclab plan --recording and models of kind "recorded" read it.
-Sampling options of the config hold for both models; its rule, gamma and costs do not matter.)",
-      .examples = R"(  speclab record configs/austen_words.json --out austen.csv
-  speclab record configs/austen_words.json --out austen.jsonl --sequences 200 --tokens 500
-  speclab record configs/austen_words.json --out rows.jsonl --sequences 8 --tokens 8 --top-k 8
-)",
-      .positional = "config"};
-  add_config_options(usage.options);
-  usage.options.add_options()("out", po::value<std::string>()->required(),
-                              "file to write: .csv, .jsonl, or .safetensors with whole rows")(
-      "sequences", po::value<std::int64_t>(), "sequences; without it the simulation's trials")(
-      "tokens", po::value<std::int64_t>(), "tokens of each; without it the simulation's length")(
-      "entropy", "write the entropy of the target's rows, by which checks of the text are sharper")(
-      "top-k", po::value<std::int64_t>(),
-      "write so many of the largest probabilities of both rows, to .jsonl; speclab prove --recording reads "
-      "them");
-  const auto values = parse(usage, arguments);
-  if (!values) return exit_ok;
-  const auto file = (*values)["config"].as<std::string>();
-  const auto out = (*values)["out"].as<std::string>();
-  const ThreadLimit limit(thread_option(*values));
-  const Config config = load_config(file, *values);
-  RecordingOrder order{.file = out, .with_entropy = values->count("entropy") > 0};
+int record_main(const Values& values) {
+  const auto file = values.text("config");
+  const auto out = values.text("out");
+  const ThreadLimit limit(thread_option(values));
+  const Config config = load_config(file, values);
+  RecordingOrder order{.file = out, .with_entropy = values.has("entropy")};
   constexpr std::int64_t most = 10'000'000;
-  if (values->count("sequences") > 0)
-    order.sequences = static_cast<std::uint32_t>(ranged_option<std::int64_t>(*values, "sequences", 1, most));
-  if (values->count("tokens") > 0)
-    order.tokens = static_cast<std::size_t>(ranged_option<std::int64_t>(*values, "tokens", 1, most));
+  if (values.has("sequences"))
+    order.sequences = static_cast<std::uint32_t>(ranged_option<std::int64_t>(values, "sequences", 1, most));
+  if (values.has("tokens"))
+    order.tokens = static_cast<std::size_t>(ranged_option<std::int64_t>(values, "tokens", 1, most));
   constexpr std::int64_t most_of_a_row = 1024;
-  if (values->count("top-k") > 0)
+  if (values.has("top-k"))
     order.top_rows =
-        static_cast<std::int32_t>(ranged_option<std::int64_t>(*values, "top-k", 1, most_of_a_row));
+        static_cast<std::int32_t>(ranged_option<std::int64_t>(values, "top-k", 1, most_of_a_row));
   std::optional<TerminalWatch> watch(std::in_place, "record", false);
   const RecordedTokens recorded = in_file(file, [&] {
     return record_config(config, order, [&](std::uint64_t steps) { return watch->control(steps); });
@@ -71,8 +50,31 @@ Sampling options of the config hold for both models; its rule, gamma and costs d
 }  // namespace
 
 Verb record_verb() {
-  return {"record", "write a text of the config's target with its log-probabilities under target and draft",
-          record_main};
+  Verb verb{
+      .name = "record",
+      .sentence = "write a text of the config's target with its log-probabilities under target and draft",
+      .line = "speclab record CONFIG.json --out FILE [options]",
+      .about =
+          R"(Records the config's pair: the target decodes plainly, and each token is written with its natural
+log-probabilities under target and draft, as sequence,position,token,logp,logq. A sequence for each
+of the simulation's trials. speclab plan recording and models of kind "recorded" read it.
+Sampling options of the config hold for both models; its rule, gamma and costs do not matter.)",
+      .examples = R"(  speclab record configs/austen_words.json --out austen.csv
+  speclab record configs/austen_words.json --out austen.jsonl --sequences 200 --tokens 500
+  speclab record configs/austen_words.json --out rows.jsonl --sequences 8 --tokens 8 --top-k 8
+)",
+      .positional = "config",
+      .run = record_main};
+  add_config_options(verb);
+  auto add = verb.options.add_options();
+  add("out", po::value<std::string>()->required(),
+      "file to write: .csv, .jsonl, or .safetensors with whole rows");
+  add("sequences", po::value<std::int64_t>(), "sequences; without it the simulation's trials");
+  add("tokens", po::value<std::int64_t>(), "tokens of each; without it the simulation's length");
+  add("entropy", "write the entropy of the target's rows, by which checks of the text are sharper");
+  add("top-k", po::value<std::int64_t>(),
+      "write so many of the largest probabilities of both rows, to .jsonl; speclab prove --recording reads them");
+  return verb;
 }
 
 }  // namespace speclab

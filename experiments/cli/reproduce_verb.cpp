@@ -4,6 +4,8 @@
 #include <filesystem>
 
 #include "core/stop.hpp"
+#include "experiments/cli/load_config.hpp"
+#include "experiments/cli/options.hpp"
 #include "experiments/cli/out_folder.hpp"
 #include "experiments/cli/verb.hpp"
 #include "experiments/format/config_error.hpp"
@@ -80,20 +82,19 @@ std::vector<fs::path> chosen(const std::vector<fs::path>& all, const std::string
 }
 
 /// What was typed, for these names only.
-std::string command(const po::variables_map& values, const std::string& only) {
+std::string command(const Values& values, const std::string& only) {
   std::string typed = "speclab reproduce";
   if (!only.empty()) typed += " --only " + shell_word(only);
-  if (!values["configs"].defaulted())
-    typed += " --configs " + shell_word(values["configs"].as<std::string>());
+  if (!values["configs"].defaulted()) typed += " --configs " + shell_word(values.text("configs"));
   return typed + set_arguments(values);
 }
 
 /// One config: runs it, writes its files, and adds what it gave to the page and the summary. The exit code it
 /// asks for.
-int reproduce(const fs::path& file, const po::variables_map& values, const fs::path& out, Page& page,
+int reproduce(const fs::path& file, const Values& values, const fs::path& out, Page& page,
               PrintedNumbers& numbers, Summary& summary) {
   const std::string name = file.stem().string();
-  const bool quiet = values.count("quiet") > 0;
+  const bool quiet = values.has("quiet");
   const FolderLock lock(out / name);
   RunResult run = in_file(file.string(), [&] {
     return run_watched(load_config(file.string(), values),
@@ -122,38 +123,17 @@ int reproduce(const fs::path& file, const po::variables_map& values, const fs::p
   return found.held < found.compared ? exit_failed_check : exit_ok;
 }
 
-int reproduce_main(const std::vector<std::string>& arguments) {
-  Usage usage{
-      .line = "speclab reproduce [--only table1,figure3,...] [--out DIR]",
-      .about =
-          R"(Runs every config of configs/paper: each table and figure of Leviathan et al. 2023, simulated
-and compared with its formula and its printed value, and writes one report. A printed value that does not
-reproduce is a finding, not a failure. Exit code 1 when a formula lies outside a simulated interval, 2 when
-a config could not run.
-)",
-      .examples = R"(  speclab reproduce
-  speclab reproduce --only table1,figure3 --out out/some
-)"};
-  usage.options.add_options()("only", po::value<std::string>()->default_value(""),
-                              "comma-separated names; default all")(
-      "out", po::value<std::string>()->default_value("out"), "folder for the report and the results")(
-      "configs", po::value<std::string>()->default_value(data_file("configs/paper").string()),
-      "folder of the configs")("set", po::value<std::vector<std::string>>()->composing(),
-                               "path=value: change every config")(
-      "threads", po::value<int>()->default_value(0), "threads; 0: all cores. Results do not depend on it")(
-      "quiet,q", "no table, no progress");
-  const auto values = parse(usage, arguments);
-  if (!values) return exit_ok;
-  const bool quiet = values->count("quiet") > 0;
-  const ThreadLimit limit(thread_option(*values));
-  const fs::path out = (*values)["out"].as<std::string>();
-  const auto only = (*values)["only"].as<std::string>();
-  const std::vector<fs::path> todo = chosen(configs_in((*values)["configs"].as<std::string>()), only);
+int reproduce_main(const Values& values) {
+  const bool quiet = values.has("quiet");
+  const ThreadLimit limit(thread_option(values));
+  const fs::path out = values.text("out");
+  const auto only = values.text("only");
+  const std::vector<fs::path> todo = chosen(configs_in(values.text("configs")), only);
   refuse_unwritable(out);
 
   Page page{"speclab: the paper's tables and figures",
             "Leviathan, Kalman and Matias 2023, simulated and computed",
-            report_facts(command(*values, only)),
+            report_facts(command(values, only)),
             {}};
   PrintedNumbers numbers;
   Summary summary;
@@ -161,7 +141,7 @@ a config could not run.
   for (const fs::path& file : todo) {
     if (interrupted()) break;
     try {
-      code = std::max(code, reproduce(file, *values, out, page, numbers, summary));
+      code = std::max(code, reproduce(file, values, out, page, numbers, summary));
     } catch (const Stopped&) {
       break;  // nothing of this config; what the others gave is written
     } catch (const ConfigError& error) {
@@ -179,11 +159,11 @@ a config could not run.
   if (interrupted()) overview.notes.emplace_back("Interrupted: partial results.");
   for (Figure& figure : numbers.figures()) {
     figure.id = "printed-numbers";
-    figure.command = command(*values, only);
+    figure.command = command(values, only);
     overview.figures.push_back(draw(figure));
   }
   page.headline = numbers.sentence();
-  page.citation = citation(command(*values, only));
+  page.citation = citation(command(values, only));
   page.sections.insert(page.sections.begin(), std::move(overview));
   write_report(out, page);
   write_file_atomically(out / "summary.csv", summary.csv());
@@ -194,8 +174,29 @@ a config could not run.
 }  // namespace
 
 Verb reproduce_verb() {
-  return {"reproduce", "redraw the paper's tables and figures, and say which printed numbers reproduce",
-          reproduce_main};
+  Verb verb{
+      .name = "reproduce",
+      .sentence = "redraw the paper's tables and figures, and say which printed numbers reproduce",
+      .line = "speclab reproduce [--only table1,figure3,...] [--out DIR]",
+      .about =
+          R"(Runs every config of configs/paper: each table and figure of Leviathan et al. 2023, simulated
+and compared with its formula and its printed value, and writes one report. A printed value that does not
+reproduce is a finding, not a failure. Exit code 1 when a formula lies outside a simulated interval, 2 when
+a config could not run.
+)",
+      .examples = R"(  speclab reproduce
+  speclab reproduce --only table1,figure3 --out out/some
+)",
+      .run = reproduce_main};
+  auto add = verb.options.add_options();
+  add("only", po::value<std::string>()->default_value(""), "comma-separated names; default all");
+  add("out", po::value<std::string>()->default_value("out"), "folder for the report and the results");
+  add("configs", po::value<std::string>()->default_value(data_file("configs/paper").string()),
+      "folder of the configs");
+  add("set", po::value<std::vector<std::string>>()->composing(), "path=value: change every config");
+  add("threads", po::value<int>()->default_value(0), "threads; 0: all cores. Results do not depend on it");
+  add("quiet,q", "no table, no progress");
+  return verb;
 }
 
 }  // namespace speclab

@@ -1,5 +1,4 @@
-#include "core/stop.hpp"
-#include "experiments/cli/verb.hpp"
+#include "experiments/cli/run_and_write.hpp"
 
 #include <fmt/format.h>
 
@@ -9,7 +8,11 @@
 #include <optional>
 #include <string_view>
 
+#include "core/stop.hpp"
+#include "experiments/cli/load_config.hpp"
+#include "experiments/cli/options.hpp"
 #include "experiments/cli/out_folder.hpp"
+#include "experiments/cli/verb.hpp"
 #include "experiments/format/config_error.hpp"
 #include "experiments/results/result_files.hpp"
 #include "experiments/results/result_section.hpp"
@@ -46,10 +49,10 @@ void print_section(const Section& section) {
 
 /// "-gamma=3-seed=2": what --set and --seed change, so that a variation of a config has a folder of its own.
 /// Different changes may give the same name; a folder of another config is refused.
-std::string changes_in_name(const boost::program_options::variables_map& values) {
+std::string changes_in_name(const Values& values) {
   std::vector<std::string> changes;
-  if (values.count("set") > 0) changes = values["set"].as<std::vector<std::string>>();
-  if (values.count("seed") > 0) changes.push_back(fmt::format("seed={}", values["seed"].as<std::int64_t>()));
+  if (values.has("set")) changes = values["set"].as<std::vector<std::string>>();
+  if (values.has("seed")) changes.push_back(fmt::format("seed={}", values["seed"].as<std::int64_t>()));
   std::string name;
   for (const std::string& change : changes) {
     bool parted = true;
@@ -68,9 +71,8 @@ std::string changes_in_name(const boost::program_options::variables_map& values)
 
 }  // namespace
 
-std::filesystem::path run_folder(const boost::program_options::variables_map& values,
-                                 const std::string& file) {
-  if (values.count("out") > 0) return values["out"].as<std::string>();
+std::filesystem::path run_folder(const Values& values, const std::string& file) {
+  if (values.has("out")) return values.text("out");
   const std::filesystem::path name = std::filesystem::path(file).stem();
   if (name.empty() || name == "." || name == "..")
     throw UsageError(fmt::format("{}: its name names no folder; say --out FOLDER", file));
@@ -113,26 +115,24 @@ void write_and_print(const RunResult& run, const RunOutput& output) {
   }
 }
 
-int run_and_write(const boost::program_options::variables_map& values, const char* verb,
-                  void (*check)(const Config& config)) {
-  const auto file = values["config"].as<std::string>();
-  const bool quiet = values.count("quiet") > 0;
-  const bool force = values.count("force") > 0;
-  const bool as_json = values.count("json") > 0;
-  const Resume resume = resume_named(values["resume"].as<std::string>());
+int run_and_write(const Values& values, const char* verb, void (*check)(const Config& config)) {
+  const auto file = values.text("config");
+  const bool quiet = values.has("quiet");
+  const bool force = values.has("force");
+  const bool as_json = values.has("json");
+  const Resume resume = resume_named(values.text("resume"));
   const ThreadLimit limit(thread_option(values));
-  const Backend backend =
-      values.count("backend") > 0 ? backend_named(values["backend"].as<std::string>()) : Backend::cpu;
+  const Backend backend = values.has("backend") ? backend_named(values.text("backend")) : Backend::cpu;
   const std::filesystem::path folder = run_folder(values, file);
   const Config config = with_sections(load_config(file, values));
   std::string command =
       fmt::format("speclab {} {}{}", verb, shell_word(file_argument(file)), set_arguments(values));
-  if (values.count("out") > 0) command += " " + shell_line(option_words("--out", folder.string()));
-  if (values.count("seed") > 0) command += fmt::format(" --seed {}", values["seed"].as<std::int64_t>());
+  if (values.has("out")) command += " " + shell_line(option_words("--out", folder.string()));
+  if (values.has("seed")) command += fmt::format(" --seed {}", values["seed"].as<std::int64_t>());
   if (backend == Backend::cuda) command += " --backend cuda";
 
-  if (values.count("shard") > 0) {
-    const Shard shard = shard_named(values["shard"].as<std::string>());
+  if (values.has("shard")) {
+    const Shard shard = shard_named(values.text("shard"));
     return in_file(file, [&] {
       check(config);
       refuse_unwritable(folder);

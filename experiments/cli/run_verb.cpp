@@ -1,11 +1,21 @@
+#include "experiments/cli/options.hpp"
+#include "experiments/cli/run_and_write.hpp"
 #include "experiments/cli/verb.hpp"
 
 namespace speclab {
 
 namespace {
 
-int run_main(const std::vector<std::string>& arguments) {
-  Usage usage{
+int run_main(const Values& values) {
+  return run_and_write(values, "run", [](const Config&) {});
+}
+
+}  // namespace
+
+Verb run_verb() {
+  Verb verb{
+      .name = "run",
+      .sentence = "run one experiment from a config file",
       .line = "speclab run CONFIG.json [options]",
       .about = R"(Runs the experiment that the config describes, with its cases and its sweep, and writes
 result.json, results.csv, timings.json and report.html. result.json depends on the config and the seed
@@ -17,15 +27,11 @@ stored rows, on a GPU, with the same bytes of result.json.
   speclab run configs/first.json --set gamma=3 --set models.draft.alpha=0.9 --out out/g3
   speclab run configs/first.json --set simulation.trials=100000 --backend cuda --out out/gpu
 )",
-      .positional = "config"};
-  add_run_options(usage.options);
-  add_backend_option(usage.options);
-  const auto values = parse(usage, arguments);
-  return values ? run_and_write(*values, "run", [](const Config&) {}) : exit_ok;
+      .positional = "config",
+      .run = run_main};
+  add_run_options(verb);
+  add_backend_option(verb);
+  return verb;
 }
-
-}  // namespace
-
-Verb run_verb() { return {"run", "run one experiment from a config file", run_main}; }
 
 }  // namespace speclab

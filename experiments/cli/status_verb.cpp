@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "experiments/cli/print_result.hpp"
 #include "experiments/cli/verb.hpp"
 #include "experiments/format/result_fields.hpp"
 #include "experiments/page/page.hpp"
@@ -54,22 +55,8 @@ std::string status_text(const ShardStatus& status) {
   return waiting == 0 ? head : head + terminal(table) + "\n";
 }
 
-int status_main(const std::vector<std::string>& arguments) {
-  Usage usage{
-      .line = "speclab status FOLDER [options]",
-      .about =
-          R"(Says how far the shards of a run are, from the journals in FOLDER/shards: cells finished, the time
-left at the rate so far, and the error of a process that failed. Anybody who can read the folder may ask,
-while the shards run.
-)",
-      .examples = R"(  speclab status out/first
-  speclab status out/first --json
-)",
-      .positional = "folder"};
-  usage.options.add_options()("json", "print JSON");
-  const auto values = parse(usage, arguments);
-  if (!values) return exit_ok;
-  const std::filesystem::path folder = (*values)["folder"].as<std::string>();
+int status_main(const Values& values) {
+  const std::filesystem::path folder = values.text("folder");
   const ShardedRun run = read_shards(folder);
   ShardStatus status{.shards = static_cast<int>(run.shards.size())};
   const std::vector<ShardPlan> plans = plans_of(folder, run.head, CellGrid(run.head.config));
@@ -81,12 +68,29 @@ while the shards run.
     if (!state.error.empty()) row.error = state.error;
     status.states.push_back(std::move(row));
   }
-  print(status, described<ShardStatus>(), values->count("json") > 0, status_text);
+  print(status, described<ShardStatus>(), values.has("json"), status_text);
   return exit_ok;
 }
 
 }  // namespace
 
-Verb status_verb() { return {"status", "how far the shards of a run are", status_main}; }
+Verb status_verb() {
+  Verb verb{
+      .name = "status",
+      .sentence = "how far the shards of a run are",
+      .line = "speclab status FOLDER [options]",
+      .about =
+          R"(Says how far the shards of a run are, from the journals in FOLDER/shards: cells finished, the time
+left at the rate so far, and the error of a process that failed. Anybody who can read the folder may ask,
+while the shards run.
+)",
+      .examples = R"(  speclab status out/first
+  speclab status out/first --json
+)",
+      .positional = "folder",
+      .run = status_main};
+  verb.options.add_options()("json", "print JSON");
+  return verb;
+}
 
 }  // namespace speclab

@@ -3,7 +3,11 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "experiments/cli/load_config.hpp"
+#include "experiments/cli/options.hpp"
 #include "experiments/cli/out_folder.hpp"
+#include "experiments/cli/print_result.hpp"
+#include "experiments/cli/run_and_write.hpp"
 #include "experiments/cli/verb.hpp"
 #include "experiments/results/result_files.hpp"
 #include "experiments/run/config.hpp"
@@ -21,41 +25,6 @@ namespace {
 
 namespace po = boost::program_options;
 
-Usage submit_usage() {
-  Usage usage{
-      .line = "speclab submit CONFIG.json --shards N [options]",
-      .about = R"(Runs a config in N shards, each a process of its own, and merges them: the same bytes of
-result.json as `speclab run`. --scheduler slurm submits an array job and watches it; local runs the shards
-as processes of this machine. Shards that fail are submitted again. All machines see the folder of the
-results; the program, the config and its input files have the same paths everywhere. First the first
-shard is run for some seconds, and what a shard will take is said. The same command goes on with what is
-complete, after Ctrl-C or a failure. --print writes what a scheduler needs and runs nothing: for local one
-command a shard, for slurm a script, for kubernetes an indexed Job, for parallel a line of GNU parallel.
-)",
-      .examples = R"(  speclab submit configs/first.json --shards 4
-  speclab submit configs/first.json --shards 100 --scheduler slurm --partition long --time 2:00:00
-  speclab submit configs/first.json --shards 100 --scheduler kubernetes --print
-)",
-      .positional = "config"};
-  usage.options.add_options()("shards", po::value<int>(), "parts of equal cost")(
-      "scheduler", po::value<std::string>()->default_value("local"), "local, slurm, kubernetes or parallel")(
-      "print", "print what the scheduler needs, and run nothing")(
-      "out", po::value<std::string>(),
-      "folder for the results (default: out/<config's name>, and what --set and --seed change)")(
-      "retries", po::value<int>()->default_value(2), "times that shards that failed are submitted again")(
-      "at-once", po::value<int>()->default_value(0), "shards that run at a time; 0: the scheduler's choice")(
-      "partition", po::value<std::string>()->default_value(""), "of Slurm")(
-      "time", po::value<std::string>()->default_value(""), "limit of a shard, as Slurm writes it")(
-      "mem", po::value<std::string>()->default_value(""), "memory of a shard, as the scheduler writes it")(
-      "pilot", po::value<int>()->default_value(3),
-      "seconds that the first shard is tried for; 0: not at all");
-  add_config_options(usage.options);
-  usage.options.add_options()("quiet,q", "no table, no progress")("json",
-                                                                  "print result.json instead of a table");
-  add_csv_option(usage.options);
-  return usage;
-}
-
 void print_estimate(const ShardEstimate& estimate, int shards) {
   const double seconds = estimate.prepare_seconds + estimate.work_seconds.value_or(0);
   const std::string time = estimate.work_seconds
@@ -64,35 +33,31 @@ void print_estimate(const ShardEstimate& estimate, int shards) {
   fmt::print(stderr, "{} shards, each {} and {:.0f} MB of memory\n", shards, time, estimate.bytes / 1e6);
 }
 
-int submit_main(const std::vector<std::string>& arguments) {
-  Usage usage = submit_usage();
-  const auto parsed = parse(usage, arguments);
-  if (!parsed) return exit_ok;
-  const po::variables_map& values = *parsed;
-  if (values.count("shards") == 0) throw UsageError("missing --shards N: how many parts the run is cut into");
-  const auto file = values["config"].as<std::string>();
+int submit_main(const Values& values) {
+  if (!values.has("shards")) throw UsageError("missing --shards N: how many parts the run is cut into");
+  const auto file = values.text("config");
   const std::filesystem::path folder = run_folder(values, file);
-  const SchedulerEntry& scheduler = scheduler_named(values["scheduler"].as<std::string>());
+  const SchedulerEntry& scheduler = scheduler_named(values.text("scheduler"));
   Submission submission{
       .command = {std::filesystem::read_symlink("/proc/self/exe").string(), "run", file_argument(file)},
       .folder = folder,
       .shards = ranged_option(values, "shards", 1, most_shards),
       .threads = thread_option(values),
       .at_once = ranged_option(values, "at-once", 0, most_shards),
-      .partition = values["partition"].as<std::string>(),
-      .time = values["time"].as<std::string>(),
-      .memory = values["mem"].as<std::string>()};
+      .partition = values.text("partition"),
+      .time = values.text("time"),
+      .memory = values.text("mem")};
   const auto add = [&](const char* option, const std::string& value) {
     const std::vector<std::string> words = option_words(option, value);
     submission.command.insert(submission.command.end(), words.begin(), words.end());
   };
-  if (values.count("set") > 0) {
+  if (values.has("set")) {
     for (const auto& assignment : values["set"].as<std::vector<std::string>>()) add("--set", assignment);
   }
-  if (values.count("seed") > 0) add("--seed", std::to_string(values["seed"].as<std::int64_t>()));
+  if (values.has("seed")) add("--seed", std::to_string(values["seed"].as<std::int64_t>()));
   add("--out", folder.string());
   const Config config = with_sections(load_config(file, values));
-  if (values.count("print") > 0) {
+  if (values.has("print")) {
     fmt::print("{}", scheduler.print(submission));
     return exit_ok;
   }
@@ -101,7 +66,7 @@ int submit_main(const std::vector<std::string>& arguments) {
 
   refuse_unwritable(folder);
   refuse_foreign_result(folder, config);
-  const bool quiet = values.count("quiet") > 0;
+  const bool quiet = values.has("quiet");
   const int pilot = ranged_option(values, "pilot", 0, 3600);
   if (pilot > 0 && !quiet) {
     in_file(file,
@@ -124,7 +89,7 @@ int submit_main(const std::vector<std::string>& arguments) {
     if (merged.run.result.partial) return exit_interrupted;
     write_and_print(merged.run, {.folder = folder,
                                  .command = shell_line(submission.command),
-                                 .as_json = values.count("json") > 0,
+                                 .as_json = values.has("json"),
                                  .quiet = quiet,
                                  .csv_text = csv_option(values)});
     return exit_ok;
@@ -133,6 +98,43 @@ int submit_main(const std::vector<std::string>& arguments) {
 
 }  // namespace
 
-Verb submit_verb() { return {"submit", "run a config in shards, by Slurm or on this machine", submit_main}; }
+Verb submit_verb() {
+  Verb verb{
+      .name = "submit",
+      .sentence = "run a config in shards, by Slurm or on this machine",
+      .line = "speclab submit CONFIG.json --shards N [options]",
+      .about = R"(Runs a config in N shards, each a process of its own, and merges them: the same bytes of
+result.json as `speclab run`. --scheduler slurm submits an array job and watches it; local runs the shards
+as processes of this machine. Shards that fail are submitted again. All machines see the folder of the
+results; the program, the config and its input files have the same paths everywhere. First the first
+shard is run for some seconds, and what a shard will take is said. The same command goes on with what is
+complete, after Ctrl-C or a failure. --print writes what a scheduler needs and runs nothing: for local one
+command a shard, for slurm a script, for kubernetes an indexed Job, for parallel a line of GNU parallel.
+)",
+      .examples = R"(  speclab submit configs/first.json --shards 4
+  speclab submit configs/first.json --shards 100 --scheduler slurm --partition long --time 2:00:00
+  speclab submit configs/first.json --shards 100 --scheduler kubernetes --print
+)",
+      .positional = "config",
+      .run = submit_main};
+  auto add = verb.options.add_options();
+  add("shards", po::value<int>(), "parts of equal cost");
+  add("scheduler", po::value<std::string>()->default_value("local"), "local, slurm, kubernetes or parallel");
+  add("print", "print what the scheduler needs, and run nothing");
+  add("out", po::value<std::string>(),
+      "folder for the results (default: out/<config's name>, and what --set and --seed change)");
+  add("retries", po::value<int>()->default_value(2), "times that shards that failed are submitted again");
+  add("at-once", po::value<int>()->default_value(0), "shards that run at a time; 0: the scheduler's choice");
+  add("partition", po::value<std::string>()->default_value(""), "of Slurm");
+  add("time", po::value<std::string>()->default_value(""), "limit of a shard, as Slurm writes it");
+  add("mem", po::value<std::string>()->default_value(""), "memory of a shard, as the scheduler writes it");
+  add("pilot", po::value<int>()->default_value(3),
+      "seconds that the first shard is tried for; 0: not at all");
+  add_config_options(verb);
+  add("quiet,q", "no table, no progress");
+  add("json", "print result.json instead of a table");
+  add_csv_option(verb);
+  return verb;
+}
 
 }  // namespace speclab

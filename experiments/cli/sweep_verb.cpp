@@ -1,3 +1,5 @@
+#include "experiments/cli/options.hpp"
+#include "experiments/cli/run_and_write.hpp"
 #include "experiments/cli/verb.hpp"
 #include "experiments/format/config_error.hpp"
 #include "experiments/run/config.hpp"
@@ -6,8 +8,19 @@ namespace speclab {
 
 namespace {
 
-int sweep_main(const std::vector<std::string>& arguments) {
-  Usage usage{
+int sweep_main(const Values& values) {
+  return run_and_write(values, "sweep", [](const Config& config) {
+    if (config.sweep) return;
+    throw ConfigError("/sweep", "missing; it lists values by path, for example {\"/gamma\": [1, 3, 5]}");
+  });
+}
+
+}  // namespace
+
+Verb sweep_verb() {
+  Verb verb{
+      .name = "sweep",
+      .sentence = "run a config over a grid of values",
       .line = "speclab sweep CONFIG.json [options]",
       .about =
           R"(Runs every cell of the grid that the config's "sweep" describes: lists or ranges of values by
@@ -19,19 +32,11 @@ a GPU, as run does.
   speclab sweep configs/sweep_formula.json --set cost.c_hat=0.1 --out out/chat
   speclab sweep configs/iid_grid.json --backend cuda
 )",
-      .positional = "config"};
-  add_run_options(usage.options);
-  add_backend_option(usage.options);
-  const auto values = parse(usage, arguments);
-  if (!values) return exit_ok;
-  return run_and_write(*values, "sweep", [](const Config& config) {
-    if (config.sweep) return;
-    throw ConfigError("/sweep", "missing; it lists values by path, for example {\"/gamma\": [1, 3, 5]}");
-  });
+      .positional = "config",
+      .run = sweep_main};
+  add_run_options(verb);
+  add_backend_option(verb);
+  return verb;
 }
-
-}  // namespace
-
-Verb sweep_verb() { return {"sweep", "run a config over a grid of values", sweep_main}; }
 
 }  // namespace speclab

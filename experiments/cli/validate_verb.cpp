@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include "experiments/cli/load_config.hpp"
 #include "experiments/cli/verb.hpp"
 #include "experiments/format/config_error.hpp"
 #include "experiments/format/json_io.hpp"
@@ -12,21 +13,10 @@ namespace po = boost::program_options;
 
 namespace {
 
-int validate_main(const std::vector<std::string>& arguments) {
-  Usage usage{
-      .line = "speclab validate CONFIG.json [--set path=value]...",
-      .about = R"(Checks a config whole, builds its models, says how much it would run, and lists former names
-of keys and kinds with their present ones.
-)",
-      .examples = "  speclab validate configs/first.json\n",
-      .positional = "config"};
-  usage.options.add_options()("set", po::value<std::vector<std::string>>()->composing(),
-                              "path=value: change the config");
-  const auto values = parse(usage, arguments);
-  if (!values) return exit_ok;
-  const auto file = (*values)["config"].as<std::string>();
+int validate_main(const Values& values) {
+  const auto file = values.text("config");
   std::vector<RenamedUse> uses;
-  const Config config = load_config(file, *values, &uses);
+  const Config config = load_config(file, values, &uses);
   const Workload workload = in_file(file, [&] { return measure_workload(config); });
   fmt::print("{}: valid: {} {}, {} rounds or tokens to simulate\n", file, workload.cells,
              workload.cells == 1 ? "cell" : "cells", workload.steps);
@@ -37,6 +27,20 @@ of keys and kinds with their present ones.
 
 }  // namespace
 
-Verb validate_verb() { return {"validate", "check a config without running it", validate_main}; }
+Verb validate_verb() {
+  Verb verb{
+      .name = "validate",
+      .sentence = "check a config without running it",
+      .line = "speclab validate CONFIG.json [--set path=value]...",
+      .about = R"(Checks a config whole, builds its models, says how much it would run, and lists former names
+of keys and kinds with their present ones.
+)",
+      .examples = "  speclab validate configs/first.json\n",
+      .positional = "config",
+      .run = validate_main};
+  verb.options.add_options()("set", po::value<std::vector<std::string>>()->composing(),
+                             "path=value: change the config");
+  return verb;
+}
 
 }  // namespace speclab

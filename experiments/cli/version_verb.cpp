@@ -7,17 +7,20 @@ namespace speclab {
 
 namespace {
 
-int version_main(const std::vector<std::string>& arguments) {
-  Usage usage{.line = "speclab version",
-              .about = "Prints the version, the compiler, CUDA and the dependencies of this build.\n",
-              .examples = "  speclab version\n"};
-  if (!parse(usage, arguments)) return exit_ok;
+int version_main(const Values&) {
   fmt::print("{}", build_description());
   return exit_ok;
 }
 
 }  // namespace
 
-Verb version_verb() { return {"version", "what this program was built from", version_main}; }
+Verb version_verb() {
+  return {.name = "version",
+          .sentence = "what this program was built from",
+          .line = "speclab version",
+          .about = "Prints the version, the compiler, CUDA and the dependencies of this build.\n",
+          .examples = "  speclab version\n",
+          .run = version_main};
+}
 
 }  // namespace speclab

@@ -288,7 +288,10 @@ Typed<double> number_above(double least, double most) {
 Typed<double> any_number() { return {std::make_shared<const AnyNumberType>()}; }
 Typed<bool> boolean() { return {std::make_shared<const PlainType<bool>>()}; }
 Typed<std::string> text() { return {std::make_shared<const PlainType<std::string>>()}; }
-Typed<std::string> input_file() { return {std::make_shared<const InputFileType>()}; }
+Typed<std::string> input_file() {
+  static const Typed<std::string> one{std::make_shared<const InputFileType>()};
+  return one;
+}
 Typed<std::shared_ptr<const Json>> any_json() { return {std::make_shared<const AnyJsonType>()}; }
 
 void reject(const std::string& path, const Json& value, const std::string& wanted) {

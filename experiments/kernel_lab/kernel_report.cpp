@@ -256,9 +256,7 @@ Page kernel_text(const KernelReport& report, std::size_t most_rows) {
        "their rate over that of the faster of two copies of the logits' bytes at the same size and cache "
        "mode. Bytes of traversal are expected ones, of rows that overlap as much: its results do not say "
        "which nodes it tried.",
-       "x columns: how many times as long the other takes. TV: total variation between the distribution of "
-       "the "
-       "first token and the target's, over made-up rows; \"skip verification\" accepts every draft."});
+       "x columns: how many times as long the other takes. TV: total variation between the distribution of the first token and the target's, over made-up rows; \"skip verification\" accepts every draft."});
 }
 
 Page kernel_text(const DryRunReport& report, std::size_t most_rows) {

@@ -31,8 +31,7 @@ std::optional<Config> result_config(const std::filesystem::path& folder) {
     return in_file(file.string(), [&] { return config_of_result(file); });
   } catch (const ConfigError& error) {
     throw UsageError(
-        fmt::format("{} is no result of this version ({}); choose another --out, or --force to "
-                    "overwrite it",
+        fmt::format("{} is no result of this version ({}); choose another --out, or --force to overwrite it",
                     file.string(), error.sentence()));
   }
 }

@@ -5,26 +5,11 @@
 #include <nlohmann/json.hpp>
 
 #include "experiments/run/config.hpp"
+#include "experiments/run/config_types.hpp"
 
 namespace speclab {
 
 namespace {
-
-/// The type at a JSON pointer below the config; the pointer's steps get their present names.
-const Type* type_at(std::string& pointer) {
-  const Type* type = config_type().type.get();
-  std::string present;
-  std::size_t at = 1;
-  while (at <= pointer.size() && !pointer.empty()) {
-    const std::size_t end = std::min(pointer.find('/', at), pointer.size());
-    std::string step = pointer.substr(at, end - at);
-    type = type != nullptr ? type->below(step) : nullptr;
-    present += "/" + step;
-    at = end + 1;
-  }
-  if (!pointer.empty() && pointer.front() == '/') pointer = present;
-  return type;
-}
 
 /// Present names in an object whose keys are JSON pointers and whose values go there.
 void rename_paths(Json& values, const std::string& path, bool lists, std::vector<RenamedUse>& uses) {
@@ -57,6 +42,21 @@ void rename_metric_keys(Json& values, const std::string& path, std::vector<Renam
 }
 
 }  // namespace
+
+const Type* type_at(std::string& pointer) {
+  const Type* type = config_type().type.get();
+  std::string present;
+  std::size_t at = 1;
+  while (at <= pointer.size() && !pointer.empty()) {
+    const std::size_t end = std::min(pointer.find('/', at), pointer.size());
+    std::string step = pointer.substr(at, end - at);
+    type = type != nullptr ? type->below(step) : nullptr;
+    present += "/" + step;
+    at = end + 1;
+  }
+  if (!pointer.empty() && pointer.front() == '/') pointer = present;
+  return type;
+}
 
 Json with_present_names(const Json& input, std::vector<RenamedUse>& uses) {
   Json json = input;

@@ -38,7 +38,7 @@ void refuse_what_does_not_follow(const ConfigReader& config) {
         config[&Config::rule].path + "/kind",
         fmt::format("\"{}\" does not follow from two columns; recorded models run with \"token\", in the "
                     "experiment acceptance also with \"lenient\", and "
-                    "speclab plan --recording --rule knows \"block\" and rates of rows",
+                    "speclab plan recording --rule knows \"block\" and rates of rows",
                     config[&Config::rule].name()));
   }
   for (const ModelConfig* model : {&config[&Config::models]->target, &config[&Config::models]->draft}) {

@@ -132,7 +132,7 @@ inline void names_in_file(const std::string& file, bool has_draft, Record& out) 
   out.texts("choices", names);
 }
 
-/// The plan for the acceptances in a dropped file: a recording, one of the forms that `speclab plan --log`
+/// The plan for the acceptances in a dropped file: a recording, one of the forms that `speclab plan log`
 /// reads, or a result.json, of which `cell` is taken. `draft` is a second recording or empty, `model` the
 /// model_name, in a log of several, or the drafter's column, in a recording of several.
 inline void plan_from_file(const std::string& file, const std::string& draft, const std::string& model,
@@ -161,7 +161,7 @@ inline void plan_from_file(const std::string& file, const std::string& draft, co
   } else {
     log = acceptance_in(text, file, {.model = model});
     if (log.means) {
-      throw UsageError(file + ": holds means alone; speclab plan --log reads them, this page does not");
+      throw UsageError(file + ": holds means alone; speclab plan log reads them, this page does not");
     }
   }
   out.number("is_log", document ? 0 : 1);

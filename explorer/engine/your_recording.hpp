@@ -1,4 +1,4 @@
-// Room 5: what a dropped recording of log-probabilities says, by the code of `speclab plan --recording`.
+// Room 5: what a dropped recording of log-probabilities says, by the code of `speclab plan recording`.
 #pragma once
 
 #include <map>

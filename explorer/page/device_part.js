@@ -67,7 +67,7 @@ export function buildDevice(host, { ask, set, fail }) {
       ["tokens per second, plain", plan.plain_tokens_per_second], ["tokens per second, speculative", plan.speculative_tokens_per_second],
       ["this γ pays up to batch", plan.batch_limit], ["memory holds a batch of", fits, plan.largest_batch < 0 ? "bad" : undefined],
     ]));
-    box.show(`speclab plan --alpha ${state.alpha} --target ${state.target} --draft ${state.draft} --device ${state.device} ` +
+    box.show(`speclab plan alpha ${state.alpha} --target ${state.target} --draft ${state.draft} --device ${state.device} ` +
       `--devices ${state.devices} --batch ${state.batch} --context ${state.context}`,
     `speclab.plan(alpha=${state.alpha}, target="${state.target}", draft="${state.draft}", device="${state.device}", devices=${state.devices}, ` +
       `batch=${state.batch}, context=${state.context})`);

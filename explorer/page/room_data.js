@@ -154,7 +154,7 @@ export const dataRoom = {
     const describe = newestOnly(async now => {
       c.show(now.c);
       model.box.hidden = true;
-      box.show(`speclab plan --log FILE --c ${now.c}`, `speclab.plan(log="FILE", c=${now.c})`);
+      box.show(`speclab plan log FILE --c ${now.c}`, `speclab.plan(log="FILE", c=${now.c})`);
       cell.box.hidden = true;
       if (!data) return;
       let plan;
@@ -186,7 +186,7 @@ export const dataRoom = {
         settings.replaceChildren(element("summary", {}, "Settings for servers"), facts(plan.servers.map((server, i) => [server, plan.settings[i]])));
         const column = chosen ? [` --column ${shellWord(chosen)}`, `column=${JSON.stringify(chosen)}, `] : ["", ""];
         const second = data.draft ? (/^[\w.-]+$/.test(data.draft.name) ? data.draft.name : "FILE2") : "";
-        box.show(`speclab plan --recording ${name}${second && ` --draft-recording ${second}`}${column[0]} --c ${now.c}`,
+        box.show(`speclab plan recording ${name}${second && ` --draft-recording ${second}`}${column[0]} --c ${now.c}`,
           `speclab.plan(recording="${name}", ${second && `draft_recording="${second}", `}${column[1]}c=${now.c})`);
         return;
       }
@@ -210,10 +210,10 @@ export const dataRoom = {
       advice.replaceChildren(...[plan.reason, ...plan.advice].map(sentence => element("p", {}, sentence)));
       settings.replaceChildren(element("summary", {}, "Settings for servers"), facts(plan.servers.map((server, i) => [server, plan.settings[i]])));
       if (plan.is_log) {
-        box.show(`speclab plan --log ${name} --c ${now.c}${chosen && ` --model ${shellWord(chosen)}`}`, `speclab.plan(log="${name}", ${chosen && `model=${JSON.stringify(chosen)}, `}c=${now.c})`);
+        box.show(`speclab plan log ${name} --c ${now.c}${chosen && ` --model ${shellWord(chosen)}`}`, `speclab.plan(log="${name}", ${chosen && `model=${JSON.stringify(chosen)}, `}c=${now.c})`);
       } else {
         const rows = plan.position_accepted.map((accepted, i) => `${i + 1},${plan.rounds},${accepted}\\n`).join("");
-        box.show(`printf 'position,drafted,accepted\\n${rows}' > accepted.csv\nspeclab plan --log accepted.csv --c ${now.c}`,
+        box.show(`printf 'position,drafted,accepted\\n${rows}' > accepted.csv\nspeclab plan log accepted.csv --c ${now.c}`,
           `speclab.plan(log="accepted.csv", c=${now.c})`);
       }
     });

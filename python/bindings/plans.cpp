@@ -2,13 +2,13 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
-#include <boost/program_options.hpp>
+#include <algorithm>
 #include <optional>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
-#include "experiments/cli/plan_answer.hpp"
-#include "experiments/format/config_error.hpp"
+#include "experiments/cli/plan/plan_way.hpp"
 #include "python/bindings/bind.hpp"
 #include "python/bindings/watch.hpp"
 
@@ -16,24 +16,22 @@ namespace speclab::python {
 
 namespace {
 
-/// JSON, text and warnings of what these options ask for.
-nb::tuple plan(const std::vector<std::string>& words) {
-  Usage usage = plan_usage();
-  std::optional<boost::program_options::variables_map> values;
-  try {
-    values = parse(usage, words);
-  } catch (const boost::program_options::error& error) {
-    throw UsageError(error.what());
-  }
+/// JSON, text and warnings of a way of planning and its words.
+nb::tuple plan(const std::string& name, const Words& words) {
+  const std::vector<PlanWay>& ways = plan_ways();
+  const auto way =
+      std::find_if(ways.begin(), ways.end(), [&](const PlanWay& one) { return one.verb.name == name; });
+  if (way == ways.end()) throw std::logic_error("no way of planning is called " + name);
+  const Values values = parse(way->verb, "speclab plan " + name, words);
   Watch watch;
   const std::optional<PlanAnswer> answer =
-      watch.run(0, [&] { return plan_answer(*values, watch.control(0)); });
+      watch.run(0, [&] { return way->answer(values, watch.control(0)); });
   if (!answer) throw std::runtime_error("planning was stopped early");
   return nb::make_tuple(answer->json, terminal(answer->text), answer->warnings);
 }
 
 }  // namespace
 
-void bind_plans(nb::module_& module) { module.def("plan", &plan, nb::arg("words")); }
+void bind_plans(nb::module_& module) { module.def("plan", &plan, nb::arg("way"), nb::arg("words")); }
 
 }  // namespace speclab::python

@@ -100,9 +100,7 @@ Verdict verdict_of(const PythonFunction& rule, nb::handle returned, std::int32_t
 Choice choice_of(const PythonFunction& rule, nb::handle returned, std::span<const Token> candidates,
                  std::int32_t vocab) {
   const std::string wanted = fmt::format(
-      "a rule of several drafts returns (accepted, token), whether one of the candidates is accepted and "
-      "which, or "
-      "else the token that replaces them, from 0 to {}",
+      "a rule of several drafts returns (accepted, token), whether one of the candidates is accepted and which, or else the token that replaces them, from 0 to {}",
       vocab - 1);
   const auto [accepted, token] = pair_of(rule, returned, wanted);
   const bool known = std::find(candidates.begin(), candidates.end(), token) != candidates.end();

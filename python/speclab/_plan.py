@@ -9,9 +9,10 @@ from typing import Any, Union
 
 from . import _core
 from ._arrays import integer, number, utf8
+from ._errors import ConfigError
 from ._results import Findings
 
-#: A number, or the name of a model that `speclab plan --list-models` knows.
+#: A number, or the name of a model that `speclab plan list models` knows.
 Cost = Union[float, str]
 Path = Union[str, "os.PathLike[str]"]
 
@@ -56,7 +57,7 @@ def plan(
 
     Args:
         alpha, alpha_se: acceptance rate and its standard error. Or one of the following, where acceptance is known from:
-        log, model: file of a server's log, in any format of `speclab plan --list-logs`, and the model in a log of several.
+        log, model: file of a server's log, in any format of `speclab plan list logs`, and the model in a log of several.
         since: an earlier page of the same counters, which is subtracted.
         fields: {"accepted": "acc_tokens", "drafted": "usage.draft"}: columns or keys of a log of one's own; also "emitted"
             (accepted and one more a round), "rounds" and "model".
@@ -67,8 +68,8 @@ def plan(
         config: path of a config of models or cases.
         drafters: {name: (alpha, c)}, c a number or a model's name.
         c: time of a draft run, in target runs. Or a roofline:
-        target, draft, device, devices, draft_devices, dtype: names that `speclab plan` lists with --list-models and
-            --list-devices, or paths of a config.json for the models. Or measured times:
+        target, draft, device, devices, draft_devices, dtype: names that `speclab plan list models` and
+            `speclab plan list devices` show, or paths of a config.json for the models. Or measured times:
         target_times, draft_times: files.
         batch, context: sequences decoded together, tokens before the new ones.
         method: "draft", "ngram", "eagle", "eagle3", "mtp" or "medusa", for the settings.
@@ -85,17 +86,26 @@ def plan(
     >>> plan(alpha=.75, c=.02).best["gamma"]
     9
     """
-    given = dict(locals())
+    given = {name: value for name, value in locals().items() if value is not None and value is not False}
+    ways = [way for way in ("alpha", "log", "recording", "config", "drafters") if way in given]
+    if len(ways) != 1:
+        raise ConfigError("plan: give one of alpha, log, recording, config and drafters: where acceptance is known from")
+    way = ways[0]
+    known_from = given.pop(way)
+    if way not in ("config", "recording"):
+        del given["threads"]
     if fields is not None:
         if not isinstance(fields, Mapping) or not fields:
             raise TypeError(f"fields: expected a dict from names to columns, not {fields!r}")
         given["fields"] = ",".join(f"{utf8(name, 'fields')}={utf8(column, f'fields[{name!r}]')}" for name, column in fields.items())
-    words = [_word(name, value) for name, value in given.items() if value is not None and value is not False and name != "drafters"]
-    if drafters is not None:
-        if not isinstance(drafters, Mapping) or not drafters:
+    if way == "drafters":
+        if not isinstance(known_from, Mapping) or not known_from:
             raise TypeError("drafters: expected a dict from names to pairs (alpha, c)")
-        words += [_drafter(name, pair) for name, pair in drafters.items()]
-    text, shown, warned = _core.plan(words)
+        positional = [_drafter(name, pair) for name, pair in known_from.items()]
+    else:
+        positional = [repr(number(known_from, way, -1e300, 1e300)) if way == "alpha" else utf8(known_from, way)]
+    words = [_word(name, value) for name, value in given.items()]
+    text, shown, warned = _core.plan(way, [*words, "--", *positional])
     for sentence in warned:
         warnings.warn(sentence, stacklevel=2)
     return Findings(text, shown)
@@ -119,4 +129,4 @@ def _drafter(name: str, pair: Any) -> str:
         raise TypeError(f"drafters[{name!r}]: expected a pair (alpha, c)")
     alpha, c = pair
     cost = utf8(c, f"drafters[{name!r}]") if isinstance(c, str) else repr(number(c, f"drafters[{name!r}]", 0, 1e300))
-    return f"--drafter={utf8(name, 'drafters')}:{number(alpha, f'drafters[{name!r}]', 0, 1)!r}:{cost}"
+    return f"{utf8(name, 'drafters')}:{number(alpha, f'drafters[{name!r}]', 0, 1)!r}:{cost}"

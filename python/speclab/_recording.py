@@ -54,7 +54,7 @@ class Recording:
 def read_recording(
     path: Union[str, os.PathLike[str]], *, draft: Union[str, os.PathLike[str], None] = None, column: str | None = None
 ) -> Recording:
-    """Reads a recording in any format that `speclab plan --recording` knows.
+    """Reads a recording in any format that `speclab plan recording` knows.
 
     Args:
         path: CSV, JSON lines, answers of servers, npz, safetensors, ... (docs/recordings.md).

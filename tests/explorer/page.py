@@ -219,7 +219,7 @@ def files(context):
     dropped(page, "good.csv", "drafted,accepted\n" + "5,3\n5,5\n5,0\n" * 50)
     check("a good file is told", "good.csv: 150 rounds" in page.locator("#data").inner_text())
     check("with two charts", page.locator("#data figure, #data svg:visible").count() >= 2)
-    check("and its command", "speclab plan --log good.csv --c 0.1" in page.locator("#data code").first.inner_text())
+    check("and its command", "speclab plan log good.csv --c 0.1" in page.locator("#data code").first.inner_text())
     for name, text, told in (("bad.csv", "5,3\n5,9\n", "bad.csv:2: 9 tokens accepted of 5 drafted"),
                              ("empty.csv", "", "empty.csv: holds no rounds"), ("cut.json", '{"cells": [', "cut.json: /: not JSON (line 1"),
                              ("other.json", '{"cells": [{}]}', "/cells/0/counts/rounds: is missing"),
@@ -235,7 +235,7 @@ def files(context):
     told = page.locator("#data").inner_text()
     check(f"a recording is told: {told[:400]}", "recording.csv: 360 tokens, 12 sequences (csv)" in told and "mean of q/p" in told)
     check("with its tasks", page.get_by_role("heading", name="Acceptance by task").is_visible() and "2 b" in told)
-    check("and its command", "speclab plan --recording recording.csv --c 0.1" in page.locator("#data code").first.inner_text())
+    check("and its command", "speclab plan recording recording.csv --c 0.1" in page.locator("#data code").first.inner_text())
     if shots:
         page.screenshot(path=shots / "data-recording.png", full_page=True)
     response = lambda values: json.dumps({"choices": [{"text": "", "logprobs": {"tokens": ["a"] * len(values), "token_logprobs": values}}]})

@@ -8,22 +8,25 @@ namespace speclab {
 
 namespace {
 
-int run(const std::vector<std::string>& arguments) {
-  Usage usage{.line = "guarantee --alpha A --c C",
-              .about = "The speedup (1 + alpha) / (1 + c) that gamma = 1 reaches (Corollary 3.9).\n",
-              .examples = "  guarantee --alpha 0.8 --c 0.05\n"};
-  namespace po = boost::program_options;
-  usage.options.add_options()("alpha", po::value<double>()->required(), "acceptance rate")(
-      "c", po::value<double>()->required(), "time of a draft run");
-  const auto values = parse(usage, arguments);
-  if (!values) return exit_ok;
-  const auto speedup = guaranteed_speedup((*values)["alpha"].as<double>(), (*values)["c"].as<double>());
+int run(const Values& values) {
+  const auto speedup = guaranteed_speedup(values["alpha"].as<double>(), values["c"].as<double>());
   fmt::print("{}\n", speedup.value_or(1));
   return exit_ok;
 }
 
 }  // namespace
 
-Verb guarantee_verb() { return {"guarantee", "the speedup that some gamma is sure to reach", run}; }
+Verb guarantee_verb() {
+  Verb verb{.name = "guarantee",
+            .sentence = "the speedup that some gamma is sure to reach",
+            .line = "speclab guarantee --alpha A --c C",
+            .about = "The speedup (1 + alpha) / (1 + c) that gamma = 1 reaches (Corollary 3.9).",
+            .examples = "  speclab guarantee --alpha 0.8 --c 0.05\n",
+            .run = run};
+  auto add = verb.options.add_options();
+  add("alpha", boost::program_options::value<double>()->required(), "acceptance rate");
+  add("c", boost::program_options::value<double>()->required(), "time of a draft run");
+  return verb;
+}
 
 }  // namespace speclab

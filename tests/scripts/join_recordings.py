@@ -25,7 +25,7 @@ def run(*words):
 
 
 def alpha(*words):
-    return json.loads(run(speclab, "plan", "--recording", *words, "--c", "0.1", "--json").stdout)["alpha"]
+    return json.loads(run(speclab, "plan", "recording", *words, "--c", "0.1", "--json").stdout)["alpha"]
 
 
 with tempfile.TemporaryDirectory() as name:

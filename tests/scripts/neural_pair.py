@@ -72,7 +72,7 @@ for file in sorted(recorded.glob("*.csv")):
     drafters = [name[len("logq."):] for name in header if name.startswith("logq.")]
     expect(len(drafters) >= 3, f"{file.name}: columns of several drafters")
     for drafter in drafters:
-        done = subprocess.run([speclab, "plan", "--recording", file, "--column", drafter, "--c", "0.1", "--json",
+        done = subprocess.run([speclab, "plan", "recording", file, "--column", drafter, "--c", "0.1", "--json",
                                *(["--cut"] if greedy else [])], stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=True)
         plan = json.loads(done.stdout)
         expect(not plan["warnings"], f"{file.name}, {drafter}: {plan['warnings']}")

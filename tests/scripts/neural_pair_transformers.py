@@ -82,5 +82,5 @@ with tempfile.TemporaryDirectory() as name:
             logs = drafter.rows(prompt, tokens)[np.arange(len(tokens)), tokens]
             worst = np.abs(logs - [float(line[column]) for line in of_it]).max()
             expect(worst < TOLERANCE, f"{column} of sequence {sequence} differs by {worst}")
-    subprocess.run([speclab, "plan", "--recording", out, "--c", "0.1"], check=True, stdout=subprocess.DEVNULL)
+    subprocess.run([speclab, "plan", "recording", out, "--c", "0.1"], check=True, stdout=subprocess.DEVNULL)
 print("ok")

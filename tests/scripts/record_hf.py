@@ -57,7 +57,7 @@ with tempfile.TemporaryDirectory() as name:
             scores = torch.log_softmax(model(torch.tensor([ids])).logits[0].double() / 0.8, dim=-1)
         for i, row in enumerate(first):
             expect(abs(float(scores[2 + i, ids[3 + i]]) - float(row[column])) < 1e-4, f"{column} of token {i}")
-    plan = subprocess.run([speclab, "plan", "--recording", folder / "pair.csv", "--c", "0.1", "--json"],
+    plan = subprocess.run([speclab, "plan", "recording", folder / "pair.csv", "--c", "0.1", "--json"],
                           stdout=subprocess.PIPE, check=True)
     found = json.loads(plan.stdout)
     expect(not found["warnings"] and found["text_fit"]["entropy"] == "fits", f"the text fits: {found['warnings']}")
@@ -76,7 +76,7 @@ with tempfile.TemporaryDirectory() as name:
             for i, row in enumerate(of_it):
                 entropy = float(-(p[2 + i].exp() * p[2 + i]).sum())
                 writer.writerow([sequence, i, ids[3 + i], float(p[2 + i, ids[3 + i]]), float(q[2 + i, ids[3 + i]]), entropy])
-    plan = subprocess.run([speclab, "plan", "--recording", wrong, "--c", "0.1", "--json"], stdout=subprocess.PIPE,
+    plan = subprocess.run([speclab, "plan", "recording", wrong, "--c", "0.1", "--json"], stdout=subprocess.PIPE,
                           stderr=subprocess.PIPE, check=True)
     expect(json.loads(plan.stdout)["text_fit"]["entropy"] == "does not fit", "another temperature is found")
 

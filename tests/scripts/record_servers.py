@@ -108,7 +108,7 @@ def plan(text):
     with tempfile.TemporaryDirectory() as folder:
         file = pathlib.Path(folder) / "recorded.csv"
         file.write_text(text, encoding="utf-8")
-        done = subprocess.run([speclab, "plan", "--recording", file, "--c", "0.05", "--json"], check=True,
+        done = subprocess.run([speclab, "plan", "recording", file, "--c", "0.05", "--json"], check=True,
                               stdout=subprocess.PIPE)
         return json.loads(done.stdout)
 

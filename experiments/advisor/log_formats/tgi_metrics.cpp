@@ -53,17 +53,17 @@ ModelLogs read_tgi_metrics(const LogSource& source) {
 }  // namespace
 
 LogFormat tgi_metrics_log_format() {
-  return {"tgi_metrics",
-          "Hugging Face TGI",
-          "A page of /metrics of a server with --speculate N; with --since, what was counted after an "
-          "earlier one.",
-          "tgi_request_success 1\ntgi_request_skipped_tokens_bucket{le=\"0\"} 3\n"
-          "tgi_request_skipped_tokens_bucket{le=\"1\"} 5\ntgi_request_skipped_tokens_bucket{le=\"2\"} 9\n"
-          "tgi_request_skipped_tokens_bucket{le=\"+Inf\"} 9\ntgi_request_skipped_tokens_sum 10\n"
-          "tgi_request_skipped_tokens_count 9\n",
-          "https://huggingface.co/docs/text-generation-inference/reference/metrics",
-          not_tgi_metrics,
-          read_tgi_metrics};
+  return {
+      "tgi_metrics",
+      "Hugging Face TGI",
+      "A page of /metrics of a server with --speculate N; with --since, what was counted after an earlier one.",
+      "tgi_request_success 1\ntgi_request_skipped_tokens_bucket{le=\"0\"} 3\n"
+      "tgi_request_skipped_tokens_bucket{le=\"1\"} 5\ntgi_request_skipped_tokens_bucket{le=\"2\"} 9\n"
+      "tgi_request_skipped_tokens_bucket{le=\"+Inf\"} 9\ntgi_request_skipped_tokens_sum 10\n"
+      "tgi_request_skipped_tokens_count 9\n",
+      "https://huggingface.co/docs/text-generation-inference/reference/metrics",
+      not_tgi_metrics,
+      read_tgi_metrics};
 }
 
 }  // namespace speclab

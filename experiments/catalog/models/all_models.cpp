@@ -28,8 +28,7 @@ SPECLAB_MODELS(SPECLAB_DECLARE_MODEL)
 const Typed<Adjustment>& sampling_type() {
   static const auto type = object<Adjustment>(
       "sampling",
-      "Sampling options, applied to each row as an adjusted distribution (Leviathan et al. 2023, section "
-      "2.2).",
+      "Sampling options, applied to each row as an adjusted distribution (Leviathan et al. 2023, section 2.2).",
       {field("temperature", &Adjustment::temperature, number(0, 100),
              "Probabilities are raised to the power 1/temperature and normalised; 0 is argmax."),
        with_unit(integer_field("top_k", &Adjustment::top_k, 0, most_model_vocab,

@@ -96,9 +96,9 @@ ModelKind gguf_model() {
       "gguf", "A neural language model from a GGUF file, run by libllama on the CPU (docs/neural.md).",
       {required(field("file", &P::file, input_file(), "The file: weights and tokenizer.")),
        with_unit(
-           integer_field("context", &P::context, 0, 1 << 20,
-                         "Most tokens of a text, with its prompt; 0: as many as the model was trained for, "
-                         "at most 4096."),
+           integer_field(
+               "context", &P::context, 0, 1 << 20,
+               "Most tokens of a text, with its prompt; 0: as many as the model was trained for, at most 4096."),
            "tokens"),
        with_unit(
            integer_field(

@@ -82,8 +82,7 @@ BuiltModel make_mixture(const MixtureParameters& parameters, const std::string& 
   if (base.model.table() == nullptr || other.model.table() == nullptr) {
     throw ConfigError(
         path + "/alpha",
-        "needs stored rows on both sides (table, zipf, dirichlet, uniform, point, markov); give "
-        "\"epsilon\"");
+        "needs stored rows on both sides (table, zipf, dirichlet, uniform, point, markov); give \"epsilon\"");
   }
   try {
     return {mixed_to_alpha(*base.model.table(), *other.model.table(), *parameters.alpha), vocabulary};

@@ -18,7 +18,7 @@ BuiltModel make_alone(const RecordedParameters&, const std::string& path, const 
       path + "/kind",
       "a recorded model has no rows of contexts that its text does not come through; target and draft "
       "of one recording run in the experiments decode, acceptance, optimal_gamma and schedules, and "
-      "speclab plan --recording says more");
+      "speclab plan recording says more");
 }
 
 }  // namespace
@@ -26,9 +26,7 @@ BuiltModel make_alone(const RecordedParameters&, const std::string& path, const 
 ModelKind recorded_model() {
   return kind_entry<ModelKind, RecordedParameters>(
       "recorded",
-      "A text with its log-probabilities under target and draft (docs/recordings.md). Target and draft name "
-      "the same "
-      "files; token verification alone.",
+      "A text with its log-probabilities under target and draft (docs/recordings.md). Target and draft name the same files; token verification alone.",
       {required(field("file", &RecordedParameters::file, input_file(), "The recording.")),
        field("draft_file", &RecordedParameters::draft_file, input_file(),
              "The draft's file, where files hold one model each."),
@@ -52,16 +50,13 @@ std::shared_ptr<const std::vector<double>> recorded_ratios(const RecordedParamet
         try {
           const Recording recording = read_recording(file, draft_file, nullptr, of).recording;
           if (recording.by_depth()) {
-            throw UsageError(
-                fmt::format("{}: has one column per depth, which a model does not know; use speclab plan "
-                            "--recording",
-                            file));
+            throw UsageError(fmt::format(
+                "{}: has one column per depth, which a model does not know; use speclab plan --recording",
+                file));
           }
           if (!recording.drawn) {
-            throw UsageError(
-                fmt::format("{}: its text was given to the target, not drawn from it; nothing follows for "
-                            "rounds",
-                            file));
+            throw UsageError(fmt::format(
+                "{}: its text was given to the target, not drawn from it; nothing follows for rounds", file));
           }
           std::vector<double> ratios;
           for (std::size_t i = 0; i < recording.size(); ++i) {

@@ -136,10 +136,9 @@ Columns columns_of(std::string_view header, const RecordingSource& source, const
   std::sort(depths.begin(), depths.end());
   for (const auto& [depth, column] : depths) {
     if (depth != static_cast<int>(columns.logq.size())) {
-      throw UsageError(
-          fmt::format("{}: the columns logq, logq_depth2, logq_depth3, ... must be there without gaps, "
-                      "each once",
-                      where));
+      throw UsageError(fmt::format(
+          "{}: the columns logq, logq_depth2, logq_depth3, ... must be there without gaps, each once",
+          where));
     }
     columns.logq.push_back(column);
   }

@@ -146,8 +146,7 @@ Listing diagnosis_text(const std::vector<LikelihoodFit>& fits, double level) {
   Listing out;
   if (fits.empty()) {
     out +=
-        "no diagnosis: the target's distribution is computed for one prompt and at most 100,000 "
-        "sequences\n";
+        "no diagnosis: the target's distribution is computed for one prompt and at most 100,000 sequences\n";
     return out;
   }
   Table table{"likelihoods",

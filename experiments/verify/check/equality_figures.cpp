@@ -51,8 +51,7 @@ std::vector<Figure> equality_figures(const EqualityResult& result) {
   figure.y_range = AxisRange{smallest / 3, 2};
   figure.series = {std::move(p), std::move(level)};
   figure.caption =
-      "A point left of its line rejects equality; a lossless decoder puts one there with the level's "
-      "probability.";
+      "A point left of its line rejects equality; a lossless decoder puts one there with the level's probability.";
   if (cut) figure.caption += " Smaller p-values are drawn at 10⁻²⁰.";
   return {figure};
 }

@@ -259,9 +259,7 @@ ClassResult analyse_class(Task& task, const ClosedClass& members,
     }
   } else {
     out.remarks.emplace_back(
-        "The contexts where this class decodes belong to several closed classes of plain decoding, or to "
-        "none: "
-        "alpha under the target's distribution, and with it the i.i.d. column, is not one number.");
+        "The contexts where this class decodes belong to several closed classes of plain decoding, or to none: alpha under the target's distribution, and with it the i.i.d. column, is not one number.");
   }
   StationaryDistribution rounds = stationary_rounds(chain, gamma, anywhere);
   const RoundStatistics found = round_statistics(chain, gamma, rounds.distribution);
@@ -291,9 +289,7 @@ ClassResult analyse_class(Task& task, const ClosedClass& members,
   out.tokens_per_target_step_from_start = elsewhere.expected_tokens;
   if (!one_distribution) {
     out.remarks.push_back(fmt::format(
-        "Rounds of gamma = {} do not forget where they started: E[N] is {:.9g} from the target's stationary "
-        "distribution and {:.9g} from the first recurrent context after the prompt. Exact values are the "
-        "former's.",
+        "Rounds of gamma = {} do not forget where they started: E[N] is {:.9g} from the target's stationary distribution and {:.9g} from the first recurrent context after the prompt. Exact values are the former's.",
         gamma, found.expected_tokens, elsewhere.expected_tokens));
   }
   timings.rounds_seconds += watch.lap();
@@ -309,8 +305,7 @@ ClassResult analyse_class(Task& task, const ClosedClass& members,
   const std::size_t searched = out.speedup_by_gamma.size() - 1;
   if (searched < static_cast<std::size_t>(task.max_gamma)) {
     out.remarks.push_back(fmt::format(
-        "The search for the best gamma ended at {}: rounds of {} forget where they started too slowly to be "
-        "followed.",
+        "The search for the best gamma ended at {}: rounds of {} forget where they started too slowly to be followed.",
         searched, searched + 1));
   } else if (best == task.max_gamma) {
     out.remarks.push_back(

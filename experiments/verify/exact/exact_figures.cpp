@@ -30,9 +30,7 @@ Figure speedup_figure(const ClassResult& one, int gamma, const std::string& wher
     formula.add(*one.iid->optimal_gamma, *one.iid->best_speedup);
   figure.add(std::move(formula));
   figure.caption =
-      "Line: the chain over contexts. Formula: independent acceptances at the exact α, at the config's γ and "
-      "at the "
-      "γ that is best by it.";
+      "Line: the chain over contexts. Formula: independent acceptances at the exact α, at the config's γ and at the γ that is best by it.";
   return figure;
 }
 

@@ -142,9 +142,7 @@ Listing exact_text(const ExactResult& result) {
         chain.closed_classes, chain.closed_classes > shown ? fmt::format(" (the first {})", shown) : "");
   }
   out +=
-      "Relative gain: (P(second | first accepted) - P(first accepted)) / (1 - P(first accepted)); 0 when the "
-      "two "
-      "acceptances are independent.\n";
+      "Relative gain: (P(second | first accepted) - P(first accepted)) / (1 - P(first accepted)); 0 when the two acceptances are independent.\n";
   if (const auto& simulated = result.classes.front().simulated) {
     const bool unknown = simulated->alpha_examined && !simulated->alpha_examined->bounded();
     out += fmt::format(

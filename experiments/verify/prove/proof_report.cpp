@@ -130,8 +130,7 @@ std::string rows_words(ProvedRows rows) {
     case ProvedRows::made:
       return "lossless on the given rows, but not on those below, made from them to differ by the last token";
     case ProvedRows::alike:
-      return "the rows are alike in every context, so that reading those of another position shows in "
-             "nothing";
+      return "the rows are alike in every context, so that reading those of another position shows in nothing";
   }
   return "";
 }

@@ -148,7 +148,7 @@ def gzip_bombs():
         out.write(b"\x93NUMPY\x01\x00" + len(header).to_bytes(2, "little") + header.encode())
         for _ in range(5 * 1024):
             out.write(zeros)
-    for words in (["plan", "--log", "log.jsonl.gz", "--c", "0.1"], ["plan", "--log", "members.prom.gz", "--c", "0.1"],
+    for words in (["plan", "log", "log.jsonl.gz", "--c", "0.1"], ["plan", "log", "members.prom.gz", "--c", "0.1"],
                   ["check", str(SOURCE / "configs/audit.json"), "--samples", "samples.npz"]):
         job = subprocess.Popen([SPECLAB, *words], stdout=subprocess.DEVNULL, stderr=open("errors", "w"))
         _, status, usage = os.wait4(job.pid, 0)

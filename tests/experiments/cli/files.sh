@@ -83,6 +83,23 @@ expect 0 perplexity elsewhere/words.json --text elsewhere/text.txt
 expect 0 validate elsewhere/words.json
 expect 2 validate words.json
 
+# A file that is found beside the config is no other text that reads like it, wherever the config has one.
+mkdir -p beside
+cp text.txt beside/own.txt 2>/dev/null || cp elsewhere/text.txt beside/own.txt
+cat >beside/equal.json <<'J'
+{"title": "own.txt", "about": "own.txt", "source": "own.txt", "corpus": {"file": "own.txt"},
+ "models": {"target": {"kind": "ngram", "order": 2}, "draft": {"kind": "unigram"}},
+ "cases": [{"label": "own.txt", "note": "own.txt", "set": {"/corpus/file": "own.txt"}},
+           {"label": "another", "set": {"/corpus": {"file": "own.txt", "hold_out": 2}}}],
+ "simulation": {"trials": 4, "length": 5, "batches": 2}}
+J
+expect 0 run beside/equal.json --out equal -q
+python "config = data['config']
+assert config['title'] == config['about'] == config['source'] == 'own.txt', config
+assert config['corpus']['file'] == 'beside/own.txt', config
+assert [case['label'] for case in config['cases']] == ['own.txt', 'another'] and config['cases'][0]['note'] == 'own.txt', config
+assert config['cases'][0]['set']['/corpus/file'] == config['cases'][1]['set']['/corpus']['file'] == 'beside/own.txt', config" equal/result.json
+
 # configs that come with the program
 cd elsewhere
 expect 0 config list
@@ -115,11 +132,22 @@ expect 0 completion bash
 bash -n out || fail "completion is no bash"
 python "text = open('out').read()
 assert 'perplexity' in text and '--recording' in text and '--shard' in text" j
+for words in "plan " "plan al" "plan alpha --ga" "ben" "check --s" "bench ke"; do
+  bash -c 'source out; read -ra COMP_WORDS <<<"speclab $1"; [[ $1 == *" " ]] && COMP_WORDS+=(""); COMP_CWORD=$((${#COMP_WORDS[@]} - 1)); _speclab; echo "$1:${COMPREPLY[*]}"' - "$words"
+done >completed
+says completed "plan :alpha log recording config measure drafters list"
+says completed "plan al:alpha"
+says completed "plan alpha --ga:--gamma"
+says completed "ben:bench"
+says completed "check --s:--seed --set --samples"
+says completed "bench ke:kernels"
 expect 0 completion fish
+says out "__fish_seen_subcommand_from plan; and __fish_seen_subcommand_from alpha\" -l gamma -r"
 expect 2 completion tcsh
 expect 0 man
 says out ".TH SPECLAB 1"
 says out ".SS perplexity"
+says out ".SS plan alpha"
 says out '\-\-recording'
 
 # From another folder, configs are those that came with the program.

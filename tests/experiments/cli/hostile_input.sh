@@ -36,9 +36,9 @@ says err 'words.csv: --y y: "b" is not a number'
 
 # A byte order mark is named where it would be read as text.
 printf '\xef\xbb\xbfsequence,position,token,logp,logq\n' >marked.csv
-expect 2 plan --recording marked.csv --c 0.1
+expect 2 plan recording marked.csv --c 0.1
 says err "marked.csv: begins with a byte order mark"
-expect 2 plan --log marked.csv --c 0.1
+expect 2 plan log marked.csv --c 0.1
 says err "marked.csv: begins with a byte order mark"
 printf '\xff\xfe{\0}\0' >utf16.json
 expect 2 run utf16.json
@@ -48,7 +48,7 @@ expect 0 validate first.json
 
 # A device without an end is refused before it is read: in less memory than what was read of it takes.
 checks=$((checks + 1))
-for arguments in "run /dev/zero" "plan --c 0.1 --log /dev/zero" "plot /dev/zero --y y" "perplexity /dev/zero" "check $check --samples /dev/zero"; do
+for arguments in "run /dev/zero" "plan log /dev/zero --c 0.1" "plot /dev/zero --y y" "perplexity /dev/zero" "check $check --samples /dev/zero"; do
   # shellcheck disable=SC2086
   (ulimit -v 1000000; "$speclab" $arguments) >out 2>err && fail "$arguments is read"
   grep -qE "device without an end|not a regular file" err || fail "$arguments: not said"

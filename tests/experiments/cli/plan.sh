@@ -3,121 +3,133 @@
 # usage: plan.sh SPECLAB_BINARY SOURCE_DIR
 . "${0%/*}/program.bash" "$@"
 
-expect 0 plan --alpha 0.75 --c 0.02
+expect 0 plan alpha 0.75 --c 0.02
 says out "best γ                  9"
 says out '"num_speculative_tokens": 9'
 says out "--speculative-num-steps 9"
 says out "max_draft_len=9"
 says out "--spec-draft-n-max 9"
 says out "num_assistant_tokens = 9"
-expect 0 plan --alpha 0.75 --alpha-se 0.02 --c 0.02 --json
+expect 0 plan alpha 0.75 --alpha-se 0.02 --c 0.02 --json
 python "speedup = data['best']['speedup']
 assert speedup['low'] < speedup['value'] < speedup['high'] and data['alpha']['value']['low'] < 0.72" out
-expect 0 plan --alpha 0.75 --c 0.02 --gamma 5
+expect 0 plan alpha 0.75 --c 0.02 --gamma 5
 says out "at γ = 5                2.989 × plain decoding, 6.6% below the best"
 on_device=(--target llama-3.1-70b --draft llama-3.2-1b --device h100-sxm --devices 4)
-expect 0 plan --alpha 0.75 "${on_device[@]}" --batch 8 --context 2048 --json
+expect 0 plan alpha 0.75 "${on_device[@]}" --batch 8 --context 2048 --json
 python "assert 0 < data['costs']['c'] < 0.2 and data['costs']['from'] == 'roofline'
 assert data['batches'][0]['first'] == 1 and data['device']['memory']['largest_batch'] > 8
 assert data['device']['joules_per_token']['plain'] > data['device']['joules_per_token']['speculative']" out
-expect 0 plan --alpha 0.6 --c 0 --target llama-3.1-8b --device l4 --method ngram
+expect 0 plan alpha 0.6 --c 0 --target llama-3.1-8b --device l4 --method ngram
 says out "prompt_lookup_max"
 printf 'drafted,accepted\n' >log.csv
 for accepted in 5 3 0 5 2 1 5 4 0 5; do printf '5,%d\n' $accepted; done >>log.csv
-expect 0 plan --log log.csv --c 0.02
+expect 0 plan log log.csv --c 0.02
 says out "10 rounds, 36 tokens examined, 30 accepted"
 says out "maximum likelihood"
 printf '5,6\n' >>log.csv
-expect 2 plan --log log.csv --c 0.02
+expect 2 plan log log.csv --c 0.02
 says err "log.csv:12: 6 tokens accepted of 5 drafted"
 printf 'tokens,batch,ms\n1,1,10\n8,1,11\n1,64,12\n8,64,40\n' >target.csv
 printf '1,1,1\n1,64,2\n' >draft.csv
-expect 0 plan --alpha 0.7 --target-times target.csv --draft-times draft.csv --json
+expect 0 plan alpha 0.7 --target-times target.csv --draft-times draft.csv --json
 python "assert abs(data['costs']['c'] - 0.1) < 1e-12 and data['batches'][-1]['gamma'] < data['batches'][0]['gamma']" out
 printf '8,8,20\n' >>target.csv
-expect 2 plan --alpha 0.7 --target-times target.csv --draft-times draft.csv
+expect 2 plan alpha 0.7 --target-times target.csv --draft-times draft.csv
 says err "target.csv: tokens 1, batch 8: missing"
-expect 0 plan --drafter small:0.7:0.02 --drafter large:0.8:0.11 --json
+expect 0 plan drafters small:0.7:0.02 large:0.8:0.11 --json
 python "assert [one['drafter'] for one in data['ranking']] == ['small', 'large']" out
-expect 0 plan --drafter small:0.7:llama-3.2-1b --drafter large:0.8:llama-3.1-8b --target llama-3.1-70b --device h200 --devices 2
+expect 0 plan drafters small:0.7:llama-3.2-1b large:0.8:llama-3.1-8b --target llama-3.1-70b --device h200 --devices 2
 says out "largest batch"
-expect 0 plan --config "$source_dir/configs/paper/table2-4.json"
+expect 0 plan config "$source_dir/configs/paper/table2-4.json"
 says out "2 of 12 the same, 2 optimal within input rounding; the others lose at most 2.6%."
-expect 0 plan --config "$markov" --set simulation.length=500 --json --threads 1
+expect 0 plan config "$markov" --set simulation.length=500 --json --threads 1
 cp out plan_one
 python "assert data['alpha']['from'] == 'simulation' and data['log']['iid_rejected']" out
-expect 0 plan --config "$markov" --set simulation.length=500 --json --threads 2
+expect 0 plan config "$markov" --set simulation.length=500 --json --threads 2
 same out plan_one
-expect 0 plan --list-devices
+expect 0 plan list devices
 says out "NVIDIA H100 Tensor Core GPU data sheet"
-expect 0 plan --list-models --json
+expect 0 plan list models --json
 python "assert len(data) >= 30 and all(model['source'] for model in data)" out
 printf 'vllm:spec_decode_num_drafts_total{model_name="a b"} 10\nvllm:spec_decode_num_accepted_tokens_per_pos_total{model_name="a b",position="0"} 9\nvllm:spec_decode_num_drafts_total{model_name="c"} 10\nvllm:spec_decode_num_accepted_tokens_per_pos_total{model_name="c",position="0"} 3\n' >metrics
-expect 2 plan --log metrics --c 0.02
+expect 2 plan log metrics --c 0.02
 says err "--model 'a b': 10 rounds, 0.9 of 10 examined tokens accepted"
-expect 0 plan --log metrics --model 'a b' --c 0.02
+expect 0 plan log metrics --model 'a b' --c 0.02
 says out "0.9 ("
-expect 2 plan --alpha 0.5 --c 0.02 --model c
-says err "--model goes with --log"
+expect 2 plan alpha 0.5 --c 0.02 --model c
+says err "--model goes with speclab plan log, not with speclab plan alpha"
 logs=$source_dir/tests/experiments/advisor/logs
-expect 0 plan --log "$logs/vllm_after.prom" --since "$logs/vllm_before.prom" --model target --c 0.1
+expect 0 plan log "$logs/vllm_after.prom" --since "$logs/vllm_before.prom" --model target --c 0.1
 says out "600 rounds, "
-expect 0 plan --log - --c 0.1 <"$logs/vllm.log.gz"
+expect 0 plan log - --c 0.1 <"$logs/vllm.log.gz"
 says out "600 rounds, "
-expect 0 plan --log "$logs/own.csv" --fields accepted=acc_tokens,drafted=draft_tokens --c 0.01
+expect 0 plan log "$logs/own.csv" --fields accepted=acc_tokens,drafted=draft_tokens --c 0.01
 says err "warning: The best gamma, 4, is the longest draft of the log"
-expect 0 plan --log "$logs/sglang.log" --c 0.1 --json
+expect 0 plan log "$logs/sglang.log" --c 0.1 --json
 python "assert 'log' not in data and data['means']['lines'] == 20 and data['means']['rounds'] == 0" out
-expect 2 plan --log "$source_dir/README.md" --c 0.1
+expect 2 plan log "$source_dir/README.md" --c 0.1
 says err "in no known format of logs"
-expect 2 plan --log "$logs/own.csv" --fields accepted --c 0.1
+expect 2 plan log "$logs/own.csv" --fields accepted --c 0.1
 says err "expected name=column"
-expect 2 plan --log "$logs/spec_bench.jsonl" --c 0.1
+expect 2 plan log "$logs/spec_bench.jsonl" --c 0.1
 says err "give --drafted N"
-expect 2 plan --log "$logs/spec_bench.jsonl" --drafted 0 --c 0.1
-expect 2 plan --alpha 0.5 --drafted 4 --c 0.1
-says err "--drafted goes with --log"
-expect 0 plan --list-logs --json
+expect 2 plan log "$logs/spec_bench.jsonl" --drafted 0 --c 0.1
+expect 2 plan alpha 0.5 --drafted 4 --c 0.1
+says err "--drafted goes with speclab plan log"
+expect 0 plan list logs --json
 python "assert len({one['name'] for one in data}) == len(data) >= 15" out
 echo '{"model_type": "llama", "num_hidden_layers": 16, "hidden_size": 2048, "num_attention_heads": 32, "num_key_value_heads": 8, "intermediate_size": 8192, "vocab_size": 128256, "tie_word_embeddings": true}' >config.json
-expect 0 plan --alpha 0.7 --target llama-3.1-70b --draft config.json --device h100-sxm --devices 4 --json
+expect 0 plan alpha 0.7 --target llama-3.1-70b --draft config.json --device h100-sxm --devices 4 --json
 cp out by_config
-expect 0 plan --alpha 0.7 --target llama-3.1-70b --draft llama-3.2-1b --device h100-sxm --devices 4 --json
+expect 0 plan alpha 0.7 --target llama-3.1-70b --draft llama-3.2-1b --device h100-sxm --devices 4 --json
 python "import json
 assert json.load(open('by_config'))['costs']['c'] == data['costs']['c']" out
-expect 2 plan --alpha 0.7 --target llama-3.1-70b --draft none.json --device h100-sxm --devices 4
+expect 2 plan alpha 0.7 --target llama-3.1-70b --draft none.json --device h100-sxm --devices 4
 says err "none.json"
-expect 0 plan --alpha 0.7 --c 0.02 --method medusa
+expect 0 plan alpha 0.7 --c 0.02 --method medusa
 says out '"method": "medusa"'
-expect 2 plan --alpha 0.7 --c 0.02 --method lookahead
+expect 2 plan alpha 0.7 --c 0.02 --method lookahead
 says err "expected draft, ngram, eagle"
-expect 0 plan --list-options
+expect 0 plan list options
 says out "--spec-ngram-simple-size-n"
 expect 2 plan
-says err "give one of --alpha, --log, --recording, --config and --drafter"
-expect 2 plan --alpha 0.7
+says err "expected one of alpha, log, recording, config, measure, drafters"
+expect 2 plan alpah 0.75 --c 0.02
+says err 'did you mean "alpha"?'
+expect 2 plan alpha
+says err "missing alpha"
+expect 2 plan alpha 0.7
 says err "what drafting costs is missing"
-expect 2 plan --alpha 0.7 --log log.csv --c 0.02
-expect 2 plan --alpha 1.7 --c 0.02
-says err "--alpha: alpha = 1.7; expected a number from 0 to 1"
-expect 2 plan --alpha 0.7 --c -1
-expect 2 plan --alpha nan --c 0.1
-expect 2 plan --alpha 0.7 --c 0.1 --confidence 1
-expect 2 plan --alpha 0.7 --c 0.1 --seed 3
-expect 2 plan --alpha 0.7 --c 0.1 --draft llama-3.2-1b
+expect 2 plan alpha 0.7 --log log.csv --c 0.02
+says err "--log goes with"
+expect 2 plan alpha 1.7 --c 0.02
+says err "alpha: alpha = 1.7; expected a number from 0 to 1"
+expect 2 plan alpha 0.7 --c -1
+expect 2 plan alpha nan --c 0.1
+expect 2 plan alpha 0.7 --c 0.1 --confidence 1
+expect 2 plan alpha 0.7 --c 0.1 --seed 3
+says err "--seed goes with speclab plan config, speclab plan measure"
+expect 2 plan recording log.csv --c 0.1 --gamma 3
+says err "--gamma goes with"
+expect 2 plan measure
+says err "give either CONFIG.json, or --target and --draft"
+expect 2 plan measure --target a.gguf
+expect 2 plan measure "$first" --c 0.1
+expect 2 plan alpha 0.7 --c 0.1 --draft llama-3.2-1b
 says err "give one of --c, --draft and --draft-times"
-expect 2 plan --alpha 0.7 --draft llama-3.2-1b
+expect 2 plan alpha 0.7 --draft llama-3.2-1b
 says err "needs --device and --target"
-expect 2 plan --alpha 0.7 --target llama-3.1-70b --c 0.1
+expect 2 plan alpha 0.7 --target llama-3.1-70b --c 0.1
 says err "--device and --target go together"
-expect 2 plan --alpha 0.7 --target llama-3.1-70b --draft llama-3.2-1b --device h100-smx
+expect 2 plan alpha 0.7 --target llama-3.1-70b --draft llama-3.2-1b --device h100-smx
 says err 'did you mean "h100-sxm"?'
-expect 2 plan --alpha 0.7 "${on_device[@]}" --dtype fp9
+expect 2 plan alpha 0.7 "${on_device[@]}" --dtype fp9
 says err 'did you mean "fp8"?'
-expect 2 plan --drafter small:0.7
+expect 2 plan drafters small:0.7
 says err "expected name:alpha:c"
-expect 2 plan --drafter small:0.7:llama-9
-expect 2 plan --config no_such_config.json
+expect 2 plan drafters small:0.7:llama-9
+expect 2 plan config no_such_config.json
 says err "no_such_config.json: /: cannot be read"
 
 # Recordings: a column of ratio 0.8 gives the i.i.d. formula, but does not fit its text.
@@ -128,24 +140,24 @@ for sequence in range(10):
     for position in range(400):
         print(f"{sequence},{position},7,{math.log(.5)},{math.log(.4)}")
 P
-expect 0 plan --recording coins.csv --c 0.05 --json
+expect 0 plan recording coins.csv --c 0.05 --json
 python "assert abs(data['alpha'] - .8) < 1e-9 and data['alpha_low'] <= data['alpha'] <= data['alpha_high']
 assert len(data['tokens_per_target_step']) == 64 and data['optimal_gamma'] == 8
 assert abs(data['tokens_per_target_step'][4] - (1 - .8 ** 6) / .2) < .03 and len(data['warnings']) == 1" out
 says err "warning: coins.csv: The mean of q/p is 0.8"
-expect 0 plan --recording coins.csv --c 0.05 --cut
+expect 0 plan recording coins.csv --c 0.05 --cut
 says out "best γ                  8"
-expect 0 plan --recording coins.csv --c 0.05 --cut --rule block
-expect 2 plan --recording coins.csv --c 0.05 --rule typical
+expect 0 plan recording coins.csv --c 0.05 --cut --rule block
+expect 2 plan recording coins.csv --c 0.05 --rule typical
 says err "is not lossless"
-expect 2 plan --recording coins.csv --c 0.05 --rule recursive
-expect 2 plan --recording "$source_dir/README.md" --c 0.05
+expect 2 plan recording coins.csv --c 0.05 --rule recursive
+expect 2 plan recording "$source_dir/README.md" --c 0.05
 says err "in no known format of recordings"
-expect 2 plan --recording coins.csv --draft-recording coins.csv --c 0.05
+expect 2 plan recording coins.csv --draft-recording coins.csv --c 0.05
 says err "leave out --draft-recording"
-expect 2 plan --recording coins.csv
-expect 2 plan --alpha 0.5 --c 0.1 --cut
-says err "--cut goes with --recording"
+expect 2 plan recording coins.csv
+expect 2 plan alpha 0.5 --c 0.1 --cut
+says err "--cut goes with speclab plan recording"
 
 # A recording of several tasks: one line each.
 python3 - >tasks.csv <<'PYTHON'
@@ -156,8 +168,60 @@ for sequence in range(12):
     for position in range(40):
         print(f"{sequence},{position},1,{-rng.random()},{-rng.random()},{'code' if sequence % 2 else 'prose'}")
 PYTHON
-expect 0 plan --recording tasks.csv --c 0.05
+expect 0 plan recording tasks.csv --c 0.05
 says out "By task"
 says out "prose"
+
+# Each way's help is a screen and a half at most, and names no option of another way alone.
+for way in alpha log recording config measure drafters list; do
+  expect 0 plan "$way" --help
+  says out "usage: speclab plan $way"
+  says out "Examples:"
+  checks=$((checks + 1))
+  [[ $(wc -l <out) -le 45 ]] || fail "plan $way --help has $(wc -l <out) lines"
+done
+
+# Former spellings: the same text, JSON and page, and one line that says how it is spelled now.
+# former "OLD" "NEW"
+former() {
+  local old new
+  read -ra old <<<"$1"
+  read -ra new <<<"$2"
+  for form in --json --context=2048; do
+    rm -rf page
+    expect 0 plan "${new[@]}" $form --out page
+    silent err "plan $2"
+    rm -rf new_page && mv page new_page && mv out new_out
+    expect 0 plan "${old[@]}" $form --out page
+    says err "note: this is now spelled speclab plan $2 $form --out page"
+    checks=$((checks + 1))
+    [[ $(wc -l <err) -eq 1 ]] || fail "more than a note: plan $1"
+    same out new_out
+    checks=$((checks + 1))
+    diff -r page new_page >/dev/null || fail "another page: plan $1"
+  done
+}
+printf '5,%d\n' 5 3 0 5 2 1 5 4 0 5 5 5 5 5 5 1 1 1 >rounds.csv
+former "--alpha 0.75 --c 0.02" "alpha 0.75 --c 0.02"
+former "--alpha=0.75 ${on_device[*]} --gamma 5" "alpha 0.75 ${on_device[*]} --gamma 5"
+former "--c 0.3 --log rounds.csv" "log rounds.csv --c 0.3"
+former "--recording coins.csv --cut --c 0.05" "recording coins.csv --cut --c 0.05"
+former "--config $source_dir/configs/paper/table2-4.json" "config $source_dir/configs/paper/table2-4.json"
+former "--drafter small:0.7:0.02 --drafter large:0.8:0.11" "drafters small:0.7:0.02 large:0.8:0.11"
+for list in devices models options logs; do
+  expect 0 plan list $list --json
+  mv out new_out
+  expect 0 plan --json --list-$list
+  same out new_out
+  says err "note: this is now spelled speclab plan list $list --json"
+done
+expect 2 plan --config "$first" --measure
+says err "note: this is now spelled speclab plan measure $first"
+expect 2 plan --model none.gguf --draft none.gguf --measure
+says err "note: this is now spelled speclab plan measure --target none.gguf --draft none.gguf"
+expect 2 plan --alpha 0.5 --log rounds.csv --c 0.1
+says err "where is acceptance known from?"
+expect 2 plan --alpah 0.5 --c 0.1
+says err "--alpah"
 
 report

@@ -58,13 +58,13 @@ says proof/report.html '<figure class="drawing" id="figure-1">'
 python "assert data['lossless'] is True" proof/result.json
 expect 1 prove --rule lenient --lenience .5 --target .5,.3,.2 --draft .1,.3,.6 --out lossy
 says lossy/report.html "is not lossless"
-expect 0 plan --alpha 0.75 --c 0.02 --out plan
+expect 0 plan alpha 0.75 --c 0.02 --out plan
 says plan/report.html "Draft γ ="
 expect 0 exact "$markov" --no-simulation --out exact
 says exact/report.html "tokens per target step, exactly"
 expect 0 check "$source_dir/configs/check_token.json" --set check.samples=2000 --out check
 says check/report.html "Equal: no difference"
-expect 2 plan --alpha 0.75 --c 0.02 --out sweep.json
+expect 2 plan alpha 0.75 --c 0.02 --out sweep.json
 says err "Not a directory"
 
 # More than memory holds is refused before it is read.

@@ -52,9 +52,9 @@ pages = {
     "check": ["check", "configs/check_token.json", "--set", "check.samples=2000"],
     "prove": ["prove", "--rule", "lenient", "--lenience", ".5", "--target", ".5,.3,.2", "--draft", ".1,.3,.6"],
     "prove_all": ["prove", "--all", "--instances", "5"],
-    "plan": ["plan", "--alpha", "0.75", "--alpha-se", "0.02", "--target", "llama-3.1-70b", "--draft", "llama-3.2-1b", "--device",
+    "plan": ["plan", "alpha", "0.75", "--alpha-se", "0.02", "--target", "llama-3.1-70b", "--draft", "llama-3.2-1b", "--device",
              "h100-sxm", "--devices", "4"],
-    "plan_cases": ["plan", "--config", "configs/paper/table2-4.json"],
+    "plan_cases": ["plan", "config", "configs/paper/table2-4.json"],
 }
 
 failures = []

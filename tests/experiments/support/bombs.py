@@ -76,10 +76,10 @@ with tempfile.TemporaryDirectory() as scratch:
             "lines.gz": gzip_of(b'{"drafted": 5, "accepted": 3}\n' + b" " * 2, gibi - block), "nested.gz": gzip_of(b"[", gibi - block)}
     for name, data in logs.items():
         (folder / name).write_bytes(data)
-        refused(f"plan --log {name}", name, "plan", "--log", name, "--c", "0.1")
+        refused(f"plan log {name}", name, "plan", "log", name, "--c", "0.1")
     small = folder / "before.prom"
     small.write_text("vllm:spec_decode_num_drafts_total 4\n")
-    refused("plan --since zeros.gz", "zeros.gz", "plan", "--log", "before.prom", "--since", "zeros.gz", "--c", "0.1")
+    refused("plan log --since zeros.gz", "zeros.gz", "plan", "log", "before.prom", "--since", "zeros.gz", "--c", "0.1")
 
     size = 3_900_000_000 // block * block
     for name in npz_of("rows.npz", f"(1, {size // 8})", "<f8", size), lying_npz("lying.npz"):
@@ -98,9 +98,9 @@ with tempfile.TemporaryDirectory() as scratch:
                 for _ in range(60000):
                     out.write(bytes(shape[-1] * 4 if len(shape) == 2 else 8))
     # Of twice 0.98 GB both fit; of four times as many neither would.
-    run = subprocess.run([speclab, "plan", "--recording", "recording.npz", "--c", "0.1"], cwd=folder, capture_output=True, text=True,
+    run = subprocess.run([speclab, "plan", "recording", "recording.npz", "--c", "0.1"], cwd=folder, capture_output=True, text=True,
                          preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (space // 2, space // 2)))
-    check(f"plan --recording recording.npz: {run.returncode} {run.stderr[:300]}", run.returncode == 2 and "recording.npz" in run.stderr)
-    print(f"plan --recording recording.npz: {run.stderr.strip()[:200]}")
+    check(f"plan recording recording.npz: {run.returncode} {run.stderr[:300]}", run.returncode == 2 and "recording.npz" in run.stderr)
+    print(f"plan recording recording.npz: {run.stderr.strip()[:200]}")
 print(f"{failures} failures")
 sys.exit(1 if failures else 0)

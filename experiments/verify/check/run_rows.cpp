@@ -1,4 +1,4 @@
-#include "experiments/cli/run_rows.hpp"
+#include "experiments/verify/check/run_rows.hpp"
 
 #include <fmt/format.h>
 

@@ -1,0 +1,116 @@
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "experiments/bench/sim_report.hpp"
+#include "experiments/bench/sim_suite.hpp"
+#include "experiments/cli/options.hpp"
+#include "experiments/cli/out_folder.hpp"
+#include "experiments/cli/print_result.hpp"
+#include "experiments/cli/verb.hpp"
+#include "experiments/format/config_error.hpp"
+#include "experiments/support/atomic_file.hpp"
+#include "experiments/support/printable.hpp"
+#include "experiments/support/shell_word.hpp"
+
+namespace speclab {
+
+namespace {
+
+namespace po = boost::program_options;
+
+SimSuiteOptions suite_options(const Values& values) {
+  constexpr int most_repetitions = 1000;
+  constexpr int most_threads = 64;  // the simulation's sequences
+  SimSuiteOptions options;
+  options.brief = values.has("quick");
+  if (options.brief) options.size = SuiteSize::brief();
+  options.longer = values.has("long");
+  options.repetitions = ranged_option(values, "repetitions", 1, most_repetitions);
+  options.threads = ranged_option(values, "threads", 1, most_threads);
+  options.only = values.text("only");
+  options.python = values.text("python");
+  if (options.python.string().find('/') == std::string::npos) {
+    throw UsageError(fmt::format("--python {}: expected a path with a /; nothing is looked for on the PATH",
+                                 options.python.string()));
+  }
+  options.command =
+      fmt::format("speclab bench sim{}{} --repetitions {} --threads {}", options.brief ? " --quick" : "",
+                  options.longer ? " --long" : "", options.repetitions, options.threads);
+  if (!options.only.empty()) options.command += " --only " + shell_word(options.only);
+  return options;
+}
+
+void print(const Page& page) {
+  for (const auto& [name, fact] : page.facts) fmt::print("{}\n", fact);
+  for (const Table& table : page.sections.front().tables) fmt::print("\n{}", terminal(table));
+  fmt::print("\n");
+  for (const std::string& note : page.sections.front().notes) fmt::print("- {}\n", note);
+}
+
+int bench_sim_main(const Values& values) {
+  const SimSuiteOptions options = suite_options(values);
+  const bool writes = values.has("out");
+  const std::filesystem::path out = writes ? values.text("out") : "";
+  if (writes) refuse_unwritable(out);
+
+  const auto report = run_sim_suite(options);
+  if (!report) {
+    fmt::print(stderr, "interrupted: nothing was measured to its end\n");
+    return exit_interrupted;
+  }
+  Json json;
+  write(sim_report_type(), *report, json);
+  if (writes) {
+    write_file_atomically(out / "result.json", json.dump(1) + "\n");
+    write_report(out, sim_page(*report));
+  }
+  if (values.has("json")) {
+    fmt::print("{}\n", json.dump(1));
+  } else {
+    print(sim_text(*report));
+    if (writes) fmt::print("report: {}\n", printable_line((out / "report.html").string()));
+  }
+  return exit_ok;
+}
+
+}  // namespace
+
+Verb bench_sim_verb() {
+  Verb verb{
+      .name = "sim",
+      .sentence = "decoding by the simulator",
+      .line = "speclab bench sim [options]",
+      .about =
+          R"(Measures decoding by the simulator on this machine, in tokens/s, rounds/s and ns a token, with the random numbers, table reads and cache misses that a token takes,
+beside the bound that follows from this machine's own limits, measured in the same run: Philox
+blocks a second, and random reads from memory of the size of the tables. Further rows: plain
+programs, one sequence at a time against 32 interleaved ones, several threads against one, runs of
+10^6 to 10^8 tokens with their peak memory, training, drafting without a model, and a
+plain NumPy program (scripts/numpy_reference.py, run by --python) on the same tables.
+All rows are repeated in random order within one run, so that their ratios hold on a machine that
+drifts. The whole suite takes some minutes and 9 GiB of memory; --only and --quick take less.
+Times differ from run to run. Exit code: 0, 2 for bad input, 130 interrupted.)",
+      .examples = R"(  speclab bench sim
+  speclab bench sim --only "V = 256" --repetitions 15
+  speclab bench sim --only numpy --json
+  speclab bench sim --quick --out out/bench
+)",
+      .run = bench_sim_main};
+  auto add = verb.options.add_options();
+  add("out", po::value<std::string>(), "folder for result.json and report.html (default: none are written)");
+  add("json", "print result.json instead of tables");
+  add("quick", "small sizes, some seconds: a try, not a measurement");
+  add("long", "runs of 10^9 and 10^10 tokens, too: minutes more");
+  add("repetitions", po::value<int>()->default_value(7), "times each row is measured");
+  add("only", po::value<std::string>()->default_value(""),
+      "rows with this in their names, without regard to case, spaces and commas");
+  add("python", po::value<std::string>()->default_value(SimSuiteOptions().python.string()),
+      "the Python that runs the row of NumPy: a path, which is run as it is");
+  add("threads", po::value<int>()->default_value(2),
+      "threads of the row that is compared with one thread; 1: no such row");
+  return verb;
+}
+
+}  // namespace speclab

@@ -1,0 +1,100 @@
+#include "experiments/cli/load_config.hpp"
+
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "experiments/cli/verb.hpp"
+#include "experiments/format/config_error.hpp"
+#include "experiments/format/input_files.hpp"
+#include "experiments/format/json_io.hpp"
+#include "experiments/run/config_types.hpp"
+#include "experiments/support/data_files.hpp"
+#include "experiments/support/printable.hpp"
+
+namespace speclab {
+
+namespace {
+
+/// What --set changed of what is decoded, as it was typed; empty when nothing, and when it names the title
+/// itself. The size of a run and how it is shown are no part of a title.
+std::string changes_of(const std::vector<std::string>& assignments) {
+  static const std::set<std::string> elsewhere{"about",      "source",       "seed",    "simulation",
+                                               "confidence", "simultaneous", "engine",  "sweep",
+                                               "cases",      "metrics",      "figures", "input_rounding"};
+  std::string changed;
+  for (const std::string& assignment : assignments) {
+    const std::string path = assignment.substr(assignment.front() == '/' ? 1 : 0);
+    const std::string section = path.substr(0, path.find_first_of("./="));
+    if (section == "title") return "";
+    if (!elsewhere.contains(section)) changed += (changed.empty() ? "" : ", ") + assignment;
+  }
+  return changed;
+}
+
+/// Where a file that a config names is, seen from the working folder.
+std::string place_of(const std::string& named, const std::filesystem::path& config_folder) {
+  std::error_code ignored;
+  if (named.empty() || std::filesystem::exists(named, ignored)) return named;
+  const std::filesystem::path beside = (config_folder / named).lexically_normal();
+  return (std::filesystem::exists(beside, ignored) ? beside : data_file(named)).string();
+}
+
+/// Also in the values that "cases" and "sweep" set by path.
+void place_files(Json& config, const std::filesystem::path& folder) {
+  const auto place = [&](const std::string& named) { return place_of(named, folder); };
+  place_input_files(*config_type().type, config, place);
+  const auto place_at = [&](std::string pointer, Json& value) {
+    if (const Type* const type = type_at(pointer)) place_input_files(*type, value, place);
+  };
+  if (config.contains("sweep") && config["sweep"].is_object()) {
+    for (const auto& [pointer, values] : config["sweep"].items()) {
+      if (!values.is_array()) continue;
+      for (Json& value : values) place_at(pointer, value);
+    }
+  }
+  if (!config.contains("cases") || !config["cases"].is_array()) return;
+  for (Json& one : config["cases"]) {
+    if (!one.is_object() || !one.contains("set") || !one["set"].is_object()) continue;
+    for (const auto& [pointer, value] : one["set"].items()) place_at(pointer, value);
+  }
+}
+
+}  // namespace
+
+Config load_config(const std::string& file, const Values& values, std::vector<RenamedUse>* uses) {
+  std::vector<RenamedUse> found;
+  // "configs/first.json" also means the one that comes with the program.
+  const std::filesystem::path found_file = data_file(file);
+  const auto present = [&found](const std::string& path) {
+    const std::string now = with_present_names(path);
+    if (now != path) found.push_back({"--set", path, now});
+    return now;
+  };
+  Config config = in_file(file, [&] {
+    Json document = parse_json(read_text(found_file));
+    if (!document.is_object()) throw ConfigError("/", "a config is an object, { ... }");
+    document = with_present_names(document, found);
+    if (values.has("seed")) document["seed"] = values["seed"].as<std::int64_t>();
+    if (values.has("set")) {
+      const auto& assignments = values["set"].as<std::vector<std::string>>();
+      for (const std::string& assignment : assignments) apply_assignment(document, assignment, present);
+      // A title describes the config as it was written.
+      const std::string changed = changes_of(assignments);
+      if (!changed.empty() && document.contains("title") && document["title"].is_string()) {
+        constexpr std::size_t longest = 200;
+        document["title"] =
+            fmt::format("{}, with {}", document["title"].get<std::string>(), printable(changed, longest));
+      }
+    }
+    document = with_present_names(document, found);
+    place_files(document, found_file.parent_path());
+    return read_config(document);
+  });
+  if (uses != nullptr) *uses = std::move(found);
+  return config;
+}
+
+}  // namespace speclab

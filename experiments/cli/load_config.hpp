@@ -1,0 +1,17 @@
+// The config that a verb is given, as its options change it.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "experiments/cli/verb.hpp"
+#include "experiments/run/config.hpp"
+
+namespace speclab {
+
+/// The config of a file with --seed and --set applied; its title says what --set changed. Files that it names
+/// are looked for in the working folder, beside the config, and among those that come with the program.
+/// `uses` receives the former names that were replaced.
+Config load_config(const std::string& file, const Values& values, std::vector<RenamedUse>* uses = nullptr);
+
+}  // namespace speclab

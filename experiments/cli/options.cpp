@@ -1,0 +1,75 @@
+#include "experiments/cli/options.hpp"
+
+#include <cstdint>
+
+#include "experiments/cli/verb.hpp"
+#include "experiments/support/shell_word.hpp"
+
+namespace speclab {
+
+namespace po = boost::program_options;
+
+void add_set_option(Verb& verb, const char* sentence) {
+  verb.options.add_options()("set", po::value<std::vector<std::string>>()->composing(), sentence);
+}
+
+void add_thread_option(Verb& verb, const char* what) {
+  verb.options.add_options()("threads", po::value<int>()->default_value(0),
+                             fmt::format("{}; 0: all cores. Results do not depend on it", what).c_str());
+}
+
+void add_config_options(Verb& verb) {
+  verb.options.add_options()("seed", po::value<std::int64_t>(), "seed, instead of the config's");
+  add_thread_option(verb);
+  add_set_option(verb, "path=value: change the config, e.g. gamma=3; path=null: leave it out");
+}
+
+void add_run_options(Verb& verb) {
+  auto add = verb.options.add_options();
+  add("out", po::value<std::string>(),
+      "folder for the results (default: out/<config's name>, and what --set and --seed change)");
+  add_config_options(verb);
+  add("json", "print result.json to standard output instead of a table");
+  add("quiet,q", "no table, no progress");
+  add("shard", po::value<std::string>(),
+      "I/N: run this part of the work only, into the folder's shards/; speclab merge puts them together");
+  add("force", "overwrite the results of another config, or of an interrupted run");
+  add("resume", po::value<std::string>()->default_value("auto"),
+      "auto: go on with an interrupted run when config, version and input files are as they were, else start anew; "
+      "require: refuse to start anew");
+  add_csv_option(verb);
+}
+
+void add_csv_option(Verb& verb) {
+  verb.options.add_options()(
+      "csv-marked", "results.csv for spreadsheets: text that they would run (=, +, -, @) begins with '");
+}
+
+CsvText csv_option(const Values& values) {
+  return values.has("csv-marked") ? CsvText::marked : CsvText::as_it_is;
+}
+
+void add_backend_option(Verb& verb) {
+  verb.options.add_options()("backend", po::value<std::string>()->default_value("cpu"),
+                             "cpu or cuda: where rounds are simulated. Results do not depend on it");
+}
+
+int thread_option(const Values& values) {
+  // Each takes a stack and tables of its own.
+  constexpr int most = 4096;
+  const int threads = values["threads"].as<int>();
+  if (threads < 0 || threads > most) {
+    throw UsageError(fmt::format("--threads {}: expected 0 (all cores) to {}", threads, most));
+  }
+  return threads;
+}
+
+std::string set_arguments(const Values& values) {
+  std::string arguments;
+  if (!values.has("set")) return arguments;
+  for (const auto& set : values["set"].as<std::vector<std::string>>())
+    arguments += " " + shell_line(option_words("--set", set));
+  return arguments;
+}
+
+}  // namespace speclab

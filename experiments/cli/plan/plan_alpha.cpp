@@ -1,0 +1,90 @@
+#include <fmt/format.h>
+
+#include "experiments/advisor/plan_figures.hpp"
+#include "experiments/cli/plan/plan_options.hpp"
+#include "experiments/cli/plan/plan_way.hpp"
+#include "experiments/format/config_error.hpp"
+#include "experiments/support/csv_reader.hpp"
+
+namespace speclab {
+
+namespace {
+
+std::optional<PlanAnswer> answer_alpha(const Values& values, const Control& /*control*/) {
+  const PlanSettings settings = plan_settings(values);
+  const std::string& text = values.text("alpha");
+  const auto alpha = number_in(text);
+  if (!alpha) throw UsageError(fmt::format("alpha: \"{}\"; expected a number from 0 to 1", text));
+  const Acceptance acceptance =
+      given_acceptance(*alpha, checked_number(values, "alpha-se", 0, 1), settings.confidence, "alpha");
+  const KnownCosts costs = costs_of(values, "", settings.at);
+  return answer_of_drafter({costs.draft, acceptance, costs.pair, costs.from}, settings);
+}
+
+/// "name:alpha:c", where c may be a model's name.
+Drafter drafter_of(const std::string& text, const Values& values, const PlanSettings& settings) {
+  const auto first = text.find(':');
+  const auto last = text.rfind(':');
+  const auto alpha = first == last ? std::nullopt : number_in(text.substr(first + 1, last - first - 1));
+  if (!alpha || first == 0 || last + 1 == text.size()) {
+    throw UsageError(
+        fmt::format("{}: expected name:alpha:c, such as small:0.7:0.02, or a model in place of c", text));
+  }
+  const KnownCosts costs = costs_of(values, text.substr(last + 1), settings.at);
+  return {text.substr(0, first), given_acceptance(*alpha, 0, settings.confidence, text), costs.pair,
+          costs.from};
+}
+
+std::optional<PlanAnswer> answer_drafters(const Values& values, const Control& /*control*/) {
+  const PlanSettings settings = plan_settings(values);
+  std::vector<Drafter> drafters;
+  for (const std::string& text : values["drafters"].as<std::vector<std::string>>())
+    drafters.push_back(drafter_of(text, values, settings));
+  return answer_of(rank_drafters(drafters, settings), ranking_text, ranking_headline, ranking_figures);
+}
+
+}  // namespace
+
+PlanWay plan_alpha() {
+  Verb verb{
+      .name = "alpha",
+      .sentence = "from an acceptance rate",
+      .line = "speclab plan alpha ALPHA (--c C | COSTS) [options]",
+      .about =
+          R"(Plans for an acceptance rate, 0 to 1. Costs: --c; or two models on a device by the roofline (--target,
+--draft, --device); or measured times.)",
+      .examples = R"(  speclab plan alpha 0.75 --c 0.02
+  speclab plan alpha 0.75 --target llama-3.1-70b --draft llama-3.2-1b --device h100-sxm --devices 4
+)",
+      .positional = "alpha"};
+  verb.options.add_options()("alpha-se", boost::program_options::value<double>()->default_value(0, "0"),
+                             "standard error of alpha");
+  add_draft_cost_options(verb.options);
+  add_target_cost_options(verb.options);
+  add_server_options(verb);
+  add_choice_options(verb);
+  add_answer_options(verb);
+  return {verb, answer_alpha};
+}
+
+PlanWay plan_drafters() {
+  Verb verb{
+      .name = "drafters",
+      .sentence = "from the acceptance rates and costs of several drafters, the fastest first",
+      .line = "speclab plan drafters NAME:ALPHA:C... [options]",
+      .about =
+          R"(Compares drafters, each with a name, an acceptance rate, and the time of its run over the target's. In place
+of C may stand a model; then --target and --device say what it costs.)",
+      .examples = R"(  speclab plan drafters small:0.7:0.02 large:0.8:0.11
+  speclab plan drafters small:0.7:llama-3.2-1b large:0.8:llama-3.1-8b --target llama-3.1-70b --device h200 --devices 2
+)",
+      .positional = "drafters",
+      .several_positional = true};
+  add_target_cost_options(verb.options);
+  add_server_options(verb);
+  add_choice_options(verb);
+  add_answer_options(verb);
+  return {verb, answer_drafters};
+}
+
+}  // namespace speclab

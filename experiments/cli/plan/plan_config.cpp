@@ -1,0 +1,70 @@
+#include <fmt/format.h>
+
+#include "experiments/advisor/config_plan.hpp"
+#include "experiments/advisor/plan_figures.hpp"
+#include "experiments/cli/load_config.hpp"
+#include "experiments/cli/options.hpp"
+#include "experiments/cli/plan/plan_options.hpp"
+#include "experiments/cli/plan/plan_way.hpp"
+#include "experiments/format/config_error.hpp"
+#include "experiments/support/machine.hpp"
+
+namespace speclab {
+
+namespace {
+
+std::optional<PlanAnswer> answer_config(const Values& values, const Control& control) {
+  const PlanSettings settings = plan_settings(values);
+  const std::string& file = values.text("config");
+  const ThreadLimit limit(thread_option(values));
+  const Config config = load_config(file, values);
+  std::optional<double> c;
+  if (values.has("c")) c = checked_number(values, "c", 0, 1000);
+  bool partial = false;
+  const std::vector<ConfigCase> cases =
+      in_file(file, [&] { return config_cases(config, c, settings.confidence, control, partial); });
+  if (partial) return std::nullopt;
+  const bool own_costs = !values.has("device") && !values.has("target-times");
+  PlanAnswer answer;
+  if (cases.size() > 1) {
+    if (!own_costs) {
+      throw UsageError("a config of several cases is planned with its own c; leave out --device and times");
+    }
+    answer = answer_of(compare_choices(cases), comparison_text, comparison_headline, comparison_figures);
+  } else {
+    const ConfigCase& only = cases.front();
+    Drafter drafter{"", only.acceptance, {ConstantCost{1}, ConstantCost{only.c}}, c ? "given" : "the config"};
+    if (!own_costs) {
+      const KnownCosts costs = costs_of(values, "", settings.at);
+      drafter = {costs.draft, only.acceptance, costs.pair, costs.from};
+    }
+    answer = answer_of_drafter(drafter, settings);
+  }
+  answer.input = file;
+  return answer;
+}
+
+}  // namespace
+
+PlanWay plan_config() {
+  Verb verb{
+      .name = "config",
+      .sentence = "from the models, or the cases, of a config",
+      .line = "speclab plan config CONFIG.json [options]",
+      .about =
+          R"(Plans for a config's models, which give alpha exactly or are run. A config of several cases gets one row per
+case: its gamma beside the best. Without --c the config's own cost counts.)",
+      .examples = R"(  speclab plan config configs/austen_words.json
+  speclab plan config configs/paper/table2-4.json     # Table 2 of Leviathan et al. 2023
+)",
+      .positional = "config"};
+  add_config_options(verb);
+  add_draft_cost_options(verb.options);
+  add_target_cost_options(verb.options);
+  add_server_options(verb);
+  add_choice_options(verb);
+  add_answer_options(verb);
+  return {verb, answer_config};
+}
+
+}  // namespace speclab

@@ -1,0 +1,34 @@
+// Options that ways of planning share, each declared once, and what they say.
+#pragma once
+
+#include <string>
+
+#include "experiments/advisor/cost_options.hpp"
+#include "experiments/advisor/planning.hpp"
+#include "experiments/cli/plan/plan_way.hpp"
+#include "experiments/cli/verb.hpp"
+
+namespace speclab {
+
+/// --batch.
+void add_batch_option(Verb& verb);
+/// --max-gamma.
+void add_max_gamma_option(Verb& verb, int otherwise);
+/// Where a server works, and what it serves with: --batch, --context, --memory-share, --method.
+void add_server_options(Verb& verb);
+/// Which gammas and batches are considered, besides: --gamma, --max-gamma, --max-batch.
+void add_choice_options(Verb& verb);
+/// --confidence, --json, --out.
+void add_answer_options(Verb& verb);
+
+/// What these options say; those that a verb does not declare stay as PlanSettings has them.
+PlanSettings plan_settings(const Values& values);
+
+/// An acceptance rate that was given, with its standard error. UsageError, which begins with `where`, outside
+/// 0 to 1.
+Acceptance given_acceptance(double alpha, double standard_error, double confidence, const std::string& where);
+
+/// The plan of one drafter, with its warnings.
+PlanAnswer answer_of_drafter(const Drafter& drafter, const PlanSettings& settings);
+
+}  // namespace speclab

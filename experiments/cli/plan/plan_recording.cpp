@@ -1,0 +1,67 @@
+#include <fmt/format.h>
+
+#include "experiments/advisor/recording_figures.hpp"
+#include "experiments/advisor/recording_plan.hpp"
+#include "experiments/cli/options.hpp"
+#include "experiments/cli/plan/plan_options.hpp"
+#include "experiments/cli/plan/plan_way.hpp"
+#include "experiments/support/machine.hpp"
+
+namespace speclab {
+
+namespace {
+
+std::optional<PlanAnswer> answer_recording(const Values& values, const Control& /*control*/) {
+  const PlanSettings settings = plan_settings(values);
+  const ThreadLimit limit(thread_option(values));
+  const std::string& file = values.text("recording");
+  const auto text_or_none = [&](const char* option) { return values.has(option) ? values.text(option) : ""; };
+  const KnownCosts costs = costs_of(values, "", settings.at);
+  const std::optional<AnyRule> rate = rate_rule(values.text("rule"));
+  const ReadRecording read =
+      read_recording(file, text_or_none("draft-recording"), rate ? &*rate : nullptr, text_or_none("column"));
+  const RecordingRule rule = recording_rule(values.text("rule"), !read.recording.rows.empty());
+  const RecordingPlan plan = plan_recording(read, file, rule, costs.pair, costs.from,
+                                            {.at = settings.at,
+                                             .max_gamma = settings.max_gamma,
+                                             .confidence = settings.confidence,
+                                             .cut = values.has("cut"),
+                                             .target = settings.target,
+                                             .draft = costs.draft,
+                                             .method = settings.method});
+  PlanAnswer answer = answer_of(plan, recording_plan_text, recording_headline, recording_figures);
+  for (const std::string& warning : plan.warnings) answer.warnings.push_back(file + ": " + warning);
+  answer.input = file;
+  return answer;
+}
+
+}  // namespace
+
+PlanWay plan_recording() {
+  namespace po = boost::program_options;
+  Verb verb{
+      .name = "recording",
+      .sentence = "from a text with log-probabilities under target and draft",
+      .line = "speclab plan recording FILE (--c C | COSTS) [options]",
+      .about =
+          R"(Plans for a text with log-probabilities, or rows, under target and draft (docs/recordings.md), from which
+every gamma follows exactly.)",
+      .examples = R"(  speclab plan recording recorded.csv --c 0.05
+  speclab plan recording target.json --draft-recording draft.json --c 0.05
+)",
+      .positional = "recording"};
+  auto add = verb.options.add_options();
+  add("draft-recording", po::value<std::string>(), "the draft's, where files hold one model each");
+  add("column", po::value<std::string>(), "the drafter NAME of its column logq.NAME, of a file with several");
+  add("rule", po::value<std::string>()->default_value("token"), "token or block; of rows any");
+  add("cut", "the recording's target was cut: top-k, top-p, temperature 0");
+  add_draft_cost_options(verb.options);
+  add_target_cost_options(verb.options);
+  add_server_options(verb);
+  add_max_gamma_option(verb, RecordingPlanSettings().max_gamma);
+  add_answer_options(verb);
+  add_thread_option(verb);
+  return {verb, answer_recording};
+}
+
+}  // namespace speclab

@@ -1,0 +1,107 @@
+#include <fmt/format.h>
+
+#include <map>
+#include <nlohmann/json.hpp>
+
+#include "experiments/advisor/presets.hpp"
+#include "experiments/cli/finding_page.hpp"
+#include "experiments/cli/plan/plan_way.hpp"
+#include "experiments/cli/print_result.hpp"
+#include "experiments/format/config_error.hpp"
+#include "experiments/page/page.hpp"
+#include "experiments/support/interrupt.hpp"
+
+namespace speclab {
+
+namespace {
+
+int run_plan(const PlanWay& way, const Values& values) {
+  const std::filesystem::path folder = page_folder(values);
+  const auto answer = way.answer(values, {.stop = [] { return interrupted(); }});
+  if (!answer) {
+    fmt::print(stderr, "interrupted: nothing was planned\n");
+    return exit_interrupted;
+  }
+  for (const std::string& warning : answer->warnings) fmt::print(stderr, "warning: {}\n", warning);
+  write_finding(folder, {.title = "A plan for speculative decoding",
+                         .headline = answer->headline,
+                         .figures = answer->figures,
+                         .text = answer->text,
+                         .json = answer->json,
+                         .command = values.command,
+                         .input = answer->input});
+  values.has("json") ? fmt::print("{}\n", answer->json) : fmt::print("{}", terminal(answer->text));
+  return answer->fits ? exit_ok : exit_failed_check;
+}
+
+int list_presets(const Values& values) {
+  struct Listed {
+    Json (*json)();
+    std::string (*text)();
+  };
+  static const std::map<std::string, Listed> lists{{"devices", {devices_json, devices_text}},
+                                                   {"logs", {logs_json, logs_text}},
+                                                   {"models", {models_json, models_text}},
+                                                   {"options", {options_json, options_text}}};
+  const auto found = lists.find(values.text("what"));
+  if (found == lists.end()) {
+    throw UsageError(fmt::format("plan list: unknown \"{}\"{}", values.text("what"),
+                                 suggestion(values.text("what"), {"devices", "models", "options", "logs"})));
+  }
+  values.has("json") ? print_json(found->second.json()) : fmt::print("{}", found->second.text());
+  return exit_ok;
+}
+
+Verb plan_list_verb() {
+  Verb verb{
+      .name = "list",
+      .sentence =
+          "devices, models, options of servers and formats of logs that are known, with their sources",
+      .line = "speclab plan list devices|models|options|logs [--json]",
+      .about =
+          "Prints the devices and models that costs are known of, the options of servers that plans print, or the "
+          "formats of logs with a sample of each.",
+      .examples = "  speclab plan list devices\n  speclab plan list logs\n",
+      .positional = "what",
+      .run = list_presets};
+  verb.options.add_options()("json", "print JSON");
+  return verb;
+}
+
+}  // namespace
+
+const std::vector<PlanWay>& plan_ways() {
+  static const std::vector<PlanWay> ways{plan_alpha(),  plan_log(),     plan_recording(),
+                                         plan_config(), plan_measure(), plan_drafters()};
+  return ways;
+}
+
+Verb plan_verb() {
+  Verb verb{
+      .name = "plan",
+      .sentence =
+          "choose drafter, gamma and server settings from an acceptance rate, a log or models, and costs",
+      .line = "speclab plan alpha|log|recording|config|measure|drafters ... [options]",
+      .about =
+          R"(Plans speculative decoding: the best drafter and number of drafted tokens, the expected speedup,
+the batch beyond which it stops paying, and settings for five servers. The word says where acceptance is known from.
+Exit code: 0, 1 for a plan that the memory of the device does not hold, 2 for bad input, 130 interrupted.
+)",
+      .examples = R"(  speclab plan alpha 0.75 --c 0.02
+  speclab plan alpha 0.75 --target llama-3.1-70b --draft llama-3.2-1b --device h100-sxm --devices 4
+  speclab plan log accept.csv --c 0.02
+  speclab plan recording recorded.csv --c 0.05
+  speclab plan config configs/paper/table2-4.json
+  speclab plan measure --target target.gguf --draft draft.gguf
+  speclab plan drafters small:0.7:0.02 large:0.8:0.11
+)",
+      .present_words = present_plan_words};
+  for (const PlanWay& way : plan_ways()) {
+    Verb& one = verb.verbs.emplace_back(way.verb);
+    one.run = [&way](const Values& values) { return run_plan(way, values); };
+  }
+  verb.verbs.push_back(plan_list_verb());
+  return verb;
+}
+
+}  // namespace speclab

@@ -1,0 +1,30 @@
+// A result on standard output, as JSON or as text.
+#pragma once
+
+#include <fmt/format.h>
+
+#include <string>
+
+#include "experiments/format/type.hpp"
+
+namespace speclab {
+
+/// A document on standard output.
+void print_json(const Json& json);
+/// The value that `value` points to, of this type.
+std::string json_text_of(const void* value, const Type& type);
+template <class T>
+std::string json_text_of(const T& result) {
+  return json_text_of(&result, *described<T>().type);
+}
+template <class T>
+void print_json(const T& result, const Typed<T>& type) {
+  fmt::print("{}\n", json_text_of(&result, *type.type));
+}
+template <class T, class Text>
+void print(const T& result, const Typed<T>& type, bool as_json, const Text& text_of) {
+  if (as_json) return print_json(result, type);
+  fmt::print("{}", text_of(result));
+}
+
+}  // namespace speclab

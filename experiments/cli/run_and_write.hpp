@@ -1,0 +1,35 @@
+// What run, sweep, compare, submit and merge have in common: running a config, and writing what it gave.
+#pragma once
+
+#include <filesystem>
+#include <string>
+
+#include "experiments/cli/verb.hpp"
+#include "experiments/results/result_files.hpp"
+#include "experiments/run/backend.hpp"
+
+namespace speclab {
+
+struct Config;
+struct RunResult;
+
+/// --out, or out/NAME after the config's file and what --set and --seed change in it. Throws UsageError for a
+/// file whose name names no folder.
+std::filesystem::path run_folder(const Values& values, const std::string& file);
+
+/// Where a result goes, and what is said of it.
+struct RunOutput {
+  std::filesystem::path folder;
+  std::string command;  ///< that gives it, for a shell
+  Backend backend = Backend::cpu;
+  bool as_json = false;
+  bool quiet = false;
+  CsvText csv_text = CsvText::as_it_is;
+};
+/// Writes the files and the report of a result, and prints it.
+void write_and_print(const RunResult& run, const RunOutput& output);
+
+/// Runs the config, or a shard of it, writes its folder, prints its table. `check` may refuse a config.
+int run_and_write(const Values& values, const char* verb, void (*check)(const Config& config));
+
+}  // namespace speclab
