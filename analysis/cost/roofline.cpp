@@ -10,11 +10,15 @@ namespace {
 
 double heads_by_size(const Transformer& model) { return double(model.heads) * model.head_size; }
 
-/// Query and output matrices.
-double query_and_output(const Transformer& model) { return 2 * model.hidden * heads_by_size(model); }
+/// What attention reads of a token: of an EAGLE-3 head its embedding, too.
+double attention_input(const Transformer& model) { return (model.is_head() ? 2.0 : 1.0) * model.hidden; }
+
+double query_and_output(const Transformer& model) {
+  return (attention_input(model) + model.hidden) * heads_by_size(model);
+}
 
 double key_and_value(const Transformer& model) {
-  return 2.0 * model.hidden * model.kv_heads * model.head_size;
+  return 2.0 * attention_input(model) * model.kv_heads * model.head_size;
 }
 
 double expert(const Transformer& model) {
@@ -25,7 +29,12 @@ double router(const Transformer& model) {
   return model.experts > 1 ? double(model.hidden) * model.experts : 0;
 }
 
-double output_matrix(const Transformer& model) { return double(model.vocab) * model.hidden; }
+double embedding(const Transformer& model) { return double(model.vocab) * model.hidden; }
+
+/// And what fuses the target's hidden states, of an EAGLE-3 head.
+double output_matrix(const Transformer& model) {
+  return model.is_head() ? (double(model.draft_vocab) + model.fused) * model.hidden : embedding(model);
+}
 
 /// Decoder weights that a run multiplies, with this many experts a layer. The keys and values of the source
 /// were made once, with the prompt.
@@ -52,7 +61,7 @@ double parameters(const Transformer& model) {
   const double decoder_layer =
       attention * (model.encoder_layers > 0 ? 2 : 1) + model.experts * expert(model) + router(model);
   return model.layers * decoder_layer + model.encoder_layers * (attention + expert(model)) +
-         output_matrix(model) * (model.tied ? 1 : 2);
+         output_matrix(model) + (model.tied || model.is_head() ? 0 : embedding(model));
 }
 
 double active_parameters(const Transformer& model) { return decoder_parameters(model, model.active_experts); }

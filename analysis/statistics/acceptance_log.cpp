@@ -26,6 +26,12 @@ LogTest chi_squared(double statistic, int degrees) {
   return {statistic, degrees, boost::math::cdf(boost::math::complement(distribution, statistic))};
 }
 
+/// Half of the level for each of two tests.
+bool rejected(const LogTest& test) {
+  constexpr double level = 0.001;
+  return test.p < level / 2;
+}
+
 }  // namespace
 
 std::uint64_t PositionCounts::total_examined() const { return sum(examined); }
@@ -163,5 +169,26 @@ PositionalTokens positional_tokens(const PositionCounts& counts, double confiden
   }
   return out;
 }
+
+bool LogFit::positions_rejected() const { return rejected(positions_alike); }
+
+bool LogFit::rounds_rejected() const { return rounds_independent && rejected(*rounds_independent); }
+
+LogFit log_fit(std::span<const LoggedRound> rounds, const PositionCounts& counts, double confidence) {
+  constexpr int stretches = 20;
+  LogFit fit;
+  fit.alpha_by_stretches = stretch_interval(rounds, stretches, confidence);
+  fit.positions_alike = position_test(counts);
+  if (!rounds.empty()) fit.rounds_independent = neighbour_test(rounds);
+  double reached = 1;
+  for (std::size_t i = 0; i < counts.examined.size() && counts.examined[i] > 0; ++i) {
+    const Interval conditional = *binomial_interval(counts.accepted[i], counts.examined[i], confidence);
+    reached *= conditional.estimate;
+    fit.positions.push_back({i + 1, counts.examined[i], counts.accepted[i], conditional, reached});
+  }
+  return fit;
+}
+
+double rounds_to_examine(double alpha, int position, double times) { return times / std::pow(alpha, position - 1); }
 
 }  // namespace speclab

@@ -77,4 +77,32 @@ struct PositionalTokens {
 };
 PositionalTokens positional_tokens(const PositionCounts& counts, double confidence);
 
+struct LogPosition {
+  std::size_t position = 0;  ///< from 1
+  std::uint64_t examined = 0;
+  std::uint64_t accepted = 0;
+  Interval conditional{0, 0, 0};  ///< P[accepted | those before], by Clopper and Pearson
+  double unconditional = 0;       ///< P[accepted]
+};
+
+/// Does acceptance look i.i.d., and what is it position by position?
+struct LogFit {
+  std::optional<Interval> alpha_by_stretches;  ///< of 20 stretches
+  LogTest positions_alike;
+  std::optional<LogTest> rounds_independent;  ///< none of totals
+  std::vector<LogPosition> positions;         ///< those that were examined
+
+  /// At level 0.001 for both tests together: one false alarm in a thousand logs.
+  bool positions_rejected() const;
+  bool rounds_rejected() const;
+  bool iid_rejected() const { return positions_rejected() || rounds_rejected(); }
+};
+
+/// `rounds` may be empty, of a log of totals; `counts` are theirs.
+LogFit log_fit(std::span<const LoggedRound> rounds, const PositionCounts& counts, double confidence);
+
+/// The expected number of rounds that draft `position` tokens or more after which that position was examined
+/// `times` times, under the i.i.d. assumption: times / alpha^(position - 1).
+double rounds_to_examine(double alpha, int position, double times);
+
 }  // namespace speclab

@@ -5,6 +5,7 @@
 #include <cstddef>
 
 #include "analysis/theory/optimal_gamma.hpp"
+#include "analysis/theory/theorems.hpp"
 
 namespace speclab {
 
@@ -24,6 +25,24 @@ GammaRange near_best(std::span<const double> speeds, double loss) {
   while (low > 0 && speeds[low - 1] >= enough) --low;
   while (high + 1 < speeds.size() && speeds[high + 1] >= enough) ++high;
   return {static_cast<int>(low), static_cast<int>(high)};
+}
+
+JudgedGamma judge_gamma(int gamma, double alpha, double c, double alpha_rounding, double c_rounding) {
+  const OptimalGamma best = optimal_gamma(alpha, c);
+  JudgedGamma judged{.speedup = speedup(alpha, gamma, c), .best_gamma = best.gamma, .best_speedup = best.speedup};
+  // Without a best speedup (free drafts that are never rejected) every choice loses everything.
+  if (best.speedup) judged.loss = 1 - judged.speedup / *best.speedup;
+  if (alpha_rounding > 0 || c_rounding > 0) {
+    judged.optimal = optimal_gamma_range(alpha - alpha_rounding, alpha + alpha_rounding, c - c_rounding, c + c_rounding);
+  }
+  if (!best.gamma) {
+    judged.verdict = ChoiceVerdict::more_is_always_better;
+  } else if (*best.gamma == gamma) {
+    judged.verdict = ChoiceVerdict::same;
+  } else if (judged.optimal && judged.optimal->holds(gamma)) {
+    judged.verdict = ChoiceVerdict::optimal_within_rounding;
+  }
+  return judged;
 }
 
 }  // namespace speclab

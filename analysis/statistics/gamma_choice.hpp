@@ -24,4 +24,19 @@ GammaRange optimal_gamma_range(double alpha_low, double alpha_high, double c_low
 /// (1 - loss) of the best.
 GammaRange near_best(std::span<const double> speeds, double loss);
 
+enum class ChoiceVerdict { same, optimal_within_rounding, ours_is_faster, more_is_always_better };
+
+/// A gamma that somebody chose, beside the best. Speedups by Theorem 3.8.
+struct JudgedGamma {
+  double speedup = 0;
+  std::optional<int> best_gamma = {};       ///< none: more is always better
+  std::optional<double> best_speedup = {};  ///< none: without limit
+  double loss = 1;                          ///< share of the best speedup that the choice loses
+  std::optional<GammaRange> optimal = {};   ///< of inputs within rounding; none without rounding
+  ChoiceVerdict verdict = ChoiceVerdict::ours_is_faster;
+};
+
+/// Roundings are half a unit of the last printed digit of alpha and c; 0: exact.
+JudgedGamma judge_gamma(int gamma, double alpha, double c, double alpha_rounding, double c_rounding);
+
 }  // namespace speclab

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
 #include "analysis/statistics/intervals.hpp"
 
@@ -21,5 +22,19 @@ double alpha_of_mean(double mean, double gamma);
 /// than the normal quantile times its standard deviation (a score interval, as Wilson 1927 for a proportion),
 /// so that it stays within 0 and 1.
 Interval alpha_of_mean(double mean, double gamma, std::uint64_t rounds, double confidence);
+
+/// Sums over rounds of a log that tells neither rounds nor positions apart.
+struct LoggedMeans {
+  std::uint64_t rounds = 0;  ///< 0 where the log does not count them
+  double drafted = 0;        ///< a round
+  double accepted = 0;       ///< a round
+  /// The same by line, where the rounds are not counted: means of equal weight in what follows.
+  std::vector<double> accepted_by_line = {};
+  std::vector<double> weights = {};
+};
+
+/// alpha of such a log: as above, and where rounds are not counted with its lines as stretches, each a batch of
+/// bounded_ratio_interval. Unbounded where that has no bounds.
+Interval alpha_of_means(const LoggedMeans& means, double confidence);
 
 }  // namespace speclab

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "analysis/statistics/acceptance_log.hpp"
+#include "analysis/statistics/mean_accepted.hpp"
 
 namespace speclab {
 
@@ -19,16 +20,6 @@ struct LogOptions {
   std::map<std::string, std::string> fields = {};
   std::string earlier = {};  ///< text of an earlier page of the same counters, which is subtracted
   std::string earlier_file = {};
-};
-
-/// Sums over rounds of a log that tells neither rounds nor positions apart.
-struct LoggedMeans {
-  std::uint64_t rounds = 0;  ///< 0 where the log does not count them
-  double drafted = 0;        ///< a round
-  double accepted = 0;       ///< a round
-  /// The same by line, where the rounds are not counted: means of equal weight in what follows.
-  std::vector<double> accepted_by_line = {};
-  std::vector<double> weights = {};
 };
 
 struct AcceptanceFile {

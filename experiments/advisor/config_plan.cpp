@@ -5,9 +5,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "analysis/statistics/gamma_choice.hpp"
-#include "analysis/theory/optimal_gamma.hpp"
-#include "analysis/theory/theorems.hpp"
 #include "experiments/format/config_error.hpp"
 #include "experiments/format/result_fields.hpp"
 #include "experiments/page/cells.hpp"
@@ -87,30 +84,18 @@ Acceptance measured(const Job& job, double confidence) {
 
 ComparedChoice compared(const ConfigCase& one) {
   const double alpha = one.acceptance.alpha.estimate;
-  const OptimalGamma best = optimal_gamma(alpha, one.c);
+  const JudgedGamma judged = judge_gamma(one.gamma, alpha, one.c, one.alpha_rounding, one.c_rounding);
   ComparedChoice row{.label = one.label,
                      .alpha = alpha,
                      .c = one.c,
                      .gamma = one.gamma,
-                     .speedup = speedup(alpha, one.gamma, one.c),
-                     .best_gamma = best.gamma,
-                     .best_speedup = best.speedup,
-                     .loss_percent = 100,
+                     .speedup = judged.speedup,
+                     .best_gamma = judged.best_gamma,
+                     .best_speedup = judged.best_speedup,
+                     .loss_percent = 100 * judged.loss,
                      .optimal_gammas = {},
-                     .verdict = ChoiceVerdict::ours_is_faster};
-  // Without a best speedup (free drafts that are never rejected) every choice loses everything.
-  if (best.speedup) row.loss_percent = 100 * (1 - row.speedup / *best.speedup);
-  const bool has_rounding = one.alpha_rounding > 0 || one.c_rounding > 0;
-  const GammaRange range = optimal_gamma_range(alpha - one.alpha_rounding, alpha + one.alpha_rounding,
-                                               one.c - one.c_rounding, one.c + one.c_rounding);
-  if (has_rounding) row.optimal_gammas = OptimalGammas{range.low, range.high};
-  if (!best.gamma) {
-    row.verdict = ChoiceVerdict::more_is_always_better;
-  } else if (best.gamma == one.gamma) {
-    row.verdict = ChoiceVerdict::same;
-  } else if (has_rounding && range.holds(one.gamma)) {
-    row.verdict = ChoiceVerdict::optimal_within_rounding;
-  }
+                     .verdict = judged.verdict};
+  if (judged.optimal) row.optimal_gammas = OptimalGammas{judged.optimal->low, judged.optimal->high};
   return row;
 }
 

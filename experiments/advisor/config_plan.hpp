@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "analysis/statistics/gamma_choice.hpp"
 #include "experiments/advisor/planning.hpp"
 #include "experiments/format/fields.hpp"
 #include "experiments/page/page.hpp"
@@ -31,7 +32,6 @@ struct ConfigCase {
 std::vector<ConfigCase> config_cases(const Config& whole, std::optional<double> c, double confidence,
                                      const Control& control, bool& partial);
 
-enum class ChoiceVerdict { same, optimal_within_rounding, ours_is_faster, more_is_always_better };
 const char* words(ChoiceVerdict verdict);
 
 /// The gammas that are optimal for inputs within rounding.

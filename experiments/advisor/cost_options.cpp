@@ -165,7 +165,9 @@ KnownCosts costs_of(const po::variables_map& values, const std::string& draft, c
 
   if (given("device")) {
     const Machine machine = machine_of(values);
-    costs.pair.target = RooflineCost{machine, model_named(values["target"].as<std::string>(), "--target")};
+    const Transformer target = model_named(values["target"].as<std::string>(), "--target");
+    if (target.is_head()) throw UsageError(fmt::format("--target {}: is a draft head, no model", target.name));
+    costs.pair.target = RooflineCost{machine, target};
     costs.from = "roofline";
     if (!costs.draft.empty()) {
       Machine drafting = machine;
@@ -173,6 +175,11 @@ KnownCosts costs_of(const po::variables_map& values, const std::string& draft, c
       const Transformer model = model_named(costs.draft, option);
       costs.pair.draft = RooflineCost{drafting, model};
       if (!model.repository.empty()) costs.draft = model.repository;
+      costs.is_head = model.is_head();
+      if (costs.is_head && given("method") && values["method"].as<std::string>() != "eagle3") {
+        throw UsageError(fmt::format("--method {}: {} is an EAGLE-3 head; leave --method out",
+                                     values["method"].as<std::string>(), costs.draft));
+      }
       return costs;
     }
   } else if (given("target-times")) {

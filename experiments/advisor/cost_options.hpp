@@ -18,7 +18,8 @@ void add_target_cost_options(boost::program_options::options_description& option
 struct KnownCosts {
   CostPair pair;
   std::string from;
-  std::string draft;  ///< as servers know it; may be empty
+  std::string draft;     ///< as servers know it; may be empty
+  bool is_head = false;  ///< the draft is an EAGLE-3 head
 };
 
 /// `draft` is a preset's name, or c as a number, as --drafter and --draft give it; empty: as --c and

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <boost/algorithm/string/predicate.hpp>
 #include <filesystem>
 #include <initializer_list>
 #include <nlohmann/json.hpp>
@@ -88,6 +89,36 @@ void add_experts(Transformer& model, const Json& config, const std::string& file
   model.active_experts += shared;
 }
 
+/// "LlamaForCausalLMEagle3" and its like; empty without one.
+std::string architecture(const Json& config) {
+  if (!config.contains("architectures") || !config["architectures"].is_array()) return "";
+  const Json& names = config["architectures"];
+  return names.size() == 1 && names[0].is_string() ? names[0].get<std::string>() : "";
+}
+
+/// EAGLE-3 (Li et al. 2025; cnets.py of its authors): one layer, whose attention reads the embedding of a token beside
+/// the hidden state; `fc` makes that state of three of the target's; outputs for the most frequent tokens.
+void add_head(Transformer& model, const Json& config, const std::string& file) {
+  const std::string name = architecture(config);
+  const auto outputs = dimension(config, file, {"draft_vocab_size"});
+  const bool eagle = boost::algorithm::icontains(name, "eagle");
+  if (!eagle && !outputs) return;
+  if (!boost::algorithm::icontains(name, "eagle3")) {
+    throw UsageError(fmt::format("{}: /architectures: \"{}\" is a draft head whose cost is not known, only those of EAGLE-3 "
+                                 "are; give --c or measured times", file, name));
+  }
+  if (model.layers != 1) {
+    throw UsageError(fmt::format("{}: /num_hidden_layers: {}; an EAGLE-3 head has 1", file, model.layers));
+  }
+  constexpr int fused_states = 3;
+  model.fused = fused_states * dimension(config, file, {"target_hidden_size"}).value_or(model.hidden);
+  model.draft_vocab = outputs.value_or(model.vocab);
+  if (model.draft_vocab < 1 || model.draft_vocab > model.vocab) {
+    throw UsageError(
+        fmt::format("{}: /draft_vocab_size: {}; expected 1 to {}", file, model.draft_vocab, model.vocab));
+  }
+}
+
 }  // namespace
 
 bool is_model_config(const std::string& name) {
@@ -138,6 +169,7 @@ Transformer model_from_config(const std::string& name) {
   }
   add_window(model, config, file);
   add_experts(model, config, file);
+  add_head(model, config, file);
   return model;
 }
 

@@ -85,6 +85,7 @@ Figure log_figure(const LogFindings& log) {
 }  // namespace
 
 std::string plan_headline(const DrafterPlan& plan) {
+  if (plan.fits_reason) return "It does not fit: " + *plan.fits_reason;
   if (plan.best.gamma == 0)
     return "Do not speculate: no γ is faster than plain decoding. " + plan.best.reason;
   std::string text = fmt::format("Draft γ = {} tokens: speedup {} over plain decoding.", plan.best.gamma,
@@ -95,6 +96,7 @@ std::string plan_headline(const DrafterPlan& plan) {
 
 std::vector<Figure> plan_figures(const DrafterPlan& plan) {
   std::vector<Figure> figures;
+  if (plan.fits_reason) return figures;
   if (!plan.gammas.empty()) figures.push_back(gamma_figure(plan));
   if (plan.batches && !plan.batches->empty()) figures.push_back(batch_figure(*plan.batches));
   if (plan.log && !plan.log->positions.empty()) figures.push_back(log_figure(*plan.log));
@@ -103,6 +105,7 @@ std::vector<Figure> plan_figures(const DrafterPlan& plan) {
 
 std::string ranking_headline(const DrafterRanking& ranking) {
   const DrafterPlan& best = ranking.ranking.front();
+  if (best.fits_reason) return "None of them fits. " + *best.fits_reason;
   return fmt::format("Of {} drafters {} is the fastest: {}", ranking.ranking.size(), best.drafter,
                      plan_headline(best));
 }
@@ -113,7 +116,7 @@ std::vector<Figure> ranking_figures(const DrafterRanking& ranking) {
   figure.x_label = "γ";
   figure.y_label = "speedup over plain decoding";
   for (const DrafterPlan& plan : ranking.ranking) {
-    if (!plan.gammas.empty()) figure.series.push_back(gamma_line(plan, plan.drafter));
+    if (!plan.gammas.empty() && !plan.fits_reason) figure.series.push_back(gamma_line(plan, plan.drafter));
   }
   if (figure.series.empty()) return {};
   return {figure};

@@ -6,16 +6,14 @@
 #include <string>
 #include <vector>
 
+#include "analysis/cost/device_speed.hpp"
 #include "analysis/cost/speculation_cost.hpp"
+#include "analysis/cost/speedup_curve.hpp"
 #include "analysis/statistics/acceptance_log.hpp"
 #include "analysis/statistics/intervals.hpp"
 #include "experiments/format/fields.hpp"
 
 namespace speclab {
-
-/// Which model of acceptance a speedup is computed by: the same probability at every position, or one for
-/// each position as it was measured.
-enum class AcceptanceModel { iid, positions };
 
 struct PlannedAlpha {
   Interval value{0, 0, 0};  ///< low = high when alpha is known exactly
@@ -72,14 +70,6 @@ struct PlanBounds {
   double adaptive_gain = 0;  ///< upper_bound_drafting_paid over the best, less 1
 };
 
-struct LogPosition {
-  std::size_t position = 0;  ///< from 1
-  std::uint64_t examined = 0;
-  std::uint64_t accepted = 0;
-  Interval conditional{0, 0, 0};  ///< P[accepted | those before]
-  double unconditional = 0;       ///< P[accepted]
-};
-
 /// The choice by the other model of acceptance.
 struct OtherChoice {
   AcceptanceModel by = AcceptanceModel::iid;
@@ -110,39 +100,6 @@ struct LogFindings {
   OtherChoice other_choice;
 };
 
-/// Bytes on the device.
-struct DeviceMemory {
-  double target_weights = 0;
-  std::optional<double> draft_weights;
-  double cache_per_sequence = 0;
-  double usable = 0;
-  std::optional<double> largest_batch;  ///< negative: the weights do not fit; none: any fits
-};
-
-/// Per emitted token.
-struct PlainAndSpeculative {
-  double plain = 0;
-  double speculative = 0;
-};
-
-/// What the roofline says of a plan on a device.
-struct DeviceFindings {
-  std::string name;
-  int devices = 1;
-  std::string source;
-  double plain_ms = 0;
-  double draft_ms = 0;
-  double verify_ms = 0;
-  double plain_tokens_per_second = 0;
-  double speculative_tokens_per_second = 0;
-  bool compute_bound = false;  ///< plain runs
-  double intensity = 0;        ///< FLOP a byte of plain runs
-  double balance = 0;          ///< FLOP a byte of the device
-  DeviceMemory memory;
-  std::optional<PlainAndSpeculative> bytes_per_token;   ///< none without the draft's shape
-  std::optional<PlainAndSpeculative> joules_per_token;  ///< none without the draft's shape
-};
-
 /// How a server is told to carry the plan out.
 struct ServerSetting {
   /// The same for versions that do not know the present form.
@@ -161,6 +118,8 @@ struct ServerSetting {
 struct DrafterPlan {
   std::string drafter;
   std::string target;
+  std::optional<bool> fits;                ///< into the device's memory; none without a roofline
+  std::optional<std::string> fits_reason;  ///< why it does not, and what would: sentences
   PlannedAlpha alpha;
   PlannedCosts costs;
   BestGamma best;
@@ -175,10 +134,10 @@ struct DrafterPlan {
   /// The largest batch at which the best gamma, kept fixed, still pays.
   std::optional<int> batch_limit;
   std::optional<DeviceFindings> device;  ///< none without a roofline
-  std::vector<ServerSetting> settings;   ///< empty when speculation does not pay
+  std::vector<ServerSetting> settings;   ///< empty when speculation does not pay, and when it does not fit
 };
 
-/// One plan a drafter, the fastest first.
+/// One plan a drafter: those that fit before those that do not, the fastest first.
 struct DrafterRanking {
   std::vector<DrafterPlan> ranking;
 };

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "experiments/advisor/memory_fit.hpp"
 #include "experiments/advisor/plan_words.hpp"
 #include "experiments/advisor/planning.hpp"
 #include "experiments/page/cells.hpp"
@@ -212,6 +213,7 @@ std::string settings_text(const std::vector<ServerSetting>& settings) {
 
 Listing plan_text(const DrafterPlan& plan) {
   Listing out;
+  if (plan.fits_reason) out += hypothetical_text(*plan.fits_reason);
   out += head(plan);
   if (plan.asked) out += asked_text(*plan.asked);
   if (!plan.gammas.empty()) out += gamma_table(plan);
@@ -220,7 +222,7 @@ Listing plan_text(const DrafterPlan& plan) {
   if (plan.device) out += device_text(*plan.device, plan.costs);
   if (plan.batches) {
     out += batch_text(plan);
-  } else {
+  } else if (!plan.device) {
     out += R"(
 The batch at which speculation stops paying needs --device, --target and --draft, or measured times.
 )";
@@ -233,10 +235,14 @@ The batch at which speculation stops paying needs --device, --target and --draft
 
 Listing ranking_text(const DrafterRanking& ranking) {
   Table table{"ranking", "Drafters, the fastest first", {"drafter", "α", "c", "best γ", "speedup"}, {}, ""};
+  const auto is_out = [](const DrafterPlan& plan) { return plan.fits_reason.has_value(); };
+  const bool some_out = std::any_of(ranking.ranking.begin(), ranking.ranking.end(), is_out);
+  if (some_out) table.columns.emplace_back("fits the memory");
   for (const DrafterPlan& plan : ranking.ranking) {
     table.rows.push_back({text_cell(plan.drafter), short_cell(plan.alpha.value.estimate),
                           short_cell(plan.costs.c), short_cell(plan.best.gamma),
                           short_cell(plan.best.speedup.estimate)});
+    if (some_out) table.rows.back().push_back(text_cell(is_out(plan) ? "no" : "yes"));
   }
   Listing out;
   out += std::move(table);

@@ -30,6 +30,7 @@ struct Drafter {
   Acceptance acceptance;
   CostPair costs;
   std::string cost_from;  ///< "given", "measured", "roofline"
+  bool is_head = false;   ///< an EAGLE-3 head rather than a model: servers are told so
 };
 
 struct PlanSettings {
@@ -45,16 +46,7 @@ struct PlanSettings {
 
 DrafterPlan make_plan(const Drafter& drafter, const PlanSettings& settings);
 
-/// What the roofline says. None unless the target's cost is a roofline. Numbers that need the draft's shape
-/// are left out without it.
-std::optional<DeviceFindings> device_plan(const Drafter& drafter, const PlanSettings& settings, int gamma,
-                                          double tokens_per_target_step);
-
-/// Batches to plan for: those that fit into memory beside both models, at most `max_batch`, and always the
-/// one that was asked about.
-int largest_planned_batch(const Drafter& drafter, const PlanSettings& settings);
-
-/// The fastest first.
+/// Those that fit before those that do not, the fastest first.
 DrafterRanking rank_drafters(const std::vector<Drafter>& drafters, const PlanSettings& settings);
 
 Listing plan_text(const DrafterPlan& plan);

@@ -9,6 +9,7 @@
 namespace speclab {
 
 std::string recording_headline(const RecordingPlan& plan) {
+  if (plan.fits_reason) return "It does not fit: " + *plan.fits_reason;
   const Interval alpha{plan.alpha, plan.alpha_low.value_or(plan.alpha), plan.alpha_high.value_or(plan.alpha)};
   std::string text = fmt::format("α = {} over {} tokens", interval_text(alpha), grouped(plan.tokens));
   if (!plan.optimal_gamma) return text + "; rounds of this rule do not follow from a recording.";
@@ -21,6 +22,7 @@ std::string recording_headline(const RecordingPlan& plan) {
 
 std::vector<Figure> recording_figures(const RecordingPlan& plan) {
   std::vector<Figure> figures;
+  if (plan.fits_reason) return figures;
   if (!plan.speedup.empty()) {
     Figure figure;
     figure.title = "Expected speedup by γ, of this text";

@@ -6,9 +6,11 @@
 #include <cmath>
 #include <numeric>
 
+#include "analysis/cost/speedup_curve.hpp"
 #include "analysis/recorded/policy_bounds.hpp"
 #include "analysis/recorded/recording_estimates.hpp"
 #include "analysis/statistics/gamma_choice.hpp"
+#include "experiments/advisor/memory_fit.hpp"
 #include "experiments/advisor/server_settings.hpp"
 #include "experiments/format/result_fields.hpp"
 #include "experiments/run/result.hpp"
@@ -25,7 +27,7 @@ SPECLAB_RESULT(RecordedSequenceFindings, "recorded sequence", sequence, tokens, 
 SPECLAB_RESULT(RecordedPosition, "recorded position", position, unconditional, conditional);
 SPECLAB_RESULT(RecordedPolicy, "recorded policy", policy, drafted_per_target_step, speedup);
 SPECLAB_RESULT(TextFitFindings, "text fit", ratio_mean, not_above_one, not_below_one, entropy, surprise);
-SPECLAB_RESULT(RecordingPlan, "recording plan", file, format, rule, tokens, sequences, alpha, alpha_low,
+SPECLAB_RESULT(RecordingPlan, "recording plan", file, fits, fits_reason, format, rule, tokens, sequences, alpha, alpha_low,
                alpha_high, alpha_from, confidence, c, cost_from, tokens_per_target_step, speedup,
                optimal_gamma, best_speedup, within_1_percent, formula_gamma, formula_speedup,
                speedup_at_formula_gamma, gammas, positions, policies, tasks, sequence_findings, text_fit,
@@ -235,9 +237,7 @@ void add_rounds(RecordingPlan& plan, const Recording& recording, const Recording
     plan.positions =
         position_rows(accepted_by_position(recording, static_cast<std::size_t>(best), *rule.rounds));
   }
-  const bool free_verification =
-      std::holds_alternative<ConstantCost>(costs.target) && std::holds_alternative<ConstantCost>(costs.draft);
-  if (free_verification && !recording.by_depth()) {
+  if (constant(costs) && !recording.by_depth()) {
     plan.policies = policy_rows(recording, curve, *rule.rounds, plan.c);
   }
   if (best == most && most < settings.max_gamma && recording.by_depth()) {
@@ -262,6 +262,10 @@ RecordingPlan plan_recording(const ReadRecording& read, const std::string& file,
   plan.confidence = settings.confidence;
   plan.c = draft_cost(costs, settings.at);
   plan.cost_from = cost_from;
+  if (const auto memory = memory_fit(costs, settings.at, settings.memory_share)) {
+    plan.fits = memory->fits;
+    if (!memory->fits) plan.fits_reason = memory->reason;
+  }
   const Interval alpha = recorded_alpha(recording, recording.sequences, settings.confidence);
   plan.alpha = alpha.estimate;
   if (alpha.bounded()) {
@@ -284,7 +288,7 @@ RecordingPlan plan_recording(const ReadRecording& read, const std::string& file,
   std::optional<RoundsBySequence> rounds;
   if (plan.optimal_gamma) {
     rounds.emplace(recording, static_cast<std::size_t>(*plan.optimal_gamma), *rule.rounds);
-    if (*plan.optimal_gamma > 0) {
+    if (*plan.optimal_gamma > 0 && !plan.fits_reason) {
       ServedPlan served;
       if (!settings.target.empty()) served.target = settings.target;
       if (!settings.draft.empty()) served.draft = settings.draft;

@@ -67,6 +67,8 @@ struct TextFitFindings {
 
 struct RecordingPlan {
   std::string file;
+  std::optional<bool> fits;                ///< into the device's memory; none without a roofline
+  std::optional<std::string> fits_reason;  ///< why it does not, and what would: sentences
   std::string format;
   std::string rule;
   std::size_t tokens = 0;
@@ -103,6 +105,7 @@ struct RecordingPlanSettings {
   Operation at;
   int max_gamma = 64;
   double confidence = 0.95;
+  double memory_share = 0.9;  ///< of the device, for weights and caches
   bool cut = false;  ///< the target's column was cut (top-k, top-p, temperature 0)
   std::string target;
   std::string draft;

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "experiments/advisor/memory_fit.hpp"
 #include "experiments/advisor/plan_words.hpp"
 #include "experiments/advisor/planning.hpp"
 #include "experiments/advisor/recording_plan.hpp"
@@ -158,6 +159,7 @@ std::string fit_text(const RecordingPlan& plan) {
 
 Listing recording_plan_text(const RecordingPlan& plan) {
   Listing out;
+  if (plan.fits_reason) out += hypothetical_text(*plan.fits_reason);
   for (const std::string& warning : plan.warnings) out += "WARNING: " + warning + "\n";
   out += head(plan);
   for (const auto table_of : {gamma_table, position_table, policy_table, task_table}) {

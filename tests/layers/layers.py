@@ -24,7 +24,7 @@ ALLOWED = {
     "sim/schedules": ["core", "sim"],
     "analysis/theory": ["core"],
     "analysis/exact": ["core", "analysis/theory"],
-    "analysis/cost": ["analysis/theory"],
+    "analysis/cost": ["analysis/theory", "analysis/statistics"],
     "analysis/recorded": ["core", "analysis/statistics"],
     "analysis/statistics": ["core", "sim/tally.hpp", "analysis/theory", "analysis/exact"],
     "kernels": ["core"],

@@ -18,7 +18,7 @@ std::optional<PlanAnswer> answer_alpha(const Values& values, const Control& /*co
   const Acceptance acceptance =
       given_acceptance(*alpha, checked_number(values, "alpha-se", 0, 1), settings.confidence, "alpha");
   const KnownCosts costs = costs_of(values, "", settings.at);
-  return answer_of_drafter({costs.draft, acceptance, costs.pair, costs.from}, settings);
+  return answer_of_drafter({costs.draft, acceptance, costs.pair, costs.from, costs.is_head}, settings);
 }
 
 /// "name:alpha:c", where c may be a model's name.
@@ -40,7 +40,10 @@ std::optional<PlanAnswer> answer_drafters(const Values& values, const Control& /
   std::vector<Drafter> drafters;
   for (const std::string& text : values["drafters"].as<std::vector<std::string>>())
     drafters.push_back(drafter_of(text, values, settings));
-  return answer_of(rank_drafters(drafters, settings), ranking_text, ranking_headline, ranking_figures);
+  const DrafterRanking ranking = rank_drafters(drafters, settings);
+  PlanAnswer answer = answer_of(ranking, ranking_text, ranking_headline, ranking_figures);
+  answer.refuse(ranking.ranking.front().fits_reason);
+  return answer;
 }
 
 }  // namespace

@@ -36,7 +36,7 @@ std::optional<PlanAnswer> answer_config(const Values& values, const Control& con
     Drafter drafter{"", only.acceptance, {ConstantCost{1}, ConstantCost{only.c}}, c ? "given" : "the config"};
     if (!own_costs) {
       const KnownCosts costs = costs_of(values, "", settings.at);
-      drafter = {costs.draft, only.acceptance, costs.pair, costs.from};
+      drafter = {costs.draft, only.acceptance, costs.pair, costs.from, costs.is_head};
     }
     answer = answer_of_drafter(drafter, settings);
   }

@@ -25,12 +25,14 @@ std::optional<PlanAnswer> answer_recording(const Values& values, const Control& 
                                             {.at = settings.at,
                                              .max_gamma = settings.max_gamma,
                                              .confidence = settings.confidence,
+                                             .memory_share = settings.memory_share,
                                              .cut = values.has("cut"),
                                              .target = settings.target,
                                              .draft = costs.draft,
-                                             .method = settings.method});
+                                             .method = costs.is_head ? DraftMethod::eagle3 : settings.method});
   PlanAnswer answer = answer_of(plan, recording_plan_text, recording_headline, recording_figures);
   for (const std::string& warning : plan.warnings) answer.warnings.push_back(file + ": " + warning);
+  answer.refuse(plan.fits_reason);
   answer.input = file;
   return answer;
 }

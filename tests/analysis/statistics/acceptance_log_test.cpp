@@ -191,3 +191,33 @@ TEST_CASE(
   CHECK(rare_covered >= 0.862 * repeats);  // 7 sigma below; more is allowed
   CHECK(count_agrees(covered, repeats, 0.9));
 }
+
+TEST_CASE("the fit of a log is its tests, and its positions multiply") {
+  const std::vector<std::uint64_t> geometric{7000, 4900, 3430, 2401};
+  const LogFit fits = log_fit({}, count_positions(10000, geometric), 0.95);
+  CHECK_FALSE(fits.iid_rejected());
+  CHECK_FALSE(fits.rounds_independent);
+  CHECK_FALSE(fits.alpha_by_stretches);
+  REQUIRE(fits.positions.size() == 4);
+  CHECK(fits.positions[3].examined == 3430);
+  CHECK(fits.positions[3].conditional.estimate == doctest::Approx(0.7));
+  CHECK(fits.positions[3].unconditional == doctest::Approx(0.2401));
+  // Planted: acceptance that falls with the position.
+  const std::vector<std::uint64_t> decaying{9000, 7200, 4320, 1728};
+  const LogFit decays = log_fit({}, count_positions(10000, decaying), 0.95);
+  CHECK(decays.positions_rejected());
+  CHECK(decays.iid_rejected());
+  CHECK_FALSE(decays.rounds_rejected());
+  // Planted: rounds that copy the one before.
+  std::vector<LoggedRound> copied;
+  for (int i = 0; i < 2000; ++i) copied.push_back({1, i / 10 % 2});
+  const LogFit copies = log_fit(copied, count_positions(copied), 0.95);
+  CHECK(copies.rounds_rejected());
+  CHECK(copies.iid_rejected());
+}
+
+TEST_CASE("rounds to examine a position: each reaches it by acceptance of all before it") {
+  CHECK(rounds_to_examine(0.5, 1, 400) == 400);
+  CHECK(rounds_to_examine(0.5, 4, 400) == doctest::Approx(3200));
+  CHECK(rounds_to_examine(1, 9, 400) == 400);
+}

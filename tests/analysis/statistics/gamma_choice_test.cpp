@@ -5,6 +5,7 @@
 #include <set>
 
 #include "analysis/theory/optimal_gamma.hpp"
+#include "analysis/theory/theorems.hpp"
 
 using namespace speclab;
 
@@ -46,4 +47,23 @@ TEST_CASE("speeds near the best") {
   CHECK(near_best(speeds, 0).low == 3);
   CHECK(near_best(speeds, 0).high == 3);
   CHECK(near_best(speeds, 0.6).low == 0);
+}
+
+TEST_CASE("a chosen gamma is judged by the best, and by what its rounded inputs allow") {
+  // Table 2 of Leviathan et al. 2023: EnDe with T5-small at T = 0 and T = 1, both with gamma 7.
+  const JudgedGamma faster = judge_gamma(7, 0.75, 0.02, 0.005, 0.005);
+  CHECK(faster.verdict == ChoiceVerdict::ours_is_faster);
+  CHECK(faster.best_gamma == 9);
+  CHECK(faster.loss == doctest::Approx(1 - speedup(0.75, 7, 0.02) / speedup(0.75, 9, 0.02)));
+  const JudgedGamma within = judge_gamma(7, 0.62, 0.02, 0.005, 0.005);
+  CHECK(within.verdict == ChoiceVerdict::optimal_within_rounding);
+  CHECK(within.optimal->holds(7));
+  CHECK(judge_gamma(7, 0.62, 0.02, 0, 0).verdict == ChoiceVerdict::ours_is_faster);
+  CHECK_FALSE(judge_gamma(7, 0.62, 0.02, 0, 0).optimal);
+  CHECK(judge_gamma(9, 0.75, 0.02, 0, 0).verdict == ChoiceVerdict::same);
+  CHECK(judge_gamma(9, 0.75, 0.02, 0, 0).loss == doctest::Approx(0));
+  const JudgedGamma endless = judge_gamma(5, 0.8, 0, 0, 0);
+  CHECK(endless.verdict == ChoiceVerdict::more_is_always_better);
+  CHECK(endless.loss == doctest::Approx(1 - speedup(0.8, 5, 0) / 5));
+  CHECK(judge_gamma(5, 1, 0, 0, 0).loss == 1);
 }

@@ -49,3 +49,25 @@ TEST_CASE("the score interval holds alpha in 95% of logs") {
   CHECK(held > 1840);
   CHECK(held < 1965);
 }
+
+TEST_CASE("alpha of counted rounds is that of their mean, of lines that of their stretches") {
+  const LoggedMeans counted{500, 5, mean_accepted(0.7, 5), {}, {}};
+  const Interval direct = alpha_of_mean(counted.accepted, 5, 500, 0.95);
+  const Interval alpha = alpha_of_means(counted, 0.95);
+  CHECK(alpha.estimate == doctest::Approx(0.7));
+  CHECK(alpha.low == direct.low);
+  CHECK(alpha.high == direct.high);
+  LoggedMeans lines{0, 5, mean_accepted(0.7, 5), {}, {}};
+  for (int i = 0; i < 30; ++i) {
+    lines.accepted_by_line.push_back(lines.accepted + (i % 3 - 1) * 0.3);
+    lines.weights.push_back(1);
+  }
+  const Interval by_lines = alpha_of_means(lines, 0.95);
+  CHECK(by_lines.estimate == doctest::Approx(0.7));
+  CHECK(by_lines.low < 0.7);
+  CHECK(by_lines.high > 0.7);
+  CHECK(by_lines.high - by_lines.low < 0.1);
+  // One line says nothing of its error.
+  const LoggedMeans single{0, 5, 2, {2}, {1}};
+  CHECK_FALSE(alpha_of_means(single, 0.95).bounded());
+}

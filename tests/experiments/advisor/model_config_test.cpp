@@ -77,3 +77,27 @@ TEST_CASE("a config.json that describes no known model is refused by file and ke
   CHECK(is_model_config("some/config.json"));
   CHECK_FALSE(is_model_config("llama-3.1-8b"));
 }
+
+TEST_CASE("an EAGLE-3 head is read as a head, and other heads are refused") {
+  // The config.json of EAGLE3-LLaMA3.1-Instruct-8B, without what says nothing of its shape.
+  const std::string llama = R"("model_type": "llama", "num_hidden_layers": 1, "hidden_size": 4096,
+    "num_attention_heads": 32, "num_key_value_heads": 8, "intermediate_size": 14336, "vocab_size": 128256)";
+  const Transformer head =
+      shape_in("{" + llama + R"(, "architectures": ["LlamaForCausalLMEagle3"], "draft_vocab_size": 32000})");
+  CHECK(head.is_head());
+  CHECK(head.fused == 3 * 4096);
+  CHECK(head.draft_vocab == 32000);
+  CHECK(parameters(head) == 424673280);
+  const Transformer narrow = shape_in("{" + llama +
+                                      R"(, "architectures": ["Eagle3Speculator"], "draft_vocab_size": 32000,
+    "target_hidden_size": 8192})");
+  CHECK(narrow.fused == 3 * 8192);
+  // Without the key the head drafts every token of the target.
+  CHECK(shape_in("{" + llama + R"(, "architectures": ["LlamaForCausalLMEagle3"]})").draft_vocab == 128256);
+  CHECK_FALSE(shape_in("{" + llama + R"(, "architectures": ["LlamaForCausalLM"]})").is_head());
+  CHECK(shape_refusal("{" + llama + R"(, "architectures": ["LlamaForCausalLMEagle"]})").find("only those of EAGLE-3") !=
+        std::string::npos);
+  CHECK(shape_refusal("{" + llama + R"(, "draft_vocab_size": 32000})").find("/architectures") != std::string::npos);
+  CHECK(shape_refusal("{" + llama + R"(, "architectures": ["LlamaForCausalLMEagle3"], "draft_vocab_size": 128257})")
+            .find("/draft_vocab_size: 128257; expected 1 to 128256") != std::string::npos);
+}

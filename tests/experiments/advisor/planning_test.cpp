@@ -159,10 +159,47 @@ TEST_CASE("a plan on a device: costs, batches, memory") {
   // 141 GB of weights do not fit into one device of 80 GB, and the text says so.
   const DrafterPlan small = make_plan(served(0.75, 1), settings);
   CHECK(small.device->memory.largest_batch == -1);
-  CHECK(terminal(plan_text(small)).find("the weights do not fit") != std::string::npos);
+  CHECK(small.fits == false);
+  CHECK(small.settings.empty());
+  CHECK_FALSE(small.batches);
+  const std::string lead = terminal(plan_text(small));
+  CHECK(lead.starts_with("DOES NOT FIT: 143.6 GB of weights do not fit into 72 GB"));
+  CHECK(lead.find("2 devices would hold a batch of 1.") != std::string::npos);
+  CHECK(plan.fits == true);
+  CHECK_FALSE(plan.fits_reason);
   // Drafting that hardly helps stops paying at some batch.
   const std::string text = terminal(plan_text(make_plan(served(0.4, 4), settings)));
   CHECK(text.find("Switch speculation off beyond batch") != std::string::npos);
+}
+
+TEST_CASE("a batch above the largest that fits is no plan, with what would fit") {
+  PlanSettings settings;
+  settings.at = {500, 1024};
+  const DrafterPlan plan = make_plan(served(0.75, 4), settings);
+  CHECK(plan.fits == false);
+  CHECK(plan.settings.empty());
+  CHECK(plan.fits_reason->find("at most 391 sequences") != std::string::npos);
+  CHECK(plan.fits_reason->find("5 devices would hold a batch of 500.") != std::string::npos);
+  // Batches that fit are still planned for.
+  CHECK(plan.batches->back().last == 391);
+  CHECK(make_plan(served(0.75, 5), settings).fits == true);
+  CHECK_FALSE(make_plan(given(0.75, 0.02), settings).fits);
+  // The most that fits is planned as it was.
+  settings.at.batch = 391;
+  CHECK(make_plan(served(0.75, 4), settings).fits == true);
+  settings.at.batch = 392;
+  CHECK(make_plan(served(0.75, 4), settings).fits == false);
+}
+
+TEST_CASE("drafters that fit stand before faster ones that do not") {
+  Drafter fast = served(0.9, 1);
+  fast.name = "fast";
+  Drafter slow = served(0.5, 4);
+  slow.name = "slow";
+  const DrafterRanking ranked = rank_drafters({fast, slow}, {});
+  CHECK(ranked.ranking[0].drafter == "slow");
+  CHECK(ranked.ranking[0].best.speedup.estimate < ranked.ranking[1].best.speedup.estimate);
+  CHECK(terminal(ranking_text(ranked)).find("fits the memory") != std::string::npos);
 }
 
 TEST_CASE("drafters are ranked by expected speedup") {

@@ -181,6 +181,37 @@ for way in alpha log recording config measure drafters list; do
   [[ $(wc -l <out) -le 45 ]] || fail "plan $way --help has $(wc -l <out) lines"
 done
 
+# What the memory does not hold comes first, with exit code 1 and without settings.
+expect 1 plan alpha 0.75 --target llama-3.1-70b --draft llama-3.2-1b --device h100-sxm --devices 1 --out small
+says err "it does not fit: 143.6 GB of weights do not fit into 72 GB"
+checks=$((checks + 1))
+[[ $(head -1 out) == "DOES NOT FIT: 143.6 GB of weights do not fit into 72 GB"* ]] || fail "the plan begins with: $(head -1 out)"
+grep -q "vllm serve" out && fail "settings for a plan that does not fit"
+says small/report.html "It does not fit: 143.6 GB of weights"
+python "assert data['fits'] is False and '2 devices' in data['fits_reason'] and data['settings'] == []" small/result.json
+expect 1 plan alpha 0.75 "${on_device[@]}" --batch 500 --json
+python "assert data['fits'] is False and 'at most 391 sequences' in data['fits_reason'] and data['settings'] == []" out
+expect 0 plan alpha 0.75 "${on_device[@]}" --batch 391 --json
+python "assert data['fits'] is True and 'fits_reason' not in data and len(data['settings']) == 5" out
+expect 1 plan recording coins.csv --cut --target llama-3.1-70b --draft llama-3.2-1b --device h100-sxm --json
+python "assert data['fits'] is False and data['settings'] == []" out
+expect 0 plan alpha 0.75 --c 0.02 --json
+python "assert 'fits' not in data" out
+expect 0 plan drafters large:0.9:llama-3.1-70b small:0.7:llama-3.2-1b --target llama-3.1-70b --device h100-sxm --devices 3
+says out "fits the memory"
+says out "→"
+expect 1 plan drafters large:0.9:llama-3.1-70b --target llama-3.1-70b --device h100-sxm --devices 3
+
+# An EAGLE-3 head is read as one: its servers' method, its outputs, and no target.
+echo '{"architectures": ["LlamaForCausalLMEagle3"], "model_type": "llama", "num_hidden_layers": 1, "hidden_size": 4096, "num_attention_heads": 32, "num_key_value_heads": 8, "intermediate_size": 14336, "vocab_size": 128256, "draft_vocab_size": 32000}' >head.json
+expect 0 plan alpha 0.8 --target llama-3.1-8b --draft head.json --device h100-sxm --json
+python "assert any('eagle3' in line for one in data['settings'] for line in one['lines']) and not any('draft_model' in line for one in data['settings'] for line in one['lines'])
+assert abs(data['device']['memory']['draft_weights'] - 2 * 424673280) < 1" out
+expect 2 plan alpha 0.8 --target llama-3.1-8b --draft head.json --device h100-sxm --method draft
+says err "is an EAGLE-3 head"
+expect 2 plan alpha 0.8 --target head.json --draft llama-3.2-1b --device h100-sxm
+says err "is a draft head, no model"
+
 # Former spellings: the same text, JSON and page, and one line that says how it is spelled now.
 # former "OLD" "NEW"
 former() {

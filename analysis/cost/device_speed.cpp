@@ -1,0 +1,62 @@
+#include "analysis/cost/device_speed.hpp"
+
+#include <cmath>
+#include <variant>
+
+namespace speclab {
+
+std::optional<DeviceMemory> device_memory(const CostPair& costs, const Operation& at, double share) {
+  const auto* target = std::get_if<RooflineCost>(&costs.target);
+  if (target == nullptr) return std::nullopt;
+  const auto* draft = std::get_if<RooflineCost>(&costs.draft);
+  const Machine& machine = target->machine;
+  DeviceMemory memory;
+  memory.target_weights = parameters(target->model) * machine.precision.weight_bytes;
+  memory.cache_per_sequence = cache_bytes(target->model, at.context, machine.precision);
+  memory.usable = share * machine.devices * machine.device.memory;
+  if (draft != nullptr) {
+    memory.draft_weights = parameters(draft->model) * machine.precision.weight_bytes;
+    memory.cache_per_sequence += cache_bytes(draft->model, at.context, draft->machine.precision);
+  }
+  const double most = largest_batch(machine, target->model, draft == nullptr ? nullptr : &draft->model, at.context, share);
+  if (std::isfinite(most)) memory.largest_batch = most;
+  return memory;
+}
+
+double devices_that_hold(const DeviceMemory& memory, double batch, int devices) {
+  return std::ceil((memory.weights() + batch * memory.cache_per_sequence) / (memory.usable / devices));
+}
+
+std::optional<DeviceFindings> device_speed(const CostPair& costs, const Operation& at, double share, int gamma,
+                                           double tokens_per_round) {
+  const auto* target = std::get_if<RooflineCost>(&costs.target);
+  if (target == nullptr) return std::nullopt;
+  const Machine& machine = target->machine;
+  const Run plain{1, at.batch, at.context};
+  const RunTime time = run_time(machine, target->model, plain);
+  constexpr double milli = 1e3;
+
+  DeviceFindings found;
+  found.name = machine.device.name;
+  found.devices = machine.devices;
+  found.source = machine.device.source;
+  found.plain_ms = milli * time.total();
+  found.draft_ms = run_ms(costs.draft, plain);
+  found.verify_ms = run_ms(costs.target, {gamma + 1.0, at.batch, at.context});
+  const double round_ms = found.verify_ms + gamma * found.draft_ms;
+  found.plain_tokens_per_second = at.batch / time.total();
+  found.speculative_tokens_per_second = milli * at.batch * tokens_per_round / round_ms;
+  found.compute_bound = time.compute_bound();
+  found.intensity = work(target->model, plain, machine.precision).intensity();
+  found.balance = peak_flops(machine) / (machine.devices * machine.device.bandwidth);
+  found.memory = *device_memory(costs, at, share);
+  if (const auto* const draft = std::get_if<RooflineCost>(&costs.draft)) {
+    const TokenWork before = work_per_token(*target, *draft, 0, 1, at);
+    const TokenWork after = work_per_token(*target, *draft, gamma, tokens_per_round, at);
+    found.bytes_per_token = PlainAndSpeculative{before.bytes, after.bytes};
+    found.joules_per_token = PlainAndSpeculative{before.joules, after.joules};
+  }
+  return found;
+}
+
+}  // namespace speclab

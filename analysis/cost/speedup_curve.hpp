@@ -1,0 +1,60 @@
+// What acceptance and costs say of gamma: the speedup of each, the one to choose, and what any choice could gain.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "analysis/cost/speculation_cost.hpp"
+#include "analysis/statistics/acceptance_log.hpp"
+#include "analysis/statistics/intervals.hpp"
+
+namespace speclab {
+
+/// Which model of acceptance a speedup is computed by: the same probability at every position, or one for
+/// each position as it was measured.
+enum class AcceptanceModel { iid, positions };
+
+/// By gamma, from 0; all of one length.
+struct SpeedupCurve {
+  AcceptanceModel by = AcceptanceModel::iid;
+  std::vector<double> tokens;  ///< per round
+  std::vector<double> estimate, low, high;
+
+  int last() const { return static_cast<int>(tokens.size()) - 1; }
+  Interval at(int gamma) const;
+};
+
+/// gamma = 0..most for an alpha with its interval. The speedup rises with alpha at every gamma, so that an interval
+/// of alpha is one of the speedup.
+SpeedupCurve iid_curve(const Interval& alpha, int most, const CostPair& costs, const Operation& at);
+
+/// The same by acceptance as it was measured at each position, as far as the log's rounds reached.
+SpeedupCurve position_curve(const PositionCounts& counts, double confidence, int most, const CostPair& costs,
+                            const Operation& at);
+
+/// Whether neither cost depends on tokens, batch or context.
+bool constant(const CostPair& costs);
+
+struct GammaChoice {
+  int gamma = 0;
+  std::string reason;  ///< a sentence
+};
+
+/// The smallest maximiser. Where the speedup grows on and on, the first gamma that comes within 1% of its limit, or
+/// the largest of the curve. `alpha` is that of an i.i.d. curve, which has a closed form under constant costs.
+GammaChoice best_of(const SpeedupCurve& curve, double alpha, const CostPair& costs, const Operation& at);
+
+/// What a choice of gamma can reach.
+struct SpeedupBounds {
+  std::optional<double> guaranteed;     ///< Leviathan et al. 2023, Cor. 3.9; i.i.d. and constant costs only
+  std::optional<double> drafting_free;  ///< of choices that know what will be accepted; i.i.d. only
+  double drafting_paid = 1;             ///< the same, with the time of drafts
+};
+
+/// With drafting paid: the speedup of a choice of gamma that knows how many tokens would be accepted and drafts just
+/// these, at most m; for the best m of the curve. With free verification and i.i.d. acceptance its limit is 1 / (1 -
+/// alpha + c alpha), which constant costs give in its place.
+SpeedupBounds speedup_bounds(const SpeedupCurve& curve, double alpha, const CostPair& costs, const Operation& at);
+
+}  // namespace speclab

@@ -1,0 +1,84 @@
+#include "analysis/cost/device_speed.hpp"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <string>
+
+#include "analysis/cost/presets.hpp"
+
+using namespace speclab;
+
+namespace {
+
+template <class Preset>
+const Preset& preset_of(const std::vector<Preset>& presets, const std::string& name) {
+  return *std::find_if(presets.begin(), presets.end(), [&](const Preset& one) { return one.name == name; });
+}
+
+CostPair pair_on(int devices) {
+  Machine machine;
+  machine.device = preset_of(device_presets(), "h100-sxm");
+  machine.devices = devices;
+  return {RooflineCost{machine, preset_of(model_presets(), "llama-3.1-70b")},
+          RooflineCost{machine, preset_of(model_presets(), "llama-3.2-1b")}};
+}
+
+}  // namespace
+
+TEST_CASE("memory is that of weights and caches, counted apart") {
+  const Operation at{4, 2048};
+  const DeviceMemory memory = device_memory(pair_on(4), at, 0.9).value();
+  const Transformer& target = preset_of(model_presets(), "llama-3.1-70b");
+  const Transformer& draft = preset_of(model_presets(), "llama-3.2-1b");
+  CHECK(memory.weights() == doctest::Approx(2 * (parameters(target) + parameters(draft))));
+  // Layers, both of keys and values, heads, size of a head, two bytes, tokens.
+  CHECK(memory.cache_per_sequence == doctest::Approx((80.0 * 2 * 8 * 128 + 16.0 * 2 * 8 * 64) * 2 * 2048));
+  CHECK(memory.usable == doctest::Approx(0.9 * 4 * 80e9));
+  const double largest = memory.largest_batch.value();
+  CHECK(memory.weights() + largest * memory.cache_per_sequence <= memory.usable);
+  CHECK(memory.weights() + (largest + 1) * memory.cache_per_sequence > memory.usable);
+  CHECK(memory.holds(largest));
+  CHECK_FALSE(memory.holds(largest + 1));
+  CHECK_FALSE(device_memory({ConstantCost{1}, ConstantCost{0.1}}, at, 0.9));
+}
+
+TEST_CASE("the devices that hold a batch hold it, and one fewer does not") {
+  for (const double batch : {1.0, 50.0, 391.0, 1000.0, 5000.0}) {
+    const Operation at{batch, 1024};
+    const double needed = devices_that_hold(device_memory(pair_on(1), at, 0.9).value(), batch, 1);
+    // Said alike whatever number is asked about.
+    CHECK(devices_that_hold(device_memory(pair_on(4), at, 0.9).value(), batch, 4) == needed);
+    CHECK(device_memory(pair_on(static_cast<int>(needed)), at, 0.9)->holds(batch));
+    CHECK_FALSE(device_memory(pair_on(static_cast<int>(needed) - 1), at, 0.9)->holds(batch));
+  }
+  const DeviceMemory one = device_memory(pair_on(1), {1, 1024}, 0.9).value();
+  CHECK_FALSE(one.weights_fit());
+  CHECK_FALSE(one.holds(1));
+}
+
+TEST_CASE("tokens a second are those of the runs' times") {
+  const CostPair costs = pair_on(4);
+  const Operation at{8, 1024};
+  const DeviceFindings found = device_speed(costs, at, 0.9, 5, 3.2).value();
+  CHECK(found.plain_tokens_per_second == doctest::Approx(8 / (found.plain_ms / 1000)));
+  CHECK(found.speculative_tokens_per_second ==
+        doctest::Approx(8 * 3.2 / ((found.verify_ms + 5 * found.draft_ms) / 1000)));
+  CHECK(found.bytes_per_token->speculative < found.bytes_per_token->plain);
+  CHECK_FALSE(device_speed({costs.target, ConstantCost{1}}, at, 0.9, 5, 3.2)->joules_per_token);
+  CHECK_FALSE(device_speed({ConstantCost{1}, ConstantCost{1}}, at, 0.9, 5, 3.2));
+}
+
+TEST_CASE("an EAGLE-3 head has the weights of its checkpoint") {
+  // As the head of Llama 3.1 8B: counted matrix by matrix, without the embedding, which is the target's.
+  Transformer head{.layers = 1, .hidden = 4096, .heads = 32, .kv_heads = 8, .head_size = 128, .feed_forward = 14336, .vocab = 128256};
+  const double as_model = active_parameters(head);
+  head.fused = 3 * 4096;
+  head.draft_vocab = 32000;
+  const double attention = 8192.0 * 4096 + 2 * 8192.0 * 1024 + 4096.0 * 4096;
+  const double rest = 3 * 4096.0 * 14336 + 4096.0 * 32000 + 3 * 4096.0 * 4096;
+  CHECK(parameters(head) == attention + rest);
+  CHECK(active_parameters(head) == attention + rest);
+  // Read as a Llama of one layer it would be taken for a slower one.
+  CHECK(as_model > 1.7 * active_parameters(head));
+}
