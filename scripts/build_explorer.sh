@@ -33,11 +33,11 @@ sources="explorer/engine.cpp
   analysis/statistics/acceptance_log.cpp analysis/statistics/gamma_choice.cpp analysis/statistics/goodness_of_fit.cpp
   analysis/statistics/intervals.cpp analysis/statistics/mean_accepted.cpp
   analysis/cost/cost_model.cpp analysis/cost/devices.cpp analysis/cost/language_models.cpp analysis/cost/roofline.cpp
-  analysis/cost/speculation_cost.cpp
+  analysis/cost/speculation_cost.cpp analysis/cost/speedup_curve.cpp analysis/cost/device_speed.cpp
   experiments/advisor/acceptance_file.cpp experiments/advisor/all_log_formats.cpp experiments/advisor/log_format.cpp
   experiments/advisor/log_source.cpp experiments/advisor/named_columns.cpp experiments/advisor/json_records.cpp
   experiments/advisor/prometheus_page.cpp experiments/advisor/log_formats/*.cpp experiments/recording/json_document.cpp
-  experiments/advisor/planning.cpp experiments/advisor/device_plan.cpp
+  experiments/advisor/planning.cpp experiments/advisor/memory_fit.cpp
   experiments/advisor/server_settings.cpp
   experiments/format/json_io.cpp experiments/format/config_error.cpp
   experiments/support/csv_reader.cpp experiments/support/printable.cpp experiments/support/shell_word.cpp

@@ -55,7 +55,7 @@ struct Transformer {
 double parameters(const Transformer& model);
 
 /// Parameters that one token multiplies in the decoder, the output matrix included. Of an EAGLE-3 head `fc` is counted
-/// in every run; a round runs it once, so that drafts of several tokens take up to 13% less than is said here.
+/// in every run, though a round runs it once: of heads for Llama 3 that is an eighth of what a run multiplies.
 double active_parameters(const Transformer& model);
 
 /// Distinct experts of a layer that `tokens` tokens touch, each choosing uniformly and independently:

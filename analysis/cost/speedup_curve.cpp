@@ -13,9 +13,9 @@ namespace speclab {
 
 namespace {
 
-constexpr double little_loss = 0.01;
+constexpr double near_limit = 0.01;
 
-std::size_t index(int gamma) { return static_cast<std::size_t>(gamma); }
+std::size_t row(int gamma) { return static_cast<std::size_t>(gamma); }
 
 double paid_by_curve(const SpeedupCurve& curve, const CostPair& costs, const Operation& at) {
   const double c = draft_cost(costs, at);
@@ -41,7 +41,7 @@ GammaChoice best_by_closed_form(const SpeedupCurve& curve, int gamma, double alp
   }
   if (closed.speedup) {
     for (int enough = 1; enough <= last; ++enough) {
-      if (curve.estimate[index(enough)] >= (1 - little_loss) * *closed.speedup) {
+      if (curve.estimate[row(enough)] >= (1 - near_limit) * *closed.speedup) {
         return {enough, closed.reason + " This one comes within 1% of it."};
       }
     }
@@ -52,7 +52,7 @@ GammaChoice best_by_closed_form(const SpeedupCurve& curve, int gamma, double alp
 }  // namespace
 
 Interval SpeedupCurve::at(int gamma) const {
-  return {estimate[index(gamma)], low[index(gamma)], high[index(gamma)]};
+  return {estimate[row(gamma)], low[row(gamma)], high[row(gamma)]};
 }
 
 SpeedupCurve iid_curve(const Interval& alpha, int most, const CostPair& costs, const Operation& at) {
@@ -64,7 +64,7 @@ SpeedupCurve iid_curve(const Interval& alpha, int most, const CostPair& costs, c
 SpeedupCurve position_curve(const PositionCounts& counts, double confidence, int most, const CostPair& costs,
                             const Operation& at) {
   PositionalTokens found = positional_tokens(counts, confidence);
-  found.tokens.resize(std::min(found.tokens.size(), index(most) + 1));
+  found.tokens.resize(std::min(found.tokens.size(), row(most) + 1));
   SpeedupCurve curve{AcceptanceModel::positions, found.tokens, speedups(found.tokens, costs, at), {}, {}};
   for (std::size_t gamma = 0; gamma < found.tokens.size(); ++gamma) {
     const double a_token = curve.estimate[gamma] / found.tokens[gamma];

@@ -17,18 +17,15 @@ std::optional<MemoryFit> memory_fit(const CostPair& costs, const Operation& at, 
   const std::string usable = fmt::format("{:.4g} GB, {:.3g}% of the memory of {} × {}", memory->usable / giga,
                                          100 * share, machine.devices, machine.device.name);
   const double needed = devices_that_hold(*memory, at.batch, machine.devices);
-  std::string reason;
-  if (!memory->weights_fit()) {
-    reason = fmt::format("{:.4g} GB of weights do not fit into {}.", memory->weights() / giga, usable);
-  } else {
-    reason = fmt::format("A batch of {:.6g} does not fit: beside {:.4g} GB of weights {} of {:.6g} tokens fit into {}.",
-                         at.batch, memory->weights() / giga,
-                         *memory->largest_batch == 0 ? std::string("no caches")
-                                                     : fmt::format("caches of at most {:.0f} sequences", *memory->largest_batch),
-                         at.context, usable);
-  }
-  reason += fmt::format(" {:.0f} devices would hold a batch of {:.6g}.", needed, at.batch);
-  return MemoryFit{false, reason};
+  const std::string weights = fmt::format("{:.4g} GB of weights", memory->weights() / giga);
+  const std::string reason =
+      memory->weights_fit()
+          ? fmt::format(
+                "a batch of {:.6g} is above the largest, {:.0f} sequences of {:.6g} tokens beside {} in {}.",
+                at.batch, *memory->largest_batch, at.context, weights, usable)
+          : fmt::format("{} are more than {}.", weights, usable);
+  return MemoryFit{false,
+                   fmt::format("{} {:.0f} devices would hold a batch of {:.6g}.", reason, needed, at.batch)};
 }
 
 std::string hypothetical_text(const std::string& reason) {

@@ -20,19 +20,22 @@ int list_main(const Values& values) {
 }  // namespace
 
 Verb list_verb() {
-  Verb verb{.name = "list",
-            .sentence = "what there is: models, drafters, rules, policies, experiments",
-            .line = "speclab list [WHAT] [--markdown]",
-            .about =
-                "Lists every model, drafter, rule, gamma policy, schedule and experiment of configs; WHAT "
-                "is one of\n"
-                "these words, or a name.\n",
-            .examples =
-                "  speclab list\n  speclab list rules\n  speclab list mixture\n"
-                "  speclab list --markdown > docs/reference.md\n",
-            .positional = "what",
-            .optional_positional = true,
-            .run = list_main};
+  Verb verb{
+      .name = "list",
+      .sentence = "what there is: models, drafters, rules, policies, experiments",
+      .line = "speclab list [WHAT] [--markdown]",
+      .about =
+          R"(Lists every model, drafter, rule, gamma policy, schedule and experiment of configs; WHAT is one of these
+words, or a name.
+)",
+      .examples = R"(  speclab list
+  speclab list rules
+  speclab list mixture
+  speclab list --markdown > docs/reference.md
+)",
+      .positional = "what",
+      .optional_positional = true,
+      .run = list_main};
   verb.options.add_options()("markdown", "the whole config format as a page");
   return verb;
 }

@@ -67,7 +67,11 @@ int run_verb(const Verb& verb, const std::string& called, Words words, const Ver
     if (const Verb* const next = find_verb(verb.verbs, words[0]))
       return run_verb(*next, called + " " + words[0], {words.begin() + 1, words.end()}, &verb);
   }
-  if (!verb.run && !asks_for_help(words)) refuse_word(called, verb, words);
+  if (!verb.run) {
+    if (!asks_for_help(words)) refuse_word(called, verb, words);
+    fmt::print("{}", help_text(verb));
+    return exit_ok;
+  }
   Values values = parse(verb, called, words, above);
   if (values.has("help")) {
     fmt::print("{}", help_text(verb));

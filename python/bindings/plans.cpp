@@ -27,7 +27,9 @@ nb::tuple plan(const std::string& name, const Words& words) {
   const std::optional<PlanAnswer> answer =
       watch.run(0, [&] { return way->answer(values, watch.control(0)); });
   if (!answer) throw std::runtime_error("planning was stopped early");
-  return nb::make_tuple(answer->json, terminal(answer->text), answer->warnings);
+  std::vector<std::string> warnings = answer->warnings;
+  if (answer->unfit) warnings.push_back("it does not fit: " + *answer->unfit);
+  return nb::make_tuple(answer->json, terminal(answer->text), warnings);
 }
 
 }  // namespace

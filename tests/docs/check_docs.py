@@ -103,7 +103,7 @@ def check_shell(command, shell, source, program):
     helped = subprocess.run([program, words[1], "--help"], capture_output=True, text=True, check=False)
     if helped.returncode:
         return f"speclab has no verb {words[1]}"
-    if len(words) > 2 and f"\n  {words[2]} " in helped.stdout:  # one of its own verbs
+    if words[2:] and words[2][0] != "-" and f"\n  {words[2]} " in helped.stdout:  # one of its own verbs
         helped = subprocess.run([program, *words[1:3], "--help"], capture_output=True, text=True, check=False)
     for word in words[2:]:
         if word.startswith("--") and word.split("=")[0] not in helped.stdout:

@@ -42,7 +42,7 @@ std::optional<PlanAnswer> answer_drafters(const Values& values, const Control& /
     drafters.push_back(drafter_of(text, values, settings));
   const DrafterRanking ranking = rank_drafters(drafters, settings);
   PlanAnswer answer = answer_of(ranking, ranking_text, ranking_headline, ranking_figures);
-  answer.refuse(ranking.ranking.front().fits_reason);
+  answer.unfit = ranking.ranking.front().fits_reason;
   return answer;
 }
 

@@ -107,7 +107,7 @@ PlanAnswer answer_of_drafter(const Drafter& drafter, const PlanSettings& setting
   const DrafterPlan plan = make_plan(drafter, settings);
   PlanAnswer answer = answer_of(plan, plan_text, plan_headline, plan_figures);
   answer.warnings = plan.warnings;
-  answer.refuse(plan.fits_reason);
+  answer.unfit = plan.fits_reason;
   return answer;
 }
 

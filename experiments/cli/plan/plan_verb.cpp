@@ -30,8 +30,13 @@ int run_plan(const PlanWay& way, const Values& values) {
                          .json = answer->json,
                          .command = values.command,
                          .input = answer->input});
-  values.has("json") ? fmt::print("{}\n", answer->json) : fmt::print("{}", terminal(answer->text));
-  return answer->fits ? exit_ok : exit_failed_check;
+  if (values.has("json")) {
+    if (answer->unfit) fmt::print(stderr, "warning: it does not fit: {}\n", *answer->unfit);
+    fmt::print("{}\n", answer->json);
+  } else {
+    fmt::print("{}", terminal(answer->text));
+  }
+  return answer->unfit ? exit_failed_check : exit_ok;
 }
 
 int list_presets(const Values& values) {

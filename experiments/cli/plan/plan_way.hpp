@@ -19,14 +19,8 @@ struct PlanAnswer {
   std::string headline;         ///< what was found, in a sentence
   std::vector<Figure> figures;  ///< of its page
   std::vector<std::string> warnings = {};
-  std::string input = {};  ///< the file that acceptance is known from; empty for none
-  bool fits = true;        ///< false: the memory of the device does not hold what was asked for
-
-  /// Says that it does not fit, where there is a reason.
-  void refuse(const std::optional<std::string>& reason) {
-    fits = !reason;
-    if (reason) warnings.push_back("it does not fit: " + *reason);
-  }
+  std::string input = {};                 ///< the file that acceptance is known from; empty for none
+  std::optional<std::string> unfit = {};  ///< why the device's memory does not hold what was asked for
 };
 
 template <class T>

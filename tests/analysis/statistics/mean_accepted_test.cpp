@@ -67,7 +67,9 @@ TEST_CASE("alpha of counted rounds is that of their mean, of lines that of their
   CHECK(by_lines.low < 0.7);
   CHECK(by_lines.high > 0.7);
   CHECK(by_lines.high - by_lines.low < 0.1);
-  // One line says nothing of its error.
-  const LoggedMeans single{0, 5, 2, {2}, {1}};
-  CHECK_FALSE(alpha_of_means(single, 0.95).bounded());
+  // A few lines say little.
+  const LoggedMeans few{0, 5, lines.accepted, {lines.accepted - 0.3, lines.accepted + 0.3}, {1, 1}};
+  const Interval by_few = alpha_of_means(few, 0.95);
+  CHECK(by_few.estimate == doctest::Approx(0.7));
+  CHECK(by_few.high - by_few.low > 3 * (by_lines.high - by_lines.low));
 }

@@ -163,7 +163,7 @@ TEST_CASE("a plan on a device: costs, batches, memory") {
   CHECK(small.settings.empty());
   CHECK_FALSE(small.batches);
   const std::string lead = terminal(plan_text(small));
-  CHECK(lead.starts_with("DOES NOT FIT: 143.6 GB of weights do not fit into 72 GB"));
+  CHECK(lead.starts_with("DOES NOT FIT: 143.6 GB of weights are more than 72 GB"));
   CHECK(lead.find("2 devices would hold a batch of 1.") != std::string::npos);
   CHECK(plan.fits == true);
   CHECK_FALSE(plan.fits_reason);
@@ -178,7 +178,7 @@ TEST_CASE("a batch above the largest that fits is no plan, with what would fit")
   const DrafterPlan plan = make_plan(served(0.75, 4), settings);
   CHECK(plan.fits == false);
   CHECK(plan.settings.empty());
-  CHECK(plan.fits_reason->find("at most 391 sequences") != std::string::npos);
+  CHECK(plan.fits_reason->find("above the largest, 391 sequences") != std::string::npos);
   CHECK(plan.fits_reason->find("5 devices would hold a batch of 500.") != std::string::npos);
   // Batches that fit are still planned for.
   CHECK(plan.batches->back().last == 391);
