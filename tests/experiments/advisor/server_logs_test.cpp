@@ -166,7 +166,7 @@ TEST_CASE("an unreadable log names every format and what it misses") {
     CHECK(error.find(std::string("\n  ") + format.name) != std::string::npos);
   }
   CHECK(error.find("no line with \"SpecDecoding metrics:\"") != std::string::npos);
-  CHECK(error.find("--list-logs") != std::string::npos);
+  CHECK(error.find("plan list logs") != std::string::npos);
 }
 
 TEST_CASE("what a log does not say is asked for") {
