@@ -5,7 +5,6 @@
 #include <variant>
 
 #include "analysis/cost/device_speed.hpp"
-#include "experiments/page/cells.hpp"
 
 namespace speclab {
 
@@ -13,11 +12,13 @@ std::optional<MemoryFit> memory_fit(const CostPair& costs, const Operation& at, 
   const std::optional<DeviceMemory> memory = device_memory(costs, at, share);
   if (!memory) return std::nullopt;
   if (memory->holds(at.batch)) return MemoryFit{};
+  constexpr double gigabyte = 1e9;
   const Machine& machine = std::get<RooflineCost>(costs.target).machine;
-  const std::string usable = fmt::format("{:.4g} GB, {:.3g}% of the memory of {} × {}", memory->usable / giga,
-                                         100 * share, machine.devices, machine.device.name);
+  const std::string usable =
+      fmt::format("{:.4g} GB, {:.3g}% of the memory of {} × {}", memory->usable / gigabyte, 100 * share,
+                  machine.devices, machine.device.name);
   const double needed = devices_that_hold(*memory, at.batch, machine.devices);
-  const std::string weights = fmt::format("{:.4g} GB of weights", memory->weights() / giga);
+  const std::string weights = fmt::format("{:.4g} GB of weights", memory->weights() / gigabyte);
   const std::string reason =
       memory->weights_fit()
           ? fmt::format(
