@@ -79,6 +79,7 @@ def plan(
 
     Returns:
         What `speclab plan` prints with --json; str() of it is the program's text. Warnings about a recording are Python's.
+        `fits` is False, with a warning, where the memory of the device does not hold what was asked for.
 
     Raises:
         ConfigError: options that contradict one another or leave something open, files that cannot be read.

@@ -78,12 +78,12 @@ def test_plans(tmp_path):
     log = tmp_path / "log.csv"
     log.write_text("drafted,accepted\n" + "5,3\n5,5\n5,0\n5,2\n" * 50)
     for words, options in (
-        ("--alpha .75 --c .02", dict(alpha=0.75, c=0.02)),
-        ("--alpha .75 --alpha-se .01 --c .02 --gamma 5", dict(alpha=0.75, alpha_se=0.01, c=0.02, gamma=5)),
-        (f"--log {log} --c .05", dict(log=log, c=0.05)),
-        ("--drafter a:.7:.02 --drafter b:.8:.11", dict(drafters={"a": (0.7, 0.02), "b": (0.8, 0.11)})),
-        ("--config configs/paper/table2-4.json", dict(config="configs/paper/table2-4.json")),
-        ("--alpha .75 --target llama-3.1-70b --draft llama-3.2-1b --device h100-sxm --devices 4",
+        ("alpha .75 --c .02", dict(alpha=0.75, c=0.02)),
+        ("alpha .75 --alpha-se .01 --c .02 --gamma 5", dict(alpha=0.75, alpha_se=0.01, c=0.02, gamma=5)),
+        (f"log {log} --c .05", dict(log=log, c=0.05)),
+        ("drafters a:.7:.02 b:.8:.11", dict(drafters={"a": (0.7, 0.02), "b": (0.8, 0.11)})),
+        ("config configs/paper/table2-4.json", dict(config="configs/paper/table2-4.json")),
+        ("alpha .75 --target llama-3.1-70b --draft llama-3.2-1b --device h100-sxm --devices 4",
          dict(alpha=0.75, target="llama-3.1-70b", draft="llama-3.2-1b", device="h100-sxm", devices=4)),
     ):
         code, out, error = program("plan", *words.split(), "--json")
@@ -102,6 +102,11 @@ def test_plans(tmp_path):
             speclab.plan(**options)
     with pytest.raises(TypeError, match="gamma"):
         speclab.plan(alpha=0.5, c=0.1, gamma=2.5)
+    with pytest.raises(speclab.ConfigError, match="--model goes with speclab plan log"):
+        speclab.plan(alpha=0.5, c=0.1, model="x")
+    with pytest.warns(UserWarning, match="it does not fit: 143.6 GB"):
+        small = speclab.plan(alpha=0.75, target="llama-3.1-70b", draft="llama-3.2-1b", device="h100-sxm")
+    assert small.fits is False and small.settings == []
 
 
 def test_sweep_and_compare_look_at_the_config():
