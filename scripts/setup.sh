@@ -13,7 +13,7 @@ cd "$(dirname "$0")/.."
 
 packages="g++ cmake ninja-build libboost-dev libboost-program-options-dev libboost-context-dev nlohmann-json3-dev libfmt-dev
   librandom123-dev libtbb-dev libhwy-dev libbenchmark-dev libeigen3-dev libsentencepiece-dev libssl-dev libzip-dev zlib1g-dev
-  gnuplot-nox fonts-dejavu-core python3 ca-certificates"
+  python3 python3-matplotlib fonts-dejavu-core ca-certificates"
 case ${1:-run} in
   run|tasks|pocketsphinx) ;;
   neural) python3 -c "import ensurepip, venv" 2>/dev/null || packages="$packages python3-venv" ;;

@@ -9,7 +9,7 @@ namespace speclab {
 /// Facts, tables with rows, and notes on what stands in which column. Without the figure.
 Page sim_text(const SimReport& report);
 
-/// With the figure. std::runtime_error when gnuplot is missing.
+/// With the figure.
 Page sim_page(const SimReport& report);
 
 }  // namespace speclab

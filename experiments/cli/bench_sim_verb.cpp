@@ -9,7 +9,6 @@
 #include "experiments/cli/out_folder.hpp"
 #include "experiments/cli/print_result.hpp"
 #include "experiments/cli/verb.hpp"
-#include "experiments/format/config_error.hpp"
 #include "experiments/support/atomic_file.hpp"
 #include "experiments/support/printable.hpp"
 #include "experiments/support/shell_word.hpp"
@@ -30,11 +29,7 @@ SimSuiteOptions suite_options(const Values& values) {
   options.repetitions = ranged_option(values, "repetitions", 1, most_repetitions);
   options.threads = ranged_option(values, "threads", 1, most_threads);
   options.only = values.text("only");
-  options.python = values.text("python");
-  if (options.python.string().find('/') == std::string::npos) {
-    throw UsageError(fmt::format("--python {}: expected a path with a /; nothing is looked for on the PATH",
-                                 options.python.string()));
-  }
+  options.python = python_option(values);
   options.command =
       fmt::format("speclab bench sim{}{} --repetitions {} --threads {}", options.brief ? " --quick" : "",
                   options.longer ? " --long" : "", options.repetitions, options.threads);
@@ -106,8 +101,7 @@ Times differ from run to run. Exit code: 0, 2 for bad input, 130 interrupted.)",
   add("repetitions", po::value<int>()->default_value(7), "times each row is measured");
   add("only", po::value<std::string>()->default_value(""),
       "rows with this in their names, without regard to case, spaces and commas");
-  add("python", po::value<std::string>()->default_value(SimSuiteOptions().python.string()),
-      "the Python that runs the row of NumPy: a path, which is run as it is");
+  add_python_option(verb, "the Python that runs the row of NumPy: a path, which is run as it is");
   add("threads", po::value<int>()->default_value(2),
       "threads of the row that is compared with one thread; 1: no such row");
   return verb;

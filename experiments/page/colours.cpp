@@ -13,7 +13,9 @@ namespace {
 constexpr std::size_t blue = 0, vermilion = 1, green = 2, purple = 3, ochre = 4, sky = 5, black = 6, wine = 7,
                       indigo = 8, olive = 9, forest = 10, grey = 11;
 
-std::optional<std::size_t> own_colour(const std::string& name) {
+}  // namespace
+
+const std::map<std::string, std::size_t>& own_colours() {
   static const std::map<std::string, std::size_t> known{{"simulated", blue},
                                                         {"measured", blue},
                                                         {"logged", blue},
@@ -51,11 +53,8 @@ std::optional<std::size_t> own_colour(const std::string& name) {
                                                         {"γ = 10", ochre},
                                                         {"γ = 12", sky},
                                                         {"γ = 16", black}};
-  const auto found = known.find(name);
-  return found == known.end() ? std::nullopt : std::optional(found->second);
+  return known;
 }
-
-}  // namespace
 
 std::vector<std::size_t> colours_of(const std::vector<std::string>& names, bool over_cells) {
   std::vector<std::optional<std::size_t>> given;
@@ -63,9 +62,10 @@ std::vector<std::size_t> colours_of(const std::vector<std::string>& names, bool 
   std::vector<int> uses(light_palette.size(), 0);
   if (over_cells) uses[blue] = 1;
   for (const std::string& name : names) {
-    const std::optional<std::size_t> own = own_colour(name);
-    given.push_back(own && uses[*own] == 0 ? own : std::nullopt);
-    if (given.back()) ++uses[*own];
+    const auto own = own_colours().find(name);
+    const bool free = own != own_colours().end() && uses[own->second] == 0;
+    given.push_back(free ? std::optional(own->second) : std::nullopt);
+    if (free) ++uses[own->second];
   }
   std::vector<std::size_t> colours;
   for (const auto& own : given) {

@@ -3,6 +3,8 @@
 
 #include <array>
 #include <cstddef>
+#include <map>
+#include <string>
 #include <vector>
 
 #include "experiments/page/figure.hpp"
@@ -19,9 +21,11 @@ constexpr std::array<const char*, 12> dark_palette = {"#4aa3df", "#f08a4b", "#2f
                                                       "#f2b632", "#9fd6f7", "#f2f2f2", "#d9779f",
                                                       "#9a8fe8", "#c9c96b", "#63c47a", "#a3a3a3"};
 
-/// Of each name an index of the palette. Names that recur (what was simulated, formulas, γ = 3, runs of the
-/// target) have a colour of their own; the others take what is left, in order. The first of a heat map's
-/// cells is taken.
+/// Names that recur (what was simulated, formulas, γ = 3, runs of the target), with indices of the palette.
+const std::map<std::string, std::size_t>& own_colours();
+
+/// Of each name an index of the palette. Names that recur have a colour of their own; the others take what is
+/// left, in order. The first of a heat map's cells is taken.
 std::vector<std::size_t> colours_of(const std::vector<std::string>& names, bool over_cells);
 
 /// Of each series; those that share a colour have the same.

@@ -1,4 +1,4 @@
-// A figure as plain data, and its drawing for a page. For papers see publication.hpp.
+// A figure as plain data, and its drawing for a page. For papers see experiments/plot.
 #pragma once
 
 #include <cstddef>

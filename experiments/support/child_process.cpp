@@ -1,17 +1,22 @@
 #include "experiments/support/child_process.hpp"
 
 #include <fmt/format.h>
+#include <signal.h>
 #include <spawn.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <array>
 #include <cerrno>
+#include <chrono>
 #include <cstdio>
 #include <memory>
 #include <stdexcept>
 #include <string_view>
 #include <system_error>
+#include <thread>
+
+#include "core/stop.hpp"
 
 namespace speclab {
 
@@ -52,7 +57,7 @@ std::vector<char*> pointers(std::vector<std::string>& words) {
 }  // namespace
 
 std::optional<Finished> run_child_process(std::vector<std::string> command, const std::string& input,
-                                          std::vector<std::string> environment) {
+                                          std::vector<std::string> environment, ChildProcess ends) {
   const File in = temporary_file();
   const File out = temporary_file();
   const File err = temporary_file();
@@ -73,7 +78,7 @@ std::optional<Finished> run_child_process(std::vector<std::string> command, cons
   ::posix_spawn_file_actions_adddup2(&actions, ::fileno(in.get()), STDIN_FILENO);
   ::posix_spawn_file_actions_adddup2(&actions, ::fileno(out.get()), STDOUT_FILENO);
   ::posix_spawn_file_actions_adddup2(&actions, ::fileno(err.get()), STDERR_FILENO);
-  // A group of its own: Ctrl-C is for this process, which waits for what it needs.
+  // A group of its own: Ctrl-C is for this process, which waits for what it needs or ends it.
   ::posix_spawnattr_t attributes;
   ::posix_spawnattr_init(&attributes);
   ::posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP);
@@ -86,8 +91,20 @@ std::optional<Finished> run_child_process(std::vector<std::string> command, cons
   if (error != 0) fail("start " + command[0], error);
 
   int status = 0;
-  while (::waitpid(child, &status, 0) < 0) {
-    if (errno != EINTR) fail("wait for " + command[0], errno);
+  const bool asks = ends == ChildProcess::ends_with_us;
+  for (bool asked = false;;) {
+    const ::pid_t ended = ::waitpid(child, &status, asks ? WNOHANG : 0);
+    if (ended == child) {
+      if (asked) throw Stopped{};
+      break;
+    }
+    if (ended < 0 && errno != EINTR) fail("wait for " + command[0], errno);
+    if (!asks) continue;
+    if (!asked && stop_asked()) {
+      asked = true;
+      ::kill(-child, SIGKILL);
+    }
+    std::this_thread::sleep_for(std::chrono::milliseconds(2));
   }
   constexpr int signalled = 128;  // as shells report it
   return Finished{WIFEXITED(status) ? WEXITSTATUS(status) : signalled + WTERMSIG(status),

@@ -12,6 +12,7 @@
 
 #include "experiments/cli/out_folder.hpp"
 #include "experiments/format/json_io.hpp"
+#include "experiments/plot/drawn_by_python.hpp"
 #include "experiments/results/presentation.hpp"
 #include "experiments/results/result_files.hpp"
 #include "experiments/results/result_section.hpp"
@@ -218,6 +219,7 @@ void bind_configs(nb::module_& module) {
       .def_prop_ro("seconds", [](const RunResult& run) { return run.timings.seconds; });
   module.def("column_name", &column_name, nb::arg("path"));
   module.def("measured_column", &measured_column, nb::arg("name"));
+  module.def("plot_words", &plot_words);
   module.def("run", &run, nb::arg("config"), nb::arg("threads"), nb::arg("progress").none());
   module.def("run_shard", &run_one_shard, nb::arg("config"), nb::arg("folder"), nb::arg("index"),
              nb::arg("count"), nb::arg("threads"));

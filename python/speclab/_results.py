@@ -141,42 +141,51 @@ class Result:
         return pandas.read_csv(io.StringIO(self.to_csv()))
 
     def plot(self, ax: Any = None, *, x: str | None = None, y: str | None = None, series: str | None = None) -> Any:
-        """Draws a metric over what was swept: points with intervals where it was simulated, lines of the formula.
+        """Draws a metric over what was swept, as `speclab plot` does: points with intervals where it was simulated, lines of the
+        formula, the colours of the pages.
 
         Args:
             ax: matplotlib Axes; without one the current.
             x, series: columns ("models_draft_alpha") or JSON pointers ("/models/draft/alpha") of what was swept; without them
-                the first and the second with several values.
+                the first and the second with several values. Further ones are told apart by the series' names.
             y: a metric; without it the config's figure's, or speedup, or the first there is.
 
         Returns:
-            The Axes. Needs matplotlib.
+            The Axes. Needs matplotlib 3.6 or later.
 
         Raises:
-            ValueError: a path that the cells do not set, a metric that they do not have, or nothing that was swept.
+            ValueError: a path that the cells do not set, a metric that they do not have, nothing that was swept, or more series
+                than can be told apart.
         """
         import matplotlib.pyplot as plt
 
+        from ._plots.picture import Picture, inks_of
+        from ._plots.plan import Request, panels_of
+        from ._plots.plane import Plane
+        from ._plots.table import read_table
+
         records = self.records()
-        pointers = {_column(path): path for cell in self.cells for path in cell.get("set") or {}}
-        paths = [path for path in pointers if len({_key(row.get(path)) for row in records}) > 1]
-        if not paths:
+        columns = dict.fromkeys(_column(path) for cell in self.cells for path in cell.get("set") or {})
+        swept = [column for column in columns if len({_key(row.get(column)) for row in records}) > 1]
+        if not swept:
             raise ValueError("x: nothing was swept, there is one cell")
-        x = _known(_swept(x), paths, "x") or paths[0]
-        series = _known(_swept(series), paths, "series") or next((path for path in paths if path != x), None)
+        x = _known(_swept(x), swept, "x") or swept[0]
+        series = _known(_swept(series), swept, "series") or next((column for column in swept if column != x), None)
         metrics = list(dict.fromkeys(row["metric"] for row in records))
         figures = self.data["config"].get("figures") or [{}]
         y = _known(y, metrics, "y") or figures[0].get("y") or ("speedup" if "speedup" in metrics else metrics[0])
+        words = json.loads(_core.plot_words())
+        table = read_table(self.to_csv().encode(), "results.csv")
+        (panel,) = panels_of(table, Request(x, y, [series] if series else []), words["labels"], one_panel=True)
         ax = plt.gca() if ax is None else ax
-        groups: dict[Any, list[dict[str, Any]]] = {}
-        for row in records:
-            if row["metric"] == y:
-                groups.setdefault(_key(row.get(series)) if series else None, []).append(row)
-        for value, rows in groups.items():
-            _draw(ax, rows, x, None if series is None else f"{_last(pointers[series])} = {value}")
-        ax.set_xlabel(_last(pointers[x]))
-        ax.set_ylabel(y)
+        inks = inks_of([panel], Picture(palette=words["palette"], colours=words["colours"]), [line.get_color() for line in ax.get_lines()])
+        plane = Plane(ax, panel, inks)
+        plane.draw()
+        plane.set_axes()
         ax.set_title(self.title)
+        for name, handle in plane.handles.items():
+            handle.set_label(name)
+            ax.add_line(handle)
         if series is not None:
             ax.legend()
         return ax
@@ -226,10 +235,6 @@ def _swept(name: str | None) -> str | None:
     return name if name is None or not name.startswith("/") else _column(name)
 
 
-def _last(pointer: str) -> str:
-    return pointer.rsplit("/", 1)[-1]
-
-
 def _number(text: str | None) -> float | str | None:
     """Measured values are texts, of which most are numbers."""
     try:
@@ -242,18 +247,3 @@ def _known(name: str | None, known: list[str], argument: str) -> str | None:
     if name is not None and name not in known:
         raise ValueError(f"{argument}: {name!r} is not one of {', '.join(known)}")
     return name
-
-
-def _draw(ax: Any, rows: list[dict[str, Any]], x: str, label: str | None) -> None:
-    at = [row[x] for row in rows]
-    formula = [row["formula"] for row in rows]
-    value = [row["simulated"] for row in rows]
-    color = None
-    if any(number is not None for number in formula):
-        (line,) = ax.plot(at, [float("nan") if number is None else number for number in formula], label=label)
-        color, label = line.get_color(), None
-    shown = [i for i, number in enumerate(value) if number is not None]
-    if shown:
-        low = [value[i] - rows[i]["simulated_low"] if rows[i]["simulated_low"] is not None else 0 for i in shown]
-        high = [rows[i]["simulated_high"] - value[i] if rows[i]["simulated_high"] is not None else 0 for i in shown]
-        ax.errorbar([at[i] for i in shown], [value[i] for i in shown], yerr=[low, high], fmt="o", markersize=3, color=color, label=label)

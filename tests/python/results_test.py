@@ -77,6 +77,36 @@ def test_measured_values_are_carried():
     assert ",.20," in lines[1] and "Another machine." in lines[2]
 
 
+def check_speedups(ax, result):
+    """The artists hold the numbers of the records."""
+    lines = {line.get_gid(): line for line in ax.get_lines()}
+    for index, c in enumerate((0.02, 0.05)):
+        rows = [row for row in result.records() if row["metric"] == "speedup" and row["cost_c"] == c]
+        assert [*lines[f"panel-0-line-{2 * index}"].get_xdata()] == [row["gamma"] for row in rows]
+        assert [*lines[f"panel-0-line-{2 * index}"].get_ydata()] == [row["formula"] for row in rows]
+        points = lines[f"panel-0-points-{2 * index + 1}"]
+        assert [*points.get_ydata()] == [row["simulated"] for row in rows]
+        for end in ("low", "high"):
+            assert [*lines[f"panel-0-{end}-{2 * index + 1}"].get_ydata()] == [row[f"simulated_{end}"] for row in rows]
+
+
+def test_plot_of_three_axes():
+    """What differs and nobody named has a series of its own: no line joins different rows."""
+    matplotlib = pytest.importorskip("matplotlib")
+    matplotlib.use("Agg")
+    import matplotlib.pyplot as plt
+
+    config = {"title": "t", "experiment": "predict", "sweep": {"/alpha": [0.5, 0.6, 0.7], "/gamma": [1, 3], "/cost/c": [0.02, 0.2]}}
+    ax = speclab.run(config).plot(plt.subplots()[1])
+    assert [text.get_text() for text in ax.get_legend().get_texts()] == [f"γ = {g}, c = {c}" for g in (1, 3) for c in (0.02, 0.2)]
+    for line, (gamma, c) in zip(ax.get_lines(), [(g, c) for g in (1, 3) for c in (0.02, 0.2)]):
+        assert [*line.get_ydata()] == pytest.approx([speclab.speedup(alpha, gamma, c) for alpha in (0.5, 0.6, 0.7)])
+    many = {**config, "sweep": {**config["sweep"], "/gamma": list(range(1, 9))}}
+    with pytest.raises(ValueError, match="16 series"):
+        speclab.run(many).plot(plt.subplots()[1])
+    plt.close("all")
+
+
 def test_plot(result):
     matplotlib = pytest.importorskip("matplotlib")
     matplotlib.use("Agg")
@@ -84,12 +114,14 @@ def test_plot(result):
 
     figure, ax = plt.subplots()
     assert result.plot(ax) is ax
-    assert ax.get_xlabel() == "gamma" and ax.get_ylabel() == "speedup"
+    assert ax.get_xlabel() == "γ" and ax.get_ylabel() == "speedup" and ax.get_title() == "Speedup <of> γ"
     assert [text.get_text() for text in ax.get_legend().get_texts()] == ["c = 0.02", "c = 0.05"]
-    line = ax.get_lines()[0]
-    assert list(line.get_xdata()) == [1, 3]
+    check_speedups(ax, result)
     other = result.plot(plt.subplots()[1], x="/cost/c", y="tokens_per_target_step", series="/gamma")
-    assert other.get_xlabel() == "c" and other.get_ylabel() == "tokens_per_target_step"
+    assert other.get_xlabel() == "c" and other.get_ylabel() == "tokens per target step"
+    # A second result beside the first has colours of its own.
+    colours = len({line.get_color() for line in ax.get_lines()})
+    assert len({line.get_color() for line in result.plot(ax).get_lines()}) == 2 * colours
     plt.close("all")
     with pytest.raises(ValueError, match="y: 'spedup' is not one of"):
         result.plot(y="spedup")

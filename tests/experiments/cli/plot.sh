@@ -2,7 +2,7 @@
 # plot, and the pages of verbs that have no run
 # usage: plot.sh SPECLAB_BINARY SOURCE_DIR
 . "${0%/*}/program.bash" "$@"
-command -v gnuplot >/dev/null || { echo "skipped: gnuplot is missing (apt install gnuplot-nox)"; exit 77; }
+/usr/bin/python3 -I -c "import matplotlib" 2>/dev/null || { echo "skipped: no matplotlib (apt install python3-matplotlib)"; exit 77; }
 
 cat >sweep.json <<'JSON'
 {"title": "t", "experiment": "predict", "sweep": {"/alpha": [0.5, 0.6, 0.7], "/cost/c": [0.01, 0.2], "/gamma": [1, 3]}}
@@ -15,7 +15,9 @@ for format in svg pdf png; do
   [[ -s pictures/speedup.$format ]] || fail "no pictures/speedup.$format"
 done
 says pictures/speedup.svg "c = 0.2"
-grep -q "<text>t</text>" pictures/speedup.svg && fail "a title that nobody asked for"
+grep -q ">t</text>" pictures/speedup.svg && fail "a title that nobody asked for"
+expect 0 plot made --x alpha --y speedup --color gamma --facet c --theme screen --size 170x80 --title t --log y --out pictures/titled.svg
+says pictures/titled.svg ">t</text>"
 # The figures of the experiment, beside the result; the result itself stays as it was.
 expect 0 plot made/result.json
 says out "made/plot-1.svg"
@@ -35,6 +37,17 @@ says err "expected svg, pdf, png"
 expect 2 plot made --size 85 --out pictures/a.svg
 says err "WIDTHxHEIGHT"
 expect 2 plot made --log z --out pictures/a.svg
+says err "--log z: expected x, y, xy, color"
+expect 2 plot made --kind pie --out pictures/a.svg
+says err "--kind pie: expected line, heat, box, ecdf"
+expect 2 plot made --theme dark --out pictures/a.svg
+says err "--theme dark: expected paper, screen"
+expect 2 plot made --where c --out pictures/a.svg
+says err "--where c: expected NAME=VALUE"
+expect 2 plot made --color gamma, --out pictures/a.svg
+says err "a name is empty"
+expect 2 plot made --format svg --out pictures/a.pdf
+says err "is no svg file"
 expect 2 plot missing --out pictures/a.svg
 says err "missing: no such file"
 mkdir empty
@@ -48,7 +61,24 @@ head -c 200 /dev/urandom >noise.csv
 expect 2 plot noise.csv --out pictures/a.svg
 printf '{"x": 1}' >other.json
 expect 2 plot other.json --out pictures/a.svg
+# Python is what --python says, and runs nothing of the working folder.
+expect 2 plot made --python python3 --out pictures/a.svg
+says err "expected a path with a /"
+expect 2 plot made --python ./nowhere --out pictures/a.svg
+says err "./nowhere is not there"
+/usr/bin/python3 -m venv --without-pip bare
+expect 2 plot made --python bare/bin/python --out pictures/a.svg
+says err "has no matplotlib"
+says err "apt install python3-matplotlib; --python names another"
 [[ ! -e pictures ]] || fail "bad input left pictures/"
+mkdir _plots
+echo "open('$PWD/intruder', 'w')" | tee matplotlib.py json.py csv.py _plots/__main__.py >_plots/__init__.py
+echo "backend: module://intruder" >matplotlibrc
+expect 0 plot made --x alpha --y speedup --color gamma --facet c --out speedup.svg
+[[ ! -e intruder ]] || fail "a program of the working folder was run"
+rm -r _plots matplotlib.py json.py csv.py matplotlibrc
+expect 0 plot made --x alpha --y speedup --color gamma --facet c --out again.svg
+same speedup.svg again.svg
 
 # Pages of other verbs: a headline, a figure, and the result.
 expect 0 prove --rule block --target 1/3,2/3 --draft 2/3,1/3 --gamma 2 --exact --out proof

@@ -1,7 +1,6 @@
 #include "experiments/page/figure.hpp"
 
 #include <doctest/doctest.h>
-#include <stdlib.h>
 
 #include <algorithm>
 #include <array>
@@ -17,8 +16,6 @@
 
 #include "experiments/page/axis.hpp"
 #include "experiments/page/colours.hpp"
-#include "experiments/page/gnuplot.hpp"
-#include "experiments/page/publication.hpp"
 
 namespace {
 
@@ -72,21 +69,6 @@ std::size_t strokes(const Figure& figure) {
     all += count((*at)[1].str(), "M");
   return all;
 }
-
-// Replaces an environment variable while it lives.
-class Environment {
- public:
-  Environment(const char* name, const char* value) : name_(name), former_(::getenv(name)) {
-    ::setenv(name, value, 1);
-  }
-  ~Environment() { ::setenv(name_, former_.c_str(), 1); }
-  Environment(const Environment&) = delete;
-  Environment& operator=(const Environment&) = delete;
-
- private:
-  const char* name_;
-  std::string former_;
-};
 
 /// Places are a + b f(value), with one b for all: the largest distance from that line.
 double distance_from_line(const std::vector<double>& values, const std::vector<double>& places) {
@@ -364,56 +346,4 @@ TEST_CASE("a figure that contradicts itself is refused") {
   refused([](Figure& f) { f.categories = {"one", "two"}, f.log_x = true; });
   refused([](Figure& f) { f.series[0].style = SeriesStyle::levels; });
   refused([](Figure& f) { f.trace = {{"row", {{0, 1, "kind"}}}}; });
-}
-
-TEST_CASE("pictures for papers: text stays text, in every format; a title only when asked") {
-  Figure figure = formula_and_simulation();
-  figure.x_label = "'; system \"false\"; print '`false` @x 100%";
-  const std::string svg = draw_picture({{figure}}, {});
-  CHECK(contains(svg, "<text>'; system \"false\"; print '`false` @x 100%</text>"));
-  CHECK(contains(svg, "<text>γ = 3</text>"));
-  CHECK_FALSE(contains(svg, "E[tokens]"));
-  CHECK(contains(draw_picture({{figure}}, {.title = "asked for"}), "<text>asked for</text>"));
-  const std::string pdf = draw_picture({{figure}}, {.format = PictureFormat::pdf});
-  CHECK(pdf.starts_with("%PDF"));
-  CHECK_FALSE(contains(pdf, "/Subtype /Image"));
-  CHECK(draw_picture({{figure}}, {.format = PictureFormat::png}).starts_with("\x89PNG"));
-  // A marker a point, for each of two panels.
-  CHECK(count(draw_picture({{figure}, {figure}}, {}), "<use ") >= 10);
-  CHECK(gnuplot_quoted("a\n`1`") == "\"a \\01401\\0140\"");
-}
-
-TEST_CASE("a picture's legend shows markers, and says what lines and points of one colour are") {
-  Figure figure;
-  figure.id = "both";
-  figure.series = {{.name = "g = 1", .style = SeriesStyle::points, .x = {1, 2}, .y = {1, 2}},
-                   {.name = "", .style = SeriesStyle::line, .x = {1, 2}, .y = {1, 2}, .colour_of = 0}};
-  const std::string note = "points: simulated, lines: formula";
-  const auto drawn = [&](const Figure& one) {
-    const Panel panel{.figure = one, .boxes = {}, .legend_note = note};
-    return draw_picture(std::vector<Panel>{panel}, Picture{.format = PictureFormat::svg});
-  };
-  const std::string both = drawn(figure);
-  CHECK(contains(both, note));
-  Figure plain = figure;
-  plain.series.pop_back();
-  CHECK_FALSE(contains(drawn(plain), note));
-  // The sample has a line and a marker: one marker more than there are points.
-  const auto markers = [](const std::string& picture) { return count(picture, "' transform='translate("); };
-  CHECK(markers(both) == 3);
-}
-
-TEST_CASE("a missing gnuplot and a refused script are explained") {
-  Figure figure = formula_and_simulation();
-  {
-    const Environment path("PATH", "/nonexistent");
-    CHECK_THROWS_WITH_AS(draw_picture({{figure}}, {}),
-                         "cannot draw: gnuplot is not installed (on Debian: apt install gnuplot-nox)",
-                         std::runtime_error);
-    // Pages need no other program.
-    CHECK_NOTHROW(draw(figure));
-  }
-  figure.series[0].y.assign(figure.series[0].y.size(), missing);
-  figure.series.pop_back();
-  CHECK_THROWS_WITH_AS(draw_picture({{figure}}, {}), doctest::Contains("gnuplot failed"), std::runtime_error);
 }

@@ -1,0 +1,161 @@
+#include "experiments/plot/drawn_by_python.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <stdexcept>
+
+#include "experiments/format/config_error.hpp"
+#include "experiments/format/json_io.hpp"
+#include "experiments/page/cells.hpp"
+#include "experiments/page/colours.hpp"
+#include "experiments/results/presentation.hpp"
+#include "experiments/run/metric.hpp"
+#include "experiments/support/child_process.hpp"
+#include "experiments/support/data_files.hpp"
+
+namespace speclab {
+
+namespace {
+
+const char* style_name(SeriesStyle style) {
+  switch (style) {
+    case SeriesStyle::line:
+      return "line";
+    case SeriesStyle::points:
+      return "points";
+    case SeriesStyle::steps:
+      return "steps";
+    case SeriesStyle::levels:
+      break;
+  }
+  return "levels";
+}
+
+template <class T>
+Json or_null(const std::optional<T>& value) {
+  return value ? Json(*value) : Json();
+}
+
+Json range_json(const std::optional<AxisRange>& range) {
+  return range ? Json{range->low, range->high} : Json();
+}
+
+/// The fields of python/speclab/_plots/figure.py; what is no number becomes null.
+Json figure_json(const Figure& figure) {
+  Json series = Json::array();
+  for (const Series& one : figure.series) {
+    series.push_back({{"name", one.name},
+                      {"style", style_name(one.style)},
+                      {"x", one.x},
+                      {"y", one.y},
+                      {"low", one.low},
+                      {"high", one.high},
+                      {"colour_of", or_null(one.colour_of)}});
+  }
+  Json trace = Json::array();
+  for (const TraceRow& row : figure.trace) {
+    Json blocks = Json::array();
+    for (const TraceBlock& block : row.blocks) blocks.push_back({block.start, block.end, block.kind});
+    trace.push_back({{"label", row.label}, {"blocks", std::move(blocks)}});
+  }
+  Json heat;
+  if (const auto& cells = figure.heat) {
+    heat = {{"x", cells->x},
+            {"y", cells->y},
+            {"z", cells->z},
+            {"z_label", cells->z_label},
+            {"log_z", cells->log_z}};
+  }
+  return {{"title", figure.title},
+          {"x_label", figure.x_label},
+          {"y_label", figure.y_label},
+          {"log_x", figure.log_x},
+          {"log_y", figure.log_y},
+          {"categories", figure.categories},
+          {"x_range", range_json(figure.x_range)},
+          {"y_range", range_json(figure.y_range)},
+          {"series", std::move(series)},
+          {"heat", std::move(heat)},
+          {"trace", std::move(trace)}};
+}
+
+Json words_json() {
+  Json labels = Json::object();
+  for (const MetricInfo& metric : metric_infos()) labels[metric.name] = metric.label;
+  return {{"labels", std::move(labels)}, {"palette", light_palette}, {"colours", own_colours()}};
+}
+
+/// One picture each, when nobody chose columns.
+Json own_figures(const std::vector<PlotSource>& sources, const PlotOptions& options) {
+  Json figures = Json::array();
+  if (options.chooses() || sources.size() > 1 || !sources.front().result) return figures;
+  const RunResult& run = *sources.front().result;
+  for (const Figure& figure : figures_of(run.result, run.timings)) figures.push_back(figure_json(figure));
+  return figures;
+}
+
+/// "95% intervals" where all are of one confidence that is known.
+std::string intervals_text(const std::vector<PlotSource>& sources) {
+  std::set<std::string> texts;
+  for (const PlotSource& source : sources) {
+    texts.insert(source.result ? confidence_percent(source.result->result.interval_confidence) + " intervals"
+                               : "intervals");
+  }
+  return texts.size() == 1 ? *texts.begin() : "intervals";
+}
+
+}  // namespace
+
+bool PlotOptions::chooses() const {
+  constexpr std::array choosing = {"x", "y", "color", "facet", "kind"};
+  return !where.empty() || std::any_of(choosing.begin(), choosing.end(),
+                                       [&](const char* option) { return words.contains(option); });
+}
+
+std::string plot_words() { return words_json().dump(); }
+
+Pictures draw_pictures(const std::vector<PlotSource>& sources, const PlotOptions& options) {
+  // A line of JSON, and the tables that it gives the lengths of.
+  Json asked = {
+      {"options", options.words}, {"words", words_json()}, {"figures", own_figures(sources, options)}};
+  asked["options"]["where"] = options.where;
+  asked["intervals"] = intervals_text(sources);
+  asked["no_figure"] = !options.chooses() && sources.size() == 1 && sources.front().result;
+  std::string tables;
+  for (const PlotSource& source : sources) {
+    if (!asked["figures"].empty()) break;
+    const std::string made = source.result ? csv_of(source.result->result, source.result->timings) : "";
+    const std::string& csv = source.result ? made : source.csv;
+    asked["tables"].push_back({{"name", source.name}, {"file", source.file}, {"bytes", csv.size()}});
+    tables += csv;
+  }
+  const std::string folder = program_file("python/speclab").string();
+  // -I keeps Python from importing what lies in the working folder, -B from writing beside its sources.
+  const auto drawn = run_child_process(
+      {options.python.string(), "-I", "-B", "-c",
+       "import sys; sys.path.append(sys.argv[1]); from _plots.__main__ import main; main()", folder},
+      asked.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n" + tables, {"OPENBLAS_NUM_THREADS=1"},
+      ChildProcess::ends_with_us);
+  if (!drawn)
+    throw UsageError(
+        fmt::format("cannot draw: {} is not there (--python names another)", options.python.string()));
+  const std::size_t line = drawn->out.find('\n');
+  if (drawn->status != 0 || line == std::string::npos)
+    throw std::runtime_error(fmt::format("cannot draw: {} failed:\n{}", options.python.string(), drawn->err));
+  const Json answer = parse_json(drawn->out.substr(0, line));
+  if (answer.contains("error")) throw UsageError(answer["error"].get<std::string>());
+  Pictures pictures{.files = {}, .notes = answer["notes"]};
+  std::size_t at = line + 1;
+  for (const std::size_t length : answer["pictures"]) {
+    pictures.files.push_back(drawn->out.substr(at, length));
+    at += length;
+  }
+  if (at != drawn->out.size()) throw std::runtime_error("cannot draw: Python's pictures came incomplete");
+  return pictures;
+}
+
+}  // namespace speclab

@@ -1,0 +1,86 @@
+"""Figures as plain data, as in experiments/page/figure.hpp."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+
+@dataclass
+class Series:
+    """Points in the plane, in drawing order. A y that is not finite is a gap."""
+
+    name: str = ""  #: in the legend; empty: not listed
+    style: str = "line"  #: line, points, steps; or levels, a short line across each place of an axis of names
+    x: list[float] = field(default_factory=list)
+    y: list[float] = field(default_factory=list)
+    low: list[float] = field(default_factory=list)  #: of the interval of each point; empty: none
+    high: list[float] = field(default_factory=list)
+    colour_of: int | None = None  #: the index of an earlier series whose colour to share
+
+
+@dataclass
+class HeatMap:
+    """Coloured cells; z[row][column], and what is not finite is blank."""
+
+    x: list[float]
+    y: list[float]
+    z: list[list[float]]
+    z_label: str
+    log_z: bool = False
+
+
+@dataclass
+class Boxes:
+    """Boxes of one colour: the place of each, and its least value, quartiles and largest value."""
+
+    name: str
+    places: list[float] = field(default_factory=list)
+    numbers: list[tuple[float, float, float, float, float]] = field(default_factory=list)
+
+
+@dataclass
+class Timeline:
+    """A row of blocks: start, end, kind."""
+
+    label: str
+    blocks: list[tuple[float, float, str]]
+
+
+@dataclass
+class Panel:
+    """One of the figures side by side in a picture."""
+
+    title: str = ""  #: shown where there are several panels
+    x_label: str = ""
+    y_label: str = ""
+    log_x: bool = False
+    log_y: bool = False
+    categories: list[str] = field(default_factory=list)  #: names at x = 0, 1, 2, ...; empty: x is a number
+    x_range: tuple[float, float] | None = None
+    y_range: tuple[float, float] | None = None
+    series: list[Series] = field(default_factory=list)
+    heat: HeatMap | None = None
+    boxes: list[Boxes] = field(default_factory=list)
+    trace: list[Timeline] = field(default_factory=list)  #: from top to bottom
+    note: str = ""  #: what lines and points of one colour are
+
+    def shared_series(self, index: int) -> bool:
+        """Does a series of the other kind, line or points, have this one's colour?"""
+        points = self.series[index].style == "points"
+        return any(other.colour_of == index and other.x and (other.style == "points") != points for other in self.series)
+
+
+def panel_of(data: dict[str, Any], **others: Any) -> Panel:
+    """A figure that the program drew up; null stands for what is no number."""
+
+    def numbers(values: Sequence[float | None]) -> list[float]:
+        return [math.nan if value is None else value for value in values]
+
+    lists = ("x", "y", "low", "high")
+    series = [Series(**{key: numbers(value) if key in lists else value for key, value in one.items()}) for one in data["series"]]
+    heat = data["heat"] and HeatMap(**data["heat"] | {"z": [numbers(row) for row in data["heat"]["z"]]})
+    trace = [Timeline(row["label"], [tuple(block) for block in row["blocks"]]) for row in data["trace"]]
+    return Panel(**data | {"series": series, "heat": heat, "trace": trace} | others)
