@@ -96,14 +96,15 @@ EXPORT(text_data) const char* export_text_data() { return result.text().data(); 
 
 EXPORT(list_rules) int export_list_rules() {
   return guarded([] {
-    result.texts("names", offered_rules, &OfferedRule::name);
-    result.texts("parameters", offered_rules, &OfferedRule::parameter);
-    result.texts("kinds", offered_rules,
-                 [](const OfferedRule& rule) { return rule.kind.empty() ? rule.name : rule.kind; });
-    result.texts("fixed", offered_rules, &OfferedRule::fixed);
-    result.list("values", offered_rules, &OfferedRule::value);
-    result.list("least", offered_rules, &OfferedRule::least);
-    result.list("most", offered_rules, &OfferedRule::most);
+    const auto& rules = offered_rules();
+    result.texts("names", rules, &OfferedRule::name);
+    result.texts("parameters", rules, &OfferedRule::parameter);
+    result.texts("kinds", rules, &OfferedRule::kind);
+    result.texts("fixed", rules, &OfferedRule::fixed);
+    result.list("whole", rules, &OfferedRule::whole);
+    result.list("values", rules, &OfferedRule::value);
+    result.list("least", rules, &OfferedRule::least);
+    result.list("most", rules, &OfferedRule::most);
   });
 }
 

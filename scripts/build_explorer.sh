@@ -55,7 +55,9 @@ formats="experiments/recording/formats/csv.cpp experiments/recording/formats/jso
   experiments/recording/formats/openai_completions.cpp experiments/recording/formats/openai_chat.cpp
   experiments/recording/formats/vllm.cpp experiments/recording/formats/llama_server.cpp
   experiments/recording/formats/safetensors.cpp experiments/recording/formats/kl_base.cpp"
-# What reads dropped files is compiled for size.
+rules="experiments/catalog/rules/*.cpp experiments/format/family.cpp experiments/format/object_type.cpp
+  experiments/format/value_types.cpp analysis/theory/optimal_tree.cpp sim/rank_acceptance.cpp"
+# What reads dropped files, and what is made for each rule, is compiled for size.
 units=
 unit() {
   for source in $2; do echo "#include \"$source\""; done >"$out/$1_all.cpp"
@@ -68,7 +70,8 @@ unit engine "$sources" -O2
 unit recorded "$recorded" -Os
 unit recording "$recording" -Os
 unit formats "$formats" -Os
+unit rules "$rules" -Os
 for job in $units; do wait "$job"; done
-em++ -O2 -fwasm-exceptions "$out/engine.o" "$out/recorded.o" "$out/recording.o" "$out/formats.o" \
+em++ -O2 -fwasm-exceptions "$out/engine.o" "$out/recorded.o" "$out/recording.o" "$out/formats.o" "$out/rules.o" \
   -sSTANDALONE_WASM -sALLOW_MEMORY_GROWTH -sFILESYSTEM=0 --no-entry -o "$out/engine.wasm"
 python3 scripts/bundle_explorer.py "$out"

@@ -179,15 +179,6 @@ Round speculative_round(const Target& target, const Draft& draft, const Enumerab
   return rule->round(ModelRef<Real>(target), ModelRef<Real>(draft), gamma, context, random, scratch);
 }
 
-/// Weights that own their values.
-template <class Real>
-struct OwnedWeights {
-  using value_type = Real;
-  std::vector<Real> values;
-  std::int32_t size;
-
-  const Real& operator[](Token id) const { return values[static_cast<std::size_t>(id)]; }
-};
 template <class Real>
 OwnedWeights<Real> plain_weights(const EnumerableRule& rule, BasicRow<Real> target) {
   return {rule->plain(target), target.size};

@@ -1,8 +1,11 @@
 // A random source that follows every branch: the program is run once per leaf of its tree of decisions, and
-// each leaf comes with its probability, in double or in exact rationals. Host only.
+// each leaf comes with its probability, in double or in exact rationals. Or it follows one branch, which is
+// chosen and seen from outside. Host only.
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
+#include <functional>
 #include <vector>
 
 #include "core/distribution/row.hpp"
@@ -12,12 +15,34 @@
 
 namespace speclab {
 
+/// Weights that own their values.
+template <class Real>
+struct OwnedWeights {
+  using value_type = Real;
+  std::vector<Real> values;
+  std::int32_t size;
+
+  const Real& operator[](Token id) const { return values[static_cast<std::size_t>(id)]; }
+};
+
+/// Decides every draw of a program that is followed along one branch.
+template <class Real>
+struct DrawGuide {
+  std::function<bool(Draw draw, const Real& probability)> bernoulli;
+  std::function<Token(Draw draw, const OwnedWeights<Real>& weights)> categorical;
+};
+
 template <class Real>
 class EnumeratedRandomSource {
  public:
+  EnumeratedRandomSource() = default;
+  /// Follows the branch of `guide`, which outlives it.
+  explicit EnumeratedRandomSource(const DrawGuide<Real>& guide) : guide_(&guide) {}
+
   /// Branches only where both outcomes are possible. Probabilities outside [0, 1] count as 0 or 1, as when a
   /// uniform is compared with them.
-  bool bernoulli(Draw, const Real& probability) {
+  bool bernoulli(Draw draw, const Real& probability) {
+    if (guide_ != nullptr) return guide_->bernoulli(draw, probability);
     if (!(probability > Real(0))) return false;
     if (!(probability < Real(1))) return true;
     const Token side = choose([&](Branch& branch) {
@@ -28,7 +53,12 @@ class EnumeratedRandomSource {
   }
 
   template <class Weights>
-  Token categorical(Draw, const Weights& weights) {
+  Token categorical(Draw draw, const Weights& weights) {
+    if (guide_ != nullptr) {
+      OwnedWeights<Real> drawn{{}, weights.size};
+      for (Token id = 0; id < weights.size; ++id) drawn.values.push_back(weights[id]);
+      return guide_->categorical(draw, drawn);
+    }
     const Real total = total_probability(weights);
     if (!(total - total == Real(0))) return invalid_token;
     if (!(total > Real(0))) return no_token;
@@ -74,6 +104,7 @@ class EnumeratedRandomSource {
     return branch.ids[branch.taken];
   }
 
+  const DrawGuide<Real>* guide_ = nullptr;
   std::vector<Branch> path_;
   std::size_t depth_ = 0;
   Real probability_{1};

@@ -5,16 +5,14 @@
 #include <span>
 #include <string>
 #include <string_view>
-#include <type_traits>
 #include <vector>
 
 #include "analysis/exact/enumeration_program.hpp"
 #include "analysis/exact/losslessness.hpp"
 #include "analysis/exact/rational.hpp"
 #include "core/distribution/divergence.hpp"
-#include "core/rules/position_rules.hpp"
+#include "core/random/enumerated_random_source.hpp"
 #include "explorer/engine/record.hpp"
-#include "explorer/engine/recorded_random_source.hpp"
 #include "explorer/engine/rules.hpp"
 
 namespace speclab::explorer {
@@ -48,9 +46,10 @@ inline ExactTable<double> sampled_table_of(std::span<const std::int32_t> weights
   return ExactTable<double>({std::move(row)});
 }
 
-/// overlap, and what the rule does with each token where it decides position by position: accept[x], the
-/// probability to accept a drafted x; replacement[x], that of x after a rejection; and of the first emitted
-/// token kept[x] + replaced[x], of which kept[x] + refused[x] is the draft's.
+/// overlap, and what the rule does with each token where it accepts or replaces position by position:
+/// accept[x], the probability to accept a drafted x, which is drafted with q(x) > 0; replacement[x], that of
+/// x after a rejection; and of the first emitted token kept[x] + replaced[x], of which kept[x] + refused[x]
+/// is the draft's.
 inline void describe_rows(const RoundTask& task, Record& out) {
   const ExactTable<double> target = sampled_table_of(task.target);
   const ExactTable<double> draft = sampled_table_of(task.draft);
@@ -60,32 +59,26 @@ inline void describe_rows(const RoundTask& task, Record& out) {
   out.list("p", std::span(p.probabilities, task.target.size()));
   out.list("q", std::span(q.probabilities, task.draft.size()));
   out.number("overlap", overlap(p, q));
-  with_rule(task.rule, task.parameter, task.gamma, [&]<class Rule>(const Rule& rule) {
-    if constexpr (AcceptanceRule<Rule>) {
-      std::vector<double> accept;
-      std::vector<double> replacement;
-      std::vector<double> kept;
-      std::vector<double> refused;
-      std::vector<double> replaced;
-      const auto weights = rule.replacement(p, q);
-      const double total = total_probability(weights);
-      double rejection = 0;
-      for (Token token = 0; token < p.size; ++token) {
-        accept.push_back(std::clamp(static_cast<double>(rule.acceptance(token, p, q)), 0.0, 1.0));
-        replacement.push_back(total > 0 ? weights[token] / total : p[token]);
-        kept.push_back(q[token] * accept.back());
-        refused.push_back(q[token] * (1 - accept.back()));
-        rejection += refused.back();
-      }
-      for (const double probability : replacement) replaced.push_back(probability * rejection);
-      out.list("accept", accept);
-      out.list("replacement", replacement);
-      out.list("kept", kept);
-      out.list("refused", refused);
-      out.list("replaced", replaced);
-      out.number("acceptance", 1 - rejection);
-    }
-  });
+  const RulePrograms rule = rule_named(task.rule, task.parameter, task.gamma);
+  if (!rule.sampled->accepts_or_replaces()) return;
+  PositionDistribution found;
+  rule.enumerated->describe_position(p, q, found);
+  std::vector<double> accept;
+  std::vector<double> replacement;
+  std::vector<double> refused;
+  for (Token token = 0; token < p.size; ++token) {
+    const double kept = found.accepted[static_cast<std::size_t>(token)];
+    accept.push_back(q[token] > 0 ? kept / q[token] : 0);
+    refused.push_back(q[token] - kept);
+    if (found.rejection > 0)
+      replacement.push_back(found.corrected[static_cast<std::size_t>(token)] / found.rejection);
+  }
+  out.list("accept", accept);
+  out.list("replacement", replacement);
+  out.list("kept", found.accepted);
+  out.list("refused", refused);
+  out.list("replaced", found.corrected);
+  out.number("acceptance", 1 - found.rejection);
 }
 
 namespace detail {
@@ -104,8 +97,7 @@ inline std::string joined(const std::vector<Token>& tokens) {
 inline void prove_round(const RoundTask& task, Record& out) {
   const ExactTable<Rational> target = table_of<Rational>(task.target);
   const ExactTable<Rational> draft = table_of<Rational>(task.draft);
-  const EnumerableRule rule =
-      with_rule(task.rule, task.parameter, task.gamma, [](const auto& made) { return EnumerableRule(made); });
+  const EnumerableRule rule = rule_named(task.rule, task.parameter, task.gamma).enumerated;
   const auto support = [](std::span<const std::int32_t> weights) {
     return static_cast<std::size_t>(
         std::count_if(weights.begin(), weights.end(), [](auto w) { return w > 0; }));
@@ -140,23 +132,53 @@ inline void prove_round(const RoundTask& task, Record& out) {
   out.text("target_probability", detail::shown(probability(found.target_distribution)));
 }
 
+/// One draw of a round.
+struct SeenDraw {
+  Draw draw;
+  double uniform;
+  double probability;   ///< of a Bernoulli draw: that of success; else that of the token drawn
+  std::int32_t result;  ///< of a Bernoulli draw 1 or 0, else the token
+  bool categorical;
+};
+
+/// Draws by the simulator's uniforms; each is told to `see`.
+template <class See>
+DrawGuide<double> guide_by(const RoundUniforms& uniforms, const See& see) {
+  return {.bernoulli =
+              [=](Draw draw, double probability) {
+                const double uniform = uniforms(draw);
+                see(SeenDraw{draw, uniform, probability, uniform < probability ? 1 : 0, false});
+                return uniform < probability;
+              },
+          .categorical =
+              [=](Draw draw, const OwnedWeights<double>& weights) {
+                const double uniform = uniforms(draw);
+                const Token token = inverse_cdf(weights, uniform);
+                const double probability = token < 0 ? 0 : weights[token] / total_probability(weights);
+                see(SeenDraw{draw, uniform, probability, token, true});
+                return token;
+              }};
+}
+
 /// Round number `round` of trial 0, draw by draw: each with its use, slot, uniform, probability and result.
 inline void draw_round(const RoundTask& task, std::uint64_t seed, std::uint32_t round, Record& out) {
   const ExactTable<double> target = sampled_table_of(task.target);
   const ExactTable<double> draft = sampled_table_of(task.draft);
-  std::vector<RecordedDraw> draws;
-  RecordedRandomSource random(RoundUniforms{seed, 0, round}, draws);
+  std::vector<SeenDraw> draws;
+  const DrawGuide<double> guide =
+      guide_by(RoundUniforms{seed, 0, round}, [&draws](const SeenDraw& draw) { draws.push_back(draw); });
+  EnumeratedRandomSource<double> random(guide);
   std::vector<Token> context;
   RoundScratch<double> scratch;
-  const Round done = with_rule(task.rule, task.parameter, task.gamma, [&](const auto& rule) {
-    return speculative_round(target, draft, rule, task.gamma, context, random, scratch, NoWatch{});
-  });
-  out.list("use", draws, [](const RecordedDraw& draw) { return static_cast<int>(draw.draw.use); });
-  out.list("slot", draws, [](const RecordedDraw& draw) { return draw.draw.slot; });
-  out.list("categorical", draws, &RecordedDraw::categorical);
-  out.list("uniform", draws, &RecordedDraw::uniform);
-  out.list("probability", draws, &RecordedDraw::probability);
-  out.list("result", draws, &RecordedDraw::result);
+  const Round done = rule_named(task.rule, task.parameter, task.gamma)
+                         .enumerated->round(ModelRef<double>(target), ModelRef<double>(draft), task.gamma,
+                                            context, random, scratch);
+  out.list("use", draws, [](const SeenDraw& draw) { return static_cast<int>(draw.draw.use); });
+  out.list("slot", draws, [](const SeenDraw& draw) { return draw.draw.slot; });
+  out.list("categorical", draws, &SeenDraw::categorical);
+  out.list("uniform", draws, &SeenDraw::uniform);
+  out.list("probability", draws, &SeenDraw::probability);
+  out.list("result", draws, &SeenDraw::result);
   out.list("emitted", context);
   out.number("accepted", done.accepted);
   out.number("examined", done.examined);
@@ -181,18 +203,18 @@ inline void count_rounds(const RoundTask& task, std::uint64_t seed, std::uint32_
   state.tokens.resize(task.target.size());
   std::vector<Token> context;
   RoundScratch<double> scratch;
-  with_rule(task.rule, task.parameter, task.gamma, [&](const auto& rule) {
-    for (const std::uint32_t end = state.rounds + count; state.rounds < end; ++state.rounds) {
-      context.clear();
-      SampledRandomSource random = sampled_random_source(seed, 0, state.rounds);
-      const Round done =
-          speculative_round(target, draft, rule, task.gamma, context, random, scratch, NoWatch{});
-      ++state.lengths[static_cast<std::size_t>(done.accepted)];
-      ++state.tokens[static_cast<std::size_t>(context.front())];
-      state.examined += static_cast<std::uint64_t>(done.examined);
-      state.accepted += static_cast<std::uint64_t>(done.accepted);
-    }
-  });
+  const EnumerableRule rule = rule_named(task.rule, task.parameter, task.gamma).enumerated;
+  for (const std::uint32_t end = state.rounds + count; state.rounds < end; ++state.rounds) {
+    context.clear();
+    const DrawGuide<double> guide = guide_by(RoundUniforms{seed, 0, state.rounds}, [](const SeenDraw&) {});
+    EnumeratedRandomSource<double> random(guide);
+    const Round done =
+        rule->round(ModelRef<double>(target), ModelRef<double>(draft), task.gamma, context, random, scratch);
+    ++state.lengths[static_cast<std::size_t>(done.accepted)];
+    ++state.tokens[static_cast<std::size_t>(context.front())];
+    state.examined += static_cast<std::uint64_t>(done.examined);
+    state.accepted += static_cast<std::uint64_t>(done.accepted);
+  }
   out.number("rounds", state.rounds);
   out.list("lengths", state.lengths);
   out.list("tokens", state.tokens);

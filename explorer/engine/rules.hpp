@@ -1,93 +1,122 @@
-// The rules that the page offers: by the names and parameters that `speclab prove --rule` takes.
+// The rules that the page offers: every one of the catalogue, by the names and parameters that
+// `speclab prove --rule` takes.
 #pragma once
 
-#include <array>
+#include <algorithm>
 #include <cstdint>
+#include <nlohmann/json.hpp>
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
-#include "core/rules/all_rules.hpp"
+#include "experiments/catalog/rules/rule_kind.hpp"
 
 namespace speclab::explorer {
 
-/// A rule has one parameter at most; an empty name says none.
+/// A rule has one parameter with a slider at most; an empty name says none.
 struct OfferedRule {
-  std::string_view name;
-  std::string_view parameter = {};  ///< "lenience", "epsilon", "slack", "drafts" or "nodes"
-  double value = 0;                 ///< the parameter's default
+  std::string name;
+  std::string parameter = {};
+  bool whole = false;  ///< its values are whole numbers
+  double value = 0;    ///< the parameter's default
   double least = 0;
   double most = 0;
-  std::string_view kind = {};   ///< of the catalogue, where the page has another name for it
-  std::string_view fixed = {};  ///< its other parameters, "name=value" with commas between
+  std::string kind = {};   ///< of the catalogue, where the page has another name for it
+  std::string fixed = {};  ///< its other parameters, "name=value" with commas between
 };
 
-/// Candidates at a node of a grown tree.
-inline constexpr std::int32_t grown_branching = 2;
+namespace detail {
 
-inline constexpr std::array<OfferedRule, 24> offered_rules = {{
-    {"token"},
-    {"block"},
-    {"lenient", "lenience", 0.5, 0.05, 1},
-    {"typical", "epsilon", 0.3, 0, 1},
-    {"cascade", "slack", 0.1, 0, 1},
-    {"sigmoid"},
-    {"greedy"},
-    {"match"},
-    {"gumbel"},
-    {"rejection"},
-    {"recursive", "drafts", 2, 1, 3},
-    {"without-replacement", "drafts", 2, 1, 3},
-    {"k-seq", "drafts", 2, 1, 3},
-    {"importance", "drafts", 2, 1, 3},
-    {"tree", "drafts", 2, 1, 3},
-    {"traversal", "drafts", 2, 1, 3},
-    {"grown-tree", "nodes", 3, 1, 8, "tree", "growth=dynamic,drafts=2"},
-    {"fault-accept-all"},
-    {"fault-resample-target"},
-    {"fault-swapped-residual"},
-    {"fault-shared-noise"},
-    {"fault-draft-bonus"},
-    {"fault-ensemble-bonus"},
-    {"fault-block-prefix"},
-}};
+/// Drafts and depths beyond these have more branches than a page follows.
+inline constexpr double most_whole = 3;
+/// Of a number whose range does not include its end.
+inline constexpr double step = 0.05;
 
-/// use(rule) with the rule of that name. `value` is its parameter. Throws std::invalid_argument for other
-/// names.
-template <class Use>
-auto with_rule(std::string_view name, double value, std::int32_t gamma, const Use& use) {
-  const auto drafts = static_cast<std::int32_t>(value);
-  const auto branching = [&](bool at_each) {
-    std::vector<std::int32_t> all(static_cast<std::size_t>(gamma), at_each ? drafts : 1);
-    if (gamma > 0) all.front() = drafts;
-    return branching_tree(all);
-  };
-  if (name == "token") return use(TokenRule{});
-  if (name == "block") return use(BlockRule{});
-  if (name == "lenient") return use(LenienceRule(value));
-  if (name == "typical") return use(TypicalRule(value, TypicalRule{}.delta));
-  if (name == "cascade") return use(CascadeRule(value));
-  if (name == "sigmoid") return use(SigmoidRule{});
-  if (name == "greedy") return use(GreedyRule{});
-  if (name == "match") return use(MatchRule{});
-  if (name == "gumbel") return use(GumbelRule{});
-  if (name == "rejection") return use(RejectionRule{});
-  if (name == "recursive") return use(RecursiveRule(drafts));
-  if (name == "without-replacement") return use(TreeRule(branching(false)));
-  if (name == "k-seq") return use(KSeqRule(drafts));
-  if (name == "importance") return use(ImportanceRule(drafts));
-  if (name == "tree") return use(TreeRule(branching(true)));
-  if (name == "traversal") return use(TraversalRule(branching(true)));
-  if (name == "grown-tree") return use(GrownTreeRule(grown_branching, drafts));
-  if (name == "fault-accept-all") return use(AcceptAllFault{});
-  if (name == "fault-resample-target") return use(ResampleTargetFault{});
-  if (name == "fault-swapped-residual") return use(SwappedResidualFault{});
-  if (name == "fault-shared-noise") return use(SharedNoiseFault{});
-  if (name == "fault-draft-bonus") return use(DraftBonusFault{});
-  if (name == "fault-ensemble-bonus") return use(EnsembleBonusFault{});
-  if (name == "fault-block-prefix") return use(BlockPrefixFault{});
-  throw std::invalid_argument("no rule \"" + std::string(name) + "\"");
+/// The first parameter that a slider can set: a number between 0 and 1, or a small whole one.
+inline void add_parameter(const ObjectType& parameters, OfferedRule& rule) {
+  for (const Field& field : parameters.fields()) {
+    Json schema;
+    field.type->schema(schema);
+    const bool whole = schema.value("type", "") == "integer";
+    const bool open = schema.contains("exclusiveMinimum");
+    const double least = schema.value(open ? "exclusiveMinimum" : "minimum", -1.0);
+    const double most = schema.value("maximum", 0.0);
+    const bool small = least >= 0 && most >= least && most <= (whole ? 64 : 1);
+    if (field.optional() || !small || (!whole && schema.value("type", "") != "number")) continue;
+    rule.parameter = field.name;
+    rule.whole = whole;
+    rule.value = parameters.fallback(field).get<double>();
+    rule.least = open ? step : least;
+    rule.most = whole ? std::min(most, most_whole) : most;
+    return;
+  }
+}
+
+/// What a choice of parameters says that the defaults do not, but for the one with the slider.
+inline std::string fixed_text(const ObjectType& parameters, const void* chosen, const std::string& slider) {
+  Json json = Json::object();
+  parameters.write(chosen, json);
+  std::string text;
+  for (const Field& field : parameters.fields()) {
+    if (field.name == slider || !json.contains(field.name)) continue;
+    const Json& value = json[field.name];
+    if (value == parameters.fallback(field)) continue;
+    text += (text.empty() ? "" : ",") + field.name + "=";
+    text += value.is_string() ? value.get<std::string>() : value.dump();
+  }
+  return text;
+}
+
+inline std::vector<OfferedRule> all_rules() {
+  constexpr std::int32_t drafts = 2;
+  std::vector<OfferedRule> all;
+  for (std::size_t i = 0; i < rule_family().size(); ++i) {
+    const RuleKind& kind = rule_family().entry(i);
+    OfferedRule rule{.name = kind.name, .kind = kind.name};
+    add_parameter(*kind.parameters->object(), rule);
+    all.push_back(rule);
+    // Other forms that are surveyed under names of their own: "tree, dynamic".
+    for (const SurveyedRule& form : kind.surveyed) {
+      if (!form.label.starts_with(kind.name + ", ")) continue;
+      OfferedRule& other = all.emplace_back(rule);
+      other.name = form.label;
+      other.fixed = fixed_text(*kind.parameters->object(), form.parameters(drafts).get(), rule.parameter);
+    }
+  }
+  return all;
+}
+
+}  // namespace detail
+
+inline const std::vector<OfferedRule>& offered_rules() {
+  static const std::vector<OfferedRule> all = detail::all_rules();
+  return all;
+}
+
+/// The rule of that name. `value` is its parameter. Throws std::invalid_argument for other names, and
+/// ConfigError for a value that it does not take.
+inline RulePrograms rule_named(std::string_view name, double value, std::int32_t gamma) {
+  const auto& all = offered_rules();
+  const auto found =
+      std::find_if(all.begin(), all.end(), [&](const auto& rule) { return rule.name == name; });
+  if (found == all.end()) throw std::invalid_argument("no rule \"" + std::string(name) + "\"");
+  Json json{{"kind", found->kind}};
+  for (std::string_view left = found->fixed; !left.empty();) {
+    const std::string_view pair = left.substr(0, left.find(','));
+    left.remove_prefix(std::min(left.size(), pair.size() + 1));
+    const std::size_t sign = pair.find('=');
+    const std::string said(pair.substr(sign + 1));
+    const Json number = Json::parse(said, nullptr, false);
+    json[std::string(pair.substr(0, sign))] = number.is_discarded() ? Json(said) : number;
+  }
+  if (found->whole) {
+    json[found->parameter] = static_cast<std::int64_t>(value);
+  } else if (!found->parameter.empty()) {
+    json[found->parameter] = value;
+  }
+  return make_rule(read(kind_of(rule_family()), json, "/rule"), gamma);
 }
 
 }  // namespace speclab::explorer

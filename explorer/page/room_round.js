@@ -9,11 +9,6 @@ let rules = null;
 
 const whole = row => row.map(weight => within(Math.round(weight), 0, 1000));
 
-const parameterNames = {
-  lenience: "Lenience l", epsilon: "Threshold ε", slack: "Slack", drafts: "Drafted paths", nodes: "Nodes of the tree",
-};
-const wholeParameters = ["drafts", "nodes"];
-
 // The rule's parameters in a config: pairs of name and value.
 function parametersOf(state) {
   const fixed = rules?.fixed[indexOf(state.rule)] ?? "";
@@ -41,6 +36,9 @@ function fraction(text) {
   if (!below || text.length <= 40) return text;
   return `about ${shown(Number(10n ** 15n * BigInt(above) / BigInt(below)) / 1e15, 10)}`;
 }
+
+const listed = (values, wanted = () => true) =>
+  values.map((value, token) => (wanted(token) ? `${letters[token]} ${shown(value, 3)}` : "")).filter(Boolean).join(", ");
 
 const indexOf = name => rules ? rules.names.indexOf(name) : 0;
 const parameterOf = state => rules ? rules.parameters[indexOf(state.rule)] : "";
@@ -73,7 +71,7 @@ export const roundRoom = {
     const at = indexOf(made.rule);
     if (rules.parameters[at] === "") made.value = 0;
     else if (!(made.value >= rules.least[at] && made.value <= rules.most[at]) || made.value === 0) made.value = rules.values[at];
-    if (wholeParameters.includes(rules.parameters[at])) made.value = Math.round(made.value);
+    if (rules.whole[at]) made.value = Math.round(made.value);
     return made;
   },
 
@@ -173,8 +171,8 @@ export const roundRoom = {
       law.replaceChildren(
         element("p", { class: "formula" }, `α = Σ min(p, q) = ${shown(rows.overlap, 6)}`),
         rows.accept ? element("p", {}, `This rule accepts the first token with probability ${shown(rows.acceptance, 6)}: ` +
-          rows.accept.map((value, token) => `${letters[token]} ${shown(value, 3)}`).join(", ") + ". A rejection is replaced by " +
-          rows.replacement.map((value, token) => `${letters[token]} ${shown(value, 3)}`).join(", ") + ".")
+          listed(rows.accept, token => rows.q[token] > 0) + "." +
+          (rows.replacement.length ? ` A rejection is replaced by ${listed(rows.replacement)}.` : ""))
           : element("p", {}, "This rule decides on more than one position and one candidate; the proof says what it accepts."));
     });
     const proveIt = newestOnly(async now => {
@@ -203,8 +201,8 @@ export const roundRoom = {
       const at = indexOf(now.rule);
       rule.show(now.rule);
       parameter.box.hidden = rules.parameters[at] === "";
-      parameter.rename(parameterNames[rules.parameters[at]] ?? "");
-      parameter.limits(rules.least[at], rules.most[at], wholeParameters.includes(rules.parameters[at]) ? 1 : 0.05);
+      parameter.rename(rules.parameters[at]);
+      parameter.limits(rules.least[at], rules.most[at], rules.whole[at] ? 1 : 0.05);
       parameter.show(now.value);
       gamma.show(now.gamma);
       tokens.show(now.p.length);

@@ -315,7 +315,7 @@ def commands(context):
         for link, to in (("configs", source.resolve() / "configs"), ("speclab", program),
                          ("build/explorer/excerpt.txt", pathlib.Path(folder).resolve() / "excerpt.txt")):
             (bench / link).symlink_to(to)
-        for part in ("round&rule=lenient&value=0.5", "round&rule=cascade&gamma=2", "round&rule=recursive", "round&rule=sigmoid", "round&rule=grown-tree&gamma=2", "tokens&alpha=0.6&spread=0.3", "gamma",
+        for part in ("round&rule=lenient&value=0.5", "round&rule=cascade&gamma=2", "round&rule=recursive", "round&rule=sigmoid", "round&rule=tree,%20dynamic&gamma=2", "tokens&alpha=0.6&spread=0.3", "gamma",
                      "text&prompt=she+said%2C+%22it%27s%22&tokens=20", "text&draft=-1&tokens=20", "data"):
             page = opened(context, part)
             if "draft=-1" in part:  # what "Save it" saves

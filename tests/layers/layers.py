@@ -29,8 +29,8 @@ ALLOWED = {
     "analysis/statistics": ["core", "sim/tally.hpp", "analysis/theory", "analysis/exact"],
     "kernels": ["core"],
     "python": ["core", "sim", "analysis", "experiments"],
-    "explorer": ["core", "sim", "analysis", "experiments/format", "experiments/advisor", "experiments/recording"],
-    "tests": ["core", "sim", "analysis", "kernels", "experiments"],
+    "explorer": ["core", "sim", "analysis", "experiments/format", "experiments/catalog/rules", "experiments/advisor", "experiments/recording"],
+    "tests": ["core", "sim", "analysis", "kernels", "experiments", "explorer"],
 }
 # The floors of experiments, from the lowest: each may include those before it that are named here.
 FLOORS = {
