@@ -119,6 +119,8 @@ std::string list_text(const std::vector<const FamilyBase*>& families, const std:
     for (const KindInfo* kind : family->kinds()) {
       if (!wanted(kind->name) && !all) continue;
       part += fmt::format("  {:<23} {}\n", kind->name, kind->sentence);
+      if (kind->example && kind->name == word)
+        part += fmt::format("    {:<21} {}\n", "example", kind->example());
       list_fields(part, *kind->parameters->object());
     }
     if (!part.empty()) out += family->plural() + ":\n" + part + (word.empty() ? "\n" : "");
@@ -169,6 +171,7 @@ Former names keep working; `speclab validate` lists those that a config uses.
       out += fmt::format("\n### {} `{}`\n\n{}", family->noun(), kind->name, escaped(kind->sentence));
       former_names(out, kind->aliases);
       out += "\n";
+      if (kind->example) out += fmt::format("\nExample: {}.\n", escaped(kind->example()));
       keys_of(out, *kind->parameters->object());
       sections_of(out, *kind->parameters->object(), seen);
     }

@@ -24,6 +24,8 @@ struct KindInfo {
   std::string sentence;
   TypePtr parameters;                     ///< an ObjectType; its fields are the kind's keys
   std::vector<std::string> aliases = {};  ///< earlier names
+  /// What it does with its defaults on a small input, computed when it is asked for; null for kinds without.
+  std::function<std::string()> example = nullptr;
 };
 
 /// The kinds of one family, in the order of `speclab list`.

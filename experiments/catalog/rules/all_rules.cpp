@@ -1,6 +1,13 @@
 // Every verification rule: one line each, in the order of `speclab list`.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
+#include <string>
+#include <vector>
+
+#include "analysis/exact/enumeration_program.hpp"
+#include "analysis/exact/losslessness.hpp"
+#include "analysis/exact/round_distribution.hpp"
 #include "experiments/catalog/rules/rule_kind.hpp"
 #include "experiments/format/config_error.hpp"
 
@@ -39,11 +46,37 @@
 
 namespace speclab {
 
+namespace {
+
+/// What the rule does in a round of one drafted token, by enumeration.
+std::string example_of(const std::string& name) {
+  const std::vector<double> target_row{0.5, 0.3, 0.2};
+  const std::vector<double> draft_row{0.1, 0.3, 0.6};
+  const ExactTable<double> target({target_row});
+  const ExactTable<double> draft({draft_row});
+  const EnumerableRule rule = make_rule(selected(*rule_family().find_entry(name)), 1).enumerated;
+  const auto found = examine<double>(ModelRef<double>(target), ModelRef<double>(draft), rule, 1, {});
+  std::vector<double> first(target_row.size());
+  for (const auto& [tokens, probability] : found.distribution)
+    first[static_cast<std::size_t>(tokens.front())] += probability;
+  return fmt::format(
+      "target ({:.3g}), draft ({:.3g}), gamma 1: accepts the first token with probability {:.4g} and emits "
+      "({:.4g})",
+      fmt::join(target_row, ", "), fmt::join(draft_row, ", "), found.acceptance(), fmt::join(first, ", "));
+}
+
+RuleKind with_example(RuleKind kind) {
+  kind.example = [name = kind.name] { return example_of(name); };
+  return kind;
+}
+
+}  // namespace
+
 #define SPECLAB_DECLARE_RULE(name) RuleKind name##_rule();
 SPECLAB_RULES(SPECLAB_DECLARE_RULE)
 
 Family<RuleKind>& rule_family() {
-#define SPECLAB_ADD_RULE(name) all.add(name##_rule());
+#define SPECLAB_ADD_RULE(name) all.add(with_example(name##_rule()));
   static Family<RuleKind> family("rule", "Rules", nullptr,
                                  [](Family<RuleKind>& all) { SPECLAB_RULES(SPECLAB_ADD_RULE) });
   return family;
@@ -74,11 +107,10 @@ void require_every_gamma(const RuleConfig& rule, const std::string& what) {
     });
   }
   if (!asked) return;
-  throw ConfigError(
-      rule.path + "/kind",
-      fmt::format("\"{}\" is made for one gamma, and {} uses several with one program; choose a "
-                  "rule that serves every gamma, or sweep /gamma in the experiment decode",
-                  rule.name(), what));
+  throw ConfigError(rule.path + "/kind",
+                    fmt::format("\"{}\" is made for one gamma, and {} uses several with one program; choose "
+                                "a rule that serves every gamma, or sweep /gamma in the experiment decode",
+                                rule.name(), what));
 }
 
 }  // namespace speclab
