@@ -75,7 +75,7 @@ double cache_bytes(const Transformer& model, double context, const Precision& pr
   return 2.0 * model.kv_heads * model.head_size * precision.cache_bytes * attended(model, context);
 }
 
-Work work(const Transformer& model, const Run& run, const Precision& precision) {
+RunWork work(const Transformer& model, const Run& run, const Precision& precision) {
   const double tokens = run.tokens * run.batch;
   const double weights = decoder_parameters(model, expected_experts(model, tokens)) * precision.weight_bytes;
   const double cache = cache_bytes(model, run.context, precision) * run.batch;
@@ -91,7 +91,7 @@ double peak_flops(const Machine& machine) {
 }
 
 RunTime run_time(const Machine& machine, const Transformer& model, const Run& run) {
-  const Work done = work(model, run, machine.precision);
+  const RunWork done = work(model, run, machine.precision);
   RunTime time;
   time.memory = done.bytes / (machine.devices * machine.device.bandwidth * machine.bandwidth_efficiency);
   time.arithmetic = done.flops / (peak_flops(machine) * machine.flops_efficiency);
@@ -105,7 +105,7 @@ RunTime run_time(const Machine& machine, const Transformer& model, const Run& ru
   return time;
 }
 
-double energy(const Machine& machine, const Work& done) {
+double energy(const Machine& machine, const RunWork& done) {
   constexpr double joules_per_byte = 32e-12;
   const double joules_per_flop = machine.devices * machine.device.power / peak_flops(machine);
   return joules_per_byte * done.bytes + joules_per_flop * done.flops;

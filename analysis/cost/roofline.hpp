@@ -82,7 +82,7 @@ struct Run {
 };
 
 /// What a run does.
-struct Work {
+struct RunWork {
   double flops = 0;
   double bytes = 0;  ///< read and written
 
@@ -92,7 +92,7 @@ struct Work {
 /// FLOPs: 2 per active parameter and token, and 4 heads head_size per layer, token and attended token
 /// (Chowdhery et al. 2022, appendix B, forward pass). Bytes: the weights once, of experts those touched; the
 /// KV cache of every sequence once; the new tokens' part of it written. Activations are left out.
-Work work(const Transformer& model, const Run& run, const Precision& precision);
+RunWork work(const Transformer& model, const Run& run, const Precision& precision);
 
 /// A device, or several in tensor parallel, and what can be had of it. The efficiencies and overheads are
 /// assumptions, not data: measure yours.
@@ -129,7 +129,7 @@ RunTime run_time(const Machine& machine, const Transformer& model, const Run& ru
 /// Energy of some work, in joules, by two constants: 32 pJ per byte of memory traffic (about 4 pJ per bit, as
 /// O'Connor et al. 2017 report for HBM2) and the board's power over its peak for each FLOP. Idle power is
 /// left out. A rough estimate: its ratios say more than its digits.
-double energy(const Machine& machine, const Work& done);
+double energy(const Machine& machine, const RunWork& done);
 
 /// The most sequences of `context` tokens whose caches fit beside the weights of both models, when `share` of
 /// the memory may be used; negative when the weights alone do not fit. `draft` may be null.

@@ -60,8 +60,8 @@ int batch_limit(double tokens_per_round, int gamma, const CostPair& costs, doubl
 
 TokenWork work_per_token(const RooflineCost& target, const RooflineCost& draft, int gamma,
                          double tokens_per_round, const Operation& at) {
-  const Work verifying = work(target.model, {gamma + 1.0, at.batch, at.context}, target.machine.precision);
-  const Work drafting = work(draft.model, {1, at.batch, at.context}, draft.machine.precision);
+  const RunWork verifying = work(target.model, {gamma + 1.0, at.batch, at.context}, target.machine.precision);
+  const RunWork drafting = work(draft.model, {1, at.batch, at.context}, draft.machine.precision);
   const double tokens = at.batch * tokens_per_round;
   return {(verifying.bytes + gamma * drafting.bytes) / tokens,
           (verifying.flops + gamma * drafting.flops) / tokens,

@@ -5,6 +5,7 @@
 #include <memory>
 #include <stdexcept>
 #include <string>
+#include <type_traits>
 #include <typeinfo>
 #include <utility>
 
@@ -17,6 +18,9 @@ class AnyStruct {
   AnyStruct(std::nullptr_t) {}
   template <class T>
   AnyStruct(std::shared_ptr<T> held) : held_(std::move(held)), type_(&typeid(T)) {}
+  template <class T>
+  requires(std::is_class_v<T>&& std::is_aggregate_v<T>) AnyStruct(T value)
+      : AnyStruct(std::make_shared<T>(std::move(value))) {}
 
   explicit operator bool() const { return held_ != nullptr; }
   bool operator==(std::nullptr_t) const { return held_ == nullptr; }

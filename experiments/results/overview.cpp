@@ -131,13 +131,7 @@ Overview overview_of(const Result& result, const CellSource& cells, const std::s
 
   Overview overview;
   Result& sample = overview.sample;
-  sample.version = result.version;
-  sample.title = result.title;
-  sample.config = result.config;
-  sample.inputs = result.inputs;
-  sample.corpora = result.corpora;
-  sample.interval_confidence = result.interval_confidence;
-  sample.partial = result.partial;
+  static_cast<ResultHead&>(sample) = result;
   std::vector<Spread> whole(metrics.size());
   std::vector<AxisRows> by_axis;
   for (const SweptAxis& axis : axes)

@@ -31,6 +31,8 @@ struct MetricTable {
 
 /// Tables of metrics: one row a cell, and of a single cell what happened at each position.
 std::vector<Table> metric_tables(const Result& result, const Timings& timings, const std::string& id);
+/// One row a cell of its own result: a column for each number or text of the description.
+std::vector<Table> own_tables(const Result& result, const Timings& timings, const std::string& id);
 /// Curves or heat maps of a sweep, or bars of cases.
 std::vector<Figure> metric_figures(const Result& result, const Timings& timings);
 /// Verdicts, agreement with the formula, and the estimate of one cell or the range of several.

@@ -109,8 +109,7 @@ void add_input_facts(const std::vector<InputFile>& inputs, Facts& facts) {
 std::string citation(const std::string& command) {
   return fmt::format(
       "@software{{speclab,\n  title   = {{speclab: a laboratory for speculative decoding}},\n  author  = "
-      "{{{{The speclab "
-      "maintainers}}}},\n  version = {{{}}},\n  note    = {{Computed by: {}}}\n}}\n",
+      "{{{{The speclab maintainers}}}},\n  version = {{{}}},\n  note    = {{Computed by: {}}}\n}}\n",
       version_and_commit(), command);
 }
 
@@ -130,7 +129,7 @@ RunResult run_watched(const Config& config, const WatchedRun& options) {
       fmt::print(stderr, "{}\n", printable(fmt::format("{}: {}", options.folder.string(), note)));
     Resumption resumption;
     resumption.finished = journal->take_finished();
-    resumption.keep = [&](std::size_t cell, const CellResult& result) { journal->add(cell, result); };
+    resumption.keep.cell = [&](std::size_t cell, const CellResult& result) { journal->add(cell, result); };
     return resumption;
   };
   RunResult run = run_config(config, control_for, resume, options.backend);

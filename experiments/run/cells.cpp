@@ -234,7 +234,7 @@ Config GridPlan::config_of(const GridValues& set, std::size_t of_case) const {
   }
 }
 
-CellGrid::CellGrid(const Config& config, bool cut) {
+CellGrid::CellGrid(const Config& config, bool split) {
   GridPlan plan{
       .whole = only_cell(config), .base = *config.input, .common = {}, .cases = {}, .axes = {}, .places = {}};
   plan.cases = config.cases.value_or(std::vector<CaseConfig>(1));
@@ -258,16 +258,16 @@ CellGrid::CellGrid(const Config& config, bool cut) {
   size_ = 1;
   for (const std::size_t extent : extents_) size_ *= extent;
   plan_ = std::make_unique<const GridPlan>(std::move(plan));
-  if (!cut || !config.experiment->parts) return;
+  if (!split || !config.experiment->split) return;
   std::size_t end = 0;
-  for (std::size_t i = 0; i < size_; ++i) ends_.push_back(end += config.experiment->parts(uncut(i)).size());
+  for (std::size_t i = 0; i < size_; ++i) ends_.push_back(end += config.experiment->split(unsplit(i)).size());
   size_ = end;
 }
 
 CellGrid::~CellGrid() = default;
 CellGrid::CellGrid(CellGrid&&) noexcept = default;
 
-CellSpec CellGrid::uncut(std::size_t index) const {
+CellSpec CellGrid::unsplit(std::size_t index) const {
   GridValues values;
   std::size_t rest = index;
   std::vector<std::size_t> at(plan_->axes.size());
@@ -286,11 +286,11 @@ CellSpec CellGrid::uncut(std::size_t index) const {
 }
 
 CellSpec CellGrid::operator[](std::size_t index) const {
-  if (ends_.empty()) return uncut(index);
+  if (ends_.empty()) return unsplit(index);
   const auto at = std::upper_bound(ends_.begin(), ends_.end(), index);
   const std::size_t begin = at == ends_.begin() ? 0 : *(at - 1);
-  CellSpec cell = uncut(static_cast<std::size_t>(at - ends_.begin()));
-  return plan_->whole.experiment->parts(std::move(cell)).at(index - begin);
+  CellSpec cell = unsplit(static_cast<std::size_t>(at - ends_.begin()));
+  return plan_->whole.experiment->split(std::move(cell)).at(index - begin);
 }
 
 void require_memory_of_cells(std::size_t cells) {

@@ -112,8 +112,8 @@ const Typed<SimulationConfig>& simulation_type() {
        field("prompt", &SimulationConfig::prompt, Typed<PromptConfig>{std::make_shared<const PromptType>()},
              "Context before the first token: text (with a corpus), or a list of token ids."),
        with_unit(integer_field("prompt_tokens", &SimulationConfig::prompt_tokens, 0, 100000,
-                               "Instead of one prompt: this many tokens of the "
-                               "corpus, from a random position for each trial."),
+                               "Instead of one prompt: this many tokens of the corpus, from a random "
+                               "position for each trial."),
                  "tokens"),
        field(
            "until", &SimulationConfig::until, until_type(),
@@ -212,10 +212,8 @@ std::vector<Field> config_fields() {
             choice<Engine>({{"auto", Engine::automatic}, {"plain", Engine::plain}, {"fast", Engine::fast}},
                            {{"quick", "fast"}}),
             "How decode and optimal_gamma draw tokens: \"plain\" reads whole rows of probabilities; \"fast\" "
-            "looks up "
-            "a few of them, whatever the vocabulary (rules token and lenient over stored rows or n-grams); "
-            "\"auto\" "
-            "takes the faster one."),
+            "looks up a few of them, whatever the vocabulary (rules token and lenient over stored rows or "
+            "n-grams); \"auto\" takes the faster one."),
       field("alpha", &Config::alpha, number(0, 1), "Acceptance rate, for predict, iid and schedules."),
       with_unit(integer_field("gamma", &Config::gamma, 0, 64, "Drafted tokens per round."), "tokens"),
       field("cost", &Config::cost, cost_type(), "Cost of a draft run."),
@@ -263,8 +261,10 @@ void check_names(const Config& config) {
     for (const auto& [path, value] : one.set) varied.push_back(path);
     const std::string printed = fmt::format("/cases/{}/printed", i);
     check_printed(one, printed);
-    const std::string reason = config.experiment->printed_unsupported_reason;
-    if (!one.printed.empty() && !reason.empty()) throw ConfigError(printed, reason);
+    if (one.printed.empty() || config.experiment->judges_printed) continue;
+    throw ConfigError(printed,
+                      fmt::format("{} has no formula to judge printed values by; show them as \"measured\"",
+                                  config.experiment->name));
   }
   for (std::size_t i = 0; config.figures && i < config.figures->size(); ++i) {
     const FigureConfig& figure = (*config.figures)[i];
@@ -288,18 +288,31 @@ Config::Config() : experiment(find_experiment("decode")) {
   if (const RuleKind* token = rule_family().find_entry("token")) rule = selected(*token);
 }
 
-const AnyStruct& Config::section_of(bool (*wanted)(const AnyStruct& section)) const {
-  for (const auto& [key, section] : sections) {
-    if (wanted(section)) return section;
-  }
-  static const std::vector<AnyStruct> defaults = [] {
-    std::vector<AnyStruct> all;
-    for (const SectionKind& section : section_kinds()) all.push_back(section.type->object()->make());
-    return all;
+namespace {
+
+/// Every section with its defaults, by key.
+const std::map<std::string, AnyStruct>& default_sections() {
+  static const std::map<std::string, AnyStruct> all = [] {
+    std::map<std::string, AnyStruct> sections;
+    for (const SectionKind& section : section_kinds())
+      sections.emplace(section.key, section.type->object()->make());
+    return sections;
   }();
-  const auto found = std::find_if(defaults.begin(), defaults.end(), wanted);
-  if (found == defaults.end()) throw std::logic_error("no section of a config has this struct");
-  return *found;
+  return all;
+}
+
+}  // namespace
+
+const std::string& detail::section_key(bool (*wanted)(const AnyStruct& section)) {
+  for (const auto& [key, section] : default_sections()) {
+    if (wanted(section)) return key;
+  }
+  throw std::logic_error("no section of a config has this struct");
+}
+
+const AnyStruct& Config::section_of(const std::string& key) const {
+  const auto found = sections.find(key);
+  return found != sections.end() ? found->second : default_sections().at(key);
 }
 
 void Config::add_section(const std::string& key) {
@@ -344,8 +357,7 @@ void refuse_many_cells(const Config& config, const std::string& what) {
     if (!many) continue;
     throw ConfigError(
         std::string("/") + key,
-        fmt::format("{} one configuration: leave this out with --set {}=null, and choose values "
-                    "with --set",
+        fmt::format("{} one configuration: leave this out with --set {}=null, and choose values with --set",
                     what, key));
   }
 }

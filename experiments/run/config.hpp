@@ -20,7 +20,7 @@
 
 namespace speclab {
 
-class Experiment;
+struct Experiment;
 
 struct ModelPair {
   ModelConfig target;
@@ -89,6 +89,15 @@ struct SectionKind {
 std::vector<SectionKind>& section_kinds();
 const SectionKind& section_kind(const std::string& key);
 
+namespace detail {
+const std::string& section_key(bool (*wanted)(const AnyStruct& section));
+}
+/// The key of the section whose struct is T.
+template <class T>
+const std::string& section_key() {
+  return detail::section_key([](const AnyStruct& section) { return section.is<T>(); });
+}
+
 /// What copies and destroys it is compiled once.
 struct Config {
   Config();
@@ -127,13 +136,13 @@ struct Config {
   /// The section whose struct is T, or its defaults.
   template <class T>
   const T& section() const {
-    return section_of([](const AnyStruct& section) { return section.is<T>(); }).template as<T>();
+    return section_of(section_key<T>()).template as<T>();
   }
   /// Adds the defaults of a section that the config leaves out, as results carry it.
   void add_section(const std::string& key);
 
  private:
-  const AnyStruct& section_of(bool (*wanted)(const AnyStruct& section)) const;
+  const AnyStruct& section_of(const std::string& key) const;
 };
 
 /// The description of the whole format. Kinds, experiments and sections are registered before its first use.

@@ -39,6 +39,18 @@ std::string text_of(const Config& config, const ConfigParts& parts) {
   return said.dump();
 }
 
+std::string text_of(const Type& type, const void* value) {
+  Json json;
+  type.write(value, json);
+  return json.dump();
+}
+
+void ConfigReader::note_section(const std::string& key) const {
+  const auto found = std::find_if(described_fields().begin(), described_fields().end(),
+                                  [&](const Field& field) { return field.name == key; });
+  parts_.insert(static_cast<std::size_t>(found - described_fields().begin()));
+}
+
 void ConfigReader::note(std::ptrdiff_t offset, std::size_t size) const {
   const auto found = std::find_if(offsets().begin(), offsets().end(), [&](std::ptrdiff_t at) {
     return at >= offset && at < offset + static_cast<std::ptrdiff_t>(size);

@@ -6,8 +6,10 @@
 #include <memory>
 #include <set>
 #include <string>
+#include <type_traits>
 #include <utility>
 
+#include "experiments/catalog/models/model_factory.hpp"
 #include "experiments/run/config.hpp"
 
 namespace speclab {
@@ -16,8 +18,10 @@ namespace speclab {
 using ConfigParts = std::set<std::size_t>;
 /// What a config says in these parts.
 std::string text_of(const Config& config, const ConfigParts& parts);
+/// A value as text.
+std::string text_of(const Type& type, const void* value);
 
-/// A config that notes which of its parts are read. Where a config is taken as one, any config will do.
+/// A config that notes which of its parts are read. Where one is asked for, a config will do.
 class ConfigReader {
  public:
   ConfigReader(const Config& config) : config_(&config) {}
@@ -32,29 +36,49 @@ class ConfigReader {
     return value;
   }
 
+  /// The section whose struct is T.
+  template <class T>
+  const T& section() const {
+    note_section(section_key<T>());
+    return config_->section<T>();
+  }
+
   const ConfigParts& parts() const { return parts_; }
 
  private:
   void note(std::ptrdiff_t offset, std::size_t size) const;
+  void note_section(const std::string& key) const;
 
   const Config* config_;
   mutable ConfigParts parts_;
+};
+
+/// What a builder takes besides a config.
+template <class T>
+struct Given {
+  const Typed<T>& type;
+  const T& value;
 };
 
 /// Things that were built from configs.
 template <class T>
 class BuiltFromConfigs {
  public:
-  /// `build(reader)`, or what it returned for another config that said the same in the parts that it read
-  /// there. `more` stands for everything else that `build` depends on. Nothing is kept when it throws.
-  template <class Build>
-  std::shared_ptr<const T> get(const Config& config, const Build& build, const std::string& more = {}) {
+  /// `build(reader, place, given values...)`, or what it returned for equal values and another config that
+  /// said the same in the parts that it read there. `build` captures nothing, so that it depends on nothing
+  /// else; `place` is for errors and for what is shared in turn. Nothing is kept when it throws.
+  template <class Build, class... More>
+  std::shared_ptr<const T> get(const Config& config, const SharedPlace& place, Build build,
+                               const Given<More>&... given) {
+    static_assert(std::is_empty_v<Build>, "captures what is not read from the config, nor given");
+    std::string more;
+    (add_text(given, more), ...);
     for (const auto& [parts, kept] : kept_) {
       const auto found = kept.find(more + text_of(config, parts));
       if (found != kept.end()) return found->second;
     }
     const ConfigReader reader(config);
-    auto built = std::make_shared<const T>(build(reader));
+    auto built = std::make_shared<const T>(build(reader, place, given.value...));
     kept_[reader.parts()].emplace(more + text_of(config, reader.parts()), built);
     return built;
   }
@@ -62,6 +86,11 @@ class BuiltFromConfigs {
   void clear() { kept_.clear(); }
 
  private:
+  template <class More>
+  static void add_text(const Given<More>& given, std::string& text) {
+    text += text_of(*given.type.type, &given.value) + "\n";
+  }
+
   std::map<ConfigParts, std::map<std::string, std::shared_ptr<const T>>> kept_;
 };
 

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <array>
-#include <nlohmann/json.hpp>
 
 #include "core/stop.hpp"
 #include "experiments/format/config_error.hpp"
@@ -28,13 +27,12 @@ void require_context(const Setup& setup, int gamma) {
   for (const Model* model : {&setup.target, &setup.draft}) {
     const auto most = model->most_context();
     if (!most || text <= *most) continue;
-    throw ConfigError(
-        "/simulation/length",
-        fmt::format("{} rounds of gamma = {} after a prompt of {} tokens make a text of more than "
-                    "{} tokens, which is the context of the {}; decode less in each of more trials, "
-                    "or give the model a larger \"context\"",
-                    setup.simulation.length, gamma, prompt, *most,
-                    model == &setup.target ? "target" : "draft"));
+    throw ConfigError("/simulation/length",
+                      fmt::format("{} rounds of gamma = {} after a prompt of {} tokens make a text of more "
+                                  "than {} tokens, which is the context of the {}; decode less in each of "
+                                  "more trials, or give the model a larger \"context\"",
+                                  setup.simulation.length, gamma, prompt, *most,
+                                  model == &setup.target ? "target" : "draft"));
   }
 }
 
@@ -67,9 +65,9 @@ Independence independence_of_contexts(const SimulationSize& simulation) {
 }
 
 std::shared_ptr<const Setup> JobList::setup(const Config& config) {
-  return setups_.get(config, [&](const ConfigReader& reader) {
-    auto recorded = recorded_setup(reader, factory_);
-    return recorded ? *std::move(recorded) : build_setup(reader, factory_);
+  return setups_.get(config, {"", factory_}, [](const ConfigReader& reader, const SharedPlace& place) {
+    auto recorded = recorded_setup(reader, place.factory);
+    return recorded ? *std::move(recorded) : build_setup(reader, place.factory);
   });
 }
 
@@ -131,12 +129,8 @@ std::uint64_t JobList::total() const {
   return total;
 }
 
-Division division_of_decoding(const Config& cell, const std::vector<std::string>& others) {
-  const SimulationSize simulation = simulation_size(cell);
-  Json same = config_json(cell);
-  for (const char* key : {"cost", "input_rounding"}) same.erase(key);
-  for (const std::string& key : others) same.erase(key);
-  return {simulation.has_independent_trials() ? simulation.cut().count() : 1, same.dump()};
+bool decodes(const Job& job) {
+  return job.kind == JobKind::decode || job.kind == JobKind::independent_acceptances;
 }
 
 void require_gpu_form(const Job& job) {
@@ -145,9 +139,6 @@ void require_gpu_form(const Job& job) {
       "--backend cuda runs independent acceptances (experiment iid), and decode and optimal_gamma of two "
       "models of stored rows, verified by token or lenient, on the fast engine; --backend cpu runs "
       "everything";
-  if (job.kind != JobKind::decode) {
-    throw ConfigError("/experiment", fmt::format("it has no form for the GPU; {}", remedy));
-  }
   const Setup& setup = *job.setup;
   if (setup.target.table() == nullptr || setup.draft.table() == nullptr) {
     throw ConfigError("/models", fmt::format("the rows of these are not stored; {}", remedy));

@@ -18,8 +18,8 @@
 #include "analysis/statistics/estimates.hpp"
 #include "experiments/catalog/models/model_factory.hpp"
 #include "experiments/run/backend.hpp"
+#include "experiments/run/batch_tallies.hpp"
 #include "experiments/run/config_reader.hpp"
-#include "experiments/run/job_part.hpp"
 #include "experiments/run/setup.hpp"
 #include "experiments/run/until.hpp"
 #include "sim/control.hpp"
@@ -57,7 +57,10 @@ Independence independence_of_rounds(const Job& job);
 /// The same of what depends on the contexts that rounds come through.
 Independence independence_of_contexts(const SimulationSize& simulation);
 
-/// Throws ConfigError for a job that is neither rounds of independent acceptances nor decoding of two stored
+/// Whether a job plays rounds, from models or of independent acceptances.
+bool decodes(const Job& job);
+
+/// Throws ConfigError for a job that decodes, but neither rounds of independent acceptances nor two stored
 /// tables on the fast engine, naming what the GPU can run.
 void require_gpu_form(const Job& job);
 
@@ -78,12 +81,14 @@ class JobList {
   /// Rounds of the config's simulation whose acceptances are independent, of probability alpha.
   Job& independent_acceptances(const Config& config, double alpha);
 
-  /// What else cells share: built from their configs, of one type each.
-  template <class T>
-  BuiltFromConfigs<T>& shared() {
+  /// What else cells share, of one type each: BuiltFromConfigs::get, with `path` for errors.
+  template <class T, class Build, class... More>
+  std::shared_ptr<const T> shared(const Config& config, const std::string& path, Build build,
+                                  const Given<More>&... given) {
     std::any& all = shared_[typeid(T)];
     if (!all.has_value()) all = std::make_shared<BuiltFromConfigs<T>>();
-    return *std::any_cast<const std::shared_ptr<BuiltFromConfigs<T>>&>(all);
+    return std::any_cast<const std::shared_ptr<BuiltFromConfigs<T>>&>(all)->get(
+        config, SharedPlace{path, factory_}, build, given...);
   }
 
   /// Forgets the jobs and their set-ups, but not what the factory made and what else is shared.

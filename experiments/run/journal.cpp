@@ -30,10 +30,9 @@ Journal::Journal(const std::filesystem::path& folder, const RunIdentity& identit
 void Journal::read(Resume resume) {
   const auto start_anew = [&](const std::string& reason) {
     if (resume == Resume::required) {
-      throw UsageError(
-          fmt::format("{}: cannot go on with the earlier run: {}; without --resume require it is "
-                      "started anew",
-                      file_.string(), reason));
+      throw UsageError(fmt::format(
+          "{}: cannot go on with the earlier run: {}; without --resume require it is started anew",
+          file_.string(), reason));
     }
     if (resume == Resume::automatic) notes_.push_back("the earlier run is not gone on with: " + reason);
     std::filesystem::remove(file_);

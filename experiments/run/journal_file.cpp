@@ -36,11 +36,11 @@ struct BatchCounts {
   std::vector<std::uint64_t> inner_runs, accepted_lengths;
 };
 
-/// One of these: a finished cell, a part of one, or that the shard is finished.
+/// One of these: a finished cell, what some batches of its jobs gave, or that the shard is finished.
 struct Line {
   std::size_t cell = 0;
   std::shared_ptr<const Json> result = {};
-  std::optional<JobPart> part = {};
+  std::optional<BatchTallies> tallies = {};
   bool complete = false;
 };
 
@@ -100,29 +100,25 @@ class TallyType final : public Type {
 };
 
 /// Without the cell, which stands beside it.
-const Typed<JobPart>& part_type() {
+const Typed<BatchTallies>& tallies_type() {
   static const auto engine = choice<EngineUsed>(
       {{"plain", EngineUsed::plain}, {"fast", EngineUsed::fast}, {"iid", EngineUsed::iid}});
   static const Typed<Tally> tally{std::make_shared<const TallyType>()};
-  static const auto type = result_object<JobPart>("part", {{"job", &JobPart::job},
-                                                           {"look", &JobPart::look},
-                                                           {"first", &JobPart::first},
-                                                           {"batches", &JobPart::batches},
-                                                           {"engine", &JobPart::engine, engine},
-                                                           {"why_plain", &JobPart::why_plain},
-                                                           {"work", &JobPart::work},
-                                                           {"tallies", &JobPart::tallies, tally}});
+  static const auto type = result_object<BatchTallies>("part", {{"job", &BatchTallies::job},
+                                                                {"look", &BatchTallies::look},
+                                                                {"first", &BatchTallies::first},
+                                                                {"batches", &BatchTallies::batches},
+                                                                {"engine", &BatchTallies::engine, engine},
+                                                                {"why_plain", &BatchTallies::why_plain},
+                                                                {"work", &BatchTallies::work},
+                                                                {"tallies", &BatchTallies::tallies, tally}});
   return type;
 }
-
-}  // namespace
-
-namespace {
 
 const Typed<Line>& line_type() {
   static const auto type = result_object<Line>("line", {{"cell", &Line::cell},
                                                         sparse("result", &Line::result, any_json()),
-                                                        {"part", &Line::part, part_type()},
+                                                        {"part", &Line::tallies, tallies_type()},
                                                         sparse("complete", &Line::complete)});
   return type;
 }
@@ -191,12 +187,12 @@ bool add_line(const std::string& line, JournalContent& content) {
   const auto value = value_of(line, line_type());
   if (!value || value->cell >= content.head->cells) return false;
   if (!value->result) {
-    if (value->part) {
-      content.parts.push_back(*value->part);
-      content.parts.back().cell = value->cell;
+    if (value->tallies) {
+      content.tallies.push_back(*value->tallies);
+      content.tallies.back().cell = value->cell;
     }
     content.complete = content.complete || value->complete;
-    return value->part || value->complete;
+    return value->tallies || value->complete;
   }
   try {
     content.cells[value->cell] = read_cell(*content.head->config.experiment, *value->result);
@@ -376,8 +372,8 @@ void JournalWriter::add(std::size_t cell, const CellResult& result) {
       line_type()));
 }
 
-void JournalWriter::add(const JobPart& part) {
-  add_line(line_of(Line{.cell = part.cell, .part = part}, line_type()));
+void JournalWriter::add(const BatchTallies& tallies) {
+  add_line(line_of(Line{.cell = tallies.cell, .tallies = tallies}, line_type()));
 }
 
 void JournalWriter::complete() { add_line(line_of(Line{.complete = true}, line_type())); }

@@ -40,7 +40,7 @@ std::string difference(const JournalHead& earlier, const JournalHead& now);
 struct JournalContent {
   std::optional<JournalHead> head;  ///< none when the first line is damaged, or of another version
   FinishedCells cells;
-  std::vector<JobPart> parts;
+  std::vector<BatchTallies> tallies;
   bool complete = false;    ///< whether the process that wrote it said that its shard is finished
   std::size_t damaged = 0;  ///< whole lines that are not as they were written
   bool torn = false;        ///< whether the last line has no end
@@ -99,7 +99,7 @@ class JournalWriter {
   JournalWriter& operator=(const JournalWriter&) = delete;
 
   void add(std::size_t cell, const CellResult& result);
-  void add(const JobPart& part);
+  void add(const BatchTallies& tallies);
   /// Says that the shard is finished.
   void complete();
 

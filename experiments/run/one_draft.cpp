@@ -10,9 +10,9 @@ void require_one_draft(const AnyRule& rule, const RuleConfig& config, const std:
   if (rule->one_draft()) return;
   throw ConfigError(
       config.path + "/kind",
-      fmt::format("\"{}\" drafts several sequences at once, and {} takes rounds of one; choose a "
-                  "rule of one draft",
-                  config.name(), experiment));
+      fmt::format(
+          "\"{}\" drafts several sequences at once, and {} takes rounds of one; choose a rule of one draft",
+          config.name(), experiment));
 }
 
 }  // namespace speclab

@@ -176,16 +176,8 @@ void HeldCells::each_json(const std::function<void(const Json& cell)>& use) cons
 void write_text(const Result& result, const CellSource& cells,
                 const std::function<void(const std::string& piece)>& out) {
   const auto type = result_type(*result.config.experiment);
-  const Result head{.version = result.version,
-                    .title = result.title,
-                    .config = result.config,
-                    .inputs = result.inputs,
-                    .corpora = result.corpora,
-                    .interval_confidence = result.interval_confidence,
-                    .partial = result.partial,
-                    .cells = {}};
   Json json;
-  write(type, head, json);
+  write(type, Result{result, {}}, json);
   std::string text = json.dump(1);
   constexpr std::string_view no_cells = "[]\n}";
   text.resize(text.size() - no_cells.size());  // "cells" is the last key

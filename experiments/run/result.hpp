@@ -89,7 +89,8 @@ struct CellResult : CaseConfig {
 /// The printed value of a metric; null when there is none.
 const std::string* printed_value(const CellResult& cell, Metric metric);
 
-struct Result {
+/// What a result says before its cells.
+struct ResultHead {
   std::string version;
   std::string title;
   Config config;                  ///< with the sections of its experiment
@@ -98,6 +99,9 @@ struct Result {
       {};  ///< of the cells' key "corpus", each once; none without
   double interval_confidence = 0.95;
   bool partial = false;
+};
+
+struct Result : ResultHead {
   std::vector<CellResult> cells;
 };
 

@@ -62,8 +62,7 @@ std::string what_fits(const ModelConfig& target) {
   if (own == nullptr) return "";
   return fmt::format(
       "; a GGUF file with the same tokenizer fits, one with another by \"tokens_of\": \"{0}\", and n-grams "
-      "of a corpus with \"tokenization\": "
-      "\"gguf\", \"tokenizer\": \"{0}\"",
+      "of a corpus with \"tokenization\": \"gguf\", \"tokenizer\": \"{0}\"",
       own->file);
 }
 

@@ -44,10 +44,11 @@ WantedPrecision wanted_precision(const WantedInterval& interval, std::uint64_t f
 void require_first_look(const UntilConfig& until, std::uint64_t rounds) {
   const std::uint64_t most = until.most_rounds;
   if (rounds <= most) return;
-  throw ConfigError("/simulation/until/most_rounds",
-                    fmt::format("{} is less than the {} rounds before the first look; give more, or begin "
-                                "with fewer sequences",
-                                most, rounds));
+  throw ConfigError(
+      "/simulation/until/most_rounds",
+      fmt::format(
+          "{} is less than the {} rounds before the first look; give more, or begin with fewer sequences",
+          most, rounds));
 }
 
 bool narrow_enough(const Interval& interval, const UntilConfig& until) {
@@ -69,27 +70,25 @@ void require_interval(const UntilConfig& until, const std::vector<Metric>& known
 
 void run_until(Job& job, const std::string& experiment, double confidence) {
   if (job.precision) return;  // of another cell, too
-  const bool decodes = job.kind == JobKind::decode || job.kind == JobKind::independent_acceptances;
-  if (!decodes && job.kind != JobKind::acceptance) refuse_until_of(experiment);
+  if (!decodes(job) && job.kind != JobKind::acceptance) refuse_until_of(experiment);
   using enum Metric;
   std::vector<Metric> known{alpha_overlap};
-  if (decodes)
+  if (decodes(job))
     known.insert(known.end(), {alpha_examined, alpha_drafted, tokens_per_target_step, tokens_variance,
                                speedup, operations, memory_accesses});
   const UntilConfig& until = job.wanted.value().until;
   require_interval(until, known, experiment);
   if (job.simulation.prompts.size() > 1) {
-    throw ConfigError(
-        "/simulation/until",
-        "does not go with recorded texts, nor with \"prompt_tokens\": their number is fixed; say "
-        "\"trials\" alone");
+    throw ConfigError("/simulation/until",
+                      "does not go with recorded texts, nor with \"prompt_tokens\": their number is fixed; "
+                      "say \"trials\" alone");
   }
   const std::uint32_t least = job.kind == JobKind::independent_acceptances ? 2 : least_independent_trials;
   if (job.simulation.trials < least) {
-    throw ConfigError("/simulation/trials",
-                      fmt::format("{} is too few to look at an interval after them; \"until\" begins with at "
-                                  "least {}",
-                                  job.simulation.trials, least));
+    throw ConfigError(
+        "/simulation/trials",
+        fmt::format("{} is too few to look at an interval after them; \"until\" begins with at least {}",
+                    job.simulation.trials, least));
   }
   job.simulation = doubling_size(job.simulation);
   require_first_look(until, job.simulation.total());
@@ -125,10 +124,13 @@ BatchSpan batches_of_look(const SimulationSize& size, int look) {
 }
 
 void refuse_until_of(const std::string& experiment) {
+  std::vector<std::string> known;
+  for (const Experiment* one : experiments()) {
+    if (one->until) known.push_back(one->name);
+  }
   throw ConfigError("/simulation/until",
-                    fmt::format("is for decode, acceptance, iid and compare; \"{}\" simulates what "
-                                "\"trials\" and \"length\" say",
-                                experiment));
+                    fmt::format("is for {}; \"{}\" simulates what \"trials\" and \"length\" say",
+                                fmt::join(known, ", "), experiment));
 }
 
 void refuse_until(const Config& config, const std::string& what) {

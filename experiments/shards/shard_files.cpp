@@ -60,11 +60,6 @@ std::vector<std::pair<fs::path, Shard>> journals_in(const fs::path& folder) {
                   file.string(), what, other));
 }
 
-bool overlap(const JobPart& a, const JobPart& b) {
-  return a.cell == b.cell && a.job == b.job && a.look == b.look && a.first < b.first + b.tallies.size() &&
-         b.first < a.first + a.tallies.size();
-}
-
 /// Adds what a journal has to a run, which is there once `accept` returns for its first line. What another
 /// process finished, too, must be the same.
 void add(const fs::path& file, const Shard& shard, std::optional<ShardedRun>& run,
@@ -85,13 +80,13 @@ void add(const fs::path& file, const Shard& shard, std::optional<ShardedRun>& ru
   if (!from || !from->head) return;
   ShardContent& content = run->shards.at(static_cast<std::size_t>(shard.index - 1));
   const std::string others = content.files.empty() ? "" : content.files.front();
-  for (JobPart& part : from->parts) {
-    const auto known = std::find_if(content.parts.begin(), content.parts.end(),
-                                    [&](const JobPart& one) { return overlap(one, part); });
-    if (known == content.parts.end()) {
-      content.parts.push_back(std::move(part));
-    } else if (*known != part) {
-      refuse_different(fmt::format("a part of cell {}", part.cell), file, others);
+  for (BatchTallies& some : from->tallies) {
+    const auto known = std::find_if(content.tallies.begin(), content.tallies.end(),
+                                    [&](const BatchTallies& one) { return overlap(one, some); });
+    if (known == content.tallies.end()) {
+      content.tallies.push_back(std::move(some));
+    } else if (*known != some) {
+      refuse_different(fmt::format("batches of cell {}", some.cell), file, others);
     }
   }
   content.said_complete = content.said_complete || from->complete;
@@ -213,21 +208,21 @@ std::vector<ShardPlan> plans_of(const fs::path& folder, const JournalHead& head,
 std::vector<ShardState> shard_states(const fs::path& folder, const ShardedRun& run,
                                      const std::vector<ShardPlan>& plans) {
   const auto count = static_cast<int>(run.shards.size());
-  // The jobs of divided cells, by the cell that names them: those that any shard has a part of.
+  // The jobs of cells that are cut, by the cell that names them: those that any shard has batches of.
   std::map<std::size_t, std::set<std::size_t>> jobs;
-  std::vector<std::map<std::pair<int, std::size_t>, std::size_t>> parts(run.shards.size());
+  std::vector<std::map<std::pair<int, std::size_t>, std::size_t>> done(run.shards.size());
   for (std::size_t at = 0; at < run.shards.size(); ++at) {
-    for (const JobPart& part : run.shards[at].parts) {
-      jobs[part.cell].insert(part.job);
-      ++parts[at][{part.look, part.cell}];
+    for (const BatchTallies& some : run.shards[at].tallies) {
+      jobs[some.cell].insert(some.job);
+      ++done[at][{some.look, some.cell}];
     }
   }
   const auto finished = [&](const ShardPlan& plan, std::size_t at, std::size_t cell) {
-    if (plan.has_looks(cell)) return parts[at].contains({plan.look(), plan.name_of(cell)});
-    if (!plan.divided(cell)) return run.cells.contains(cell);
+    if (plan.has_looks(cell)) return done[at].contains({plan.look(), plan.name_of(cell)});
+    if (!plan.is_cut(cell)) return run.cells.contains(cell);
     const auto named = jobs.find(cell);
-    // A divided cell without a job of its name has those of a cell before it.
-    return named == jobs.end() ? run.shards[at].said_complete : parts[at][{1, cell}] == named->second.size();
+    // A cell without a job of its name has those of a cell before it.
+    return named == jobs.end() ? run.shards[at].said_complete : done[at][{1, cell}] == named->second.size();
   };
   std::vector<ShardState> states(run.shards.size());
   std::vector<bool> unsure(run.shards.size());  // before its end a shard may lack jobs that none has begun
@@ -239,7 +234,7 @@ std::vector<ShardState> shard_states(const fs::path& folder, const ShardedRun& r
         const auto at = static_cast<std::size_t>(shard - 1);
         ++states[at].cells;
         states[at].finished += finished(plan, at, cell) ? 1 : 0;
-        unsure[at] = unsure[at] || (plan.divided(cell) && !plan.has_looks(cell));
+        unsure[at] = unsure[at] || (plan.is_cut(cell) && !plan.has_looks(cell));
       }
     }
   }

@@ -33,7 +33,7 @@ std::string shard_error(const std::filesystem::path& folder, const Shard& shard)
 
 /// What is finished of one shard besides whole cells, by all processes that ran it.
 struct ShardContent {
-  std::vector<JobPart> parts;
+  std::vector<BatchTallies> tallies;
   bool said_complete = false;      ///< by a process that ran it to its end
   std::vector<std::string> files;  ///< the journals read
   std::size_t damaged = 0;         ///< lines that were left out
@@ -59,7 +59,7 @@ ShardedRun read_shard(const std::filesystem::path& folder, const Shard& shard, c
 /// How far a shard is.
 struct ShardState {
   int shard = 0;
-  std::size_t cells = 0;     ///< a cell that is divided counts in every shard that has a part of it, and in
+  std::size_t cells = 0;     ///< a cell that is cut counts in every shard that has batches of it, and in
                              ///< every look
   std::size_t finished = 0;  ///< of these
   bool complete = false;

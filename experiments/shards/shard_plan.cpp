@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <nlohmann/json.hpp>
 
 #include "experiments/format/config_error.hpp"
 #include "experiments/run/setup.hpp"
@@ -15,10 +16,30 @@ namespace speclab {
 namespace {
 
 /// So many cells are held at a time, with what they need to run: about 10 MB.
-constexpr std::size_t cells_in_block = 4096;
+constexpr std::size_t cells_in_turn = 4096;
 
 double cost_of(const Config& cell) {
   return static_cast<double>(simulation_size(cell).total()) * (cell.gamma + 1);
+}
+
+/// The batches of a cell that can be run apart; 1 for a cell that stays whole.
+std::uint32_t batches_of(CutBetween cut, const SimulationSize& size) {
+  switch (cut) {
+    case CutBetween::nothing:
+      return 1;
+    case CutBetween::trials:
+      return size.has_independent_trials() ? size.cut().count() : 1;
+    case CutBetween::rounds:
+      return size.independent_cut().count();
+  }
+  return 1;
+}
+
+/// What a cell says of its jobs, for experiments whose cells share some.
+std::string said_of_jobs(const Experiment& experiment, const Config& cell) {
+  Json said = config_json(cell);
+  for (const std::string& key : experiment.not_of_jobs) said.erase(key);
+  return said.dump();
 }
 
 }  // namespace
@@ -40,7 +61,7 @@ Shard shard_named(const std::string& words) {
 
 ShardPlan::ShardPlan(const Experiment& experiment, const CellGrid& cells, int shards, Backend backend,
                      const std::optional<LookCells>& look)
-    : shards_(shards), look_(look ? look->look : 1), group_of_(cells.size(), no_group) {
+    : shards_(shards), look_(look ? look->look : 1), simulation_of_(cells.size(), no_simulation) {
   std::unordered_map<std::string, std::uint32_t> by_jobs;
   if (look) {
     for (const std::size_t cell : look->cells) add(experiment, cell, cells[cell].config, backend, by_jobs);
@@ -48,92 +69,101 @@ ShardPlan::ShardPlan(const Experiment& experiment, const CellGrid& cells, int sh
     for (std::size_t cell = 0; cell < cells.size(); ++cell)
       add(experiment, cell, cells[cell].config, backend, by_jobs);
   }
-  const double total = groups_.empty() ? 0 : groups_.back().begin + groups_.back().cost;
+  const double total = simulations_.empty() ? 0 : simulations_.back().begin + simulations_.back().cost;
   each_ = total / shards;
   const auto shard_at = [&](double cost) {
     return each_ > 0 ? static_cast<std::int32_t>(std::clamp(cost / each_, 0.0, shards - 1.0)) : 0;
   };
-  for (Group& group : groups_) {
-    const double end = group.begin + group.cost;
-    group.first = group.last = shard_at((group.begin + end) / 2);
-    if (group.batches == 1 || group.cost <= each_ / 4) continue;
-    group.first = shard_at(group.begin);
-    group.last = shard_at(end);
+  for (Simulation& one : simulations_) {
+    const double end = one.begin + one.cost;
+    one.first = one.last = shard_at((one.begin + end) / 2);
+    if (one.batches == 1 || one.cost <= each_ / 4) continue;
+    one.first = shard_at(one.begin);
+    one.last = shard_at(end);
     // A shard at either end may be left without a batch.
-    while (group.first < group.last && batch_at(group, group.first + 1) == 0) ++group.first;
-    while (group.first < group.last && batch_at(group, group.last) == group.batches) --group.last;
+    while (one.first < one.last && batch_at(one, one.first + 1) == 0) ++one.first;
+    while (one.first < one.last && batch_at(one, one.last) == one.batches) --one.last;
   }
 }
 
 void ShardPlan::add(const Experiment& experiment, std::size_t at, const Config& cell, Backend backend,
                     std::unordered_map<std::string, std::uint32_t>& by_jobs) {
-  Division division = experiment.division(cell);
-  auto group = static_cast<std::uint32_t>(groups_.size());
-  if (!division.jobs.empty()) group = by_jobs.try_emplace(std::move(division.jobs), group).first->second;
-  group_of_[at] = group;
-  if (group < groups_.size()) return;
-  Group one{.cost = cost_of(cell), .first_cell = at};
-  if (!groups_.empty()) one.begin = groups_.back().begin + groups_.back().cost;
-  if (backend == Backend::cpu) one.batches = division.batches;
+  auto place = static_cast<std::uint32_t>(simulations_.size());
+  if (experiment.cut == CutBetween::trials)
+    place = by_jobs.try_emplace(said_of_jobs(experiment, cell), place).first->second;
+  simulation_of_[at] = place;
+  if (place < simulations_.size()) return;
+  const SimulationSize size = simulation_size(cell);
+  Simulation one{.cost = cost_of(cell), .first_cell = at};
+  if (!simulations_.empty()) one.begin = simulations_.back().begin + simulations_.back().cost;
+  if (backend == Backend::cpu) one.batches = batches_of(experiment.cut, size);
   if (cell.simulation.until) {
-    one.looks = one.batches > 1 && cell.simulation.trials > 1 && group_of_.size() <= most_cells_in_looks;
+    one.looks = one.batches > 1 && size.trials > 1 && simulation_of_.size() <= most_cells_in_looks;
     one.batches = 1;
   }
   if (one.looks) {
-    const BatchSpan added = batches_of_look(simulation_size(cell), look_);
+    const BatchSpan added = batches_of_look(size, look_);
     one.first_batch = added.first;
     one.batches = added.last - added.first;
     one.cost *= std::exp2(std::max(look_ - 2, 0));
   }
-  groups_.push_back(one);
+  simulations_.push_back(one);
 }
 
-/// The batch at which a shard's part of the group begins.
-std::uint32_t ShardPlan::batch_at(const Group& group, int shard) const {
-  const double share = (each_ * shard - group.begin) / group.cost;
-  return static_cast<std::uint32_t>(std::lround(std::clamp(share, 0.0, 1.0) * group.batches));
+/// The batch at which what a shard runs of the simulation begins.
+std::uint32_t ShardPlan::batch_at(const Simulation& simulation, int shard) const {
+  const double before = (each_ * shard - simulation.begin) / simulation.cost;
+  return static_cast<std::uint32_t>(std::lround(std::clamp(before, 0.0, 1.0) * simulation.batches));
 }
 
-BatchSpan ShardPlan::range_of(const Group& group, int shard) const {
-  return {group.first_batch + (shard == group.first ? 0 : batch_at(group, shard)),
-          group.first_batch + (shard == group.last ? group.batches : batch_at(group, shard + 1))};
+BatchSpan ShardPlan::span_of(const Simulation& simulation, int shard) const {
+  return {simulation.first_batch + (shard == simulation.first ? 0 : batch_at(simulation, shard)),
+          simulation.first_batch +
+              (shard == simulation.last ? simulation.batches : batch_at(simulation, shard + 1))};
 }
 
-std::vector<std::vector<std::size_t>> ShardPlan::blocks_of(
-    const std::function<bool(std::size_t cell)>& wanted) const {
-  std::vector<std::size_t> cells;
-  for (std::size_t cell = 0; cell < group_of_.size(); ++cell) {
-    if (has(cell) && wanted(cell)) cells.push_back(cell);
-  }
-  std::stable_sort(cells.begin(), cells.end(),
-                   [&](std::size_t a, std::size_t b) { return group_of_[a] < group_of_[b]; });
-  std::vector<std::vector<std::size_t>> blocks;
-  for (const std::size_t cell : cells) {
-    const bool full = blocks.empty() || (blocks.back().size() >= cells_in_block &&
-                                         group_of_[blocks.back().back()] != group_of_[cell]);
-    if (full) blocks.emplace_back();
-    blocks.back().push_back(cell);
-  }
-  return blocks;
-}
-
-Share ShardPlan::share(int shard, const std::function<bool(std::size_t cell)>& wanted) const {
-  Share share;
-  share.look = look_;
-  share.blocks = blocks_of([&](std::size_t cell) {
-    if (!runs(cell, shard) || !wanted(cell)) return false;
-    if (divided(cell)) share.divided.emplace(cell, range_of(group_at(cell), shard - 1));
-    return true;
+/// All cells of a simulation are in one turn.
+std::vector<Turn> ShardPlan::turns_of(std::vector<CellTask> tasks) const {
+  std::stable_sort(tasks.begin(), tasks.end(), [&](const CellTask& a, const CellTask& b) {
+    return simulation_of_[a.cell] < simulation_of_[b.cell];
   });
-  return share;
+  std::vector<Turn> turns;
+  for (const CellTask& task : tasks) {
+    const bool full =
+        turns.empty() || (turns.back().size() >= cells_in_turn &&
+                          simulation_of_[turns.back().back().cell] != simulation_of_[task.cell]);
+    if (full) turns.emplace_back();
+    turns.back().push_back(task);
+  }
+  return turns;
+}
+
+std::vector<Turn> ShardPlan::turns(int shard, const std::function<bool(std::size_t cell)>& wanted) const {
+  std::vector<CellTask> tasks;
+  for (std::size_t cell = 0; cell < cells(); ++cell) {
+    if (!runs(cell, shard) || !wanted(cell)) continue;
+    CellTask& task = tasks.emplace_back(CellTask{.cell = cell});
+    if (!is_cut(cell)) continue;
+    task.batches = span_of(simulation_at(cell), shard - 1);
+    task.look = look_;
+  }
+  return turns_of(std::move(tasks));
+}
+
+std::vector<Turn> ShardPlan::turns_of_cut_cells() const {
+  std::vector<CellTask> tasks;
+  for (std::size_t cell = 0; cell < cells(); ++cell) {
+    if (is_cut(cell)) tasks.push_back({.cell = cell});
+  }
+  return turns_of(std::move(tasks));
 }
 
 std::vector<double> ShardPlan::costs() const {
   std::vector<double> costs(static_cast<std::size_t>(shards_));
-  for (const Group& group : groups_) {
-    for (std::int32_t shard = group.first; shard <= group.last; ++shard) {
-      const BatchSpan range = range_of(group, shard);
-      costs[static_cast<std::size_t>(shard)] += group.cost * (range.last - range.first) / group.batches;
+  for (const Simulation& one : simulations_) {
+    for (std::int32_t shard = one.first; shard <= one.last; ++shard) {
+      const BatchSpan span = span_of(one, shard);
+      costs[static_cast<std::size_t>(shard)] += one.cost * (span.last - span.first) / one.batches;
     }
   }
   return costs;
@@ -141,15 +171,15 @@ std::vector<double> ShardPlan::costs() const {
 
 bool ShardPlan::runs(std::size_t cell, int shard) const {
   if (!has(cell)) return false;
-  const Group& group = group_at(cell);
-  if (shard - 1 < group.first || shard - 1 > group.last) return false;
-  const BatchSpan range = range_of(group, shard - 1);
-  return range.first < range.last;
+  const Simulation& simulation = simulation_at(cell);
+  if (shard - 1 < simulation.first || shard - 1 > simulation.last) return false;
+  const BatchSpan span = span_of(simulation, shard - 1);
+  return span.first < span.last;
 }
 
 std::pair<int, int> ShardPlan::shards_of(std::size_t cell) const {
   if (!has(cell)) return {1, 0};
-  return {group_at(cell).first + 1, group_at(cell).last + 1};
+  return {simulation_at(cell).first + 1, simulation_at(cell).last + 1};
 }
 
 }  // namespace speclab

@@ -1,5 +1,6 @@
-// Which part of a run each of several processes takes. Random numbers are addressed by seed, trial and round,
-// so that parts need no messages: put together, they are the run of one process, byte for byte.
+// Which cells, or batches of cells, each of several processes runs. Random numbers are addressed by seed,
+// trial and round, so that they need no messages: put together, they are the run of one process, byte for
+// byte.
 #pragma once
 
 #include <cstdint>
@@ -30,11 +31,11 @@ Shard shard_named(const std::string& words);
 /// would take more memory than a merge has, some 25 kB a look, and every shard has enough cells of all kinds.
 inline constexpr std::size_t most_cells_in_looks = 10'000;
 
-/// What every shard runs. The cells, in order, are cut into parts of equal cost. The cost of a cell is its
-/// rounds times gamma + 1. Cells that share simulations stay together. A cell is cut between batches of its
-/// trials where its experiment allows that (Experiment::division) and it costs more than a quarter of a
-/// shard. Where simulations go on until they are precise, this is one look at them: the first, or one of
-/// those that follow with what is left to do. On a GPU every cell stays whole. Some 40 bytes a cell.
+/// What every shard runs: cells in order, of equal cost. The cost of a cell is its rounds times gamma + 1.
+/// Cells that share simulations stay together. A cell is cut between batches where its experiment allows that
+/// (Experiment::cut) and it costs more than a quarter of a shard. Where simulations go on until they are
+/// precise, this is one look at them: the first, or one of those that follow with what is left to do. On a
+/// GPU every cell stays whole. Some 40 bytes a cell.
 class ShardPlan {
  public:
   /// Of all cells and their first looks; of the cells of a later one alone where `look` is given.
@@ -43,52 +44,53 @@ class ShardPlan {
 
   int shards() const { return shards_; }
   /// Of the grid.
-  std::size_t cells() const { return group_of_.size(); }
+  std::size_t cells() const { return simulation_of_.size(); }
   int look() const { return look_; }
   /// What a shard, from 1, runs of the cells that `wanted` takes.
-  Share share(
+  std::vector<Turn> turns(
       int shard,
       const std::function<bool(std::size_t cell)>& wanted = [](std::size_t) { return true; }) const;
+  /// The cells that are cut, whole: what a merge makes results of.
+  std::vector<Turn> turns_of_cut_cells() const;
   /// Of each shard, in tokens drafted or emitted, by the size of the simulation; index 0 for shard 1.
   std::vector<double> costs() const;
-  /// The shards, from 1, between which a cell is divided, and those of them that run a part of it; the one
-  /// shard twice for a cell that is whole. None for a cell that this look is not for.
+  /// The first and the last shard, from 1, that may have batches of a cell (`runs` says which do); the one
+  /// shard twice for a cell that is whole. An empty range for a cell that this look is not for.
   std::pair<int, int> shards_of(std::size_t cell) const;
   bool runs(std::size_t cell, int shard) const;
-  /// Whether shards give parts of the cell, not its result.
-  bool divided(std::size_t cell) const { return has(cell) && group_at(cell).in_parts(); }
+  /// Whether shards give tallies of the cell, not its result.
+  bool is_cut(std::size_t cell) const { return has(cell) && simulation_at(cell).is_cut(); }
   /// Whether that is so because it has looks.
-  bool has_looks(std::size_t cell) const { return has(cell) && group_at(cell).looks; }
-  /// The first cell that shares its simulations: parts are named by it.
-  std::size_t name_of(std::size_t cell) const { return group_at(cell).first_cell; }
-  /// The cells that `wanted` takes, in blocks for Share.
-  std::vector<std::vector<std::size_t>> blocks_of(const std::function<bool(std::size_t cell)>& wanted) const;
+  bool has_looks(std::size_t cell) const { return has(cell) && simulation_at(cell).looks; }
+  /// The first cell that shares its simulations: tallies are named by it.
+  std::size_t name_of(std::size_t cell) const { return simulation_at(cell).first_cell; }
 
  private:
-  /// Cells that are run together.
-  struct Group {
-    double begin = 0;  ///< cost of all groups before it
+  /// What one cell simulates, or several that are likely to share their jobs.
+  struct Simulation {
+    double begin = 0;  ///< cost of all before it
     double cost = 0;
     std::size_t first_cell = 0;
     std::uint32_t first_batch = 0, batches = 1;
     bool looks = false;
     std::int32_t first = 0, last = 0;  ///< the shards that run it, from 0
 
-    bool in_parts() const { return looks || first < last; }
+    bool is_cut() const { return looks || first < last; }
   };
-  static constexpr std::uint32_t no_group = std::numeric_limits<std::uint32_t>::max();
-  bool has(std::size_t cell) const { return group_of_[cell] != no_group; }
-  const Group& group_at(std::size_t cell) const { return groups_[group_of_[cell]]; }
+  static constexpr std::uint32_t no_simulation = std::numeric_limits<std::uint32_t>::max();
+  bool has(std::size_t cell) const { return simulation_of_[cell] != no_simulation; }
+  const Simulation& simulation_at(std::size_t cell) const { return simulations_[simulation_of_[cell]]; }
   void add(const Experiment& experiment, std::size_t at, const Config& cell, Backend backend,
            std::unordered_map<std::string, std::uint32_t>& by_jobs);
-  std::uint32_t batch_at(const Group& group, int shard) const;
-  BatchSpan range_of(const Group& group, int shard) const;
+  std::uint32_t batch_at(const Simulation& simulation, int shard) const;
+  BatchSpan span_of(const Simulation& simulation, int shard) const;
+  std::vector<Turn> turns_of(std::vector<CellTask> tasks) const;
 
   int shards_;
   int look_ = 1;
   double each_ = 0;  ///< cost of a shard
-  std::vector<Group> groups_;
-  std::vector<std::uint32_t> group_of_;  ///< by cell
+  std::vector<Simulation> simulations_;
+  std::vector<std::uint32_t> simulation_of_;  ///< by cell
 };
 
 }  // namespace speclab

@@ -45,18 +45,19 @@ bool run(const Config& config, const ShardOptions& options) {
     journal.emplace(new_shard_journal(options.folder, options.shard), *head);
     Resumption resumption;
     resumption.describes = false;
-    resumption.parts = std::move(earlier.shards[static_cast<std::size_t>(options.shard.index - 1)].parts);
+    resumption.tallies = std::move(earlier.shards[static_cast<std::size_t>(options.shard.index - 1)].tallies);
     std::set<std::pair<int, std::size_t>> looks;
-    for (const JobPart& part : resumption.parts) looks.emplace(part.look, part.cell);
-    resumption.shares.emplace();
+    for (const BatchTallies& some : resumption.tallies) looks.emplace(some.look, some.cell);
+    resumption.turns.emplace();
     for (const ShardPlan& plan : plans_of(options.folder, *head, *identity.grid)) {
-      resumption.shares->push_back(plan.share(options.shard.index, [&](std::size_t cell) {
-        return plan.has_looks(cell) ? !looks.contains({plan.look(), plan.name_of(cell)})
-                                    : !earlier.cells.contains(cell);
-      }));
+      for (Turn& turn : plan.turns(options.shard.index, [&](std::size_t cell) {
+             return plan.has_looks(cell) ? !looks.contains({plan.look(), plan.name_of(cell)})
+                                         : !earlier.cells.contains(cell);
+           }))
+        resumption.turns->push_back(std::move(turn));
     }
-    resumption.keep = [&](std::size_t cell, const CellResult& result) { journal->add(cell, result); };
-    resumption.keep_part = [&](const JobPart& part) { journal->add(part); };
+    resumption.keep.cell = [&](std::size_t cell, const CellResult& result) { journal->add(cell, result); };
+    resumption.keep.tallies = [&](const BatchTallies& tallies) { journal->add(tallies); };
     return resumption;
   };
   const RunResult result = run_config(config, options.control_for, resume, options.backend);
@@ -89,7 +90,7 @@ MergedRun merge_once(const std::filesystem::path& folder,
                      const std::function<Control(std::uint64_t total)>& control_for) {
   ShardedRun run = read_shards(folder);
   const Experiment& experiment = *run.head.config.experiment;
-  // What divided cells gave, for the time of the merge.
+  // The results of cells that were cut, for the time of the merge.
   remove_merge_journals(folder);
   const std::filesystem::path scratch = new_merge_journal(folder);
   std::optional<JournalWriter> writer(std::in_place, scratch, run.head);
@@ -106,11 +107,10 @@ MergedRun merge_once(const std::filesystem::path& folder,
       throw UsageError(missing);
     next.look = plans.back().look() + 1;
     Resumption resumption;
-    const ShardPlan& all = plans.front();
-    resumption.shares = {Share{all.blocks_of([&](std::size_t cell) { return all.divided(cell); }), {}}};
+    resumption.turns = plans.front().turns_of_cut_cells();
     for (ShardContent& content : run.shards)
-      std::move(content.parts.begin(), content.parts.end(), std::back_inserter(resumption.parts));
-    resumption.keep = [&](std::size_t cell, const CellResult& result) { writer->add(cell, result); };
+      std::move(content.tallies.begin(), content.tallies.end(), std::back_inserter(resumption.tallies));
+    resumption.keep.cell = [&](std::size_t cell, const CellResult& result) { writer->add(cell, result); };
     resumption.needs_look = [&](std::size_t cell, int look) {
       if (look == next.look) next.cells.push_back(cell);
     };
@@ -164,12 +164,12 @@ MergedRun merge_shards(const std::filesystem::path& folder,
                        const std::function<Control(std::uint64_t total)>& control_for) {
   while (true) {
     MergedRun merged = merge_once(folder, control_for);
-    // The list of a look may have been lost while its parts were not.
+    // The list of a look may have been lost while its tallies were not.
     if (merged.next && merged.sentence.empty()) continue;
     if (merged.next) {
       merged.sentence = fmt::format(
-          "the intervals of {} cells are wider than asked for; shards run look {} at them, "
-          "then they are merged again\n{}",
+          "the intervals of {} cells are wider than asked for; shards run look {} at them, then they are "
+          "merged again\n{}",
           merged.next->cells.size(), merged.next->look, merged.sentence);
     }
     return merged;

@@ -36,13 +36,13 @@ ShardEstimate estimate_shard(const Config& config, int shards, double seconds) {
     return Control{.stop = [&] { return interrupted() || seconds_since(prepared) > seconds; },
                    .progress = [&](std::uint64_t more) { done += more; }};
   };
-  const auto first_share = [&](const RunIdentity& identity) {
+  const auto first_shard = [&](const RunIdentity& identity) {
     Resumption resumption;
     resumption.describes = false;
-    resumption.shares = {ShardPlan(*config.experiment, *identity.grid, shards, Backend::cpu).share(1)};
+    resumption.turns = ShardPlan(*config.experiment, *identity.grid, shards, Backend::cpu).turns(1);
     return resumption;
   };
-  run_config(config, control_for, first_share);
+  run_config(config, control_for, first_shard);
   const double worked = seconds_since(prepared);
   estimate.prepare_seconds = std::chrono::duration<double>(prepared - start).count();
   if (total == 0) estimate.work_seconds = worked;

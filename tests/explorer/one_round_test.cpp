@@ -54,9 +54,9 @@ std::map<std::string, std::vector<double>> numbers_of(const Record& record) {
 
 const std::vector<std::int32_t> target{50, 30, 20};
 const std::vector<std::int32_t> draft{10, 30, 60};
-constexpr std::int32_t gamma = 2;
+constexpr std::int32_t drafted = 2;
 
-RoundTask task_of(const OfferedRule& rule) { return {rule.name, rule.value, gamma, target, draft}; }
+RoundTask task_of(const OfferedRule& rule) { return {rule.name, rule.value, drafted, target, draft}; }
 
 Model table_of_weights(const std::vector<std::int32_t>& weights) {
   std::vector<double> row(weights.begin(), weights.end());
@@ -90,7 +90,7 @@ TEST_CASE("rounds of the page are the simulator's, draw by draw") {
   const Model q = table_of_weights(draft);
   for (const OfferedRule& rule : offered_rules()) {
     CAPTURE(rule.name);
-    const RulePrograms programs = rule_named(rule.name, rule.value, gamma);
+    const RulePrograms programs = rule_named(rule.name, rule.value, drafted);
     for (std::uint32_t round = 0; round < 50; ++round) {
       CAPTURE(round);
       Record record;
@@ -99,7 +99,7 @@ TEST_CASE("rounds of the page are the simulator's, draw by draw") {
       std::vector<Token> context;
       RoundScratch<double> scratch;
       SampledRandomSource random = sampled_random_source(7, 0, round);
-      const Round done = programs.sampled->round(p, q, gamma, context, random, scratch, RoundWatch());
+      const Round done = programs.sampled->round(p, q, drafted, context, random, scratch, RoundWatch());
       CHECK(drawn.at("accepted").front() == done.accepted);
       CHECK(drawn.at("emitted") == std::vector<double>(context.begin(), context.end()));
     }

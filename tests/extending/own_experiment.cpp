@@ -1,7 +1,5 @@
-// An experiment with a section and a result of its own: how often a round accepts everything.
-#include <cmath>
-
-#include "experiments/page/cells.hpp"
+// An experiment with a result of its own: how often a round accepts everything.
+#include "experiments/format/result_fields.hpp"
 #include "experiments/results/presentation.hpp"
 #include "experiments/run/jobs.hpp"
 #include "tests/extending/own_kinds.hpp"
@@ -16,38 +14,22 @@ struct WholeRounds {
   double share = 0;
 };
 
-const Typed<WholeRounds>& whole_rounds_type() {
-  static const auto type = object<WholeRounds>(
-      "whole_rounds", "Rounds that accepted every drafted token.",
-      {field("rounds", &WholeRounds::rounds, count<std::uint64_t>(), "Rounds."),
-       field("whole", &WholeRounds::whole, count<std::uint64_t>(), "Those that accepted everything."),
-       field("share", &WholeRounds::share, any_number(), "Their share.")});
-  return type;
-}
+}  // namespace
 
-class WholeRoundsCell final : public PreparedCell {
- public:
-  explicit WholeRoundsCell(Job& job) { jobs.push_back(&job); }
-  void run(CellResult& result, const RunContext&) override {
-    const Tally total = jobs.front()->outcome.total();
-    const auto gamma = static_cast<std::size_t>(jobs.front()->gamma);
-    auto own = std::make_shared<WholeRounds>();
-    own->rounds = total.rounds;
-    own->whole = gamma < total.accepted_lengths.size() ? total.accepted_lengths[gamma] : 0;
-    own->share = static_cast<double>(own->whole) / static_cast<double>(own->rounds);
-    result.own = std::move(own);
-  }
-};
+SPECLAB_RESULT(WholeRounds, "whole_rounds", rounds, whole, share);
 
-std::unique_ptr<PreparedCell> prepare_whole_rounds(const CellSpec& cell, JobList& jobs) {
-  return std::make_unique<WholeRoundsCell>(jobs.decode(jobs.setup(cell.config), cell.config.gamma));
-}
+namespace {
 
-std::vector<Table> whole_rounds_tables(const Result& result, const Timings&, const std::string& id) {
-  Table table{id + "-table", result.title, {"case", "share of whole rounds"}, {}, ""};
-  for (const CellResult& cell : result.cells)
-    table.rows.push_back({text_cell(cell.label), number_cell(own<WholeRounds>(cell).share)});
-  return {table};
+Work prepare_whole_rounds(const CellSpec& cell, JobList& jobs) {
+  Job& job = jobs.decode(jobs.setup(cell.config), cell.config.gamma);
+  return {.jobs = {&job}, .finish = [&job](CellResult& result, const auto&) {
+            const auto total = job.outcome.total();
+            const auto gamma = static_cast<std::size_t>(job.gamma);
+            WholeRounds own{.rounds = total.rounds};
+            if (gamma < total.accepted_lengths.size()) own.whole = total.accepted_lengths[gamma];
+            own.share = static_cast<double>(own.whole) / static_cast<double>(own.rounds);
+            result.own = own;
+          }};
 }
 
 }  // namespace
@@ -56,9 +38,10 @@ const Experiment& whole_rounds_experiment() {
   static const Experiment experiment{.name = "whole-rounds",
                                      .sentence = "How often a round accepts every drafted token.",
                                      .prepare = prepare_whole_rounds,
+                                     .cut = CutBetween::trials,
                                      .own_key = "whole_rounds",
-                                     .own_result = whole_rounds_type().type,
-                                     .presentation = presented({.tables = whole_rounds_tables})};
+                                     .own_result = described<WholeRounds>().type,
+                                     .presentation = presented({.tables = own_tables})};
   return experiment;
 }
 

@@ -4,12 +4,19 @@
 #include <doctest/doctest.h>
 
 #include <cmath>
+#include <filesystem>
+#include <fstream>
 #include <nlohmann/json.hpp>
 
 #include "core/rules/lenience.hpp"
 #include "experiments/catalog/models/corpus_text.hpp"
 #include "experiments/catalog/models/model_factory.hpp"
 #include "experiments/catalog/rules/rule_entry.hpp"
+#include "experiments/format/result_fields.hpp"
+#include "experiments/results/presentation.hpp"
+#include "experiments/run/jobs.hpp"
+#include "experiments/run/journal_file.hpp"
+#include "experiments/shards/shard_run.hpp"
 #include "sim/drafters/point_rows.hpp"
 #include "sim/models/table_model.hpp"
 #include "sim/policies/fixed.hpp"
@@ -24,6 +31,21 @@ namespace {
 
 struct NoOptions {};
 
+struct OneOption {
+  double own = 0.5;
+};
+
+Field own_field() { return field("own", &OneOption::own, number(0, 1), "A number of its own."); }
+
+/// Lenient by its own parameter.
+RuleKind rule_of_itself() {
+  return rule_kind<OneOption>("rule-of-itself", "Planted: its acceptance depends on its parameter.",
+                              ExpectedLossless::never, {own_field()},
+                              [](const OneOption& own, const std::string&, const RuleRequest&) {
+                                return LenienceRule(0.1 + own.own / 2, Residual::target_minus_draft);
+                              });
+}
+
 /// Lenient by the number of drafted tokens.
 RuleKind rule_of_gamma() {
   return rule_kind<NoOptions>("rule-of-gamma", "Planted: its acceptance depends on gamma.",
@@ -35,12 +57,12 @@ RuleKind rule_of_gamma() {
 
 /// Rows that depend on the target and on the corpus.
 ModelKind model_of_request() {
-  return kind_entry<ModelKind, NoOptions>(
-      "model-of-request", "Planted: its rows depend on the target and on the corpus.", {},
-      [](const NoOptions&, const std::string&, const ModelRequest& request) {
+  return kind_entry<ModelKind, OneOption>(
+      "model-of-request", "Planted: its rows depend on the target, on the corpus and on its parameter.",
+      {own_field()}, [](const OneOption& own, const std::string&, const ModelRequest& request) {
         const std::int32_t vocab = request.target->vocab();
         std::vector<double> scratch;
-        double first = request.target->next({}, scratch)[0] / 2;
+        double first = request.target->next({}, scratch)[0] * (own.own + 0.1) / 2;
         if (request.corpus != nullptr) {
           first += static_cast<double>(request.factory.text(request)->tokens.size() % 97) / 200;
         }
@@ -68,12 +90,13 @@ class OneTokenDrafter {
 };
 
 DrafterKind drafter_of_request() {
-  return kind_entry<DrafterKind, NoOptions>(
-      "drafter-of-request", "Planted: what it proposes depends on seed, temperature, target and corpus.", {},
-      [](const NoOptions&, const std::string&, const DrafterRequest& request) {
+  return kind_entry<DrafterKind, OneOption>(
+      "drafter-of-request",
+      "Planted: what it proposes depends on seed, temperature, target, corpus and its parameter.",
+      {own_field()}, [](const OneOption& own, const std::string&, const DrafterRequest& request) {
         std::vector<double> scratch;
         const double likely = request.target == nullptr ? 0 : request.target->next({}, scratch)[0];
-        const double number = static_cast<double>(request.seed) + 3 * request.sampling.temperature +
+        const double number = static_cast<double>(request.seed) + 3 * request.sampling.temperature + own.own +
                               1000 * likely + static_cast<double>(request.text.tokens.size());
         return MadeDrafter{
             OneTokenDrafter(request.text.vocabulary.size(), static_cast<std::uint64_t>(std::lround(number)))};
@@ -81,10 +104,11 @@ DrafterKind drafter_of_request() {
 }
 
 PolicyKind policy_of_request() {
-  return kind_entry<PolicyKind, NoOptions>(
-      "policy-of-request", "Planted: its length depends on the time of a round.", {},
-      [](const NoOptions&, const std::string&, const PolicyRequest& request) {
-        return FixedPolicy(1 + static_cast<std::int32_t>(std::lround(10 * request.round_time(1))) % 7);
+  return kind_entry<PolicyKind, OneOption>(
+      "policy-of-request", "Planted: its length depends on the time of a round and on its parameter.",
+      {own_field()}, [](const OneOption& own, const std::string&, const PolicyRequest& request) {
+        return FixedPolicy(
+            1 + static_cast<std::int32_t>(std::lround(10 * request.round_time(1) + 4 * own.own)) % 7);
       });
 }
 
@@ -98,17 +122,80 @@ Elapsed run_schedule(const ScheduleByRequest& schedule, const Acceptances& text,
 }
 
 ScheduleKind schedule_of_request() {
-  return kind_entry<ScheduleKind, NoOptions>(
-      "schedule-of-request", "Planted: its time depends on gamma, c and the length.", {},
-      [](const NoOptions&, const std::string&, const ScheduleRequest& request) {
-        const double seconds = 1 + request.gamma + request.c / 7 + request.length / 1000.0;
+  return kind_entry<ScheduleKind, OneOption>(
+      "schedule-of-request", "Planted: its time depends on gamma, c, the length and its parameter.",
+      {own_field()}, [](const OneOption& own, const std::string&, const ScheduleRequest& request) {
+        const double seconds = 1 + own.own + request.gamma + request.c / 7 + request.length / 1000.0;
         return MadeSchedule{.name = "schedule-of-request",
                             .schedule = ScheduleByRequest{seconds},
                             .formula = [=](double) -> std::optional<double> { return 1 / seconds; }};
       });
 }
 
+struct PlantedSection {
+  double weight = 1;
+};
+
+/// A number of every part of a config that decides what is run, made once for all cells that agree in them.
+struct PlantedNumber {
+  double number = 0;
+};
+
+double planted_number(const ConfigReader& config) {
+  const SimulationConfig& simulation = config[&Config::simulation];
+  const Adjustment& sampling = config[&Config::sampling];
+  double number = static_cast<double>(config[&Config::seed]) + 1e-1 * config[&Config::gamma] +
+                  1e-2 * config[&Config::alpha].value_or(0) + 1e-3 * config[&Config::cost].c +
+                  1e-4 * config[&Config::cost].c_hat + 1e-5 * sampling.temperature + 1e-6 * sampling.top_k +
+                  1e-7 * simulation.trials + 1e-9 * simulation.length;
+  number += config.section<PlantedSection>().weight + static_cast<double>(config[&Config::engine]);
+  if (const auto& corpus = config[&Config::corpus]) number += corpus->hold_out;
+  for (const char letter : config[&Config::rule].name()) number += letter;
+  return number;
+}
+
+/// The number by a builder that is shared, and as decoding at another seed and gamma, which is shared, too.
+Work prepare_planted(const CellSpec& cell, JobList& jobs) {
+  const auto shared = jobs.shared<PlantedNumber>(
+      cell.config, "",
+      [](const ConfigReader& config, const SharedPlace&) { return PlantedNumber{planted_number(config)}; });
+  if (!cell.config.models) {
+    return {.finish = [shared](CellResult& result, const auto&) { result.own = *shared; }};
+  }
+  Config other = cell.config;
+  other.seed += static_cast<std::uint64_t>(10 * cell.config.section<PlantedSection>().weight);
+  other.gamma += 1;
+  Job& job = jobs.decode(jobs.setup(other), other.gamma);
+  return {.jobs = {&job}, .finish = [shared, &job](CellResult& result, const auto&) {
+            result.own = PlantedNumber{shared->number + static_cast<double>(job.outcome.total().accepted)};
+          }};
+}
+
+}  // namespace
+
+SPECLAB_RESULT(PlantedNumber, "planted_number", number);
+
+namespace {
+
+const Experiment& planted_experiment() {
+  static const Experiment experiment{.name = "planted",
+                                     .sentence = "Planted: a number that depends on everything.",
+                                     .sections = {"planted"},
+                                     .prepare = prepare_planted,
+                                     .cut = CutBetween::nothing,
+                                     .own_key = "planted_number",
+                                     .own_result = described<PlantedNumber>().type,
+                                     .presentation = presented({.tables = own_tables})};
+  return experiment;
+}
+
 const bool added = [] {
+  section_kinds().push_back({"planted", object<PlantedSection>("planted", "Of the experiment planted.",
+                                                               {field("weight", &PlantedSection::weight,
+                                                                      number(0, 10), "A number.")})
+                                            .type});
+  experiments().push_back(&planted_experiment());
+  rule_family().add(rule_of_itself());
   rule_family().add(rule_of_gamma());
   model_family().add(model_of_request());
   drafter_family().add(drafter_of_request());
@@ -208,6 +295,8 @@ TEST_CASE("a model that asks for the target and the corpus is right in sweeps") 
   config["corpus"] = {{"file", text.path().string()}, {"tokenization", "words"}};
   check_sweep(config, "/corpus/hold_out", {0, 3, 7});
   check_sweep(config, "/corpus/tokenization", {"words", "bytes"});
+  check_sweep(config, "/models/draft/own", {0.1, 0.9});
+  check_sweep(config, "/models/draft/sampling/temperature", {0.5, 1});
 }
 
 TEST_CASE("drafters and policies that ask for everything are right in sweeps") {
@@ -234,6 +323,11 @@ TEST_CASE("drafters and policies that ask for everything are right in sweeps") {
   check_sweep(config, "/compare/batches", {10, 20});
   check_sweep(config, "/compare/tasks/0/tokens", {20, 30});
   check_sweep(config, "/compare/tasks/0/corpus/hold_out", {3, 4});
+  check_sweep(config, "/compare/tasks/0/prompt_tokens", {4, 6});
+  check_sweep(config, "/compare/tasks/0/sequences", {30, 40});
+  check_sweep(config, "/compare/tasks/0/target", {{{"kind", "bigram"}}, {{"kind", "unigram"}}});
+  check_sweep(config, "/compare/drafters/0/own", {0, 1});
+  check_sweep(config, "/compare/policies/0/own", {0, 1});
   config["rule"] = {{"kind", "rule-of-gamma"}};
   CHECK(config_error_of([&] { run_of(config); }).find("made for one gamma") != std::string::npos);
 }
@@ -249,6 +343,102 @@ TEST_CASE("a schedule that asks for everything is right in sweeps") {
   check_sweep(config, "/cost/c", {0.1, 0.9});
   check_sweep(config, "/simulation/length", {100, 300});
   check_sweep(config, "/alpha", {0.3, 0.7});
+  check_sweep(config, "/schedules/compare/0/own", {0, 1});
+}
+
+TEST_CASE("a rule with a parameter of its own is right in sweeps, in every experiment that shares") {
+  for (const char* experiment : {"decode", "acceptance", "rules", "optimal_gamma"}) {
+    CAPTURE(experiment);
+    Json config = pair_config("rule-of-itself", uniform_draft);
+    config["experiment"] = experiment;
+    check_sweep(config, "/rule/own", {0, 0.5, 1});
+  }
+}
+
+const std::vector<std::pair<std::string, std::vector<Json>>>& planted_sweeps() {
+  static const std::vector<std::pair<std::string, std::vector<Json>>> sweeps{
+      {"/seed", {1, 2}},
+      {"/gamma", {2, 5}},
+      {"/cost/c", {0.1, 0.2}},
+      {"/cost/c_hat", {0.1, 0.2}},
+      {"/sampling/temperature", {0.5, 1}},
+      {"/sampling/top_k", {0, 2}},
+      {"/simulation/trials", {16, 32}},
+      {"/simulation/length", {40, 80}},
+      {"/engine", {"auto", "plain"}},
+      {"/rule/kind", {"token", "match"}},
+      {"/planted/weight", {1, 3}}};
+  return sweeps;
+}
+
+TEST_CASE("an experiment that asks for everything is right in sweeps, whatever its cells share") {
+  const TempFile text = words_file();
+  Json config = pair_config("token", uniform_draft);
+  config["experiment"] = "planted";
+  for (const auto& [path, values] : planted_sweeps()) check_sweep(config, path, values);
+  config.erase("models");
+  for (const auto& [path, values] : planted_sweeps()) check_sweep(config, path, values);
+  check_sweep(config, "/alpha", {0.1, 0.2});
+  config["corpus"] = {{"file", text.path().string()}, {"tokenization", "words"}};
+  check_sweep(config, "/corpus/hold_out", {0, 3});
+}
+
+TEST_CASE("a journal is gone on with by no run that differs in anything that a result depends on") {
+  const TempFile text = words_file();
+  Json config = pair_config("rule-of-itself", {{"kind", "model-of-request"}});
+  config["experiment"] = "planted";
+  config["corpus"] = {{"file", text.path().string()}, {"tokenization", "words"}};
+  const auto head_of = [](const Json& of) {
+    JournalHead head;
+    const auto stopped = [](std::uint64_t) { return Control{.stop = [] { return true; }}; };
+    run_config(read_config(of), stopped, [&](const RunIdentity& identity) {
+      head = journal_head(identity);
+      return Resumption{};
+    });
+    return head;
+  };
+  const JournalHead head = head_of(config);
+  CHECK(difference(head, head_of(config)).empty());
+  auto sweeps = planted_sweeps();
+  sweeps.insert(sweeps.end(), {{"/rule/own", {0.5, 0.6}},
+                               {"/models/draft/own", {0.5, 0.6}},
+                               {"/models/target/rows/0", {{0.6, 0.3, 0.1}, {0.2, 0.3, 0.5}}},
+                               {"/corpus/hold_out", {0, 3}},
+                               {"/confidence", {0.95, 0.9}}});
+  for (const auto& [path, values] : sweeps) {
+    CAPTURE(path);
+    Json changed = config;
+    changed[Json::json_pointer(path)] = values.back();
+    CHECK(difference(head, head_of(changed)) == "it is of another config");
+  }
+  std::ofstream(text.path(), std::ios::app) << "one more";
+  CHECK(difference(head, head_of(config)).find("has changed since") != std::string::npos);
+}
+
+TEST_CASE("shards of sweeps over what planted kinds read give the bytes of one process") {
+  const auto folder = std::filesystem::temp_directory_path() / "speclab_planted_shards";
+  Json whole = pair_config("rule-of-itself", {{"kind", "model-of-request"}});
+  for (const char* experiment : {"decode", "planted"}) {
+    whole["experiment"] = experiment;
+    for (const auto& [path, values] : std::vector<std::pair<std::string, std::vector<Json>>>{
+             {"/rule", {{{"kind", "rule-of-gamma"}}, {{"kind", "rule-of-itself"}, {"own", 1}}}},
+             {"/models/draft/own", {0.1, 0.9}},
+             {"/planted/weight", {1, 3}}}) {
+      CAPTURE(experiment);
+      CAPTURE(path);
+      Json config = whole;
+      config["sweep"] = {{path, values}, {"/gamma", {2, 5}}, {"/cost/c", {0.1, 0.4}}};
+      std::filesystem::remove_all(folder);
+      const auto control = [](std::uint64_t) { return Control{}; };
+      constexpr int shards = 3;
+      for (int shard = 1; shard <= shards; ++shard) {
+        CHECK(run_shard(with_sections(read_config(config)),
+                        {.folder = folder, .shard = {shard, shards}, .command = "", .control_for = control}));
+      }
+      CHECK(bytes_of(merge_shards(folder, control).run.result) == bytes_of(run_of(config).result));
+    }
+  }
+  std::filesystem::remove_all(folder);
 }
 
 TEST_CASE("what runs several gammas with one program refuses rules that are made for one") {

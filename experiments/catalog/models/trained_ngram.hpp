@@ -31,10 +31,9 @@ struct TrainingText {
 /// The keys "part" and "corpus" of such models.
 template <class P>
 std::vector<Field> training_fields() {
-  return {part_field<P>(),
-          field("corpus", &P::corpus, corpus_type(),
-                "Text to train on instead of the config's corpus, in the same tokens: one that "
-                "the target generated, with tokenization \"ids\".")};
+  return {part_field<P>(), field("corpus", &P::corpus, corpus_type(),
+                                 "Text to train on instead of the config's corpus, in the same tokens: one "
+                                 "that the target generated, with tokenization \"ids\".")};
 }
 
 /// The interpolated Kneser-Ney model of this order, trained once for each corpus. Throws ConfigError, below

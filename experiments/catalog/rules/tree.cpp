@@ -82,21 +82,20 @@ std::vector<Field> tree_fields() {
   using P = TreeParameters;
   const auto growth =
       choice<Growth>({{"static", Growth::fixed}, {"optimal", Growth::optimal}, {"dynamic", Growth::dynamic}});
-  return {drafts_field<P>(
-              "Children of every node (\"static\"), the most siblings (\"optimal\"), nodes continued at "
-              "each depth (\"dynamic\")."),
-          field("branching", &P::branching, list(integer<std::int32_t>(1, 1024), 1, 64),
-                "Children of a node at each depth, instead of \"drafts\" at every one."),
-          field("growth", &P::growth, growth,
-                "\"static\": this shape; \"optimal\": the best shape of \"nodes\" nodes for the "
-                "acceptance by rank (Sequoia); \"dynamic\": grown each round from the draft's "
-                "likeliest tokens (EAGLE-2)."),
-          integer_field("nodes", &P::nodes, 1, 4096, "Nodes of an optimal or dynamic tree."),
-          field("rank_acceptance", &P::rank_acceptance, list(number(0, 1), 1, 64),
-                "Of an optimal tree: acceptance by sibling; measured when left out."),
-          field("node_cost", &P::node_cost, number(0, 1000),
-                "Time of one more verified node, in target runs: an optimal tree then has the size "
-                "up to \"nodes\" that is fastest.")};
+  return {
+      drafts_field<P>("Children of every node (\"static\"), the most siblings (\"optimal\"), nodes continued "
+                      "at each depth (\"dynamic\")."),
+      field("branching", &P::branching, list(integer<std::int32_t>(1, 1024), 1, 64),
+            "Children of a node at each depth, instead of \"drafts\" at every one."),
+      field("growth", &P::growth, growth,
+            "\"static\": this shape; \"optimal\": the best shape of \"nodes\" nodes for the acceptance by "
+            "rank (Sequoia); \"dynamic\": grown each round from the draft's likeliest tokens (EAGLE-2)."),
+      integer_field("nodes", &P::nodes, 1, 4096, "Nodes of an optimal or dynamic tree."),
+      field("rank_acceptance", &P::rank_acceptance, list(number(0, 1), 1, 64),
+            "Of an optimal tree: acceptance by sibling; measured when left out."),
+      field("node_cost", &P::node_cost, number(0, 1000),
+            "Time of one more verified node, in target runs: an optimal tree then has the size up to "
+            "\"nodes\" that is fastest.")};
 }
 
 }  // namespace

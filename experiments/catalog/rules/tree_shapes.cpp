@@ -15,10 +15,9 @@ DraftTree tree_of(const std::vector<std::int32_t>& branching, const std::string&
     layer *= children;
     nodes += layer;
     if (nodes > most_nodes) {
-      throw ConfigError(path,
-                        fmt::format("a tree with branching [{}] has more than {} nodes; lower \"drafts\" "
-                                    "or gamma, or give \"branching\" for each depth",
-                                    fmt::join(branching, ","), most_nodes));
+      throw ConfigError(path, fmt::format("a tree with branching [{}] has more than {} nodes; lower "
+                                          "\"drafts\" or gamma, or give \"branching\" for each depth",
+                                          fmt::join(branching, ","), most_nodes));
     }
   }
   return branching_tree(branching);

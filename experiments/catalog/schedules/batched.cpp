@@ -64,11 +64,11 @@ ScheduleKind batched_schedule() {
        own_gamma_field<P>(), own_c_field<P>(),
        integer_field("goal", &P::goal, 1, 10000, "Tokens of a sequence."),
        field("replaced", &P::replaced, boolean(),
-             "Whether the next sequence takes the place of a finished one at once, and not "
-             "when the whole batch is done."),
+             "Whether the next sequence takes the place of a finished one at once, and not when the whole "
+             "batch is done."),
        field("saturation", &P::saturation, number_above(0, 1e9),
-             "Tokens at which a target run stops being bound by memory: it takes max(1, tokens "
-             "/ saturation).")},
+             "Tokens at which a target run stops being bound by memory: it takes max(1, tokens / "
+             "saturation).")},
       make_batched);
 }
 

@@ -57,8 +57,8 @@ const Typed<LevelParameters>& level_type() {
                               "Fewest tokens that it drafts before the model above verifies them.")),
        required(field("c", &P::c, number(0, 1000), "Time of one run of it, in target runs.")),
        field("alpha", &P::alpha, number(0, 1),
-             "Acceptance rate by the model above, independently for each token; the first level's is "
-             "the experiment's own.")});
+             "Acceptance rate by the model above, independently for each token; the first level's is the "
+             "experiment's own.")});
   return type;
 }
 

@@ -51,8 +51,8 @@ ScheduleKind pearl_schedule() {
       "pearl", "PEARL (Liu et al. 2024): drafting and verification in lockstep, at the same time.",
       {own_gamma_field<P>(), own_c_field<P>(),
        field("next_row", &P::next_row, boolean(),
-             "Use the target's last row of a step for the first of the next drafted tokens, as "
-             "the authors' program does.")},
+             "Use the target's last row of a step for the first of the next drafted tokens, as the authors' "
+             "program does.")},
       make_pearl);
 }
 

@@ -84,8 +84,8 @@ std::string asked(const std::vector<std::string>& command) {
   const auto finished = run_child_process(command);
   if (!finished) {
     throw UsageError(
-        fmt::format("--scheduler slurm: there is no {} here; run it on a login node, or use "
-                    "--scheduler local, or --print",
+        fmt::format("--scheduler slurm: there is no {} here; run it on a login node, or use --scheduler "
+                    "local, or --print",
                     command[0]));
   }
   if (finished->status != 0)

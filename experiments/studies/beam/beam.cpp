@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "analysis/theory/theorems.hpp"
+#include "core/stop.hpp"
 #include "experiments/format/config_error.hpp"
 #include "experiments/results/presentation.hpp"
 #include "experiments/run/experiment.hpp"
@@ -60,147 +61,126 @@ ByMetric<double> formulas_at(double alpha, const BeamSection& beam, int gamma, c
           {Metric::target_rows, target_rows / (w * steps)}};
 }
 
-class BeamCell final : public PreparedCell {
- public:
-  BeamCell(const Config& config, std::shared_ptr<const Setup> setup)
-      : config_(config), beam_(config.section<BeamSection>()), setup_(std::move(setup)) {}
+/// One search a trial; with a single prompt all trials would be the same, and there is one.
+std::size_t searches(const SimulationSize& simulation) {
+  return simulation.prompts.size() == 1 ? 1 : std::size_t{simulation.trials};
+}
 
-  std::uint64_t workload() const override { return searches() * std::uint64_t{beam_.length}; }
+Trial run_trial(const Setup& setup, const BeamSection& beam, std::int32_t gamma, std::uint32_t trial) {
+  const std::vector<Token>& prompt = setup.simulation.prompt(trial);
+  const BeamSearch plain = plain_beam_search(setup.target, prompt, beam.width, beam.length);
+  const BeamSearch search = speculative_beam_search(setup.target, setup.draft, prompt, beam.width,
+                                                    beam.draft_width, gamma, beam.length, beam.acceptance);
+  return {search.tally, search.target_rows, search.draft_rows, plain.target_rows, search.beam == plain.beam};
+}
 
-  void run(CellResult& result, const RunContext& context) override {
-    const std::vector<Trial> trials = run_trials(context.control);
-    if (trials.empty()) {
-      result.partial = true;
+/// The trials in order. Throws Stopped before the last.
+std::vector<Trial> run_trials(const Setup& setup, const BeamSection& beam, std::int32_t gamma,
+                              const Control& control) {
+  std::vector<Trial> trials(searches(setup.simulation));
+  std::atomic<bool> stopped{false};
+  for_each_index(trials.size(), [&](std::size_t index) {
+    if (stopped || control.stop()) {
+      stopped = true;
       return;
     }
-    describe(result, trials, context.confidence);
+    trials[index] = run_trial(setup, beam, gamma, static_cast<std::uint32_t>(index));
+    control.progress(beam.length);
+  });
+  if (stopped) throw Stopped{};
+  return trials;
+}
+
+void describe(const Config& config, const std::vector<Trial>& trials, CellResult& result, double confidence) {
+  // A trial is the unit of independence: each starts from a prompt of its own.
+  const Independence independence =
+      trials.size() >= least_independent_trials ? Independence::batches : Independence::nothing;
+  std::vector<Tally> tallies;
+  std::vector<double> accepted;
+  std::vector<double> rounds;
+  std::vector<double> target_rows;
+  std::vector<double> weighted_rows;
+  std::vector<double> plain_rows;
+  Trial sum;
+  std::uint64_t identical = 0;
+  for (const Trial& trial : trials) {
+    tallies.push_back(trial.tally);
+    accepted.push_back(static_cast<double>(trial.tally.accepted));
+    rounds.push_back(static_cast<double>(trial.tally.rounds));
+    target_rows.push_back(static_cast<double>(trial.target_rows));
+    weighted_rows.push_back(static_cast<double>(trial.target_rows) +
+                            config.cost.c_hat * static_cast<double>(trial.draft_rows));
+    plain_rows.push_back(static_cast<double>(trial.plain_rows));
+    sum.tally += trial.tally;
+    sum.target_rows += trial.target_rows;
+    sum.draft_rows += trial.draft_rows;
+    sum.plain_rows += trial.plain_rows;
+    identical += trial.identical ? 1 : 0;
   }
 
- private:
-  /// One search a trial; with a single prompt all trials would be the same, and there is one.
-  std::size_t searches() const {
-    const SimulationSize& simulation = setup_->simulation;
-    return simulation.prompts.size() == 1 ? 1 : std::size_t{simulation.trials};
-  }
-
-  Trial run_trial(std::uint32_t trial) const {
-    const std::vector<Token>& prompt = setup_->simulation.prompt(trial);
-    const BeamSearch plain = plain_beam_search(setup_->target, prompt, beam_.width, beam_.length);
-    const BeamSearch search =
-        speculative_beam_search(setup_->target, setup_->draft, prompt, beam_.width, beam_.draft_width,
-                                config_.gamma, beam_.length, beam_.acceptance);
-    return {search.tally, search.target_rows, search.draft_rows, plain.target_rows,
-            search.beam == plain.beam};
-  }
-
-  /// The trials in order; none when stopped before the last.
-  std::vector<Trial> run_trials(const Control& control) const {
-    std::vector<Trial> trials(searches());
-    std::atomic<bool> stopped{false};
-    for_each_index(trials.size(), [&](std::size_t index) {
-      if (stopped || control.stop()) {
-        stopped = true;
-        return;
-      }
-      trials[index] = run_trial(static_cast<std::uint32_t>(index));
-      control.progress(beam_.length);
-    });
-    if (stopped) trials.clear();
-    return trials;
-  }
-
-  void describe(CellResult& result, const std::vector<Trial>& trials, double confidence) const {
-    // A trial is the unit of independence: each starts from a prompt of its own.
-    const Independence independence =
-        trials.size() >= least_independent_trials ? Independence::batches : Independence::nothing;
-    std::vector<Tally> tallies;
-    std::vector<double> accepted;
-    std::vector<double> rounds;
-    std::vector<double> target_rows;
-    std::vector<double> weighted_rows;
-    std::vector<double> plain_rows;
-    Trial sum;
-    std::uint64_t identical = 0;
-    for (const Trial& trial : trials) {
-      tallies.push_back(trial.tally);
-      accepted.push_back(static_cast<double>(trial.tally.accepted));
-      rounds.push_back(static_cast<double>(trial.tally.rounds));
-      target_rows.push_back(static_cast<double>(trial.target_rows));
-      weighted_rows.push_back(static_cast<double>(trial.target_rows) +
-                              config_.cost.c_hat * static_cast<double>(trial.draft_rows));
-      plain_rows.push_back(static_cast<double>(trial.plain_rows));
-      sum.tally += trial.tally;
-      sum.target_rows += trial.target_rows;
-      sum.draft_rows += trial.draft_rows;
-      sum.plain_rows += trial.plain_rows;
-      identical += trial.identical ? 1 : 0;
+  result.simulated = simulated_metrics(tallies, config.cost, confidence, independence, {EqualLength::tokens});
+  const auto set = [&](Metric metric, const Interval& interval) {
+    const auto there = std::find_if(result.simulated.begin(), result.simulated.end(),
+                                    [&](const auto& entry) { return entry.first == metric; });
+    if (there != result.simulated.end()) {
+      there->second = interval;
+    } else {
+      result.simulated.emplace_back(metric, interval);
     }
+  };
+  const auto set_ratio = [&](Metric metric, const std::vector<double>& above,
+                             const std::vector<double>& below) {
+    // Ratios of any size: where most trials are alike, nothing bounds the others.
+    const auto interval = *ratio_interval(above, below, confidence);
+    set(metric,
+        *known_bounds(varies({above, below}) ? interval : unbounded(interval.estimate), independence));
+  };
+  set(Metric::accepted_per_target_step,
+      *known_bounds(
+          bounded_ratio_interval(accepted, rounds, {0, static_cast<double>(config.gamma)}, confidence),
+          independence));
+  set_ratio(Metric::target_rows, target_rows, plain_rows);
+  set_ratio(Metric::operations, weighted_rows, plain_rows);
+  set(Metric::identical_beams, *binomial_interval(identical, trials.size(), confidence));
+  std::sort(result.simulated.begin(), result.simulated.end(),
+            [](const auto& a, const auto& b) { return a.first < b.first; });
 
-    result.simulated =
-        simulated_metrics(tallies, config_.cost, confidence, independence, {EqualLength::tokens});
-    const auto set = [&](Metric metric, const Interval& interval) {
-      const auto there = std::find_if(result.simulated.begin(), result.simulated.end(),
-                                      [&](const auto& entry) { return entry.first == metric; });
-      if (there != result.simulated.end()) {
-        there->second = interval;
-      } else {
-        result.simulated.emplace_back(metric, interval);
-      }
-    };
-    const auto set_ratio = [&](Metric metric, const std::vector<double>& above,
-                               const std::vector<double>& below) {
-      // Ratios of any size: where most trials are alike, nothing bounds the others.
-      const auto interval = *ratio_interval(above, below, confidence);
-      set(metric,
-          *known_bounds(varies({above, below}) ? interval : unbounded(interval.estimate), independence));
-    };
-    set(Metric::accepted_per_target_step,
-        *known_bounds(
-            bounded_ratio_interval(accepted, rounds, {0, static_cast<double>(config_.gamma)}, confidence),
-            independence));
-    set_ratio(Metric::target_rows, target_rows, plain_rows);
-    set_ratio(Metric::operations, weighted_rows, plain_rows);
-    set(Metric::identical_beams, *binomial_interval(identical, trials.size(), confidence));
-    std::sort(result.simulated.begin(), result.simulated.end(),
-              [](const auto& a, const auto& b) { return a.first < b.first; });
-
-    const Interval* alpha = find(result.simulated, Metric::alpha_examined);
-    result.formula_alpha = AlphaSource::measured;
-    result.formula = formulas_at(alpha != nullptr ? std::clamp(alpha->estimate, 0.0, 1.0) : 0, beam_,
-                                 config_.gamma, config_.cost);
-    Counts& counts = result.counts = counts_of(sum.tally);
-    counts.searches = trials.size();
-    counts.identical = identical;
-    counts.target_rows = sum.target_rows;
-    counts.draft_rows = sum.draft_rows;
-    counts.plain_rows = sum.plain_rows;
-    result.positions = position_results(tallies, config_.gamma, confidence, independence);
-  }
-
-  const Config& config_;
-  const BeamSection& beam_;
-  std::shared_ptr<const Setup> setup_;
-};
+  const Interval* alpha = find(result.simulated, Metric::alpha_examined);
+  result.formula_alpha = AlphaSource::measured;
+  result.formula = formulas_at(alpha != nullptr ? std::clamp(alpha->estimate, 0.0, 1.0) : 0,
+                               config.section<BeamSection>(), config.gamma, config.cost);
+  Counts& counts = result.counts = counts_of(sum.tally);
+  counts.searches = trials.size();
+  counts.identical = identical;
+  counts.target_rows = sum.target_rows;
+  counts.draft_rows = sum.draft_rows;
+  counts.plain_rows = sum.plain_rows;
+  result.positions = position_results(tallies, config.gamma, confidence, independence);
+}
 
 void check(const Config& config) {
   const auto& beam = config.section<BeamSection>();
   if (beam.draft_width < beam.width) {
-    throw ConfigError("/beam/draft_width",
-                      fmt::format("{} is below the width {}: a draft beam that holds the target's is at "
-                                  "least as wide",
-                                  beam.draft_width, beam.width));
+    throw ConfigError(
+        "/beam/draft_width",
+        fmt::format("{} is below the width {}: a draft beam that holds the target's is at least as wide",
+                    beam.draft_width, beam.width));
   }
   if (config.rule.name() != "token") {
-    throw ConfigError("/rule/kind",
-                      fmt::format("\"{}\" verifies sampled tokens; a beam search accepts steps by "
-                                  "\"beam/acceptance\": leave the rule out",
-                                  config.rule.name()));
+    throw ConfigError("/rule/kind", fmt::format("\"{}\" verifies sampled tokens; a beam search accepts steps "
+                                                "by \"beam/acceptance\": leave the rule out",
+                                                config.rule.name()));
   }
 }
 
-std::unique_ptr<PreparedCell> prepare_beam(const CellSpec& cell, JobList& jobs) {
+Work prepare_beam(const CellSpec& cell, JobList& jobs) {
   check(cell.config);
-  return std::make_unique<BeamCell>(cell.config, jobs.setup(cell.config));
+  const auto& beam = cell.config.section<BeamSection>();
+  const auto setup = jobs.setup(cell.config);
+  const auto finish = [&config = cell.config, &beam, setup](CellResult& result, const RunContext& context) {
+    describe(config, run_trials(*setup, beam, config.gamma, context.control), result, context.confidence);
+  };
+  return {.finish = finish, .own_steps = searches(setup->simulation) * std::uint64_t{beam.length}};
 }
 
 }  // namespace
@@ -215,12 +195,11 @@ const SectionKind& beam_section() {
            integer_field("draft_width", &B::draft_width, 1, 1024,
                          "Sequences that the draft keeps at each step; at least \"width\"."),
            integer_field("length", &B::length, 1, 100000, "Steps, one token for every sequence."),
-           field(
-               "acceptance", &B::acceptance,
-               choice<BeamAcceptance>({{"contained", BeamAcceptance::contained},
-                                       {"fault_best_contained", BeamAcceptance::fault_best_contained}}),
-               "When a step is accepted: \"contained\" is the rule of appendix A.4, the other one a planted "
-               "fault.")})
+           field("acceptance", &B::acceptance,
+                 choice<BeamAcceptance>({{"contained", BeamAcceptance::contained},
+                                         {"fault_best_contained", BeamAcceptance::fault_best_contained}}),
+                 "When a step is accepted: \"contained\" is the rule of appendix A.4, the other one a "
+                 "planted fault.")})
           .type};
   return kind;
 }

@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include "core/stop.hpp"
 #include "experiments/results/presentation.hpp"
 #include "experiments/run/experiment.hpp"
 #include "experiments/run/jobs.hpp"
@@ -9,25 +10,7 @@ namespace speclab {
 
 namespace {
 
-class CalibrationCell final : public PreparedCell {
- public:
-  explicit CalibrationCell(Calibration calibration) : calibration_(std::move(calibration)) {}
-
-  std::uint64_t workload() const override { return calibration_.sequences(); }
-  void run(CellResult& result, const RunContext& context) override {
-    auto found = calibrate(calibration_, context.confidence, context.control);
-    if (found) {
-      result.own = std::make_shared<CalibrationResult>(std::move(*found));
-    } else {
-      result.partial = true;
-    }
-  }
-
- private:
-  Calibration calibration_;
-};
-
-std::unique_ptr<PreparedCell> prepare_calibration(const CellSpec& cell, JobList& jobs) {
+Work prepare_calibration(const CellSpec& cell, JobList& jobs) {
   Calibration calibration{.setup = jobs.setup(cell.config),
                           .faults = {},
                           .gamma = cell.config.gamma,
@@ -38,7 +21,13 @@ std::unique_ptr<PreparedCell> prepare_calibration(const CellSpec& cell, JobList&
     calibration.faults.push_back(jobs.setup(faulty));
   }
   check_calibration(calibration);
-  return std::make_unique<CalibrationCell>(std::move(calibration));
+  const std::uint64_t steps = calibration.sequences();
+  const auto finish = [calibration = std::move(calibration)](CellResult& result, const RunContext& context) {
+    auto found = calibrate(calibration, context.confidence, context.control);
+    if (!found) throw Stopped{};
+    result.own = *std::move(found);
+  };
+  return {.finish = finish, .own_steps = steps};
 }
 
 int calibration_intervals(const Config& cell) {
@@ -72,8 +61,7 @@ std::string calibration_headline(const Result& result, const Timings&) {
   }
   return fmt::format(
       "The test of equality rejects a lossless rule as often as it says: {} of {} rates of false alarms "
-      "agree "
-      "with their level.",
+      "agree with their level.",
       held, all);
 }
 

@@ -154,8 +154,8 @@ Table null_table(const CalibrationResult& calibration, const std::string& label,
     table.rows.push_back(std::move(row));
   }
   table.note = fmt::format(
-      "Rates with {} binomial intervals. The verdict adjusts for all tests together (Holm): its rate is "
-      "at most the level.",
+      "Rates with {} binomial intervals. The verdict adjusts for all tests together (Holm): its rate is at "
+      "most the level.",
       confidence_percent(confidence));
   return table;
 }

@@ -10,6 +10,7 @@
 
 #include "analysis/statistics/intervals.hpp"
 #include "analysis/statistics/real.hpp"
+#include "core/stop.hpp"
 #include "experiments/format/config_error.hpp"
 #include "experiments/results/presentation.hpp"
 #include "experiments/run/csv_values.hpp"
@@ -134,36 +135,28 @@ void require_looks(const Config& cell, const BenchmarkTask& task, const std::str
   if (task.first_look < least_independent_trials) {
     throw ConfigError(
         path + "/sequences",
-        fmt::format("{} are too few to look at an interval after them; \"until\" begins with at "
-                    "least {}",
+        fmt::format("{} are too few to look at an interval after them; \"until\" begins with at least {}",
                     task.first_look, least_independent_trials));
   }
   require_first_look(until, first_sequences(task.sequences, task.first_look, false).tokens());
 }
 
-class CompareCell final : public PreparedCell {
+/// A drafter on a task, by every gamma and every policy.
+class Comparison {
  public:
-  CompareCell(const CellSpec& cell, std::shared_ptr<const BenchmarkTask> task, BenchmarkEntry entry)
+  Comparison(const CellSpec& cell, std::shared_ptr<const BenchmarkTask> task, BenchmarkEntry entry)
       : config_(cell.config),
         section_(section_of(cell.config)),
         task_(std::move(task)),
         entry_(std::move(entry)) {}
 
-  bool works() const override { return true; }
-  bool looks() const override { return true; }
-
-  std::uint64_t workload() const override {
-    if (!entry_.drafter) return 0;
+  std::uint64_t steps() const {
     return task_->sequences.tokens() * (1 + section_.gammas.size() + section_.policies.size());
   }
 
-  void run(CellResult& result, const RunContext& context) override {
-    auto own = std::make_shared<CompareResult>();
-    if (!entry_.drafter) {
-      own->unsupported_reason = entry_.unsupported_reason;
-      result.own = std::move(own);
-      return;
-    }
+  /// Looks at the intervals whenever there are twice as many sequences, where they are to be narrow. Throws
+  /// Stopped.
+  void run(CellResult& result, const RunContext& context) const {
     const CellResult given = result;
     const std::size_t first = task_->first_look;
     std::optional<WantedPrecision> wanted;
@@ -174,24 +167,20 @@ class CompareCell final : public PreparedCell {
       SequenceSet set = first_sequences(task_->sequences, first << (look - 1), look > 1);
       if (wanted) set.batches = static_cast<std::uint32_t>(std::min<std::size_t>(set.batches, first)) / 2 * 2;
       Measured more = measure(set, context.control);
-      if (more.partial()) {
-        result = given;
-        result.partial = true;
-        return;
-      }
+      if (more.partial()) throw Stopped{};
       if (look > 1) add_first_half(measured, more);
       measured = std::move(more);
       result = given;
-      *own = {};
-      describe(result, *own, measured, set.sequences.size(),
-               wanted ? wanted->confidence : context.confidence);
-      if (!wanted) break;
-      const bool reached = is_precise(result, *own);
-      result.until = UntilResult{reached, look, wanted->most_looks,
-                                 static_cast<std::uint32_t>(set.sequences.size()), set.batches};
-      if (reached || look == wanted->most_looks) break;
+      CompareResult own;
+      describe(result, own, measured, set.sequences.size(), wanted ? wanted->confidence : context.confidence);
+      const bool reached = wanted && is_precise(result, own);
+      if (wanted) {
+        result.until = UntilResult{reached, look, wanted->most_looks,
+                                   static_cast<std::uint32_t>(set.sequences.size()), set.batches};
+      }
+      result.own = std::move(own);
+      if (!wanted || reached || look == wanted->most_looks) return;
     }
-    result.own = std::move(own);
   }
 
  private:
@@ -379,7 +368,7 @@ std::vector<CellSpec> by_task_and_drafter(CellSpec whole) {
   return cut;
 }
 
-std::unique_ptr<PreparedCell> prepare_comparison(const CellSpec& cell, JobList& jobs) {
+Work prepare_comparison(const CellSpec& cell, JobList& jobs) {
   const CompareSection& section = section_of(cell.config);
   const std::size_t at = index_of(section.tasks, cell, "task");
   const std::string path = fmt::format("/compare/tasks/{}", at);
@@ -387,7 +376,18 @@ std::unique_ptr<PreparedCell> prepare_comparison(const CellSpec& cell, JobList& 
   if (cell.config.simulation.until) require_looks(cell.config, *task, path);
   BenchmarkEntry entry = make_entry(section.drafters[index_of(section.drafters, cell, "drafter")],
                                     section.tasks[at], path, *task, cell.config, jobs.factory());
-  return std::make_unique<CompareCell>(cell, std::move(task), std::move(entry));
+  if (!entry.drafter) {
+    return {.finish = [reason = entry.unsupported_reason](CellResult& result, const RunContext&) {
+      CompareResult own;
+      own.unsupported_reason = reason;
+      result.own = std::move(own);
+    }};
+  }
+  const auto comparison = std::make_shared<const Comparison>(cell, std::move(task), std::move(entry));
+  const auto finish = [comparison](CellResult& result, const RunContext& context) {
+    comparison->run(result, context);
+  };
+  return {.finish = finish, .own_steps = comparison->steps()};
 }
 
 }  // namespace
@@ -398,10 +398,11 @@ const Experiment& compare_experiment() {
       .sentence = "Drafters and gamma policies compared with one another on held-out documents.",
       .sections = {"compare"},
       .prepare = prepare_comparison,
-      .parts = by_task_and_drafter,
+      .split = by_task_and_drafter,
       // alpha four times, tokens and speedup; then speedup and gain of each policy.
       .intervals =
           [](const Config& cell) { return 6 + 2 * static_cast<int>(section_of(cell).policies.size()); },
+      .until = true,
       .own_key = "comparison",
       .own_result = described<CompareResult>().type,
       .presentation = presented({.tables = compare_tables,

@@ -11,17 +11,17 @@ const Typed<TaskConfig>& task_type() {
       {required(field("name", &TaskConfig::name, text(), "Its name in tables.")),
        required(field("corpus", &TaskConfig::corpus, corpus_type(),
                       "The text; some of its documents must be held out, which is what is decoded.")),
-       field("target", &TaskConfig::target, kind_of(model_family()),
-             "The target. Without one the text itself is the target: the model that "
-             "would write it greedily."),
+       field(
+           "target", &TaskConfig::target, kind_of(model_family()),
+           "The target. Without one the text itself is the target: the model that would write it greedily."),
        integer_field("sequences", &TaskConfig::sequences, 1, 100000,
                      "Held-out documents to decode, from the first one on."),
        integer_field("tokens", &TaskConfig::tokens, 1, 1000000, "Tokens to decode in each, at most."),
        integer_field("prompt_tokens", &TaskConfig::prompt_tokens, 0, 1000000,
                      "Tokens of each document that are its prompt."),
-       field("prompt_until", &TaskConfig::prompt_until, text(),
-             "Instead: all tokens up to and with this one, such as the line between a text and its "
-             "summary.")});
+       field(
+           "prompt_until", &TaskConfig::prompt_until, text(),
+           "Instead: all tokens up to and with this one, such as the line between a text and its summary.")});
   return type;
 }
 

@@ -237,14 +237,13 @@ Table gammas_table(const Result& result, const std::string& id) {
 
 /// The acceptance rate by three ways to estimate it.
 Table estimators_table(const Result& result, const std::string& id) {
-  Table table{
-      id,
-      "α by three estimators",
-      {"task", "drafter", "overlap", "recorded", "examined", "intervals meet"},
-      {},
-      "Along text that the target generates: mean overlap of its row and the draft's, and mean of "
-      "min(1, q/p) of the token that came, which is all that a recording holds. Examined: accepted over "
-      "examined tokens of decoding at the best γ, whose rounds come to other contexts."};
+  Table table{id,
+              "α by three estimators",
+              {"task", "drafter", "overlap", "recorded", "examined", "intervals meet"},
+              {},
+              "Along text that the target generates: mean overlap of its row and the draft's, and mean of "
+              "min(1, q/p) of the token that came, which is all that a recording holds. Examined: accepted "
+              "over examined tokens of decoding at the best γ, whose rounds come to other contexts."};
   table.folded = true;
   for (const CellResult& cell : result.cells) {
     const CompareResult* comparison = numbers_of(cell);

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 #include <utility>
 
 #include "experiments/catalog/models/model_factory.hpp"
@@ -41,8 +40,10 @@ std::optional<Token> prompt_until(const TaskConfig& task, const std::string& pat
   return tokens.front();
 }
 
-BenchmarkTask make_task(const TaskConfig& config, const std::string& path, int batches,
-                        const ConfigReader& whole, ModelFactory& factory) {
+BenchmarkTask make_task(const ConfigReader& whole, const SharedPlace& place, const TaskConfig& config,
+                        std::int32_t batches) {
+  const std::string& path = place.path;
+  ModelFactory& factory = place.factory;
   const std::string corpus_path = path + "/corpus";
   const std::shared_ptr<const CorpusText> text = factory.text(config.corpus, corpus_path);
   if (text->held_out.empty()) {
@@ -76,10 +77,9 @@ BenchmarkTask make_task(const TaskConfig& config, const std::string& path, int b
          static_cast<std::uint32_t>(tokens)});
   }
   if (task.documents.size() < 2) {
-    throw ConfigError(path,
-                      fmt::format("{} of {} held-out documents suit the prompt; at least 2 must: shorten the "
-                                  "prompt, or hold out more",
-                                  task.documents.size(), text->held_out.size()));
+    throw ConfigError(path, fmt::format("{} of {} held-out documents suit the prompt; at least 2 must: "
+                                        "shorten the prompt, or hold out more",
+                                        task.documents.size(), text->held_out.size()));
   }
   task.first_look = std::min(wanted, task.documents.size());
   return task;
@@ -108,13 +108,10 @@ double BenchmarkEntry::time(const Tally& tally) const {
 
 std::shared_ptr<const BenchmarkTask> shared_task(const TaskConfig& task, const std::string& path,
                                                  const Config& config, JobList& jobs) {
-  const std::int32_t batches = config.section<CompareSection>().batches;
-  Json others{{"batches", batches}};
-  write(task_type(), task, others["task"]);
-  const auto build = [&](const ConfigReader& reader) {
-    return make_task(task, path, batches, reader, jobs.factory());
-  };
-  return jobs.shared<BenchmarkTask>().get(config, build, others.dump());
+  static const Typed<std::int32_t> number = count<std::int32_t>();
+  const auto build = [](const auto&... inputs) { return make_task(inputs...); };
+  return jobs.shared<BenchmarkTask>(config, path, build, Given<TaskConfig>{task_type(), task},
+                                    Given<std::int32_t>{number, config.section<CompareSection>().batches});
 }
 
 BenchmarkEntry make_entry(const DrafterConfig& drafter, const TaskConfig& task_config,

@@ -45,61 +45,54 @@ bool same(const RuleConfig& a, const RuleConfig& b) {
   return first == second;
 }
 
-/// What simulated decoding gave: one job per cell.
-class DecodingCell final : public PreparedCell {
- public:
-  DecodingCell(const CellSpec& cell, Job& job, std::optional<double> exact_alpha)
-      : cell_(cell), job_(job), exact_alpha_(exact_alpha) {
-    jobs.push_back(&job);
+/// What simulated decoding gave.
+void describe(const CellSpec& cell, const Job& job, const std::optional<double>& exact_alpha,
+              CellResult& result, double confidence) {
+  const Config& config = cell.config;
+  const std::vector<Tally>& batches = job.outcome.batches;
+  const Independence independence = independence_of_rounds(job);
+  result.simulated = simulated_metrics(batches, config.cost, confidence, independence);
+  FormulaInputs inputs{0, config.gamma, config.cost};
+  if (const Interval* overlap = find(result.simulated, Metric::alpha_overlap))
+    inputs.alpha = std::clamp(overlap->estimate, 0.0, 1.0);
+  if (exact_alpha) inputs.alpha = std::clamp(*exact_alpha, 0.0, 1.0);
+  add_formulas(result, cell, inputs, exact_alpha ? AlphaSource::exact : AlphaSource::measured);
+  result.exact_alpha = exact_alpha;
+  // What was measured to choose a tree belongs to the result.
+  if (job.setup && !same(job.setup->rule_config, config.rule)) result.rule = job.setup->rule_config;
+  const Tally total = job.outcome.total();
+  if (job.kind == JobKind::acceptance) {
+    result.counts.contexts = total.overlap_contexts;
+    return;
   }
-
-  void run(CellResult& result, const RunContext& context) override {
-    const Config& config = cell_.config;
-    const std::vector<Tally>& batches = job_.outcome.batches;
-    const Independence independence = independence_of_rounds(job_);
-    result.simulated = simulated_metrics(batches, config.cost, context.confidence, independence);
-    FormulaInputs inputs{0, config.gamma, config.cost};
-    if (const Interval* overlap = find(result.simulated, Metric::alpha_overlap))
-      inputs.alpha = std::clamp(overlap->estimate, 0.0, 1.0);
-    if (exact_alpha_) inputs.alpha = std::clamp(*exact_alpha_, 0.0, 1.0);
-    add_formulas(result, cell_, inputs, exact_alpha_ ? AlphaSource::exact : AlphaSource::measured);
-    result.exact_alpha = exact_alpha_;
-    // What was measured to choose a tree belongs to the result.
-    if (job_.setup && !same(job_.setup->rule_config, config.rule)) result.rule = job_.setup->rule_config;
-    const Tally total = job_.outcome.total();
-    if (job_.kind == JobKind::acceptance) {
-      result.counts.contexts = total.overlap_contexts;
-      return;
-    }
-    result.engine = engine_result(job_);
-    if (exact_alpha_) add_agreement(result);
-    result.counts = counts_of(total);
-    result.positions = position_results(batches, config.gamma, context.confidence, independence);
-  }
-
- private:
-  const CellSpec& cell_;
-  Job& job_;
-  std::optional<double> exact_alpha_;
-};
-
-std::unique_ptr<PreparedCell> prepare_decode(const CellSpec& cell, JobList& jobs) {
-  const auto setup = jobs.setup(cell.config);
-  return std::make_unique<DecodingCell>(cell, jobs.decode(setup, cell.config.gamma), setup->exact_alpha);
+  result.engine = engine_result(job);
+  if (exact_alpha) add_agreement(result);
+  result.counts = counts_of(total);
+  result.positions = position_results(batches, config.gamma, confidence, independence);
 }
 
-std::unique_ptr<PreparedCell> prepare_acceptance(const CellSpec& cell, JobList& jobs) {
-  const auto setup = jobs.setup(cell.config);
-  return std::make_unique<DecodingCell>(cell, jobs.acceptance(setup), setup->exact_alpha);
+Work simulated(const CellSpec& cell, Job& job, const std::optional<double>& exact_alpha) {
+  return {.jobs = {&job},
+          .finish = [&cell, &job, exact_alpha](CellResult& result, const RunContext& context) {
+            describe(cell, job, exact_alpha, result, context.confidence);
+          }};
 }
 
-std::unique_ptr<PreparedCell> prepare_iid(const CellSpec& cell, JobList& jobs) {
+Work prepare_decode(const CellSpec& cell, JobList& jobs) {
+  const auto setup = jobs.setup(cell.config);
+  return simulated(cell, jobs.decode(setup, cell.config.gamma), setup->exact_alpha);
+}
+
+Work prepare_acceptance(const CellSpec& cell, JobList& jobs) {
+  const auto setup = jobs.setup(cell.config);
+  return simulated(cell, jobs.acceptance(setup), setup->exact_alpha);
+}
+
+Work prepare_iid(const CellSpec& cell, JobList& jobs) {
   const std::optional<double> alpha = cell.config.alpha;
   if (!alpha) throw ConfigError("/alpha", "missing; iid needs an acceptance rate");
-  return std::make_unique<DecodingCell>(cell, jobs.independent_acceptances(cell.config, *alpha), alpha);
+  return simulated(cell, jobs.independent_acceptances(cell.config, *alpha), alpha);
 }
-
-Division division_of_rounds(const Config& cell) { return {simulation_size(cell).independent_cut().count()}; }
 
 }  // namespace
 
@@ -109,8 +102,9 @@ const Experiment& decode_experiment() {
       .name = "decode",
       .sentence = "Speculative decoding beside the closed forms.",
       .prepare = prepare_decode,
-      .division = [](const Config& cell) { return division_of_decoding(cell); },
-      .runs_on_gpu = true,
+      .judges_printed = true,
+      .until = true,
+      .cut = CutBetween::trials,
       .presentation =
           presented({.metrics = {.shown = {alpha_overlap, tokens_per_target_step, speedup, operations}}})};
   return experiment;
@@ -122,7 +116,9 @@ const Experiment& acceptance_experiment() {
       .name = "acceptance",
       .sentence = "The acceptance rate α over text that the target generates (section 4.2).",
       .prepare = prepare_acceptance,
-      .division = [](const Config& cell) { return division_of_decoding(cell); },
+      .judges_printed = true,
+      .until = true,
+      .cut = CutBetween::trials,
       .presentation = presented({.metrics = {.shown = {alpha_overlap}, .figure = alpha_overlap}})};
   return experiment;
 }
@@ -133,8 +129,9 @@ const Experiment& iid_experiment() {
       .name = "iid",
       .sentence = "Rounds with independent acceptances of probability α, without models.",
       .prepare = prepare_iid,
-      .division = division_of_rounds,
-      .runs_on_gpu = true,
+      .judges_printed = true,
+      .until = true,
+      .cut = CutBetween::rounds,
       .presentation =
           presented({.metrics = {.shown = {alpha_examined, tokens_per_target_step, speedup, operations}}})};
   return experiment;

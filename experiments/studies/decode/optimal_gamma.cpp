@@ -31,73 +31,67 @@ Support possible_speedups(int gamma, double c) {
   return {1 / (1 + c * gamma), (1 + gamma) / (1 + c * gamma)};
 }
 
-class SearchCell final : public PreparedCell {
- public:
-  SearchCell(const CellSpec& cell, double alpha) : cell_(cell), alpha_(alpha) {}
+/// Of the jobs of gamma = 1, 2, ...
+void describe(const CellSpec& cell, double alpha, const std::vector<Job*>& jobs, CellResult& result,
+              double confidence) {
+  const Config& config = cell.config;
+  const double c = config.cost.c;
+  add_formulas(result, cell, {alpha, config.gamma, config.cost}, AlphaSource::exact);
+  result.exact_alpha = alpha;
 
-  void run(CellResult& result, const RunContext& context) override {
-    const Config& config = cell_.config;
-    const double c = config.cost.c;
-    add_formulas(result, cell_, {alpha_, config.gamma, config.cost}, AlphaSource::exact);
-    result.exact_alpha = alpha_;
-
-    auto own = std::make_shared<SearchResult>();
-    // gamma = 0 is plain decoding: speedup 1 by definition.
-    std::vector<std::vector<double>> by_gamma{std::vector<double>(jobs.front()->outcome.batches.size(), 1.0)};
-    std::vector<double> means{1.0};
-    own->speedup_by_gamma.push_back({1.0, 1.0, 1.0});
-    const std::vector<double> ones(by_gamma.front().size(), 1.0);
-    const auto mean = [&](const std::vector<double>& values, const Support& support) {
-      return *bounded_ratio_interval(values, ones, support, context.confidence);
-    };
-    for (const Job* job : jobs) {
-      std::vector<double>& speedups = by_gamma.emplace_back();
-      for (const Tally& batch : job->outcome.batches) speedups.push_back(batch_speedup(batch, c));
-      own->speedup_by_gamma.push_back(mean(speedups, possible_speedups(job->gamma, c)));
-      means.push_back(own->speedup_by_gamma.back().estimate);
-    }
-    const auto best = static_cast<std::size_t>(std::max_element(means.begin(), means.end()) - means.begin());
-    const OptimalGamma theory = optimal_gamma(alpha_, c);
-    const std::size_t theory_gamma =
-        theory.gamma ? std::min(static_cast<std::size_t>(*theory.gamma), means.size() - 1) : means.size() - 1;
-    // Batch by batch: the batches of two gammas share random numbers, and pairing takes that into account.
-    std::vector<double> differences;
-    for (std::size_t batch = 0; batch < by_gamma[best].size(); ++batch)
-      differences.push_back(by_gamma[best][batch] - by_gamma[theory_gamma][batch]);
-    const Support of_best = possible_speedups(static_cast<int>(best), c);
-    const Support of_theory = possible_speedups(static_cast<int>(theory_gamma), c);
-    own->gap = mean(differences, {of_best.low - of_theory.high, of_best.high - of_theory.low});
-    own->capped = !theory.gamma || static_cast<std::size_t>(*theory.gamma) >= means.size();
-
-    const auto at = static_cast<double>(best);
-    result.simulated = {{Metric::optimal_gamma, {at, at, at}},
-                        {Metric::best_speedup, own->speedup_by_gamma[best]}};
-    if (best == theory_gamma || own->gap.judges()) {
-      result.agreement = {{metric_name(Metric::optimal_gamma), best == theory_gamma || own->gap.holds(0)}};
-    }
-    result.own = std::move(own);
+  auto own = std::make_shared<SearchResult>();
+  // gamma = 0 is plain decoding: speedup 1 by definition.
+  std::vector<std::vector<double>> by_gamma{std::vector<double>(jobs.front()->outcome.batches.size(), 1.0)};
+  std::vector<double> means{1.0};
+  own->speedup_by_gamma.push_back({1.0, 1.0, 1.0});
+  const std::vector<double> ones(by_gamma.front().size(), 1.0);
+  const auto mean = [&](const std::vector<double>& values, const Support& support) {
+    return *bounded_ratio_interval(values, ones, support, confidence);
+  };
+  for (const Job* job : jobs) {
+    std::vector<double>& speedups = by_gamma.emplace_back();
+    for (const Tally& batch : job->outcome.batches) speedups.push_back(batch_speedup(batch, c));
+    own->speedup_by_gamma.push_back(mean(speedups, possible_speedups(job->gamma, c)));
+    means.push_back(own->speedup_by_gamma.back().estimate);
   }
+  const auto best = static_cast<std::size_t>(std::max_element(means.begin(), means.end()) - means.begin());
+  const OptimalGamma theory = optimal_gamma(alpha, c);
+  const std::size_t theory_gamma =
+      theory.gamma ? std::min(static_cast<std::size_t>(*theory.gamma), means.size() - 1) : means.size() - 1;
+  // Batch by batch: the batches of two gammas share random numbers, and pairing takes that into account.
+  std::vector<double> differences;
+  for (std::size_t batch = 0; batch < by_gamma[best].size(); ++batch)
+    differences.push_back(by_gamma[best][batch] - by_gamma[theory_gamma][batch]);
+  const Support of_best = possible_speedups(static_cast<int>(best), c);
+  const Support of_theory = possible_speedups(static_cast<int>(theory_gamma), c);
+  own->gap = mean(differences, {of_best.low - of_theory.high, of_best.high - of_theory.low});
+  own->capped = !theory.gamma || static_cast<std::size_t>(*theory.gamma) >= means.size();
 
- private:
-  const CellSpec& cell_;
-  double alpha_;
-};
+  const auto at = static_cast<double>(best);
+  result.simulated = {{Metric::optimal_gamma, {at, at, at}},
+                      {Metric::best_speedup, own->speedup_by_gamma[best]}};
+  if (best == theory_gamma || own->gap.judges()) {
+    result.agreement = {{metric_name(Metric::optimal_gamma), best == theory_gamma || own->gap.holds(0)}};
+  }
+  result.own = std::move(own);
+}
 
-std::unique_ptr<PreparedCell> prepare_search(const CellSpec& cell, JobList& jobs) {
+Work prepare_search(const CellSpec& cell, JobList& jobs) {
   const auto setup = jobs.setup(cell.config);
   if (!setup->exact_alpha) {
     throw ConfigError("/models",
                       "optimal_gamma compares with a formula, which needs models of one exact alpha");
   }
   require_every_gamma(cell.config.rule, "optimal_gamma");
-  auto prepared = std::make_unique<SearchCell>(cell, *setup->exact_alpha);
+  Work work;
   const int most = cell.config.section<SearchSection>().max_gamma;
-  for (int gamma = 1; gamma <= most; ++gamma) prepared->jobs.push_back(&jobs.decode(setup, gamma));
-  return prepared;
+  for (int gamma = 1; gamma <= most; ++gamma) work.jobs.push_back(&jobs.decode(setup, gamma));
+  work.finish = [&cell, alpha = *setup->exact_alpha, jobs = work.jobs](CellResult& result,
+                                                                       const RunContext& context) {
+    describe(cell, alpha, jobs, result, context.confidence);
+  };
+  return work;
 }
-
-/// Cells of one set-up share the jobs of every γ, whatever their own.
-Division division_of_search(const Config& cell) { return division_of_decoding(cell, {"gamma", "search"}); }
 
 std::string search_remark(const CellResult& cell) {
   return cell.own && own<SearchResult>(cell).capped ? "beyond the largest γ simulated" : "";
@@ -122,8 +116,10 @@ const Experiment& optimal_gamma_experiment() {
       .sentence = "Simulates every γ up to \"search/max_gamma\" and compares the best with the formula's.",
       .sections = {"search"},
       .prepare = prepare_search,
-      .division = division_of_search,
-      .runs_on_gpu = true,
+      .judges_printed = true,
+      .cut = CutBetween::trials,
+      // Cells of one set-up share the jobs of every γ, whatever their own.
+      .not_of_jobs = {"cost", "input_rounding", "gamma", "search"},
       .own_key = "search",
       .own_result = described<SearchResult>().type,
       .presentation = presented(

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "analysis/statistics/quality_estimates.hpp"
+#include "core/stop.hpp"
 #include "experiments/format/config_error.hpp"
 #include "experiments/format/result_fields.hpp"
 #include "experiments/page/cells.hpp"
@@ -30,66 +31,54 @@ RuleQualityOptions quality_options(const Setup& setup, const Config& config) {
   return {.lossless = expected_lossless(config.rule, temperature), .argmax_target = setup.argmax_target};
 }
 
-class RuleCell final : public PreparedCell {
- public:
-  RuleCell(const CellSpec& cell, std::shared_ptr<const Setup> setup, JobList& job_list)
-      : config_(cell.config),
-        setup_(std::move(setup)),
-        job_(job_list.rule_quality(setup_, config_.gamma, quality_options(*setup_, config_))) {
-    jobs.push_back(&job_);
-  }
-
-  bool works() const override { return tests_equality(); }
-
-  void run(CellResult& result, const RunContext& context) override {
-    auto comparison = std::make_shared<RuleComparison>();
-    comparison->lossless = job_.quality_options.lossless;
-    comparison->drafts = setup_->rule.sampled->first_drafts(config_.gamma);
-    if (tests_equality()) {
-      // Progress is counted in rounds, which the test has none of.
-      const Control control{.stop = context.control.stop, .progress = [](std::uint64_t) {}};
-      comparison->equality_test =
-          test_equality(*setup_, config_.gamma, config_.section<CheckSection>(), control);
-      if (!comparison->equality_test) {
-        result.partial = true;
-        return;
-      }
+void describe_simulation(const Config& config, const Job& job, CellResult& result, double confidence) {
+  const std::vector<Tally>& batches = job.outcome.batches;
+  const Independence independence = independence_of_rounds(job);
+  result.simulated = simulated_metrics(batches, config.cost, confidence, independence);
+  const bool one_context = job.setup->target.context_free() && job.setup->draft.context_free();
+  const Independence of_contexts =
+      one_context ? Independence::rounds : independence_of_contexts(job.simulation);
+  for (const Estimate& estimate : quality_estimates(batches, confidence, of_contexts)) {
+    if (estimate.interval) {
+      result.simulated.emplace_back(known_metric(estimate.name), *estimate.interval);
     }
-    describe_simulation(result, context.confidence);
+  }
+  if (job.quality_options.lossless) {
+    result.simulated.emplace_back(Metric::tv_to_target, Interval{0, 0, 0});
+    result.proved = {Metric::tv_to_target};
+  }
+  result.positions = position_results(batches, config.gamma, confidence, independence);
+  const Tally total = job.outcome.total();
+  result.counts = counts_of(total);
+  result.counts.draft_runs = total.draft_runs;
+}
+
+/// Throws Stopped.
+EqualityResult tested_equality(const Config& config, const Setup& setup, const Control& control) {
+  // Progress is counted in rounds, which the test has none of.
+  const Control silent{.stop = control.stop, .progress = [](std::uint64_t) {}};
+  auto test = test_equality(setup, config.gamma, config.section<CheckSection>(), silent);
+  if (!test) throw Stopped{};
+  return *std::move(test);
+}
+
+Work prepare_rules(const CellSpec& cell, JobList& jobs) {
+  const Config& config = cell.config;
+  const auto setup = jobs.setup(config);
+  Job& job = jobs.rule_quality(setup, config.gamma, quality_options(*setup, config));
+  const bool lossless = job.quality_options.lossless;
+  const bool tests_equality = lossless && config.section<RulesSection>().equality_test;
+  const auto finish = [=, &config, &job](CellResult& result, const RunContext& context) {
+    RuleComparison comparison{
+        .drafts = setup->rule.sampled->first_drafts(config.gamma), .lossless = lossless, .equality_test = {}};
+    if (tests_equality) comparison.equality_test = tested_equality(config, *setup, context.control);
+    describe_simulation(config, job, result, context.confidence);
     result.own = std::move(comparison);
-  }
-
- private:
-  bool tests_equality() const {
-    return config_.section<RulesSection>().equality_test && job_.quality_options.lossless;
-  }
-
-  void describe_simulation(CellResult& result, double confidence) const {
-    const std::vector<Tally>& batches = job_.outcome.batches;
-    const Independence independence = independence_of_rounds(job_);
-    result.simulated = simulated_metrics(batches, config_.cost, confidence, independence);
-    const bool one_context = setup_->target.context_free() && setup_->draft.context_free();
-    const Independence of_contexts =
-        one_context ? Independence::rounds : independence_of_contexts(job_.simulation);
-    for (const Estimate& estimate : quality_estimates(batches, confidence, of_contexts)) {
-      if (estimate.interval) {
-        result.simulated.emplace_back(known_metric(estimate.name), *estimate.interval);
-      }
-    }
-    if (job_.quality_options.lossless) {
-      result.simulated.emplace_back(Metric::tv_to_target, Interval{0, 0, 0});
-      result.proved = {Metric::tv_to_target};
-    }
-    result.positions = position_results(batches, config_.gamma, confidence, independence);
-    const Tally total = job_.outcome.total();
-    result.counts = counts_of(total);
-    result.counts.draft_runs = total.draft_runs;
-  }
-
-  const Config& config_;
-  std::shared_ptr<const Setup> setup_;
-  Job& job_;
-};
+  };
+  return {.jobs = {&job},
+          .finish = finish,
+          .own_steps = tests_equality ? std::optional<std::uint64_t>(0) : std::nullopt};
+}
 
 const Interval& first_acceptance(const CellResult& cell) {
   return *find(cell.simulated, Metric::first_token_acceptance);
@@ -179,12 +168,12 @@ Presentation rules_presentation() {
       .columns = test_column,
       .cells = test_cell,
       .note =
-          "Optimal transport bound: the largest acceptance of a lossless rule with as many i.i.d. drafts, "
-          "in the contexts where rounds start; lossy rules, siblings drawn without replacement and chosen "
-          "drafts may exceed it. TV to target: of the emitted token's distribution in its context, "
-          "computed from the rows of every examined position. Regret: rejections beyond the least of "
-          "lossless schemes of one draft, per examined position. Every rule is measured in the contexts "
-          "that its own rounds visit."};
+          "Optimal transport bound: the largest acceptance of a lossless rule with as many i.i.d. drafts, in "
+          "the contexts where rounds start; lossy rules, siblings drawn without replacement and chosen "
+          "drafts may exceed it. TV to target: of the emitted token's distribution in its context, computed "
+          "from the rows of every examined position. Regret: rejections beyond the least of lossless schemes "
+          "of one draft, per examined position. Every rule is measured in the contexts that its own rounds "
+          "visit."};
   return {.metrics = std::move(metrics), .figures = figures_of_rules, .headline = rules_headline};
 }
 
@@ -193,34 +182,28 @@ Presentation rules_presentation() {
 const SectionKind& rules_section() {
   static const SectionKind kind{
       .key = "rules",
-      .type = object<RulesSection>(
-                  "rules", "Whether the experiment rules tests equality besides.",
-                  {formerly(field("equality_test", &RulesSection::equality_test, boolean(),
-                                  "Beside a proved distance of 0 to the target, run the test of `speclab "
-                                  "check` (section \"check\")."),
-                            {"witness"})})
+      .type = object<RulesSection>("rules", "Whether the experiment rules tests equality besides.",
+                                   {formerly(field("equality_test", &RulesSection::equality_test, boolean(),
+                                                   "Beside a proved distance of 0 to the target, run the "
+                                                   "test of `speclab check` (section \"check\")."),
+                                             {"witness"})})
                   .type,
       .aliases = {"verifiers"}};
   return kind;
 }
 
 const Experiment& rules_experiment() {
-  static const Experiment experiment{
-      .name = "rules",
-      .sentence =
-          "Rules compared: first-token acceptance beside the optimal transport bound, distance to the "
-          "target, regret.",
-      .aliases = {"verifiers"},
-      .sections = {"rules"},
-      .prepare = [](const CellSpec& cell, JobList& jobs) -> std::unique_ptr<PreparedCell> {
-        return std::make_unique<RuleCell>(cell, jobs.setup(cell.config), jobs);
-      },
-      .intervals = [](const Config&) { return independent_numbers; },
-      .printed_unsupported_reason =
-          "rules has no formula to judge printed values by; show them as \"measured\"",
-      .own_key = "rule_quality",
-      .own_result = described<RuleComparison>().type,
-      .presentation = presented(rules_presentation())};
+  static const Experiment experiment{.name = "rules",
+                                     .sentence =
+                                         "Rules compared: first-token acceptance beside the optimal "
+                                         "transport bound, distance to the target, regret.",
+                                     .aliases = {"verifiers"},
+                                     .sections = {"rules"},
+                                     .prepare = prepare_rules,
+                                     .intervals = [](const Config&) { return independent_numbers; },
+                                     .own_key = "rule_quality",
+                                     .own_result = described<RuleComparison>().type,
+                                     .presentation = presented(rules_presentation())};
   return experiment;
 }
 

@@ -49,21 +49,21 @@ std::vector<NamedSchedule> schedules_of(const Config& config) {
 /// Runs on one timeline: beyond what an eye tells apart, and drawn in seconds.
 constexpr double most_traced_runs = 20'000;
 
-/// Throws ConfigError for a timeline that would hold more runs than can be drawn.
 /// What run_schedules holds of a trial, at least.
 double bytes_of_trial(std::size_t schedules) {
   return static_cast<double>(sizeof(std::vector<Elapsed>) + sizeof(std::uint64_t) +
                              schedules * sizeof(Elapsed));
 }
 
+/// Throws ConfigError for a timeline that would hold more runs than can be drawn.
 void check_traces(const Config& config, const std::vector<NamedSchedule>& named) {
   const auto tokens = static_cast<double>(config.section<SchedulesSection>().trace_tokens);
   for (std::size_t i = 0; i < named.size(); ++i) {
     if (tokens * named[i].made.runs_per_time <= most_traced_runs) continue;
     throw ConfigError(
         "/schedules/trace_tokens",
-        fmt::format("{:.0f} target runs of \"{}\" hold about {:.0f} runs; a timeline draws at most "
-                    "{:.0f}: trace fewer tokens, or take a larger c",
+        fmt::format("{:.0f} target runs of \"{}\" hold about {:.0f} runs; a timeline draws at most {:.0f}: "
+                    "trace fewer tokens, or take a larger c",
                     tokens, named[i].name, tokens * named[i].made.runs_per_time, most_traced_runs));
   }
 }
@@ -175,49 +175,48 @@ ScheduleTrace trace_of(const NamedSchedule& named, const AcceptanceBits& bits, s
 }
 
 /// The schedules of one cell over its acceptances. `setup` is null where these are independent.
-class SchedulesCell final : public PreparedCell {
+class ComparedSchedules {
  public:
-  SchedulesCell(const Config& config, std::vector<NamedSchedule> named, std::shared_ptr<const Setup> setup)
+  ComparedSchedules(const Config& config, std::vector<NamedSchedule> named,
+                    std::shared_ptr<const Setup> setup)
       : section_(config.section<SchedulesSection>()),
         named_(std::move(named)),
         setup_(std::move(setup)),
         simulation_(setup_ ? setup_->simulation : simulation_size(config)),
         exact_alpha_(setup_ ? setup_->exact_alpha : config.alpha) {}
 
-  std::uint64_t workload() const override {
+  std::uint64_t steps() const {
     return std::uint64_t{simulation_.trials} * simulation_.length * named_.size();
   }
 
-  void run(CellResult& result, const RunContext& context) override {
+  /// Throws Stopped.
+  void run(CellResult& result, const RunContext& context) const {
     std::vector<AnySchedule> schedules;
     for (const NamedSchedule& each : named_) schedules.push_back(each.made.schedule);
     const ScheduleRuns runs = run_schedules(
         schedules, simulation_, [this](std::uint32_t trial) { return acceptances(trial); }, context.control);
-    if (runs.trials() == 0) {
-      result.partial = true;
-      return;
-    }
-    const auto own = std::make_shared<SchedulesResult>();
+    if (runs.trials() == 0) throw Stopped{};
+    SchedulesResult own;
     const std::size_t batches = std::min<std::size_t>(simulation_.batches, simulation_.trials);
     const Interval share =
         *known_bounds(accepted_share(runs, simulation_.length, batches, context.confidence), independence());
     result.formula_alpha = exact_alpha_ ? AlphaSource::exact : AlphaSource::measured;
     result.exact_alpha = exact_alpha_;
-    if (!exact_alpha_) own->measured_alpha = share;
-    add_rows(*own, runs, batches, std::clamp(exact_alpha_.value_or(share.estimate), 0.0, 1.0),
+    if (!exact_alpha_) own.measured_alpha = share;
+    add_rows(own, runs, batches, std::clamp(exact_alpha_.value_or(share.estimate), 0.0, 1.0),
              context.confidence);
-    for (const ScheduleRow& row : own->rows) {
+    for (const ScheduleRow& row : own.rows) {
       if (row.formula_within_interval) result.agreement.emplace_back(row.name, *row.formula_within_interval);
     }
     if (section_.trace_tokens > 0) {
       const AcceptanceBits first = acceptances(0);
       const std::uint64_t tokens = std::min<std::uint64_t>(section_.trace_tokens, simulation_.length);
-      own->traces.emplace();
+      own.traces.emplace();
       for (const NamedSchedule& each : named_) {
-        own->traces->push_back(trace_of(each, first, tokens, simulation_.seed));
+        own.traces->push_back(trace_of(each, first, tokens, simulation_.seed));
       }
     }
-    result.own = own;
+    result.own = std::move(own);
   }
 
  private:
@@ -274,11 +273,9 @@ void check(const Config& config) {
     throw ConfigError("/alpha", "schedules takes acceptances from models or from alpha; give one of them");
   }
   if (config.rule.name() != "token") {
-    throw ConfigError(
-        "/rule/kind",
-        fmt::format("\"{}\" does not accept or reject each position by itself: schedules compares "
-                    "token verification; leave the rule out",
-                    config.rule.name()));
+    throw ConfigError("/rule/kind", fmt::format("\"{}\" does not accept or reject each position by itself: "
+                                                "schedules compares token verification; leave the rule out",
+                                                config.rule.name()));
   }
   if (config.simulation.trials < 2) {
     throw ConfigError(
@@ -291,14 +288,19 @@ void check(const Config& config) {
   }
 }
 
-std::unique_ptr<PreparedCell> prepare_schedules(const CellSpec& cell, JobList& jobs) {
+Work prepare_schedules(const CellSpec& cell, JobList& jobs) {
   check(cell.config);
   std::vector<NamedSchedule> named = schedules_of(cell.config);
   check_traces(cell.config, named);
   require_memory(bytes_of_trial(named.size()) * cell.config.simulation.trials, "/simulation/trials",
                  fmt::format("{} trials of {} schedules", cell.config.simulation.trials, named.size()));
-  return std::make_unique<SchedulesCell>(cell.config, std::move(named),
-                                         cell.config.models ? jobs.setup(cell.config) : nullptr);
+  ComparedSchedules compared(cell.config, std::move(named),
+                             cell.config.models ? jobs.setup(cell.config) : nullptr);
+  const std::uint64_t steps = compared.steps();
+  const auto finish = [compared = std::move(compared)](CellResult& result, const RunContext& context) {
+    compared.run(result, context);
+  };
+  return {.finish = finish, .own_steps = steps};
 }
 
 }  // namespace
@@ -333,8 +335,8 @@ const Experiment& schedules_experiment() {
   static const Experiment experiment{
       .name = "schedules",
       .sentence =
-          "Schedules of drafting and verification on a virtual clock, over the same acceptances, "
-          "compared with their closed forms.",
+          "Schedules of drafting and verification on a virtual clock, over the same acceptances, compared "
+          "with their closed forms.",
       .sections = {"schedules"},
       .prepare = prepare_schedules,
       // A speedup and a difference each.
@@ -342,7 +344,6 @@ const Experiment& schedules_experiment() {
           [](const Config& cell) {
             return 2 * static_cast<int>(cell.section<SchedulesSection>().compare.size());
           },
-      .printed_unsupported_reason = "schedules has no formula to judge printed values by; leave them out",
       .own_key = "schedules",
       .own_result = described<SchedulesResult>().type,
       .presentation = presented({.tables = schedules_tables,

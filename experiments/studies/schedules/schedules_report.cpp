@@ -89,8 +89,7 @@ Table table_of(const CellResult& cell, const SchedulesResult& own, const std::st
     table.rows.push_back(std::move(cells));
   }
   table.note = fmt::format(
-      "± is the {} interval; differences are paired, trial by trial. Speedup is over plain decoding: of "
-      "the "
+      "± is the {} interval; differences are paired, trial by trial. Speedup is over plain decoding: of the "
       "same batch, for batches, and f then g, for speculative function execution.{}",
       confidence_percent(confidence),
       approximate ? " The formulas assume independent acceptances, which these are not." : "");
@@ -231,8 +230,7 @@ Figure timeline(const std::vector<ScheduleTrace>& traces, const std::string& lab
   figure.x_label = "time, in target runs";
   figure.caption = fmt::format(
       "Timelines of the first sequence; of a schedule with more than {0} tracks, the first {0}. A dropped "
-      "run is "
-      "one whose result was not used. trace.json has all runs, for chrome://tracing and Perfetto.",
+      "run is one whose result was not used. trace.json has all runs, for chrome://tracing and Perfetto.",
       most_tracks);
   return figure;
 }

@@ -81,28 +81,6 @@ TracedGamma trace_gamma(const Setup& setup, std::int32_t gamma, std::size_t toke
   return traced;
 }
 
-class TraceCell final : public PreparedCell {
- public:
-  TraceCell(const CellSpec& cell, std::shared_ptr<const Setup> setup)
-      : cell_(cell), setup_(std::move(setup)) {}
-
-  bool works() const override { return true; }
-
-  void run(CellResult& result, const RunContext&) override {
-    const auto& section = cell_.config.section<TraceSection>();
-    auto own = std::make_shared<TraceResult>();
-    for (const std::int32_t gamma : section.gammas) {
-      own->gammas.push_back(
-          trace_gamma(*setup_, gamma, static_cast<std::size_t>(section.tokens), cell_.config.cost.c));
-    }
-    result.own = std::move(own);
-  }
-
- private:
-  const CellSpec& cell_;
-  std::shared_ptr<const Setup> setup_;
-};
-
 void add_word(std::vector<TextSpan>& line, const std::string& word, SpanKind kind) {
   if (!line.empty()) line.push_back({" ", SpanKind::plain});
   line.push_back({word, kind});
@@ -178,10 +156,19 @@ std::vector<const TraceResult*> traces(const Result& result) {
   return all;
 }
 
-std::unique_ptr<PreparedCell> prepare_trace(const CellSpec& cell, JobList& jobs) {
-  auto setup = jobs.setup(cell.config);
+Work prepare_trace(const CellSpec& cell, JobList& jobs) {
+  const auto setup = jobs.setup(cell.config);
   require_one_draft(setup->rule.sampled, cell.config.rule, cell.config.experiment->name);
-  return std::make_unique<TraceCell>(cell, std::move(setup));
+  const auto finish = [&cell, setup](CellResult& result, const RunContext&) {
+    const auto& section = cell.config.section<TraceSection>();
+    TraceResult trace;
+    for (const std::int32_t gamma : section.gammas) {
+      trace.gammas.push_back(
+          trace_gamma(*setup, gamma, static_cast<std::size_t>(section.tokens), cell.config.cost.c));
+    }
+    result.own = std::move(trace);
+  };
+  return {.finish = finish, .own_steps = 0};
 }
 
 std::vector<Table> trace_tables(const Result& result, const Timings&, const std::string& id) {
@@ -249,20 +236,19 @@ const SectionKind& trace_section() {
 }
 
 const Experiment& trace_experiment() {
-  static const Experiment experiment{
-      .name = "trace",
-      .sentence =
-          "Single rounds, drawn: generated text coloured by accepted and rejected tokens, and a "
-          "timeline for each gamma.",
-      .sections = {"trace"},
-      .prepare = prepare_trace,
-      .own_key = "trace",
-      .own_result = described<TraceResult>().type,
-      .presentation = presented({.tables = trace_tables,
-                                 .figures = trace_figures,
-                                 .passages = trace_passages,
-                                 .headline = trace_headline,
-                                 .outcome = "drawn from recorded rounds"})};
+  static const Experiment experiment{.name = "trace",
+                                     .sentence =
+                                         "Single rounds, drawn: generated text coloured by accepted and "
+                                         "rejected tokens, and a timeline for each gamma.",
+                                     .sections = {"trace"},
+                                     .prepare = prepare_trace,
+                                     .own_key = "trace",
+                                     .own_result = described<TraceResult>().type,
+                                     .presentation = presented({.tables = trace_tables,
+                                                                .figures = trace_figures,
+                                                                .passages = trace_passages,
+                                                                .headline = trace_headline,
+                                                                .outcome = "drawn from recorded rounds"})};
   return experiment;
 }
 

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <utility>
 
+#include "core/stop.hpp"
 #include "experiments/catalog/models/gguf.hpp"
 #include "experiments/format/config_error.hpp"
 #include "experiments/page/cells.hpp"
@@ -13,6 +14,7 @@
 #include "experiments/run/experiment.hpp"
 #include "experiments/run/jobs.hpp"
 #include "experiments/run/one_draft.hpp"
+#include "experiments/run/timings.hpp"
 #include "experiments/studies/walltime/clocked_models.hpp"
 #include "experiments/support/csv.hpp"
 #include "sim/walltime.hpp"
@@ -31,72 +33,52 @@ struct WalltimeSection {
   ClockKind clock = ClockKind::wall;
 };
 
-class WalltimeCell final : public PreparedCell {
- public:
-  WalltimeCell(const CellSpec& cell, std::shared_ptr<const Setup> setup)
-      : cell_(cell), setup_(std::move(setup)) {}
+WalltimeRow timed(const CellSpec& cell, const Setup& setup) {
+  const std::int32_t gamma = cell.config.gamma;
+  const auto& section = cell.config.section<WalltimeSection>();
+  const Walltime measured = measure_walltime(
+      setup.target, setup.draft, setup.rule.sampled, gamma, setup.simulation.prompt(0), setup.simulation.seed,
+      static_cast<std::uint32_t>(section.tokens), static_cast<std::size_t>(section.target_weights),
+      static_cast<std::size_t>(section.draft_weights), static_cast<std::uint32_t>(section.repeats));
+  return {.label = cell.label,
+          .gamma = gamma,
+          .target_run_microseconds = 1e6 * measured.target_run_seconds,
+          .draft_run_microseconds = 1e6 * measured.draft_run_seconds,
+          .c = measured.c(),
+          .tokens_per_target_step = measured.tokens_per_round,
+          .plain_tokens_per_second = 1 / measured.plain_seconds_per_token,
+          .speculative_tokens_per_second = 1 / measured.speculative_seconds_per_token,
+          .speedup = measured.speedup(),
+          .predicted_speedup = measured.tokens_per_round / (gamma * measured.c() + 1)};
+}
 
-  bool works() const override { return true; }
+/// Of models that take their own time.
+ClockSettings clock_settings(const Config& config) {
+  const auto& section = config.section<WalltimeSection>();
+  ClockSettings settings{.gammas = section.gammas,
+                         .tokens = static_cast<std::size_t>(section.tokens),
+                         .repeats = static_cast<std::uint32_t>(section.repeats),
+                         .batches = section.batches,
+                         .clock = section.clock,
+                         .confidence = {}};
+  if (settings.gammas.empty()) settings.gammas.push_back(config.gamma);
+  return settings;
+}
 
-  void run(CellResult&, const RunContext& context) override {
-    const std::int32_t gamma = cell_.config.gamma;
-    const auto& section = cell_.config.section<WalltimeSection>();
-    const Walltime measured = measure_walltime(
-        setup_->target, setup_->draft, setup_->rule.sampled, gamma, setup_->simulation.prompt(0),
-        setup_->simulation.seed, static_cast<std::uint32_t>(section.tokens),
-        static_cast<std::size_t>(section.target_weights), static_cast<std::size_t>(section.draft_weights),
-        static_cast<std::uint32_t>(section.repeats));
-    context.timings.walltime.push_back(
-        {.label = cell_.label,
-         .gamma = gamma,
-         .target_run_microseconds = 1e6 * measured.target_run_seconds,
-         .draft_run_microseconds = 1e6 * measured.draft_run_seconds,
-         .c = measured.c(),
-         .tokens_per_target_step = measured.tokens_per_round,
-         .plain_tokens_per_second = 1 / measured.plain_seconds_per_token,
-         .speculative_tokens_per_second = 1 / measured.speculative_seconds_per_token,
-         .speedup = measured.speedup(),
-         .predicted_speedup = measured.tokens_per_round / (gamma * measured.c() + 1)});
-  }
-
- private:
-  const CellSpec& cell_;
-  std::shared_ptr<const Setup> setup_;
-};
-
-/// Models that take their own time.
-class ClockedCell final : public PreparedCell {
- public:
-  ClockedCell(const CellSpec& cell, std::shared_ptr<const Setup> setup)
-      : label_(cell.label), setup_(std::move(setup)) {
-    const auto& section = cell.config.section<WalltimeSection>();
-    settings_ = {.gammas = section.gammas,
-                 .tokens = static_cast<std::size_t>(section.tokens),
-                 .repeats = static_cast<std::uint32_t>(section.repeats),
-                 .batches = section.batches,
-                 .clock = section.clock,
-                 .confidence = {}};
-    if (settings_.gammas.empty()) settings_.gammas.push_back(cell.config.gamma);
-  }
-
-  std::uint64_t workload() const override { return clock_workload(settings_); }
-
-  void run(CellResult& result, const RunContext& context) override {
-    ClockSettings settings = settings_;
-    settings.confidence = context.confidence;
-    const std::vector<ClockedGamma> rows = clock_models(*setup_, settings, context.control);
-    result.partial = rows.empty();
+Work time_neural(const CellSpec& cell, std::shared_ptr<const Setup> setup) {
+  const ClockSettings settings = clock_settings(cell.config);
+  const auto finish = [&cell, settings, setup = std::move(setup)](CellResult&, const RunContext& context) {
+    ClockSettings here = settings;
+    here.confidence = context.confidence;
+    const std::vector<ClockedGamma> rows = clock_models(*setup, here, context.control);
+    if (rows.empty()) throw Stopped{};
     for (ClockedGamma row : rows) {
-      row.label = label_;
+      row.label = cell.label;
       context.timings.clocked.push_back(std::move(row));
     }
-  }
-
- private:
-  std::string label_;
-  std::shared_ptr<const Setup> setup_;
-  ClockSettings settings_;
-};
+  };
+  return {.finish = finish, .own_steps = clock_workload(settings)};
+}
 
 /// Throws ConfigError for batches of several texts that the models cannot run, or that memory does not hold.
 void check_batches(const Config& config, ModelFactory& factory) {
@@ -127,7 +109,7 @@ std::vector<Figure> measured_figures(const std::vector<WalltimeRow>& rows) {
   return {figure};
 }
 
-std::unique_ptr<PreparedCell> prepare_walltime(const CellSpec& cell, JobList& jobs) {
+Work prepare_walltime(const CellSpec& cell, JobList& jobs) {
   const std::string& name = cell.config.experiment->name;
   const bool neural = cell.config.models && gguf_parameters(cell.config.models->target) != nullptr;
   if (neural) {
@@ -138,11 +120,14 @@ std::unique_ptr<PreparedCell> prepare_walltime(const CellSpec& cell, JobList& jo
     auto setup = jobs.setup(clocked);
     require_one_draft(setup->rule.sampled, cell.config.rule, name);
     require_every_gamma(cell.config.rule, name);
-    return std::make_unique<ClockedCell>(cell, std::move(setup));
+    return time_neural(cell, std::move(setup));
   }
-  auto setup = jobs.setup(cell.config);
+  const auto setup = jobs.setup(cell.config);
   require_one_draft(setup->rule.sampled, cell.config.rule, name);
-  return std::make_unique<WalltimeCell>(cell, std::move(setup));
+  const auto finish = [&cell, setup](CellResult&, const RunContext& context) {
+    context.timings.walltime.push_back(timed(cell, *setup));
+  };
+  return {.finish = finish, .own_steps = 0};
 }
 
 std::vector<Figure> walltime_figures(const Result& result, const Timings& timings) {
@@ -204,8 +189,7 @@ const SectionKind& walltime_section() {
       object<Own>(
           "walltime",
           "The experiment walltime: how often decoding is timed, and work that is added to each run of a "
-          "model that "
-          "is not neural.",
+          "model that is not neural.",
           {integer_field("target_weights", &Own::target_weights, 0, 1e9,
                          "Multiply-adds added to a target run."),
            integer_field("draft_weights", &Own::draft_weights, 0, 1e9, "Multiply-adds added to a draft run."),
@@ -214,15 +198,13 @@ const SectionKind& walltime_section() {
            field("gammas", &Own::gammas, list(integer<std::int32_t>(1, 64), 0, 64),
                  "Of neural models: decoded in turn and compared pair by pair; without any the config's "
                  "gamma."),
-           field(
-               "batches", &Own::batches, list(integer<std::int32_t>(1, 64), 0, 16),
-               "Of neural models: how many texts are decoded at once, their runs made together. Speedups are "
-               "over plain decoding of as many."),
+           field("batches", &Own::batches, list(integer<std::int32_t>(1, 64), 0, 16),
+                 "Of neural models: how many texts are decoded at once, their runs made together. Speedups "
+                 "are over plain decoding of as many."),
            field("clock", &Own::clock,
                  choice<ClockKind>({{"wall", ClockKind::wall}, {"processor", ClockKind::processor}}),
                  "Of neural models: \"processor\" is the processor time of the thread that decodes, which "
-                 "other "
-                 "programs disturb less; it leaves out further threads of a model.")})
+                 "other programs disturb less; it leaves out further threads of a model.")})
           .type};
   return kind;
 }

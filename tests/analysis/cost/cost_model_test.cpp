@@ -78,7 +78,7 @@ TEST_CASE("weights, FLOPs and bytes of a tiny model, by hand") {
   CHECK(active_parameters(model) == 3 * 144 + 40);
   // Keys and values: 2 heads' numbers of 2 bytes, twice, in 3 layers: 24 bytes a token.
   CHECK(cache_bytes(model, 5, {}) == 5 * 24);
-  const Work done = work(model, {1, 2, 5}, {});
+  const RunWork done = work(model, {1, 2, 5}, {});
   CHECK(done.flops == 2 * (2 * 472 + 4 * 4 * 3 * 5));
   CHECK(done.bytes == 472 * 2 + 2 * 5 * 24 + 2 * 24);
   Transformer windowed = model;

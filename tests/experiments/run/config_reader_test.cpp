@@ -8,6 +8,7 @@
 
 #include "experiments/format/json_io.hpp"
 #include "experiments/run/experiment.hpp"
+#include "experiments/run/search_section.hpp"
 
 using namespace speclab;
 
@@ -77,16 +78,18 @@ TEST_CASE("every part of a config that is read tells configs apart that differ i
 }
 
 TEST_CASE("a builder is called once for all configs that say the same in what it read") {
-  int calls = 0;
+  static int calls = 0;
+  ModelFactory factory;
   BuiltFromConfigs<Counted> built;
   // Reads the cost where gamma is above 4.
-  const auto build = [&](const ConfigReader& reader) {
+  const auto build = [](const ConfigReader& reader, const SharedPlace&) {
     const int gamma = reader[&Config::gamma];
     const double c = gamma > 4 ? reader[&Config::cost].c : 0;
     return Counted{std::to_string(gamma) + " " + std::to_string(c), ++calls};
   };
   const auto get = [&](int gamma, double c, int seed = 1) {
-    return built.get(config_of({{"gamma", gamma}, {"cost", {{"c", c}}}, {"seed", seed}}), build);
+    return built.get(config_of({{"gamma", gamma}, {"cost", {{"c", c}}}, {"seed", seed}}), {"", factory},
+                     build);
   };
   const auto first = get(2, 0.5);
   CHECK(get(2, 0.25) == first);
@@ -103,17 +106,41 @@ TEST_CASE("a builder is called once for all configs that say the same in what it
   CHECK(calls == 4);
 }
 
-TEST_CASE("what else a builder depends on tells apart; what throws is not kept") {
-  int calls = 0;
+TEST_CASE("a section that is read tells apart, whether a config has it or its defaults") {
+  ModelFactory factory;
+  BuiltFromConfigs<int> built;
+  const auto get = [&](const Json& changes) {
+    return built.get(config_of(changes), {"", factory}, [](const ConfigReader& reader, const SharedPlace&) {
+      return reader.section<SearchSection>().max_gamma;
+    });
+  };
+  const auto three = get({{"search", {{"max_gamma", 3}}}});
+  const auto usual = get(Json::object());
+  CHECK(*three == 3);
+  CHECK(*usual == SearchSection().max_gamma);
+  CHECK(get({{"search", {{"max_gamma", 3}}}, {"seed", 9}}) == three);
+  CHECK(*get({{"search", {{"max_gamma", 4}}}}) == 4);
+}
+
+TEST_CASE("values that a builder is given tell apart; what throws is not kept") {
+  static int calls = 0;
+  ModelFactory factory;
   BuiltFromConfigs<Counted> built;
   const Config config = config_of({{"gamma", 2}});
-  const auto build = [&](const ConfigReader& reader) {
-    if (++calls == 1) throw std::runtime_error("the first time");
-    return Counted{std::to_string(reader[&Config::gamma]), calls};
+  const auto get = [&](const std::string& first, const std::string& second) {
+    const auto build = [](const ConfigReader& reader, const SharedPlace&, const std::string& one,
+                          const std::string& other) {
+      if (++calls == 1) throw std::runtime_error("the first time");
+      return Counted{one + other + std::to_string(reader[&Config::gamma]), calls};
+    };
+    static const auto type = text();
+    return built.get(config, {"", factory}, build, Given<std::string>{type, first},
+                     Given<std::string>{type, second});
   };
-  CHECK_THROWS(built.get(config, build, "a"));
-  const auto a = built.get(config, build, "a");
+  CHECK_THROWS(get("a", "bc"));
+  const auto a = get("a", "bc");
   CHECK(a->made == 2);
-  CHECK(built.get(config, build, "b")->made == 3);
-  CHECK(built.get(config, build, "a") == a);
+  CHECK(a->text == "abc2");
+  CHECK(get("ab", "c")->made == 3);
+  CHECK(get("a", "bc") == a);
 }

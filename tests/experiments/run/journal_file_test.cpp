@@ -14,7 +14,7 @@ using namespace speclab;
 
 namespace {
 
-JobPart part_with_large_counts() {
+BatchTallies tallies_with_large_counts() {
   Tally tally;
   tally.rounds = 3;
   tally.drafted = 15;
@@ -45,17 +45,17 @@ TEST_CASE("a journal gives back what was written, without the lines that were da
   const Config config =
       with_sections(read_config(parse_json(R"({"title": "t", "experiment": "iid", "alpha": 0.5})")));
   const JournalHead head = journal_head({config, 1, {}, Backend::cpu});
-  const JobPart part = part_with_large_counts();
+  const BatchTallies tallies = tallies_with_large_counts();
   {
     JournalWriter writer(file.path(), head);
-    writer.add(part);
+    writer.add(tallies);
     writer.add(0, CellResult{});
     writer.complete();
   }
   const auto content = read_journal(file.path());
   REQUIRE((content && content->head));
   CHECK(difference(*content->head, head).empty());
-  CHECK(content->parts == std::vector<JobPart>{part});
+  CHECK(content->tallies == std::vector<BatchTallies>{tallies});
   CHECK(content->cells.size() == 1);
   CHECK(content->complete);
   CHECK(content->damaged == 0);
@@ -65,7 +65,7 @@ TEST_CASE("a journal gives back what was written, without the lines that were da
   text[text.find("\"rounds\":3") + 9] = '4';
   std::ofstream(file.path(), std::ios::binary) << text << "0123456789abcdef {\"cell\":0";
   const auto damaged = read_journal(file.path());
-  CHECK(damaged->parts.empty());
+  CHECK(damaged->tallies.empty());
   CHECK(damaged->damaged == 1);
   CHECK(damaged->torn);
   CHECK(damaged->cells.size() == 1);
@@ -87,30 +87,30 @@ TEST_CASE("batches that are run apart add up to the run of all, on every engine"
     const Config config = with_sections(read_config(parse_json(text)));
     const auto control = [](std::uint64_t) { return Control{}; };
     const std::string whole = result_json(run_config(config, control).result).dump();
-    std::vector<JobPart> parts;
+    std::vector<BatchTallies> tallies;
     constexpr std::uint32_t all = BatchSpan{}.last;
     for (const BatchSpan range : {BatchSpan{0, 1}, BatchSpan{1, 4}, BatchSpan{4, all}}) {
       run_config(config, control, [&](const RunIdentity&) {
         Resumption resumption;
-        resumption.shares = {Share{{{0}}, {{0, range}}}};
-        resumption.keep_part = [&](const JobPart& part) { parts.push_back(part); };
+        resumption.turns = {Turn{{.cell = 0, .batches = range}}};
+        resumption.keep.tallies = [&](const BatchTallies& some) { tallies.push_back(some); };
         return resumption;
       });
     }
-    CHECK(parts.size() == 3);
+    CHECK(tallies.size() == 3);
     const auto merged = [&] {
       return result_json(run_config(config, control,
                                     [&](const RunIdentity&) {
                                       Resumption resumption;
-                                      resumption.parts = parts;
+                                      resumption.tallies = tallies;
                                       return resumption;
                                     })
                              .result)
           .dump();
     };
     CHECK(merged() == whole);
-    // The test can fail: a part with another count gives another result.
-    ++parts[1].tallies[0].accepted;
+    // The test can fail: another count gives another result.
+    ++tallies[1].tallies[0].accepted;
     CHECK(merged() != whole);
   }
 }

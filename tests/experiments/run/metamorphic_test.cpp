@@ -2,11 +2,15 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <atomic>
+#include <filesystem>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <string>
 
+#include "experiments/shards/shard_run.hpp"
 #include "experiments/support/machine.hpp"
+#include "tests/experiments/config_error_of.hpp"
 #include "tests/experiments/run_of.hpp"
 #include "tests/sim/temp_file.hpp"
 
@@ -17,14 +21,15 @@ namespace {
 /// Documents of a few words, for the experiment that needs a text.
 std::string documents() {
   std::string text;
-  for (int document = 0; document < 12; ++document) {
+  for (int document = 0; document < 40; ++document) {
     for (int i = 0; i < 60; ++i) text += i * (document + 3) % 7 < 3 ? "the sea " : "was calm . ";
     text += "\f\n";
   }
   return text;
 }
 
-/// A small config of several cells for each experiment: what it changes of the one below.
+/// A small config of several cells for each experiment: what it changes of the one below. Experiments that
+/// are not among these sweep gamma.
 std::map<std::string, Json> small_configs(const TempFile& text) {
   const std::map<std::string, std::string> changes{
       {"decode", R"({"sweep": {"/gamma": [1, 3], "/models/draft/epsilon": [0.2, 0.6]}})"},
@@ -52,12 +57,15 @@ std::map<std::string, Json> small_configs(const TempFile& text) {
                                    {"kind": "model", "model": {"kind": "bigram"}, "c": 0.1}],
                       "gammas": [1, 3], "batches": 2}})"}};
   std::map<std::string, Json> configs;
-  for (const auto& [name, change] : changes) {
+  for (const Experiment* experiment : experiments()) {
+    const std::string& name = experiment->name;
+    if (!experiment->resumable) continue;  // measured times
     Json& config = configs[name] = parse_json(R"({"title": "t", "seed": 7, "gamma": 2, "cost": {"c": 0.1},
         "models": {"target": {"kind": "markov", "vocab": 5, "concentration": 2, "seed": 4},
                    "draft": {"kind": "mixture", "epsilon": 0.4, "other": {"kind": "uniform"}}},
         "simulation": {"trials": 12, "length": 60, "batches": 4}})");
-    config.update(parse_json(change));
+    const auto change = changes.find(name);
+    config.update(parse_json(change != changes.end() ? change->second : R"({"sweep": {"/gamma": [1, 3]}})"));
     config["experiment"] = name;
     if (name == "compare" || name == "schedules") config.erase("models");
     if (name == "compare") {
@@ -106,11 +114,8 @@ double value(const CellResult& cell, Metric metric) { return find(cell.simulated
 TEST_CASE("every experiment has the same bytes on 1, 2 and 5 threads, and gone on with from any cells") {
   const TempFile text(documents());
   const std::map<std::string, Json> configs = small_configs(text);
-  for (const Experiment* experiment : experiments()) {
-    if (!experiment->resumable) continue;  // measured times
-    INFO(experiment->name);
-    REQUIRE(configs.contains(experiment->name));
-    const Json& config = configs.at(experiment->name);
+  for (const auto& [name, config] : configs) {
+    INFO(name);
     const Result whole = run_on(config, 2);
     REQUIRE(whole.cells.size() >= 2);
     CHECK(bytes_of(run_on(config, 1)) == bytes_of(whole));
@@ -130,6 +135,59 @@ TEST_CASE("every experiment has the same bytes on 1, 2 and 5 threads, and gone o
                 .result;
         CHECK(bytes_of(resumed) == bytes_of(whole));
       }
+    }
+  }
+}
+
+TEST_CASE("every experiment takes as many steps as it announces") {
+  const TempFile text(documents());
+  for (const auto& [name, config] : small_configs(text)) {
+    INFO(name);
+    std::uint64_t announced = 0;
+    std::atomic<std::uint64_t> done{0};
+    const auto control_for = [&](std::uint64_t total) {
+      announced = total;
+      return Control{.stop = [] { return false; }, .progress = [&](std::uint64_t more) { done += more; }};
+    };
+    run_config(read_config(present(config)), control_for);
+    CHECK(done == announced);
+  }
+}
+
+TEST_CASE("every experiment has the bytes of one process when three share it") {
+  const TempFile text(documents());
+  const auto folder = std::filesystem::temp_directory_path() / "speclab_metamorphic_shards";
+  const auto control = [](std::uint64_t) { return Control{}; };
+  for (const auto& [name, config] : small_configs(text)) {
+    INFO(name);
+    const Config shared = with_sections(read_config(present(config)));
+    std::filesystem::remove_all(folder);
+    for (int shard = 1; shard <= 3; ++shard) {
+      CHECK(
+          run_shard(shared, {.folder = folder, .shard = {shard, 3}, .command = "", .control_for = control}));
+    }
+    CHECK(bytes_of(merge_shards(folder, control).run.result) == bytes_of(run_on(config, 2)));
+  }
+  std::filesystem::remove_all(folder);
+}
+
+TEST_CASE("every experiment goes on until intervals are narrow, or refuses to") {
+  const TempFile text(documents());
+  for (auto& [name, config] : small_configs(text)) {
+    INFO(name);
+    config["simulation"]["trials"] = 16;
+    config["simulation"]["until"] = {
+        {"metric", "alpha_overlap"}, {"half_width", 0.5}, {"most_rounds", 100000}};
+    if (name == "iid") config["simulation"]["until"]["metric"] = "alpha_examined";
+    if (name == "compare") config["compare"]["tasks"][0]["sequences"] = 8;
+    if (!find_experiment(name)->until) {
+      CHECK(config_error_of([&] { run_of(config); }).find("\"" + name + "\" simulates what") !=
+            std::string::npos);
+      continue;
+    }
+    for (const CellResult& cell : run_of(config).result.cells) {
+      REQUIRE(cell.until);
+      CHECK(cell.until->reached);
     }
   }
 }

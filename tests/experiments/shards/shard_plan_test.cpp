@@ -3,7 +3,7 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
-#include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -36,14 +36,13 @@ struct Cover {
 Cover cover_of(const ShardPlan& plan, std::size_t cells, std::uint32_t batches) {
   Cover cover{std::vector(cells, std::vector<int>(batches)), std::vector<int>(cells)};
   for (int shard = 1; shard <= plan.shards(); ++shard) {
-    const Share share = plan.share(shard);
-    for (const auto& block : share.blocks) {
-      for (const std::size_t cell : block) {
-        ++cover.shards[cell];
-        CHECK(plan.runs(cell, shard));
-        const auto part = share.divided.find(cell);
-        const BatchSpan range = part == share.divided.end() ? BatchSpan{0, batches} : part->second;
-        for (std::uint32_t batch = range.first; batch < range.last; ++batch) ++cover.runs[cell][batch];
+    for (const Turn& turn : plan.turns(shard)) {
+      for (const CellTask& task : turn) {
+        ++cover.shards[task.cell];
+        CHECK(plan.runs(task.cell, shard));
+        CHECK(plan.is_cut(task.cell) == task.batches.has_value());
+        const BatchSpan span = task.batches.value_or(BatchSpan{0, batches});
+        for (std::uint32_t batch = span.first; batch < span.last; ++batch) ++cover.runs[task.cell][batch];
       }
     }
   }
@@ -110,19 +109,21 @@ TEST_CASE("rounds without memory are cut wherever batches end") {
   CHECK(cover.shards[0] == 4);
 }
 
-TEST_CASE("a large share is run in blocks, of which each has all cells of a simulation that it has any of") {
+TEST_CASE("a large shard takes turns, of which each has all cells of a simulation that it has any of") {
   // The axis that costs vary along is the first, so that cells of one simulation stand far apart.
   const Config config = decoding(
       R"({"/cost/c": {"from": 0.01, "to": 0.2, "count": 3}, "/seed": {"from": 1, "to": 5000, "step": 1}})");
   const ShardPlan plan = planned(config, 2, Backend::cuda);
   check_once(cover_of(plan, 15000, 64));
-  const Share share = plan.share(1);
-  CHECK(share.blocks.size() > 1);
-  for (const auto& block : share.blocks) {
-    CHECK(block.size() < 4096 + 3);
-    for (const std::size_t cell : block) {
+  const std::vector<Turn> turns = plan.turns(1);
+  CHECK(turns.size() > 1);
+  for (const Turn& turn : turns) {
+    CHECK(turn.size() < 4096 + 3);
+    std::set<std::size_t> cells;
+    for (const CellTask& task : turn) cells.insert(task.cell);
+    for (const std::size_t cell : cells) {
       for (const std::size_t same : {cell % 5000, cell % 5000 + 5000, cell % 5000 + 10000})
-        CHECK(std::find(block.begin(), block.end(), same) != block.end());
+        CHECK(cells.contains(same));
     }
   }
 }

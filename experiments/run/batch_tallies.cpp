@@ -1,0 +1,52 @@
+#include "experiments/run/batch_tallies.hpp"
+
+#include <algorithm>
+
+#include "experiments/run/jobs.hpp"
+
+namespace speclab {
+
+bool overlap(const BatchTallies& a, const BatchTallies& b) {
+  return a.cell == b.cell && a.job == b.job && a.look == b.look && a.first < b.first + b.tallies.size() &&
+         b.first < a.first + a.tallies.size();
+}
+
+BatchTallies tallies_of(const Job& job, const JobName& name) {
+  const std::vector<Tally>& batches = job.outcome.batches;
+  const auto count = static_cast<std::uint32_t>(batches.size());
+  const std::uint32_t first = std::min(job.simulation.only.first, count);
+  const std::uint32_t last = std::min(job.simulation.only.last, count);
+  return {.cell = name.first,
+          .job = name.second,
+          .look = std::max(job.looks, 1),
+          .first = first,
+          .batches = count,
+          .engine = job.engine,
+          .why_plain = job.why_plain,
+          .work = job.outcome.work,
+          .tallies = {batches.begin() + first, batches.begin() + last}};
+}
+
+Outcome outcome_of(const std::vector<const BatchTallies*>& tallies, Job& job) {
+  const bool doubles = job.precision.has_value();
+  const int look = doubles ? job.looks + 1 : std::max(job.looks, 1);
+  Outcome outcome;
+  std::uint32_t covered = 0;
+  for (const BatchTallies* some : tallies) {
+    outcome.batches.resize(some->batches);
+    if (some->look != look) continue;
+    std::copy(some->tallies.begin(), some->tallies.end(), outcome.batches.begin() + some->first);
+    outcome.work += some->work;
+    covered += static_cast<std::uint32_t>(some->tallies.size());
+  }
+  const BatchSpan& only = job.simulation.only;
+  const std::uint32_t last = std::min(only.last, static_cast<std::uint32_t>(outcome.batches.size()));
+  outcome.partial = covered < last - only.first;
+  if (!outcome.partial) {
+    job.engine = tallies.front()->engine;
+    job.why_plain = tallies.front()->why_plain;
+  }
+  return outcome;
+}
+
+}  // namespace speclab

@@ -1,0 +1,101 @@
+#include "experiments/run/prepared_cells.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <stdexcept>
+#include <utility>
+
+#include "core/stop.hpp"
+#include "experiments/format/config_error.hpp"
+#include "experiments/run/jobs.hpp"
+
+namespace speclab {
+
+namespace {
+
+/// An experiment whose work is not what it says of itself is a mistake in its code.
+void require_as_said(const Experiment& experiment, bool holds, const char* what) {
+  if (!holds) throw std::logic_error(fmt::format("the experiment {}: {}", experiment.name, what));
+}
+
+void prepare_until(PreparedCell& cell, const Experiment& experiment, double confidence) {
+  if (!experiment.until) refuse_until_of(experiment.name);
+  const std::vector<Job*>& jobs = cell.work->jobs;
+  if (cell.work->own_steps) return;
+  require_as_said(experiment, jobs.size() <= 1, "until decides about one job");
+  for (Job* job : jobs) run_until(*job, experiment.name, confidence);
+}
+
+void prepare_batches(PreparedCell& cell, const Experiment& experiment) {
+  require_as_said(experiment, !cell.work->own_steps && !cell.work->jobs.empty(),
+                  "it is cut, and has work outside its jobs");
+  for (Job* job : cell.work->jobs) {
+    if (cell.spec->config.simulation.until) {
+      keep_one_look(*job, cell.task.look, *cell.task.batches);
+    } else {
+      job->simulation.only = *cell.task.batches;
+    }
+  }
+}
+
+}  // namespace
+
+PreparedCells prepare(const Turn& turn, const CellGrid& grid, const Experiment& experiment, double confidence,
+                      JobList& jobs, FinishedCells& finished) {
+  PreparedCells cells;
+  for (const CellTask& task : turn) {
+    end_if_stopped();
+    PreparedCell& cell = cells.emplace_back(PreparedCell{.task = task});
+    if (const auto found = finished.find(task.cell); found != finished.end()) {
+      cell.result = std::move(found->second);
+      continue;
+    }
+    cell.spec = std::make_unique<const CellSpec>(grid[task.cell]);
+    static_cast<CaseConfig&>(cell.result) = *cell.spec;
+    jobs.set_span(task.batches.value_or(BatchSpan{}));
+    cell.work = experiment.prepare(*cell.spec, jobs);
+    if (cell.spec->config.simulation.until) prepare_until(cell, experiment, confidence);
+  }
+  for (PreparedCell& cell : cells) {
+    if (cell.work && cell.in_part()) prepare_batches(cell, experiment);
+  }
+  return cells;
+}
+
+std::uint64_t steps_of(const PreparedCells& cells, const JobList& jobs) {
+  std::uint64_t total = jobs.total();
+  for (const PreparedCell& cell : cells) total += cell.work ? cell.work->own_steps.value_or(0) : 0;
+  return total;
+}
+
+std::map<const Job*, JobName> job_names(const PreparedCells& cells) {
+  std::map<const Job*, JobName> names;
+  for (const PreparedCell& cell : cells) {
+    if (!cell.work) continue;
+    const std::vector<Job*>& jobs = cell.work->jobs;
+    for (std::size_t k = 0; k < jobs.size(); ++k) names.try_emplace(jobs[k], cell.task.cell, k);
+  }
+  return names;
+}
+
+void require_gpu_form(const PreparedCells& cells) {
+  for (const PreparedCell& cell : cells) {
+    if (!cell.work) continue;
+    const std::vector<Job*>& jobs = cell.work->jobs;
+    const bool all_in_jobs = !cell.work->own_steps && !jobs.empty();
+    if (!all_in_jobs ||
+        !std::all_of(jobs.begin(), jobs.end(), [](const Job* job) { return decodes(*job); })) {
+      throw ConfigError("/experiment", fmt::format("\"{}\" does not run on the GPU; --backend cuda runs iid, "
+                                                   "decode and optimal_gamma, --backend cpu everything",
+                                                   cell.spec->config.experiment->name));
+    }
+    for (const Job* job : jobs) {
+      if (job->precision)
+        throw ConfigError("/simulation/until", "is looked at by the CPU alone; leave out --backend cuda");
+      require_gpu_form(*job);
+    }
+  }
+}
+
+}  // namespace speclab

@@ -1,0 +1,61 @@
+// Cells that are ready to run, those of one turn together.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "experiments/run/backend.hpp"
+#include "experiments/run/batch_tallies.hpp"
+#include "experiments/run/cells.hpp"
+#include "experiments/run/experiment.hpp"
+
+namespace speclab {
+
+/// What a process runs of a cell: all of it, or some batches of its jobs.
+struct CellTask {
+  std::size_t cell = 0;                   ///< its place in the grid
+  std::optional<BatchSpan> batches = {};  ///< none: the whole cell, with its result
+  int look = 1;  ///< of a cell that goes on until it is precise: the one that these batches are for
+};
+
+/// Cells that are prepared and run together, because they share jobs. Turns follow one another, so that a
+/// million cells take little memory.
+using Turn = std::vector<CellTask>;
+
+/// A cell, ready to run or taken from an earlier run.
+struct PreparedCell {
+  CellTask task;
+  CellResult result = {};
+  std::unique_ptr<const CellSpec> spec = {};  ///< as long as there is work
+  std::optional<Work> work = {};              ///< none for a cell that is finished
+  std::size_t waiting = 0;                    ///< jobs that have not run
+
+  /// Its jobs run in part, itself not at all.
+  bool in_part() const { return task.batches.has_value(); }
+};
+
+/// They stay where they are: a work refers to its cell.
+using PreparedCells = std::deque<PreparedCell>;
+
+/// Whole cells by their place in the grid.
+using FinishedCells = std::map<std::size_t, CellResult>;
+
+/// Prepares what is not among `finished`, which is moved from there. `confidence` is that of every interval.
+/// Throws ConfigError for a config that cannot be run.
+PreparedCells prepare(const Turn& turn, const CellGrid& grid, const Experiment& experiment, double confidence,
+                      JobList& jobs, FinishedCells& finished);
+
+/// Rounds, tokens and own steps that are left to run.
+std::uint64_t steps_of(const PreparedCells& cells, const JobList& jobs);
+
+std::map<const Job*, JobName> job_names(const PreparedCells& cells);
+
+/// Throws ConfigError for a cell whose work is not all in jobs that the GPU can run.
+void require_gpu_form(const PreparedCells& cells);
+
+}  // namespace speclab
