@@ -172,7 +172,8 @@ Values parse(const Verb& verb, const std::string& called, const Words& words, co
   return values;
 } catch (const po::unknown_option& error) {
   const std::string option = error.get_option_name();
-  const std::string name = option.substr(std::min(option.find_first_not_of('-'), option.size()));
+  const std::size_t begin = std::min(option.find_first_not_of('-'), option.size());
+  const std::string name = option.substr(begin, option.find('=') - begin);
   const std::string others = above == nullptr ? "" : known_beside(name, called, *above);
   throw UsageError(others.empty() ? fmt::format("{} (see {} --help)", error.what(), called)
                                   : fmt::format("--{} goes with {}, not with {}", name, others, called));

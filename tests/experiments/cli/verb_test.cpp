@@ -62,6 +62,8 @@ TEST_CASE("an option that a verb does not declare is refused with the verbs besi
   CHECK(values.text("file") == "name");
   CHECK_THROWS_WITH_AS(parse(above.verbs[0], "family first", {"--only", "name"}, &above),
                        "--only goes with family second, not with family first", UsageError);
+  CHECK_THROWS_WITH_AS(parse(above.verbs[0], "family first", {"--only=3", "name"}, &above),
+                       "--only goes with family second, not with family first", UsageError);
   CHECK_THROWS_WITH_AS(parse(above.verbs[0], "family first", {"--none", "name"}, &above),
                        "unrecognised option '--none' (see family first --help)", UsageError);
   CHECK_THROWS_AS(parse(above.verbs[0], "family first", {}, &above), UsageError);
