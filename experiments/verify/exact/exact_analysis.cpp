@@ -12,6 +12,7 @@
 #include "analysis/statistics/estimates.hpp"
 #include "analysis/theory/optimal_gamma.hpp"
 #include "analysis/theory/theorems.hpp"
+#include "core/stop.hpp"
 #include "experiments/format/config_error.hpp"
 #include "experiments/run/jobs.hpp"
 #include "experiments/run/result.hpp"
@@ -179,7 +180,8 @@ RoundIntervals simulated_values(const Task& task, JobList& jobs, const Config& c
   const auto setup = jobs.setup(config);
   const Job& job = jobs.decode(setup, config.gamma);
   const Job& best = jobs.decode(setup, best_gamma);
-  jobs.run({});
+  jobs.run({.stop = stop_asked});
+  end_if_stopped();
   const auto& batches = job.outcome.batches;
   const Independence independence = independence_of_rounds(job);
   const ByMetric<Interval> metrics = simulated_metrics(batches, config.cost, task.confidence, independence);

@@ -22,6 +22,8 @@ import time
 
 SPECLAB, SOURCE = os.path.abspath(sys.argv[1]), os.path.abspath(sys.argv[2])
 BOUND = 0.5  # seconds of processor time
+# Less than what experiments/support/interrupt.hpp gives to work that does not look: this work has to look itself.
+LOOKS = 0.2
 CONFIGS = os.path.join(SOURCE, "configs")
 TICK = 1 / os.sysconf("SC_CLK_TCK")
 
@@ -41,9 +43,9 @@ SHORT = {
 class Case:
     """A command that works for some time, and what an interrupt after `after` seconds of processor time leaves."""
 
-    def __init__(self, verb, words, after=0.25, partial=False, number=signal.SIGINT, leaves=None):
+    def __init__(self, verb, words, after=0.25, partial=False, number=signal.SIGINT, leaves=None, bound=BOUND):
         self.verb, self.words, self.after, self.partial, self.number = verb, words, after, partial, number
-        self.leaves = leaves
+        self.leaves, self.bound = leaves, bound
 
     def __str__(self):
         return " ".join([self.verb, *(os.path.basename(word) for word in self.words)])[:110] + f" after {self.after} s"
@@ -108,7 +110,7 @@ CASES = [
     Case("bench", ["recordings", *ONE], after=0.5),
     Case("exact", ["big_exact.json", *ONE], after=0.3),
     Case("exact", ["big_exact.json", *ONE], after=1.0),
-    Case("exact", [path_of("exact_markov"), *ONE, *sets(simulation__length=100000000)], after=0.3),
+    Case("exact", [path_of("exact_markov"), *ONE, *sets(simulation__length=100000000)], after=0.3, bound=LOOKS),
     Case("perplexity", [path_of("austen_words"), *sets(sweep="null"), "--text", "long.txt"], after=0.3),
     Case("perplexity", [path_of("austen_words"), *sets(sweep="null"), "--text", "long.txt"], after=1.5),
     Case("convert", [path_of("austen_words"), *sets(sweep="null"), "--out", "here.arpa"], after=0.3),
@@ -193,8 +195,8 @@ def faults_of(case):
     faults = []
     if code != 130:
         faults.append(f"exit code {code}: {stderr[:300]}")
-    if spent > BOUND:
-        faults.append(f"{spent:.2f} s of processor time after the signal, more than {BOUND}")
+    if spent > case.bound:
+        faults.append(f"{spent:.2f} s of processor time after the signal, more than {case.bound}")
     if case.partial or (case.verb == "run" and os.path.exists("out/result.json")):
         try:
             if json.load(open("out/result.json"))["partial"] is not True:
