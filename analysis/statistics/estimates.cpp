@@ -57,9 +57,12 @@ double largest_of(const std::vector<Tally>& batches, const TallyPart& part) {
 /// Of a mean over contexts, each rounded to a quantum.
 constexpr double quantum_error = ContextSum::quantum / 2;
 
+/// For values from 0 to 1.
 Interval with_quantum_error(const Interval& mean) {
-  return {mean.estimate, std::min(mean.low, mean.estimate - quantum_error),
-          std::max(mean.high, mean.estimate + quantum_error)};
+  const double estimate = std::min(mean.estimate, 1.0);
+  if (!mean.bounded()) return {estimate, mean.low, mean.high};
+  return {estimate, std::clamp(std::min(mean.low, mean.estimate - quantum_error), 0.0, 1.0),
+          std::clamp(std::max(mean.high, mean.estimate + quantum_error), 0.0, 1.0)};
 }
 
 bool alike(const std::vector<Tally>& batches, const TallyPart& sum, const TallyPart& contexts, double mean) {
@@ -144,11 +147,7 @@ std::optional<Interval> context_mean(const std::vector<Tally>& batches, const Ta
     return with_quantum_error({over_all, over_all, over_all});
   }
   const auto mean = known_bounds(bounded(batches, sum, contexts, {0, 1}, confidence), independence);
-  if (!mean) return mean;
-  const Interval wide = mean->bounded() ? with_quantum_error(*mean) : *mean;
-  if (!wide.bounded()) return Interval{std::min(wide.estimate, 1.0), wide.low, wide.high};
-  return Interval{std::min(wide.estimate, 1.0), std::clamp(wide.low, 0.0, 1.0),
-                  std::clamp(wide.high, 0.0, 1.0)};
+  return mean ? std::optional(with_quantum_error(*mean)) : mean;
 }
 
 std::vector<Estimate> estimates(const std::vector<Tally>& batches, const CostRatios& cost, double confidence,

@@ -95,6 +95,26 @@ TEST_CASE("an acceptance measurement has alpha_overlap alone; nothing has nothin
   CHECK_FALSE(positions[1].conditional.has_value());
 }
 
+TEST_CASE("a mean over contexts that are alike has the width of their rounding, within 0 and 1") {
+  const auto mean_of = [](double overlap) {
+    std::vector<Tally> batches(4);
+    for (Tally& tally : batches) tally.add_overlap(overlap);
+    const TallyPart sum = [](const Tally& t) { return t.overlap_sum(); };
+    const TallyPart contexts = [](const Tally& t) { return static_cast<double>(t.overlap_contexts); };
+    return context_mean(batches, sum, contexts, 0.95, Independence::rounds).value();
+  };
+  for (const double overlap : {0.0, 0.8, 1.0}) {
+    const Interval mean = mean_of(overlap);
+    CAPTURE(overlap);
+    CHECK(mean.low >= 0);
+    CHECK(mean.high <= 1);
+    CHECK(mean.low <= overlap);
+    CHECK(mean.high >= overlap);
+    CHECK(mean.low < mean.high);
+    CHECK(mean.high - mean.low < 1e-9);
+  }
+}
+
 TEST_CASE("intervals cover the closed forms about as often as they say") {
   // Null: coverage is Binomial(repeats, .9). Seven sigma, .047, for each of seven metrics, and .01 for the
   // ratio's bias and the skewness of a batch. Power: intervals too short by a third cover .73 of the time,
