@@ -136,6 +136,10 @@ class RuleProgram {
   /// with a the acceptance probabilities and r the normalised replacement. The row views `scratch`.
   virtual Row emitted_distribution(Row target, Row draft, QualityScratch& scratch) const = 0;
 
+  /// Of the same rules: the probability of accepting a token, and all that they say about a context.
+  virtual double acceptance(Token token, Row target, Row draft) const = 0;
+  virtual void position_weights(Row target, Row draft, PositionWeights& weights) const = 0;
+
   /// The rule, if it is of exactly this type; else null.
   virtual const void* held(const std::type_info& type) const = 0;
 };
@@ -145,16 +149,6 @@ namespace detail {
 template <class Rule>
 [[noreturn]] void throw_not_of(const char* what) {
   throw std::logic_error(std::string(typeid(Rule).name()) + " does not " + what);
-}
-
-/// The acceptance probabilities of one context, callable with a token.
-template <class Rule>
-auto acceptances_of(const Rule& rule, Row target, Row draft) {
-  if constexpr (requires { rule.acceptances(target, draft); }) {
-    return rule.acceptances(target, draft);
-  } else {
-    return [&rule, target, draft](Token token) { return rule.acceptance(token, target, draft); };
-  }
 }
 
 template <class Rule>
@@ -260,6 +254,23 @@ class RuleProgramOf final : public RuleProgram {
       for (std::size_t i = 0; i < size; ++i)
         scratch.distribution[i] += scale * instead[static_cast<Token>(i)];
       return emitted;
+    } else {
+      throw_not_of<Rule>("accept or replace one token");
+    }
+  }
+
+  double acceptance([[maybe_unused]] Token token, [[maybe_unused]] Row target,
+                    [[maybe_unused]] Row draft) const override {
+    if constexpr (AcceptanceRule<Rule>) {
+      return static_cast<double>(rule_.acceptance(token, target, draft));
+    } else {
+      throw_not_of<Rule>("accept or replace one token");
+    }
+  }
+  void position_weights([[maybe_unused]] Row target, [[maybe_unused]] Row draft,
+                        [[maybe_unused]] PositionWeights& weights) const override {
+    if constexpr (AcceptanceRule<Rule>) {
+      fill_position_weights(rule_, target, draft, weights);
     } else {
       throw_not_of<Rule>("accept or replace one token");
     }

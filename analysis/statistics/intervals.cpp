@@ -6,6 +6,7 @@
 #include <cassert>
 #include <cmath>
 #include <limits>
+#include <map>
 #include <numeric>
 #include <utility>
 #include <vector>
@@ -17,13 +18,25 @@ Interval around(double estimate, double half_width) {
   return {estimate, estimate - half_width, estimate + half_width};
 }
 
+/// Of Student's distribution, two-sided. Kept: the intervals of a sweep ask for the same few again and again,
+/// and one takes as long as the simulation of a small cell.
+double student_quantile(double degrees, double confidence) {
+  constexpr std::size_t most_kept = 1024;
+  thread_local std::map<std::pair<double, double>, double> known;
+  const auto found = known.find({degrees, confidence});
+  if (found != known.end()) return found->second;
+  if (known.size() == most_kept) known.clear();
+  const boost::math::students_t_distribution<double> student(degrees);
+  const double quantile = boost::math::quantile(boost::math::complement(student, (1 - confidence) / 2));
+  known.emplace(std::pair{degrees, confidence}, quantile);
+  return quantile;
+}
+
 /// Half-width of the interval of a mean whose n residuals sum to 0 and have these squares summed.
 double t_half_width(double squares, std::size_t n, double confidence) {
   if (n < 2) return std::numeric_limits<double>::infinity();
   const double degrees = static_cast<double>(n) - 1;
-  const boost::math::students_t_distribution<double> student(degrees);
-  const double quantile = boost::math::quantile(boost::math::complement(student, (1 - confidence) / 2));
-  return quantile * std::sqrt(squares / (degrees * static_cast<double>(n)));
+  return student_quantile(degrees, confidence) * std::sqrt(squares / (degrees * static_cast<double>(n)));
 }
 
 /// A ratio of sums, and each batch's share in its error, to first order.

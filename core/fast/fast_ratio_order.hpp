@@ -28,17 +28,20 @@ inline std::vector<Token> radix_by_ratio(Row target, Row draft) {
   const auto digit = [](std::uint64_t key, std::size_t place) {
     return static_cast<std::size_t>(key >> (digit_bits * place)) & ((std::size_t{1} << digit_bits) - 1);
   };
-  std::vector<Ranked> ranked;
-  ranked.reserve(static_cast<std::size_t>(target.size));
+  // Kept from row to row: the system takes longer to give this much memory than the passes to use it.
+  thread_local std::vector<Ranked> ranked;
+  thread_local std::vector<Ranked> sorted;
+  ranked.clear();
   for (Token id = target.size; id-- > 0;) {
     if (!(target[id] > 0) && !(draft[id] > 0)) continue;
     ranked.push_back({draft[id] > 0 ? std::bit_cast<std::uint64_t>(target[id] / draft[id]) : infinite, id});
   }
-  std::vector<std::array<std::uint32_t, std::size_t{1} << digit_bits>> counts(digits);
+  thread_local std::vector<std::array<std::uint32_t, std::size_t{1} << digit_bits>> counts;
+  counts.assign(digits, {});
   for (const Ranked& one : ranked) {
     for (std::size_t place = 0; place < digits; ++place) ++counts[place][digit(one.key, place)];
   }
-  std::vector<Ranked> sorted(ranked.size());
+  sorted.resize(ranked.size());
   for (std::size_t place = 0; place < digits; ++place) {
     std::uint32_t start = 0;
     for (std::uint32_t& count : counts[place]) start += std::exchange(count, start);

@@ -1,6 +1,6 @@
 // A round of speculative decoding whose work does not grow with the vocabulary, as a program over a random
-// source: each categorical draw is from a model's own row (an alias table needs one look-up), each acceptance
-// draw reads two probabilities, and the residual is drawn without a pass over it. Drafting stops at the first
+// source: each categorical draw is from a row that can be prepared (an alias table needs one look-up), or for
+// rules that read two probabilities alone by proposals from such a row. Drafting stops at the first
 // rejection: later drafts are never read. sim/fast is its optimised implementation; with exact rows the
 // enumerator proves its distribution.
 #pragma once
@@ -11,6 +11,7 @@
 
 #include "core/round/round.hpp"
 #include "core/rules/pointwise_rules.hpp"
+#include "core/rules/position_rules.hpp"
 
 namespace speclab {
 
@@ -24,7 +25,7 @@ SPECLAB_HD inline std::uint32_t most_proposals(std::int32_t vocab) {
 /// Draws from norm((p - scale q)+): y ~ p, accepted with (1 - scale q(y)/p(y))+, which takes 1/(1 - beta)
 /// proposals on average for scale 1. After `proposals` failures, from the residual itself; the distribution
 /// is the same for any number of them.
-template <class Real, class Rule, class Random>
+template <class Real, PointwiseRule Rule, class Random>
 Token draw_replacement(const Rule& rule, BasicRow<Real> target, BasicRow<Real> draft, std::uint16_t slot,
                        std::uint32_t proposals, Random& random) {
   for (std::uint32_t attempt = 0; attempt < proposals; ++attempt) {
@@ -36,10 +37,18 @@ Token draw_replacement(const Rule& rule, BasicRow<Real> target, BasicRow<Real> d
   return categorical_or(random, Draw{Use::replace, slot, proposals}, rule.replacement(target, draft), target);
 }
 
+/// Of other rules, from their replacement.
+template <class Real, AcceptanceRule Rule, class Random>
+Token draw_replacement(const Rule& rule, BasicRow<Real> target, BasicRow<Real> draft, std::uint16_t slot,
+                       std::uint32_t, Random& random) {
+  return categorical_or(random, Draw{Use::replace, slot}, rule.replacement(target, draft), target);
+}
+
 /// One round; appends what it emits to `context`. With the same answers of the random source it drafts, keeps
 /// and emits what `speculative_round` does, but for the replacement after a rejection, which has the same
 /// distribution.
-template <class Real, LanguageModel<Real> Target, LanguageModel<Real> Draft, PointwiseRule Rule, class Random>
+template <class Real, LanguageModel<Real> Target, LanguageModel<Real> Draft, AcceptanceRule Rule,
+          class Random>
 Round fast_round(const Target& target, const Draft& draft, const Rule& rule, std::int32_t gamma,
                  std::uint32_t proposals, std::vector<Token>& context, Random& random,
                  RoundScratch<Real>& scratch) {
@@ -49,15 +58,14 @@ Round fast_round(const Target& target, const Draft& draft, const Rule& rule, std
   for (std::uint16_t slot = 0;; ++slot) {
     const BasicRow<Real> target_row = target.next(context, scratch.target_rows[0]);
     if (slot == gamma) {
-      round.next = random.categorical(Draw{Use::bonus, slot}, target_row);
+      round.next = categorical_or(random, Draw{Use::bonus, slot}, rule.bonus(target_row), target_row);
       break;
     }
     const BasicRow<Real> draft_row = draft.next(context, scratch.draft_rows[0]);
     const Token token = random.categorical(Draw{Use::draft, slot}, draft_row);
     if (token < 0) break;
     ++round.examined;
-    if (!random.bernoulli(Draw{Use::accept, slot},
-                          rule.acceptance_probability(target_row[token], draft_row[token]))) {
+    if (!random.bernoulli(Draw{Use::accept, slot}, rule.acceptance(token, target_row, draft_row))) {
       round.next = draw_replacement(rule, target_row, draft_row, slot, proposals, random);
       break;
     }

@@ -6,12 +6,14 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "core/distribution/row.hpp"
 #include "core/distribution/select.hpp"
 #include "core/fast/round_states.hpp"
 #include "core/fast/sampling_slots.hpp"
 #include "core/random/alias.hpp"
 #include "core/random/bernoulli_bits.hpp"
 #include "core/random/philox.hpp"
+#include "core/token.hpp"
 
 namespace speclab {
 
@@ -58,9 +60,10 @@ template <class Rule>
 SPECLAB_RARE SPECLAB_HD bool exact_acceptance(const PreparedPairView& tables, const Rule& rule,
                                               std::uint32_t context, std::uint32_t token,
                                               std::uint64_t acceptance_word) {
-  const double p = tables.target[std::uint64_t{context % tables.target_contexts} * tables.vocab + token];
-  const double q = tables.draft[std::uint64_t{context % tables.draft_contexts} * tables.vocab + token];
-  return open_unit(acceptance_word) < rule.acceptance_probability(p, q);
+  const auto vocab = static_cast<std::int32_t>(tables.vocab);
+  const Row target{tables.target + std::uint64_t{context % tables.target_contexts} * tables.vocab, vocab};
+  const Row draft{tables.draft + std::uint64_t{context % tables.draft_contexts} * tables.vocab, vocab};
+  return open_unit(acceptance_word) < rule.acceptance(static_cast<Token>(token), target, draft);
 }
 
 /// `slot` is what `choice` names, and `acceptance_word` the second word of the block whose first one chose

@@ -11,7 +11,7 @@
 #include "core/distribution/row.hpp"
 #include "core/random/alias.hpp"
 #include "core/random/bernoulli_bits.hpp"
-#include "core/rules/pointwise_rules.hpp"
+#include "core/rules/position_rules.hpp"
 
 namespace speclab {
 
@@ -32,7 +32,6 @@ inline constexpr std::size_t slot_parts = 3;
 struct SlotScratch {
   AliasScratch build;
   std::vector<AliasSlot> alias;
-  std::vector<double> weights;
 };
 
 /// The alias table of `weights`, with acceptance(token), a probability, beside each token. Host only.
@@ -50,27 +49,15 @@ void fill_sampling_slots(std::span<const double> weights, const Acceptance& acce
 }
 
 /// One context's slots of one part: 2^alias_bits(vocab) of them. Host only.
-template <PointwiseRule Rule>
-void fill_slot_part(SlotPart part, const Rule& rule, Row target, Row draft, std::span<SamplingSlot> slots,
-                    SlotScratch& scratch) {
-  const auto size = static_cast<std::size_t>(target.size);
+inline void fill_slot_part(SlotPart part, const PositionWeights& weights, Row draft,
+                           std::span<SamplingSlot> slots, SlotScratch& scratch) {
   const auto none = [](Token) { return 0.0; };
   if (part == drafting_part) {
     fill_sampling_slots(
-        {draft.probabilities, size},
-        [&](Token token) { return rule.acceptance_probability(target[token], draft[token]); }, slots,
-        scratch);
-  } else if (part == bonus_part) {
-    fill_sampling_slots({target.probabilities, size}, none, slots, scratch);
+        {draft.probabilities, static_cast<std::size_t>(draft.size)},
+        [&](Token token) { return weights.acceptance[static_cast<std::size_t>(token)]; }, slots, scratch);
   } else {
-    const auto weights = rule.replacement(target, draft);
-    // Where they sum to 0 the target replaces them, as in `categorical_or`.
-    const bool some = total_probability(weights) > 0;
-    scratch.weights.resize(size);
-    for (Token token = 0; token < target.size; ++token) {
-      scratch.weights[static_cast<std::size_t>(token)] = some ? weights[token] : target[token];
-    }
-    fill_sampling_slots(scratch.weights, none, slots, scratch);
+    fill_sampling_slots(part == bonus_part ? weights.bonus : weights.replacement, none, slots, scratch);
   }
 }
 

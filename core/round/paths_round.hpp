@@ -36,7 +36,8 @@ Round speculative_round(const Target& target, const Draft& draft, const Rule& ru
   scratch.tokens.resize(count * length);
   for (std::size_t k = 0; k < count; ++k) {
     for (std::size_t at = k * length; at < (k + 1) * length; ++at) {
-      scratch.drafts[at] = draft.next(context, scratch.draft_rows[at]);
+      const bool first = at == k * length;  // all paths begin in one context, whose row is computed once
+      scratch.drafts[at] = first && k > 0 ? scratch.drafts[0] : draft.next(context, scratch.draft_rows[at]);
       const Token token =
           random.categorical(Draw{Use::draft, static_cast<std::uint16_t>(at)}, scratch.drafts[at]);
       if (token < 0) return cut(context, start), Round{};

@@ -11,6 +11,7 @@
 // rational probabilities. Host only: it sorts the row.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <utility>
 #include <vector>
@@ -21,12 +22,15 @@
 
 namespace speclab {
 
-/// F and C at each token's ratio, for probability rows of equal size.
+/// F and C at each token's ratio, for probability rows of equal size. At most one lives at a time in a
+/// thread.
 template <class Real>
 class GumbelIntegrals {
  public:
   GumbelIntegrals(BasicRow<Real> target, BasicRow<Real> draft)
-      : integral_(static_cast<std::size_t>(target.size)), larger_(integral_.size()) {
+      : integral_(kept_memory(0)), larger_(kept_memory(1)) {
+    integral_.assign(static_cast<std::size_t>(target.size), Real(0));
+    larger_.assign(integral_.size(), Real(0));
     const std::vector<Token> order = fast_by_ratio(target, draft);  // tokens of infinite ratio come last
     Real slope(0);                                                  // draft probability of ratios up to here
     Real constant = total_probability(target);                      // target probability of ratios beyond
@@ -61,8 +65,14 @@ class GumbelIntegrals {
   const Real& larger(Token id) const { return larger_[static_cast<std::size_t>(id)]; }
 
  private:
-  std::vector<Real> integral_;
-  std::vector<Real> larger_;
+  /// From row to row: for long ones the system takes longer to give it than the passes to use it.
+  static std::vector<Real>& kept_memory(std::size_t which) {
+    thread_local std::array<std::vector<Real>, 2> kept;
+    return kept[which];
+  }
+
+  std::vector<Real>& integral_;
+  std::vector<Real>& larger_;
 };
 
 /// Lossless; accepts with sum_i 1 / sum_j max(p_j / p_i, q_j / q_i), at least (1 - TV) / (1 + TV).

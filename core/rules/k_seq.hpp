@@ -2,6 +2,9 @@
 // scale rho, which trades acceptance for simplicity against the optimal transport.
 #pragma once
 
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
 #include <cstdint>
 #include <span>
 
@@ -27,14 +30,50 @@ struct KSeqResidual {
   }
 };
 
+/// Of two rows and rho: sum min(p, rho q), and its derivative, the sum of q where p > rho q.
+struct CappedOverlap {
+  double sum;
+  double slope;
+};
+
+/// rho*: the least rho in [1, drafts] with 1 - (1 - beta)^drafts <= rho beta = sum min(p, rho q), to
+/// rounding. `capped(rho)` gives a CappedOverlap. By Newton's steps, halving the interval where one leaves
+/// it.
+template <class Capped>
+double k_seq_scale(std::size_t drafts, const Capped& capped) {
+  constexpr double precision = 1e-15;
+  const auto k = static_cast<double>(drafts);
+  double low = 1;
+  double high = k;
+  double rho = 1;
+  for (int step = 0; step < 60; ++step) {
+    const CappedOverlap at = capped(rho);
+    const double refused = 1 - at.sum / rho;
+    const double power = power_of(refused, drafts - 1);
+    const double over = at.sum - (1 - power * refused);
+    if (over >= 0) {
+      high = rho;
+    } else {
+      low = rho;
+    }
+    if (high - low <= precision * high) break;
+    const double slope = at.slope - k * power * (at.slope * rho - at.sum) / (rho * rho);
+    double next = rho - over / slope;
+    // Steps from one side never close the interval: the last goes beyond the root.
+    if (std::abs(next - rho) <= precision * rho) next = rho + (over < 0 ? 2 : -2) * precision * rho;
+    rho = low < next && next < high ? next : low + (high - low) / 2;
+  }
+  return high;
+}
+
 /// Accept each candidate with min(1, p / (rho q)); when none is, sample p - min(q, p/rho) (1 - (1-beta)^k) /
 /// beta with beta = sum min(p/rho, q). Lossless for every rho with 1 - (1-beta)^k <= rho beta; rho* is the
 /// smallest of them and accepts most, at least 1 - 1/e of the largest possible (SpecTr, Thm 2).
 struct KSeqRule : SeveralPaths {
   using SeveralPaths::SeveralPaths;
 
-  /// rho*, by bisection on [1, k] in double, taken from the side where the rule is lossless. Checked in
-  /// `Real`, so that exact arithmetic finds exact losslessness.
+  /// rho*, found in double and taken from the side where the rule is lossless. Checked in `Real`, so that
+  /// exact arithmetic finds exact losslessness.
   template <class Real>
   static Real scale(BasicRow<Real> target, BasicRow<Real> draft, std::size_t drafts) {
     const auto lossless = [&](const Real& rho) {
@@ -42,13 +81,19 @@ struct KSeqRule : SeveralPaths {
       return Real(1) - power_of(Real(Real(1) - beta), drafts) <= rho * beta;
     };
     if (lossless(Real(1))) return Real(1);
-    double low = 1;
-    auto high = static_cast<double>(drafts);
-    for (int step = 0; step < 60 && high - low > 1e-15 * high; ++step) {
-      const double middle = low + (high - low) / 2;
-      (lossless(Real(middle)) ? high : low) = middle;
+    const auto capped = [&](double rho) {
+      const auto p = [&](Token id) { return static_cast<double>(target[id]); };
+      const auto q = [&](Token id) { return static_cast<double>(draft[id]); };
+      return CappedOverlap{
+          sum_terms<double>(0, target.size, [&](Token id) { return std::min(p(id), rho * q(id)); }),
+          sum_terms<double>(0, target.size, [&](Token id) { return p(id) > rho * q(id) ? q(id) : 0; })};
+    };
+    const auto largest = static_cast<double>(drafts);
+    double rho = k_seq_scale(drafts, capped);
+    for (double step = 0x1p-52; rho < largest && !lossless(Real(rho)); step *= 2) {
+      rho = std::min(largest, rho * (1 + step));
     }
-    return Real(high);
+    return Real(rho);
   }
 
   /// P(one of `drafts` is accepted) = 1 - (1 - beta(rho*))^drafts.

@@ -4,6 +4,7 @@
 #include <concepts>
 
 #include "core/host_device.hpp"
+#include "core/rules/position_rules.hpp"
 
 namespace speclab {
 
@@ -15,7 +16,8 @@ namespace speclab {
 /// and whose bonus is the target's row. It says so by `Pointwise`, its own name, so that a rule derived from
 /// it, which may differ anywhere, is not taken for it.
 template <class Rule>
-concept PointwiseRule = std::same_as<typename Rule::Pointwise, Rule> && requires(const Rule& rule, double m) {
+concept PointwiseRule = AcceptanceRule<Rule> && std::same_as<typename Rule::Pointwise, Rule> &&
+    requires(const Rule& rule, double m) {
   { rule.acceptance_probability(m, m) } -> std::convertible_to<double>;
   { rule.template residual_scale<double>() } -> std::convertible_to<double>;
 };

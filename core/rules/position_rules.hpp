@@ -2,6 +2,8 @@
 #pragma once
 
 #include <concepts>
+#include <cstddef>
+#include <vector>
 
 #include "core/round/verify.hpp"
 
@@ -18,5 +20,41 @@ concept AcceptanceRule = requires(const Rule& rule, Row row, Token token) {
 /// than a context.
 template <class Rule>
 concept PositionRule = CouplingRule<Rule, double> || AcceptanceRule<Rule>;
+
+/// The acceptance probabilities of one context, callable with a token.
+template <AcceptanceRule Rule, class Real>
+auto acceptances_of(const Rule& rule, BasicRow<Real> target, BasicRow<Real> draft) {
+  if constexpr (requires { rule.acceptances(target, draft); }) {
+    return rule.acceptances(target, draft);
+  } else {
+    return [&rule, target, draft](Token token) { return rule.acceptance(token, target, draft); };
+  }
+}
+
+/// All that such a rule says about one context, by token.
+struct PositionWeights {
+  std::vector<double> acceptance;   ///< of the token, drafted
+  std::vector<double> replacement;  ///< weights of what is emitted at a rejection
+  std::vector<double> bonus;        ///< weights of what is emitted when every drafted token was accepted
+};
+
+template <AcceptanceRule Rule>
+void fill_position_weights(const Rule& rule, Row target, Row draft, PositionWeights& weights) {
+  const auto size = static_cast<std::size_t>(target.size);
+  weights.acceptance.resize(size);
+  weights.replacement.resize(size);
+  weights.bonus.resize(size);
+  const auto acceptance = acceptances_of(rule, target, draft);
+  const auto replacement = rule.replacement(target, draft);
+  const auto bonus = rule.bonus(target);
+  // Where they sum to 0 the target replaces them, as in `categorical_or`.
+  const bool some = total_probability(replacement) > 0;
+  for (std::size_t i = 0; i < size; ++i) {
+    const auto id = static_cast<Token>(i);
+    weights.acceptance[i] = acceptance(id);
+    weights.replacement[i] = some ? replacement[id] : target[id];
+    weights.bonus[i] = bonus[id];
+  }
+}
 
 }  // namespace speclab

@@ -12,13 +12,17 @@ namespace speclab {
 
 namespace {
 
-BenchPair stored_pair(std::int32_t vocab) {
+std::unique_ptr<BenchPair> bench_pair(Model target, Model draft, const PreparationRow& costs) {
+  return std::unique_ptr<BenchPair>(new BenchPair{std::move(target), std::move(draft), costs, nullptr});
+}
+
+std::unique_ptr<BenchPair> stored_pair(std::int32_t vocab) {
   const auto rows = [vocab](std::uint64_t seed) {
     return TableModel(vocab, 1, dirichlet_rows(vocab, static_cast<std::uint32_t>(vocab), 0.3, seed));
   };
   TableModel target = rows(1);
   TableModel draft = mixed(target, rows(2), 0.3);
-  return {Model(std::move(target)), Model(std::move(draft)), {}, nullptr};
+  return bench_pair(Model(std::move(target)), Model(std::move(draft)), {});
 }
 
 Model trained(std::span<const Token> tokens, std::int32_t vocab, int order) {
@@ -43,7 +47,7 @@ const PairMaker::NumberedText& PairMaker::numbered(std::int32_t vocab) {
   return corpora_.emplace(vocab, NumberedText{std::move(corpus), seconds}).first->second;
 }
 
-BenchPair PairMaker::make(const PairShape& shape) {
+std::unique_ptr<BenchPair> PairMaker::make(const PairShape& shape) {
   if (shape.stored()) return stored_pair(shape.vocab);
   const NumberedText& text = numbered(shape.vocab);
   const std::span<const Token> tokens = text.corpus.tokens;
@@ -59,7 +63,7 @@ BenchPair PairMaker::make(const PairShape& shape) {
   costs.corpus_seconds = text.seconds;
   costs.training_seconds = seconds;
   costs.text_bytes_per_second = static_cast<double>(text_.size()) / (text.seconds + seconds);
-  return {std::move(target), std::move(draft), costs, nullptr};
+  return bench_pair(std::move(target), std::move(draft), costs);
 }
 
 }  // namespace speclab

@@ -25,12 +25,14 @@ struct PairShape {
   bool operator==(const PairShape&) const = default;
 };
 
-/// A pair for token verification. Does not move: the tables point to the models.
+/// Does not move: the tables point to the models.
 struct BenchPair {
   Model target;
   Model draft;
   PreparationRow costs;
-  std::unique_ptr<const FastPair> tables;  ///< of the fast engine
+  std::unique_ptr<const FastPair> tables;                 ///< of the fast engine, for token verification
+  std::shared_ptr<SharedRows> rows = make_shared_rows();  ///< of the other rules
+  std::map<std::string, std::unique_ptr<const FastPair>> by_rule = {};
 };
 
 class PairMaker {
@@ -39,7 +41,7 @@ class PairMaker {
 
   /// Without the tables of the fast engine. Stored pairs: target Dirichlet(0.3) rows, draft 0.7 of the target
   /// and 0.3 of other such rows.
-  BenchPair make(const PairShape& shape);
+  std::unique_ptr<BenchPair> make(const PairShape& shape);
 
  private:
   struct NumberedText {

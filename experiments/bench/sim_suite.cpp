@@ -36,14 +36,14 @@ std::string plain_letters(const std::string& name) {
 }
 
 /// By name. Models stay where they are: the prepared tables point to them.
-using Pairs = std::map<std::string, BenchPair>;
+using Pairs = std::map<std::string, std::unique_ptr<BenchPair>>;
 
 /// One thread prepares, so that the seconds can be compared.
-const BenchPair& prepared(Pairs& pairs, PairMaker& maker, const PairShape& shape) {
+BenchPair& prepared(Pairs& pairs, PairMaker& maker, const PairShape& shape) {
   const auto known = pairs.find(shape.name);
-  if (known != pairs.end()) return known->second;
+  if (known != pairs.end()) return *known->second;
   const ThreadLimit one(1);
-  BenchPair& pair = pairs.emplace(shape.name, maker.make(shape)).first->second;
+  BenchPair& pair = *pairs.emplace(shape.name, maker.make(shape)).first->second;
   const double start = thread_seconds();
   pair.tables = std::make_unique<const FastPair>(pair.target, pair.draft, AnyRule(TokenRule{}));
   pair.costs.preparing_seconds = thread_seconds() - start;
@@ -51,6 +51,17 @@ const BenchPair& prepared(Pairs& pairs, PairMaker& maker, const PairShape& shape
   pair.costs.contexts = pair.tables->contexts();
   pair.costs.table_bytes = pair.tables->bytes();
   return pair;
+}
+
+/// With the tables of the workload's rule.
+BenchPair* prepared_for(const BenchWorkload& workload, Pairs& pairs, PairMaker& maker) {
+  if (!workload.pair) return nullptr;
+  BenchPair& pair = prepared(pairs, maker, *workload.pair);
+  if (workload.rule && workload.engine == BenchEngine::fast) {
+    pair.by_rule.emplace(workload.rule->name, std::make_unique<const FastPair>(
+                                                  pair.target, pair.draft, workload.rule->rule, *pair.rows));
+  }
+  return &pair;
 }
 
 std::string length_name(int exponent) {
@@ -142,7 +153,7 @@ WorkloadRow workload_row(const Measured& measured, const Timing& timing) {
                               .reads = static_cast<double>(measured.work.reads) / tokens,
                               .passes = static_cast<double>(measured.work.passes) / tokens};
   if (measured.pair == nullptr) return row;
-  const FastPair& tables = *measured.pair->tables;
+  const FastPair& tables = tables_of(workload, *measured.pair);
   row.tables = TableSizes{
       .streams = workload.streams,
       .table_bytes = tables.bytes(),
@@ -170,7 +181,15 @@ std::vector<RatioRow> comparisons(const std::vector<WorkloadRow>& rows) {
   std::vector<RatioRow> all;
   for (const WorkloadRow& row : rows) {
     const std::size_t colon = row.name.find(": ");
-    if (colon == std::string::npos) continue;
+    if (colon == std::string::npos) {
+      // "PAIR, RULE" against the pair's own row, that of token verification.
+      for (const WorkloadRow& token : rows) {
+        if (!row.name.starts_with(token.name + ", ")) continue;
+        all.push_back(
+            {row.name + ": time a token over token verification's", row.ns_per_token / token.ns_per_token});
+      }
+      continue;
+    }
     const std::string pair = row.name.substr(0, colon);
     const WorkloadRow* const base = row_of(rows, pair);
     if (base == nullptr) continue;
@@ -232,7 +251,7 @@ bool measure_workloads(const SimSuiteOptions& options, const Pairs& pairs, std::
                        SimReport& report) {
   // Reads are measured on memory of the size of each pair's tables.
   std::vector<std::size_t> sizes;
-  for (const auto& [name, pair] : pairs) sizes.push_back(pair.tables->bytes());
+  for (const auto& [name, pair] : pairs) sizes.push_back(pair->tables->bytes());
   LimitJobs limits(sizes, options.brief);
   std::vector<TimedJob> jobs = limits.jobs();
   const std::size_t first_workload = jobs.size();
@@ -286,15 +305,15 @@ std::optional<SimReport> run_sim_suite(const SimSuiteOptions& options) {
   std::vector<Measured> measured;
   for (const BenchWorkload& workload : chosen.workloads) {
     if (interrupted()) return std::nullopt;
-    measured.push_back({workload, workload.pair ? &prepared(pairs, maker, *workload.pair) : nullptr, {}, {}});
+    measured.push_back({workload, prepared_for(workload, pairs, maker), {}, {}});
   }
   if (chosen.numpy) prepared(pairs, maker, numpy_shape);
-  for (const auto& [name, pair] : pairs) report.preparation.push_back(pair.costs);
+  for (const auto& [name, pair] : pairs) report.preparation.push_back(pair->costs);
 
   if (!measure_workloads(options, pairs, measured, report)) return std::nullopt;
   report.comparisons = comparisons(report.workloads);
   if (chosen.numpy) {
-    report.numpy = run_numpy_reference(numpy_shape, pairs.at(numpy_shape.name), options.size.numpy_rounds,
+    report.numpy = run_numpy_reference(numpy_shape, *pairs.at(numpy_shape.name), options.size.numpy_rounds,
                                        options.python);
     const WorkloadRow* const fast = row_of(report.workloads, numpy_shape.name);
     if (auto& numpy = report.numpy->measured; numpy && fast != nullptr) {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "core/rules/all_rules.hpp"
 #include "experiments/page/cells.hpp"
 #include "experiments/support/interrupt.hpp"
 #include "experiments/support/machine.hpp"
@@ -16,6 +17,7 @@ SuiteSize SuiteSize::full() {
   return {.text_bytes = 80'000'000,
           .small_vocab = 32768,
           .large_vocab = 262144,
+          .stored_vocab = 4096,
           .fast_rounds = 4'000'000,
           .plain_rounds = 320,
           .least_exponent = 6,
@@ -28,6 +30,7 @@ SuiteSize SuiteSize::brief() {
   return {.text_bytes = 1'000'000,
           .small_vocab = 2048,
           .large_vocab = 16384,
+          .stored_vocab = 512,
           .fast_rounds = 64'000,
           .plain_rounds = 64,
           .least_exponent = 4,
@@ -36,7 +39,17 @@ SuiteSize SuiteSize::brief() {
           .drafting_text_bytes = 100'000};
 }
 
-PairShape stored_shape() { return {"stored bigrams, V = 256", 256, 0, 0}; }
+std::vector<BenchRule> bench_rules() {
+  return {{"block", BlockRule{}},
+          {"recursive, 4 drafts", RecursiveRule(4)},
+          {"k-seq, 4 drafts", KSeqRule(4)},
+          {"tree 4-2-1-1-1", TreeRule(branching_tree({4, 2, 1, 1, 1}))},
+          {"traversal 4-2-1-1-1", TraversalRule(branching_tree({4, 2, 1, 1, 1}))}};
+}
+
+PairShape stored_shape(std::int32_t vocab) {
+  return {fmt::format("stored bigrams, V = {}", grouped(static_cast<std::uint64_t>(vocab))), vocab, 0, 0};
+}
 
 PairShape bigram_shape(std::int32_t vocab) {
   return {fmt::format("n-gram bigrams, V = {}", grouped(static_cast<std::uint64_t>(vocab))), vocab, 2, 2};
@@ -73,6 +86,22 @@ std::vector<BenchWorkload> bench_workloads(const SuiteSize& size, int threads) {
   fast(large, 4);
   one_at_a_time(large, 16);
   fast(fivegram, 8);
+  const PairShape stored_large = stored_shape(size.stored_vocab);
+  fast(stored_large, 4);
+  plain(stored_large, 8 * size.plain_rounds);
+  for (const BenchRule& rule : bench_rules()) {
+    const auto both = [&](const PairShape& pair, std::uint64_t share, std::uint64_t some) {
+      const std::string name = fmt::format("{}, {}", pair.name, rule.name);
+      all.push_back({name, BenchEngine::fast, pair, rounds / share, default_streams, 1, rule});
+      if (some == 0) return;
+      all.push_back({name + ": plain program", BenchEngine::plain, pair, some, 1, 1, rule});
+    };
+    both(stored, 16, 64 * size.plain_rounds);
+    both(stored_large, 32, 2 * size.plain_rounds);
+    both(small, 64, size.plain_rounds / 5);
+    both(fivegram, 128, size.plain_rounds / 5);
+    both(large, 64, 0);
+  }
   all.push_back({"i.i.d. rounds, alpha = 0.8", BenchEngine::iid, std::nullopt, 16 * rounds, 1, 1});
   return all;
 }
@@ -84,19 +113,25 @@ SimulationSize bench_simulation(std::uint64_t rounds) {
   return simulation;
 }
 
+const FastPair& tables_of(const BenchWorkload& workload, const BenchPair& pair) {
+  return workload.rule ? *pair.by_rule.at(workload.rule->name) : *pair.tables;
+}
+
 Outcome decode(const BenchWorkload& workload, const BenchPair* pair) {
   const ThreadLimit limit(workload.threads);
   const Control control{.stop = interrupted};
   const SimulationSize simulation = bench_simulation(workload.rounds);
   switch (workload.engine) {
     case BenchEngine::fast:
-      return pair->tables->decode(bench_gamma, simulation, control, workload.streams);
+      return tables_of(workload, *pair).decode(bench_gamma, simulation, control, workload.streams);
     case BenchEngine::iid:
       return decode_iid(0.8, bench_gamma, simulation, control);
     case BenchEngine::plain:
       break;
   }
-  return decode_speculatively(pair->target, pair->draft, TokenRule{}, bench_gamma, simulation, control);
+  return decode_speculatively(pair->target, pair->draft,
+                              workload.rule ? workload.rule->rule : AnyRule(TokenRule{}), bench_gamma,
+                              simulation, control);
 }
 
 }  // namespace speclab

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "experiments/bench/model_pairs.hpp"
+#include "sim/any_rule.hpp"
 #include "sim/simulation_size.hpp"
 
 namespace speclab {
@@ -19,6 +20,11 @@ enum class BenchEngine { fast, iid, plain };
 /// What a row of one sequence at a time is called, after its pair's name.
 inline constexpr const char* one_stream = "1 stream";
 
+struct BenchRule {
+  std::string name;
+  AnyRule rule;
+};
+
 struct BenchWorkload {
   std::string name;
   BenchEngine engine;
@@ -26,6 +32,7 @@ struct BenchWorkload {
   std::uint64_t rounds;           ///< of one repetition
   std::size_t streams;            ///< sequences that one thread of the fast engine decodes in turn
   int threads;
+  std::optional<BenchRule> rule = std::nullopt;  ///< none: token verification
 };
 
 /// How large: what the text measures and how long a repetition is.
@@ -33,6 +40,7 @@ struct SuiteSize {
   std::size_t text_bytes;
   std::int32_t small_vocab;
   std::int32_t large_vocab;
+  std::int32_t stored_vocab;   ///< of the larger of the stored pairs
   std::uint64_t fast_rounds;   ///< of the fast engine at its fastest; slower workloads take a share
   std::uint64_t plain_rounds;  ///< of the plain program at its slowest
   int least_exponent;          ///< the shortest of the rows by length has 10^this tokens
@@ -46,15 +54,22 @@ struct SuiteSize {
   static SuiteSize brief();
 };
 
-/// All of them, with a row of `threads` threads when that is more than 1.
+/// All of them, those of other rules named "PAIR, RULE", with a row of `threads` threads when that is more
+/// than 1.
 std::vector<BenchWorkload> bench_workloads(const SuiteSize& size, int threads);
 
+/// Rules other than token verification, all of bench_gamma tokens.
+std::vector<BenchRule> bench_rules();
+
 /// The pair of which the lengths are measured, and the one that NumPy decodes as well.
-PairShape stored_shape();
+PairShape stored_shape(std::int32_t vocab = 256);
 PairShape bigram_shape(std::int32_t vocab);
 
 /// 64 sequences, from the empty prompt, of as many rounds as add up to `rounds` or a little more.
 SimulationSize bench_simulation(std::uint64_t rounds);
+
+/// What the fast engine decodes of a pair, prepared.
+const FastPair& tables_of(const BenchWorkload& workload, const BenchPair& pair);
 
 /// One repetition; `pair` is the workload's, or null without one.
 Outcome decode(const BenchWorkload& workload, const BenchPair* pair);

@@ -212,8 +212,8 @@ std::vector<Field> config_fields() {
             choice<Engine>({{"auto", Engine::automatic}, {"plain", Engine::plain}, {"fast", Engine::fast}},
                            {{"quick", "fast"}}),
             "How decode and optimal_gamma draw tokens: \"plain\" reads whole rows of probabilities; \"fast\" "
-            "looks up a few of them, whatever the vocabulary (rules token and lenient over stored rows or "
-            "n-grams); \"auto\" takes the faster one."),
+            "looks up a few of them, whatever the vocabulary (over stored rows or n-grams, for the rules that "
+            "docs/performance.md lists); \"auto\" takes the faster one."),
       field("alpha", &Config::alpha, number(0, 1), "Acceptance rate, for predict, iid and schedules."),
       with_unit(integer_field("gamma", &Config::gamma, 0, 64, "Drafted tokens per round."), "tokens"),
       field("cost", &Config::cost, cost_type(), "Cost of a draft run."),

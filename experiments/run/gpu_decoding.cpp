@@ -50,7 +50,7 @@ IidRun iid_run(double alpha, std::int32_t gamma, const SimulationSize& simulatio
 TableRun table_run(const FastPair& pair, std::int32_t gamma, const SimulationSize& simulation) {
   const PreparedPair* const table = pair.stored();
   assert(table != nullptr);
-  TableRun run{shape_of(gamma, simulation), table->view(), pair.rule(), {}};
+  TableRun run{shape_of(gamma, simulation), table->view(), pair.stored_rule(), {}};
   run.shape.batch_unit = simulation.cut().unit;
   for (const auto& prompt : simulation.prompts) run.starts.push_back(table->context_of(prompt));
   return run;

@@ -143,6 +143,9 @@ void require_gpu_form(const Job& job) {
   if (setup.target.table() == nullptr || setup.draft.table() == nullptr) {
     throw ConfigError("/models", fmt::format("the rows of these are not stored; {}", remedy));
   }
+  if (!pointwise_rule(setup.rule.sampled)) {
+    throw ConfigError("/rule", fmt::format("it has no form for the GPU; {}", remedy));
+  }
   if (const auto reason = fast_unsupported_reason(setup.target, setup.draft, setup.rule.sampled)) {
     throw ConfigError("/engine",
                       fmt::format("\"fast\" does not go with this config: {}; {}", *reason, remedy));
@@ -163,7 +166,8 @@ Outcome JobList::run_decode(Job& job, const Control& control, Backend backend) {
     std::call_once(prepared.once, [&] {
       isolated([&] {
         try {
-          prepared.pair = std::make_unique<const FastPair>(setup.target, setup.draft, setup.rule.sampled);
+          prepared.pair =
+              std::make_unique<const FastPair>(setup.target, setup.draft, setup.rule.sampled, *rows_);
         } catch (const ModelError& error) {
           if (setup.engine == Engine::fast) throw ConfigError("/engine", error.what());
           prepared.why_not = error.what();

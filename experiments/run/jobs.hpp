@@ -126,6 +126,7 @@ class JobList {
   BuiltFromConfigs<Setup> setups_;
   BatchSpan span_;
   std::map<std::tuple<const Setup*, int, JobKind, RuleQualityOptions, BatchSpan>, Job*> by_inputs_;
+  std::shared_ptr<SharedRows> rows_ = make_shared_rows();  ///< of cells that differ by their rule
   std::map<const Setup*, Prepared> prepared_;
   std::deque<Job> jobs_;
 };

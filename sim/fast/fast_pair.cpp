@@ -3,50 +3,122 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <memory>
+#include <utility>
+#include <variant>
 
 #include "sim/fast/ngram_pair_decoder.hpp"
+#include "sim/fast/ngram_table.hpp"
 #include "sim/fast/prepared_pair_decoder.hpp"
+#include "sim/fast/shared_rows.hpp"
+#include "sim/fast/whole_row_pair.hpp"
 
 namespace speclab {
 
 namespace {
 
-using PointwiseRules = std::variant<TokenRule, LenienceRule>;
-using Table = std::variant<PreparedPair, NgramTable>;
-
 constexpr double most_table_bytes = 0x1p32;
 
-std::optional<PointwiseRules> pointwise(const AnyRule& rule) {
+class StoredDecoder final : public FastDecoder {
+ public:
+  StoredDecoder(const TableModel& target, const TableModel& draft, const AnyRule& rule)
+      : table_(target, draft, rule), rule_(rule) {}
+
+  Outcome decode(std::int32_t gamma, const SimulationSize& simulation, const Control& control,
+                 std::size_t streams) const override {
+    const auto run = [&](const auto& steps) {
+      return run_interleaved(steps, gamma, simulation, control, streams);
+    };
+    if (table_.order() == 0) return run(PreparedPairDecoder<0>(table_, rule_));
+    if (table_.order() == 1) return run(PreparedPairDecoder<1>(table_, rule_));
+    return run(PreparedPairDecoder<2>(table_, rule_));
+  }
+  std::size_t bytes() const override { return table_.bytes(); }
+  std::size_t contexts() const override { return table_.contexts(); }
+  const PreparedPair& table() const { return table_; }
+
+ private:
+  PreparedPair table_;
+  AnyRule rule_;
+};
+
+template <PointwiseRule Rule>
+class NgramDecoder final : public FastDecoder {
+ public:
+  NgramDecoder(const NgramModel& target, const NgramModel& draft, const Rule& rule)
+      : table_(target, draft, rule), rule_(rule) {}
+
+  Outcome decode(std::int32_t gamma, const SimulationSize& simulation, const Control& control,
+                 std::size_t streams) const override {
+    return run_interleaved(NgramPairDecoder<Rule>(table_, rule_, simulation.seed), gamma, simulation, control,
+                           streams);
+  }
+  std::size_t bytes() const override { return table_.bytes(); }
+  std::size_t contexts() const override { return table_.contexts(); }
+
+ private:
+  NgramTable table_;
+  Rule rule_;
+};
+
+bool both_ngrams(const Model& target, const Model& draft) {
+  return target.ngram() != nullptr && draft.ngram() != nullptr;
+}
+
+bool decides_one_position(const AnyRule& rule) { return rule->one_draft() && rule->accepts_or_replaces(); }
+
+/// What a pair is prepared as: tables of each context's decisions (stored), n-grams with two probabilities'
+/// decisions (pointwise), or rows in the order of target over draft.
+enum class FastForm { none, stored, pointwise, whole_rows };
+
+FastForm form_of(const Model& target, const Model& draft, const AnyRule& rule) {
+  if (target.table() != nullptr && draft.table() != nullptr) {
+    if (decides_one_position(rule)) return FastForm::stored;
+  } else if (!both_ngrams(target, draft)) {
+    return FastForm::none;
+  } else if (pointwise_rule(rule)) {
+    return FastForm::pointwise;
+  }
+  return reads_whole_rows(rule) ? FastForm::whole_rows : FastForm::none;
+}
+
+std::optional<std::string> memory_reason(double bytes) {
+  if (bytes <= most_table_bytes) return std::nullopt;
+  return fmt::format("its tables would take {:.1f} GiB; at most {:.0f} are used", bytes / 0x1p30,
+                     most_table_bytes / 0x1p30);
+}
+
+}  // namespace
+
+std::optional<PointwiseRules> pointwise_rule(const AnyRule& rule) {
   if (const auto* token = rule.get_if<TokenRule>()) return *token;
   if (const auto* lenience = rule.get_if<LenienceRule>()) return *lenience;
   return std::nullopt;
 }
 
-Table make_table(const Model& target, const Model& draft, const PointwiseRules& rule) {
-  return std::visit(
-      [&](const auto& r) {
-        return target.table() != nullptr
-                   ? Table(std::in_place_type<PreparedPair>, *target.table(), *draft.table(), r)
-                   : Table(std::in_place_type<NgramTable>, *target.ngram(), *draft.ngram(), r);
-      },
-      rule);
-}
-
-}  // namespace
-
 std::optional<std::string> fast_unsupported_reason(const Model& target, const Model& draft,
                                                    const AnyRule& rule) {
-  if (!pointwise(rule)) {
-    return "its rule reads whole rows; token and lenient read the drafted token's probabilities alone";
+  if (!reads_whole_rows(rule) && !decides_one_position(rule)) {
+    return "its rule needs more of a row than the fast engine keeps: all rules run on it but gumbel, "
+           "importance "
+           "and dynamic trees";
   }
-  if (target.ngram() != nullptr && draft.ngram() != nullptr) return std::nullopt;
-  if (target.table() == nullptr || draft.table() == nullptr) {
-    return "it takes two models of stored rows or two n-gram models, without sampling options for the latter";
+  switch (form_of(target, draft, rule)) {
+    case FastForm::none:
+      if (both_ngrams(target, draft)) {
+        return "over n-grams its rule needs more of a row than the fast engine keeps; over stored rows it "
+               "runs";
+      }
+      return "it takes two models of stored rows or two n-gram models, without sampling options for the "
+             "latter";
+    case FastForm::pointwise:
+      return std::nullopt;
+    case FastForm::stored:
+      return memory_reason(PreparedPair::bytes_for(*target.table(), *draft.table()));
+    case FastForm::whole_rows:
+      break;
   }
-  const double bytes = PreparedPair::bytes_for(*target.table(), *draft.table());
-  if (bytes <= most_table_bytes) return std::nullopt;
-  return fmt::format("its tables would take {:.1f} GiB; at most {:.0f} are used", bytes / 0x1p30,
-                     most_table_bytes / 0x1p30);
+  return memory_reason(whole_row_bytes(target, draft, rule));
 }
 
 bool fast_pays(const Model& target, const Model& draft, const SimulationSize& simulation) {
@@ -65,34 +137,33 @@ bool fast_pays(const Model& target, const Model& draft, const SimulationSize& si
   return rounds * target.vocab() >= 1024 * contexts;
 }
 
-FastPair::FastPair(const Model& target, const Model& draft, const AnyRule& rule)
-    : rule_(*pointwise(rule)), table_(make_table(target, draft, rule_)) {}
+std::shared_ptr<SharedRows> make_shared_rows() { return std::make_shared<SharedRows>(); }
 
-Outcome FastPair::decode(std::int32_t gamma, const SimulationSize& simulation, const Control& control,
-                         std::size_t streams) const {
-  return std::visit(
-      [&](const auto& rule) {
-        using Rule = std::decay_t<decltype(rule)>;
-        const auto run = [&](const auto& steps) {
-          return run_interleaved(steps, gamma, simulation, control, streams);
-        };
-        if (const auto* ngrams = std::get_if<NgramTable>(&table_)) {
-          return run(NgramPairDecoder<Rule>(*ngrams, rule, simulation.seed));
-        }
-        const auto& table = std::get<PreparedPair>(table_);
-        if (table.order() == 0) return run(PreparedPairDecoder<Rule, 0>(table, rule));
-        if (table.order() == 1) return run(PreparedPairDecoder<Rule, 1>(table, rule));
-        return run(PreparedPairDecoder<Rule, 2>(table, rule));
-      },
-      rule_);
+FastPair::FastPair(const Model& target, const Model& draft, const AnyRule& rule) {
+  SharedRows rows;
+  prepare(target, draft, rule, rows);
 }
 
-std::size_t FastPair::bytes() const {
-  return std::visit([](const auto& table) { return table.bytes(); }, table_);
+FastPair::FastPair(const Model& target, const Model& draft, const AnyRule& rule, SharedRows& rows) {
+  prepare(target, draft, rule, rows);
 }
 
-std::size_t FastPair::contexts() const {
-  return std::visit([](const auto& table) { return table.contexts(); }, table_);
+void FastPair::prepare(const Model& target, const Model& draft, const AnyRule& rule, SharedRows& rows) {
+  rule_ = pointwise_rule(rule);
+  const FastForm form = form_of(target, draft, rule);
+  if (form == FastForm::whole_rows) {
+    decoder_ = whole_row_pair(target, draft, rule, rows);
+  } else if (form == FastForm::stored) {
+    auto stored = std::make_unique<const StoredDecoder>(*target.table(), *draft.table(), rule);
+    if (rule_) stored_ = &stored->table();
+    decoder_ = std::move(stored);
+  } else {
+    std::visit(
+        [&]<class Rule>(const Rule& held) {
+          decoder_ = std::make_unique<const NgramDecoder<Rule>>(*target.ngram(), *draft.ngram(), held);
+        },
+        rule_.value());
+  }
 }
 
 }  // namespace speclab

@@ -18,7 +18,7 @@
 #include "sim/control.hpp"
 #include "sim/fast/length_tally.hpp"
 #include "sim/fast/philox_blocks.hpp"
-#include "sim/parallel.hpp"
+#include "sim/fast/trial_groups.hpp"
 #include "sim/simulation_size.hpp"
 
 namespace speclab {
@@ -93,9 +93,6 @@ class InterleavedStreams {
   }
 
  private:
-  /// Rounds between two calls of `Control`.
-  static constexpr std::uint32_t stretch = 1U << 14U;
-
   std::uint32_t& attempt(std::size_t stream) { return counters_[stream]; }
   std::uint32_t& site(std::size_t stream) { return counters_[width_ + stream]; }
   std::uint32_t& round(std::size_t stream) { return counters_[2 * width_ + stream]; }
@@ -170,15 +167,12 @@ class InterleavedStreams {
     set_goal(stream);
   }
 
-  /// The next round at which to stop and report: the end of a batch, of the trial, or of a stretch.
   void set_goal(std::size_t stream) {
-    const std::uint64_t start = std::uint64_t{trial(stream)} * simulation_.length;
-    batches_[stream] = simulation_.batch_of(trial(stream), round(stream));
-    const std::uint64_t batch_end = simulation_.batch_end(batches_[stream]) - start;
-    const std::uint64_t goal =
-        std::min({batch_end, std::uint64_t{simulation_.length}, std::uint64_t{round(stream)} + stretch});
+    constexpr std::uint32_t stretch = 1U << 14U;
+    const TrialGoal next = next_goal(simulation_, trial(stream), round(stream), stretch);
+    batches_[stream] = next.batch;
     since_[stream] = round(stream);
-    goals_[stream] = static_cast<std::uint32_t>(goal);
+    goals_[stream] = next.goal;
   }
 
   /// Adds to the batch what the stream did since its last goal; false when it is done.
@@ -243,26 +237,12 @@ class InterleavedStreams {
 template <class Steps>
 Outcome run_interleaved(const Steps& steps, std::int32_t gamma, const SimulationSize& simulation,
                         const Control& control, std::size_t streams) {
-  Outcome outcome;
-  outcome.batches.resize(simulation.cut().count());
   const RoundStates rounds = round_states(gamma, Steps::probes);
-  std::mutex mutex;
-  std::atomic<bool> stopped{false};
-  // Few trials are shared out evenly; many come in several helpings a thread.
-  const std::pair range = simulation.trials_to_run();
-  const std::uint64_t trials = range.second - range.first;  // in 64 bits: sums below can pass 2^32
-  const auto threads = static_cast<std::uint64_t>(concurrency());
-  const std::uint64_t share = (trials + threads - 1) / threads;
-  const std::uint64_t helping = share > 4 * streams ? (share + 3) / 4 : share;
-  for_each_index((trials + helping - 1) / helping, [&](std::size_t index) {
-    const std::uint64_t begin = index * helping;
-    InterleavedStreams<Steps> group(steps, rounds, simulation, control, streams, stopped, outcome, mutex);
-    group.run(static_cast<std::uint32_t>(range.first + begin),
-              static_cast<std::uint32_t>(range.first + std::min(begin + helping, trials)));
-    return !stopped;
+  return run_in_groups(simulation, streams, [&](const GroupRun& group) {
+    InterleavedStreams<Steps> sequences(steps, rounds, simulation, control, streams, group.stopped,
+                                        group.outcome, group.mutex);
+    sequences.run(group.first, group.last);
   });
-  outcome.partial = stopped;
-  return outcome;
 }
 
 }  // namespace speclab

@@ -2,8 +2,6 @@
 // one before; the prefetches ask for them one by one, so that all streams wait for each at once.
 #pragma once
 
-#include <algorithm>
-#include <cmath>
 #include <cstdint>
 #include <vector>
 
@@ -87,11 +85,13 @@ class NgramPairDecoder {
     if (cursor.drawing != cursor.context) {
       const NgramTable::Context& context = table_->context(cursor.context);
       if (context.rejects[side]) [[unlikely]] {
-        word = word_if_kept(cursor, side, word);
-        if (word == rejected) {
+        const auto kept =
+            table_->word_if_kept(context.longest[side], cursor.drawing, cursor.drawn.token, side, word);
+        if (!kept) {
           cursor.drawing = fresh;
           return StepOutcome::again;
         }
+        word = *kept;
       }
       work.reads += 2;  // where the context lists it, if it does, and its slot or its probabilities
       if (cursor.listed != NgramTable::nowhere) {
@@ -125,18 +125,6 @@ class NgramPairDecoder {
 
  private:
   static constexpr std::uint32_t fresh = 0xffffffff;
-
-  static constexpr std::uint64_t rejected = ~std::uint64_t{0};
-
-  /// Rejection sampling with the number of `word`: a word that is uniform again, or `rejected`.
-  [[gnu::noinline]] std::uint64_t word_if_kept(const Cursor& cursor, Side side, std::uint64_t word) const {
-    const std::uint32_t longest = table_->context(cursor.context).longest[side];
-    const double kept = table_->kept_share(longest, cursor.drawing, cursor.drawn.token, side);
-    const double number = open_unit(word);
-    if (number >= kept) return rejected;
-    constexpr double below_one = 0x1.fffffffffffffp-1;
-    return kept < 1 ? static_cast<std::uint64_t>(std::ldexp(std::min(number / kept, below_one), 64)) : word;
-  }
 
   static Side side_of(const RoundState& state) { return static_cast<Side>(state.drafting); }
 

@@ -5,10 +5,12 @@
 #include <algorithm>
 #include <bit>
 #include <cassert>
+#include <cmath>
 #include <limits>
 #include <optional>
 #include <utility>
 
+#include "core/random/philox.hpp"
 #include "core/stop.hpp"
 #include "sim/error.hpp"
 #include "sim/parallel.hpp"
@@ -354,6 +356,15 @@ double NgramTable::kept_share(std::uint32_t longest, std::uint32_t drawn_in, Tok
     if (below_back_off(listed, given)) share *= listed / given;
   }
   return share;
+}
+
+std::optional<std::uint64_t> NgramTable::word_if_kept(std::uint32_t longest, std::uint32_t drawn_in,
+                                                      Token token, Side side, std::uint64_t word) const {
+  const double kept = kept_share(longest, drawn_in, token, side);
+  const double number = open_unit(word);
+  if (number >= kept) return std::nullopt;
+  constexpr double below_one = 0x1.fffffffffffffp-1;
+  return kept < 1 ? static_cast<std::uint64_t>(std::ldexp(std::min(number / kept, below_one), 64)) : word;
 }
 
 std::uint32_t NgramTable::context_of(std::span<const Token> tokens) const {

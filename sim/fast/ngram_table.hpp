@@ -18,6 +18,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -131,9 +132,17 @@ class NgramTable {
     return find_below(here.suffix, token, {here.scale[0] * here.backoff[0], here.scale[1] * here.backoff[1]});
   }
 
+  /// The tokens of a context's block by place: `empty`, `shorter`, or one that it lists.
+  std::span<const Token> places(const Context& context) const {
+    return {&tokens_[context.first], std::size_t{mask(context)} + 1};
+  }
+
   /// The share of draws to keep of a token that was drawn in `drawn_in`, on the way down from `longest`, both
   /// of them contexts that the model knows.
   double kept_share(std::uint32_t longest, std::uint32_t drawn_in, Token token, Side side) const;
+  /// Decides with the number of `word` whether such a draw is kept: a word that is uniform again, or none.
+  std::optional<std::uint64_t> word_if_kept(std::uint32_t longest, std::uint32_t drawn_in, Token token,
+                                            Side side, std::uint64_t word) const;
 
   std::uint32_t context_of(std::span<const Token> tokens) const;
 

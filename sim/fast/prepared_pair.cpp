@@ -1,5 +1,11 @@
 #include "sim/fast/prepared_pair.hpp"
 
+#include <algorithm>
+
+#include "core/stop.hpp"
+#include "sim/parallel.hpp"
+#include "sim/quality_sums.hpp"
+
 namespace speclab {
 
 double PreparedPair::bytes_for(const TableModel& target, const TableModel& draft) {
@@ -9,13 +15,29 @@ double PreparedPair::bytes_for(const TableModel& target, const TableModel& draft
   return contexts * (slot_parts * slots * sizeof(SamplingSlot) + sizeof(std::uint64_t));
 }
 
-PreparedPair::PreparedPair(const TableModel& target, const TableModel& draft)
+PreparedPair::PreparedPair(const TableModel& target, const TableModel& draft, const AnyRule& rule)
     : target_(&target),
       draft_(&draft),
       order_(std::max(target.order(), draft.order())),
       bits_(alias_bits(static_cast<std::size_t>(target.vocab()))),
       overlap_(std::max(target.contexts(), draft.contexts())) {
   slots_.resize((slot_parts * overlap_.size()) << bits_);
+  constexpr std::size_t chunk = 64;
+  for_each_index((contexts() + chunk - 1) / chunk, [&](std::size_t index) {
+    SlotScratch scratch;
+    PositionWeights weights;
+    const std::size_t slots = std::size_t{1} << bits_;
+    end_if_stopped();
+    for (std::size_t at = index * chunk; at < std::min(contexts(), (index + 1) * chunk); ++at) {
+      const Row p = target_row(at);
+      const Row q = draft_row(at);
+      rule->position_weights(p, q, weights);
+      for (const SlotPart part : {drafting_part, replacing_part, bonus_part}) {
+        fill_slot_part(part, weights, q, {&slots_[(part * contexts() + at) << bits_], slots}, scratch);
+      }
+      overlap_[at] = ContextSum::quanta_of(rule->context_acceptance(p, q));
+    }
+  });
 }
 
 PreparedPairView PreparedPair::view() const {

@@ -2,26 +2,23 @@
 // core/fast/prepared_pair_step.hpp.
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <span>
 #include <vector>
 
 #include "core/fast/prepared_pair_step.hpp"
-#include "core/stop.hpp"
+#include "sim/any_rule.hpp"
 #include "sim/fast/huge_pages.hpp"
 #include "sim/models/table_model.hpp"
-#include "sim/parallel.hpp"
-#include "sim/tally.hpp"
 
 namespace speclab {
 
 /// The models must outlive the table.
 class PreparedPair {
  public:
-  template <PointwiseRule Rule>
-  PreparedPair(const TableModel& target, const TableModel& draft, const Rule& rule);
+  /// The rule accepts or replaces.
+  PreparedPair(const TableModel& target, const TableModel& draft, const AnyRule& rule);
 
   /// Memory that a pair needs, in bytes.
   static double bytes_for(const TableModel& target, const TableModel& draft);
@@ -43,8 +40,6 @@ class PreparedPair {
   Row draft_row(std::size_t context) const { return draft_->row(context % draft_->contexts()); }
 
  private:
-  PreparedPair(const TableModel& target, const TableModel& draft);
-
   const TableModel* target_;
   const TableModel* draft_;
   std::int32_t order_;
@@ -52,24 +47,5 @@ class PreparedPair {
   BigTable<SamplingSlot> slots_;
   std::vector<std::uint64_t> overlap_;
 };
-
-template <PointwiseRule Rule>
-PreparedPair::PreparedPair(const TableModel& target, const TableModel& draft, const Rule& rule)
-    : PreparedPair(target, draft) {
-  constexpr std::size_t chunk = 64;
-  for_each_index((contexts() + chunk - 1) / chunk, [&](std::size_t index) {
-    SlotScratch scratch;
-    const std::size_t slots = std::size_t{1} << bits_;
-    end_if_stopped();
-    for (std::size_t at = index * chunk; at < std::min(contexts(), (index + 1) * chunk); ++at) {
-      const Row p = target_row(at);
-      const Row q = draft_row(at);
-      for (const SlotPart part : {drafting_part, replacing_part, bonus_part}) {
-        fill_slot_part(part, rule, p, q, {&slots_[(part * contexts() + at) << bits_], slots}, scratch);
-      }
-      overlap_[at] = ContextSum::quanta_of(rule.acceptance_rate(p, q));
-    }
-  });
-}
 
 }  // namespace speclab

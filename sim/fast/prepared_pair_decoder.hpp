@@ -6,13 +6,14 @@
 #include <vector>
 
 #include "core/fast/prepared_pair_step.hpp"
+#include "sim/any_rule.hpp"
 #include "sim/fast/interleaved.hpp"
 #include "sim/fast/prepared_pair.hpp"
 
 namespace speclab {
 
 /// `Order` is 0 or 1, or 2 for all others.
-template <PointwiseRule Rule, int Order>
+template <int Order>
 class PreparedPairDecoder {
  public:
   struct Cursor {
@@ -25,8 +26,9 @@ class PreparedPairDecoder {
   static constexpr bool probes = false;
   static constexpr bool repeats = false;
 
-  PreparedPairDecoder(const PreparedPair& table, const Rule& rule)
-      : table_(&table), tables_(table.view()), rule_(rule) {}
+  /// The rule outlives it.
+  PreparedPairDecoder(const PreparedPair& table, const AnyRule& rule)
+      : table_(&table), tables_(table.view()), rule_(rule.operator->()) {}
 
   Cursor start(const std::vector<Token>& prompt) const { return {table_->context_of(prompt)}; }
 
@@ -38,7 +40,7 @@ class PreparedPairDecoder {
 
   StepOutcome step(Cursor& cursor, const Step& step, FastWork& work) const {
     ++work.reads;
-    const auto [token, emitted] = take_step(tables_, rule_, step.state, cursor.context, cursor.choice,
+    const auto [token, emitted] = take_step(tables_, *rule_, step.state, cursor.context, cursor.choice,
                                             *cursor.choice.slot, step.acceptance_word);
     cursor.overlap += tables_.overlap[cursor.context] & (std::uint64_t{0} - emitted);
     cursor.context = select(emitted, next_context<Order>(tables_, cursor.context, token), cursor.context);
@@ -48,7 +50,7 @@ class PreparedPairDecoder {
  private:
   const PreparedPair* table_;
   PreparedPairView tables_;
-  Rule rule_;
+  const RuleProgram* rule_;
 };
 
 }  // namespace speclab

@@ -67,7 +67,7 @@ void check_distribution(const Rule& rule) {
     for (Token id = 0; id < 6; ++id) {
       CAPTURE(seed);
       CHECK(std::abs(distribution[id] - followed[static_cast<std::size_t>(id)]) < 1e-12);
-      const auto acceptance = detail::acceptances_of(rule, row_of(target), row_of(draft));
+      const auto acceptance = acceptances_of(rule, row_of(target), row_of(draft));
       CHECK(acceptance(id) == rule.acceptance(id, row_of(target), row_of(draft)));
     }
   }

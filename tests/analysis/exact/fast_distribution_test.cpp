@@ -2,6 +2,7 @@
 // follows every branch but draws nothing; here blocks of Philox and alias tables draw.
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <array>
 #include <vector>
 
@@ -11,8 +12,11 @@
 #include "core/fast/fast_round.hpp"
 #include "core/random/block_random_source.hpp"
 #include "sim/fast/fast_pair.hpp"
+#include "sim/fast/ngram_rows.hpp"
+#include "sim/fast/table_rows.hpp"
 #include "sim/models/table_model.hpp"
 #include "tests/bounds.hpp"
+#include "tests/sim/fast/ngram_models.hpp"
 
 using namespace speclab;
 
@@ -60,7 +64,68 @@ std::vector<Token> sequences(std::uint32_t proposals) {
   return all;
 }
 
+/// 200,000 residuals of a context, by token; those of another scale are the planted fault.
+template <class Rows>
+std::vector<std::uint64_t> residuals(const Rows& rows, std::uint32_t context, double scale) {
+  std::vector<std::uint64_t> counts(static_cast<std::size_t>(rows.vocab()));
+  DrawBlocks blocks(test_seed(23));
+  std::vector<RowDraw> draws;
+  for (std::uint32_t first = 0; first < samples; first += 100) {
+    draws.clear();
+    for (std::uint32_t trial = first; trial < first + 100; ++trial) {
+      draws.push_back({.context = context,
+                       .trial = trial,
+                       .round = context,
+                       .site = use_and_slot(Draw{Use::replace, 1}),
+                       .scale = scale});
+    }
+    rows.draw_residual(draws, blocks);
+    for (const RowDraw& draw : draws) ++counts[static_cast<std::size_t>(draw.token)];
+  }
+  return counts;
+}
+
+std::vector<double> dense_residual(Row p, Row q, double scale) {
+  const ResidualRow<double> weights(p, q, scale);
+  const double total = total_probability(weights);
+  std::vector<double> row;
+  for (Token token = 0; token < p.size; ++token) row.push_back(total > 0 ? weights[token] / total : p[token]);
+  return row;
+}
+
+/// Null: residuals have the distribution of norm((p - scale q)+), in each of the contexts. The fault draws
+/// them with 9/10 of the scale.
+template <class Rows>
+void check_residuals(const Rows& rows, const std::vector<std::uint32_t>& contexts) {
+  double least = 1;
+  for (const std::uint32_t context : contexts) {
+    for (const double scale : {0.2, 1.0, 1.5}) {
+      std::vector<double> target_scratch;
+      std::vector<double> draft_scratch;
+      const std::vector<double> expected =
+          dense_residual(rows.row(context, target_side, target_scratch),
+                         rows.row(context, draft_side, draft_scratch), scale);
+      CHECK(fit_test(residuals(rows, context, scale), expected).pearson_p > p_value_bound);
+      least = std::min(least, fit_test(residuals(rows, context, 0.9 * scale), expected).pearson_p);
+    }
+  }
+  CHECK(least < 1e-30);
+}
+
 }  // namespace
+
+TEST_CASE("residuals by sorted lists have the distribution of dense rows; another scale is found out") {
+  check_residuals(TableRows(target, draft), {0, 1, 2});
+  const NgramModel long_target = trained(3, 12, 4, 3000);
+  const NgramModel short_draft = trained(4, 12, 2, 2000);
+  for (const bool low : {false, true}) {
+    const NgramRows rows(low ? with_low_ngrams(long_target, 8) : long_target,
+                         low ? with_low_ngrams(short_draft, 9) : short_draft);
+    check_residuals(rows,
+                    {0, rows.context_of(std::vector<Token>{1}), rows.context_of(std::vector<Token>{0, 1}),
+                     rows.context_of(std::vector<Token>{1, 3, 9})});
+  }
+}
 
 // Null: the first three tokens have the target's joint distribution. A total variation of .017 or more is
 // found with probability .99 at this level; the shared word moves the distribution by more than that.

@@ -101,6 +101,12 @@ TEST_CASE("exactly: a fast round emits what a plain one does, for any number of 
   for (const Residual residual : {Residual::target_minus_draft, Residual::literal, Residual::target}) {
     exact_distributions(LenienceRule{0.5, residual}, 2);
   }
+  exact_distributions(GreedyRule{}, 3);
+  exact_distributions(GreedyLenienceRule{0.4}, 4);
+  exact_distributions(TypicalRule{}, 5);
+  exact_distributions(RejectionRule{}, 6);
+  exact_distributions(CascadeRule{0.3}, 7);
+  exact_distributions(SigmoidRule(-20, 5), 8);
 }
 
 TEST_CASE("a residual proposed without its acceptance draw is another distribution") {

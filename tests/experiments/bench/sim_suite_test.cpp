@@ -15,6 +15,7 @@
 #include "experiments/bench/numpy_reference.hpp"
 #include "experiments/bench/sim_report.hpp"
 #include "experiments/bench/sim_suite.hpp"
+#include "experiments/bench/workloads.hpp"
 #include "experiments/format/config_error.hpp"
 #include "experiments/format/json_io.hpp"
 #include "experiments/support/child_process.hpp"
@@ -93,7 +94,7 @@ TEST_CASE("the quick suite has rows, finite ratios, and a page") {
   REQUIRE(report);
   const std::vector<WorkloadRow>& rows = report->workloads;
   CHECK(rows.size() == bench_workloads(options.size, options.threads).size());
-  int bounds = 0;
+  std::size_t bounds = 0;
   for (const WorkloadRow& row : rows) {
     CAPTURE(row.name);
     CHECK(row.tokens_per_second > 0);
@@ -102,10 +103,11 @@ TEST_CASE("the quick suite has rows, finite ratios, and a page") {
     CHECK(std::isfinite(row.bound->ratio_to_sum));
     CHECK(std::isfinite(row.bound->ratio_to_larger));
   }
-  CHECK(bounds == 7);
-  CHECK(report->comparisons.size() == 6);
+  const std::size_t rules = bench_rules().size();
+  CHECK(bounds == 8 + 5 * rules);
+  CHECK(report->comparisons.size() == 7 + 9 * rules);
   for (const RatioRow& row : report->comparisons) CHECK(std::isfinite(row.ratio));
-  CHECK(report->preparation.size() == 4);
+  CHECK(report->preparation.size() == 5);
   CHECK(report->lengths.size() == 2);
   REQUIRE(report->drafting.size() == 2);
   for (const DraftingRow& row : report->drafting) CHECK(row.propose_ns_per_token > 0);

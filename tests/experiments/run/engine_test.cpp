@@ -44,14 +44,23 @@ TEST_CASE("auto takes the fast engine where it pays, and results name the engine
   const std::string few = R"("simulation": {"trials": 1, "length": 95, "batches": 2}})";
   CHECK(engine_of("{" + few) == "plain");
   CHECK(engine_of(R"({"engine": "fast", )" + few) == "fast");
-  CHECK(engine_of(R"({"rule": {"kind": "block"}})") == "plain");
+  CHECK(engine_of(R"({"rule": {"kind": "block"}})") == "fast");
+  CHECK(engine_of(R"({"rule": {"kind": "importance"}})") == "plain");
 }
 
 TEST_CASE("both engines find the same: intervals of each metric overlap, at a joint confidence of 1 - 1e-7") {
-  for (const char* rule : {R"({"kind": "token"})", R"({"kind": "lenient", "lenience": 0.5})"}) {
-    const std::string with = std::string(R"("rule": )") + rule + "}";
-    const CellResult fast = cell_of(engine_config(R"({"engine": "fast", )" + with));
-    const CellResult plain = cell_of(engine_config(R"({"engine": "plain", )" + with));
+  const std::string markov = "";
+  const std::string ngrams = R"("corpus": {"file": "data/austen.txt", "vocabulary": 300, "hold_out": 0},
+    "models": {"target": {"kind": "ngram", "order": 3}, "draft": {"kind": "bigram"}}, )";
+  const auto decoded = [](const std::string& engine, const std::string& models, const std::string& rule) {
+    return cell_of(
+        engine_config(R"({"engine": ")" + engine + R"(", )" + models + R"("rule": )" + rule + "}"));
+  };
+  const auto compare = [&](const std::string& models, const std::string& rule) {
+    INFO(rule);
+    const CellResult fast = decoded("fast", models, rule);
+    const CellResult plain = decoded("plain", models, rule);
+    CHECK(fast.engine.value().name == "fast");
     CHECK(fast.simulated.size() == plain.simulated.size());
     for (const auto& [metric, interval] : fast.simulated) {
       INFO(metric_name(metric));
@@ -59,11 +68,22 @@ TEST_CASE("both engines find the same: intervals of each metric overlap, at a jo
       REQUIRE(other != nullptr);
       CHECK(overlap_each_other(interval, *other));
     }
-    // A rule that accepts otherwise does not pass for the same.
-    const CellResult other =
-        cell_of(engine_config(R"({"engine": "plain", "rule": {"kind": "lenient", "lenience": 0.7}})"));
-    CHECK_FALSE(overlap_each_other(*find(fast.simulated, Metric::alpha_examined),
-                                   *find(other.simulated, Metric::alpha_examined)));
+    return fast;
+  };
+  for (const char* rule :
+       {R"({"kind": "token"})", R"({"kind": "lenient", "lenience": 0.5})", R"({"kind": "block"})",
+        R"({"kind": "recursive", "drafts": 3})", R"({"kind": "k-seq", "drafts": 3})",
+        R"({"kind": "without-replacement", "drafts": 3})", R"({"kind": "tree", "branching": [2, 2, 1]})",
+        R"({"kind": "traversal", "branching": [2, 2, 1]})", R"({"kind": "match"})",
+        R"({"kind": "rejection"})", R"({"kind": "typical", "epsilon": 0.3, "delta": 0.5})",
+        R"({"kind": "greedy"})", R"({"kind": "lenient-greedy", "lenience": 0.5})"}) {
+    for (const std::string& models : {markov, ngrams}) {
+      const CellResult fast = compare(models, rule);
+      // A rule that accepts otherwise does not pass for the same.
+      const CellResult other = decoded("plain", models, R"({"kind": "lenient", "lenience": 0.7})");
+      CHECK_FALSE(overlap_each_other(*find(fast.simulated, Metric::alpha_examined),
+                                     *find(other.simulated, Metric::alpha_examined)));
+    }
   }
 }
 

@@ -77,11 +77,13 @@ class PreparedPair {
     const std::size_t width = std::size_t{1} << static_cast<unsigned>(bits);
     slots.resize(slot_parts * contexts * width);
     SlotScratch scratch;
+    PositionWeights weights;
     for (std::uint32_t c = 0; c < contexts; ++c) {
       const Row p = row_of(target, c);
       const Row q = row_of(draft, c);
+      fill_position_weights(rule, p, q, weights);
       for (const SlotPart part : {drafting_part, replacing_part, bonus_part}) {
-        fill_slot_part(part, rule, p, q, {&slots[(part * contexts + c) * width], width}, scratch);
+        fill_slot_part(part, weights, q, {&slots[(part * contexts + c) * width], width}, scratch);
       }
       overlap.push_back(quanta(rule.acceptance_rate(p, q)));
     }

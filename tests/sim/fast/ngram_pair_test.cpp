@@ -12,38 +12,12 @@
 #include "sim/error.hpp"
 #include "sim/fast/fast_pair.hpp"
 #include "sim/fast/ngram_table.hpp"
-#include "sim/models/kneser_ney.hpp"
+#include "tests/sim/fast/ngram_models.hpp"
 #include "tests/sim/random_tokens.hpp"
 
 using namespace speclab;
 
 namespace {
-
-/// Texts whose tokens follow one another, so that contexts matter.
-NgramModel trained(std::uint64_t seed, std::int32_t vocab, int order, std::size_t length) {
-  Philox stream = world(seed);
-  std::vector<Token> tokens{0};
-  while (tokens.size() < length) {
-    const auto noise = static_cast<Token>(stream() % static_cast<std::uint64_t>(vocab));
-    const bool follows = stream() % 3 != 0;
-    tokens.push_back(follows ? (tokens.back() * 3 + noise % 2) % vocab : noise / (1 + noise % 3));
-  }
-  return train_kneser_ney(tokens, vocab, order);
-}
-
-/// With n-grams listed below what their back-off gives them, of all lengths, as models of Katz have.
-NgramModel with_low_ngrams(const NgramModel& model, std::uint64_t seed) {
-  Philox stream = world(seed);
-  NgramList list = model.listed();
-  for (std::size_t k = 1; k < list.levels.size(); ++k) {
-    for (ListedNgram& ngram : list.levels[k]) {
-      if (stream() % 2 == 0) ngram.probability *= 0.3;
-      if (stream() % 16 == 0) ngram.probability = 0;
-      ngram.backoff *= 1 + static_cast<double>(stream() % 3);
-    }
-  }
-  return NgramModel(list, RowSums::renormalised);
-}
 
 /// The exact distribution of draws in a context that are kept, as far as 32-bit cuts give it.
 std::vector<double> draw_distribution(const NgramTable& table, std::uint32_t at, Side side) {

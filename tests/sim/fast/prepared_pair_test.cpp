@@ -7,7 +7,7 @@
 
 #include "core/fast/fast_round.hpp"
 #include "core/random/block_random_source.hpp"
-#include "core/rules/faults.hpp"
+#include "core/rules/all_rules.hpp"
 #include "sim/decode.hpp"
 #include "sim/fast/fast_pair.hpp"
 #include "sim/models/synthetic.hpp"
@@ -84,6 +84,13 @@ TEST_CASE("all orders, rules, gammas and numbers of lanes give the reference's o
     check_pair(target, draft, TokenRule{});
     check_pair(target, draft, LenienceRule{0.6, Residual::literal});
     check_pair(target, draft, LenienceRule{0.3, Residual::target});
+    check_pair(target, draft, GreedyRule{});
+    check_pair(target, draft, GreedyLenienceRule{0.4});
+    check_pair(target, draft, TypicalRule{});
+    check_pair(target, draft, RejectionRule{});
+    check_pair(target, draft, CascadeRule{0.3});
+    check_pair(target, draft, SigmoidRule(-20, 5));
+    check_pair(target, draft, ResampleTargetFault{});
   }
 }
 
@@ -187,10 +194,12 @@ TEST_CASE(
 
 TEST_CASE("what has no fast form says why") {
   const Model table(random_table(4, 1, 1));
-  CHECK(fast_unsupported_reason(table, table, AnyRule(BlockRule{}))->find("whole rows") != std::string::npos);
+  CHECK(fast_unsupported_reason(table, table, AnyRule(ImportanceRule(2)))->find("more of a row") !=
+        std::string::npos);
   CHECK(fast_unsupported_reason(table, Model(MixtureModel{table, table, 0.5}), AnyRule(TokenRule{}))
             ->find("stored rows") != std::string::npos);
-  CHECK(fast_unsupported_reason(table, table, AnyRule(ResampleTargetFault{})));
+  CHECK(fast_unsupported_reason(table, table, AnyRule(BlockPrefixFault{})));
+  CHECK(fast_unsupported_reason(table, table, AnyRule(GumbelRule{})));
   SimulationSize simulation;
   simulation.trials = 1;
   simulation.length = 31;

@@ -1,0 +1,67 @@
+// Block verification (core/rules/block.hpp) in terms of totals. What changed: Z(s) = sum (s p - q)+ is
+// s T(1/s), is asked for from the end of the block until a prefix is accepted, and not at all where s = 1,
+// since Z / (Z + 1 - s) is 1 there.
+#pragma once
+
+#include <cassert>
+#include <cstdint>
+#include <vector>
+
+#include "core/fast/drafted_nodes.hpp"
+#include "core/rules/block.hpp"
+
+namespace speclab {
+
+template <class Real>
+class BlockVerification {
+ public:
+  void begin(const DraftedNodes<Real>& drafted) {
+    drafted_ = drafted;
+    gamma_ = drafted.shape->size();
+    assert(gamma_ <= max_block);
+    prefix_[0] = Real(1);
+    read_ = 0;
+    at_ = gamma_;
+    answered_ = false;
+  }
+
+  template <class Accept>
+  Wants advance(const Accept& accept) {
+    for (; read_ < gamma_; ++read_) {
+      if (drafted_.undrafted(read_)) return Wants::drafts;
+      prefix_[read_ + 1] =
+          acceptance_ratio(Real(prefix_[read_] * drafted_.target[read_]), drafted_.draft[read_], Real(1));
+    }
+    for (; at_ > 0; --at_) {
+      const Real& prefix = prefix_[at_];
+      if (prefix > Real(0) && prefix < Real(1) && at_ < gamma_ && !answered_) return Wants::total;
+      const Real probability =
+          answered_ ? rule_.block_acceptance_probability(Real(prefix * total_), prefix) : prefix;
+      answered_ = false;
+      if (accept(at_ - 1, probability)) break;
+    }
+    return Wants::nothing;
+  }
+  void wanted_drafts(std::vector<std::int32_t>& nodes) const { nodes.push_back(read_); }
+  WantedTotal<Real> wanted_total() const { return {at_ - 1, Real(Real(1) / prefix_[at_])}; }
+  void answer(const Real& total) {
+    total_ = total;
+    answered_ = true;
+  }
+  RoundEnd<Real> end() const {
+    if (at_ == gamma_) return {at_ - 1, at_, at_};
+    return {at_ - 1, at_, at_ + 1, Use::replace, Real(Real(1) / prefix_[at_])};
+  }
+
+ private:
+  BlockRule rule_;
+  DraftedNodes<Real> drafted_{};
+  std::int32_t gamma_ = 0;
+  std::int32_t read_ = 0;  ///< tokens whose probabilities are in `prefix_`
+  std::int32_t at_ = 0;    ///< length of the prefix that is decided about
+  bool answered_ = false;
+  Real total_{0};
+  Real prefix_[max_block + 1];
+};
+
+}  // namespace speclab

@@ -1,0 +1,134 @@
+// Lists of tokens in the order of target over draft, with the sums that give
+//     T(G) = sum (p - G q)+
+// over a list by one binary search: its terms above 0 are those from the first token with p / q > G on, so
+// that T(G) = P - G Q with P and Q summed from there. To draw from (p - G q)+ is a second search. Searches
+// of many lists take their steps in turn, so that they wait for memory together.
+#pragma once
+
+#include <algorithm>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <span>
+
+#include "core/token.hpp"
+#include "sim/fast/huge_pages.hpp"
+
+namespace speclab {
+
+/// A token and its probabilities in two rows.
+struct PairedProbability {
+  Token token;
+  double target;
+  double draft;
+};
+
+/// Where a list is: entries first..first+size-1, and one after them that ends its searches.
+struct RatioList {
+  std::uint64_t first = 0;
+  std::uint32_t size = 0;
+};
+
+/// One search in flight.
+struct RatioSearch {
+  std::uint64_t at;    ///< the answer is here ...
+  std::uint32_t left;  ///< ... or at most so many entries on
+  double scale;        ///< G
+  double goal = 0;
+};
+
+class RatioLists {
+ public:
+  /// Room for so many entries, those that end lists included, of which the first `with_tokens` have tokens.
+  void allocate(std::uint64_t entries, std::uint64_t with_tokens) {
+    ratios_.resize(entries);
+    sums_.resize(entries);
+    tokens_.resize(with_tokens);
+  }
+  /// Sorts `entries`, as many as the list has, and stores them. Target probabilities are above 0; equal
+  /// ratios are ordered by token.
+  void fill(const RatioList& list, std::span<PairedProbability> entries);
+
+  static std::size_t bytes_for(double entries, double with_tokens) {
+    return static_cast<std::size_t>(entries * (sizeof(double) + sizeof(Sums)) + with_tokens * sizeof(Token));
+  }
+  std::size_t bytes() const {
+    return bytes_for(static_cast<double>(ratios_.size()), static_cast<double>(tokens_.size()));
+  }
+
+  /// Moves each search to the first entry with p / q > scale, or to the end of its list.
+  void find_above(std::span<RatioSearch> searches) const {
+    step_together(searches, ratios_.data(), [this](const RatioSearch& search, std::uint64_t entry) {
+      return !(ratios_[entry] > search.scale);
+    });
+    for (const RatioSearch& search : searches) __builtin_prefetch(&sums_[search.at]);
+  }
+  /// From there: moves each to the last entry from which the rest of the list still exceeds `goal`, which is
+  /// below the total here: where goal, uniform below the total, falls among the terms of (p - scale q)+.
+  void find_drawn(std::span<RatioSearch> searches) const {
+    for (RatioSearch& search : searches) {
+      ++search.at;  // the first is above it
+      search.left -= search.left > 0;
+    }
+    step_together(searches, sums_.data(), [this](const RatioSearch& search, std::uint64_t entry) {
+      return total_from(entry, search.scale) > search.goal;
+    });
+    for (RatioSearch& search : searches) __builtin_prefetch(&tokens_[--search.at]);
+  }
+
+  /// sum (p - scale q) over the list from an entry on.
+  double total_from(std::uint64_t entry, double scale) const {
+    return sums_[entry].target - scale * sums_[entry].draft;
+  }
+  double ratio(std::uint64_t entry) const { return ratios_[entry]; }
+  Token token(std::uint64_t entry) const { return tokens_[entry]; }
+
+  /// Of one list alone: T(scale), and the draft's share of its tokens, -T'(scale).
+  double total(const RatioList& list, double scale, double* draft = nullptr) const {
+    RatioSearch search{list.first, list.size, scale};
+    find_above({&search, 1});
+    if (draft != nullptr) *draft = sums_[search.at].draft;
+    return total_from(search.at, scale);
+  }
+
+  static RatioSearch search(const RatioList& list, double scale) { return {list.first, list.size, scale}; }
+  /// Cache lines that a search of such a list reads.
+  static std::uint32_t reads(std::uint32_t size) {
+    return 1 + static_cast<std::uint32_t>(std::bit_width(size / entries_a_line));
+  }
+
+ private:
+  struct Sums {
+    double target;
+    double draft;
+  };
+  static constexpr std::uint32_t entries_a_line = 8;
+
+  /// Halves all searches until none has entries left. `before(search, entry)`: the answer is beyond it.
+  template <class Entry, class Before>
+  static void step_together(std::span<RatioSearch> searches, const Entry* entries, const Before& before) {
+    std::uint32_t longest = 0;
+    for (const RatioSearch& search : searches) {
+      longest = std::max(longest, search.left);
+      __builtin_prefetch(entries + search.at + search.left / 2);
+    }
+    for (int step = std::bit_width(longest); step > 0; --step) {
+      for (RatioSearch& search : searches) {
+        const std::uint32_t half = search.left / 2;
+        // Without entries left it is at the answer, which is not before itself. By arithmetic: which way it
+        // goes is random.
+        const auto beyond = static_cast<std::uint32_t>(before(search, search.at + half)) & (search.left > 0);
+        search.at += beyond * (half + 1);
+        search.left = beyond * (search.left - half - 1) + (1 - beyond) * half;
+        __builtin_prefetch(entries + search.at + search.left / 2);
+      }
+    }
+  }
+
+  BigTable<double> ratios_;  ///< infinite at the end of a list
+  BigTable<Sums> sums_;      ///< from the entry to the end of its list
+  BigTable<Token> tokens_;
+};
+
+}  // namespace speclab

@@ -1,0 +1,106 @@
+// Draws from rows, and totals over them, of many sequences at once, and their random numbers.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "core/distribution/row.hpp"
+#include "core/random/block_random_source.hpp"
+#include "core/random/philox.hpp"
+#include "core/token.hpp"
+#include "sim/fast/ngram_table.hpp"
+#include "sim/fast/philox_blocks.hpp"
+#include "sim/simulation_size.hpp"
+
+namespace speclab {
+
+/// One draw: from a model's row, or from the residual.
+struct RowDraw {
+  std::uint32_t context;
+  std::uint32_t trial;
+  std::uint32_t round;
+  std::uint32_t site;  ///< use and slot
+  std::uint32_t attempt = 0;
+  double scale = 0;  ///< of the draft in a residual
+  Token token = no_token;
+  std::uint32_t next = 0;  ///< the context after it
+  double target = 0;       ///< its probabilities
+  double draft = 0;
+  std::uint64_t word = 0;  ///< the second word of the block that drew it: its acceptance draw
+
+  Draw draw() const {
+    return {static_cast<Use>(site >> 16U), static_cast<std::uint16_t>(site & 0xffffU), attempt};
+  }
+};
+
+/// sum (p - scale q)+ in a context.
+struct ContextTotal {
+  std::uint32_t context;
+  double scale;
+  double total = 0;
+};
+
+/// Room for the blocks of one thread's draws, and what they took.
+class DrawBlocks {
+ public:
+  explicit DrawBlocks(std::uint64_t seed) : seed_(seed) {}
+
+  /// The blocks at the sites of draws[chosen[i]].
+  void make(std::span<const RowDraw> draws, std::span<const std::uint32_t> chosen) {
+    width_ = (chosen.size() + philox_batch - 1) / philox_batch * philox_batch;
+    if (counters_.size() < 4 * width_) {
+      counters_.resize(4 * width_);
+      words_.resize(4 * width_);
+    }
+    for (std::size_t i = 0; i < chosen.size(); ++i) {
+      const RowDraw& draw = draws[chosen[i]];
+      counters_[i] = draw.attempt;
+      counters_[width_ + i] = draw.site;
+      counters_[2 * width_ + i] = draw.round;
+      counters_[3 * width_ + i] = draw.trial;
+    }
+    philox_blocks(seed_, counters_.data(), words_.data(), width_);
+    work.blocks += chosen.size();
+  }
+  std::uint64_t first(std::size_t i) const { return joined(words_[i], words_[width_ + i]); }
+  std::uint64_t second(std::size_t i) const { return joined(words_[2 * width_ + i], words_[3 * width_ + i]); }
+  std::uint64_t seed() const { return seed_; }
+
+  FastWork work;
+  std::vector<std::uint32_t> active;  ///< for whoever draws
+
+  /// All of `count` draws are active.
+  void activate(std::size_t count) {
+    active.resize(count);
+    for (std::size_t i = 0; i < count; ++i) active[i] = static_cast<std::uint32_t>(i);
+  }
+
+ private:
+  std::uint64_t seed_;
+  std::size_t width_ = 0;
+  std::vector<std::uint32_t> counters_;
+  std::vector<std::uint32_t> words_;
+};
+
+/// Draws by a pass over a model's row without some tokens, with the site's next block; `no_token` when
+/// nothing is left of it.
+template <class Rows>
+void draw_without(const Rows& rows, Side side, std::span<const Token> tokens, RowDraw& draw,
+                  DrawBlocks& blocks) {
+  std::vector<double> scratch;
+  const Row row = rows.row(draw.context, side, scratch);
+  std::vector<double> left(row.probabilities, row.probabilities + row.size);
+  for (const Token token : tokens) {
+    if (token >= 0) left[static_cast<std::size_t>(token)] = 0;
+  }
+  ++draw.attempt;
+  ++blocks.work.passes;
+  BlockRandomSource random(blocks.seed(), draw.trial, draw.round);
+  draw.token = random.categorical(draw.draw(), Row{left.data(), row.size});
+  draw.word = philox_words(blocks.seed(), draw.attempt, draw.site, draw.round, draw.trial).second;
+  if (draw.token >= 0) rows.find(draw);
+}
+
+}  // namespace speclab

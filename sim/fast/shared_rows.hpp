@@ -1,0 +1,37 @@
+// The rows of pairs of models, which do not depend on the rule, for several rules at once.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <mutex>
+#include <tuple>
+#include <utility>
+
+#include "sim/fast/ngram_rows.hpp"
+#include "sim/fast/table_rows.hpp"
+
+namespace speclab {
+
+/// Rows are made by the first that asks for them, shared by those that ask while somebody has them, and
+/// dropped with the last. The models outlive them.
+class SharedRows {
+ public:
+  /// Of two tables, or two n-gram models. Throws ModelError as FastPair does.
+  template <class Rows, class ModelOfKind>
+  std::shared_ptr<const Rows> get(const ModelOfKind& target, const ModelOfKind& draft) {
+    const std::scoped_lock lock(mutex_);
+    auto& known = std::get<Known<Rows>>(known_)[{&target, &draft}];
+    std::shared_ptr<const Rows> rows = known.lock();
+    if (!rows) known = rows = std::make_shared<const Rows>(target, draft);
+    return rows;
+  }
+
+ private:
+  template <class Rows>
+  using Known = std::map<std::pair<const void*, const void*>, std::weak_ptr<const Rows>>;
+
+  std::mutex mutex_;
+  std::tuple<Known<TableRows>, Known<NgramRows>> known_;
+};
+
+}  // namespace speclab

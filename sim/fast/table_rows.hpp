@@ -1,0 +1,78 @@
+// The rows of a pair of stored tables, for rules that read whole rows (sim/fast/whole_row_decoder.hpp): alias
+// tables to draw from and, for each context, its tokens in the order of target over draft.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "core/random/alias.hpp"
+#include "sim/fast/ngram_table.hpp"
+#include "sim/fast/ratio_lists.hpp"
+#include "sim/fast/row_draws.hpp"
+#include "sim/models/table_model.hpp"
+
+namespace speclab {
+
+/// The models must outlive it.
+class TableRows {
+ public:
+  TableRows(const TableModel& target, const TableModel& draft);
+
+  /// Memory that a pair needs, in bytes: 28 a pair of probabilities, and 8 for each model's, with as many
+  /// slots as the next power of two.
+  static double bytes_for(const TableModel& target, const TableModel& draft);
+
+  std::int32_t vocab() const { return models_[target_side]->vocab(); }
+  std::size_t contexts() const { return overlap_.size(); }
+  std::size_t bytes() const;
+
+  /// In every context the draft gives at least so many tokens a probability above 0.
+  std::int32_t least_draft_support() const { return least_draft_support_; }
+
+  std::uint32_t context_of(std::span<const Token> tokens) const {
+    return static_cast<std::uint32_t>(table_context(tokens, order_, vocab()));
+  }
+  void prefetch(std::uint32_t context) const { __builtin_prefetch(&overlap_[context]); }
+  /// Of the rows of a context, in units of Tally::quantum.
+  std::uint64_t overlap_quanta(std::uint32_t context) const { return overlap_[context]; }
+
+  /// Draws a token from a model's row each, with its probabilities in both rows and the context after it.
+  void draw(Side side, std::span<RowDraw> draws, DrawBlocks& blocks) const;
+  /// The same from norm((p - scale q)+), or from p where that is 0 everywhere; without probabilities.
+  void draw_residual(std::span<RowDraw> draws, DrawBlocks& blocks) const;
+  /// The probabilities of the token that a draw has, and the context after it.
+  void find(RowDraw& draw) const;
+  void total(std::span<ContextTotal> totals, DrawBlocks& blocks) const;
+  /// Of one alone, and -d total / d scale.
+  double total(std::uint32_t context, double scale, double& draft) const {
+    return lists_.total(list(context), scale, &draft);
+  }
+  /// A model's whole row; views its own storage.
+  Row row(std::uint32_t context, Side side, std::vector<double>&) const {
+    return models_[side]->row(context % models_[side]->contexts());
+  }
+
+ private:
+  RatioList list(std::uint32_t context) const { return {starts_[context], sizes_[context]}; }
+  std::uint32_t next_context(std::uint32_t context, Token token) const;
+  const AliasSlot& slot(Side side, std::uint32_t context, std::uint32_t at) const {
+    const std::size_t row = context % models_[side]->contexts();
+    return alias_[side][(row << static_cast<unsigned>(bits_)) + at];
+  }
+
+  std::array<const TableModel*, 2> models_;
+  std::int32_t order_;
+  int bits_;
+  std::uint32_t suffix_contexts_;
+  std::int32_t least_draft_support_;
+  std::array<BigTable<AliasSlot>, 2> alias_;
+  RatioLists lists_;
+  std::vector<std::uint64_t> starts_;  ///< of lists, by context
+  std::vector<std::uint32_t> sizes_;
+  std::vector<std::uint64_t> overlap_;
+};
+
+}  // namespace speclab

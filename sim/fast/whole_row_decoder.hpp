@@ -1,0 +1,298 @@
+// Rounds of rules that read whole rows, of many sequences at once: the program of
+// core/fast/whole_row_round.hpp. All sequences of a thread go on until each waits for drafted tokens or a
+// total, which are then found for all of them together, and draw their last tokens together: each wait for
+// memory is a wait of all. What a sequence does depends on its trial alone.
+//
+// `Rows` is the pair of models (sim/fast/table_rows.hpp, sim/fast/ngram_rows.hpp). sim/fast/lane_drafts.hpp
+// says which number drafts and accepts; the last token is drawn by the first word at its use and the number
+// of accepted tokens.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <mutex>
+#include <utility>
+#include <vector>
+
+#include "core/fast/whole_row_forms.hpp"
+#include "core/random/philox.hpp"
+#include "sim/control.hpp"
+#include "sim/fast/context_facts.hpp"
+#include "sim/fast/lane_drafts.hpp"
+#include "sim/fast/ngram_table.hpp"
+#include "sim/fast/row_draws.hpp"
+#include "sim/fast/trial_groups.hpp"
+#include "sim/quality_sums.hpp"
+#include "sim/simulation_size.hpp"
+
+namespace speclab {
+
+/// Draws of a last token that is not to be the rejected one, before a pass over the row.
+inline constexpr std::uint32_t most_other_draws = 64;
+
+/// One thread's sequences.
+template <class Rows, WholeRowRule Rule>
+class WholeRowStreams {
+ public:
+  WholeRowStreams(const Rows& rows, const Rule& rule, std::int32_t gamma,
+                  const ContextFacts<Rows, Rule>& facts, const SimulationSize& simulation,
+                  const Control& control, std::size_t streams, const GroupRun& group)
+      : rows_(rows),
+        simulation_(simulation),
+        control_(control),
+        group_(group),
+        blocks_(simulation.seed),
+        drafts_(rows, drafted_shape(rule, gamma), gamma, streams) {
+    for (std::size_t lane = 0; lane < streams; ++lane) {
+      RowFacts<double> of_nodes;
+      of_nodes.k_seq_scale = [this, lane, &facts](std::int32_t node, std::size_t candidates) {
+        return facts.k_seq_scale(drafts_.context_after(lane, node), candidates);
+      };
+      of_nodes.position = [this, lane, &facts](std::int32_t node) {
+        return facts.position(drafts_.context_after(lane, node));
+      };
+      lanes_.push_back(Lane{.verification = verification_of<double>(rule, std::move(of_nodes))});
+    }
+  }
+
+  void run() {
+    std::uint32_t waiting = group_.first;
+    for (std::size_t lane = 0; lane < lanes_.size() && waiting < group_.last; ++lane) {
+      active_.push_back(lane);
+      start(lane, waiting++);
+    }
+    while (!active_.empty()) {
+      play_round();
+      std::erase_if(active_, [&](std::size_t lane) {
+        if (++drafts_.place(lane).round < lanes_[lane].goal || more(lane)) return false;
+        if (group_.stopped || waiting == group_.last) return true;
+        start(lane, waiting++);
+        return false;
+      });
+    }
+    const std::scoped_lock lock(group_.mutex);
+    group_.outcome.work += blocks_.work;
+  }
+
+ private:
+  struct Lane {
+    std::uint32_t batch = 0;
+    std::uint32_t since = 0;
+    std::uint32_t goal = 0;
+    Tally tally = {};
+    decltype(verification_of<double>(std::declval<const Rule&>(), RowFacts<double>{})) verification;
+  };
+  /// Where acceptance rates are not those of whole rows, each is that of one token drafted in the context.
+  static constexpr bool samples_rates = PositionForm<Rule>;
+
+  void play_round() {
+    waiting_ = active_;
+    for (const std::size_t lane : active_) lanes_[lane].verification.begin(drafts_.begin(lane));
+    while (!waiting_.empty()) go_on();
+    drafts_.complete(active_, blocks_);
+    finish();
+  }
+
+  /// Takes each waiting sequence to where it waits again.
+  void go_on() {
+    totals_.clear();
+    total_lanes_.clear();
+    std::erase_if(waiting_, [this](std::size_t lane) {
+      auto& verification = lanes_[lane].verification;
+      const Wants wants = verification.advance([this, lane](std::int32_t node, double probability) {
+        if constexpr (samples_rates) record_rate(lane, probability);
+        return open_unit(drafts_.acceptance_word(lane, node)) < probability;
+      });
+      if (wants == Wants::nothing) return true;
+      if (wants == Wants::drafts) {
+        wanted_.clear();
+        verification.wanted_drafts(wanted_);
+        for (const std::int32_t node : wanted_) drafts_.want(lane, node);
+      } else {
+        const WantedTotal<double> wanted = verification.wanted_total();
+        totals_.push_back({drafts_.context_after(lane, wanted.node), wanted.scale});
+        total_lanes_.push_back(lane);
+      }
+      return false;
+    });
+    drafts_.draft(blocks_);
+    rows_.total(totals_, blocks_);
+    for (std::size_t i = 0; i < totals_.size(); ++i) {
+      lanes_[total_lanes_[i]].verification.answer(totals_[i].total);
+    }
+  }
+
+  /// How a last token is found.
+  enum Way : std::uint8_t { from_target, from_residual, named };
+  struct LastTokens {
+    std::vector<RowDraw> draws;
+    std::vector<std::size_t> lanes;
+
+    void clear() {
+      draws.clear();
+      lanes.clear();
+    }
+  };
+
+  void finish() {
+    for (LastTokens& some : last_) some.clear();
+    excluded_.clear();
+    for (const std::size_t lane : active_) {
+      const RoundEnd<double> end = lanes_[lane].verification.end();
+      RowDraw draw = drafts_.draw_at(lane, drafts_.context_after(lane, end.node),
+                                     {end.use, static_cast<std::uint16_t>(end.accepted)});
+      draw.scale = end.scale;
+      draw.token = end.emitted;
+      const bool residual = end.scale > 0 && (end.residual_share >= 1 || coin(lane) < end.residual_share);
+      const Way way = end.emitted >= 0 ? named : residual ? from_residual : from_target;
+      last_[way].draws.push_back(draw);
+      last_[way].lanes.push_back(lane);
+      if (way == from_target) excluded_.push_back(end.excluded);
+      record(lane, end);
+    }
+    if constexpr (samples_rates) probe();
+    rows_.draw(target_side, last_[from_target].draws, blocks_);
+    redraw_excluded();
+    rows_.draw_residual(last_[from_residual].draws, blocks_);
+    for (RowDraw& draw : last_[named].draws) rows_.find(draw);
+    for (const LastTokens& some : last_) {
+      for (std::size_t i = 0; i < some.lanes.size(); ++i) {
+        drafts_.place(some.lanes[i]).context = some.draws[i].next;
+        rows_.prefetch(some.draws[i].next);
+      }
+    }
+  }
+
+  /// Which of the two parts of a mixture the last token comes from.
+  double coin(std::size_t lane) {
+    const LanePlace& place = drafts_.place(lane);
+    const Draw after_drafts{Use::draft, static_cast<std::uint16_t>(drafts_.nodes())};
+    return open_unit(
+        philox_words(simulation_.seed, 0, use_and_slot(after_drafts), place.round, place.trial).second);
+  }
+
+  void redraw_excluded() {
+    std::vector<RowDraw>& draws = last_[from_target].draws;
+    again_.clear();
+    for (std::size_t i = 0; i < draws.size(); ++i) {
+      if (draws[i].token == excluded_[i]) again_.push_back(i);
+    }
+    for (std::uint32_t tries = 1; !again_.empty() && tries < most_other_draws; ++tries) {
+      redraws_.clear();
+      for (const std::size_t i : again_) {
+        ++draws[i].attempt;
+        redraws_.push_back(draws[i]);
+      }
+      rows_.draw(target_side, redraws_, blocks_);
+      for (std::size_t k = 0; k < again_.size(); ++k) draws[again_[k]] = redraws_[k];
+      std::erase_if(again_, [&](std::size_t i) { return draws[i].token != excluded_[i]; });
+    }
+    for (const std::size_t i : again_) {
+      const Token excluded = excluded_[i];
+      draw_without(rows_, target_side, std::span(&excluded, 1), draws[i], blocks_);
+      // Nothing else has a probability: that it was rejected was a matter of rounding.
+      if (draws[i].token == no_token) draws[i].token = excluded;
+      rows_.find(draws[i]);
+    }
+  }
+
+  /// A token more from the draft where all were accepted: its acceptance rate stands for its context.
+  void probe() {
+    LastTokens probes;
+    for (const std::size_t lane : active_) {
+      const RoundEnd<double> end = lanes_[lane].verification.end();
+      if (end.use != Use::bonus) continue;
+      probes.lanes.push_back(lane);
+      probes.draws.push_back(drafts_.draw_at(lane, drafts_.context_after(lane, end.node),
+                                             {Use::draft, static_cast<std::uint16_t>(drafts_.nodes())}));
+    }
+    rows_.draw(draft_side, probes.draws, blocks_);
+    for (std::size_t i = 0; i < probes.lanes.size(); ++i) {
+      const RowDraw& draw = probes.draws[i];
+      auto& verification = lanes_[probes.lanes[i]].verification;
+      record_rate(probes.lanes[i],
+                  verification.acceptance(verification.end().node, draw.token, draw.target, draw.draft));
+    }
+  }
+
+  void record_rate(std::size_t lane, double rate) {
+    lanes_[lane].tally.overlap_quanta += ContextSum::quanta_of(rate);
+    ++lanes_[lane].tally.overlap_contexts;
+  }
+
+  void record(std::size_t lane, const RoundEnd<double>& end) {
+    Round round = drafts_.drafted(lane);
+    round.examined = end.examined;
+    round.accepted = end.accepted;
+    Tally& tally = lanes_[lane].tally;
+    tally.add_round(round);
+    if constexpr (samples_rates) return;
+    for (std::int32_t node = end.node;; node = drafts_.tree().parent(node)) {
+      tally.overlap_quanta += rows_.overlap_quanta(drafts_.context_after(lane, node));
+      ++tally.overlap_contexts;
+      if (node < 0) break;
+    }
+  }
+
+  void start(std::size_t lane, std::uint32_t trial) {
+    drafts_.place(lane) = {trial, 0, rows_.context_of(simulation_.prompt(trial))};
+    set_goal(lane);
+  }
+  void set_goal(std::size_t lane) {
+    constexpr std::uint32_t stretch = 1U << 11U;  // a tenth of a second for all lanes
+    const LanePlace& place = drafts_.place(lane);
+    const TrialGoal next = next_goal(simulation_, place.trial, place.round, stretch);
+    lanes_[lane].batch = next.batch;
+    lanes_[lane].since = place.round;
+    lanes_[lane].goal = next.goal;
+  }
+
+  /// Adds to the batch what the trial did since its last goal; false when it is done.
+  bool more(std::size_t lane) {
+    Lane& here = lanes_[lane];
+    const std::uint32_t round = drafts_.place(lane).round;
+    control_.progress(round - here.since);
+    {
+      const std::scoped_lock lock(group_.mutex);
+      group_.outcome.batches[here.batch] += here.tally;
+    }
+    here.tally = {};
+    if (!group_.stopped && control_.stop()) group_.stopped = true;
+    if (group_.stopped || round == simulation_.length) return false;
+    set_goal(lane);
+    return true;
+  }
+
+  const Rows& rows_;
+  const SimulationSize& simulation_;
+  const Control& control_;
+  const GroupRun& group_;
+  DrawBlocks blocks_;
+  LaneDrafts<Rows> drafts_;
+  std::vector<Lane> lanes_;
+  std::vector<std::size_t> active_;
+
+  // Of one turn.
+  std::vector<std::size_t> waiting_;
+  std::vector<std::int32_t> wanted_;
+  std::vector<ContextTotal> totals_;
+  std::vector<std::size_t> total_lanes_;
+  std::array<LastTokens, 3> last_;
+  std::vector<Token> excluded_;  ///< from the draws from the target
+  std::vector<std::size_t> again_;
+  std::vector<RowDraw> redraws_;
+};
+
+/// All trials of `simulation`, `streams` at a time in each thread.
+template <class Rows, WholeRowRule Rule>
+Outcome run_whole_rows(const Rows& rows, const Rule& rule, std::int32_t gamma,
+                       const ContextFacts<Rows, Rule>& facts, const SimulationSize& simulation,
+                       const Control& control, std::size_t streams) {
+  return run_in_groups(simulation, streams, [&](const GroupRun& group) {
+    WholeRowStreams<Rows, Rule>(rows, rule, gamma, facts, simulation, control, streams, group).run();
+  });
+}
+
+}  // namespace speclab

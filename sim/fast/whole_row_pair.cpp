@@ -1,0 +1,107 @@
+#include "sim/fast/whole_row_pair.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <type_traits>
+#include <utility>
+#include <variant>
+
+#include "core/fast/whole_row_forms.hpp"
+#include "core/rules/position_rules.hpp"
+#include "sim/fast/context_facts.hpp"
+#include "sim/fast/ngram_rows.hpp"
+#include "sim/fast/table_rows.hpp"
+#include "sim/fast/whole_row_decoder.hpp"
+
+namespace speclab {
+
+namespace {
+
+using WholeRowRules = std::variant<BlockRule, RecursiveRule, KSeqRule, TreeRule, TraversalRule, MatchRule,
+                                   TypicalRule, RejectionRule, GreedyRule, GreedyLenienceRule>;
+
+template <class... Rules>
+std::optional<std::variant<Rules...>> held_one(const AnyRule& rule, const std::variant<Rules...>*) {
+  std::optional<std::variant<Rules...>> found;
+  const auto look = [&]<class Rule>(const Rule* held) {
+    if (held != nullptr) found = *held;
+  };
+  (look(rule.get_if<Rules>()), ...);
+  return found;
+}
+
+std::optional<WholeRowRules> whole_row_rule(const AnyRule& rule) {
+  return held_one(rule, static_cast<const WholeRowRules*>(nullptr));
+}
+
+/// Over stored rows those that accept or replace a token have tables of their own
+/// (sim/fast/prepared_pair.hpp).
+template <class Rule>
+constexpr bool reads_table_rows = !AcceptanceRule<Rule>;
+
+template <class Rows, WholeRowRule Rule>
+class WholeRowPair final : public FastDecoder {
+ public:
+  WholeRowPair(std::shared_ptr<const Rows> rows, const Rule& rule)
+      : rows_(std::move(rows)), rule_(rule), facts_(*rows_, rule) {}
+
+  Outcome decode(std::int32_t gamma, const SimulationSize& simulation, const Control& control,
+                 std::size_t streams) const override {
+    return run_whole_rows(*rows_, rule_, gamma, facts_, simulation, control, streams);
+  }
+  std::size_t bytes() const override {
+    return rows_->bytes() + static_cast<std::size_t>(ContextFacts<Rows, Rule>::bytes_for(
+                                rule_, static_cast<double>(rows_->contexts())));
+  }
+  std::size_t contexts() const override { return rows_->contexts(); }
+
+ private:
+  std::shared_ptr<const Rows> rows_;
+  Rule rule_;
+  ContextFacts<Rows, Rule> facts_;
+};
+
+}  // namespace
+
+bool reads_whole_rows(const AnyRule& rule) { return whole_row_rule(rule).has_value(); }
+
+double whole_row_bytes(const Model& target, const Model& draft, const AnyRule& rule) {
+  return std::visit(
+      [&]<class Rule>(const Rule& held) {
+        if (target.table() != nullptr) {
+          const auto contexts =
+              static_cast<double>(std::max(target.table()->contexts(), draft.table()->contexts()));
+          return TableRows::bytes_for(*target.table(), *draft.table()) +
+                 ContextFacts<TableRows, Rule>::bytes_for(held, contexts);
+        }
+        double contexts = 1;
+        for (const NgramModel* model : {target.ngram(), draft.ngram()}) {
+          for (int length = 1; length < model->order(); ++length)
+            contexts += static_cast<double>(model->contexts(length));
+        }
+        return NgramRows::bytes_for(*target.ngram(), *draft.ngram()) +
+               ContextFacts<NgramRows, Rule>::bytes_for(held, contexts);
+      },
+      whole_row_rule(rule).value());
+}
+
+std::unique_ptr<const FastDecoder> whole_row_pair(const Model& target, const Model& draft,
+                                                  const AnyRule& rule, SharedRows& rows) {
+  return std::visit(
+      [&]<class Rule>(const Rule& held) -> std::unique_ptr<const FastDecoder> {
+        if constexpr (reads_table_rows<Rule>) {
+          if (target.table() != nullptr) {
+            return std::make_unique<WholeRowPair<TableRows, Rule>>(
+                rows.get<TableRows>(*target.table(), *draft.table()), held);
+          }
+        }
+        return std::make_unique<WholeRowPair<NgramRows, Rule>>(
+            rows.get<NgramRows>(*target.ngram(), *draft.ngram()), held);
+      },
+      whole_row_rule(rule).value());
+}
+
+}  // namespace speclab

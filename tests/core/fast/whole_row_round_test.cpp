@@ -1,0 +1,121 @@
+#include "core/fast/whole_row_round.hpp"
+
+#include <doctest/doctest.h>
+
+#include <boost/multiprecision/cpp_int.hpp>
+#include <map>
+#include <utility>
+#include <vector>
+
+#include "core/random/enumerated_random_source.hpp"
+#include "core/rules/all_rules.hpp"
+
+using namespace speclab;
+
+// What derives from a rule may differ anywhere.
+static_assert(!WholeRowRule<BlockPrefixFault> && !WholeRowRule<StaleSiblingsFault>);
+static_assert(!WholeRowRule<TokenRule> && !WholeRowRule<GrownTreeRule> && !WholeRowRule<ImportanceRule> &&
+              !WholeRowRule<GumbelRule> && !WholeRowRule<CascadeRule>);
+
+namespace {
+
+using Rational = boost::multiprecision::cpp_rational;
+using Emitted = std::pair<std::vector<Token>, std::int32_t>;  // and how many were accepted
+
+/// Rows by the last token, of small whole numbers so that zeros, ties and equal rows occur.
+struct SmallChain {
+  std::vector<std::vector<Rational>> rows;
+
+  SmallChain(Philox& stream, std::size_t vocab) {
+    for (std::size_t r = 0; r < vocab; ++r) {
+      std::vector<int> counts(vocab);
+      int total = 0;
+      for (int& count : counts) total += count = static_cast<int>(stream() % 4);
+      if (total == 0) total = counts[stream() % vocab] = 1;
+      auto& row = rows.emplace_back();
+      for (const int count : counts) row.push_back(Rational(count) / Rational(total));
+    }
+  }
+  std::int32_t vocab() const { return static_cast<std::int32_t>(rows.size()); }
+  BasicRow<Rational> next(std::span<const Token> context, std::vector<Rational>&) const {
+    return {rows[static_cast<std::size_t>(context.empty() ? 0 : context.back())].data(), vocab()};
+  }
+};
+
+/// The joint distribution of what one round emits and accepts, in exact arithmetic.
+template <class Play>
+std::map<Emitted, Rational> emitted_by(const Play& play) {
+  std::map<Emitted, Rational> found;
+  const auto program = [&](auto& random) {
+    std::vector<Token> context;
+    const Round round = play(context, random);
+    return Emitted{context, round.accepted};
+  };
+  enumerate<Rational>(program,
+                      [&](const Emitted& emitted, const Rational& weight) { found[emitted] += weight; });
+  return found;
+}
+
+template <class Fast, class Rule>
+void check_same(const Fast& fast_rule, const Rule& rule, std::uint64_t seed, std::int32_t largest_gamma,
+                int instances, bool same) {
+  Philox stream(seed, Site{0, 0, Draw{Use::world, 0}});
+  int different = 0;
+  for (int instance = 0; instance < instances; ++instance) {
+    const std::size_t vocab = 2 + stream() % 2;
+    const SmallChain target(stream, vocab);
+    const SmallChain draft(stream, vocab);
+    const std::int32_t gamma = instance % (largest_gamma + 1);
+    const auto plain = emitted_by([&](std::vector<Token>& context, auto& random) {
+      RoundScratch<Rational> scratch;
+      return speculative_round(target, draft, rule, gamma, context, random, scratch, NoWatch{});
+    });
+    for (const std::uint32_t proposals : {0U, 2U}) {
+      const auto fast = emitted_by([&](std::vector<Token>& context, auto& random) {
+        return whole_row_round<Rational>(target, draft, fast_rule, gamma, proposals, context, random);
+      });
+      different += fast != plain;
+    }
+  }
+  if (same) {
+    CHECK(different == 0);
+  } else {
+    CHECK(different > 0);
+  }
+}
+
+}  // namespace
+
+TEST_CASE("exactly: rounds by totals emit and accept what the rules' own rounds do") {
+  check_same(BlockRule{}, BlockRule{}, 1, 3, 40, true);
+  check_same(RecursiveRule(1), RecursiveRule(1), 2, 2, 12, true);
+  check_same(RecursiveRule(2), RecursiveRule(2), 3, 2, 18, true);
+  check_same(RecursiveRule(3), RecursiveRule(3), 4, 1, 12, true);
+  check_same(KSeqRule(2), KSeqRule(2), 5, 2, 18, true);
+  check_same(KSeqRule(3), KSeqRule(3), 6, 1, 12, true);
+  for (const std::vector<std::int32_t>& branching :
+       {std::vector<std::int32_t>{1, 1}, {2}, {3}, {2, 1}, {2, 2}, {1, 2, 1}}) {
+    const DraftTree tree = branching_tree(branching);
+    check_same(TreeRule(tree), TreeRule(tree), 7, 3, 12, true);
+    check_same(TraversalRule(tree), TraversalRule(tree), 8, 3, 12, true);
+  }
+}
+
+TEST_CASE("exactly: so do rounds by few numbers of a context") {
+  check_same(TypicalRule{}, TypicalRule{}, 13, 2, 12, true);
+  check_same(TypicalRule(0.4, 0.9), TypicalRule(0.4, 0.9), 14, 2, 12, true);
+  check_same(RejectionRule{}, RejectionRule{}, 15, 2, 12, true);
+  check_same(MatchRule{}, MatchRule{}, 16, 2, 12, true);
+  check_same(GreedyRule{}, GreedyRule{}, 17, 2, 12, true);
+  check_same(GreedyLenienceRule{0.4}, GreedyLenienceRule{0.4}, 18, 2, 12, true);
+  check_same(MatchRule{}, RejectionRule{}, 19, 2, 12, false);
+  check_same(TypicalRule{}, TypicalRule(0.4, 0.9), 20, 2, 12, false);
+}
+
+TEST_CASE("exactly: another rule's round is told apart") {
+  check_same(BlockRule{}, BlockPrefixFault{}, 9, 3, 12, false);
+  check_same(RecursiveRule(2), StaleSiblingsFault(2), 10, 1, 12, false);
+  check_same(RecursiveRule(2), KSeqRule(2), 11, 1, 12, false);
+  const DraftTree tree = branching_tree({2, 1});
+  check_same(TreeRule(tree), TraversalRule(tree), 12, 2, 12, false);
+}

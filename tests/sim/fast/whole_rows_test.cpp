@@ -1,0 +1,267 @@
+// Fast decoding by rules that read whole rows: totals against sums over dense rows, rounds against the
+// statement of their program, and one result however many sequences take turns.
+#include <doctest/doctest.h>
+#include <tbb/global_control.h>
+
+#include <cmath>
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "core/fast/whole_row_round.hpp"
+#include "core/random/block_random_source.hpp"
+#include "core/rules/all_rules.hpp"
+#include "sim/decode.hpp"
+#include "sim/fast/context_facts.hpp"
+#include "sim/fast/fast_pair.hpp"
+#include "sim/fast/lane_drafts.hpp"
+#include "sim/fast/ngram_rows.hpp"
+#include "sim/fast/shared_rows.hpp"
+#include "sim/fast/table_rows.hpp"
+#include "sim/fast/whole_row_pair.hpp"
+#include "sim/models/synthetic.hpp"
+#include "tests/sim/fast/ngram_models.hpp"
+
+using namespace speclab;
+
+namespace {
+
+TableModel some_table(std::int32_t vocab, std::int32_t order, std::uint64_t seed) {
+  std::uint32_t rows = 1;
+  for (std::int32_t k = 0; k < order; ++k) rows *= static_cast<std::uint32_t>(vocab);
+  return {vocab, order, dirichlet_rows(vocab, rows, 0.5, seed)};
+}
+
+double dense_total(Row target, Row draft, double scale) {
+  return total_probability(ResidualRow<double>(target, draft, scale));
+}
+
+/// Totals of every context at many scales, alone and together, and what the rows say of themselves.
+template <class Rows>
+void check_totals(const Rows& rows) {
+  DrawBlocks blocks(1);
+  std::vector<ContextTotal> asked;
+  std::vector<double> expected;
+  std::vector<double> target_scratch;
+  std::vector<double> draft_scratch;
+  for (std::uint32_t context = 0; context < rows.contexts(); ++context) {
+    const Row p = rows.row(context, target_side, target_scratch);
+    const Row q = rows.row(context, draft_side, draft_scratch);
+    for (const double scale : {0.0, 0.01, 0.3, 0.9, 1.0, 1.1, 2.0, 30.0}) {
+      asked.push_back({context, scale});
+      expected.push_back(dense_total(p, q, scale));
+      double slope = 0;
+      CHECK(std::abs(rows.total(context, scale, slope) - expected.back()) < 1e-12);
+      const double above = sum_terms<double>(
+          0, p.size, [&](Token token) { return p[token] > scale * q[token] ? q[token] : 0; });
+      CHECK(std::abs(slope - above) < 1e-12);
+    }
+    CHECK(std::abs(static_cast<double>(rows.overlap_quanta(context)) * 0x1p-32 - overlap(p, q)) < 1e-9);
+  }
+  rows.total(asked, blocks);
+  for (std::size_t i = 0; i < asked.size(); ++i) CHECK(std::abs(asked[i].total - expected[i]) < 1e-12);
+}
+
+SimulationSize several_trials() {
+  SimulationSize simulation;
+  simulation.seed = 9;
+  simulation.trials = 41;
+  simulation.length = 30;
+  simulation.batches = 11;
+  simulation.prompts = {{1, 0, 2}, {}, {2}};
+  return simulation;
+}
+
+template <class Check>
+void for_each_rule(const Check& check) {
+  check(BlockRule{});
+  check(RecursiveRule(1));
+  check(RecursiveRule(4));
+  check(KSeqRule(3));
+  check(TreeRule(branching_tree({3, 1, 1})));
+  check(TreeRule(branching_tree({2, 2, 1})));
+  check(TraversalRule(branching_tree({3, 2, 1})));
+}
+
+template <class Check>
+void for_each_position_rule(const Check& check) {
+  check(MatchRule{});
+  check(TypicalRule(0.3, 0.5));
+  check(RejectionRule{});
+  check(GreedyRule{});
+  check(GreedyLenienceRule{0.5});
+}
+
+/// Rounds of one round a trial, of which a tally holds all but the last token, by whole_row_round.
+template <class Rule>
+Outcome single_rounds(const TableModel& target, const TableModel& draft, const Rule& rule, std::int32_t gamma,
+                      const SimulationSize& simulation) {
+  return run_trials(
+      simulation, Control{},
+      [&](std::uint32_t trial, std::uint32_t number, std::vector<Token>& context, Tally& tally,
+          RoundScratch<double>&) {
+        BlockRandomSource random(simulation.seed, trial, number);
+        std::vector<double> unused;
+        const std::size_t start = context.size();
+        tally.add_round(
+            whole_row_round<double>(target, draft, rule, gamma, most_sibling_draws, context, random));
+        const std::span<const Token> all(context);
+        for (std::size_t at = start; at < context.size(); ++at) {
+          tally.add_overlap(overlap(target.next(all.first(at), unused), draft.next(all.first(at), unused)));
+        }
+      });
+}
+
+template <class Rule>
+void check_single_rounds(const TableModel& target, const TableModel& draft, const Rule& rule) {
+  const Model target_model(target);
+  const Model draft_model(draft);
+  const AnyRule any(rule);
+  REQUIRE(!fast_unsupported_reason(target_model, draft_model, any));
+  const FastPair pair(target_model, draft_model, any);
+  CHECK(pair.bytes() <= static_cast<std::size_t>(whole_row_bytes(target_model, draft_model, any)));
+  for (const std::int32_t gamma : {0, 1, 3}) {
+    SimulationSize simulation = several_trials();
+    simulation.trials = 600;
+    simulation.length = 1;
+    CHECK(pair.decode(gamma, simulation).batches ==
+          single_rounds(target, draft, rule, gamma, simulation).batches);
+  }
+}
+
+}  // namespace
+
+TEST_CASE("totals of stored tables are those of dense rows") {
+  for (const auto& [target_order, draft_order] : {std::pair{0, 0}, {1, 1}, {2, 1}, {0, 2}}) {
+    check_totals(TableRows(some_table(5, target_order, 1), some_table(5, draft_order, 2)));
+  }
+  const TableModel large = some_table(100, 1, 3);
+  check_totals(TableRows(large, mixed(large, some_table(100, 1, 4), 0.3)));
+  check_totals(TableRows(TableModel(3, 0, {0.5, 0.5, 0}), TableModel(3, 0, {0, 0.5, 0.5})));
+  check_totals(TableRows(TableModel(3, 0, point_row(3, 1)), TableModel(3, 0, point_row(3, 2))));
+  check_totals(TableRows(TableModel(1, 0, {1.0}), TableModel(1, 0, {1.0})));
+}
+
+TEST_CASE(
+    "totals of n-grams are those of dense rows, at all orders, and where n-grams lie below their back-off") {
+  for (const auto& [target_order, draft_order] : {std::pair{2, 2}, {3, 2}, {1, 2}, {4, 1}, {2, 3}, {1, 1}}) {
+    const NgramModel target = trained(1, 9, target_order, 400);
+    const NgramModel draft = trained(2, 9, draft_order, 300);
+    check_totals(NgramRows(target, draft));
+    check_totals(NgramRows(with_low_ngrams(target, 10), with_low_ngrams(draft, 11)));
+  }
+}
+
+TEST_CASE("rounds over stored tables draft, keep and count what the program's statement does") {
+  for_each_rule([](const auto& rule) {
+    const TableModel target = some_table(5, 2, 1);
+    check_single_rounds(target, some_table(5, 1, 3), rule);
+    check_single_rounds(target, mixed(target, some_table(5, 2, 2), 0.6), rule);
+    check_single_rounds(target, target, rule);
+    check_single_rounds(some_table(70, 1, 4), some_table(70, 1, 5), rule);
+    // Fewer tokens than siblings.
+    check_single_rounds(TableModel(3, 0, {0.2, 0.5, 0.3}), TableModel(3, 0, {0, 0.5, 0.5}), rule);
+    check_single_rounds(TableModel(3, 0, point_row(3, 1)), TableModel(3, 0, point_row(3, 2)), rule);
+    check_single_rounds(TableModel(1, 0, {1.0}), TableModel(1, 0, {1.0}), rule);
+  });
+}
+
+TEST_CASE("one outcome at any number of sequences in turn and of threads") {
+  const auto check = [](const Model& target, const Model& draft) {
+    const auto check_rule = [&](const auto& rule) {
+      const FastPair pair(target, draft, AnyRule(rule));
+      const SimulationSize simulation = several_trials();
+      const Outcome expected = pair.decode(4, simulation);
+      CHECK(expected.total().rounds == simulation.total());
+      for (const std::size_t streams : {1, 2, 7, 64}) {
+        CHECK(pair.decode(4, simulation, Control{}, streams).batches == expected.batches);
+      }
+      const tbb::global_control one(tbb::global_control::max_allowed_parallelism, 1);
+      CHECK(pair.decode(4, simulation).batches == expected.batches);
+      CHECK(pair.decode(4, simulation).work == expected.work);
+      SimulationSize part = simulation;
+      part.only = {3, 5};
+      const Outcome some = pair.decode(4, part);
+      CHECK(some.batches[3] == expected.batches[3]);
+      CHECK(some.batches[4] == expected.batches[4]);
+      CHECK(some.batches[5] == Tally{});
+    };
+    for_each_rule(check_rule);
+    for_each_position_rule(check_rule);
+  };
+  check(Model(some_table(40, 1, 1)), Model(some_table(40, 1, 2)));
+  for (const bool low : {false, true}) {
+    const NgramModel target = trained(3, 40, 4, 3000);
+    const NgramModel draft = trained(4, 40, 2, 2000);
+    check(Model(low ? with_low_ngrams(target, 8) : target), Model(low ? with_low_ngrams(draft, 9) : draft));
+  }
+}
+
+TEST_CASE("the numbers of n-gram contexts are those of dense rows") {
+  const auto check = [](const NgramModel& target, const NgramModel& draft) {
+    const NgramRows rows(target, draft);
+    std::vector<double> target_scratch;
+    std::vector<double> draft_scratch;
+    for_each_position_rule([&](const auto& rule) {
+      const ContextFacts<NgramRows, std::decay_t<decltype(rule)>> facts(rows, rule);
+      for (std::uint32_t context = 0; context < rows.contexts(); ++context) {
+        const PositionNumbers<double> expected =
+            position_numbers(rule, rows.row(context, target_side, target_scratch),
+                             rows.row(context, draft_side, draft_scratch));
+        for (int again = 0; again < 2; ++again) {
+          const PositionNumbers<double> found = facts.position(context);
+          CHECK(std::abs(found.number - expected.number) < 1e-12);
+          CHECK(found.best == expected.best);
+        }
+      }
+    });
+  };
+  for (const auto& [target_order, draft_order] : {std::pair{2, 2}, {3, 2}, {1, 2}, {4, 1}, {2, 3}, {1, 1}}) {
+    const NgramModel target = trained(1, 9, target_order, 400);
+    const NgramModel draft = trained(2, 9, draft_order, 300);
+    check(target, draft);
+    check(with_low_ngrams(target, 10), with_low_ngrams(draft, 11));
+  }
+}
+
+TEST_CASE("rules share the rows of a pair while they are in use") {
+  const TableModel target = some_table(10, 1, 1);
+  const TableModel draft = some_table(10, 1, 2);
+  SharedRows shared;
+  auto first = shared.get<TableRows>(target, draft);
+  CHECK(shared.get<TableRows>(target, draft) == first);
+  CHECK(shared.get<TableRows>(draft, target) != first);
+  const std::weak_ptr<const TableRows> watched = first;
+  first.reset();
+  CHECK(watched.expired());
+}
+
+TEST_CASE("a run that is stopped says so and keeps what it has") {
+  const FastPair pair = [] {
+    static const Model target(some_table(10, 1, 1));
+    static const Model draft(some_table(10, 1, 2));
+    return FastPair(target, draft, AnyRule(BlockRule{}));
+  }();
+  Control control;
+  control.stop = [] { return true; };
+  SimulationSize simulation = several_trials();
+  simulation.trials = 2000;
+  const Outcome outcome = pair.decode(4, simulation, control);
+  CHECK(outcome.partial);
+  CHECK(outcome.total().rounds < simulation.total());
+}
+
+TEST_CASE("what a rule needs of n-grams beyond its bound of memory is refused before it is made") {
+  const Model target(trained(1, 9, 3, 400));
+  const Model draft(trained(2, 9, 2, 300));
+  for_each_rule([&](const auto& rule) {
+    const AnyRule any(rule);
+    const NgramTable table(*target.ngram(), *draft.ngram(), TokenRule{});
+    CHECK(FastPair(target, draft, any).bytes() - table.bytes() <=
+          static_cast<std::size_t>(whole_row_bytes(target, draft, any)));
+  });
+  CHECK_FALSE(fast_unsupported_reason(target, draft, AnyRule(BlockRule{})));
+  CHECK(fast_unsupported_reason(target, draft, AnyRule(BlockPrefixFault{})));
+  CHECK(fast_unsupported_reason(target, draft, AnyRule(ImportanceRule(2))));
+}
