@@ -16,7 +16,7 @@ CONFIGS = sorted([*SOURCE.glob("configs/*.json"), *SOURCE.glob("configs/paper/*.
 # Measures times, which are not repeated.
 TIMED = {"walltime"}
 # Seconds each, or more.
-SLOW = {"sweep_alpha_gamma", "neural_pair", "iid_grid", "schedules_iid", "calibration", "beam_austen", "compare_prose", "compare_policies", "rules_austen", "schedules_austen", "table5", "table3", "austen_words"}
+SLOW = {"sweep_alpha_gamma", "neural_pair", "iid_grid", "schedules_iid", "calibration", "beam_austen", "compare_prose", "compare_policies", "rules_austen", "rules_gamma", "schedules_austen", "table5", "table3", "austen_words"}
 
 
 @pytest.fixture(autouse=True)
