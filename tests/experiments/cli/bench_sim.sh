@@ -28,9 +28,9 @@ if 'skipped' not in numpy:
     assert test['p'] > 1e-9, test" out
 rm -r scripts numpy.py
 expect 2 bench
-says err "missing suite"
+says err "expected one of sim, kernels"
 expect 2 bench foo
-says err 'unknown suite "foo"; known: sim, kernels'
+says err 'unknown "foo"; known: sim, kernels'
 expect 2 bench sim --only nothing
 says err "no row has \"nothing\" in its name; rows: "
 expect 2 bench sim --quick --repetitions 0
