@@ -149,7 +149,7 @@ double planted_number(const ConfigReader& config) {
                   1e-4 * config[&Config::cost].c_hat + 1e-5 * sampling.temperature + 1e-6 * sampling.top_k +
                   1e-7 * simulation.trials + 1e-9 * simulation.length;
   number += config.section<PlantedSection>().weight + static_cast<double>(config[&Config::engine]);
-  if (const auto& corpus = config[&Config::corpus]) number += corpus->hold_out;
+  if (const auto& corpus = config[&Config::corpus]) number += static_cast<double>(corpus->hold_out);
   for (const char letter : config[&Config::rule].name()) number += letter;
   return number;
 }
@@ -173,7 +173,9 @@ Work prepare_planted(const CellSpec& cell, JobList& jobs) {
 
 }  // namespace
 
+namespace speclab {
 SPECLAB_RESULT(PlantedNumber, "planted_number", number);
+}  // namespace speclab
 
 namespace {
 
@@ -361,9 +363,9 @@ const std::vector<std::pair<std::string, std::vector<Json>>>& planted_sweeps() {
       {"/gamma", {2, 5}},
       {"/cost/c", {0.1, 0.2}},
       {"/cost/c_hat", {0.1, 0.2}},
-      {"/sampling/temperature", {0.5, 1}},
+      {"/sampling/temperature", {1, 0.5}},
       {"/sampling/top_k", {0, 2}},
-      {"/simulation/trials", {16, 32}},
+      {"/simulation/trials", {32, 16}},
       {"/simulation/length", {40, 80}},
       {"/engine", {"auto", "plain"}},
       {"/rule/kind", {"token", "match"}},
