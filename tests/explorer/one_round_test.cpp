@@ -61,7 +61,8 @@ RoundTask task_of(const OfferedRule& rule) { return {rule.name, rule.value, draf
 Model table_of_weights(const std::vector<std::int32_t>& weights) {
   std::vector<double> row(weights.begin(), weights.end());
   normalise(row);
-  return TableModel(static_cast<std::int32_t>(row.size()), 0, std::move(row));
+  const auto vocab = static_cast<std::int32_t>(row.size());
+  return TableModel(vocab, 0, std::move(row));
 }
 
 }  // namespace

@@ -6,7 +6,7 @@
 rules=(--set experiment=rules --set simulation.trials=8 --set simulation.length=50
   --set 'cases=[{"label": "a block", "set": {"/rule": {"kind": "block"}}}, {"label": "a fault", "set": {"/rule": {"kind": "fault-accept-all"}}}]')
 expect 0 run "$check" "${rules[@]}" --out rules1 --threads 1 -q
-expect 0 run "$check" "${rules[@]}" --out rules2 --threads 2
+COLUMNS=200 expect 0 run "$check" "${rules[@]}" --out rules2 --threads 2
 says out "0 (proved)"
 same rules1/result.json rules2/result.json
 says rules1/result-figure-1.svg "a block"

@@ -70,7 +70,7 @@ BIG_EXACT = {"title": "Many contexts", "models": {"target": {"kind": "ngram", "o
              "simulation": {"trials": 64, "length": 100000}}
 LARGE_PAIR = {"title": "A large pair", "models": {"target": {"kind": "zipf", "vocab": 20000},
                                                   "draft": {"kind": "mixture", "alpha": 0.8, "other": {"kind": "uniform"}}},
-              "simulation": {"trials": 64, "length": 100000}}
+              "simulation": {"trials": 640, "length": 100000}}
 DATA = os.path.join(SOURCE, "data/austen.txt")
 
 CASES = [
