@@ -126,6 +126,8 @@ class RuleProgram {
   virtual bool decides_by_position() const = 0;
   /// Decides so by accepting with some probability, or else replacing (AcceptanceRule).
   virtual bool accepts_or_replaces() const = 0;
+  /// Says all about a round by that (RuleSaidByPosition).
+  virtual bool said_by_position() const = 0;
 
   /// Of rules that accept or replace, else std::logic_error: the decision about one drafted token, with
   /// random numbers of this slot.
@@ -217,6 +219,7 @@ class RuleProgramOf final : public RuleProgram {
   bool one_draft() const override { return ChainRule<Rule>; }
   bool decides_by_position() const override { return PositionRule<Rule>; }
   bool accepts_or_replaces() const override { return AcceptanceRule<Rule>; }
+  bool said_by_position() const override { return RuleSaidByPosition<Rule>; }
 
   PositionOutcome decide([[maybe_unused]] Token drafted, [[maybe_unused]] Row target,
                          [[maybe_unused]] Row draft, [[maybe_unused]] std::uint16_t slot,

@@ -46,6 +46,7 @@ struct CascadeResidual {
 /// Token verification against pi: tokens of A are always accepted, the others with min(1, eta p/q). Lossless
 /// for pi, hence lossy for the target unless no drafted token is admissible.
 struct CascadeRule : BonusFromTarget {
+  using SaidByPosition = CascadeRule;
   double slack = 0.1;
 
   CascadeRule() = default;

@@ -8,6 +8,7 @@ namespace speclab {
 /// Accept iff the drafted token is the target's argmax (lowest id on ties), else emit the argmax. Emits
 /// greedy decoding's tokens: lossless when the target's rows are points (temperature 0), whatever the draft.
 struct GreedyRule {
+  using SaidByPosition = GreedyRule;
   template <class Real>
   SPECLAB_HD Real acceptance(Token token, BasicRow<Real> target, BasicRow<Real>) const {
     return token == argmax(target) ? Real(1) : Real(0);

@@ -12,6 +12,7 @@ enum class Residual { target_minus_draft, literal, target };
 /// At temperature > 0: accept with min(1, p/(l q)), l in (0, 1]. Lossy for l < 1.
 /// `target_minus_draft` and `literal` keep the output below p / l everywhere; `target` does not.
 struct LenienceRule : BonusFromTarget {
+  using SaidByPosition = LenienceRule;
   using Pointwise = LenienceRule;
 
   double lenience = 1;
@@ -47,6 +48,7 @@ struct LenienceRule : BonusFromTarget {
 /// At temperature 0, over the target's row before argmax: accept iff p(x) >= l * max p, else emit argmax p.
 /// (The paper prints <=, a typo: at l = 1 that would accept everything, yet it reports alpha = 0.75 there.)
 struct GreedyLenienceRule {
+  using SaidByPosition = GreedyLenienceRule;
   double lenience = 1;
 
   template <class Real>

@@ -16,7 +16,7 @@ namespace speclab {
 /// and whose bonus is the target's row. It says so by `Pointwise`, its own name, so that a rule derived from
 /// it, which may differ anywhere, is not taken for it.
 template <class Rule>
-concept PointwiseRule = AcceptanceRule<Rule> && std::same_as<typename Rule::Pointwise, Rule> &&
+concept PointwiseRule = RuleSaidByPosition<Rule> && std::same_as<typename Rule::Pointwise, Rule> &&
     requires(const Rule& rule, double m) {
   { rule.acceptance_probability(m, m) } -> std::convertible_to<double>;
   { rule.template residual_scale<double>() } -> std::convertible_to<double>;

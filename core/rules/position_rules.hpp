@@ -21,6 +21,12 @@ concept AcceptanceRule = requires(const Rule& rule, Row row, Token token) {
 template <class Rule>
 concept PositionRule = CouplingRule<Rule, double> || AcceptanceRule<Rule>;
 
+/// A rule of which these members say all, as drafted tokens come from the draft's rows and every decision has
+/// a random number of its own. It says so by `SaidByPosition`, its own name, so that a rule derived from it,
+/// which may draft or verify otherwise, is not taken for it.
+template <class Rule>
+concept RuleSaidByPosition = AcceptanceRule<Rule> && std::same_as<typename Rule::SaidByPosition, Rule>;
+
 /// The acceptance probabilities of one context, callable with a token.
 template <AcceptanceRule Rule, class Real>
 auto acceptances_of(const Rule& rule, BasicRow<Real> target, BasicRow<Real> draft) {

@@ -10,6 +10,7 @@ namespace speclab {
 /// target's support, never more than the overlap. Where the draft misses a token of the target M is infinite
 /// and nothing is accepted.
 struct RejectionRule : BonusFromTarget {
+  using SaidByPosition = RejectionRule;
   /// min q/p over the target's support; 0 when a probability is NaN.
   template <class Real>
   SPECLAB_HD Real acceptance_rate(BasicRow<Real> target, BasicRow<Real> draft) const {

@@ -39,6 +39,7 @@ struct SigmoidResidual {
 /// constants every p_hat is close to 1/2 and nearly everything that the draft proposes is accepted. Computed
 /// in double whatever the arithmetic.
 struct SigmoidRule : BonusFromTarget {
+  using SaidByPosition = SigmoidRule;
   double alpha = -1000;
   double beta = 1000;
 

@@ -35,6 +35,7 @@ struct BonusFromTarget {
 /// Accept with min(1, p/q), else sample norm((p-q)+). Lossless, and no lossless rule for one token accepts
 /// more often (the overlap is the largest probability with which a coupling of p and q can agree).
 struct TokenRule : BonusFromTarget {
+  using SaidByPosition = TokenRule;
   using Pointwise = TokenRule;
 
   template <class Real>

@@ -13,6 +13,7 @@ namespace speclab {
 /// target. Lossy. The threshold is a real function, computed in double whatever the arithmetic; branch
 /// weights stay exact. Host only.
 struct TypicalRule : BonusFromTarget {
+  using SaidByPosition = TypicalRule;
   double epsilon = 0.3;
   double delta = 0.09;
 

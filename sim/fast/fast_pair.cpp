@@ -65,15 +65,13 @@ bool both_ngrams(const Model& target, const Model& draft) {
   return target.ngram() != nullptr && draft.ngram() != nullptr;
 }
 
-bool decides_one_position(const AnyRule& rule) { return rule->one_draft() && rule->accepts_or_replaces(); }
-
 /// What a pair is prepared as: tables of each context's decisions (stored), n-grams with two probabilities'
 /// decisions (pointwise), or rows in the order of target over draft.
 enum class FastForm { none, stored, pointwise, whole_rows };
 
 FastForm form_of(const Model& target, const Model& draft, const AnyRule& rule) {
   if (target.table() != nullptr && draft.table() != nullptr) {
-    if (decides_one_position(rule)) return FastForm::stored;
+    if (rule->said_by_position()) return FastForm::stored;
   } else if (!both_ngrams(target, draft)) {
     return FastForm::none;
   } else if (pointwise_rule(rule)) {
@@ -98,10 +96,9 @@ std::optional<PointwiseRules> pointwise_rule(const AnyRule& rule) {
 
 std::optional<std::string> fast_unsupported_reason(const Model& target, const Model& draft,
                                                    const AnyRule& rule) {
-  if (!reads_whole_rows(rule) && !decides_one_position(rule)) {
-    return "its rule needs more of a row than the fast engine keeps: all rules run on it but gumbel, "
-           "importance "
-           "and dynamic trees";
+  if (!reads_whole_rows(rule) && !rule->said_by_position()) {
+    return "its rule needs more of a row than the fast engine keeps, or has a round of its own: all rules but "
+           "gumbel, importance, dynamic trees and faults run on it";
   }
   switch (form_of(target, draft, rule)) {
     case FastForm::none:

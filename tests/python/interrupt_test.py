@@ -61,7 +61,7 @@ CASES = {
     "run, schedules": "speclab.run(config('schedules_iid', simulation={'trials': 1000000, 'length': 2048}))",
     "sweep": "speclab.sweep({**LONG, 'sweep': {'/gamma': [1, 2, 3, 4]}})",
     "sweep, many cells": "speclab.sweep({'title': 't', 'experiment': 'predict', 'alpha': .8, 'sweep': {'/alpha': "
-                         "{'from': .1, 'to': .9, 'count': 100000}}})",
+                         "{'from': .1, 'to': .9, 'count': 400000}}})",
     "exact": "speclab.exact(EXACT)",
     "check": "speclab.check({**LONG, 'check': {'samples': 5 * 10**7}})",
     "record": "speclab.record(LONG, 'here.csv', sequences=1000, tokens=100000)",

@@ -16,6 +16,8 @@ static_assert(PointwiseRule<TokenRule> && PointwiseRule<LenienceRule>);
 // What derives from a pointwise rule may differ anywhere.
 static_assert(!PointwiseRule<AcceptAllFault> && !PointwiseRule<ResampleTargetFault> &&
               !PointwiseRule<SwappedResidualFault> && !PointwiseRule<ClosedComparisonFault>);
+// A rule derived from one is not taken for it: it may verify otherwise.
+static_assert(RuleSaidByPosition<TokenRule> && !RuleSaidByPosition<SharedNoiseFault>);
 static_assert(!PointwiseRule<BlockRule> && !PointwiseRule<MatchRule> && !PointwiseRule<TypicalRule>);
 
 namespace {
@@ -87,6 +89,7 @@ int exact_distributions(const Rule& rule, std::uint64_t seed) {
 
 /// Proposing without the acceptance draw: the target instead of the residual.
 struct NoAcceptance : TokenRule {
+  using SaidByPosition = NoAcceptance;
   using Pointwise = NoAcceptance;
   template <class Real>
   Real residual_scale() const {

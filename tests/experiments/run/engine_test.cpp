@@ -62,6 +62,8 @@ TEST_CASE("auto takes the fast engine where it pays, and results name the engine
   CHECK(engine_of(R"({"engine": "fast", )" + few) == "fast");
   CHECK(engine_of(R"({"rule": {"kind": "block"}})") == "fast");
   CHECK(engine_of(R"({"rule": {"kind": "importance"}})") == "plain");
+  // A fault derives from the token rule and verifies otherwise.
+  CHECK(engine_of(R"({"rule": {"kind": "fault-shared-noise"}})") == "plain");
 }
 
 TEST_CASE("both engines find the same: intervals of each metric overlap, at a joint confidence of 1 - 1e-7") {
