@@ -18,7 +18,8 @@ std::optional<DeviceMemory> device_memory(const CostPair& costs, const Operation
     memory.draft_weights = parameters(draft->model) * machine.precision.weight_bytes;
     memory.cache_per_sequence += cache_bytes(draft->model, at.context, draft->machine.precision);
   }
-  const double most = largest_batch(machine, target->model, draft == nullptr ? nullptr : &draft->model, at.context, share);
+  const double most =
+      largest_batch(machine, target->model, draft == nullptr ? nullptr : &draft->model, at.context, share);
   if (std::isfinite(most)) memory.largest_batch = most;
   return memory;
 }
@@ -27,8 +28,8 @@ double devices_that_hold(const DeviceMemory& memory, double batch, int devices) 
   return std::ceil((memory.weights() + batch * memory.cache_per_sequence) / (memory.usable / devices));
 }
 
-std::optional<DeviceFindings> device_speed(const CostPair& costs, const Operation& at, double share, int gamma,
-                                           double tokens_per_round) {
+std::optional<DeviceFindings> device_speed(const CostPair& costs, const Operation& at, double share,
+                                           int gamma, double tokens_per_round) {
   const auto* target = std::get_if<RooflineCost>(&costs.target);
   if (target == nullptr) return std::nullopt;
   const Machine& machine = target->machine;

@@ -44,16 +44,16 @@ struct DeviceFindings {
   std::optional<PlainAndSpeculative> joules_per_token;  ///< none without the draft's shape
 };
 
-/// Memory of sequences of `at.context` tokens beside the weights of both models, of which a draft without a shape
-/// has none; `share` of the device's memory may be used. None unless the target's cost is a roofline.
+/// Memory of sequences of `at.context` tokens beside the weights of both models, of which a draft without a
+/// shape has none; `share` of the device's memory may be used. None unless the target's cost is a roofline.
 std::optional<DeviceMemory> device_memory(const CostPair& costs, const Operation& at, double share);
 
 /// The fewest devices of this kind, in tensor parallel, whose memory holds `memory` and this batch.
 double devices_that_hold(const DeviceMemory& memory, double batch, int devices);
 
-/// At `gamma`, whose rounds have `tokens_per_round`. None unless the target's cost is a roofline. Numbers that need
-/// the draft's shape are left out without it.
-std::optional<DeviceFindings> device_speed(const CostPair& costs, const Operation& at, double share, int gamma,
-                                           double tokens_per_round);
+/// At `gamma`, whose rounds have `tokens_per_round`. None unless the target's cost is a roofline. Numbers
+/// that need the draft's shape are left out without it.
+std::optional<DeviceFindings> device_speed(const CostPair& costs, const Operation& at, double share,
+                                           int gamma, double tokens_per_round);
 
 }  // namespace speclab

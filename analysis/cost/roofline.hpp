@@ -40,8 +40,9 @@ struct Transformer {
   int windowed_layers = 0;  ///< decoder layers that attend to the last `window` tokens only
   int window = 0;           ///< tokens
   double published = 0;     ///< parameters, as published
-  /// Of an EAGLE-3 head (Li et al. 2025, section 3), which is no model: hidden numbers of the target that its matrix
-  /// `fc` reads, three states, and the tokens that it can draft. `vocab` is the target's, whose embedding it uses.
+  /// Of an EAGLE-3 head (Li et al. 2025, section 3), which is no model: hidden numbers of the target that its
+  /// matrix `fc` reads, three states, and the tokens that it can draft. `vocab` is the target's, whose
+  /// embedding it uses.
   int fused = 0;
   int draft_vocab = 0;
 
@@ -50,12 +51,14 @@ struct Transformer {
 };
 
 /// All parameters, from the shape: matrices and embeddings. Vectors (norms, biases) and tables of positions
-/// are left out, less than 1% of each preset. `published` when the model has no layers. An EAGLE-3 head has `fc`, no
-/// embedding, attention that reads the embedding beside the hidden state, and outputs for `draft_vocab` tokens.
+/// are left out, less than 1% of each preset. `published` when the model has no layers. An EAGLE-3 head has
+/// `fc`, no embedding, attention that reads the embedding beside the hidden state, and outputs for
+/// `draft_vocab` tokens.
 double parameters(const Transformer& model);
 
-/// Parameters that one token multiplies in the decoder, the output matrix included. Of an EAGLE-3 head `fc` is counted
-/// in every run, though a round runs it once: of heads for Llama 3 that is an eighth of what a run multiplies.
+/// Parameters that one token multiplies in the decoder, the output matrix included. Of an EAGLE-3 head `fc`
+/// is counted in every run, though a round runs it once: of heads for Llama 3 that is an eighth of what a run
+/// multiplies.
 double active_parameters(const Transformer& model);
 
 /// Distinct experts of a layer that `tokens` tokens touch, each choosing uniformly and independently:

@@ -26,7 +26,8 @@ double paid_by_curve(const SpeedupCurve& curve, const CostPair& costs, const Ope
     const double before = m == 1 ? 1 : curve.tokens[m - 1] - curve.tokens[m - 2];
     const double reached = curve.tokens[m] - curve.tokens[m - 1];
     verified += (before - reached) * verify_cost(costs, static_cast<int>(m) - 1, at);
-    const double cost = c * (curve.tokens[m] - 1) + verified + reached * verify_cost(costs, static_cast<int>(m), at);
+    const double cost =
+        c * (curve.tokens[m] - 1) + verified + reached * verify_cost(costs, static_cast<int>(m), at);
     best = std::max(best, curve.tokens[m] / cost);
   }
   return best;
@@ -57,8 +58,8 @@ Interval SpeedupCurve::at(int gamma) const {
 
 SpeedupCurve iid_curve(const Interval& alpha, int most, const CostPair& costs, const Operation& at) {
   const auto by_alpha = [&](double value) { return speedups(iid_tokens(value, most), costs, at); };
-  return {AcceptanceModel::iid, iid_tokens(alpha.estimate, most), by_alpha(alpha.estimate), by_alpha(alpha.low),
-          by_alpha(alpha.high)};
+  return {AcceptanceModel::iid, iid_tokens(alpha.estimate, most), by_alpha(alpha.estimate),
+          by_alpha(alpha.low), by_alpha(alpha.high)};
 }
 
 SpeedupCurve position_curve(const PositionCounts& counts, double confidence, int most, const CostPair& costs,
@@ -75,7 +76,8 @@ SpeedupCurve position_curve(const PositionCounts& counts, double confidence, int
 }
 
 bool constant(const CostPair& costs) {
-  return std::holds_alternative<ConstantCost>(costs.target) && std::holds_alternative<ConstantCost>(costs.draft);
+  return std::holds_alternative<ConstantCost>(costs.target) &&
+         std::holds_alternative<ConstantCost>(costs.draft);
 }
 
 GammaChoice best_of(const SpeedupCurve& curve, double alpha, const CostPair& costs, const Operation& at) {
@@ -93,7 +95,8 @@ GammaChoice best_of(const SpeedupCurve& curve, double alpha, const CostPair& cos
                      : std::string("The largest speedup with the cost of verifying gamma + 1 positions.")};
 }
 
-SpeedupBounds speedup_bounds(const SpeedupCurve& curve, double alpha, const CostPair& costs, const Operation& at) {
+SpeedupBounds speedup_bounds(const SpeedupCurve& curve, double alpha, const CostPair& costs,
+                             const Operation& at) {
   SpeedupBounds bounds;
   const double c = draft_cost(costs, at);
   const bool iid = curve.by == AcceptanceModel::iid;

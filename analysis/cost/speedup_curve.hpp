@@ -1,4 +1,5 @@
-// What acceptance and costs say of gamma: the speedup of each, the one to choose, and what any choice could gain.
+// What acceptance and costs say of gamma: the speedup of each, the one to choose, and what any choice could
+// gain.
 #pragma once
 
 #include <optional>
@@ -25,8 +26,8 @@ struct SpeedupCurve {
   Interval at(int gamma) const;
 };
 
-/// gamma = 0..most for an alpha with its interval. The speedup rises with alpha at every gamma, so that an interval
-/// of alpha is one of the speedup.
+/// gamma = 0..most for an alpha with its interval. The speedup rises with alpha at every gamma, so that an
+/// interval of alpha is one of the speedup.
 SpeedupCurve iid_curve(const Interval& alpha, int most, const CostPair& costs, const Operation& at);
 
 /// The same by acceptance as it was measured at each position, as far as the log's rounds reached.
@@ -41,8 +42,9 @@ struct GammaChoice {
   std::string reason;  ///< a sentence
 };
 
-/// The smallest maximiser. Where the speedup grows on and on, the first gamma that comes within 1% of its limit, or
-/// the largest of the curve. `alpha` is that of an i.i.d. curve, which has a closed form under constant costs.
+/// The smallest maximiser. Where the speedup grows on and on, the first gamma that comes within 1% of its
+/// limit, or the largest of the curve. `alpha` is that of an i.i.d. curve, which has a closed form under
+/// constant costs.
 GammaChoice best_of(const SpeedupCurve& curve, double alpha, const CostPair& costs, const Operation& at);
 
 /// What a choice of gamma can reach.
@@ -52,9 +54,10 @@ struct SpeedupBounds {
   double drafting_paid = 1;             ///< the same, with the time of drafts
 };
 
-/// With drafting paid: the speedup of a choice of gamma that knows how many tokens would be accepted and drafts just
-/// these, at most m; for the best m of the curve. With free verification and i.i.d. acceptance its limit is 1 / (1 -
-/// alpha + c alpha), which constant costs give in its place.
-SpeedupBounds speedup_bounds(const SpeedupCurve& curve, double alpha, const CostPair& costs, const Operation& at);
+/// With drafting paid: the speedup of a choice of gamma that knows how many tokens would be accepted and
+/// drafts just these, at most m; for the best m of the curve. With free verification and i.i.d. acceptance
+/// its limit is 1 / (1 - alpha + c alpha), which constant costs give in its place.
+SpeedupBounds speedup_bounds(const SpeedupCurve& curve, double alpha, const CostPair& costs,
+                             const Operation& at);
 
 }  // namespace speclab

@@ -189,6 +189,8 @@ LogFit log_fit(std::span<const LoggedRound> rounds, const PositionCounts& counts
   return fit;
 }
 
-double rounds_to_examine(double alpha, int position, double times) { return times / std::pow(alpha, position - 1); }
+double rounds_to_examine(double alpha, int position, double times) {
+  return times / std::pow(alpha, position - 1);
+}
 
 }  // namespace speclab

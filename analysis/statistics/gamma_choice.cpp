@@ -29,11 +29,13 @@ GammaRange near_best(std::span<const double> speeds, double loss) {
 
 JudgedGamma judge_gamma(int gamma, double alpha, double c, double alpha_rounding, double c_rounding) {
   const OptimalGamma best = optimal_gamma(alpha, c);
-  JudgedGamma judged{.speedup = speedup(alpha, gamma, c), .best_gamma = best.gamma, .best_speedup = best.speedup};
+  JudgedGamma judged{
+      .speedup = speedup(alpha, gamma, c), .best_gamma = best.gamma, .best_speedup = best.speedup};
   // Without a best speedup (free drafts that are never rejected) every choice loses everything.
   if (best.speedup) judged.loss = 1 - judged.speedup / *best.speedup;
   if (alpha_rounding > 0 || c_rounding > 0) {
-    judged.optimal = optimal_gamma_range(alpha - alpha_rounding, alpha + alpha_rounding, c - c_rounding, c + c_rounding);
+    judged.optimal =
+        optimal_gamma_range(alpha - alpha_rounding, alpha + alpha_rounding, c - c_rounding, c + c_rounding);
   }
   if (!best.gamma) {
     judged.verdict = ChoiceVerdict::more_is_always_better;

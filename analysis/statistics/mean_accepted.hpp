@@ -33,8 +33,8 @@ struct LoggedMeans {
   std::vector<double> weights = {};
 };
 
-/// alpha of such a log: as above, and where rounds are not counted with its lines as stretches, each a batch of
-/// bounded_ratio_interval. Unbounded where that has no bounds.
+/// alpha of such a log: as above, and where rounds are not counted with its lines as stretches, each a batch
+/// of bounded_ratio_interval. Unbounded where that has no bounds.
 Interval alpha_of_means(const LoggedMeans& means, double confidence);
 
 }  // namespace speclab

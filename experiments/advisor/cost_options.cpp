@@ -166,7 +166,8 @@ KnownCosts costs_of(const po::variables_map& values, const std::string& draft, c
   if (given("device")) {
     const Machine machine = machine_of(values);
     const Transformer target = model_named(values["target"].as<std::string>(), "--target");
-    if (target.is_head()) throw UsageError(fmt::format("--target {}: is a draft head, no model", target.name));
+    if (target.is_head())
+      throw UsageError(fmt::format("--target {}: is a draft head, no model", target.name));
     costs.pair.target = RooflineCost{machine, target};
     costs.from = "roofline";
     if (!costs.draft.empty()) {

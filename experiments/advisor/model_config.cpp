@@ -96,16 +96,19 @@ std::string architecture(const Json& config) {
   return names.size() == 1 && names[0].is_string() ? names[0].get<std::string>() : "";
 }
 
-/// EAGLE-3 (Li et al. 2025; cnets.py of its authors): one layer, whose attention reads the embedding of a token beside
-/// the hidden state; `fc` makes that state of three of the target's; outputs for the most frequent tokens.
+/// EAGLE-3 (Li et al. 2025; cnets.py of its authors): one layer, whose attention reads the embedding of a
+/// token beside the hidden state; `fc` makes that state of three of the target's; outputs for the most
+/// frequent tokens.
 void add_head(Transformer& model, const Json& config, const std::string& file) {
   const std::string name = architecture(config);
   const auto outputs = dimension(config, file, {"draft_vocab_size"});
   const bool eagle = boost::algorithm::icontains(name, "eagle");
   if (!eagle && !outputs) return;
   if (!boost::algorithm::icontains(name, "eagle3")) {
-    throw UsageError(fmt::format("{}: /architectures: \"{}\" is a draft head whose cost is not known, only those of EAGLE-3 "
-                                 "are; give --c or measured times", file, name));
+    throw UsageError(fmt::format(
+        "{}: /architectures: \"{}\" is a draft head whose cost is not known, only those of EAGLE-3 "
+        "are; give --c or measured times",
+        file, name));
   }
   if (model.layers != 1) {
     throw UsageError(fmt::format("{}: /num_hidden_layers: {}; an EAGLE-3 head has 1", file, model.layers));

@@ -189,7 +189,8 @@ std::string device_text(const DeviceFindings& device, const PlannedCosts& costs)
                      fmt::format("{:.3g} J a token plain, {:.3g} speculative (without idle power)",
                                  device.joules_per_token->plain, device.joules_per_token->speculative));
   }
-  return out + "Roofline: efficiencies and overheads are assumptions; speclab plan alpha --help lists them.\n";
+  return out +
+         "Roofline: efficiencies and overheads are assumptions; speclab plan alpha --help lists them.\n";
 }
 
 }  // namespace

@@ -115,8 +115,8 @@ BestGamma best_gamma(const SpeedupCurve& curve, const GammaChoice& choice) {
           curve.by,     choice.reason,          {near.low, *near.high}};
 }
 
-/// Batches to plan for: those that fit into memory, at most --max-batch, and the one that was asked about where it
-/// fits. 0: none fits.
+/// Batches to plan for: those that fit into memory, at most --max-batch, and the one that was asked about
+/// where it fits. 0: none fits.
 int most_planned_batch(const DrafterPlan& plan, const PlanSettings& settings) {
   double most = std::max<double>(settings.max_batch, settings.at.batch);
   if (plan.device && plan.device->memory.largest_batch)
@@ -180,7 +180,8 @@ DrafterPlan make_plan(const Drafter& drafter, const PlanSettings& settings) {
   if (by_positions) plan.bounds.longest_draft = curve.last();
   plan.bounds.adaptive_gain = std::max(bounds.drafting_paid / best - 1, 0.0);
 
-  plan.device = device_speed(costs, settings.at, settings.memory_share, choice.gamma, curve.tokens[at(choice.gamma)]);
+  plan.device =
+      device_speed(costs, settings.at, settings.memory_share, choice.gamma, curve.tokens[at(choice.gamma)]);
   if (const auto memory = memory_fit(costs, settings.at, settings.memory_share)) {
     plan.fits = memory->fits;
     if (!memory->fits) plan.fits_reason = memory->reason;
@@ -219,7 +220,8 @@ DrafterPlan make_plan(const Drafter& drafter, const PlanSettings& settings) {
   }
   plan.batch_limit = limit_of(curve, choice.gamma);
   if (plan.fits.value_or(true)) {
-    plan.settings = settings_for(drafter, settings, choice.gamma, plan.batches.value_or(std::vector<BatchRange>()));
+    plan.settings =
+        settings_for(drafter, settings, choice.gamma, plan.batches.value_or(std::vector<BatchRange>()));
   }
   return plan;
 }

@@ -27,9 +27,9 @@ SPECLAB_RESULT(RecordedSequenceFindings, "recorded sequence", sequence, tokens, 
 SPECLAB_RESULT(RecordedPosition, "recorded position", position, unconditional, conditional);
 SPECLAB_RESULT(RecordedPolicy, "recorded policy", policy, drafted_per_target_step, speedup);
 SPECLAB_RESULT(TextFitFindings, "text fit", ratio_mean, not_above_one, not_below_one, entropy, surprise);
-SPECLAB_RESULT(RecordingPlan, "recording plan", file, fits, fits_reason, format, rule, tokens, sequences, alpha, alpha_low,
-               alpha_high, alpha_from, confidence, c, cost_from, tokens_per_target_step, speedup,
-               optimal_gamma, best_speedup, within_1_percent, formula_gamma, formula_speedup,
+SPECLAB_RESULT(RecordingPlan, "recording plan", file, fits, fits_reason, format, rule, tokens, sequences,
+               alpha, alpha_low, alpha_high, alpha_from, confidence, c, cost_from, tokens_per_target_step,
+               speedup, optimal_gamma, best_speedup, within_1_percent, formula_gamma, formula_speedup,
                speedup_at_formula_gamma, gammas, positions, policies, tasks, sequence_findings, text_fit,
                warnings, settings);
 

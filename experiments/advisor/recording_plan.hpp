@@ -106,7 +106,7 @@ struct RecordingPlanSettings {
   int max_gamma = 64;
   double confidence = 0.95;
   double memory_share = 0.9;  ///< of the device, for weights and caches
-  bool cut = false;  ///< the target's column was cut (top-k, top-p, temperature 0)
+  bool cut = false;           ///< the target's column was cut (top-k, top-p, temperature 0)
   std::string target;
   std::string draft;
   DraftMethod method = DraftMethod::draft;

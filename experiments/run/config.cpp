@@ -208,12 +208,13 @@ std::vector<Field> config_fields() {
       field("sampling", &Config::sampling, sampling_type(), "Sampling options of both models."),
       formerly(field("rule", &Config::rule, kind_of(rule_family()), "How drafted tokens are verified."),
                {"verifier"}),
-      field("engine", &Config::engine,
-            choice<Engine>({{"auto", Engine::automatic}, {"plain", Engine::plain}, {"fast", Engine::fast}},
-                           {{"quick", "fast"}}),
-            "How decode and optimal_gamma draw tokens: \"plain\" reads whole rows of probabilities; \"fast\" "
-            "looks up a few of them, whatever the vocabulary (over stored rows or n-grams, for the rules that "
-            "docs/performance.md lists); \"auto\" takes the faster one."),
+      field(
+          "engine", &Config::engine,
+          choice<Engine>({{"auto", Engine::automatic}, {"plain", Engine::plain}, {"fast", Engine::fast}},
+                         {{"quick", "fast"}}),
+          "How decode and optimal_gamma draw tokens: \"plain\" reads whole rows of probabilities; \"fast\" "
+          "looks up a few of them, whatever the vocabulary (over stored rows or n-grams, for the rules that "
+          "docs/performance.md lists); \"auto\" takes the faster one."),
       field("alpha", &Config::alpha, number(0, 1), "Acceptance rate, for predict, iid and schedules."),
       with_unit(integer_field("gamma", &Config::gamma, 0, 64, "Drafted tokens per round."), "tokens"),
       field("cost", &Config::cost, cost_type(), "Cost of a draft run."),

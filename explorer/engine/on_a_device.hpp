@@ -1,4 +1,5 @@
-// Room 3, on a device: the plan of `speclab plan alpha --device`, by the roofline, for a batch and for all batches.
+// Room 3, on a device: the plan of `speclab plan alpha --device`, by the roofline, for a batch and for all
+// batches.
 #pragma once
 
 #include <algorithm>

@@ -71,7 +71,13 @@ TEST_CASE("tokens a second are those of the runs' times") {
 
 TEST_CASE("an EAGLE-3 head has the weights of its checkpoint") {
   // As the head of Llama 3.1 8B: counted matrix by matrix, without the embedding, which is the target's.
-  Transformer head{.layers = 1, .hidden = 4096, .heads = 32, .kv_heads = 8, .head_size = 128, .feed_forward = 14336, .vocab = 128256};
+  Transformer head{.layers = 1,
+                   .hidden = 4096,
+                   .heads = 32,
+                   .kv_heads = 8,
+                   .head_size = 128,
+                   .feed_forward = 14336,
+                   .vocab = 128256};
   const double as_model = active_parameters(head);
   head.fused = 3 * 4096;
   head.draft_vocab = 32000;

@@ -95,9 +95,11 @@ TEST_CASE("an EAGLE-3 head is read as a head, and other heads are refused") {
   // Without the key the head drafts every token of the target.
   CHECK(shape_in("{" + llama + R"(, "architectures": ["LlamaForCausalLMEagle3"]})").draft_vocab == 128256);
   CHECK_FALSE(shape_in("{" + llama + R"(, "architectures": ["LlamaForCausalLM"]})").is_head());
-  CHECK(shape_refusal("{" + llama + R"(, "architectures": ["LlamaForCausalLMEagle"]})").find("only those of EAGLE-3") !=
+  CHECK(shape_refusal("{" + llama + R"(, "architectures": ["LlamaForCausalLMEagle"]})")
+            .find("only those of EAGLE-3") != std::string::npos);
+  CHECK(shape_refusal("{" + llama + R"(, "draft_vocab_size": 32000})").find("/architectures") !=
         std::string::npos);
-  CHECK(shape_refusal("{" + llama + R"(, "draft_vocab_size": 32000})").find("/architectures") != std::string::npos);
-  CHECK(shape_refusal("{" + llama + R"(, "architectures": ["LlamaForCausalLMEagle3"], "draft_vocab_size": 128257})")
+  CHECK(shape_refusal("{" + llama +
+                      R"(, "architectures": ["LlamaForCausalLMEagle3"], "draft_vocab_size": 128257})")
             .find("/draft_vocab_size: 128257; expected 1 to 128256") != std::string::npos);
 }
