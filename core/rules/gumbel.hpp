@@ -22,13 +22,12 @@
 
 namespace speclab {
 
-/// F and C at each token's ratio, for probability rows of equal size. At most one lives at a time in a
-/// thread.
+/// F and C at each token's ratio, for probability rows of equal size.
 template <class Real>
 class GumbelIntegrals {
  public:
   GumbelIntegrals(BasicRow<Real> target, BasicRow<Real> draft)
-      : integral_(kept_memory(0)), larger_(kept_memory(1)) {
+      : integral_(std::exchange(kept_memory(0), {})), larger_(std::exchange(kept_memory(1), {})) {
     integral_.assign(static_cast<std::size_t>(target.size), Real(0));
     larger_.assign(integral_.size(), Real(0));
     const std::vector<Token> order = fast_by_ratio(target, draft);  // tokens of infinite ratio come last
@@ -60,19 +59,26 @@ class GumbelIntegrals {
     }
   }
 
+  GumbelIntegrals(const GumbelIntegrals&) = delete;
+  GumbelIntegrals& operator=(const GumbelIntegrals&) = delete;
+  ~GumbelIntegrals() {
+    kept_memory(0) = std::move(integral_);
+    kept_memory(1) = std::move(larger_);
+  }
+
   const Real& integral(Token id) const { return integral_[static_cast<std::size_t>(id)]; }
   /// C at the token's own ratio; only for tokens of draft probability > 0.
   const Real& larger(Token id) const { return larger_[static_cast<std::size_t>(id)]; }
 
  private:
-  /// From row to row: for long ones the system takes longer to give it than the passes to use it.
+  /// Handed on from row to row: for long ones the system takes longer to give it than the passes to use it.
   static std::vector<Real>& kept_memory(std::size_t which) {
     thread_local std::array<std::vector<Real>, 2> kept;
     return kept[which];
   }
 
-  std::vector<Real>& integral_;
-  std::vector<Real>& larger_;
+  std::vector<Real> integral_;
+  std::vector<Real> larger_;
 };
 
 /// Lossless; accepts with sum_i 1 / sum_j max(p_j / p_i, q_j / q_i), at least (1 - TV) / (1 + TV).

@@ -126,11 +126,7 @@ bool fast_pays(const Model& target, const Model& draft, const SimulationSize& si
     return rounds >= 8 * static_cast<double>(contexts);
   }
   // A context with its followers costs about as much as reading 1024 probabilities.
-  double contexts = 0;
-  for (const NgramModel* model : {target.ngram(), draft.ngram()}) {
-    for (int length = 1; length < model->order(); ++length)
-      contexts += static_cast<double>(model->contexts(length));
-  }
+  const double contexts = NgramRows::contexts_for(*target.ngram(), *draft.ngram()) - 1;
   return rounds * target.vocab() >= 1024 * contexts;
 }
 

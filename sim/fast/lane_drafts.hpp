@@ -18,9 +18,6 @@
 
 namespace speclab {
 
-/// Draws of one position before a sibling that was drawn before is drawn by a pass over the row.
-inline constexpr std::uint32_t most_sibling_draws = 64;
-
 /// Where a sequence is.
 struct LanePlace {
   std::uint32_t trial = 0;
@@ -158,20 +155,7 @@ class LaneDrafts {
     const auto repeated = [this](std::size_t i) {
       return drawn_before(wanted_[i].first, wanted_[i].second, draws_[i].token);
     };
-    again_.clear();
-    for (std::size_t i = 0; i < draws_.size(); ++i) {
-      if (repeated(i)) again_.push_back(i);
-    }
-    for (std::uint32_t tries = 1; !again_.empty() && tries < most_sibling_draws; ++tries) {
-      redraws_.clear();
-      for (const std::size_t i : again_) {
-        ++draws_[i].attempt;
-        redraws_.push_back(draws_[i]);
-      }
-      rows_.draw(draft_side, redraws_, blocks);
-      for (std::size_t k = 0; k < again_.size(); ++k) draws_[again_[k]] = redraws_[k];
-      std::erase_if(again_, [&](std::size_t i) { return !repeated(i); });
-    }
+    redraw_refused(rows_, draft_side, draws_, repeated, again_, blocks);
     for (const std::size_t i : again_)
       draw_sibling_by_pass(wanted_[i].first, wanted_[i].second, draws_[i], blocks);
   }
@@ -204,7 +188,6 @@ class LaneDrafts {
   std::vector<RowDraw> draws_;
   std::vector<std::pair<std::size_t, std::int32_t>> wanted_;
   std::vector<std::size_t> again_;
-  std::vector<RowDraw> redraws_;
 };
 
 }  // namespace speclab

@@ -19,12 +19,20 @@ constexpr std::uint32_t most_residual_draws = 64;
 
 }  // namespace
 
-double NgramRows::bytes_for(const NgramModel& target, const NgramModel& draft) {
-  double followers = 0;
+double NgramRows::contexts_for(const NgramModel& target, const NgramModel& draft) {
   double contexts = 1;
   for (const NgramModel* model : {&target, &draft}) {
-    for (int length = 1; length < model->order(); ++length) {
+    for (int length = 1; length < model->order(); ++length)
       contexts += static_cast<double>(model->contexts(length));
+  }
+  return contexts;
+}
+
+double NgramRows::bytes_for(const NgramModel& target, const NgramModel& draft) {
+  double followers = 0;
+  const double contexts = contexts_for(target, draft);
+  for (const NgramModel* model : {&target, &draft}) {
+    for (int length = 1; length < model->order(); ++length) {
       for (std::size_t at = 0; at < model->contexts(length); ++at) {
         followers += static_cast<double>(model->known(length, at).tokens.size());
       }

@@ -30,6 +30,8 @@ class NgramRows {
   /// Throws ModelError for what NgramTable does not take. Vocabularies agree.
   NgramRows(const NgramModel& target, const NgramModel& draft);
 
+  /// At most so many contexts, the empty one among them.
+  static double contexts_for(const NgramModel& target, const NgramModel& draft);
   /// At most so much memory, in bytes, without what NgramTable takes: 52 a follower, or less, and 80 a
   /// context.
   static double bytes_for(const NgramModel& target, const NgramModel& draft);

@@ -84,6 +84,31 @@ class DrawBlocks {
   std::vector<std::uint32_t> words_;
 };
 
+/// Draws of one site before a token that may not be drawn is left out by a pass over the row.
+inline constexpr std::uint32_t most_redraws = 64;
+
+/// Makes those draws again, each with its site's next block, whose token may not be drawn: refused(i) says so
+/// of draws[i]. `again` receives those that are refused to the end.
+template <class Rows, class Refused>
+void redraw_refused(const Rows& rows, Side side, std::vector<RowDraw>& draws, const Refused& refused,
+                    std::vector<std::size_t>& again, DrawBlocks& blocks) {
+  again.clear();
+  for (std::size_t i = 0; i < draws.size(); ++i) {
+    if (refused(i)) again.push_back(i);
+  }
+  thread_local std::vector<RowDraw> redraws;
+  for (std::uint32_t tries = 1; !again.empty() && tries < most_redraws; ++tries) {
+    redraws.clear();
+    for (const std::size_t i : again) {
+      ++draws[i].attempt;
+      redraws.push_back(draws[i]);
+    }
+    rows.draw(side, redraws, blocks);
+    for (std::size_t k = 0; k < again.size(); ++k) draws[again[k]] = redraws[k];
+    std::erase_if(again, [&](std::size_t i) { return !refused(i); });
+  }
+}
+
 /// Draws by a pass over a model's row without some tokens, with the site's next block; `no_token` when
 /// nothing is left of it.
 template <class Rows>

@@ -29,9 +29,6 @@
 
 namespace speclab {
 
-/// Draws of a last token that is not to be the rejected one, before a pass over the row.
-inline constexpr std::uint32_t most_other_draws = 64;
-
 /// One thread's sequences.
 template <class Rows, WholeRowRule Rule>
 class WholeRowStreams {
@@ -175,44 +172,33 @@ class WholeRowStreams {
 
   void redraw_excluded() {
     std::vector<RowDraw>& draws = last_[from_target].draws;
-    again_.clear();
-    for (std::size_t i = 0; i < draws.size(); ++i) {
-      if (draws[i].token == excluded_[i]) again_.push_back(i);
-    }
-    for (std::uint32_t tries = 1; !again_.empty() && tries < most_other_draws; ++tries) {
-      redraws_.clear();
-      for (const std::size_t i : again_) {
-        ++draws[i].attempt;
-        redraws_.push_back(draws[i]);
-      }
-      rows_.draw(target_side, redraws_, blocks_);
-      for (std::size_t k = 0; k < again_.size(); ++k) draws[again_[k]] = redraws_[k];
-      std::erase_if(again_, [&](std::size_t i) { return draws[i].token != excluded_[i]; });
-    }
+    const auto refused = [&](std::size_t i) { return draws[i].token == excluded_[i]; };
+    redraw_refused(rows_, target_side, draws, refused, again_, blocks_);
     for (const std::size_t i : again_) {
       const Token excluded = excluded_[i];
       draw_without(rows_, target_side, std::span(&excluded, 1), draws[i], blocks_);
+      if (draws[i].token != no_token) continue;
       // Nothing else has a probability: that it was rejected was a matter of rounding.
-      if (draws[i].token == no_token) draws[i].token = excluded;
+      draws[i].token = excluded;
       rows_.find(draws[i]);
     }
   }
 
   /// A token more from the draft where all were accepted: its acceptance rate stands for its context.
   void probe() {
-    LastTokens probes;
+    probes_.clear();
     for (const std::size_t lane : active_) {
       const RoundEnd<double> end = lanes_[lane].verification.end();
       if (end.use != Use::bonus) continue;
-      probes.lanes.push_back(lane);
-      probes.draws.push_back(drafts_.draw_at(lane, drafts_.context_after(lane, end.node),
-                                             {Use::draft, static_cast<std::uint16_t>(drafts_.nodes())}));
+      probes_.lanes.push_back(lane);
+      probes_.draws.push_back(drafts_.draw_at(lane, drafts_.context_after(lane, end.node),
+                                              {Use::draft, static_cast<std::uint16_t>(drafts_.nodes())}));
     }
-    rows_.draw(draft_side, probes.draws, blocks_);
-    for (std::size_t i = 0; i < probes.lanes.size(); ++i) {
-      const RowDraw& draw = probes.draws[i];
-      auto& verification = lanes_[probes.lanes[i]].verification;
-      record_rate(probes.lanes[i],
+    rows_.draw(draft_side, probes_.draws, blocks_);
+    for (std::size_t i = 0; i < probes_.lanes.size(); ++i) {
+      const RowDraw& draw = probes_.draws[i];
+      auto& verification = lanes_[probes_.lanes[i]].verification;
+      record_rate(probes_.lanes[i],
                   verification.acceptance(verification.end().node, draw.token, draw.target, draw.draft));
     }
   }
@@ -282,7 +268,7 @@ class WholeRowStreams {
   std::array<LastTokens, 3> last_;
   std::vector<Token> excluded_;  ///< from the draws from the target
   std::vector<std::size_t> again_;
-  std::vector<RowDraw> redraws_;
+  LastTokens probes_;
 };
 
 /// All trials of `simulation`, `streams` at a time in each thread.

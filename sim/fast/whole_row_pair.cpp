@@ -77,13 +77,9 @@ double whole_row_bytes(const Model& target, const Model& draft, const AnyRule& r
           return TableRows::bytes_for(*target.table(), *draft.table()) +
                  ContextFacts<TableRows, Rule>::bytes_for(held, contexts);
         }
-        double contexts = 1;
-        for (const NgramModel* model : {target.ngram(), draft.ngram()}) {
-          for (int length = 1; length < model->order(); ++length)
-            contexts += static_cast<double>(model->contexts(length));
-        }
         return NgramRows::bytes_for(*target.ngram(), *draft.ngram()) +
-               ContextFacts<NgramRows, Rule>::bytes_for(held, contexts);
+               ContextFacts<NgramRows, Rule>::bytes_for(
+                   held, NgramRows::contexts_for(*target.ngram(), *draft.ngram()));
       },
       whole_row_rule(rule).value());
 }
