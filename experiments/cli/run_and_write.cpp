@@ -84,13 +84,16 @@ void write_and_print(const RunResult& run, const RunOutput& output) {
   // What an interrupted run has is written to its end; a whole result is computed again.
   std::optional<StopScope> undisturbed;
   if (run.result.partial) {
-    const auto& cells = run.result.cells;
-    if (cells.size() > most_partial_cells) {
-      fmt::print(stderr,
-                 "interrupted: {} of {} cells are finished. Partial results of more than {} cells are not "
-                 "written; the same command goes on\n",
-                 std::count_if(cells.begin(), cells.end(), [](const auto& cell) { return !cell.partial; }),
-                 cells.size(), most_partial_cells);
+    std::size_t cells = 0;
+    with_cells(run, [&](const CellSource& all) { cells = all.size(); });
+    if (cells > most_partial_cells) {
+      const auto finished = std::count_if(run.result.cells.begin(), run.result.cells.end(),
+                                          [](const auto& cell) { return !cell.partial; });
+      fmt::print(
+          stderr,
+          "interrupted{}. Partial results of more than {} cells are not written; the same command {}\n",
+          run.all ? "" : fmt::format(": {} of {} cells are finished", finished, cells), most_partial_cells,
+          run.all ? "begins anew" : "goes on");
       return;
     }
     undisturbed.emplace(nullptr);

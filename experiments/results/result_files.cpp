@@ -133,6 +133,7 @@ RunResult run_watched(const Config& config, const WatchedRun& options) {
     return resumption;
   };
   RunResult run = run_config(config, control_for, resume, options.backend);
+  if (presentation_of(config).needs_all_cells()) hold_cells(run);
   watch.reset();
   const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
   run.timings.seconds = elapsed.count();

@@ -38,6 +38,9 @@ struct Experiment {
   /// Intervals of one cell that hold together when "simultaneous" is set. Of the metrics that are compared
   /// with formulas three are not functions of one another.
   std::function<int(const Config& cell)> intervals = [](const Config&) { return 3; };
+  /// Cells have neither jobs nor own steps, and the same result each time that they are computed: those of a
+  /// large grid are not held (RunResult::all).
+  bool closed_forms = false;
   /// Judges printed values by a formula.
   bool judges_printed = false;
   /// Can go on until an interval is narrow: its one job, or `finish` where it has own steps.

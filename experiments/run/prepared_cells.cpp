@@ -55,6 +55,9 @@ PreparedCells prepare(const Turn& turn, const CellGrid& grid, const Experiment& 
     static_cast<CaseConfig&>(cell.result) = *cell.spec;
     jobs.set_span(task.batches.value_or(BatchSpan{}));
     cell.work = experiment.prepare(*cell.spec, jobs);
+    require_as_said(experiment,
+                    !experiment.closed_forms || (cell.work->jobs.empty() && !cell.work->own_steps),
+                    "it is of closed forms alone, and has jobs or own steps");
     if (cell.spec->config.simulation.until) prepare_until(cell, experiment, confidence);
   }
   for (PreparedCell& cell : cells) {

@@ -9,6 +9,7 @@
 #include "core/stop.hpp"
 #include "experiments/run/cells.hpp"
 #include "experiments/run/jobs.hpp"
+#include "experiments/run/recomputed_cells.hpp"
 #include "experiments/support/version.hpp"
 
 namespace speclab {
@@ -48,19 +49,18 @@ Turn turn_of(std::size_t first, std::size_t last) {
   return turn;
 }
 
-/// Cells that share jobs are prepared together: all of them. Closed forms alone share nothing, and a config
-/// and what was prepared for each need several times the memory of its result: they take turns.
+/// Cells that share jobs are prepared together: all of them. Closed forms share nothing, and a config and
+/// what was prepared for each need several times the memory of its result: they take turns.
 std::vector<Turn> turns_of_all(const CellGrid& grid, const Experiment& experiment) {
-  constexpr std::size_t cells_in_turn = 4096;
-  if (grid.size() <= cells_in_turn) return {turn_of(0, grid.size())};
-  JobList jobs;
-  const CellSpec first = grid[0];
-  const Work work = experiment.prepare(first, jobs);
-  if (!work.jobs.empty() || work.own_steps) return {turn_of(0, grid.size())};
+  const std::size_t cells_in_turn = experiment.closed_forms ? 4096 : grid.size();
   std::vector<Turn> turns;
   for (std::size_t begin = 0; begin < grid.size(); begin += cells_in_turn)
     turns.push_back(turn_of(begin, std::min(begin + cells_in_turn, grid.size())));
   return turns;
+}
+
+bool cells_are_held(const CellGrid& grid, const Experiment& experiment) {
+  return !experiment.closed_forms || grid.size() <= most_cells_held;
 }
 
 /// Gives jobs their tallies; those that have all of their batches then are done, and those that double as far
@@ -104,12 +104,23 @@ Config with_sections(Config config) {
 
 Workload measure_workload(const Config& config) {
   const CellGrid grid(with_sections(config));
-  require_memory_of_cells(grid.size());
+  const Experiment& experiment = *config.experiment;
+  if (cells_are_held(grid, experiment)) require_memory_of_cells(grid.size());
   JobList jobs;
   FinishedCells none;
-  const PreparedCells cells =
-      prepare(turn_of(0, grid.size()), grid, *config.experiment, config.confidence, jobs, none);
-  return {grid.size(), steps_of(cells, jobs)};
+  Workload workload{.cells = grid.size()};
+  for (const Turn& turn : turns_of_all(grid, experiment)) {
+    jobs.clear();
+    workload.steps += steps_of(prepare(turn, grid, experiment, config.confidence, jobs, none), jobs);
+  }
+  return workload;
+}
+
+void hold_cells(RunResult& run) {
+  if (!run.all) return;
+  require_memory_of_cells(run.all->size());
+  run.all->each([&](const CellResult& cell) { run.result.cells.push_back(cell); });
+  run.all.reset();
 }
 
 RunResult run_config(const Config& given, const std::function<Control(std::uint64_t total)>& control_for,
@@ -120,8 +131,9 @@ RunResult run_config(const Config& given, const std::function<Control(std::uint6
   const Survey survey = survey_of(grid, experiment);
   Resumption resumption = resume({config, grid.size(), survey.inputs, backend, &grid});
   const bool shared = resumption.turns.has_value();
+  const bool held = !shared && cells_are_held(grid, experiment);
+  if (held) require_memory_of_cells(grid.size());
   if (!shared) {
-    require_memory_of_cells(grid.size());
     resumption.turns = turns_of_all(grid, experiment);
   }
 
@@ -159,9 +171,10 @@ RunResult run_config(const Config& given, const std::function<Control(std::uint6
     runner.rest();
     for (PreparedCell& cell : cells) {
       result.partial = result.partial || cell.result.partial;
-      if (!shared) result.cells.push_back(std::move(cell.result));
+      if (held) result.cells.push_back(std::move(cell.result));
     }
   }
+  if (!shared && !held) run.all = std::make_shared<const RecomputedCells>(config, result.interval_confidence);
   // Also where every cell was finished before: a result does not depend on how it came about.
   if (!survey.corpora.corpora().empty() && resumption.describes) {
     try {

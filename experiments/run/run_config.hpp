@@ -23,6 +23,13 @@ struct RunResult {
       nullptr;  ///< the cells, where `result` has none because of their number
 };
 
+/// So many cells are held in memory; more are computed again or read from the journals of shards as they are
+/// needed, where they can be (RunResult::all).
+inline constexpr std::size_t most_cells_held = 20'000;
+
+/// Moves all cells into the result. Throws ConfigError where memory does not hold them.
+void hold_cells(RunResult& run);
+
 /// The cells of a run, wherever they are.
 inline void with_cells(const RunResult& run, const std::function<void(const CellSource& cells)>& use) {
   run.all ? use(*run.all) : use(HeldCells(*run.result.config.experiment, run.result.cells));

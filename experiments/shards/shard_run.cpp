@@ -134,11 +134,9 @@ MergedRun merge_once(const std::filesystem::path& folder,
     merged.next = std::move(next);
   }
   if (merged.run.result.partial) return merged;
-  if (cells->size() > most_cells_held && !presentation_of(run.head.config).needs_all_cells()) {
-    merged.run.all = cells;
-  } else {
-    cells->each([&](const CellResult& cell) { merged.run.result.cells.push_back(cell); });
-  }
+  merged.run.all = cells;
+  if (cells->size() <= most_cells_held || presentation_of(run.head.config).needs_all_cells())
+    hold_cells(merged.run);
   return merged;
 }
 

@@ -29,10 +29,6 @@ struct ShardOptions {
 /// too.
 bool run_shard(const Config& config, const ShardOptions& options);
 
-/// So many cells are held in memory when shards are put together; more are read from the journals as they
-/// are needed (RunResult::all).
-inline constexpr std::size_t most_cells_held = 20'000;
-
 /// What shards give together.
 struct MergedRun {
   RunResult run;

@@ -54,6 +54,7 @@ RunResult run(const ConfigText& text, int threads, nb::object progress) {
     return about(text, [&] {
       RunResult done = run_config(config, [&](std::uint64_t total) { return watch.control(total); });
       done.timings.threads = thread_count();
+      hold_cells(done);
       return done;
     });
   });
@@ -84,10 +85,8 @@ std::optional<RunResult> merge(const std::string& folder) {
   MergedRun merged = watch.run(
       [&] { return merge_shards(folder, [&](std::uint64_t total) { return watch.control(total); }); });
   if (merged.next) return std::nullopt;
-  RunResult& run = merged.run;
-  if (run.all) run.all->each([&](const CellResult& cell) { run.result.cells.push_back(cell); });
-  run.all.reset();
-  return std::move(run);
+  hold_cells(merged.run);
+  return std::move(merged.run);
 }
 
 /// `timings`: timings.json, or nothing.
@@ -118,10 +117,8 @@ std::string report(const RunResult& run) {
   Watch watch;
   return watch.run([&] {
     const std::string command = command_of(run.result.title);
-    Section section;
-    with_cells(run, [&](const CellSource& cells) {
-      section = result_section(run.result, cells, run.timings, "result", command);
-    });
+    const HeldCells cells(*run.result.config.experiment, run.result.cells);
+    const Section section = result_section(run.result, cells, run.timings, "result", command);
     return html(result_page(run, section, command, Backend::cpu));
   });
 }

@@ -23,6 +23,7 @@ const Experiment& predict_experiment() {
       .name = "predict",
       .sentence = "Closed forms only, from \"alpha\", \"gamma\" and \"cost\".",
       .prepare = prepare_prediction,
+      .closed_forms = true,
       .judges_printed = true,
       .presentation =
           presented({.metrics = {.shown = {tokens_per_target_step, speedup, operations, optimal_gamma}}})};
