@@ -120,7 +120,7 @@ std::string list_text(const std::vector<const FamilyBase*>& families, const std:
       if (!wanted(kind->name) && !all) continue;
       part += fmt::format("  {:<23} {}\n", kind->name, kind->sentence);
       if (kind->example && kind->name == word)
-        part += fmt::format("    {:<21} {}\n", "example", kind->example());
+        part += fmt::format("    {:<21} {}: {}\n", "example", family->example_input(), kind->example());
       list_fields(part, *kind->parameters->object());
     }
     if (!part.empty()) out += family->plural() + ":\n" + part + (word.empty() ? "\n" : "");
@@ -163,6 +163,8 @@ Former names keep working; `speclab validate` lists those that a config uses.
     out += fmt::format("\n## {}\n\nA {} is an object with a `kind`", family->plural(), family->noun());
     const bool common = family->common() != nullptr && !family->common()->fields().empty();
     out += common ? ", and of every kind:\n" : ".\n";
+    if (!family->example_input().empty())
+      out += fmt::format("\nExamples are of {}.\n", escaped(family->example_input()));
     if (common) {
       keys_of(out, *family->common());
       sections_of(out, *family->common(), seen);

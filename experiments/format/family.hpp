@@ -24,7 +24,8 @@ struct KindInfo {
   std::string sentence;
   TypePtr parameters;                     ///< an ObjectType; its fields are the kind's keys
   std::vector<std::string> aliases = {};  ///< earlier names
-  /// What it does with its defaults on a small input, computed when it is asked for; null for kinds without.
+  /// What it does with its defaults on the family's example_input, computed when it is asked for; null for
+  /// kinds without.
   std::function<std::string()> example = nullptr;
 };
 
@@ -37,6 +38,8 @@ class FamilyBase {
   const std::string& noun() const { return noun_; }
   const std::string& plural() const { return plural_; }
   const ObjectType* common() const { return common_ ? common_->object() : nullptr; }
+  /// What the examples of all kinds are about.
+  const std::string& example_input() const { return example_input_; }
   const std::vector<const KindInfo*>& kinds() const;
   std::vector<std::string> names() const;
   /// The kind of that name or former name; null when there is none.
@@ -56,6 +59,8 @@ class FamilyBase {
         fill_(std::move(fill)) {}
   ~FamilyBase() = default;
   void add_kind(const KindInfo& kind);
+
+  std::string example_input_;
 
  private:
   std::string noun_;
@@ -78,6 +83,7 @@ class Family : public FamilyBase {
           if (fill) fill(*this);
         }) {}
 
+  void set_example_input(std::string input) { example_input_ = std::move(input); }
   /// Adds a kind. Throws std::logic_error for a name that is taken.
   void add(Entry entry) { add_kind(entries_.emplace_back(std::move(entry))); }
   const Entry* find_entry(std::string_view name) const { return static_cast<const Entry*>(find(name)); }

@@ -48,10 +48,11 @@ namespace speclab {
 
 namespace {
 
+const std::vector<double> target_row{0.5, 0.3, 0.2};
+const std::vector<double> draft_row{0.1, 0.3, 0.6};
+
 /// What the rule does in a round of one drafted token, by enumeration.
 std::string example_of(const std::string& name) {
-  const std::vector<double> target_row{0.5, 0.3, 0.2};
-  const std::vector<double> draft_row{0.1, 0.3, 0.6};
   const ExactTable<double> target({target_row});
   const ExactTable<double> draft({draft_row});
   const EnumerableRule rule = make_rule(selected(*rule_family().find_entry(name)), 1).enumerated;
@@ -59,10 +60,8 @@ std::string example_of(const std::string& name) {
   std::vector<double> first(target_row.size());
   for (const auto& [tokens, probability] : found.distribution)
     first[static_cast<std::size_t>(tokens.front())] += probability;
-  return fmt::format(
-      "target ({:.3g}), draft ({:.3g}), gamma 1: accepts the first token with probability {:.4g} and emits "
-      "({:.4g})",
-      fmt::join(target_row, ", "), fmt::join(draft_row, ", "), found.acceptance(), fmt::join(first, ", "));
+  return fmt::format("accepts with probability {:.4g}, emits ({:.4g})", found.acceptance(),
+                     fmt::join(first, ", "));
 }
 
 RuleKind with_example(RuleKind kind) {
@@ -77,8 +76,11 @@ SPECLAB_RULES(SPECLAB_DECLARE_RULE)
 
 Family<RuleKind>& rule_family() {
 #define SPECLAB_ADD_RULE(name) all.add(with_example(name##_rule()));
-  static Family<RuleKind> family("rule", "Rules", nullptr,
-                                 [](Family<RuleKind>& all) { SPECLAB_RULES(SPECLAB_ADD_RULE) });
+  static Family<RuleKind> family("rule", "Rules", nullptr, [](Family<RuleKind>& all) {
+    all.set_example_input(fmt::format("the first token, with target ({:.3g}), draft ({:.3g}) and gamma 1",
+                                      fmt::join(target_row, ", "), fmt::join(draft_row, ", ")));
+    SPECLAB_RULES(SPECLAB_ADD_RULE)
+  });
   return family;
 }
 
