@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/distribution/divergence.hpp"
 #include "core/distribution/row.hpp"
 
 namespace speclab {
@@ -22,6 +23,7 @@ namespace speclab {
 /// above those lines less Q^k, which is concave between their ends and their intersection: a bin whose
 /// intersection is no lower than what is known already need not be looked into.
 inline double fast_transport_acceptance(Row target, Row draft, std::int32_t drafts) {
+  if (drafts == 1) return overlap(target, draft);
   struct Bin {
     double target = 0;
     double draft = 0;
@@ -70,7 +72,9 @@ inline double fast_transport_acceptance(Row target, Row draft, std::int32_t draf
   for (Bin& bin : bins) {
     if (!(bin.draft > 0)) continue;
     if (bin.high > bin.low) {
-      const double step = (bin.high * bin.draft - bin.target) / (bin.high - bin.low);
+      // Within the bin, also where its ratios differ by rounding alone, as those of tokens backed off to do.
+      const double step =
+          std::clamp((bin.high * bin.draft - bin.target) / (bin.high - bin.low), 0.0, bin.draft);
       bin.open = p + bin.low * step - power(q + step) < least - tolerance;
       any_open = any_open || bin.open;
     }

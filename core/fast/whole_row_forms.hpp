@@ -8,10 +8,12 @@
 #include <vector>
 
 #include "core/fast/block_verification.hpp"
+#include "core/fast/gumbel_verification.hpp"
 #include "core/fast/paths_verification.hpp"
 #include "core/fast/position_verification.hpp"
 #include "core/fast/tree_verification.hpp"
 #include "core/rules/block.hpp"
+#include "core/rules/gumbel.hpp"
 #include "core/rules/k_seq.hpp"
 #include "core/rules/recursive.hpp"
 #include "core/rules/traversal.hpp"
@@ -33,6 +35,7 @@ inline DraftedShape drafted_paths(std::int32_t paths, std::int32_t gamma) {
 }
 
 inline DraftedShape drafted_shape(const BlockRule&, std::int32_t gamma) { return drafted_paths(1, gamma); }
+inline DraftedShape drafted_shape(const GumbelRule&, std::int32_t gamma) { return drafted_paths(1, gamma); }
 template <PositionForm Rule>
 DraftedShape drafted_shape(const Rule&, std::int32_t gamma) {
   return drafted_paths(1, gamma);
@@ -51,6 +54,10 @@ struct RowFacts {
 
 template <class Real>
 BlockVerification<Real> verification_of(const BlockRule&, RowFacts<Real>) {
+  return {};
+}
+template <class Real>
+GumbelVerification<Real> verification_of(const GumbelRule&, RowFacts<Real>) {
   return {};
 }
 template <class Real>
@@ -76,8 +83,8 @@ PositionVerification<Real, Rule> verification_of(const Rule& rule, RowFacts<Real
 
 /// What runs so. Nothing that derives from these: it may differ anywhere.
 template <class Rule>
-concept WholeRowRule =
-    std::same_as<Rule, BlockRule> || std::same_as<Rule, RecursiveRule> || std::same_as<Rule, KSeqRule> ||
-    std::same_as<Rule, TreeRule> || std::same_as<Rule, TraversalRule> || PositionForm<Rule>;
+concept WholeRowRule = std::same_as<Rule, BlockRule> || std::same_as<Rule, GumbelRule> ||
+    std::same_as<Rule, RecursiveRule> || std::same_as<Rule, KSeqRule> || std::same_as<Rule, TreeRule> ||
+    std::same_as<Rule, TraversalRule> || PositionForm<Rule>;
 
 }  // namespace speclab

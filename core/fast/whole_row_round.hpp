@@ -185,9 +185,19 @@ Round whole_row_round(const Target& target, const Draft& draft, const Rule& rule
   const bool from_residual =
       random.bernoulli(Draw{Use::accept, static_cast<std::uint16_t>(shape.tree.size())}, end.residual_share);
   const ResidualRow<Real> weights(view(p), view(q), from_residual ? end.scale : Real(0));
+  const auto draw_coupled = [&] {
+    const CoupledThresholds<Real> thresholds(view(p), view(q), end.scale);
+    const Draw which{Use::accept, static_cast<std::uint16_t>(shape.tree.size() + 1)};
+    // Nothing is above where a rejection was a matter of rounding.
+    const Token piece = std::max(0, random.categorical(which, thresholds.weights));
+    const Real& threshold = thresholds.starts[static_cast<std::size_t>(piece)];
+    return categorical_or(random, draw, RowAbove<Real>{view(p), view(q), threshold}, view(p));
+  };
   if (!rows.complete(proposals, random)) return {};
   Round round{rows.count(), rows.depth(), end.examined, end.accepted};
-  round.next = end.emitted >= 0 ? end.emitted : categorical_or(random, draw, weights, view(p));
+  round.next = end.emitted >= 0 ? end.emitted
+               : end.coupled    ? draw_coupled()
+                                : categorical_or(random, draw, weights, view(p));
   context = rows.context_of(end.node);
   if (round.next >= 0) context.push_back(round.next);
   return round;

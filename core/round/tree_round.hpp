@@ -122,12 +122,14 @@ bool draw_tree(const Draft& draft, std::int32_t depth, std::vector<Token>& conte
 template <class Real, class Draft>
 DraftedTree<Real> grow_tree(const Draft& draft, std::int32_t depth, std::size_t branching, std::size_t nodes,
                             std::vector<Token>& context, RoundScratch<Real>& scratch) {
+  assert(branching >= 1);
   const std::size_t start = context.size();
   std::vector<std::int32_t> parents;
   std::vector<Token> tokens;
   std::vector<Real> likely;
   std::vector<BasicRow<Real>> rows{{}};  // after each candidate; rows[0] after the context
   std::vector<std::int32_t> layer{-1};
+  std::vector<Token> best;  // children of a node
   const auto likelier = [&](std::int32_t a, std::int32_t b) {
     const Real& left = likely[static_cast<std::size_t>(a)];
     const Real& right = likely[static_cast<std::size_t>(b)];
@@ -146,19 +148,21 @@ DraftedTree<Real> grow_tree(const Draft& draft, std::int32_t depth, std::size_t 
       scratch.reserve(at + 1, 0);
       const BasicRow<Real> row = rows[at] = draft.next(context, scratch.draft_rows[at]);
       cut(context, start);
-      std::vector<Token> order;
+      // The best so far, by insertion: after a few tokens hardly any is better than the worst of them.
+      best.clear();
+      Real worst(0);
       for (Token id = 0; id < row.size; ++id) {
-        if (row[id] > Real(0)) order.push_back(id);
+        if (!(row[id] > worst)) continue;
+        if (best.size() == branching) best.pop_back();
+        best.insert(std::find_if(best.begin(), best.end(), [&](Token other) { return row[id] > row[other]; }),
+                    id);
+        if (best.size() == branching) worst = row[best.back()];
       }
-      const auto best = std::min(order.size(), branching);
-      std::partial_sort(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(best), order.end(),
-                        [&](Token a, Token b) { return row[a] > row[b] || (!(row[b] > row[a]) && a < b); });
-      for (std::size_t i = 0; i < best; ++i) {
+      for (const Token token : best) {
         next.push_back(static_cast<std::int32_t>(parents.size()));
         parents.push_back(node);
-        tokens.push_back(order[i]);
-        likely.push_back(node < 0 ? row[order[i]]
-                                  : Real(likely[static_cast<std::size_t>(node)] * row[order[i]]));
+        tokens.push_back(token);
+        likely.push_back(node < 0 ? row[token] : Real(likely[static_cast<std::size_t>(node)] * row[token]));
         rows.push_back({});
       }
     }

@@ -30,7 +30,8 @@ class ImportanceWeights {
   ImportanceWeights(BasicRow<Real> target, BasicRow<Real> draft, std::size_t drafts)
       : order_(fast_by_ratio(target, draft)),
         distribution_(std::vector<Real>(static_cast<std::size_t>(target.size), Real(0))) {
-    std::vector<Real> largest;  // P(it is the candidate of the largest ratio), along the order
+    std::vector<Place> places;  // along the order
+    places.reserve(order_.size());
     Real below(0);
     Real power_below(0);
     Real target_below(0);
@@ -40,11 +41,11 @@ class ImportanceWeights {
       below += draft[id];
       target_below += target[id];
       const Real power = power_of(below, drafts);
-      largest.push_back(power - power_below);
+      places.push_back({target[id], draft[id], power - power_below});
       power_below = power;
       if (power - target_below > deepest) {
         deepest = power - target_below;
-        split_ = largest.size();
+        split_ = places.size();
         at_split = below;
       }
     }
@@ -52,8 +53,8 @@ class ImportanceWeights {
     const Real low_share = power_of(at_split, drafts - 1);
     Real high_share(0);
     for (std::size_t j = 0; j < drafts; ++j) high_share += power_of(at_split, j);
-    low_ = settle(target, draft, largest, 0, split_, low_share);
-    high_ = settle(target, draft, largest, split_, order_.size(), high_share);
+    low_ = settle(places, 0, split_, low_share);
+    high_ = settle(places, split_, order_.size(), high_share);
   }
 
   /// q_I.
@@ -62,7 +63,6 @@ class ImportanceWeights {
   template <class Random>
   Token choose(std::span<const Token> candidates, BasicRow<Real> target, BasicRow<Real> draft,
                Draw acceptance_draw, Random& random) const {
-    if (candidates.size() == 1) return candidates.front();
     const auto above = [&](Token id) {
       return split_ == 0 || precedes(target, draft, order_[split_ - 1], id);
     };
@@ -85,19 +85,24 @@ class ImportanceWeights {
     return left < right || (!(right < left) && a > b);
   }
 
+  struct Place {
+    Real target;
+    Real draft;
+    Real largest;  ///< P(the token is the candidate of the largest ratio)
+  };
+
   /// Finds the acceptance draw's probability for the tokens order_[first] .. order_[last - 1] by bisection
   /// (the objective is concave in it; any value is lossless, so ten steps will do), and fills in their
   /// distribution.
-  Real settle(BasicRow<Real> target, BasicRow<Real> draft, const std::vector<Real>& largest,
-              std::size_t first, std::size_t last, const Real& share) {
-    const auto mixed = [&](std::size_t place, const Real& weight) -> Real {
-      return weight * largest[place] + (Real(1) - weight) * share * draft[order_[place]];
+  Real settle(const std::vector<Place>& places, std::size_t first, std::size_t last, const Real& share) {
+    const auto mixed = [&](const Place& place, const Real& weight) -> Real {
+      return weight * place.largest + (Real(1) - weight) * share * place.draft;
     };
     const auto rises = [&](const Real& weight) {
       Real slope(0);
-      for (std::size_t place = first; place < last; ++place) {
-        const Token id = order_[place];
-        if (mixed(place, weight) < target[id]) slope += largest[place] - share * draft[id];
+      for (std::size_t at = first; at < last; ++at) {
+        const Place& place = places[at];
+        if (mixed(place, weight) < place.target) slope += place.largest - share * place.draft;
       }
       return slope >= Real(0);
     };
@@ -112,8 +117,8 @@ class ImportanceWeights {
       }
       weight = low;
     }
-    for (std::size_t place = first; place < last; ++place) {
-      distribution_.probabilities[static_cast<std::size_t>(order_[place])] = mixed(place, weight);
+    for (std::size_t at = first; at < last; ++at) {
+      distribution_.probabilities[static_cast<std::size_t>(order_[at])] = mixed(places[at], weight);
     }
     return weight;
   }
@@ -133,10 +138,17 @@ struct ImportanceRule : SeveralPaths {
   template <class Real, class Random>
   Choice choose(std::span<const Token> candidates, BasicRow<Real> target, BasicRow<Real> draft,
                 std::uint16_t slot, Random& random) const {
+    if (candidates.size() == 1) return verified(candidates.front(), target, draft, slot, random);
     const ImportanceWeights<Real> weights(target, draft, candidates.size());
     const Draw which{Use::accept, static_cast<std::uint16_t>(slot + 1)};
     const Token chosen = weights.choose(candidates, target, draft, which, random);
-    const BasicRow<Real> distribution = weights.distribution().view();
+    return verified(chosen, target, weights.distribution().view(), slot, random);
+  }
+
+ private:
+  template <class Real, class Random>
+  static Choice verified(Token chosen, BasicRow<Real> target, BasicRow<Real> distribution, std::uint16_t slot,
+                         Random& random) {
     const TokenRule token_rule;
     if (random.bernoulli(Draw{Use::accept, slot}, token_rule.acceptance(chosen, target, distribution)))
       return {chosen, true};

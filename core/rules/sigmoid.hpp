@@ -2,7 +2,11 @@
 // replaced by an element-wise sigmoid of scaled logits, and Algorithm 1 runs on what comes out.
 #pragma once
 
+#include <array>
+#include <bit>
 #include <cmath>
+#include <cstddef>
+#include <cstdint>
 
 #include "core/rules/token.hpp"
 
@@ -18,6 +22,26 @@ SPECLAB_HD double sigmoid_weight(const Real& probability, double alpha, double b
   return 1 / (1 + std::exp(-(std::log(p) - alpha) / (beta - alpha)));
 }
 
+/// The same, kept by probability: rows of n-gram models hold few different ones, and an exponential takes
+/// longer than to find what it was. Host only.
+inline double kept_sigmoid_weight(double probability, double alpha, double beta) {
+  struct Kept {
+    double probability;  // 0 where nothing is kept
+    double alpha;
+    double beta;
+    double weight;
+  };
+  constexpr int bits = 11;
+  thread_local std::array<Kept, std::size_t{1} << bits> all{};
+  if (!(probability > 0)) return probability;
+  constexpr std::uint64_t golden = 0x9E3779B97F4A7C15;  // 2^64 / golden ratio
+  Kept& kept = all[(std::bit_cast<std::uint64_t>(probability) * golden) >> (64 - bits)];
+  if (kept.probability != probability || kept.alpha != alpha || kept.beta != beta) {
+    kept = {probability, alpha, beta, sigmoid_weight(probability, alpha, beta)};
+  }
+  return kept.weight;
+}
+
 /// (p_hat - q_hat)+ where it is read.
 template <class Real>
 struct SigmoidResidual {
@@ -28,10 +52,10 @@ struct SigmoidResidual {
   double beta;
   std::int32_t size;
 
-  SPECLAB_HD Real operator[](Token id) const {
-    const double difference =
-        sigmoid_weight(target[id], alpha, beta) - sigmoid_weight(draft[id], alpha, beta);
-    return difference <= 0 ? Real(0) : Real(difference);
+  Real operator[](Token id) const {
+    if (target[id] <= draft[id]) return Real(0);  // the sigmoid rises
+    return Real(kept_sigmoid_weight(static_cast<double>(target[id]), alpha, beta) -
+                kept_sigmoid_weight(static_cast<double>(draft[id]), alpha, beta));
   }
 };
 
@@ -51,14 +75,24 @@ struct SigmoidRule : BonusFromTarget {
     return Real(acceptance_ratio(sigmoid_weight(target[token], alpha, beta),
                                  sigmoid_weight(draft[token], alpha, beta), 1.0));
   }
+  /// For whole rows: without the weights where their order says enough.
   template <class Real>
-  SPECLAB_HD Real acceptance_rate(BasicRow<Real> target, BasicRow<Real> draft) const {
+  auto acceptances(BasicRow<Real> target, BasicRow<Real> draft) const {
+    return [this, target, draft](Token token) {
+      if (target[token] >= draft[token] && draft[token] > Real(0)) return Real(1);
+      return Real(acceptance_ratio(kept_sigmoid_weight(static_cast<double>(target[token]), alpha, beta),
+                                   kept_sigmoid_weight(static_cast<double>(draft[token]), alpha, beta), 1.0));
+    };
+  }
+  template <class Real>
+  Real acceptance_rate(BasicRow<Real> target, BasicRow<Real> draft) const {
+    const auto accepted = acceptances(target, draft);
     return sum_terms<Real>(0, draft.size, [&](Token id) {
-      return draft[id] > Real(0) ? Real(draft[id] * acceptance(id, target, draft)) : draft[id];
+      return draft[id] > Real(0) ? Real(draft[id] * accepted(id)) : draft[id];
     });
   }
   template <class Real>
-  SPECLAB_HD SigmoidResidual<Real> replacement(BasicRow<Real> target, BasicRow<Real> draft) const {
+  SigmoidResidual<Real> replacement(BasicRow<Real> target, BasicRow<Real> draft) const {
     return {target, draft, alpha, beta, target.size};
   }
 };

@@ -10,6 +10,8 @@
 // replacement is then `invalid_token`.
 #pragma once
 
+#include <type_traits>
+
 #include "core/distribution/divergence.hpp"
 #include "core/distribution/row.hpp"
 
@@ -19,9 +21,15 @@ namespace speclab {
 template <class Real>
 SPECLAB_HD Real acceptance_ratio(const Real& p, const Real& q, const Real& scale) {
   const Real bound = scale * q;
-  if (!(bound > Real(0)) || !(p > Real(0))) return Real(0);
-  if (p >= bound) return Real(1);
-  return p / bound;
+  if constexpr (std::is_floating_point_v<Real>) {
+    // Without branches, which loops over rows would guess wrong half the time.
+    const Real ratio = p / bound;
+    const Real capped = ratio < Real(1) ? ratio : Real(1);
+    return (bound > Real(0)) & (p > Real(0)) ? capped : Real(0);
+  } else {
+    if (!(bound > Real(0)) || !(p > Real(0))) return Real(0);
+    return p >= bound ? Real(1) : Real(p / bound);
+  }
 }
 
 /// What most rules have in common: when every drafted token was accepted, one more comes from the target.

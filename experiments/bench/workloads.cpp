@@ -41,6 +41,7 @@ SuiteSize SuiteSize::brief() {
 
 std::vector<BenchRule> bench_rules() {
   return {{"block", BlockRule{}},
+          {"gumbel", GumbelRule{}},
           {"recursive, 4 drafts", RecursiveRule(4)},
           {"k-seq, 4 drafts", KSeqRule(4)},
           {"tree 4-2-1-1-1", TreeRule(branching_tree({4, 2, 1, 1, 1}))},

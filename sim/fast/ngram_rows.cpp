@@ -264,7 +264,12 @@ Token NgramRows::residual_by_pass(const RowDraw& draw, std::uint64_t seed) const
   const Row p = row(draw.context, target_side, target);
   const Row q = row(draw.context, draft_side, draft);
   BlockRandomSource random(seed, draw.trial, draw.round);
-  return categorical_or(random, draw.draw(), ResidualRow<double>(p, q, draw.scale), p);
+  const ResidualRow<double> residual(p, q, draw.scale);
+  std::vector<double> weights(static_cast<std::size_t>(p.size));
+  for (Token token = 0; token < p.size; ++token) {
+    if (p[token] > draw.above * q[token]) weights[static_cast<std::size_t>(token)] = residual[token];
+  }
+  return categorical_or(random, draw.draw(), Row{weights.data(), p.size}, p);
 }
 
 void NgramRows::draw_residual(std::span<RowDraw> draws, DrawBlocks& blocks) const {
@@ -272,6 +277,7 @@ void NgramRows::draw_residual(std::span<RowDraw> draws, DrawBlocks& blocks) cons
   struct Part {
     std::uint32_t context;
     double scale;
+    double above;
     double weight;
     double total;
     std::uint64_t at;
@@ -287,7 +293,7 @@ void NgramRows::draw_residual(std::span<RowDraw> draws, DrawBlocks& blocks) cons
   envelopes.resize(draws.size());
   blocks.activate(draws.size());
   for (std::size_t i = 0; i < draws.size(); ++i) {
-    envelopes[i].parts[0] = {draws[i].context, draws[i].scale, 1, 0, 0};
+    envelopes[i].parts[0] = {draws[i].context, draws[i].scale, draws[i].above, 1, 0, 0};
     envelopes[i].count = 0;
     envelopes[i].total = 0;
   }
@@ -296,7 +302,7 @@ void NgramRows::draw_residual(std::span<RowDraw> draws, DrawBlocks& blocks) cons
     for (const std::uint32_t which : blocks.active) {
       const Part& part = envelopes[which].parts[envelopes[which].count];
       const Node& node = nodes_[part.context];
-      searches.push_back(RatioLists::search(node.own, part.scale));
+      searches.push_back(RatioLists::search(node.own, part.above));
       __builtin_prefetch(&nodes_[node.suffix]);
       blocks.work.reads += 2 + RatioLists::reads(node.own.size);
     }
@@ -310,9 +316,9 @@ void NgramRows::draw_residual(std::span<RowDraw> draws, DrawBlocks& blocks) cons
       part.total = part.weight * std::max(0.0, lists_.total_from(part.at, part.scale));
       envelope.total += part.total;
       if (part.context == 0 || !(node.target_back_off > 0)) continue;
-      envelope.parts[envelope.count] = {node.suffix,
-                                        part.scale * (node.draft_back_off / node.target_back_off),
-                                        part.weight * node.target_back_off, 0, 0};
+      const double below = node.draft_back_off / node.target_back_off;
+      envelope.parts[envelope.count] = {
+          node.suffix, part.scale * below, part.above * below, part.weight * node.target_back_off, 0, 0};
       blocks.active[going_on++] = blocks.active[i];
     }
     blocks.active.resize(going_on);

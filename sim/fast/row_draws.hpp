@@ -23,7 +23,8 @@ struct RowDraw {
   std::uint32_t round;
   std::uint32_t site;  ///< use and slot
   std::uint32_t attempt = 0;
-  double scale = 0;  ///< of the draft in a residual
+  double scale = 0;  ///< of the draft in p - scale q, drawn from ...
+  double above = 0;  ///< ... where p / q is larger than this, which is at least `scale`
   Token token = no_token;
   std::uint32_t next = 0;  ///< the context after it
   double target = 0;       ///< its probabilities

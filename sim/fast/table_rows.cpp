@@ -114,12 +114,13 @@ void TableRows::draw_residual(std::span<RowDraw> draws, DrawBlocks& blocks) cons
   thread_local std::vector<RatioSearch> searches;
   thread_local std::vector<std::uint32_t> drawn;
   searches.clear();
-  for (const RowDraw& draw : draws) searches.push_back(RatioLists::search(list(draw.context), draw.scale));
+  for (const RowDraw& draw : draws) searches.push_back(RatioLists::search(list(draw.context), draw.above));
   lists_.find_above(searches);
   // Those of which something is left come first.
   drawn.clear();
   for (std::uint32_t i = 0; i < draws.size(); ++i) {
     RatioSearch search = searches[i];
+    search.scale = draws[i].scale;
     const RatioList all = list(draws[i].context);
     const double total = lists_.total_from(search.at, search.scale);
     blocks.work.reads += 2 * RatioLists::reads(all.size) + 1;

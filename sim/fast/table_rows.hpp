@@ -41,7 +41,8 @@ class TableRows {
 
   /// Draws a token from a model's row each, with its probabilities in both rows and the context after it.
   void draw(Side side, std::span<RowDraw> draws, DrawBlocks& blocks) const;
-  /// The same from norm((p - scale q)+), or from p where that is 0 everywhere; without probabilities.
+  /// The same from norm(p - scale q) over the tokens with p/q > above, or from p where that is 0 everywhere;
+  /// without probabilities.
   void draw_residual(std::span<RowDraw> draws, DrawBlocks& blocks) const;
   /// The probabilities of the token that a draw has, and the context after it.
   void find(RowDraw& draw) const;

@@ -82,7 +82,8 @@ class WholeRowStreams {
     decltype(verification_of<double>(std::declval<const Rule&>(), RowFacts<double>{})) verification;
   };
   /// Where acceptance rates are not those of whole rows, each is that of one token drafted in the context.
-  static constexpr bool samples_rates = PositionForm<Rule>;
+  static constexpr bool coupled = std::same_as<Rule, GumbelRule>;
+  static constexpr bool samples_rates = PositionForm<Rule> || coupled;
 
   void play_round() {
     waiting_ = active_;
@@ -140,9 +141,10 @@ class WholeRowStreams {
       const RoundEnd<double> end = lanes_[lane].verification.end();
       RowDraw draw = drafts_.draw_at(lane, drafts_.context_after(lane, end.node),
                                      {end.use, static_cast<std::uint16_t>(end.accepted)});
-      draw.scale = end.scale;
+      draw.scale = draw.above = end.scale;
       draw.token = end.emitted;
-      const bool residual = end.scale > 0 && (end.residual_share >= 1 || coin(lane) < end.residual_share);
+      if (end.coupled) couple(lane, end, draw);
+      const bool residual = draw.above > 0 && (end.residual_share >= 1 || coin(lane) < end.residual_share);
       const Way way = end.emitted >= 0 ? named : residual ? from_residual : from_target;
       last_[way].draws.push_back(draw);
       last_[way].lanes.push_back(lane);
@@ -160,6 +162,17 @@ class WholeRowStreams {
         rows_.prefetch(some.draws[i].next);
       }
     }
+  }
+
+  /// The threshold is that of the number that rejected the draft after the end's node.
+  void couple(std::size_t lane, const RoundEnd<double>& end, RowDraw& draw) const {
+    const double number = open_unit(drafts_.acceptance_word(lane, end.accepted));
+    draw.scale = 0;
+    draw.above = coupled_threshold(number, end.scale, [&](double scale) {
+      double draft = 0;
+      const double total = rows_.total(draw.context, scale, draft);
+      return std::pair{total, draft};
+    });
   }
 
   /// Which of the two parts of a mixture the last token comes from.
@@ -197,9 +210,15 @@ class WholeRowStreams {
     rows_.draw(draft_side, probes_.draws, blocks_);
     for (std::size_t i = 0; i < probes_.lanes.size(); ++i) {
       const RowDraw& draw = probes_.draws[i];
-      auto& verification = lanes_[probes_.lanes[i]].verification;
-      record_rate(probes_.lanes[i],
-                  verification.acceptance(verification.end().node, draw.token, draw.target, draw.draft));
+      const auto& verification = lanes_[probes_.lanes[i]].verification;
+      if constexpr (coupled) {
+        const double ratio = draw.target / draw.draft;
+        double unused;
+        record_rate(probes_.lanes[i], coupled_share(ratio, rows_.total(draw.context, ratio, unused)));
+      } else {
+        record_rate(probes_.lanes[i],
+                    verification.acceptance(verification.end().node, draw.token, draw.target, draw.draft));
+      }
     }
   }
 

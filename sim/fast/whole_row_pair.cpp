@@ -20,8 +20,8 @@ namespace speclab {
 
 namespace {
 
-using WholeRowRules = std::variant<BlockRule, RecursiveRule, KSeqRule, TreeRule, TraversalRule, MatchRule,
-                                   TypicalRule, RejectionRule, GreedyRule, GreedyLenienceRule>;
+using WholeRowRules = std::variant<BlockRule, GumbelRule, RecursiveRule, KSeqRule, TreeRule, TraversalRule,
+                                   MatchRule, TypicalRule, RejectionRule, GreedyRule, GreedyLenienceRule>;
 
 template <class... Rules>
 std::optional<std::variant<Rules...>> held_one(const AnyRule& rule, const std::variant<Rules...>*) {

@@ -4,12 +4,14 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
 #include <vector>
 
 #include "analysis/statistics/goodness_of_fit.hpp"
 #include "analysis/statistics/multiple_tests.hpp"
 #include "analysis/statistics/sequence_tests.hpp"
 #include "core/fast/fast_round.hpp"
+#include "core/fast/gumbel_verification.hpp"
 #include "core/random/block_random_source.hpp"
 #include "sim/fast/fast_pair.hpp"
 #include "sim/fast/ngram_rows.hpp"
@@ -77,7 +79,8 @@ std::vector<std::uint64_t> residuals(const Rows& rows, std::uint32_t context, do
                        .trial = trial,
                        .round = context,
                        .site = use_and_slot(Draw{Use::replace, 1}),
-                       .scale = scale});
+                       .scale = scale,
+                       .above = scale});
     }
     rows.draw_residual(draws, blocks);
     for (const RowDraw& draw : draws) ++counts[static_cast<std::size_t>(draw.token)];
@@ -112,6 +115,65 @@ void check_residuals(const Rows& rows, const std::vector<std::uint32_t>& context
   CHECK(least < 1e-30);
 }
 
+/// 200,000 tokens that the Gumbel coupling emits where it rejects a drafted one, by token. `moves` says that
+/// thresholds do; that of the drafted token for all is the planted fault.
+template <class Rows>
+std::vector<std::uint64_t> coupled_tokens(const Rows& rows, std::uint32_t context, double from, bool moves) {
+  std::vector<std::uint64_t> counts(static_cast<std::size_t>(rows.vocab()));
+  DrawBlocks blocks(test_seed(29));
+  double unused;
+  const double accepted = coupled_share(from, rows.total(context, from, unused));
+  std::vector<RowDraw> draws;
+  for (std::uint32_t trial = 0; trial < samples; ++trial) {
+    const double uniform = open_unit(philox_words(test_seed(31), 0, 0, context, trial).first);
+    RowDraw draw{.context = context,
+                 .trial = trial,
+                 .round = context,
+                 .site = use_and_slot(Draw{Use::replace, 1}),
+                 .above = from};
+    if (moves) {
+      draw.above = coupled_threshold(accepted + uniform * (1 - accepted), from, [&](double scale) {
+        double drafted = 0;
+        const double total = rows.total(context, scale, drafted);
+        return std::pair{total, drafted};
+      });
+    }
+    draws.push_back(draw);
+  }
+  rows.draw_residual(draws, blocks);
+  for (const RowDraw& draw : draws) ++counts[static_cast<std::size_t>(draw.token)];
+  return counts;
+}
+
+/// Null: where token x is rejected, what is emitted has the distribution that the rule couples x with. The
+/// fault draws from p over the tokens of larger p/q than x.
+template <class Rows>
+void check_coupled(const Rows& rows, const std::vector<std::uint32_t>& contexts) {
+  double least = 1;
+  for (const std::uint32_t context : contexts) {
+    std::vector<double> target_scratch;
+    std::vector<double> draft_scratch;
+    const Row p = rows.row(context, target_side, target_scratch);
+    const Row q = rows.row(context, draft_side, draft_scratch);
+    for (const Token drafted : {0, 1, 2}) {
+      std::vector<double> expected = GumbelRule{}.coupled(drafted, p, q).probabilities;
+      expected[static_cast<std::size_t>(drafted)] = 0;
+      const double rejected = total_probability(Row{expected.data(), p.size});
+      if (!(rejected > 1e-9)) continue;
+      for (double& one : expected) one /= rejected;
+      const double ratio = p[drafted] / q[drafted];
+      CHECK(fit_test(coupled_tokens(rows, context, ratio, true), expected).pearson_p > p_value_bound);
+      least = std::min(least, fit_test(coupled_tokens(rows, context, ratio, false), expected).pearson_p);
+    }
+  }
+  CHECK(least < 1e-30);
+}
+
+std::vector<std::uint32_t> some_contexts(const NgramRows& rows) {
+  return {0, rows.context_of(std::vector<Token>{1}), rows.context_of(std::vector<Token>{0, 1}),
+          rows.context_of(std::vector<Token>{1, 3, 9})};
+}
+
 }  // namespace
 
 TEST_CASE("residuals by sorted lists have the distribution of dense rows; another scale is found out") {
@@ -121,10 +183,14 @@ TEST_CASE("residuals by sorted lists have the distribution of dense rows; anothe
   for (const bool low : {false, true}) {
     const NgramRows rows(low ? with_low_ngrams(long_target, 8) : long_target,
                          low ? with_low_ngrams(short_draft, 9) : short_draft);
-    check_residuals(rows,
-                    {0, rows.context_of(std::vector<Token>{1}), rows.context_of(std::vector<Token>{0, 1}),
-                     rows.context_of(std::vector<Token>{1, 3, 9})});
+    check_residuals(rows, some_contexts(rows));
+    check_coupled(rows, some_contexts(rows));
   }
+}
+
+TEST_CASE("so have tokens coupled by thresholds; thresholds that stay are found out") {
+  check_coupled(TableRows(target, draft), {0, 1, 2});
+  check_coupled(TableRows(draft, target), {0, 1, 2});
 }
 
 // Null: the first three tokens have the target's joint distribution. A total variation of .017 or more is

@@ -15,7 +15,7 @@ using namespace speclab;
 // What derives from a rule may differ anywhere.
 static_assert(!WholeRowRule<BlockPrefixFault> && !WholeRowRule<StaleSiblingsFault>);
 static_assert(!WholeRowRule<TokenRule> && !WholeRowRule<GrownTreeRule> && !WholeRowRule<ImportanceRule> &&
-              !WholeRowRule<GumbelRule> && !WholeRowRule<CascadeRule>);
+              !WholeRowRule<CascadeRule>);
 
 namespace {
 
@@ -93,6 +93,7 @@ TEST_CASE("exactly: rounds by totals emit and accept what the rules' own rounds 
   check_same(RecursiveRule(3), RecursiveRule(3), 4, 1, 12, true);
   check_same(KSeqRule(2), KSeqRule(2), 5, 2, 18, true);
   check_same(KSeqRule(3), KSeqRule(3), 6, 1, 12, true);
+  check_same(GumbelRule{}, GumbelRule{}, 21, 3, 40, true);
   for (const std::vector<std::int32_t>& branching :
        {std::vector<std::int32_t>{1, 1}, {2}, {3}, {2, 1}, {2, 2}, {1, 2, 1}}) {
     const DraftTree tree = branching_tree(branching);
@@ -114,6 +115,7 @@ TEST_CASE("exactly: so do rounds by few numbers of a context") {
 
 TEST_CASE("exactly: another rule's round is told apart") {
   check_same(BlockRule{}, BlockPrefixFault{}, 9, 3, 12, false);
+  check_same(GumbelRule{}, BlockRule{}, 22, 3, 12, false);
   check_same(RecursiveRule(2), StaleSiblingsFault(2), 10, 1, 12, false);
   check_same(RecursiveRule(2), KSeqRule(2), 11, 1, 12, false);
   const DraftTree tree = branching_tree({2, 1});

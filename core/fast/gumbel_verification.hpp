@@ -1,0 +1,127 @@
+// The Gumbel coupling (core/rules/gumbel.hpp) in terms of totals, without the integral F and without an order
+// of the row.
+//
+// With C(t) = sum max(p, t q) = t + T(t), the derivative of t / C(t) is U(t) / C(t)^2, where U(t) is the
+// target's probability of the tokens with p/q > t, since C'(t) is the draft's of the others. A draft i is
+// rejected with 1 - r_i / C(r_i), r_i = p_i / q_i, and then j is emitted with
+//     p_j (F(r_j) - F(r_i))+ = integral from r_i of [r_j > t] p_j / C(t)^2 dt
+//                            = integral from r_i of ([r_j > t] p_j / U(t)) d(t / C(t)),
+// which is the distribution of a threshold t with t / C(t) uniform above r_i / C(r_i), and of a token of p
+// among those with p/q > t. One number u decides all of it: the draft is accepted where u < r_i / C(r_i);
+// otherwise u is uniform above, and t is where t / C(t) = u.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "core/distribution/owned_row.hpp"
+#include "core/fast/drafted_nodes.hpp"
+#include "core/rules/gumbel.hpp"
+
+namespace speclab {
+
+/// t / C(t), from T(t): for t = p/q of a drafted token, the probability of accepting it.
+template <class Real>
+Real coupled_share(const Real& t, const Real& total) {
+  return t > Real(0) ? Real(t / (t + total)) : Real(0);
+}
+
+template <class Real>
+class GumbelVerification {
+ public:
+  void begin(const DraftedNodes<Real>& drafted) {
+    drafted_ = drafted;
+    gamma_ = drafted.shape->size();
+    at_ = 0;
+    answered_ = false;
+  }
+
+  template <class Accept>
+  Wants advance(const Accept& accept) {
+    for (; at_ < gamma_; ++at_) {
+      if (drafted_.undrafted(at_)) return Wants::drafts;
+      if (!answered_ && drafted_.ratio(at_) > Real(0)) return Wants::total;
+      const bool accepted = accept(at_, answered_ ? coupled_share(drafted_.ratio(at_), total_) : Real(0));
+      answered_ = false;
+      if (!accepted) break;
+    }
+    return Wants::nothing;
+  }
+  void wanted_drafts(std::vector<std::int32_t>& nodes) const { nodes.push_back(at_); }
+  WantedTotal<Real> wanted_total() const { return {at_ - 1, drafted_.ratio(at_)}; }
+  void answer(const Real& total) {
+    total_ = total;
+    answered_ = true;
+  }
+  RoundEnd<Real> end() const {
+    if (at_ == gamma_) return {at_ - 1, at_, at_};
+    RoundEnd<Real> end{at_ - 1, at_, at_ + 1, Use::replace, drafted_.ratio(at_)};
+    end.coupled = true;
+    return end;
+  }
+
+ private:
+  DraftedNodes<Real> drafted_{};
+  std::int32_t gamma_ = 0;
+  std::int32_t at_ = 0;
+  bool answered_ = false;
+  Real total_{0};
+};
+
+/// The threshold of u, which is at least that of `from`: by Newton's method from below, where T is convex, so
+/// that steps end at the answer. `totals(t)` gives T(t) and the draft's probability of p/q > t.
+template <class Totals>
+double coupled_threshold(double u, double from, const Totals& totals) {
+  const double slope = (1 - u) / u;  // t / C(t) = u where T(t) = slope t
+  double at = from;
+  constexpr int most_steps = 64;
+  for (int step = 0; step < most_steps; ++step) {
+    const auto [total, draft] = totals(at);
+    const double next = at + (total - slope * at) / (draft + slope);
+    if (!(next > at)) break;
+    at = next;
+  }
+  return at;
+}
+
+/// The thresholds above `from` as a finite draw: between two ratios each is as good as another.
+template <class Real>
+struct CoupledThresholds {
+  std::vector<Real> starts;
+  OwnedRow<Real> weights{{}};
+
+  CoupledThresholds(BasicRow<Real> target, BasicRow<Real> draft, const Real& from) : starts{from} {
+    for (Token id = 0; id < target.size; ++id) {
+      if (draft[id] > Real(0) && target[id] > from * draft[id])
+        starts.push_back(Real(target[id] / draft[id]));
+    }
+    std::sort(starts.begin(), starts.end());
+    std::vector<Real> shares;
+    for (const Real& start : starts)
+      shares.push_back(coupled_share(start, total_probability(ResidualRow<Real>(target, draft, start))));
+    shares.push_back(Real(1));
+    std::vector<Real> differences;
+    for (std::size_t i = 0; i < starts.size(); ++i) {
+      const Real difference = shares[i + 1] - shares[i];
+      differences.push_back(difference > Real(0) ? difference : Real(0));
+    }
+    weights = OwnedRow<Real>(std::move(differences));
+  }
+};
+
+/// The target's row over the tokens with p/q > t.
+template <class Real>
+struct RowAbove {
+  using value_type = Real;
+  BasicRow<Real> target;
+  BasicRow<Real> draft;
+  Real threshold;
+  std::int32_t size = target.size;
+
+  Real operator[](Token id) const { return target[id] > threshold * draft[id] ? target[id] : Real(0); }
+};
+
+}  // namespace speclab
