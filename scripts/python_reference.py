@@ -12,7 +12,7 @@ import speclab
 
 GROUPS = {
     "Configs": ["run", "sweep", "compare", "exact", "Result", "Findings", "ConfigError"],
-    "Rules": ["prove", "Proof", "Counterexample", "compare_rules", "RuleComparison", "rule", "drafter", "rule_names"],
+    "Rules": ["prove", "Proof", "Counterexample", "optimum", "Optimum", "compare_rules", "RuleComparison", "rule", "drafter", "rule_names"],
     "Decoding": ["simulate", "Simulation", "sample", "verify", "Verdicts", "models"],
     "Tests of samples and samplers": ["check", "check_sampler", "CheckResult", "Deviation", "law"],
     "Hugging Face": ["hf"],

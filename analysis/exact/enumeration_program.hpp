@@ -54,6 +54,9 @@ class EnumerationProgram {
   virtual double branch_bound(std::int32_t gamma, std::size_t draft_support,
                               std::size_t target_support) const = 0;
 
+  /// The paths of gamma tokens that are drafted independently of one another; none of trees.
+  virtual std::optional<std::int32_t> independent_paths() const = 0;
+
   /// Decides about one draft, position by position (PositionRule).
   virtual bool decides_by_position() const = 0;
   /// Of such rules, else std::logic_error: describe_position of analysis/exact/context_chain.hpp.
@@ -116,6 +119,16 @@ class EnumerationProgramOf final : public EnumerationProgram {
       return ways * (rule_.tree->size() + 1) * emitted;
     } else {
       return std::pow(static_cast<double>(draft_support), gamma) * (gamma + 1) * emitted;
+    }
+  }
+
+  std::optional<std::int32_t> independent_paths() const override {
+    if constexpr (PathsRule<Rule>) {
+      return rule_.paths;
+    } else if constexpr (GrowingRule<Rule> || AnyTreeRule<Rule>) {
+      return std::nullopt;
+    } else {
+      return 1;
     }
   }
 

@@ -81,6 +81,7 @@ int prove_one(const Values& values) {
   const Arithmetic arithmetic = values.has("exact") ? Arithmetic::rational : Arithmetic::floating_point;
   refuse(values, {"instances"}, "one proof");
   const std::optional<double> limit = branch_limit_option(values);
+  const bool wants_optimum = values.has("optimum");
   ProofTask task;
   if (values.has("config")) {
     refuse(values,
@@ -91,18 +92,21 @@ int prove_one(const Values& values) {
     task = in_file(file, [&] {
       const ProofTask found = proof_task(config);
       check_branches(found, arithmetic, limit);
+      if (wants_optimum) check_optimum(found);
       return found;
     });
   } else {
     refuse(values, {"set", "seed"}, "--rule");
     task = task_of_options(values);
     check_branches(task, arithmetic, limit);
+    if (wants_optimum) check_optimum(task);
   }
   constexpr double unsaid_seconds = 10;
   if (const BranchCost cost = branch_cost(task, arithmetic); cost.seconds > unsaid_seconds) {
     fmt::print(stderr, "{}\n", cost_words(cost));
   }
-  const Proof proof = prove(task, arithmetic);
+  Proof proof = prove(task, arithmetic);
+  if (wants_optimum) proof.optimum = optimum_of(task, arithmetic);
   write_finding(folder, {.title = fmt::format("Is {} lossless?", proof.rule.name()),
                          .headline = proof_headline(proof),
                          .figures = proof_figures(proof),
@@ -116,7 +120,8 @@ int prove_one(const Values& values) {
 
 int prove_recording(const Values& values) {
   const std::filesystem::path folder = page_folder(values);
-  refuse(values, {"config", "target", "draft", "gamma", "set", "seed", "instances"}, "--recording");
+  refuse(values, {"config", "target", "draft", "gamma", "set", "seed", "instances", "optimum"},
+         "--recording");
   const Arithmetic arithmetic = values.has("exact") ? Arithmetic::rational : Arithmetic::floating_point;
   const std::optional<double> limit = branch_limit_option(values);
   const auto file = values.text("recording");
@@ -145,8 +150,8 @@ int prove_every(const Values& values) {
   const ThreadLimit limit(thread_option(values));
   TerminalWatch watch("prove --all", false);
   const Control control = watch.control(survey_tasks().size() * static_cast<std::size_t>(instances));
-  const Survey survey =
-      prove_all(static_cast<std::uint32_t>(instances), static_cast<std::uint64_t>(seed), control);
+  const Survey survey = prove_all(static_cast<std::uint32_t>(instances), static_cast<std::uint64_t>(seed),
+                                  values.has("optimum"), control);
   if (survey.partial) {
     fmt::print(stderr, "interrupted: nothing is proved of every rule\n");
     return exit_interrupted;
@@ -176,7 +181,7 @@ Verb prove_verb() {
           R"(speclab prove --rule NAME --target ROWS --draft ROWS [options]
        speclab prove CONFIG.json [options]
        speclab prove --rule NAME --recording ROWS.jsonl [options]
-       speclab prove --all [--instances N] [--seed S] [--json])",
+       speclab prove --all [--instances N] [--seed S] [--optimum] [--json])",
       .about =
           R"(Is a rule lossless? Follows every branch of one round (drafts, acceptances, replacement, bonus),
 completes it with plain decoding, and compares the joint distribution of gamma + 1 tokens with that
@@ -190,12 +195,16 @@ moved on by x ids and normalised. --recording proves one step in every context o
 with rows (speclab record --top-k): rows of real models, cut to their largest probabilities and
 normalised. --all runs every rule on random instances (zeros, point
 masses, equal and disjoint rows; vocabularies 2 to 4, gamma and drafts 1 to 3), always exactly.
+--optimum solves a linear program over all ways to emit tokens given the drafted paths: the most
+tokens that any lossless scheme emits in a round. The solver's basis is checked in fractions, so that
+the number is proved; where it is not, the bound that is proved stands beside it. With --all, what
+part of it each lossless rule emits.
 
 Results, by their names in --json: rule, gamma, target and draft (the rows that the numbers are
 about, up to 10,000 numbers), context, rows (whether they are the given ones), lossless, tv (total variation between the
 distributions), acceptance (P[a token is accepted at the first position]), optimal_transport_bound
 (the largest acceptance of any lossless rule there, with candidates drawn so), expected_accepted,
-expected_emitted, rejection (P[the round ends in a rejection]), counterexample (the sequence with
+expected_emitted, rejection (P[the round ends in a rejection]), optimum (with --optimum), counterexample (the sequence with
 the largest error), distribution and target_distribution (up to 10,000 sequences), branches,
 arithmetic.
 Exit code: 0 lossless (with --all: every rule as expected), 1 not, 2 unusable.)",
@@ -203,7 +212,7 @@ Exit code: 0 lossless (with --all: every rule as expected), 1 not, 2 unusable.)"
           R"(  speclab prove --rule token --target .5,.3,.2 --draft .1,.3,.6 --exact
   speclab prove --rule block --target 1/3,2/3 --draft 2/3,1/3 --gamma 2 --exact
   speclab prove --rule lenient --lenience .5 --target .5,.3,.2 --draft .1,.3,.6
-  speclab prove --rule recursive --drafts 3 --target .5,.3,.2 --draft .1,.3,.6
+  speclab prove --rule recursive --drafts 3 --target .5,.3,.2 --draft .1,.3,.6 --optimum
   speclab prove configs/prove_markov.json --exact
   speclab prove --rule block --recording configs/recorded/austen_rows.jsonl --exact
   speclab prove --all --instances 200 --seed 1
@@ -224,6 +233,7 @@ Exit code: 0 lossless (with --all: every rule as expected), 1 not, 2 unusable.)"
   add("param", po::value<std::vector<std::string>>()->composing(),
       "name=value: any other parameter of the rule");
   add("exact", "rational arithmetic; results are fractions");
+  add("optimum", "also the most tokens that any lossless scheme emits with paths drafted so");
   add("max-branches", po::value<double>(), "largest number of branches to follow");
   add("all", "every rule on random instances");
   add("instances", po::value<int>(), "with --all (default 200)");

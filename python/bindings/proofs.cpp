@@ -11,6 +11,7 @@
 #include "analysis/exact/context_rows.hpp"
 #include "analysis/exact/enumeration_program.hpp"
 #include "analysis/exact/losslessness.hpp"
+#include "analysis/exact/optimum.hpp"
 #include "experiments/format/config_error.hpp"
 #include "experiments/verify/prove/proof_task.hpp"
 #include "python/bindings/bind.hpp"
@@ -175,6 +176,31 @@ nb::dict prove_config(const ConfigText& text, bool exact, std::optional<double> 
   });
 }
 
+nb::dict optimum_exactly(nb::handle given_target, nb::handle given_draft, std::int32_t vocab,
+                         std::int32_t gamma, std::int32_t paths, const std::vector<Token>& context) {
+  const ExactModel<Rational> target(given_target, vocab);
+  const ExactModel<Rational> draft(given_draft, vocab);
+  const double variables = optimum_variables(draft.support(), target.support(), gamma, paths);
+  if (variables > max_optimum_variables) {
+    throw nb::value_error(
+        fmt::format("gamma: up to {:.3g} variables, more than {:.3g}: lower gamma ({}), drafts ({}) "
+                    "or the vocabulary ({} tokens)",
+                    variables, max_optimum_variables, gamma, paths, vocab)
+            .c_str());
+  }
+  Watch watch;
+  const Optimum found = watch.run(
+      [&] { return optimum(target.ref(), draft.ref(), gamma, paths, std::span<const Token>(context)); });
+  nb::dict out;
+  out["expected_emitted"] =
+      found.proved ? python_number(*found.proved) : python_number(found.expected_emitted);
+  out["proved"] = found.proved.has_value();
+  out["upper_bound"] = python_number(found.upper_bound);
+  out["outcomes"] = found.outcomes;
+  out["variables"] = found.variables;
+  return out;
+}
+
 }  // namespace
 
 void bind_proofs(nb::module_& module) {
@@ -184,6 +210,8 @@ void bind_proofs(nb::module_& module) {
   };
   arguments(&prove<Rational>, "prove_exactly", module);
   arguments(&prove<double>, "prove_in_doubles", module);
+  module.def("optimum_exactly", &optimum_exactly, nb::arg("target"), nb::arg("draft"), nb::arg("vocab"),
+             nb::arg("gamma"), nb::arg("paths"), nb::arg("context"));
   module.def("prove_config", &prove_config, nb::arg("config"), nb::arg("exact"),
              nb::arg("max_branches").none());
 }

@@ -18,6 +18,7 @@ from ._configs import compare, exact, run, sweep
 from ._plan import plan
 from ._recording import RecordedSequence, Recording, read_recording, record
 from ._rules import Drafter, Rule, drafter, rule, rule_names
+from ._optimum import Optimum, optimum
 from ._proofs import Counterexample, Proof, RuleComparison, compare_rules, prove
 from ._simulate import Simulation, sample, simulate
 from ._verify import Verdicts, verify
@@ -45,6 +46,7 @@ __all__ = [
     "Findings",
     "Interval",
     "OptimalGamma",
+    "Optimum",
     "Proof",
     "RecordedSequence",
     "Recording",
@@ -67,6 +69,7 @@ __all__ = [
     "law",
     "models",
     "optimal_gamma",
+    "optimum",
     "plan",
     "predict",
     "prove",

@@ -54,7 +54,7 @@ TEST_CASE("the catalogue lists what was added") {
 }
 
 TEST_CASE("own rules are held to what they promise, by proof") {
-  const Survey survey = prove_all(40, 1, Control{});
+  const Survey survey = prove_all(40, 1, false, Control{});
   bool timid_held = false;
   bool resampling_held = true;
   for (const SurveyRow& row : survey.rules) {

@@ -121,6 +121,15 @@ Proof prove_in(const ProofTask& task) {
   return proof;
 }
 
+}  // namespace
+
+double as_double(const ProofNumber& number) {
+  if (const auto* fraction = std::get_if<std::string>(&number)) {
+    return static_cast<double>(Rational(*fraction));
+  }
+  return std::get<double>(number);
+}
+
 std::size_t largest_support(const ExactRows& rows) {
   std::size_t largest = 0;
   for (const auto& row : rows) {
@@ -129,15 +138,6 @@ std::size_t largest_support(const ExactRows& rows) {
     largest = std::max(largest, static_cast<std::size_t>(support));
   }
   return largest;
-}
-
-}  // namespace
-
-double as_double(const ProofNumber& number) {
-  if (const auto* fraction = std::get_if<std::string>(&number)) {
-    return static_cast<double>(Rational(*fraction));
-  }
-  return std::get<double>(number);
 }
 
 template <class Real>

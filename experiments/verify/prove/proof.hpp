@@ -50,6 +50,16 @@ const Typed<ProvedRows>& described();
 /// What the rows show of a rule that reads those of another position, as a sentence; empty for `given`.
 std::string rows_words(ProvedRows rows);
 
+/// The most tokens that any lossless scheme emits in one round, with paths drafted as the rule drafts them.
+struct ProofOptimum {
+  std::int32_t paths = 1;
+  ProofNumber expected_emitted;  ///< a fraction where it is proved and the arithmetic rational
+  bool proved = false;           ///< in exact arithmetic; else to about 1e-9
+  ProofNumber upper_bound;       ///< proved: no lossless scheme emits more
+  std::size_t outcomes = 0;      ///< different sets of drafted paths
+  std::size_t variables = 0;     ///< of the linear program
+};
+
 /// What enumeration finds.
 struct Proof {
   RuleConfig rule;
@@ -67,7 +77,8 @@ struct Proof {
   std::optional<ProofNumber> optimal_transport_bound;
   ProofNumber expected_accepted;
   ProofNumber expected_emitted;
-  ProofNumber rejection;  ///< P(the round ends in a rejection)
+  ProofNumber rejection;                ///< P(the round ends in a rejection)
+  std::optional<ProofOptimum> optimum;  ///< where it was asked for
   std::optional<Counterexample> counterexample;
   /// Probabilities by sequence; none above 10,000 sequences.
   std::optional<OrderedMap<ProofNumber>> distribution;
@@ -94,10 +105,18 @@ ExaminedByContext<Real> examine_by_context(const ProofTask& task);
 /// (examine_by_context).
 Proof prove(const ProofTask& task, Arithmetic arithmetic);
 
+/// The optimum for a task (analysis/exact/optimum.hpp). `check_optimum` throws ConfigError where there is
+/// none: for gamma = 0, for drafted trees, and for linear programs that are too large.
+ProofOptimum optimum_of(const ProofTask& task, Arithmetic arithmetic);
+void check_optimum(const ProofTask& task);
+
 /// A line of a printed proof.
 std::string proof_line(const char* label, const std::string& value);
 /// The same for people: a table of numbers, the counterexample, and the distribution when it is short.
 Listing proof_text(const Proof& proof);
+
+/// The most tokens of positive probability that a row has.
+std::size_t largest_support(const ExactRows& rows);
 
 /// An upper bound on the branches of one round, from the supports of the rows.
 double branch_bound(const ProofTask& task);

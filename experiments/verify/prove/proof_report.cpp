@@ -60,13 +60,16 @@ const Typed<ProvedRows>& described() {
 
 SPECLAB_RESULT(Counterexample, "counterexample", tokens, probability, target_probability);
 
+SPECLAB_RESULT(ProofOptimum, "optimum", paths, expected_emitted, proved, upper_bound, outcomes, variables);
+
 template <>
 const Typed<Proof>& described() {
   static const auto type = result_object<Proof>(
-      "proof", {{"rule", &Proof::rule, kind_of(rule_family())},
-                SPECLAB_FIELDS(Proof, gamma, target, draft, context, rows, lossless, tv, acceptance,
-                               optimal_transport_bound, expected_accepted, expected_emitted, rejection,
-                               counterexample, distribution, target_distribution, branches, arithmetic)});
+      "proof",
+      {{"rule", &Proof::rule, kind_of(rule_family())},
+       SPECLAB_FIELDS(Proof, gamma, target, draft, context, rows, lossless, tv, acceptance,
+                      optimal_transport_bound, expected_accepted, expected_emitted, rejection, optimum,
+                      counterexample, distribution, target_distribution, branches, arithmetic)});
   return type;
 }
 
@@ -119,6 +122,23 @@ std::string shown_rows(const std::optional<std::vector<std::vector<ProofNumber>>
   return out;
 }
 
+std::string optimum_words(const ProofOptimum& optimum) {
+  const std::string scheme =
+      fmt::format("no lossless scheme {}emits more",
+                  optimum.paths > 1 ? fmt::format("with {} paths ", optimum.paths) : "");
+  if (optimum.proved) return fmt::format("{}: {} (proved)", shown_number(optimum.expected_emitted), scheme);
+  return fmt::format("{}, to about 1e-9; proved: {} than {:.17g}", shown_number(optimum.expected_emitted),
+                     scheme, as_double(optimum.upper_bound));
+}
+
+/// In fractions where both numbers are.
+ProofNumber below_optimum(const Proof& proof) {
+  const auto* best = std::get_if<std::string>(&proof.optimum->expected_emitted);
+  const auto* emitted = std::get_if<std::string>(&proof.expected_emitted);
+  if (best != nullptr && emitted != nullptr) return (Rational(*best) - Rational(*emitted)).str();
+  return as_double(proof.optimum->expected_emitted) - as_double(proof.expected_emitted);
+}
+
 }  // namespace
 
 std::string rows_words(ProvedRows rows) {
@@ -159,6 +179,10 @@ Listing proof_text(const Proof& proof) {
   line("transport bound", proof.optimal_transport_bound ? shown_number(*proof.optimal_transport_bound) : "–");
   line("E[accepted]", shown_number(proof.expected_accepted));
   line("E[emitted]", shown_number(proof.expected_emitted));
+  if (proof.optimum) {
+    line("optimum", optimum_words(*proof.optimum));
+    if (proof.lossless) line("below it by", shown_number(below_optimum(proof)));
+  }
   line("P(rejection)", shown_number(proof.rejection));
   line("branches", fmt::format("{} ({})", proof.branches, exact ? "rational" : "double"));
   if (const auto& counter = proof.counterexample) {

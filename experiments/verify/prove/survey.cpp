@@ -157,11 +157,22 @@ struct InstanceResult {
   double bound = 0;
   std::uint64_t branches = 0;
   bool within_lenience = true;
+  Rational emitted;
+  std::optional<ProofOptimum> optimum = std::nullopt;
 };
 
-InstanceResult examine_instance(const SurveyTask& survey, std::uint64_t seed, std::uint32_t number) {
-  const Examined<Rational> found = examine<Rational>(survey_instance(survey, seed, number));
+bool has_optimum(const SurveyTask& survey, const ProofTask& task) {
+  return survey.kind->expected_lossless == ExpectedLossless::always &&
+         make_rule(task.rule, task.gamma).enumerated->independent_paths().has_value();
+}
+
+InstanceResult examine_instance(const SurveyTask& survey, std::uint64_t seed, std::uint32_t number,
+                                bool optimum) {
+  const ProofTask task = survey_instance(survey, seed, number);
+  const Examined<Rational> found = examine<Rational>(task);
   InstanceResult result;
+  result.emitted = found.round.expected_emitted;
+  if (optimum && has_optimum(survey, task)) result.optimum = optimum_of(task, Arithmetic::rational);
   result.distance = found.round.distance;
   result.acceptance = static_cast<double>(found.round.acceptance());
   result.bound = static_cast<double>(found.optimal_transport_bound.value());
@@ -170,6 +181,35 @@ InstanceResult examine_instance(const SurveyTask& survey, std::uint64_t seed, st
     result.within_lenience = within_lenience(found.round, *lenience);
   }
   return result;
+}
+
+/// None when no instance has an optimum.
+std::optional<OptimumShare> share_of_optimum(const SurveyTask& survey, std::uint64_t seed,
+                                             const std::vector<InstanceResult>& results) {
+  OptimumShare share;
+  std::size_t counted = 0;
+  for (std::size_t i = 0; i < results.size(); ++i) {
+    const std::optional<ProofOptimum>& optimum = results[i].optimum;
+    if (!optimum) continue;
+    ++counted;
+    const double part = static_cast<double>(results[i].emitted) / as_double(optimum->expected_emitted);
+    share.mean += part;
+    if (optimum->proved) {
+      ++share.proved;
+      if (results[i].emitted.str() == std::get<std::string>(optimum->expected_emitted)) {
+        ++share.attained;
+        continue;
+      }
+    }
+    if (part < share.least) {
+      share.least = part;
+      share.command =
+          command_for(survey_instance(survey, seed, static_cast<std::uint32_t>(i))) + " --optimum";
+    }
+  }
+  if (counted == 0) return std::nullopt;
+  share.mean /= static_cast<double>(counted);
+  return share;
 }
 
 SurveyRow summary(const SurveyTask& survey, std::uint64_t seed, const std::vector<InstanceResult>& results) {
@@ -190,6 +230,7 @@ SurveyRow summary(const SurveyTask& survey, std::uint64_t seed, const std::vecto
   row.as_expected = row.expected == ExpectedLossless::never || row.lossless == row.instances;
   row.worst_tv = results[worst].distance.str();
   if (survey.rule->lenience) row.within_p_over_l = within;
+  row.optimum = share_of_optimum(survey, seed, results);
   if (row.lossless < row.instances) {
     const ProofTask task = survey_instance(survey, seed, static_cast<std::uint32_t>(worst));
     const Counterexample counter = prove(task, Arithmetic::rational).counterexample.value();
@@ -243,7 +284,7 @@ ProofTask survey_instance(const SurveyTask& survey, std::uint64_t seed, std::uin
   return task;
 }
 
-Survey prove_all(std::uint32_t instances, std::uint64_t seed, const Control& control) {
+Survey prove_all(std::uint32_t instances, std::uint64_t seed, bool optimum, const Control& control) {
   const std::vector<SurveyTask> tasks = survey_tasks();
   std::vector<std::vector<InstanceResult>> results(tasks.size(), std::vector<InstanceResult>(instances));
   std::atomic<bool> stopped{false};
@@ -254,7 +295,7 @@ Survey prove_all(std::uint32_t instances, std::uint64_t seed, const Control& con
     }
     const std::size_t which = index / instances;
     const auto number = static_cast<std::uint32_t>(index % instances);
-    results[which][number] = examine_instance(tasks[which], seed, number);
+    results[which][number] = examine_instance(tasks[which], seed, number, optimum);
     control.progress(1);
   });
 

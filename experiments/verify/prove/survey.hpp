@@ -34,6 +34,16 @@ struct SurveyCounterexample {
   ProofNumber target_probability;
 };
 
+/// Tokens that a lossless rule emits, as a share of the most that any lossless scheme emits with paths
+/// drafted so (analysis/exact/optimum.hpp).
+struct OptimumShare {
+  std::uint64_t proved = 0;    ///< instances whose optimum is proved in fractions
+  std::uint64_t attained = 0;  ///< of these, those where the rule emits exactly so much
+  double mean = 0;             ///< over all instances
+  double least = 1;
+  std::string command;  ///< the instance with the least share; empty when all are attained
+};
+
 struct SurveyRow {
   std::string rule;  ///< its label
   ExpectedLossless expected = ExpectedLossless::never;
@@ -44,6 +54,7 @@ struct SurveyRow {
   double mean_acceptance = 0;
   double mean_optimal_transport_bound = 0;
   std::uint64_t branches = 0;
+  std::optional<OptimumShare> optimum;  ///< where it was asked for, of lossless rules that draft paths
   std::optional<std::uint64_t> within_p_over_l;  ///< instances where the first token stayed at most at p/l
   std::optional<SurveyCounterexample> counterexample;
 };
@@ -59,8 +70,9 @@ struct Survey {
 template <>
 const Typed<Survey>& described();
 
-/// Every surveyed rule on `instances` instances. Progress counts instances; a stop leaves the result partial.
-Survey prove_all(std::uint32_t instances, std::uint64_t seed, const Control& control);
+/// Every surveyed rule on `instances` instances, with `optimum` beside the optimum. Progress counts
+/// instances; a stop leaves the result partial.
+Survey prove_all(std::uint32_t instances, std::uint64_t seed, bool optimum, const Control& control);
 
 Listing survey_text(const Survey& survey);
 

@@ -20,6 +20,8 @@ const Typed<ExpectedLossless>& described() {
 SPECLAB_RESULT(SurveyCounterexample, "survey_counterexample", command, tokens, probability,
                target_probability);
 
+SPECLAB_RESULT(OptimumShare, "optimum_share", proved, attained, mean, least, command);
+
 template <>
 const Typed<SurveyRow>& described() {
   using R = SurveyRow;
@@ -28,7 +30,7 @@ const Typed<SurveyRow>& described() {
       {{"rule", &R::rule},
        {"expected_lossless", &R::expected},
        SPECLAB_FIELDS(R, as_expected, instances, lossless, worst_tv, mean_acceptance,
-                      mean_optimal_transport_bound, branches, within_p_over_l, counterexample)});
+                      mean_optimal_transport_bound, branches, optimum, within_p_over_l, counterexample)});
   return type;
 }
 
@@ -62,6 +64,10 @@ Listing survey_text(const Survey& survey) {
   Table rules{"rules",
               "Rules over random instances",
               {"rule", "lossless", "worst TV", "acceptance", "bound", "branches", "remark"}};
+  Table optimum{"optimum",
+                "Tokens of a round beside the most of any lossless scheme",
+                {"rule", "mean share", "least share", "attained", "proved"}};
+  std::string farthest;
   Table bounds{"bounds", "First token's probability at most p/l", {"rule", "instances"}};
   std::string refuted;
   for (const SurveyRow& row : survey.rules) {
@@ -73,6 +79,12 @@ Listing survey_text(const Survey& survey) {
                           rounded_cell(row.mean_optimal_transport_bound),
                           count_cell(row.branches),
                           remark(row)});
+    if (const auto& share = row.optimum) {
+      optimum.rows.push_back({text_cell(row.rule), rounded_cell(share->mean), rounded_cell(share->least),
+                              share_cell(share->attained, row.instances),
+                              share_cell(share->proved, row.instances)});
+      if (!share->command.empty()) farthest += fmt::format("{}:\n  {}\n", row.rule, share->command);
+    }
     if (row.within_p_over_l)
       bounds.rows.push_back({text_cell(row.rule), share_cell(*row.within_p_over_l, row.instances)});
     if (const auto& counter = row.counterexample) {
@@ -83,6 +95,8 @@ Listing survey_text(const Survey& survey) {
   }
   Listing out;
   out += std::move(rules);
+  if (!optimum.rows.empty()) out += std::move(optimum);
+  if (!farthest.empty()) out += "\nWhere each of them has its least share:\n" + farthest;
   if (!bounds.rows.empty()) out += std::move(bounds);
   out += "\nWhere each lossy rule is furthest from the target:\n" + refuted;
   return out;

@@ -30,15 +30,22 @@ TEST_CASE("the branch bound holds") {
 }
 
 TEST_CASE("a survey: every rule as expected, and the same twice") {
-  const Survey survey = prove_all(8, 1, Control{});
+  const Survey survey = prove_all(8, 1, true, Control{});
   CHECK(survey.as_expected);
   CHECK(survey.rules.size() == survey_tasks().size());
-  CHECK(json_of(survey) == json_of(prove_all(8, 1, Control{})));
+  CHECK(json_of(survey) == json_of(prove_all(8, 1, true, Control{})));
   for (const SurveyRow& row : survey.rules) {
     CAPTURE(row.rule);
     if (row.expected == ExpectedLossless::always) {
       CHECK(std::get<std::string>(row.worst_tv) == "0");
       CHECK(row.mean_acceptance <= row.mean_optimal_transport_bound + 1e-12);
+      if (row.optimum) {
+        CHECK(row.optimum->proved == row.instances);
+        CHECK((row.optimum->least == 1) == (row.optimum->attained == row.instances));
+        CHECK(row.optimum->mean <= 1 + 1e-12);
+      }
+      if (row.rule == "block") CHECK(row.optimum.value().attained == row.instances);
+      if (row.rule == "match") CHECK(row.optimum.value().least < 1);
     } else if (row.expected == ExpectedLossless::never) {
       CHECK(row.counterexample.has_value());
     }

@@ -1,0 +1,295 @@
+#include "analysis/exact/optimum.hpp"
+
+#include <coin/Clp_C_Interface.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <memory>
+#include <set>
+#include <stdexcept>
+#include <utility>
+#include <vector>
+
+#include "analysis/exact/sparse_solution.hpp"
+#include "core/stop.hpp"
+
+namespace speclab {
+
+namespace {
+
+using Tokens = std::vector<Token>;
+
+/// A string that may be emitted, with its probability under the target.
+struct Emission {
+  Rational probability;
+  int parent = -1;  ///< the string without its last token; none of one token
+  int length = 0;
+};
+
+/// A set of drafted paths.
+struct Outcome {
+  Rational probability;
+  std::vector<int> emissions;  ///< what may be emitted after it
+};
+
+/// What a program is made of. Rows are outcomes, then emissions; columns the couplings z, then h of the
+/// emissions that are not whole.
+struct Coupling {
+  std::vector<Emission> emissions;  ///< each after its parent
+  std::vector<Outcome> outcomes;
+  int whole = 0;  ///< tokens of the longest emissions
+
+  int rows() const { return static_cast<int>(outcomes.size() + emissions.size()); }
+  int row_of(int emission) const { return static_cast<int>(outcomes.size()) + emission; }
+};
+
+/// Strings of 1 to `length` tokens of positive probability, by their tokens.
+template <class Use>
+void for_each_string(ModelRef<Rational> model, Tokens& context, std::size_t begin, int length,
+                     const Rational& before, const Use& use) {
+  if (length == 0) return;
+  std::vector<Rational> scratch;
+  const BasicRow<Rational> next = model.next(context, scratch);
+  const std::vector<Rational> row(next.probabilities, next.probabilities + next.size);
+  for (Token id = 0; id < static_cast<Token>(row.size()); ++id) {
+    end_if_stopped();
+    const Rational& probability = row[static_cast<std::size_t>(id)];
+    if (!(probability > Rational(0))) continue;
+    context.push_back(id);
+    const Rational joint = before * probability;
+    use(Tokens(context.begin() + static_cast<std::ptrdiff_t>(begin), context.end()), joint);
+    for_each_string(model, context, begin, length - 1, joint, use);
+    context.pop_back();
+  }
+}
+
+Coupling coupling_of(ModelRef<Rational> target, ModelRef<Rational> draft, std::int32_t gamma,
+                     std::int32_t paths, std::span<const Token> given) {
+  Coupling coupling;
+  coupling.whole = gamma + 1;
+  Tokens context(given.begin(), given.end());
+  std::map<Tokens, int> emission_of;
+  for_each_string(target, context, given.size(), gamma + 1, Rational(1),
+                  [&](const Tokens& tokens, const Rational& probability) {
+                    const int parent =
+                        tokens.size() == 1 ? -1 : emission_of.at(Tokens(tokens.begin(), tokens.end() - 1));
+                    emission_of.emplace(tokens, static_cast<int>(coupling.emissions.size()));
+                    coupling.emissions.push_back({probability, parent, static_cast<int>(tokens.size())});
+                  });
+  std::map<Tokens, std::vector<int>> after;  // what may be emitted after a prefix
+  for (const auto& [tokens, emission] : emission_of)
+    after[Tokens(tokens.begin(), tokens.end() - 1)].push_back(emission);
+
+  std::map<Tokens, Rational> path_law;
+  for_each_string(draft, context, given.size(), gamma, Rational(1),
+                  [&](const Tokens& tokens, const Rational& probability) {
+                    if (static_cast<std::int32_t>(tokens.size()) == gamma)
+                      path_law.emplace(tokens, probability);
+                  });
+  std::map<std::set<Tokens>, Rational> sets{{{}, Rational(1)}};
+  for (std::int32_t path = 0; path < paths; ++path) {
+    std::map<std::set<Tokens>, Rational> more;
+    for (const auto& [set, probability] : sets) {
+      for (const auto& [tokens, share] : path_law) {
+        end_if_stopped();
+        std::set<Tokens> with = set;
+        with.insert(tokens);
+        more[std::move(with)] += probability * share;
+      }
+    }
+    sets = std::move(more);
+  }
+  for (const auto& [set, probability] : sets) {
+    Outcome outcome{probability, {}};
+    std::set<Tokens> prefixes;
+    for (const Tokens& path : set) {
+      for (auto end = path.begin();; ++end) {
+        prefixes.emplace(path.begin(), end);
+        if (end == path.end()) break;
+      }
+    }
+    for (const Tokens& prefix : prefixes) {
+      const auto found = after.find(prefix);
+      if (found != after.end())
+        outcome.emissions.insert(outcome.emissions.end(), found->second.begin(), found->second.end());
+    }
+    coupling.outcomes.push_back(std::move(outcome));
+  }
+  return coupling;
+}
+
+/// The program in columns, with its exact numbers.
+struct Program {
+  std::vector<SparseVector> columns;
+  std::vector<int> value;  ///< of a column in the objective: tokens
+  std::vector<Rational> right;
+};
+
+Program program_of(const Coupling& coupling) {
+  Program program;
+  for (std::size_t outcome = 0; outcome < coupling.outcomes.size(); ++outcome) {
+    for (const int emission : coupling.outcomes[outcome].emissions) {
+      program.columns.push_back(
+          {{static_cast<int>(outcome), Rational(1)}, {coupling.row_of(emission), Rational(1)}});
+      program.value.push_back(coupling.emissions[static_cast<std::size_t>(emission)].length);
+    }
+  }
+  // sum z - p(e) h(e) + p(e) h(parent) = 0, with h(e) = 1 of whole emissions.
+  std::vector<int> column_of(coupling.emissions.size(), -1);
+  program.right.assign(static_cast<std::size_t>(coupling.rows()), Rational(0));
+  for (std::size_t outcome = 0; outcome < coupling.outcomes.size(); ++outcome)
+    program.right[outcome] = coupling.outcomes[outcome].probability;
+  for (int emission = 0; emission < static_cast<int>(coupling.emissions.size()); ++emission) {
+    const Emission& one = coupling.emissions[static_cast<std::size_t>(emission)];
+    const int row = coupling.row_of(emission);
+    if (one.length == coupling.whole) {
+      program.right[static_cast<std::size_t>(row)] = one.probability;
+    } else {
+      column_of[static_cast<std::size_t>(emission)] = static_cast<int>(program.columns.size());
+      program.columns.push_back({{row, -one.probability}});
+      program.value.push_back(0);
+    }
+    if (one.parent >= 0) {
+      const int parent = column_of[static_cast<std::size_t>(one.parent)];
+      program.columns[static_cast<std::size_t>(parent)].emplace_back(row, one.probability);
+    }
+  }
+  return program;
+}
+
+/// Where a program's optimum is, in doubles.
+struct Solved {
+  double value = 0;
+  std::vector<double> multipliers;  ///< by row
+  std::vector<int> basic;           ///< columns; from their number on, the slacks of rows
+};
+
+Solved solve(const Program& program) {
+  const std::unique_ptr<Clp_Simplex, void (*)(Clp_Simplex*)> model(Clp_newModel(), Clp_deleteModel);
+  std::vector<CoinBigIndex> start{0};
+  std::vector<int> rows;
+  std::vector<double> values;
+  for (const SparseVector& column : program.columns) {
+    for (const auto& [row, value] : column) {
+      rows.push_back(row);
+      values.push_back(static_cast<double>(value));
+    }
+    start.push_back(static_cast<CoinBigIndex>(rows.size()));
+  }
+  std::vector<double> right;
+  for (const Rational& value : program.right) right.push_back(static_cast<double>(value));
+  const std::vector<double> objective(program.value.begin(), program.value.end());
+  const auto columns = static_cast<int>(program.columns.size());
+  Clp_setLogLevel(model.get(), 0);
+  Clp_loadProblem(model.get(), columns, static_cast<int>(right.size()), start.data(), rows.data(),
+                  values.data(), nullptr, nullptr, objective.data(), right.data(), right.data());
+  Clp_setOptimizationDirection(model.get(), -1);
+  Clp_setPrimalTolerance(model.get(), 1e-9);
+  Clp_setDualTolerance(model.get(), 1e-9);
+  Clp_dual(model.get(), 0);
+  Clp_primal(model.get(), 0);
+  if (Clp_status(model.get()) != 0) throw std::runtime_error("the linear program was not solved");
+  Solved solved;
+  solved.value = Clp_objectiveValue(model.get());
+  const double* multipliers = Clp_dualRowSolution(model.get());
+  solved.multipliers.assign(multipliers, multipliers + right.size());
+  constexpr int is_basic = 1;
+  for (int column = 0; column < columns; ++column) {
+    if (Clp_getColumnStatus(model.get(), column) == is_basic) solved.basic.push_back(column);
+  }
+  for (int row = 0; row < static_cast<int>(right.size()); ++row) {
+    if (Clp_getRowStatus(model.get(), row) == is_basic) solved.basic.push_back(columns + row);
+  }
+  return solved;
+}
+
+/// The multipliers of emissions t made feasible in exact arithmetic, t(u) <= sum over a of p(a | u) t(u a),
+/// with the least multipliers of outcomes beside them, max over e of |e| - t(e): their value.
+Rational value_of_multipliers(const Coupling& coupling, const std::vector<double>& multipliers) {
+  const std::size_t count = coupling.emissions.size();
+  std::vector<Rational> t(count);
+  std::vector<Rational> below(count);  // sum over a of p(u a) t(u a)
+  Rational value;
+  for (std::size_t emission = count; emission-- > 0;) {
+    const Emission& one = coupling.emissions[emission];
+    t[emission] =
+        Rational(multipliers[static_cast<std::size_t>(coupling.row_of(static_cast<int>(emission)))]);
+    if (one.length == coupling.whole) {
+      value += one.probability * t[emission];
+    } else {
+      t[emission] = std::min(t[emission], below[emission] / one.probability);
+    }
+    if (one.parent >= 0) below[static_cast<std::size_t>(one.parent)] += one.probability * t[emission];
+  }
+  for (const Outcome& outcome : coupling.outcomes) {
+    end_if_stopped();
+    std::optional<Rational> most;
+    for (const int emission : outcome.emissions) {
+      const auto at = static_cast<std::size_t>(emission);
+      const Rational gain = Rational(coupling.emissions[at].length) - t[at];
+      if (!most || gain > *most) most = gain;
+    }
+    value += outcome.probability * *most;
+  }
+  return value;
+}
+
+/// The value of a basis, when it is optimal in exact arithmetic.
+std::optional<Rational> proved_value(const Program& program, const std::vector<int>& basic) {
+  const std::size_t rows = program.right.size();
+  const int columns = static_cast<int>(program.columns.size());
+  if (basic.size() != rows) return std::nullopt;
+  std::vector<SparseVector> basis;
+  std::vector<SparseVector> transposed(rows);
+  std::vector<Rational> values;
+  for (std::size_t place = 0; place < basic.size(); ++place) {
+    const int column = basic[place];
+    basis.push_back(column < columns ? program.columns[static_cast<std::size_t>(column)]
+                                     : SparseVector{{column - columns, Rational(1)}});
+    for (const auto& [row, value] : basis.back())
+      transposed[static_cast<std::size_t>(row)].emplace_back(static_cast<int>(place), value);
+    values.emplace_back(column < columns ? program.value[static_cast<std::size_t>(column)] : 0);
+  }
+  const auto point = solve_exactly(basis, program.right);
+  const auto multipliers = solve_exactly(transposed, values);
+  if (!point || !multipliers) return std::nullopt;
+  Rational value;
+  for (std::size_t place = 0; place < basic.size(); ++place) {
+    const Rational& x = (*point)[place];
+    if (basic[place] < columns ? x < Rational(0) : x != Rational(0)) return std::nullopt;
+    value += values[place] * x;
+  }
+  for (std::size_t column = 0; column < program.columns.size(); ++column) {
+    Rational priced;
+    for (const auto& [row, entry] : program.columns[column])
+      priced += entry * (*multipliers)[static_cast<std::size_t>(row)];
+    if (priced < Rational(program.value[column])) return std::nullopt;
+  }
+  return value;
+}
+
+}  // namespace
+
+double optimum_variables(std::size_t draft_support, std::size_t target_support, std::int32_t gamma,
+                         std::int32_t paths) {
+  const double strings = std::pow(static_cast<double>(draft_support), gamma);
+  double outcomes = 1;  // multisets of paths
+  for (std::int32_t path = 0; path < paths; ++path) outcomes *= (strings + path) / (path + 1);
+  const double prefixes = 1.0 + static_cast<double>(gamma) * paths;
+  return outcomes * prefixes * static_cast<double>(target_support);
+}
+
+Optimum optimum(ModelRef<Rational> target, ModelRef<Rational> draft, std::int32_t gamma, std::int32_t paths,
+                std::span<const Token> context) {
+  const Coupling coupling = coupling_of(target, draft, gamma, paths, context);
+  const Program program = program_of(coupling);
+  const Solved solved = solve(program);
+  return {.expected_emitted = solved.value,
+          .proved = proved_value(program, solved.basic),
+          .upper_bound = value_of_multipliers(coupling, solved.multipliers),
+          .outcomes = coupling.outcomes.size(),
+          .variables = program.columns.size()};
+}
+
+}  // namespace speclab

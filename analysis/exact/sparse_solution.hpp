@@ -1,0 +1,21 @@
+// Sparse systems of linear equations in exact fractions.
+#pragma once
+
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "analysis/exact/rational.hpp"
+
+namespace speclab {
+
+/// Coefficients by index.
+using SparseVector = std::vector<std::pair<int, Rational>>;
+
+/// x with sum over j of x[j] columns[j] = right, for as many columns as equations; none when the columns
+/// depend on one another. By elimination with the pivot of least fill-in: fast where a permutation is nearly
+/// triangular, as bases of transport problems are.
+std::optional<std::vector<Rational>> solve_exactly(const std::vector<SparseVector>& columns,
+                                                   std::vector<Rational> right);
+
+}  // namespace speclab

@@ -1,0 +1,54 @@
+#include <fmt/format.h>
+
+#include "analysis/exact/enumeration_program.hpp"
+#include "analysis/exact/optimum.hpp"
+#include "experiments/format/config_error.hpp"
+#include "experiments/verify/prove/proof.hpp"
+
+namespace speclab {
+
+namespace {
+
+ProofNumber in_arithmetic(const Rational& value, Arithmetic arithmetic) {
+  if (arithmetic == Arithmetic::rational) return value.str();
+  return static_cast<double>(value);
+}
+
+}  // namespace
+
+void check_optimum(const ProofTask& task) {
+  if (task.gamma < 1) throw ConfigError("/gamma", "the optimum is of one drafted token or more");
+  const auto paths = make_rule(task.rule, task.gamma).enumerated->independent_paths();
+  if (!paths) {
+    throw ConfigError(
+        "/rule/kind",
+        fmt::format("\"{}\" drafts a tree; the optimum is of paths that are drafted independently",
+                    task.rule.name()));
+  }
+  const double variables =
+      optimum_variables(largest_support(task.draft), largest_support(task.target), task.gamma, *paths);
+  if (variables <= max_optimum_variables) return;
+  throw ConfigError(
+      "/gamma",
+      fmt::format("the optimum is of up to {:.3g} variables; the limit is {:.3g}: lower gamma "
+                  "({}), the number of drafts ({}) or the vocabulary ({})",
+                  variables, max_optimum_variables, task.gamma, *paths, task.target.front().size()));
+}
+
+ProofOptimum optimum_of(const ProofTask& task, Arithmetic arithmetic) {
+  check_optimum(task);
+  const ExactTable<Rational> target(task.target);
+  const ExactTable<Rational> draft(task.draft);
+  const std::int32_t paths = *make_rule(task.rule, task.gamma).enumerated->independent_paths();
+  const Optimum found =
+      optimum(ModelRef<Rational>(target), ModelRef<Rational>(draft), task.gamma, paths, task.context);
+  return {.paths = paths,
+          .expected_emitted =
+              found.proved ? in_arithmetic(*found.proved, arithmetic) : ProofNumber(found.expected_emitted),
+          .proved = found.proved.has_value(),
+          .upper_bound = in_arithmetic(found.upper_bound, arithmetic),
+          .outcomes = found.outcomes,
+          .variables = found.variables};
+}
+
+}  // namespace speclab

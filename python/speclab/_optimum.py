@@ -1,0 +1,58 @@
+"""The most tokens that any lossless scheme emits in a round."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+from . import _core
+from ._arrays import integer
+from ._proofs import MOST_GAMMA, Number
+from .models import ModelLike, as_exact, in_its_place, same_vocab
+
+
+@dataclass(frozen=True)
+class Optimum:
+    """The most tokens that any lossless scheme emits in one round, given the drafted paths."""
+
+    expected_emitted: Number  #: a Fraction when `proved`, else a float to about 1e-9
+    proved: bool  #: the solver's basis is optimal in exact arithmetic
+    upper_bound: Fraction  #: proved: no lossless scheme emits more
+    outcomes: int  #: different sets of drafted paths
+    variables: int  #: of the linear program
+
+
+def optimum(
+    target: ModelLike, draft: ModelLike, gamma: int = 1, *, drafts: int = 1, context: Sequence[int] = ()
+) -> Optimum:
+    """The most tokens that any lossless scheme emits in one round, as a linear program over all ways to emit a string
+    given the drafted paths, with a proof in fractions.
+
+    A scheme emits a prefix of a drafted path and one token more; completed by plain decoding, the emitted string must have
+    the target's distribution. With one drafted token that is optimal transport (Sun et al. 2023, "SpecTr"); with one path
+    block verification attains it (Sun et al. 2024).
+
+    Args:
+        target, draft: rows [V] or [V^n, V], functions of the context, or Models, as `prove` takes them.
+        gamma: drafted tokens of a path, 1 to 64.
+        drafts: paths, each drawn from the draft, independently of the others.
+        context: ids before the round.
+
+    Raises:
+        ValueError: rows that are no distributions, or a program of more than 3 10^5 variables.
+
+    >>> optimum([1/3, 2/3], [2/3, 1/3], 2).expected_emitted
+    Fraction(20, 9)
+    >>> from speclab import prove
+    >>> prove("token", [1/3, 2/3], [2/3, 1/3], 2).expected_emitted
+    Fraction(19, 9)
+    """
+    target_rows, target_vocab = as_exact(target, "target")
+    draft_rows, draft_vocab = as_exact(in_its_place(draft, target_vocab), "draft")
+    vocab = same_vocab(target_vocab, draft_vocab)
+    seen = [integer(token, "context", 0, vocab - 1) for token in context]
+    paths = integer(drafts, "drafts", 1, 64)
+    return Optimum(
+        **_core.optimum_exactly(target_rows, draft_rows, vocab, integer(gamma, "gamma", 1, MOST_GAMMA), paths, seen)
+    )

@@ -1,0 +1,92 @@
+"""The optimum of a round beside another formulation, solved by HiGHS: no h, a row for each whole string."""
+
+import itertools
+from fractions import Fraction
+
+import highspy
+import numpy as np
+import pytest
+
+import speclab
+
+
+def row(generator, vocab):
+    weights = generator.integers(0, 10, vocab)
+    return (weights if weights.sum() else np.ones(vocab)) / max(weights.sum(), 1)
+
+
+def probability(rows, tokens, memory):
+    """Of the tokens, from rows [V] or [V, V] by the last token, 0 at first."""
+    product, last = 1.0, 0
+    for token in tokens:
+        product *= rows[last][token] if memory else rows[token]
+        last = token
+    return product
+
+
+def by_highs(target, draft, gamma, drafts, memory):
+    """Maximises the emitted tokens over the couplings of ordered drafts with emissions."""
+    vocab = np.shape(target)[-1]
+    strings = list(itertools.product(range(vocab), repeat=gamma))
+    outcomes = [(paths, np.prod([probability(draft, path, memory) for path in paths]))
+                for paths in itertools.product(strings, repeat=drafts)]
+    outcomes = [(paths, weight) for paths, weight in outcomes if weight > 0]
+    whole = [s for s in itertools.product(range(vocab), repeat=gamma + 1) if probability(target, s, memory) > 0]
+    model = highspy.Highs()
+    model.silent()
+    completed = {s: [] for s in whole}
+    emitted = []
+    for paths, weight in outcomes:
+        here = []
+        for emission in {path[:n] + (token,) for path in paths for n in range(gamma + 1) for token in range(vocab)}:
+            if probability(target, emission, memory) == 0:
+                continue
+            z = model.addVariable(lb=0)
+            here.append(z)
+            emitted.append(len(emission) * z)
+            for s in whole:
+                if s[: len(emission)] == emission:
+                    completed[s].append(z * (1 / probability(target, emission, memory)))
+        model.addConstr(sum(here) == weight)
+    for terms in completed.values():
+        model.addConstr(sum(terms) == 1)
+    model.maximize(sum(emitted))
+    assert model.getModelStatus() == highspy.HighsModelStatus.kOptimal
+    return model.getObjectiveValue()
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_another_solver_agrees(seed):
+    generator = np.random.default_rng(seed)
+    vocab, gamma, drafts = [(2, 1, 1), (3, 1, 2), (2, 2, 1), (2, 2, 2), (3, 2, 1), (2, 3, 1)][seed % 6]
+    memory = seed >= 6
+    make = (lambda: [row(generator, vocab) for _ in range(vocab)]) if memory else (lambda: row(generator, vocab))
+    target, draft = make(), make()
+    found = speclab.optimum(target, draft, gamma, drafts=drafts)
+    assert found.proved and isinstance(found.expected_emitted, Fraction)
+    assert float(found.expected_emitted) == pytest.approx(by_highs(target, draft, gamma, drafts, memory), abs=1e-7)
+    assert found.expected_emitted <= found.upper_bound <= found.expected_emitted + Fraction(1, 10**9)
+
+
+def test_block_verification_attains_it_and_the_program_says_the_same():
+    target, draft = [[.5, .3, .2], [.1, .1, .8], [1 / 3] * 3], [[.1, .3, .6], [.4, .4, .2], [.2, .3, .5]]
+    for gamma in (1, 2, 3):
+        best = speclab.optimum(target, draft, gamma).expected_emitted
+        assert best == speclab.prove("block", target, draft, gamma).expected_emitted
+        assert best >= speclab.prove("token", target, draft, gamma).expected_emitted
+
+
+def test_a_function_and_a_context():
+    rows = [[.5, .5], [.9, .1]]
+    by_rows = speclab.optimum(rows, [.3, .7], 2, context=[1])
+    by_function = speclab.optimum(lambda tokens: rows[tokens[-1] if tokens else 0], [.3, .7], 2, context=[1])
+    assert by_rows.expected_emitted == by_function.expected_emitted != speclab.optimum(rows, [.3, .7], 2).expected_emitted
+
+
+def test_what_cannot_be_is_refused():
+    with pytest.raises(ValueError, match="gamma"):
+        speclab.optimum([.5, .5], [.5, .5], 0)
+    with pytest.raises(ValueError, match="variables.*lower gamma"):
+        speclab.optimum([.1] * 10, [.1] * 10, 5)
+    with pytest.raises(ValueError, match="drafts"):
+        speclab.optimum([.5, .5], [.5, .5], 1, drafts=0)
