@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "analysis/exact/context_chain.hpp"
+#include "analysis/exact/drafting.hpp"
 #include "analysis/exact/enumerable_rule.hpp"
 #include "analysis/exact/model_ref.hpp"
 #include "analysis/exact/rational.hpp"
@@ -54,8 +55,8 @@ class EnumerationProgram {
   virtual double branch_bound(std::int32_t gamma, std::size_t draft_support,
                               std::size_t target_support) const = 0;
 
-  /// The paths of gamma tokens that are drafted independently of one another; none of trees.
-  virtual std::optional<std::int32_t> independent_paths() const = 0;
+  /// How its tokens are drafted; none where the shape depends on the draft's rows.
+  virtual std::optional<Drafting> drafting() const = 0;
 
   /// Decides about one draft, position by position (PositionRule).
   virtual bool decides_by_position() const = 0;
@@ -64,13 +65,6 @@ class EnumerationProgram {
 };
 
 namespace detail {
-
-/// Ways to draw `count` different ids of `support`, in order; fewer ids than that are all drawn.
-inline double arrangements(std::size_t support, std::size_t count) {
-  double ways = 1;
-  for (std::size_t i = 0; i < std::min(support, count); ++i) ways *= static_cast<double>(support - i);
-  return ways;
-}
 
 template <class Rule>
 class EnumerationProgramOf final : public EnumerationProgram {
@@ -112,23 +106,21 @@ class EnumerationProgramOf final : public EnumerationProgram {
     } else if constexpr (GrowingRule<Rule>) {
       return (rule_.nodes + 1) * emitted;
     } else if constexpr (AnyTreeRule<Rule>) {
-      double ways = 1;
-      for (std::int32_t node = -1; node < rule_.tree->size(); ++node) {
-        ways *= arrangements(draft_support, rule_.tree->children(node).size());
-      }
-      return ways * (rule_.tree->size() + 1) * emitted;
+      return drafted_trees(*rule_.tree, draft_support) * (rule_.tree->size() + 1) * emitted;
     } else {
       return std::pow(static_cast<double>(draft_support), gamma) * (gamma + 1) * emitted;
     }
   }
 
-  std::optional<std::int32_t> independent_paths() const override {
+  std::optional<Drafting> drafting() const override {
     if constexpr (PathsRule<Rule>) {
-      return rule_.paths;
-    } else if constexpr (GrowingRule<Rule> || AnyTreeRule<Rule>) {
+      return Drafting{.paths = rule_.paths};
+    } else if constexpr (GrowingRule<Rule>) {
       return std::nullopt;
+    } else if constexpr (AnyTreeRule<Rule>) {
+      return Drafting{.tree = rule_.tree};
     } else {
-      return 1;
+      return Drafting{};
     }
   }
 

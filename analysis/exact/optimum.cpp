@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <map>
 #include <memory>
 #include <set>
@@ -64,8 +65,94 @@ void for_each_string(ModelRef<Rational> model, Tokens& context, std::size_t begi
   }
 }
 
+/// The strings that were drafted: each path from the root, the empty one among them.
+using Drafted = std::set<Tokens>;
+
+Drafted with_path(Drafted drafted, const Tokens& path) {
+  for (std::size_t length = 0; length <= path.size(); ++length)
+    drafted.emplace(path.begin(), path.begin() + static_cast<std::ptrdiff_t>(length));
+  return drafted;
+}
+
+std::map<Drafted, Rational> law_of_paths(ModelRef<Rational> draft, Tokens& context, std::int32_t gamma,
+                                         std::int32_t paths) {
+  std::vector<std::pair<Tokens, Rational>> path_law;
+  for_each_string(draft, context, context.size(), gamma, Rational(1),
+                  [&](const Tokens& tokens, const Rational& probability) {
+                    if (static_cast<std::int32_t>(tokens.size()) == gamma)
+                      path_law.emplace_back(tokens, probability);
+                  });
+  std::map<Drafted, Rational> law{{{}, Rational(1)}};
+  for (std::int32_t path = 0; path < paths; ++path) {
+    std::map<Drafted, Rational> more;
+    for (const auto& [drafted, probability] : law) {
+      for (const auto& [tokens, share] : path_law) {
+        end_if_stopped();
+        more[with_path(drafted, tokens)] += probability * share;
+      }
+    }
+    law = std::move(more);
+  }
+  return law;
+}
+
+/// As draw_tree of core/round/tree_round.hpp draws it.
+std::map<Drafted, Rational> law_of_tree(ModelRef<Rational> draft, Tokens& context, std::int32_t gamma,
+                                        const DraftTree& tree) {
+  std::map<Drafted, Rational> law;
+  const std::size_t begin = context.size();
+  std::vector<Tokens> strings(static_cast<std::size_t>(tree.size()));  // of nodes; empty where there is none
+  const auto next = [&](const Tokens& string) {
+    context.insert(context.end(), string.begin(), string.end());
+    std::vector<Rational> scratch;
+    const BasicRow<Rational> row = draft.next(context, scratch);
+    std::vector<Rational> copy(row.probabilities, row.probabilities + row.size);
+    context.resize(begin);
+    return copy;
+  };
+  const std::function<void(std::int32_t, const Rational&)> draw_after = [&](std::int32_t node,
+                                                                            const Rational& probability) {
+    end_if_stopped();
+    if (node == tree.size()) {
+      Drafted drafted{{}};
+      for (const Tokens& string : strings) drafted.insert(string);
+      law[std::move(drafted)] += probability;
+      return;
+    }
+    const Tokens here = node < 0 ? Tokens() : strings[static_cast<std::size_t>(node)];
+    const auto children = tree.children(node);
+    if ((node >= 0 && here.empty()) || static_cast<std::int32_t>(here.size()) >= gamma || children.empty()) {
+      draw_after(node + 1, probability);
+      return;
+    }
+    const std::function<void(std::size_t, std::vector<Rational>, const Rational&)> draw_child =
+        [&](std::size_t child, const std::vector<Rational>& left, const Rational& before) {
+          Rational total;
+          for (const Rational& weight : left) total += weight;
+          if (child == children.size() || total == Rational(0)) {
+            draw_after(node + 1, before);
+            return;
+          }
+          Tokens& string = strings[static_cast<std::size_t>(children[child])];
+          for (Token id = 0; id < static_cast<Token>(left.size()); ++id) {
+            const Rational& weight = left[static_cast<std::size_t>(id)];
+            if (!(weight > Rational(0))) continue;
+            string = here;
+            string.push_back(id);
+            std::vector<Rational> rest = left;
+            rest[static_cast<std::size_t>(id)] = Rational(0);
+            draw_child(child + 1, std::move(rest), before * weight / total);
+          }
+          string.clear();
+        };
+    draw_child(0, next(here), probability);
+  };
+  draw_after(-1, Rational(1));
+  return law;
+}
+
 Coupling coupling_of(ModelRef<Rational> target, ModelRef<Rational> draft, std::int32_t gamma,
-                     std::int32_t paths, std::span<const Token> given) {
+                     const Drafting& drafting, std::span<const Token> given) {
   Coupling coupling;
   coupling.whole = gamma + 1;
   Tokens context(given.begin(), given.end());
@@ -81,36 +168,12 @@ Coupling coupling_of(ModelRef<Rational> target, ModelRef<Rational> draft, std::i
   for (const auto& [tokens, emission] : emission_of)
     after[Tokens(tokens.begin(), tokens.end() - 1)].push_back(emission);
 
-  std::map<Tokens, Rational> path_law;
-  for_each_string(draft, context, given.size(), gamma, Rational(1),
-                  [&](const Tokens& tokens, const Rational& probability) {
-                    if (static_cast<std::int32_t>(tokens.size()) == gamma)
-                      path_law.emplace(tokens, probability);
-                  });
-  std::map<std::set<Tokens>, Rational> sets{{{}, Rational(1)}};
-  for (std::int32_t path = 0; path < paths; ++path) {
-    std::map<std::set<Tokens>, Rational> more;
-    for (const auto& [set, probability] : sets) {
-      for (const auto& [tokens, share] : path_law) {
-        end_if_stopped();
-        std::set<Tokens> with = set;
-        with.insert(tokens);
-        more[std::move(with)] += probability * share;
-      }
-    }
-    sets = std::move(more);
-  }
-  for (const auto& [set, probability] : sets) {
+  const std::map<Drafted, Rational> law = drafting.tree ? law_of_tree(draft, context, gamma, *drafting.tree)
+                                                        : law_of_paths(draft, context, gamma, drafting.paths);
+  for (const auto& [strings, probability] : law) {
     Outcome outcome{probability, {}};
-    std::set<Tokens> prefixes;
-    for (const Tokens& path : set) {
-      for (auto end = path.begin();; ++end) {
-        prefixes.emplace(path.begin(), end);
-        if (end == path.end()) break;
-      }
-    }
-    for (const Tokens& prefix : prefixes) {
-      const auto found = after.find(prefix);
+    for (const Tokens& string : strings) {
+      const auto found = after.find(string);
       if (found != after.end())
         outcome.emissions.insert(outcome.emissions.end(), found->second.begin(), found->second.end());
     }
@@ -272,17 +335,23 @@ std::optional<Rational> proved_value(const Program& program, const std::vector<i
 }  // namespace
 
 double optimum_variables(std::size_t draft_support, std::size_t target_support, std::int32_t gamma,
-                         std::int32_t paths) {
-  const double strings = std::pow(static_cast<double>(draft_support), gamma);
-  double outcomes = 1;  // multisets of paths
-  for (std::int32_t path = 0; path < paths; ++path) outcomes *= (strings + path) / (path + 1);
-  const double prefixes = 1.0 + static_cast<double>(gamma) * paths;
-  return outcomes * prefixes * static_cast<double>(target_support);
+                         const Drafting& drafting) {
+  double outcomes = 1;
+  double strings = 1;
+  if (drafting.tree) {
+    outcomes = drafted_trees(*drafting.tree, draft_support);
+    strings += drafting.tree->size();
+  } else {
+    const double paths = std::pow(static_cast<double>(draft_support), gamma);
+    for (std::int32_t path = 0; path < drafting.paths; ++path) outcomes *= (paths + path) / (path + 1);
+    strings += static_cast<double>(gamma) * drafting.paths;
+  }
+  return outcomes * strings * static_cast<double>(target_support);
 }
 
-Optimum optimum(ModelRef<Rational> target, ModelRef<Rational> draft, std::int32_t gamma, std::int32_t paths,
-                std::span<const Token> context) {
-  const Coupling coupling = coupling_of(target, draft, gamma, paths, context);
+Optimum optimum(ModelRef<Rational> target, ModelRef<Rational> draft, std::int32_t gamma,
+                const Drafting& drafting, std::span<const Token> context) {
+  const Coupling coupling = coupling_of(target, draft, gamma, drafting, context);
   const Program program = program_of(coupling);
   const Solved solved = solve(program);
   return {.expected_emitted = solved.value,

@@ -180,7 +180,7 @@ nb::dict optimum_exactly(nb::handle given_target, nb::handle given_draft, std::i
                          std::int32_t gamma, std::int32_t paths, const std::vector<Token>& context) {
   const ExactModel<Rational> target(given_target, vocab);
   const ExactModel<Rational> draft(given_draft, vocab);
-  const double variables = optimum_variables(draft.support(), target.support(), gamma, paths);
+  const double variables = optimum_variables(draft.support(), target.support(), gamma, {.paths = paths});
   if (variables > max_optimum_variables) {
     throw nb::value_error(
         fmt::format("gamma: up to {:.3g} variables, more than {:.3g}: lower gamma ({}), drafts ({}) "
@@ -189,8 +189,9 @@ nb::dict optimum_exactly(nb::handle given_target, nb::handle given_draft, std::i
             .c_str());
   }
   Watch watch;
-  const Optimum found = watch.run(
-      [&] { return optimum(target.ref(), draft.ref(), gamma, paths, std::span<const Token>(context)); });
+  const Optimum found = watch.run([&] {
+    return optimum(target.ref(), draft.ref(), gamma, {.paths = paths}, std::span<const Token>(context));
+  });
   nb::dict out;
   out["expected_emitted"] =
       found.proved ? python_number(*found.proved) : python_number(found.expected_emitted);

@@ -50,14 +50,15 @@ const Typed<ProvedRows>& described();
 /// What the rows show of a rule that reads those of another position, as a sentence; empty for `given`.
 std::string rows_words(ProvedRows rows);
 
-/// The most tokens that any lossless scheme emits in one round, with paths drafted as the rule drafts them.
+/// The most tokens that any lossless scheme emits in one round, given what the rule drafts.
 struct ProofOptimum {
-  std::int32_t paths = 1;
-  ProofNumber expected_emitted;  ///< a fraction where it is proved and the arithmetic rational
-  bool proved = false;           ///< in exact arithmetic; else to about 1e-9
-  ProofNumber upper_bound;       ///< proved: no lossless scheme emits more
-  std::size_t outcomes = 0;      ///< different sets of drafted paths
-  std::size_t variables = 0;     ///< of the linear program
+  std::optional<std::int32_t> paths = {};  ///< drafted independently
+  std::optional<std::int32_t> nodes = {};  ///< of a tree, instead
+  ProofNumber expected_emitted;            ///< a fraction where it is proved and the arithmetic rational
+  bool proved = false;                     ///< in exact arithmetic; else to about 1e-9
+  ProofNumber upper_bound;                 ///< proved: no lossless scheme emits more
+  std::size_t outcomes = 0;                ///< different sets of drafted strings
+  std::size_t variables = 0;               ///< of the linear program
 };
 
 /// What enumeration finds.
@@ -106,7 +107,8 @@ ExaminedByContext<Real> examine_by_context(const ProofTask& task);
 Proof prove(const ProofTask& task, Arithmetic arithmetic);
 
 /// The optimum for a task (analysis/exact/optimum.hpp). `check_optimum` throws ConfigError where there is
-/// none: for gamma = 0, for drafted trees, and for linear programs that are too large.
+/// none: for gamma = 0, for trees whose shape depends on the draft, and for linear programs that are too
+/// large.
 ProofOptimum optimum_of(const ProofTask& task, Arithmetic arithmetic);
 void check_optimum(const ProofTask& task);
 

@@ -60,7 +60,8 @@ const Typed<ProvedRows>& described() {
 
 SPECLAB_RESULT(Counterexample, "counterexample", tokens, probability, target_probability);
 
-SPECLAB_RESULT(ProofOptimum, "optimum", paths, expected_emitted, proved, upper_bound, outcomes, variables);
+SPECLAB_RESULT(ProofOptimum, "optimum", paths, nodes, expected_emitted, proved, upper_bound, outcomes,
+               variables);
 
 template <>
 const Typed<Proof>& described() {
@@ -123,9 +124,10 @@ std::string shown_rows(const std::optional<std::vector<std::vector<ProofNumber>>
 }
 
 std::string optimum_words(const ProofOptimum& optimum) {
-  const std::string scheme =
-      fmt::format("no lossless scheme {}emits more",
-                  optimum.paths > 1 ? fmt::format("with {} paths ", optimum.paths) : "");
+  const std::string given = optimum.nodes ? fmt::format("with a tree of {} nodes ", *optimum.nodes)
+                            : optimum.paths.value_or(1) > 1 ? fmt::format("with {} paths ", *optimum.paths)
+                                                            : "";
+  const std::string scheme = fmt::format("no lossless scheme {}emits more", given);
   if (optimum.proved) return fmt::format("{}: {} (proved)", shown_number(optimum.expected_emitted), scheme);
   return fmt::format("{}, to about 1e-9; proved: {} than {:.17g}", shown_number(optimum.expected_emitted),
                      scheme, as_double(optimum.upper_bound));

@@ -163,7 +163,7 @@ struct InstanceResult {
 
 bool has_optimum(const SurveyTask& survey, const ProofTask& task) {
   return survey.kind->expected_lossless == ExpectedLossless::always &&
-         make_rule(task.rule, task.gamma).enumerated->independent_paths().has_value();
+         make_rule(task.rule, task.gamma).enumerated->drafting().has_value();
 }
 
 InstanceResult examine_instance(const SurveyTask& survey, std::uint64_t seed, std::uint32_t number,

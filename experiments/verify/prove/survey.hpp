@@ -34,8 +34,8 @@ struct SurveyCounterexample {
   ProofNumber target_probability;
 };
 
-/// Tokens that a lossless rule emits, as a share of the most that any lossless scheme emits with paths
-/// drafted so (analysis/exact/optimum.hpp).
+/// Tokens that a lossless rule emits, as a share of the most that any lossless scheme emits given what the
+/// rule drafts (analysis/exact/optimum.hpp).
 struct OptimumShare {
   std::uint64_t proved = 0;    ///< instances whose optimum is proved in fractions
   std::uint64_t attained = 0;  ///< of these, those where the rule emits exactly so much
@@ -54,7 +54,7 @@ struct SurveyRow {
   double mean_acceptance = 0;
   double mean_optimal_transport_bound = 0;
   std::uint64_t branches = 0;
-  std::optional<OptimumShare> optimum;  ///< where it was asked for, of lossless rules that draft paths
+  std::optional<OptimumShare> optimum;  ///< where it was asked for, of lossless rules with an optimum
   std::optional<std::uint64_t> within_p_over_l;  ///< instances where the first token stayed at most at p/l
   std::optional<SurveyCounterexample> counterexample;
 };

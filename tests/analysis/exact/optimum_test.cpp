@@ -2,18 +2,22 @@
 
 #include <doctest/doctest.h>
 
+#include <memory>
 #include <random>
 #include <utility>
 #include <vector>
 
 #include "analysis/exact/enumeration_program.hpp"
 #include "analysis/exact/losslessness.hpp"
+#include "analysis/theory/optimal_acceptance.hpp"
 #include "core/distribution/ratio_order.hpp"
 #include "core/rules/block.hpp"
 #include "core/rules/faults.hpp"
 #include "core/rules/k_seq.hpp"
 #include "core/rules/recursive.hpp"
 #include "core/rules/token.hpp"
+#include "core/rules/traversal.hpp"
+#include "core/rules/tree.hpp"
 
 using namespace speclab;
 
@@ -46,8 +50,9 @@ ExactTable<Rational> model_of(std::int32_t vocab, Generator& generator) {
 
 struct Pair {
   ExactTable<Rational> target, draft;
-  Optimum best(std::int32_t gamma, std::int32_t paths) const {
-    return optimum(ModelRef<Rational>(target), ModelRef<Rational>(draft), gamma, paths, {});
+  Optimum best(std::int32_t gamma, std::int32_t paths) const { return best(gamma, Drafting{.paths = paths}); }
+  Optimum best(std::int32_t gamma, const Drafting& drafting) const {
+    return optimum(ModelRef<Rational>(target), ModelRef<Rational>(draft), gamma, drafting, {});
   }
   Losslessness<Rational> by(const EnumerableRule& rule, std::int32_t gamma) const {
     return examine<Rational>(ModelRef<Rational>(target), ModelRef<Rational>(draft), rule, gamma, {});
@@ -129,6 +134,38 @@ TEST_CASE("lossless rules for several paths stay below the optimum, and a lossy 
   const Losslessness<Rational> lossy = pair.by(AcceptAllFault{}, 2);
   CHECK_FALSE(lossy.lossless());
   CHECK(lossy.expected_emitted > *pair.best(2, 1).proved);
+}
+
+TEST_CASE("a tree of one chain is one path, and trees of several nodes have their own optimum") {
+  Generator generator(4);
+  int below = 0;
+  for (int instance = 0; instance < 12; ++instance) {
+    CAPTURE(instance);
+    const Pair pair = pair_of(2 + instance % 2, generator);
+    const auto of_tree = [&](const std::vector<std::int32_t>& branching) {
+      const auto shape = std::make_shared<const DraftTree>(branching_tree(branching));
+      const Optimum best = pair.best(2, Drafting{.tree = shape});
+      REQUIRE(best.proved);
+      return *best.proved;
+    };
+    CHECK(of_tree({1, 1}).str() == pair.best(2, 1).proved->str());
+    for (const std::vector<std::int32_t>& branching : {std::vector<std::int32_t>{2}, {2, 1}, {1, 2}}) {
+      const Rational best = of_tree(branching);
+      for (const EnumerableRule& rule : {EnumerableRule(TreeRule(branching_tree(branching))),
+                                         EnumerableRule(TraversalRule(branching_tree(branching)))}) {
+        const Losslessness<Rational> found = pair.by(rule, 2);
+        CHECK(found.lossless());
+        CHECK(found.expected_emitted <= best);
+        below += found.expected_emitted < best ? 1 : 0;
+      }
+    }
+    // With one level the optimum is the bound of siblings without replacement, found by another search.
+    std::vector<Rational> scratch, other;
+    const Rational bound =
+        optimal_acceptance_without_replacement(pair.target.next({}, scratch), pair.draft.next({}, other), 2);
+    CHECK(of_tree({2}).str() == (Rational(1) + bound).str());
+  }
+  CHECK(below > 5);
 }
 
 TEST_CASE("rows of long fractions, disjoint rows and equal rows") {
