@@ -195,7 +195,7 @@ moved on by x ids and normalised. --recording proves one step in every context o
 with rows (speclab record --top-k): rows of real models, cut to their largest probabilities and
 normalised. --all runs every rule on random instances (zeros, point
 masses, equal and disjoint rows; vocabularies 2 to 4, gamma and drafts 1 to 3), always exactly.
---optimum solves a linear program over all ways to emit tokens given the drafted paths: the most
+--optimum solves a linear program over all ways to emit tokens given what was drafted: the most
 tokens that any lossless scheme emits in a round. The solver's basis is checked in fractions, so that
 the number is proved; where it is not, the bound that is proved stands beside it. With --all, what
 part of it each lossless rule emits.
@@ -233,7 +233,7 @@ Exit code: 0 lossless (with --all: every rule as expected), 1 not, 2 unusable.)"
   add("param", po::value<std::vector<std::string>>()->composing(),
       "name=value: any other parameter of the rule");
   add("exact", "rational arithmetic; results are fractions");
-  add("optimum", "also the most tokens that any lossless scheme emits with paths drafted so");
+  add("optimum", "also the most tokens that any lossless scheme emits given what the rule drafts");
   add("max-branches", po::value<double>(), "largest number of branches to follow");
   add("all", "every rule on random instances");
   add("instances", po::value<int>(), "with --all (default 200)");
