@@ -71,20 +71,12 @@ class GumbelVerification {
   Real total_{0};
 };
 
-/// The threshold of u, which is at least that of `from`: by Newton's method from below, where T is convex, so
-/// that steps end at the answer. `totals(t)` gives T(t) and the draft's probability of p/q > t.
-template <class Totals>
-double coupled_threshold(double u, double from, const Totals& totals) {
+/// The threshold of u by Newton's method from below, one step from t: T is convex, so that steps rise to the
+/// answer, from which none rises. `draft` is the draft's probability of the tokens with p/q > t. No threshold
+/// lies below u, since C is at least 1.
+inline double coupled_step(double u, double t, double total, double draft) {
   const double slope = (1 - u) / u;  // t / C(t) = u where T(t) = slope t
-  double at = from;
-  constexpr int most_steps = 64;
-  for (int step = 0; step < most_steps; ++step) {
-    const auto [total, draft] = totals(at);
-    const double next = at + (total - slope * at) / (draft + slope);
-    if (!(next > at)) break;
-    at = next;
-  }
-  return at;
+  return t + (total - slope * t) / (draft + slope);
 }
 
 /// The thresholds above `from` as a finite draw: between two ratios each is as good as another.

@@ -29,9 +29,15 @@ struct TypicalRule : BonusFromTarget {
     return std::min(epsilon, delta * std::exp(minus_entropy));
   }
 
+  /// Without the entropy where its bound says enough: exp(-H) is at most the largest probability. So one that
+  /// watches the round and asks for `acceptance_rate` has one pass of logarithms a row, and not two.
   template <class Real>
   Real acceptance(Token token, BasicRow<Real> target, BasicRow<Real>) const {
-    return static_cast<double>(target[token]) > threshold(target) ? Real(1) : Real(0);
+    const auto probability = static_cast<double>(target[token]);
+    const Token best = argmax(target);
+    if (best < 0) return Real(0);
+    if (probability > std::min(epsilon, delta * static_cast<double>(target[best]))) return Real(1);
+    return probability > threshold(target) ? Real(1) : Real(0);
   }
   template <class Real>
   auto acceptances(BasicRow<Real> target, BasicRow<Real>) const {

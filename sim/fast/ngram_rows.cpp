@@ -144,13 +144,14 @@ void NgramRows::total(std::span<ContextTotal> totals, DrawBlocks& blocks) const 
     std::uint32_t context;
     double scale;
     double weight;
+    double draft_weight;
   };
   thread_local std::vector<Path> paths;
   thread_local std::vector<RatioSearch> searches;
   paths.clear();
   for (std::uint32_t i = 0; i < totals.size(); ++i) {
-    totals[i].total = 0;
-    paths.push_back({i, totals[i].context, totals[i].scale, 1});
+    totals[i].total = totals[i].draft = 0;
+    paths.push_back({i, totals[i].context, totals[i].scale, 1, 1});
   }
   while (!paths.empty()) {
     searches.clear();
@@ -169,14 +170,17 @@ void NgramRows::total(std::span<ContextTotal> totals, DrawBlocks& blocks) const 
     std::size_t going_on = 0;
     for (Path path : paths) {
       const Node& node = nodes_[path.context];
-      double& total = totals[path.which].total;
-      total += path.weight * lists_.total_from(search->at, search->scale);
+      ContextTotal& sums = totals[path.which];
+      sums.total += path.weight * lists_.total_from(search->at, search->scale);
+      sums.draft += path.draft_weight * lists_.draft_from(search->at);
       ++search;
       if (path.context == 0 || !(node.target_back_off > 0)) continue;
       path.weight *= node.target_back_off;
+      path.draft_weight *= node.draft_back_off;
       path.scale = search->scale;
       path.context = node.suffix;
-      total -= path.weight * lists_.total_from(search->at, search->scale);
+      sums.total -= path.weight * lists_.total_from(search->at, search->scale);
+      sums.draft -= path.draft_weight * lists_.draft_from(search->at);
       ++search;
       paths[going_on++] = path;
     }

@@ -81,6 +81,8 @@ class RatioLists {
   double total_from(std::uint64_t entry, double scale) const {
     return sums_[entry].target - scale * sums_[entry].draft;
   }
+  /// sum q over the same.
+  double draft_from(std::uint64_t entry) const { return sums_[entry].draft; }
   double ratio(std::uint64_t entry) const { return ratios_[entry]; }
   Token token(std::uint64_t entry) const { return tokens_[entry]; }
 

@@ -36,11 +36,12 @@ struct RowDraw {
   }
 };
 
-/// sum (p - scale q)+ in a context.
+/// sum (p - scale q)+ in a context, and sum q over its terms above 0: its derivative, but for the sign.
 struct ContextTotal {
   std::uint32_t context;
   double scale;
   double total = 0;
+  double draft = 0;
 };
 
 /// Room for the blocks of one thread's draws, and what they took.

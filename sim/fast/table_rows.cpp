@@ -153,6 +153,7 @@ void TableRows::total(std::span<ContextTotal> totals, DrawBlocks& blocks) const 
   lists_.find_above(searches);
   for (std::size_t i = 0; i < totals.size(); ++i) {
     totals[i].total = lists_.total_from(searches[i].at, searches[i].scale);
+    totals[i].draft = lists_.draft_from(searches[i].at);
     blocks.work.reads += RatioLists::reads(sizes_[totals[i].context]) + 1;
   }
 }

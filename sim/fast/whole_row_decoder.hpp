@@ -20,6 +20,7 @@
 #include "core/random/philox.hpp"
 #include "sim/control.hpp"
 #include "sim/fast/context_facts.hpp"
+#include "sim/fast/coupled_thresholds.hpp"
 #include "sim/fast/lane_drafts.hpp"
 #include "sim/fast/ngram_table.hpp"
 #include "sim/fast/row_draws.hpp"
@@ -137,14 +138,19 @@ class WholeRowStreams {
   void finish() {
     for (LastTokens& some : last_) some.clear();
     excluded_.clear();
+    numbers_.clear();
     for (const std::size_t lane : active_) {
       const RoundEnd<double> end = lanes_[lane].verification.end();
       RowDraw draw = drafts_.draw_at(lane, drafts_.context_after(lane, end.node),
                                      {end.use, static_cast<std::uint16_t>(end.accepted)});
       draw.scale = draw.above = end.scale;
       draw.token = end.emitted;
-      if (end.coupled) couple(lane, end, draw);
-      const bool residual = draw.above > 0 && (end.residual_share >= 1 || coin(lane) < end.residual_share);
+      if (end.coupled) {
+        draw.scale = 0;
+        numbers_.push_back(open_unit(drafts_.acceptance_word(lane, end.accepted)));
+      }
+      const bool residual =
+          end.coupled || (end.scale > 0 && (end.residual_share >= 1 || coin(lane) < end.residual_share));
       const Way way = end.emitted >= 0 ? named : residual ? from_residual : from_target;
       last_[way].draws.push_back(draw);
       last_[way].lanes.push_back(lane);
@@ -154,6 +160,7 @@ class WholeRowStreams {
     if constexpr (samples_rates) probe();
     rows_.draw(target_side, last_[from_target].draws, blocks_);
     redraw_excluded();
+    if constexpr (coupled) find_thresholds(rows_, last_[from_residual].draws, numbers_, blocks_);
     rows_.draw_residual(last_[from_residual].draws, blocks_);
     for (RowDraw& draw : last_[named].draws) rows_.find(draw);
     for (const LastTokens& some : last_) {
@@ -162,17 +169,6 @@ class WholeRowStreams {
         rows_.prefetch(some.draws[i].next);
       }
     }
-  }
-
-  /// The threshold is that of the number that rejected the draft after the end's node.
-  void couple(std::size_t lane, const RoundEnd<double>& end, RowDraw& draw) const {
-    const double number = open_unit(drafts_.acceptance_word(lane, end.accepted));
-    draw.scale = 0;
-    draw.above = coupled_threshold(number, end.scale, [&](double scale) {
-      double draft = 0;
-      const double total = rows_.total(draw.context, scale, draft);
-      return std::pair{total, draft};
-    });
   }
 
   /// Which of the two parts of a mixture the last token comes from.
@@ -286,6 +282,7 @@ class WholeRowStreams {
   std::vector<std::size_t> total_lanes_;
   std::array<LastTokens, 3> last_;
   std::vector<Token> excluded_;  ///< from the draws from the target
+  std::vector<double> numbers_;  ///< that rejected drafts, of coupled draws
   std::vector<std::size_t> again_;
   LastTokens probes_;
 };

@@ -4,15 +4,14 @@
 
 #include <algorithm>
 #include <array>
-#include <utility>
 #include <vector>
 
 #include "analysis/statistics/goodness_of_fit.hpp"
 #include "analysis/statistics/multiple_tests.hpp"
 #include "analysis/statistics/sequence_tests.hpp"
 #include "core/fast/fast_round.hpp"
-#include "core/fast/gumbel_verification.hpp"
 #include "core/random/block_random_source.hpp"
+#include "sim/fast/coupled_thresholds.hpp"
 #include "sim/fast/fast_pair.hpp"
 #include "sim/fast/ngram_rows.hpp"
 #include "sim/fast/table_rows.hpp"
@@ -124,22 +123,17 @@ std::vector<std::uint64_t> coupled_tokens(const Rows& rows, std::uint32_t contex
   double unused;
   const double accepted = coupled_share(from, rows.total(context, from, unused));
   std::vector<RowDraw> draws;
+  std::vector<double> numbers;
   for (std::uint32_t trial = 0; trial < samples; ++trial) {
     const double uniform = open_unit(philox_words(test_seed(31), 0, 0, context, trial).first);
-    RowDraw draw{.context = context,
-                 .trial = trial,
-                 .round = context,
-                 .site = use_and_slot(Draw{Use::replace, 1}),
-                 .above = from};
-    if (moves) {
-      draw.above = coupled_threshold(accepted + uniform * (1 - accepted), from, [&](double scale) {
-        double drafted = 0;
-        const double total = rows.total(context, scale, drafted);
-        return std::pair{total, drafted};
-      });
-    }
-    draws.push_back(draw);
+    numbers.push_back(accepted + uniform * (1 - accepted));
+    draws.push_back({.context = context,
+                     .trial = trial,
+                     .round = context,
+                     .site = use_and_slot(Draw{Use::replace, 1}),
+                     .above = from});
   }
+  if (moves) find_thresholds(rows, draws, numbers, blocks);
   rows.draw_residual(draws, blocks);
   for (const RowDraw& draw : draws) ++counts[static_cast<std::size_t>(draw.token)];
   return counts;

@@ -43,6 +43,7 @@ void check_totals(const Rows& rows) {
   DrawBlocks blocks(1);
   std::vector<ContextTotal> asked;
   std::vector<double> expected;
+  std::vector<double> slopes;
   std::vector<double> target_scratch;
   std::vector<double> draft_scratch;
   for (std::uint32_t context = 0; context < rows.contexts(); ++context) {
@@ -56,11 +57,15 @@ void check_totals(const Rows& rows) {
       const double above = sum_terms<double>(
           0, p.size, [&](Token token) { return p[token] > scale * q[token] ? q[token] : 0; });
       CHECK(std::abs(slope - above) < 1e-12);
+      slopes.push_back(above);
     }
     CHECK(std::abs(static_cast<double>(rows.overlap_quanta(context)) * 0x1p-32 - overlap(p, q)) < 1e-9);
   }
   rows.total(asked, blocks);
-  for (std::size_t i = 0; i < asked.size(); ++i) CHECK(std::abs(asked[i].total - expected[i]) < 1e-12);
+  for (std::size_t i = 0; i < asked.size(); ++i) {
+    CHECK(std::abs(asked[i].total - expected[i]) < 1e-12);
+    CHECK(std::abs(asked[i].draft - slopes[i]) < 1e-12);
+  }
 }
 
 SimulationSize several_trials() {

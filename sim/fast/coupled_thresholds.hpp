@@ -1,0 +1,42 @@
+// The thresholds of core/fast/gumbel_verification.hpp of many draws together.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <span>
+#include <vector>
+
+#include "core/fast/gumbel_verification.hpp"
+#include "sim/fast/row_draws.hpp"
+
+namespace speclab {
+
+/// Raises draws[i].above, p/q of a token that numbers[i] rejected, to the threshold of that number. `Rows` as
+/// in sim/fast/whole_row_decoder.hpp.
+template <class Rows>
+void find_thresholds(const Rows& rows, std::span<RowDraw> draws, std::span<const double> numbers,
+                     DrawBlocks& blocks) {
+  constexpr int most_steps = 64;
+  thread_local std::vector<std::size_t> rising;
+  thread_local std::vector<ContextTotal> totals;
+  rising.clear();
+  for (std::size_t i = 0; i < draws.size(); ++i) {
+    draws[i].above = std::max(draws[i].above, numbers[i]);
+    rising.push_back(i);
+  }
+  for (int step = 0; step < most_steps && !rising.empty(); ++step) {
+    totals.clear();
+    for (const std::size_t i : rising) totals.push_back({draws[i].context, draws[i].above});
+    rows.total(totals, blocks);
+    auto total = totals.begin();
+    std::erase_if(rising, [&](std::size_t i) {
+      const double next = coupled_step(numbers[i], draws[i].above, total->total, total->draft);
+      ++total;
+      if (!(next > draws[i].above)) return true;
+      draws[i].above = next;
+      return false;
+    });
+  }
+}
+
+}  // namespace speclab
