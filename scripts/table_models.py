@@ -1,0 +1,151 @@
+#!/usr/bin/env python3
+"""Writes the two tables of a config as models of the Llama architecture, for serving engines: TARGET.gguf and DRAFT.gguf, and
+folders of the same names with config.json and model.safetensors. Their rows are the config's, to the last digits of float32.
+
+usage: table_models.py CONFIG.json FOLDER
+
+The models must be "table" with a row for each last token. Token t of the config is id t + 1 of the models (id 0 is the end of
+text, with probability 0), and its text is a letter. The prompt is the id 1, or "a", as a config's text starts after its token 0. The models are one block that adds nothing, so that the last norm sees the embedding of the last token alone: its row
+is the output matrix at that token. Needs Python alone.
+"""
+import json
+import math
+import pathlib
+import struct
+import sys
+
+NEVER = -1e4  # the logit of what has probability 0
+EPSILON = 1e-6
+
+
+def tables(config):
+    for side in ("target", "draft"):
+        model = config["models"][side]
+        rows = model.get("rows", [])
+        if model["kind"] != "table" or not 2 <= len(rows) <= 27 or any(len(row) != len(rows) for row in rows):
+            sys.exit(f"table_models.py: /models/{side} is no table of at most 27 tokens with a row for each last one")
+        yield side, [[weight / sum(row) for weight in row] for row in rows]
+
+
+def width_of(rows):
+    return -(-2 * len(rows) // 32) * 32
+
+
+def tensors(rows):
+    """Name in GGUF, name in safetensors, shape (rows, columns), values."""
+    vocabulary, width = len(rows), width_of(rows)
+    size = math.sqrt(width / 2)  # two entries of this size have a mean square of 1, so that the norm keeps them
+    embedding = [0.0] * (vocabulary * width)
+    output = [0.0] * (vocabulary * width)
+    for token in range(vocabulary):
+        first = 2 * token
+        embedding[token * width + first] = embedding[token * width + first + 1] = size
+        for after, weight in enumerate(rows[token]):
+            logit = (math.log(weight) if weight > 0 else NEVER) * math.sqrt(1 + EPSILON) / size
+            # In two numbers of 16 bits, of which the second has what the first leaves.
+            large = half(logit)
+            output[after * width + first : after * width + first + 2] = [large, half(logit - large)]
+    square, ones = [0.0] * (width * width), [1.0] * width
+    block = "model.layers.0."
+    parts = [("token_embd", "model.embed_tokens", (vocabulary, width), embedding),
+             ("output_norm", "model.norm", (width,), ones), ("output", "lm_head", (vocabulary, width), output),
+             ("blk.0.attn_norm", block + "input_layernorm", (width,), ones),
+             ("blk.0.ffn_norm", block + "post_attention_layernorm", (width,), ones)]
+    for gguf, other in (("attn_q", "self_attn.q_proj"), ("attn_k", "self_attn.k_proj"), ("attn_v", "self_attn.v_proj"),
+                        ("attn_output", "self_attn.o_proj"), ("ffn_gate", "mlp.gate_proj"), ("ffn_up", "mlp.up_proj"),
+                        ("ffn_down", "mlp.down_proj")):
+        parts.append((f"blk.0.{gguf}", block + other, (width, width), square))
+    return [(f"{gguf}.weight", f"{other}.weight", shape, values) for gguf, other, shape, values in parts]
+
+
+def half(value):
+    return struct.unpack("<e", struct.pack("<e", value))[0]
+
+
+def settings(rows):
+    """Of config.json; GGUF has the same under other names."""
+    width = width_of(rows)
+    return {"architectures": ["LlamaForCausalLM"], "model_type": "llama", "vocab_size": len(rows), "hidden_size": width,
+            "intermediate_size": width, "num_hidden_layers": 1, "num_attention_heads": 1, "num_key_value_heads": 1,
+            "head_dim": width, "max_position_embeddings": 256, "rms_norm_eps": EPSILON, "rope_theta": 10000.0,
+            "tie_word_embeddings": False, "bos_token_id": 0, "eos_token_id": 0, "hidden_act": "silu", "torch_dtype": "float32"}
+
+
+def vocabulary_of(rows):
+    return ["<|endoftext|>", *(chr(ord("a") + token - 1) for token in range(1, len(rows)))]
+
+
+def gguf(rows):
+    """Version 3: https://github.com/ggml-org/ggml/blob/master/docs/gguf.md"""
+    uint32, int32, float32, boolean, string, many = 4, 5, 6, 7, 8, 9
+
+    def text(value):
+        data = value.encode()
+        return struct.pack("<Q", len(data)) + data
+
+    def value(kind, content):
+        if kind == string:
+            return text(content)
+        return struct.pack({uint32: "<I", int32: "<i", float32: "<f", boolean: "<?"}[kind], content)
+
+    about, tokens = settings(rows), vocabulary_of(rows)
+    keys = [("general.architecture", string, "llama"), ("general.name", string, "table"),
+            ("llama.context_length", uint32, about["max_position_embeddings"]),
+            ("llama.embedding_length", uint32, about["hidden_size"]), ("llama.block_count", uint32, 1),
+            ("llama.feed_forward_length", uint32, about["intermediate_size"]), ("llama.attention.head_count", uint32, 1),
+            ("llama.attention.head_count_kv", uint32, 1), ("llama.rope.dimension_count", uint32, about["head_dim"]),
+            ("llama.rope.freq_base", float32, about["rope_theta"]),
+            ("llama.attention.layer_norm_rms_epsilon", float32, EPSILON), ("llama.vocab_size", uint32, len(tokens)),
+            ("general.file_type", uint32, 1), ("tokenizer.ggml.model", string, "gpt2"),
+            ("tokenizer.ggml.pre", string, "gpt-2"), ("tokenizer.ggml.tokens", (many, string), tokens),
+            ("tokenizer.ggml.token_type", (many, int32), [3] + [1] * (len(rows) - 1)),
+            ("tokenizer.ggml.merges", (many, string), []), ("tokenizer.ggml.bos_token_id", uint32, 0),
+            ("tokenizer.ggml.eos_token_id", uint32, 0), ("tokenizer.ggml.add_bos_token", boolean, False)]
+    parts = []  # matrices of 16 bits, norms of 32
+    for name, _, shape, values in tensors(rows):
+        matrix = len(shape) == 2
+        data = struct.pack(f"<{len(values)}{'e' if matrix else 'f'}", *values)
+        parts.append((name, shape, int(matrix), data))
+    head = struct.pack("<4sIQQ", b"GGUF", 3, len(parts), len(keys))
+    for key, kind, content in keys:
+        head += text(key)
+        if isinstance(kind, tuple):
+            head += struct.pack("<IIQ", many, kind[1], len(content)) + b"".join(value(kind[1], one) for one in content)
+        else:
+            head += struct.pack("<I", kind) + value(kind, content)
+    offset = 0
+    for name, shape, kind, data in parts:
+        head += text(name) + struct.pack("<I", len(shape)) + b"".join(struct.pack("<Q", size) for size in reversed(shape))
+        head += struct.pack("<IQ", kind, offset)
+        offset += -(-len(data) // 32) * 32
+    padded = [data + bytes(-len(data) % 32) for *_, data in parts]
+    return head + bytes(-len(head) % 32) + b"".join(padded)
+
+
+def safetensors(rows):
+    """https://github.com/huggingface/safetensors#format"""
+    parts = [(name, shape, struct.pack(f"<{len(values)}f", *values)) for _, name, shape, values in tensors(rows)]
+    described, offset = {"__metadata__": {"format": "pt"}}, 0
+    for name, shape, data in parts:
+        described[name] = {"dtype": "F32", "shape": shape, "data_offsets": [offset, offset + len(data)]}
+        offset += len(data)
+    head = json.dumps(described).encode()
+    head += b" " * (-len(head) % 8)
+    return struct.pack("<Q", len(head)) + head + b"".join(data for *_, data in parts)
+
+
+def main():
+    if len(sys.argv) != 3:
+        sys.exit(__doc__.split("\n\n")[1])
+    config = json.loads(pathlib.Path(sys.argv[1]).read_text(encoding="utf-8"))
+    folder = pathlib.Path(sys.argv[2])
+    for side, rows in tables(config):
+        model = folder / side
+        model.mkdir(parents=True, exist_ok=True)
+        (folder / f"{side}.gguf").write_bytes(gguf(rows))
+        (model / "model.safetensors").write_bytes(safetensors(rows))
+        (model / "config.json").write_text(json.dumps(settings(rows), indent=1) + "\n")
+
+
+if __name__ == "__main__":
+    main()
