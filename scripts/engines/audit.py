@@ -18,7 +18,7 @@ ROOT = HERE.parents[1]
 GAMMA = 3
 # Label, drafted tokens, sampling options. Speculative settings are run in every way that the engine has.
 SETTINGS = [("plain", 0, {}), ("speculative", GAMMA, {}), ("one drafted token", 1, {}), ("temperature 0.7", GAMMA, {"temperature": 0.7}),
-            ("top-k 2", GAMMA, {"top_k": 2}), ("top-p 0.75", GAMMA, {"top_p": 0.75})]
+            ("top-k 2", GAMMA, {"top_k": 2}), ("top-p 0.55", GAMMA, {"top_p": 0.55})]
 # Ways to speculate, sequences, sequences at once.
 ENGINES = {"llama_cpp": (["compared", "probabilistic"], 20_000, 4), "openvino": (["draft"], 100_000, 128),
            "transformers": (["assisted"], 2_000, 1), "vllm": (["greedy", "probabilistic"], 4_000, 64)}
