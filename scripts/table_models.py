@@ -18,12 +18,17 @@ NEVER = -1e4  # the logit of what has probability 0
 EPSILON = 1e-6
 
 
+def refuse(sentence):
+    print(f"table_models.py: {sentence}", file=sys.stderr)
+    sys.exit(2)
+
+
 def tables(config):
     for side in ("target", "draft"):
-        model = config["models"][side]
+        model = config.get("models", {}).get(side, {})
         rows = model.get("rows", [])
-        if model["kind"] != "table" or not 2 <= len(rows) <= 27 or any(len(row) != len(rows) for row in rows):
-            sys.exit(f"table_models.py: /models/{side} is no table of at most 27 tokens with a row for each last one")
+        if model.get("kind") != "table" or not 2 <= len(rows) <= 27 or any(len(row) != len(rows) for row in rows):
+            refuse(f"/models/{side} is no table of at most 27 tokens with a row for each last one")
         yield side, [[weight / sum(row) for weight in row] for row in rows]
 
 
@@ -136,10 +141,13 @@ def safetensors(rows):
 
 def main():
     if len(sys.argv) != 3:
-        sys.exit(__doc__.split("\n\n")[1])
-    config = json.loads(pathlib.Path(sys.argv[1]).read_text(encoding="utf-8"))
+        refuse(__doc__.split("\n\n")[1])
+    try:
+        config = json.loads(pathlib.Path(sys.argv[1]).read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        refuse(f"{sys.argv[1]}: {error}")
     folder = pathlib.Path(sys.argv[2])
-    for side, rows in tables(config):
+    for side, rows in list(tables(config)):
         model = folder / side
         model.mkdir(parents=True, exist_ok=True)
         (folder / f"{side}.gguf").write_bytes(gguf(rows))

@@ -2,10 +2,11 @@
 """Audits serving engines: each decodes the table models of a config, plainly and speculatively, and speclab check judges what it
 emits. Results and samples stay in OUT; what is there already is not run again.
 
-usage: audit.py [--engines NAME,...] [--config CONFIG] [--out OUT] [--sequences N] [--seed S] [--speclab PROGRAM]
+usage: audit.py [--engines NAME,...] [--config CONFIG] [--out OUT] [--environments FOLDER] [--sequences N] [--seed S]
+                [--speclab PROGRAM]
 
-An engine is a file by_NAME.py beside this one and an environment build/engines/NAME (install.sh); without it the engine is
-skipped. Exit code: 0 all equal, 1 some different, 2 unusable, 130 interrupted.
+An engine is a file by_NAME.py beside this one and an environment FOLDER/NAME (install.sh makes build/engines/NAME); without it
+the engine is skipped. Exit code: 0 all equal, 1 some different, 2 unusable, 130 interrupted.
 """
 import argparse
 import json
@@ -26,7 +27,7 @@ ENGINES = {"llama_cpp": (["compared", "probabilistic"], 20_000, 4), "openvino": 
 
 def decode(engine, way, gamma, sampling, arguments, samples, sequences, slots):
     """The adapter's counts; None when it fails, with its last line."""
-    command = [ROOT / "build/engines" / engine / "bin/python", "-B", HERE / f"by_{engine}.py", arguments.out / "models", samples,
+    command = [arguments.environments / engine / "bin/python", "-B", HERE / f"by_{engine}.py", arguments.out / "models", samples,
                "--gamma", gamma, "--way", way, "--sequences", sequences, "--slots", slots, "--seed", arguments.seed,
                "--tokens", arguments.tokens + GAMMA + 1]
     for option, value in sampling.items():
@@ -79,6 +80,7 @@ def main():
     parser.add_argument("--engines", default=",".join(ENGINES))
     parser.add_argument("--config", type=pathlib.Path, default=ROOT / "configs/audit_engine.json")
     parser.add_argument("--out", type=pathlib.Path, default=pathlib.Path("out/engines"))
+    parser.add_argument("--environments", type=pathlib.Path, default=ROOT / "build/engines")
     parser.add_argument("--sequences", type=int, help="of each setting, instead of the engine's own number")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--speclab", default="speclab")
@@ -91,7 +93,7 @@ def main():
     subprocess.run([sys.executable, "-B", HERE.parent / "table_models.py", arguments.config, arguments.out / "models"], check=True)
     results = []
     for name in names:
-        if not (ROOT / "build/engines" / name / "bin/python").exists():
+        if not (arguments.environments / name / "bin/python").exists():
             print(f"{name}: skipped, not installed (scripts/engines/install.sh {name})", file=sys.stderr)
             continue
         ways, sequences, slots = ENGINES[name]
