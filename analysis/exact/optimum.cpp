@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <limits>
 #include <map>
 #include <memory>
 #include <set>
@@ -250,7 +251,15 @@ Solved solve(const Program& program) {
   Clp_setOptimizationDirection(model.get(), -1);
   Clp_setPrimalTolerance(model.get(), 1e-9);
   Clp_setDualTolerance(model.get(), 1e-9);
-  Clp_dual(model.get(), 0);
+  // In pieces, between which it may be ended; each goes on from the basis of the one before.
+  constexpr int iterations_at_once = 500;
+  constexpr int not_yet_optimal = 3;
+  do {
+    end_if_stopped();
+    Clp_setMaximumIterations(model.get(), iterations_at_once);
+    Clp_dual(model.get(), 0);
+  } while (Clp_status(model.get()) == not_yet_optimal);
+  Clp_setMaximumIterations(model.get(), std::numeric_limits<int>::max());
   Clp_primal(model.get(), 0);
   if (Clp_status(model.get()) != 0) throw std::runtime_error("the linear program was not solved");
   Solved solved;

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <map>
 #include <string>
+#include <utility>
 
 #include "experiments/results/result_section.hpp"
 #include "tests/experiments/run_of.hpp"
@@ -14,10 +15,13 @@ using namespace speclab;
 namespace {
 
 const Result& large_result() {
-  static const Result result = run_of(Json::parse(R"({"title": "Large", "experiment": "predict", "sweep": {
+  static const Result result = [] {
+    RunResult run = run_of(Json::parse(R"({"title": "Large", "experiment": "predict", "sweep": {
     "/alpha": {"from": 0.1, "to": 0.9, "count": 300}, "/gamma": {"from": 1, "to": 9, "step": 1},
-    "/cost/c": {"from": 0.01, "to": 0.2, "count": 10}}})"))
-                                   .result;
+    "/cost/c": {"from": 0.01, "to": 0.2, "count": 10}}})"));
+    hold_cells(run);
+    return std::move(run.result);
+  }();
   return result;
 }
 
