@@ -2,11 +2,13 @@
 // fail. Not for decoding.
 #pragma once
 
+#include <concepts>
 #include <cstdint>
 #include <utility>
 
 #include "core/round/verify.hpp"
 #include "core/rules/block.hpp"
+#include "core/rules/greedy.hpp"
 #include "core/rules/grown_tree.hpp"
 #include "core/rules/recursive.hpp"
 #include "core/rules/token.hpp"
@@ -38,6 +40,28 @@ struct SwappedResidualFault : TokenRule {
   template <class Real>
   SPECLAB_HD ResidualRow<Real> replacement(BasicRow<Real> target, BasicRow<Real> draft) const {
     return {draft, target, Real(1)};
+  }
+};
+
+/// Accepts with min(1, q/p) instead of min(1, p/q).
+struct InvertedRatioFault : TokenRule {
+  template <class Real>
+  SPECLAB_HD Real acceptance(Token token, BasicRow<Real> target, BasicRow<Real> draft) const {
+    return acceptance_ratio(draft[token], target[token], Real(1));
+  }
+  template <class Real>
+  SPECLAB_HD Real acceptance_rate(BasicRow<Real> target, BasicRow<Real> draft) const {
+    return sum_terms<Real>(0, draft.size,
+                           [&](Token id) { return Real(draft[id] * acceptance(id, target, draft)); });
+  }
+};
+
+/// Verifies at temperature 0, and draws the bonus at the temperature that was asked for: the verifier does
+/// not get the sampling parameters that the sampler of the bonus has.
+struct ArgmaxVerifierFault : GreedyRule {
+  template <class Real>
+  SPECLAB_HD BasicRow<Real> bonus(BasicRow<Real> target) const {
+    return target;
   }
 };
 
@@ -128,6 +152,50 @@ SPECLAB_HD Verdict verify(const LateContextFault&, const Targets& targets, const
                           const Token* drafted, std::int32_t gamma, Random& random) {
   const auto late = [&](std::int32_t i) { return targets(i > 0 ? i - 1 : 0); };
   return verify(TokenRule{}, late, drafts, drafted, gamma, random);
+}
+
+/// After a rejection the loop goes on to the next row before it draws: the correction comes from the target's
+/// row behind the rejected token, and not from the residual.
+struct NextRowFault {
+  template <class Real>
+  SPECLAB_HD Real acceptance(Token token, BasicRow<Real> target, BasicRow<Real> draft) const {
+    return acceptance_ratio(target[token], draft[token], Real(1));
+  }
+};
+
+/// The target draws a token y of its own, and the drafted token x is accepted iff r <= q(x)/p(y), with r one
+/// of 0, 1/100, ..., 1: another token's probability in an inverted ratio. The correction is that of
+/// NextRowFault. (OpenVINO GenAI 2026.4.1 does so.) y serves for nothing else, so that the mean over y says
+/// all.
+struct DrawnRatioFault {
+  template <class Real>
+  SPECLAB_HD Real acceptance(Token token, BasicRow<Real> target, BasicRow<Real> draft) const {
+    return sum_terms<Real>(0, target.size, [&](Token drawn) {
+      return target[drawn] > Real(0) ? Real(target[drawn] * below(Real(draft[token] / target[drawn])))
+                                     : Real(0);
+    });
+  }
+  /// P(r <= ratio).
+  template <class Real>
+  SPECLAB_HD Real below(const Real& ratio) const {
+    if (ratio >= Real(1)) return Real(1);
+    return Real(Real(static_cast<std::int64_t>(Real(ratio * Real(100))) + 1) / Real(101));
+  }
+};
+
+template <class Rule, class Targets, class Drafts, class Random>
+requires std::same_as<Rule, NextRowFault> || std::same_as<Rule, DrawnRatioFault> SPECLAB_HD Verdict
+verify(const Rule& rule, const Targets& targets, const Drafts& drafts, const Token* drafted,
+       std::int32_t gamma, Random& random) {
+  for (std::int32_t i = 0; i < gamma; ++i) {
+    const auto slot = static_cast<std::uint16_t>(i);
+    if (random.bernoulli(Draw{Use::accept, slot}, rule.acceptance(drafted[i], targets(i), drafts(i)))) {
+      continue;
+    }
+    return {i, i + 1, random.categorical(Draw{Use::replace, slot}, targets(i + 1))};
+  }
+  return {gamma, gamma,
+          random.categorical(Draw{Use::bonus, static_cast<std::uint16_t>(gamma)}, targets(gamma))};
 }
 
 /// Block verification that keeps a prefix with its own p_i, forgetting what a rejection leaves over.

@@ -66,7 +66,7 @@ CASES = {
     "check": "speclab.check({**LONG, 'check': {'samples': 5 * 10**7}})",
     "record": "speclab.record(LONG, 'here.csv', sequences=1000, tokens=100000)",
     "prove": "speclab.prove({'kind': 'recursive', 'drafts': 3}, TARGET, DRAFT, gamma=3, max_branches=10**12)",
-    "optimum": "speclab.optimum([[3, 2, 4], [1, 5, 2], [2, 2, 3]], [[2, 4, 1], [4, 1, 3], [1, 3, 3]], 3, drafts=3)",
+    "optimum": "speclab.optimum([[.3, .2, .5], [.1, .6, .3], [.3, .3, .4]], [[.2, .5, .3], [.4, .1, .5], [.1, .4, .5]], 3, drafts=3)",
     "prove, own rule": "speclab.prove(rule, [.1] * 10, [.1] * 10, gamma=6, max_branches=10**9)",
     "plan": "speclab.plan(recording='recorded.csv', c=.05)",
 }

@@ -188,6 +188,15 @@ def bonus_of_draft(draw, target, draft, drafted):
     return len(drafted), draw.categorical(draft[-1] if drafted else target[-1])
 
 
+def draws_ratio(draw, target, draft, drafted):
+    for i, x in enumerate(drafted):
+        y = draw.categorical(target[i])
+        hundredths = math.floor(100 * (draft[i][x] / target[i][y]))
+        if not draw.bernoulli(min(1, Fraction(hundredths + 1, 101))):
+            return i, draw.categorical(target[i + 1])
+    return len(drafted), draw.categorical(target[-1])
+
+
 def siblings(draw, tree):
     node = -1
     while tree.children(node):

@@ -38,6 +38,7 @@ PAIRS = {
     "fault-resample-target": ("fault-resample-target", py.resamples_target),
     "fault-swapped-residual": ("fault-swapped-residual", py.swaps_residual),
     "fault-draft-bonus": ("fault-draft-bonus", py.bonus_of_draft),
+    "fault-drawn-ratio": ("fault-drawn-ratio", py.draws_ratio),
 }
 FAULTS = ["fault-accept-all", "fault-resample-target", "fault-swapped-residual", "fault-draft-bonus"]
 

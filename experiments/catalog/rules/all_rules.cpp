@@ -41,7 +41,11 @@
   ENTRY(fault_late_context)      \
   ENTRY(fault_block_prefix)      \
   ENTRY(fault_stale_siblings)    \
-  ENTRY(fault_claimed_draft)
+  ENTRY(fault_claimed_draft)     \
+  ENTRY(fault_inverted_ratio)    \
+  ENTRY(fault_argmax_verifier)   \
+  ENTRY(fault_next_row)          \
+  ENTRY(fault_drawn_ratio)
 // clang-format on
 
 namespace speclab {

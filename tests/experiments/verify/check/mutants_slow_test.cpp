@@ -79,10 +79,11 @@ TEST_CASE("every fault of the list exists") {
   for (const char* fault :
        {"fault-resample-target", "fault-swapped-residual", "fault-shared-noise", "fault-unwritten-bonus",
         "fault-draft-bonus", "fault-closed-comparison", "fault-block-prefix", "fault-stale-siblings",
-        "fault-late-context", "fault-accept-all", "fault-ensemble-bonus", "fault-claimed-draft", "sigmoid"}) {
+        "fault-late-context", "fault-accept-all", "fault-ensemble-bonus", "fault-claimed-draft",
+        "fault-inverted-ratio", "fault-argmax-verifier", "fault-next-row", "fault-drawn-ratio", "sigmoid"}) {
     CHECK(rule_family().find(fault) != nullptr);
   }
-  CHECK(mutants().size() == 13);
+  CHECK(mutants().size() == 17);
 }
 
 TEST_CASE("prove refutes every fault in exact arithmetic, with a counterexample") {
