@@ -3,9 +3,11 @@ nothing of speclab. It calls `run` with a function of the settings, which yields
 each sequence in order; counts are the engine's own, None where it has none.
 """
 import argparse
+import ctypes
 import dataclasses
 import json
 import pathlib
+import signal
 import sys
 import time
 
@@ -38,6 +40,9 @@ def run(engine, version, ways, decode):
                                 ("top-k", int, 0), ("top-p", float, 1.0), ("slots", int, 8), ("seed", int, 1)):
         parser.add_argument(f"--{name}", type=kind, default=default)
     given = vars(parser.parse_args())
+    if sys.platform == "linux":  # ends with the audit, however that ends
+        pr_set_pdeathsig = 1
+        ctypes.CDLL(None).prctl(pr_set_pdeathsig, signal.SIGTERM)
     out = given.pop("out")
     settings = Settings(prompt=[0], **given)
     for needed in ("target.gguf", "draft.gguf", "target", "draft"):

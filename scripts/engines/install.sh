@@ -1,7 +1,7 @@
 #!/bin/sh
 # Makes the environment of a serving engine for scripts/engines/audit.py, in build/engines/NAME, from PyPI alone.
 # usage: scripts/engines/install.sh llama_cpp|openvino|transformers|vllm
-#   llama_cpp      200 MB, ten seconds
+#   llama_cpp      130 MB, five seconds
 #   openvino       300 MB, ten seconds
 #   transformers   6 GB, two minutes
 #   vllm           6 GB, five minutes
