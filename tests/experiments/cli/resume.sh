@@ -42,8 +42,9 @@ while kills < 30 or finished == 0:
     # Without a journal the run came to its end just before it was killed.
     if job.returncode == 0 or known and not journal.exists():
         finished += 1
-        assert (folder / "result.json").read_bytes() == whole
-        assert sorted(one.name for one in folder.iterdir()) == sorted(one.name for one in pathlib.Path("whole").iterdir())
+        assert (folder / "result.json").read_bytes() == whole, "other bytes"
+        names = sorted(one.name for one in folder.iterdir())
+        assert names == sorted(one.name for one in pathlib.Path("whole").iterdir()), names
         shutil.rmtree(folder)
         known = []
         continue
