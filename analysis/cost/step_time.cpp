@@ -1,0 +1,35 @@
+#include "analysis/cost/step_time.hpp"
+
+namespace speclab {
+
+StepTime step_time(const CostPair& costs, const StepExtras& extras) {
+  return [costs, extras](const StepWork& work) {
+    const double sequences = work.decoding + work.prefilling;
+    double ms = extras.step_ms;
+    if (sequences > 0) {
+      ms += run_ms(costs.target,
+                   {(work.verified + work.prefilled) / sequences, sequences, work.context / sequences});
+    }
+    if (work.prefilling > 0)
+      ms += run_ms(costs.draft, {work.prefilled / work.prefilling, work.prefilling, 0});
+    if (work.decoding > 0) {
+      const double runs = work.draft_runs > 0 ? work.draft_runs : extras.draft_follows ? 1 : 0;
+      const double context = work.context / sequences;
+      if (runs > 0) ms += runs * run_ms(costs.draft, {1, work.decoding, context});
+      if (work.replayed > 0)
+        ms += run_ms(costs.target, {work.replayed / work.decoding, work.decoding, context});
+    }
+    return ms;
+  };
+}
+
+StepTime step_time(const LinearStep& costs) {
+  return [costs](const StepWork& work) {
+    return costs.step + costs.sequence * work.decoding + costs.position * (work.verified + work.replayed) +
+           costs.prompt_token * work.prefilled + costs.context_token * work.context +
+           work.draft_runs * (costs.draft_run + costs.draft_sequence * work.decoding +
+                              costs.draft_context_token * work.context);
+  };
+}
+
+}  // namespace speclab

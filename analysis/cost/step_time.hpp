@@ -1,0 +1,37 @@
+// How long a step of a serving engine takes: by the costs of a pair of models, or as a linear function that
+// was fitted to measurements.
+#pragma once
+
+#include <optional>
+
+#include "analysis/cost/speculation_cost.hpp"
+#include "sim/serving/step_work.hpp"
+
+namespace speclab {
+
+/// What a step costs beside the runs of both models.
+struct StepExtras {
+  double step_ms = 0;         ///< scheduler and host, of every step
+  bool draft_follows = true;  ///< at gamma = 0 the draft runs once all the same, to keep its cache whole
+};
+
+/// The target runs once over all positions of the step, prompts included, as if they were shared out evenly
+/// among its sequences: the roofline's work is exact in weights and caches, and the attention of a mixed step
+/// is that of its means. The draft runs gamma times over a token of each decoding sequence, and once over the
+/// prompts. Replayed positions are one more target run.
+StepTime step_time(const CostPair& costs, const StepExtras& extras);
+
+/// Milliseconds that add up.
+struct LinearStep {
+  double step = 0;                 ///< of a step
+  double sequence = 0;             ///< of a decoding sequence
+  double position = 0;             ///< of a verified position
+  double prompt_token = 0;         ///< of both models
+  double context_token = 0;        ///< of a token of a cache that is read
+  double draft_run = 0;            ///< of each of gamma
+  double draft_sequence = 0;       ///< of each of gamma, for each decoding sequence
+  double draft_context_token = 0;  ///< of each of gamma, for each token of a cache
+};
+StepTime step_time(const LinearStep& costs);
+
+}  // namespace speclab

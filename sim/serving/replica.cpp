@@ -1,0 +1,276 @@
+#include "sim/serving/replica.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <utility>
+
+namespace speclab {
+
+namespace {
+
+constexpr double least_gap_ms = 1e-3;
+const double log_bin = std::log(1.01);
+
+std::uint32_t blocks_of(std::uint64_t tokens, std::uint32_t block) {
+  return static_cast<std::uint32_t>((tokens + block - 1) / block);
+}
+
+}  // namespace
+
+StepTotals& StepTotals::operator+=(const StepTotals& other) {
+  steps += other.steps;
+  decoding += other.decoding;
+  drafted += other.drafted;
+  accepted += other.accepted;
+  emitted += other.emitted;
+  preempted += other.preempted;
+  busy_ms += other.busy_ms;
+  running_ms += other.running_ms;
+  for (std::size_t i = 0; i < ms_by_gamma.size(); ++i) ms_by_gamma[i] += other.ms_by_gamma[i];
+  return *this;
+}
+
+void GapHistogram::add(double ms, std::uint64_t times) {
+  // All sequences of a step have one gap, but for those that were put back.
+  if (ms != last_ms_) {
+    last_ms_ = ms;
+    last_bin_ = static_cast<std::size_t>(std::max(0.0, std::floor(std::log(ms / least_gap_ms) / log_bin)));
+  }
+  const std::size_t index = last_bin_;
+  if (index >= bins_.size()) bins_.resize(index + 1, 0);
+  bins_[index] += times;
+  count_ += times;
+  sum_ += ms * static_cast<double>(times);
+}
+
+GapHistogram& GapHistogram::operator+=(const GapHistogram& other) {
+  if (other.bins_.size() > bins_.size()) bins_.resize(other.bins_.size(), 0);
+  for (std::size_t i = 0; i < other.bins_.size(); ++i) bins_[i] += other.bins_[i];
+  count_ += other.count_;
+  sum_ += other.sum_;
+  return *this;
+}
+
+double GapHistogram::quantile(double share) const {
+  const auto wanted = share * static_cast<double>(count_);
+  std::uint64_t below = 0;
+  for (std::size_t i = 0; i < bins_.size(); ++i) {
+    below += bins_[i];
+    if (below > 0 && static_cast<double>(below) >= wanted)
+      return least_gap_ms * std::exp((static_cast<double>(i) + 0.5) * log_bin);
+  }
+  return 0;
+}
+
+Replica::Replica(const EngineOptions& options, StepPolicy policy, const AcceptanceDraws& draws,
+                 std::span<const Request> requests, std::span<Served> served)
+    : options_(options), policy_(std::move(policy)), draws_(draws), requests_(requests), served_(served) {}
+
+void Replica::forget() {
+  totals_ = {};
+  gaps_ = {};
+}
+
+double Replica::keep(const Running& one) const {
+  if (options_.stale.loss == 0) return 1;
+  return 1 - options_.stale.loss * std::min(one.stale, options_.stale.window) / options_.stale.window;
+}
+
+/// Makes room for `tokens` in the cache of running_[index], by putting back those admitted after it. False
+/// when it was put back itself.
+bool Replica::reserve(std::size_t index, std::uint32_t tokens) {
+  if (options_.cache_blocks == 0) return true;
+  const std::uint32_t needed = blocks_of(tokens, options_.block_tokens);
+  while (needed > running_[index].blocks &&
+         used_blocks_ + (needed - running_[index].blocks) > options_.cache_blocks) {
+    const bool itself = running_.size() == index + 1;
+    put_back();
+    if (itself) return false;
+  }
+  if (needed > running_[index].blocks) {
+    used_blocks_ += needed - running_[index].blocks;
+    running_[index].blocks = needed;
+  }
+  return true;
+}
+
+void Replica::put_back() {
+  const Running& last = running_.back();
+  used_blocks_ -= last.blocks;
+  waiting_.push_front({last.request, last.out, last.rounds, last.last_ms, last.own});
+  running_.pop_back();
+  ++totals_.preempted;
+}
+
+std::uint32_t Replica::choose_gamma(const DecodingBatch& batch) {
+  const auto* clairvoyant = std::get_if<Clairvoyant>(&policy_);
+  if (clairvoyant == nullptr) {
+    return std::visit(
+        [&](auto& policy) -> std::uint32_t {
+          if constexpr (std::is_invocable_v<decltype(policy), const DecodingBatch&>) {
+            return policy(batch);
+          } else {
+            return 0;
+          }
+        },
+        policy_);
+  }
+  // counts[k]: sequences that would accept k of `most` tokens.
+  std::array<std::uint32_t, longest_draft + 1> counts{};
+  for (const Running& one : running_) {
+    if (one.decodes())
+      ++counts[draws_.accepted(one.own, one.request, one.rounds, clairvoyant->most, keep(one))];
+  }
+  std::uint32_t best = 0;
+  double best_speed = 0;
+  double accepted = 0;
+  std::uint32_t above = batch.sequences;
+  for (std::uint32_t gamma = 0; gamma <= clairvoyant->most; ++gamma) {
+    if (gamma > 0) accepted += above -= counts[gamma - 1];
+    StepWork work = batch.plain;
+    work.verified = work.decoding + accepted;
+    work.draft_runs = gamma;
+    const double speed = (work.decoding + accepted) / clairvoyant->time(work);
+    if (speed > best_speed) {
+      best_speed = speed;
+      best = gamma;
+    }
+  }
+  return best;
+}
+
+double Replica::begin_step(double now) {
+  // Decoding requests have a place in the cache for what they may accept; what gamma will be is not known
+  // before the batch is, so that the step's before decides (vLLM's lookahead slots).
+  const std::uint32_t ahead = last_gamma_ + 1;
+  std::uint32_t tokens = 0;
+  DecodingBatch batch;
+  batch.waiting = static_cast<std::uint32_t>(waiting_.size());
+  const auto preempted = totals_.preempted;
+  for (std::size_t i = 0; i < running_.size(); ++i) {
+    Running& one = running_[i];
+    one.reads = one.decodes() ? 0 : std::min(one.unread, options_.step_tokens - tokens);
+    if (!reserve(i, one.context + (one.decodes() ? ahead : one.reads))) break;
+    tokens += one.decodes() ? ahead : one.reads;
+    tokens = std::min(tokens, options_.step_tokens);
+  }
+  while (!waiting_.empty() && running_.size() < options_.max_sequences && tokens < options_.step_tokens &&
+         (totals_.preempted == preempted || running_.empty())) {
+    const Waiting next = waiting_.front();
+    const std::uint32_t all = requests_[next.request].prompt + next.out;
+    const std::uint32_t reads = std::min(all, options_.step_tokens - tokens);
+    const std::uint32_t needed = blocks_of(reads, options_.block_tokens);
+    if (options_.cache_blocks != 0 && used_blocks_ + needed > options_.cache_blocks && !running_.empty())
+      break;
+    waiting_.pop_front();
+    Running one{.request = next.request,
+                .unread = all,
+                .out = next.out,
+                .rounds = next.rounds,
+                .reads = reads,
+                .last_ms = next.last_ms,
+                .own = next.out == 0 ? draws_.begin(next.request) : next.own};
+    if (options_.cache_blocks != 0) used_blocks_ += one.blocks = needed;
+    running_.push_back(one);
+    tokens += reads;
+  }
+  if (running_.empty()) return std::numeric_limits<double>::infinity();
+
+  StepWork work;
+  for (const Running& one : running_) {
+    work.context += one.context;
+    if (one.decodes()) {
+      work.decoding += 1;
+      batch.context += one.context;
+    } else if (one.reads > 0) {
+      work.prefilling += 1;
+      work.prefilled += one.reads;
+    }
+  }
+  work.verified = work.decoding;
+  batch.sequences = static_cast<std::uint32_t>(work.decoding);
+  batch.plain = work;
+  gamma_ = batch.sequences == 0 ? 0 : std::min(choose_gamma(batch), longest_draft);
+
+  StepOutcome outcome{gamma_, batch.sequences};
+  const bool truncated = std::holds_alternative<Clairvoyant>(policy_);
+  work.verified = 0;
+  for (Running& one : running_) {
+    if (!one.decodes()) continue;
+    one.accepts = draws_.accepted(one.own, one.request, one.rounds, gamma_, keep(one));
+    outcome.accepted += one.accepts;
+    outcome.examined += std::min(one.accepts + 1, gamma_);
+    work.verified += truncated ? one.accepts + 1 : gamma_ + 1;
+    if (options_.replays && one.accepts < gamma_) work.replayed += one.accepts + 1;
+  }
+  work.draft_runs = gamma_;
+  double ms = options_.time(work);
+  if (batch.sequences > 0) {
+    if (any_decoded_ && gamma_ != last_gamma_) ms += options_.switch_ms;
+    any_decoded_ = true;
+    last_gamma_ = gamma_;
+    totals_.ms_by_gamma[gamma_] += ms;
+    totals_.decoding += batch.sequences;
+    totals_.drafted += std::uint64_t{gamma_} * batch.sequences;
+    totals_.accepted += outcome.accepted;
+    std::visit(
+        [&](auto& policy) {
+          if constexpr (requires { policy.observe(outcome); }) policy.observe(outcome);
+        },
+        policy_);
+  }
+  ++totals_.steps;
+  totals_.busy_ms += ms;
+  totals_.running_ms += ms * static_cast<double>(running_.size());
+  step_began_ = now;
+  in_step_ = true;
+  return now + ms;
+}
+
+void Replica::emit(Running& one, std::uint32_t tokens, double now) {
+  Served& served = served_[one.request];
+  const std::uint32_t wanted = requests_[one.request].output;
+  const std::uint32_t emitted = std::min(tokens, wanted - one.out);
+  if (one.out == 0) {
+    served.first_ms = now;
+  } else {
+    gaps_.add(now - one.last_ms, 1);
+  }
+  one.last_ms = now;
+  one.out += emitted;
+  totals_.emitted += emitted;
+  draws_.advance(one.own, one.request, tokens);
+  if (one.out == wanted) served.end_ms = now;
+}
+
+void Replica::end_step(double now, std::vector<std::uint32_t>& whole) {
+  in_step_ = false;
+  std::size_t kept = 0;
+  for (Running& one : running_) {
+    if (one.decodes()) {
+      const std::uint32_t tokens = one.accepts + 1;
+      ++one.rounds;
+      one.context += tokens;
+      if (gamma_ == 0) {
+        one.stale = std::min(one.stale + tokens, options_.stale.window);
+      } else {
+        one.stale -= std::min(one.stale, tokens);
+      }
+      emit(one, tokens, now);
+    } else {
+      one.context += one.reads;
+      one.unread -= one.reads;
+      if (one.unread == 0) emit(one, 1, now);
+    }
+    if (one.out == requests_[one.request].output) {
+      used_blocks_ -= one.blocks;
+      whole.push_back(one.request);
+    } else {
+      running_[kept++] = one;
+    }
+  }
+  running_.resize(kept);
+}
+
+}  // namespace speclab

@@ -1,0 +1,84 @@
+// The requests that a server gets: when they arrive, and how long their prompts and outputs are.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <variant>
+#include <vector>
+
+namespace speclab {
+
+struct Request {
+  double arrival_ms = 0;
+  std::uint32_t prompt = 1;  ///< tokens, at least 1
+  std::uint32_t output = 1;  ///< tokens, at least 1
+};
+
+/// Independent of one another: exponential times between arrivals.
+struct PoissonArrivals {
+  double per_second = 1;
+};
+
+/// Two phases in turn, each of an exponential duration, with Poisson arrivals at a rate of its own: a
+/// Markov-modulated Poisson process (Fischer and Meier-Hellstern 1993). It starts in a phase drawn with the
+/// phases' shares of time.
+struct BurstyArrivals {
+  double quiet_per_second = 1;
+  double burst_per_second = 1;
+  double quiet_seconds = 1;  ///< mean duration
+  double burst_seconds = 1;  ///< mean duration
+
+  /// Over a long time.
+  double per_second() const {
+    return (quiet_per_second * quiet_seconds + burst_per_second * burst_seconds) /
+           (quiet_seconds + burst_seconds);
+  }
+};
+
+/// So many clients, each of which sends its next request when the answer to the one before is whole.
+struct ClosedLoop {
+  std::uint32_t clients = 1;
+};
+
+/// Requests as they were recorded, in the order of arrival; after the last they are repeated, shifted in time
+/// by `period_ms`.
+struct RecordedArrivals {
+  std::vector<Request> requests;
+  double period_ms = 0;
+};
+
+using Arrivals = std::variant<PoissonArrivals, BurstyArrivals, ClosedLoop, RecordedArrivals>;
+
+struct FixedLength {
+  std::uint32_t tokens = 1;
+};
+
+/// P[n] = (1 - 1/mean)^(n - 1) / mean for n >= 1: without memory.
+struct GeometricLength {
+  double mean = 1;
+};
+
+/// A log-normal number rounded to the nearest, within [1, most].
+struct LogNormalLength {
+  double mean = 1;       ///< of the number before it is rounded and bounded
+  double variation = 1;  ///< standard deviation over mean, of the same
+  std::uint32_t most = 1U << 20U;
+};
+
+using Length = std::variant<FixedLength, GeometricLength, LogNormalLength>;
+
+/// Lengths of recorded arrivals are their own; `prompt` and `output` are not read then.
+struct RequestStream {
+  Arrivals arrivals = PoissonArrivals{};
+  Length prompt = FixedLength{};
+  Length output = FixedLength{};
+};
+
+/// The first `count` requests. Request i is a function of the seed and i, but for arrival times, which add
+/// up. Those of a closed loop have arrival 0: they arrive as answers end.
+std::vector<Request> make_requests(const RequestStream& stream, std::uint64_t seed, std::size_t count);
+
+/// Arrivals a second over a long time; none of a closed loop.
+std::optional<double> arrival_rate(const Arrivals& arrivals);
+
+}  // namespace speclab
