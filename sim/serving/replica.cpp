@@ -193,7 +193,7 @@ double Replica::begin_step(double now) {
   batch.plain = work;
   gamma_ = batch.sequences == 0 ? 0 : std::min(choose_gamma(batch), longest_draft);
 
-  StepOutcome outcome{gamma_, batch.sequences};
+  DecodedStep outcome{gamma_, batch.sequences};
   const bool truncated = std::holds_alternative<Clairvoyant>(policy_);
   work.verified = 0;
   for (Running& one : running_) {

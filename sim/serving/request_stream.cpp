@@ -54,8 +54,11 @@ double exponential(Philox& words, double per_second) {
 /// Arrival times one after the other.
 class Clock {
  public:
-  Clock(const Arrivals& arrivals, std::uint64_t seed)
-      : arrivals_(arrivals), seed_(seed), phases_(seed, Site{0, 0, Draw{Use::world, phase_slot}}) {
+  Clock(const RequestStream& stream, std::uint64_t seed)
+      : arrivals_(stream.arrivals),
+        trace_(stream.trace.get()),
+        seed_(seed),
+        phases_(seed, Site{0, 0, Draw{Use::world, phase_slot}}) {
     if (const auto* bursty = std::get_if<BurstyArrivals>(&arrivals_)) {
       const double total = bursty->quiet_seconds + bursty->burst_seconds;
       in_burst_ = open_unit(phases_()) * total < bursty->burst_seconds;
@@ -64,6 +67,12 @@ class Clock {
   }
 
   double next(std::uint32_t request) {
+    if (const auto* recorded = std::get_if<TraceArrivals>(&arrivals_)) {
+      const std::size_t size = trace_->size();
+      const double period = 1000 * static_cast<double>(size) / trace_rate(*trace_);
+      return ((*trace_)[request % size].arrival_ms + static_cast<double>(request / size) * period) /
+             recorded->speed;
+    }
     Philox words = draws(seed_, request, arrival_slot);
     if (const auto* poisson = std::get_if<PoissonArrivals>(&arrivals_)) {
       now_ += exponential(words, poisson->per_second);
@@ -90,6 +99,7 @@ class Clock {
   }
 
   const Arrivals& arrivals_;
+  const Trace* trace_;
   std::uint64_t seed_;
   Philox phases_;
   double now_ = 0;
@@ -101,29 +111,24 @@ class Clock {
 
 std::vector<Request> make_requests(const RequestStream& stream, std::uint64_t seed, std::size_t count) {
   std::vector<Request> requests(count);
-  if (const auto* recorded = std::get_if<RecordedArrivals>(&stream.arrivals)) {
-    const std::size_t period = recorded->requests.size();
-    for (std::size_t i = 0; i < count; ++i) {
-      requests[i] = recorded->requests[i % period];
-      requests[i].arrival_ms += static_cast<double>(i / period) * recorded->period_ms;
-    }
-    return requests;
-  }
-  Clock clock(stream.arrivals, seed);
+  Clock clock(stream, seed);
   for (std::size_t i = 0; i < count; ++i) {
     const auto id = static_cast<std::uint32_t>(i);
-    requests[i] = {clock.next(id), draw_length(stream.prompt, draws(seed, id, prompt_slot)),
-                   draw_length(stream.output, draws(seed, id, output_slot))};
+    requests[i].arrival_ms = clock.next(id);
+    if (stream.trace) {
+      const Request& recorded = (*stream.trace)[i % stream.trace->size()];
+      requests[i].prompt = recorded.prompt;
+      requests[i].output = recorded.output;
+    } else {
+      requests[i].prompt = draw_length(stream.prompt, draws(seed, id, prompt_slot));
+      requests[i].output = draw_length(stream.output, draws(seed, id, output_slot));
+    }
   }
   return requests;
 }
 
-std::optional<double> arrival_rate(const Arrivals& arrivals) {
-  if (const auto* poisson = std::get_if<PoissonArrivals>(&arrivals)) return poisson->per_second;
-  if (const auto* bursty = std::get_if<BurstyArrivals>(&arrivals)) return bursty->per_second();
-  if (const auto* recorded = std::get_if<RecordedArrivals>(&arrivals))
-    return 1000 * static_cast<double>(recorded->requests.size()) / recorded->period_ms;
-  return std::nullopt;
+double trace_rate(const Trace& trace) {
+  return 1000 * static_cast<double>(trace.size() - 1) / (trace.back().arrival_ms - trace.front().arrival_ms);
 }
 
 }  // namespace speclab

@@ -2,7 +2,7 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
+#include <memory>
 #include <variant>
 #include <vector>
 
@@ -40,14 +40,12 @@ struct ClosedLoop {
   std::uint32_t clients = 1;
 };
 
-/// Requests as they were recorded, in the order of arrival; after the last they are repeated, shifted in time
-/// by `period_ms`.
-struct RecordedArrivals {
-  std::vector<Request> requests;
-  double period_ms = 0;
+/// At the times of the trace, `speed` times as fast; after its last request it is repeated.
+struct TraceArrivals {
+  double speed = 1;
 };
 
-using Arrivals = std::variant<PoissonArrivals, BurstyArrivals, ClosedLoop, RecordedArrivals>;
+using Arrivals = std::variant<PoissonArrivals, BurstyArrivals, ClosedLoop, TraceArrivals>;
 
 struct FixedLength {
   std::uint32_t tokens = 1;
@@ -67,18 +65,23 @@ struct LogNormalLength {
 
 using Length = std::variant<FixedLength, GeometricLength, LogNormalLength>;
 
-/// Lengths of recorded arrivals are their own; `prompt` and `output` are not read then.
+/// Requests as they were recorded, in the order of arrival, the first at 0 ms.
+using Trace = std::vector<Request>;
+
 struct RequestStream {
   Arrivals arrivals = PoissonArrivals{};
   Length prompt = FixedLength{};
   Length output = FixedLength{};
+  /// Where there is one, lengths are those of its requests in turn.
+  std::shared_ptr<const Trace> trace = {};
 };
 
 /// The first `count` requests. Request i is a function of the seed and i, but for arrival times, which add
 /// up. Those of a closed loop have arrival 0: they arrive as answers end.
 std::vector<Request> make_requests(const RequestStream& stream, std::uint64_t seed, std::size_t count);
 
-/// Arrivals a second over a long time; none of a closed loop.
-std::optional<double> arrival_rate(const Arrivals& arrivals);
+/// Arrivals a second of a trace of at least two requests at different times: its time is that of its arrivals
+/// and one mean gap more, after which it may be repeated.
+double trace_rate(const Trace& trace);
 
 }  // namespace speclab

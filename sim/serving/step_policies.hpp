@@ -22,7 +22,7 @@ struct DecodingBatch {
 };
 
 /// What it is told after one.
-struct StepOutcome {
+struct DecodedStep {
   std::uint32_t gamma = 0;
   std::uint32_t sequences = 0;
   std::uint64_t accepted = 0;
@@ -33,7 +33,7 @@ struct FixedGamma {
   std::uint32_t gamma = 0;
 
   std::uint32_t operator()(const DecodingBatch& /*batch*/) const { return gamma; }
-  void observe(const StepOutcome& /*outcome*/) {}
+  void observe(const DecodedStep& /*outcome*/) {}
 };
 
 /// By batch, as vLLM's num_speculative_tokens_per_batch_size and TensorRT-LLM's draft_len_schedule; or by
@@ -54,7 +54,7 @@ struct GammaTable {
     }
     return 0;
   }
-  void observe(const StepOutcome& /*outcome*/) {}
+  void observe(const DecodedStep& /*outcome*/) {}
 };
 
 /// By decoding and waiting requests: gamma[decoding][waiting], the last of each beyond. The optimum of a
@@ -66,7 +66,7 @@ struct GammaByStateTable {
     const auto& row = gamma[std::min<std::size_t>(batch.sequences, gamma.size() - 1)];
     return row[std::min<std::size_t>(batch.waiting, row.size() - 1)];
   }
-  void observe(const StepOutcome& /*outcome*/) {}
+  void observe(const DecodedStep& /*outcome*/) {}
 };
 
 /// SGLang's adaptive steps (python/sglang/srt/speculative/adaptive_spec_params.py at 015c872, 2026): for a
@@ -109,7 +109,7 @@ struct EmaTiers {
     const Slot& slot = nearest(batch.sequences);
     return slot.candidates[slot.at];
   }
-  void observe(const StepOutcome& outcome) {
+  void observe(const DecodedStep& outcome) {
     Slot& slot = nearest(outcome.sequences);
     if (outcome.gamma > 0)
       slot.average += weight * (static_cast<double>(outcome.accepted) / outcome.sequences - slot.average);
@@ -143,7 +143,7 @@ struct OneWayGate {
   bool shut = false;
 
   std::uint32_t operator()(const DecodingBatch& /*batch*/) const { return shut ? 0 : gamma; }
-  void observe(const StepOutcome& outcome) {
+  void observe(const DecodedStep& outcome) {
     if (outcome.gamma == 0) return;
     last.push_back(static_cast<double>(outcome.accepted) / outcome.sequences);
     sum += last.back();
@@ -189,7 +189,7 @@ struct GoodputGamma {
     }
     return best == 0 && idle + 1 >= probe ? 1 : best;
   }
-  void observe(const StepOutcome& outcome) {
+  void observe(const DecodedStep& outcome) {
     idle = outcome.gamma == 0 ? idle + 1 : 0;
     if (outcome.examined == 0) return;
     // Sums of the recent past: a step counts by its examined tokens.

@@ -41,6 +41,7 @@ PlanWay plan_log();
 PlanWay plan_recording();
 PlanWay plan_config();
 PlanWay plan_measure();
+PlanWay plan_load();
 
 /// All of them, in the order of help.
 const std::vector<PlanWay>& plan_ways();

@@ -1,0 +1,125 @@
+// The plan for a server under load: policies of gamma at rates of requests, simulated (sim/serving).
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "analysis/cost/step_time.hpp"
+#include "analysis/statistics/intervals.hpp"
+#include "experiments/advisor/plan_result.hpp"
+#include "experiments/advisor/server_settings.hpp"
+#include "experiments/page/page.hpp"
+#include "sim/control.hpp"
+#include "sim/serving/serving.hpp"
+
+namespace speclab {
+
+/// What requests must keep; of one that is not given every request keeps it.
+struct LoadTargets {
+  std::optional<double> ttft_ms;  ///< arrival to first token
+  std::optional<double> tpot_ms;  ///< mean time between its tokens
+};
+
+/// What is asked.
+struct LoadQuestion {
+  double alpha = 0;
+  double alpha_spread = 0;  ///< standard deviation between requests: a beta distribution
+  CostPair costs;           ///< in milliseconds
+  std::string cost_from;
+  StepExtras extras;
+  RequestStream stream;       ///< lengths; its arrivals are made of `rates`
+  double burst_factor = 1;    ///< above 1: Poisson arrivals in two phases, see `burst_seconds`
+  double burst_seconds = 10;  ///< of a burst, mean; bursts take a fifth of the time
+  std::vector<double> rates;  ///< requests a second; empty: ten, chosen from the capacity
+  LoadTargets targets;
+  double percentile = 95;
+  std::uint32_t replicas = 1;
+  std::uint32_t max_sequences = 256;
+  std::uint32_t step_tokens = 8192;
+  std::uint64_t cache_tokens = 0;  ///< of a replica; 0: by the device's memory where that is known
+  double memory_share = 0.9;
+  int max_gamma = 8;
+  std::uint64_t requests = 1000;  ///< measured, of a run
+  int runs = 8;
+  std::uint64_t seed = 1;
+  double confidence = 0.95;
+  std::string target = {};  ///< as servers know it; may be empty
+  std::string draft = {};
+  DraftMethod method = DraftMethod::draft;
+};
+
+/// One policy at one rate. Intervals are over runs that share their requests and luck between policies.
+struct LoadPoint {
+  double rate = 0;          ///< requests a second
+  bool overloaded = false;  ///< at least 98% of the capacity: queues grow, and nothing else is known
+  std::optional<Interval> latency_mean{};  ///< ms, arrival to last token
+  std::optional<Interval> latency{};       ///< ms, at the percentile; so are the others
+  std::optional<Interval> ttft{};
+  std::optional<Interval> tpot{};
+  std::optional<Interval> gap{};         ///< between two emissions of a request, of all gaps
+  std::optional<Interval> kept{};        ///< share of requests that keep the targets
+  std::optional<Interval> over_plain{};  ///< mean latency less plain decoding's, in pairs
+  double batch = 0;                    ///< requests that run, mean over busy time
+  double gamma = 0;                    ///< drafted tokens a round
+  double accepted = 0;                 ///< accepted tokens a round
+  double utilisation = 0;              ///< share of time in steps
+  double preempted = 0;                ///< times a request was put back, mean
+};
+
+struct LoadPolicy {
+  std::string name{};
+  std::string sentence{};
+  bool engine = true;   ///< an engine can do it; false of the bound
+  double capacity = 0;  ///< requests a second with a full server
+  std::vector<LoadPoint> points{};
+};
+
+/// The policy of the least mean latency at a rate, or of the largest share of requests that keep the targets.
+struct LoadChoice {
+  double rate = 0;
+  std::string policy{};                       ///< empty: all are overloaded
+  std::vector<std::string> not_told_apart{};  ///< policies whose difference to it may be chance
+};
+
+struct LoadPlan {
+  std::string arrivals;  ///< words
+  std::string lengths;
+  std::string acceptance;
+  std::string costs;
+  std::optional<std::uint64_t> cache_tokens;  ///< of a replica with a draft; none without bound
+  std::optional<double> ttft_ms;
+  std::optional<double> tpot_ms;
+  double percentile = 95;
+  double confidence = 0.95;
+  std::uint64_t requests = 0;
+  int runs = 0;
+  std::optional<bool> fits;
+  std::optional<std::string> fits_reason;
+  std::vector<LoadPolicy> policies;
+  std::vector<LoadChoice> best;  ///< by rate
+  /// The lowest rate from which on plain decoding has the lower mean latency than any fixed gamma, and the
+  /// rate before it, at which it has not; none where it never has.
+  std::optional<double> off_from;
+  std::optional<double> on_until;
+  /// The highest of the rates at which the share of requests given by the percentile keeps the targets.
+  std::optional<double> keeps_targets_until;
+  std::vector<BatchRange> table;  ///< gamma by batch
+  std::vector<ServerSetting> settings;
+  std::vector<std::string> warnings;
+};
+
+template <>
+const Typed<LoadPlan>& described();
+
+/// Simulates every policy at every rate, in parallel. None when `control` ended it. Progress counts requests.
+std::optional<LoadPlan> plan_load(const LoadQuestion& question, const Control& control);
+/// Requests of all its simulations, where rates are given; an estimate else.
+std::uint64_t load_work(const LoadQuestion& question);
+
+Listing load_text(const LoadPlan& plan);
+std::string load_headline(const LoadPlan& plan);
+std::vector<Figure> load_figures(const LoadPlan& plan);
+
+}  // namespace speclab

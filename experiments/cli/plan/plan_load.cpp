@@ -1,0 +1,193 @@
+#include <fmt/format.h>
+
+#include <cmath>
+#include <memory>
+#include <stdexcept>
+
+#include "experiments/advisor/arrival_trace.hpp"
+#include "experiments/advisor/load_plan.hpp"
+#include "experiments/cli/options.hpp"
+#include "experiments/cli/plan/plan_options.hpp"
+#include "experiments/cli/plan/plan_way.hpp"
+#include "experiments/format/config_error.hpp"
+#include "experiments/support/csv_reader.hpp"
+#include "experiments/support/machine.hpp"
+#include "experiments/support/progress.hpp"
+
+namespace speclab {
+
+namespace {
+
+namespace po = boost::program_options;
+
+std::uint64_t whole(const Values& values, const char* name, double least, double most) {
+  const double value = checked_number(values, name, least, most);
+  if (value != std::floor(value)) throw UsageError(fmt::format("--{} {}: expected an integer", name, value));
+  return static_cast<std::uint64_t>(value);
+}
+
+Length length_of(const Values& values, const char* name, double variation) {
+  const double mean = checked_number(values, name, 1, 1e6);
+  if (variation == 0) {
+    if (mean != std::floor(mean))
+      throw UsageError(fmt::format("--{} {}: a fixed length is an integer", name, mean));
+    return FixedLength{static_cast<std::uint32_t>(mean)};
+  }
+  // Beyond 32 times the mean a log-normal length of variation 1 comes once in 40,000 requests.
+  return LogNormalLength{mean, variation, static_cast<std::uint32_t>(32 * mean)};
+}
+
+std::vector<double> rates_of(const Values& values) {
+  std::vector<double> rates;
+  if (!values.has("rate")) return rates;
+  for (const std::string& word : split(values.text("rate"), ',')) {
+    const auto rate = number_in(word);
+    if (!rate || !(*rate > 0 && *rate <= 1e6))
+      throw UsageError(fmt::format("--rate {}: \"{}\"; expected requests a second such as 4 or 1,2,4,8",
+                                   values.text("rate"), word));
+    if (!rates.empty() && *rate <= rates.back())
+      throw UsageError(fmt::format("--rate {}: expected increasing rates", values.text("rate")));
+    rates.push_back(*rate);
+  }
+  constexpr std::size_t most = 100;
+  if (rates.size() > most) throw UsageError(fmt::format("--rate: {} rates; at most {}", rates.size(), most));
+  return rates;
+}
+
+LoadQuestion question_of(const Values& values) {
+  LoadQuestion question;
+  const std::string& text = values.text("alpha");
+  const auto alpha = number_in(text);
+  if (!alpha || !(*alpha >= 0 && *alpha <= 1))
+    throw UsageError(fmt::format("alpha: \"{}\"; expected a number from 0 to 1", text));
+  question.alpha = *alpha;
+  question.alpha_spread = checked_number(values, "alpha-spread", 0, 0.5);
+  if (question.alpha_spread > 0 && !(question.alpha_spread * question.alpha_spread < *alpha * (1 - *alpha))) {
+    throw UsageError(fmt::format(
+        "--alpha-spread {}: rates from 0 to 1 with mean {} have a standard deviation below {:.4g}",
+        question.alpha_spread, *alpha, std::sqrt(*alpha * (1 - *alpha))));
+  }
+  if (values.has("trace")) {
+    for (const char* other : {"prompt", "output", "length-variation", "bursts"}) {
+      if (!values[other].defaulted())
+        throw UsageError(fmt::format("--{} and --trace: a trace has its own", other));
+    }
+    question.stream.trace = std::make_shared<const Trace>(read_trace(values.text("trace")));
+  } else {
+    const double variation = checked_number(values, "length-variation", 0, 3);
+    question.stream.prompt = length_of(values, "prompt", variation);
+    question.stream.output = length_of(values, "output", variation);
+    question.burst_factor = checked_number(values, "bursts", 1, 1000);
+    question.burst_seconds = checked_number(values, "burst-seconds", 1e-3, 1e5);
+  }
+  question.rates = rates_of(values);
+  if (question.rates.empty() && question.stream.trace) question.rates = {trace_rate(*question.stream.trace)};
+  if (values.has("ttft-ms")) question.targets.ttft_ms = checked_number(values, "ttft-ms", 1e-6, 1e9);
+  if (values.has("tpot-ms")) question.targets.tpot_ms = checked_number(values, "tpot-ms", 1e-6, 1e9);
+  question.percentile = checked_number(values, "percentile", 1, 99.99);
+  question.replicas = static_cast<std::uint32_t>(whole(values, "replicas", 1, 256));
+  question.max_sequences = static_cast<std::uint32_t>(whole(values, "max-sequences", 1, 4096));
+  question.step_tokens = static_cast<std::uint32_t>(whole(values, "step-tokens", 64, 1e6));
+  if (values.has("cache-tokens")) question.cache_tokens = whole(values, "cache-tokens", 64, 1e12);
+  question.max_gamma = static_cast<int>(whole(values, "max-gamma", 1, longest_draft));
+  question.requests = whole(values, "requests", 10, 1e7);
+  question.runs = static_cast<int>(whole(values, "runs", 2, 1000));
+  question.seed = whole(values, "seed", 0, 9e15);
+  question.extras.step_ms = checked_number(values, "step-ms", 0, 1e6);
+  question.extras.draft_follows = !values.has("skip-idle-draft");
+  const PlanSettings settings = plan_settings(values);
+  question.memory_share = settings.memory_share;
+  question.confidence = settings.confidence;
+  question.target = settings.target;
+  question.method = settings.method;
+  const double context = 1024;
+  KnownCosts costs = costs_of(values, "", {1, context});
+  if (std::holds_alternative<ConstantCost>(costs.pair.target)) {
+    throw UsageError(
+        "plan load: latencies need times in milliseconds: give --device with --target, or --target-times");
+  }
+  question.costs = costs.pair;
+  question.cost_from = costs.from;
+  question.draft = costs.draft;
+  if (costs.is_head) question.method = DraftMethod::eagle3;
+  return question;
+}
+
+std::optional<PlanAnswer> answer_load(const Values& values, const Control& control) {
+  const LoadQuestion question = question_of(values);
+  const ThreadLimit limit(thread_option(values));
+  Progress progress("simulated requests", load_work(question), values.has("quiet"));
+  const Control watched{.stop = control.stop,
+                        .progress = [&](std::uint64_t requests) { progress.advance(requests); }};
+  try {
+    const auto plan = plan_load(question, watched);
+    if (!plan) return std::nullopt;
+    PlanAnswer answer = answer_of(*plan, load_text, load_headline, load_figures);
+    answer.warnings = plan->warnings;
+    answer.unfit = plan->fits_reason;
+    if (values.has("trace")) answer.input = values.text("trace");
+    return answer;
+  } catch (const std::invalid_argument& error) {
+    throw UsageError(fmt::format("plan load: {}", error.what()));
+  }
+}
+
+}  // namespace
+
+PlanWay plan_load() {
+  Verb verb{
+      .name = "load",
+      .sentence = "under load: latencies at rates of requests, for policies of gamma",
+      .line = "speclab plan load ALPHA COSTS [--rate R,R...] [options]",
+      .about =
+          R"(Simulates a server with continuous batching at rates of requests, for plain decoding, fixed gammas, a table by
+batch and policies of engines: mean latency, percentiles of TTFT and TPOT, the share of requests that keep targets,
+the rate from which on speculation should be off. Costs: two models on a device by the roofline, or measured times.)",
+      .examples =
+          R"(  speclab plan load 0.75 --target llama-3.1-70b --draft llama-3.2-1b --device h100-sxm --devices 4
+  speclab plan load 0.75 --target llama-3.1-8b --draft llama-3.2-1b --device h100-sxm --rate 32 --bursts 4 --tpot-ms 20
+)",
+      .positional = "alpha"};
+  auto add = verb.options.add_options();
+  add("rate", po::value<std::string>(),
+      "requests a second, one or several between commas (default: ten up to 90% of the capacity)");
+  add("prompt", po::value<double>()->default_value(512, "512"), "tokens of a prompt, mean");
+  add("output", po::value<double>()->default_value(256, "256"), "tokens of an output, mean");
+  add("length-variation", po::value<double>()->default_value(1, "1"),
+      "standard deviation of both over their means, log-normal; 0: all alike");
+  add("bursts", po::value<double>()->default_value(1, "1"),
+      "rate in bursts over the rate between them; bursts take a fifth of the time");
+  add("burst-seconds", po::value<double>()->default_value(10, "10"), "mean duration of a burst");
+  add("trace", po::value<std::string>(),
+      "requests as recorded: CSV or JSON lines of Azure, Mooncake, or seconds,prompt,output; --rate speeds them up");
+  add("ttft-ms", po::value<double>(), "target of the time to the first token");
+  add("tpot-ms", po::value<double>(), "target of the mean time a token after it");
+  add("percentile", po::value<double>()->default_value(95, "95"),
+      "of latencies, and the share that shall keep targets");
+  add("alpha-spread", po::value<double>()->default_value(0, "0"),
+      "standard deviation of alpha between requests");
+  add("replicas", po::value<double>()->default_value(1, "1"),
+      "engines; a request goes to the one of the fewest");
+  add("max-sequences", po::value<double>()->default_value(256, "256"),
+      "requests that run at a time in a replica");
+  add("step-tokens", po::value<double>()->default_value(8192, "8192"),
+      "most tokens of a step, prompts in chunks");
+  add("cache-tokens", po::value<double>(),
+      "tokens of caches in a replica (default: what the device's memory holds)");
+  add("step-ms", po::value<double>()->default_value(0, "0"), "scheduler and host, of every step (assumed)");
+  add("skip-idle-draft", "the draft does not run where a policy's gamma is 0");
+  add("memory-share", po::value<double>()->default_value(0.9, "0.9"), "of the device's memory, usable");
+  add("method", po::value<std::string>(), "for the settings: draft, ngram, eagle, eagle3, mtp or medusa");
+  add("requests", po::value<double>()->default_value(1000, "1000"), "measured in a run");
+  add("runs", po::value<double>()->default_value(8, "8"), "with seeds of their own; intervals are over them");
+  add("seed", po::value<double>()->default_value(1, "1"), "of the first run");
+  add("quiet", "no progress");
+  add_max_gamma_option(verb, 8);
+  add_thread_option(verb);
+  add_draft_cost_options(verb.options);
+  add_target_cost_options(verb.options);
+  add_answer_options(verb);
+  return {verb, answer_load};
+}
+
+}  // namespace speclab
