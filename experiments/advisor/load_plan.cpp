@@ -82,10 +82,8 @@ ServerOptions server_of(const LoadQuestion& question, const Candidate& candidate
   engine.cache_blocks = cache_of(question, candidate.drafts) / engine.block_tokens;
   CostPair costs = question.costs;
   StepExtras extras = question.extras;
-  if (!candidate.drafts) {
-    costs.draft = ConstantCost{0};
-    extras.draft_follows = false;
-  }
+  if (!candidate.drafts) costs.draft = ConstantCost{0};
+  if (!candidate.drafts || !candidate.engine) extras.draft_follows = false;
   engine.time = step_time(costs, extras);
   return server;
 }
@@ -117,8 +115,10 @@ std::vector<Candidate> candidates_of(const LoadQuestion& question, const std::ve
       {"SGLang's steps", "its default slots by batch, moved by what is accepted", EmaTiers::defaults()});
   candidates.push_back({"goodput", "the γ of the most expected tokens a millisecond, α as it is seen",
                         GoodputGamma{.most = most, .time = time}});
-  candidates.push_back({"clairvoyant", "knows what each request will accept: a bound of one step at a time",
-                        Clairvoyant{most, time}, true, false});
+  candidates.push_back(
+      {"clairvoyant",
+       "knows what each request will accept, and drafts for the fastest next step; no engine can",
+       Clairvoyant{most, step_time(question.costs, {question.extras.step_ms, false})}, true, false});
   return candidates;
 }
 

@@ -61,17 +61,17 @@ struct LoadPoint {
   std::optional<Interval> gap{};         ///< between two emissions of a request, of all gaps
   std::optional<Interval> kept{};        ///< share of requests that keep the targets
   std::optional<Interval> over_plain{};  ///< mean latency less plain decoding's, in pairs
-  double batch = 0;                    ///< requests that run, mean over busy time
-  double gamma = 0;                    ///< drafted tokens a round
-  double accepted = 0;                 ///< accepted tokens a round
-  double utilisation = 0;              ///< share of time in steps
-  double preempted = 0;                ///< times a request was put back, mean
+  double batch = 0;                      ///< requests that run, mean over busy time
+  double gamma = 0;                      ///< drafted tokens a round
+  double accepted = 0;                   ///< accepted tokens a round
+  double utilisation = 0;                ///< share of time in steps
+  double preempted = 0;                  ///< times a request was put back, mean
 };
 
 struct LoadPolicy {
   std::string name{};
   std::string sentence{};
-  bool engine = true;   ///< an engine can do it; false of the bound
+  bool engine = true;   ///< an engine can do it; false of the clairvoyant
   double capacity = 0;  ///< requests a second with a full server
   std::vector<LoadPoint> points{};
 };

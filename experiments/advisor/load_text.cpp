@@ -162,7 +162,7 @@ Figure over_rates(const LoadPlan& plan, std::string title, std::string y_label,
   }
   for (const LoadPolicy& policy : plan.policies) {
     if (policy.name.rfind("γ", 0) == 0) continue;
-    Series line{.name = policy.engine ? policy.name : policy.name + " (a bound)"};
+    Series line{.name = policy.engine ? policy.name : policy.name + " (no engine can)"};
     for (const LoadPoint& point : policy.points) {
       if (point.*value) line.add(point.rate, *(point.*value));
     }

@@ -5,6 +5,7 @@
 - your own rule, drafter or gamma policy: `prove`, `compare_rules`, `simulate` take functions in their places;
 - your own arrays: `alpha`, `alpha_from_logprobs`, `verify`, `simulate`, `sample`;
 - your own sampler: `check`, `check_sampler`;
+- a server under load: `serve`;
 - models of Hugging Face: `hf.record`, `hf.check_generate`.
 
 The documentation is docs/python.md in the repository; `help(speclab.prove)` and so on say the same.
@@ -16,6 +17,7 @@ from ._interval import Interval
 from ._results import Findings, Result
 from ._configs import compare, exact, run, sweep
 from ._plan import plan
+from ._serve import LoadPlan, serve
 from ._recording import RecordedSequence, Recording, read_recording, record
 from ._rules import Drafter, Rule, drafter, rule, rule_names
 from ._optimum import Optimum, optimum
@@ -45,6 +47,7 @@ __all__ = [
     "Drafter",
     "Findings",
     "Interval",
+    "LoadPlan",
     "OptimalGamma",
     "Optimum",
     "Proof",
@@ -79,6 +82,7 @@ __all__ = [
     "rule_names",
     "run",
     "sample",
+    "serve",
     "simulate",
     "speedup",
     "sweep",

@@ -206,7 +206,7 @@ struct GoodputGamma {
 };
 
 /// Knows what every sequence will accept, and drafts the gamma of the most tokens a millisecond in this step;
-/// of a sequence no more than it will accept are verified. No engine can: a bound for policies of one step.
+/// of a sequence no more than it will accept are verified. No engine can.
 struct Clairvoyant {
   std::uint32_t most = 8;
   StepTime time{};

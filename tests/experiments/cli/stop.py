@@ -96,6 +96,8 @@ CASES = [
     Case("plot", ["numbers.csv", "--x", "a", "--y", "b"], after=0.02),
     Case("plot", ["numbers.csv", "--x", "a", "--y", "b"], after=0.6),
     Case("merge", ["sharded", "-q"], after=0.3),
+    Case("plan", ["load", "0.75", "--target", "llama-3.1-70b", "--draft", "llama-3.2-1b", "--device", "h100-sxm", "--devices", "4",
+                  "--requests", "100000", *ONE]),
     Case("plan", ["recording", "recorded.csv", "--c", "0.05"], after=0.2),
     Case("record", [path_of("first"), *ONE, "--out", "recorded_here.csv", "--sequences", "1000", "--tokens", "100000"]),
     Case("prove", ["--rule", "recursive", "--drafts", "3", "--gamma", "3", "--target", "1/2,3/10,1/5", "--draft", "1/10,3/10,3/5",

@@ -1,0 +1,125 @@
+"""A server under load: latencies at rates of requests, for policies of gamma."""
+
+from __future__ import annotations
+
+import os
+import warnings
+from collections.abc import Sequence
+from typing import Any, Union
+
+from . import _core
+from ._arrays import integer, number, utf8
+from ._results import Findings
+
+Path = Union[str, "os.PathLike[str]"]
+
+_INTEGERS = ("devices", "draft_devices", "max_gamma", "replicas", "max_sequences", "step_tokens", "cache_tokens", "requests", "runs", "seed", "threads")
+
+
+class LoadPlan(Findings):
+    """What `speclab plan load` prints with --json; also as attributes. str() is the program's text."""
+
+    def to_pandas(self) -> Any:
+        """A row for each policy and rate; intervals are three columns. Needs pandas."""
+        import pandas
+
+        rows = []
+        for policy in self["policies"]:
+            for point in policy["points"]:
+                row = {"policy": policy["name"], "engine": policy["engine"], "capacity": policy["capacity"]}
+                for name, value in point.items():
+                    if isinstance(value, dict):
+                        row[name] = value["value"]
+                        row[f"{name}_low"], row[f"{name}_high"] = value["low"], value["high"]
+                    else:
+                        row[name] = value
+                rows.append(row)
+        return pandas.DataFrame(rows)
+
+
+def serve(
+    alpha: float,
+    *,
+    rate: float | Sequence[float] | None = None,
+    prompt: float | None = None,
+    output: float | None = None,
+    length_variation: float | None = None,
+    bursts: float | None = None,
+    burst_seconds: float | None = None,
+    trace: Path | None = None,
+    ttft_ms: float | None = None,
+    tpot_ms: float | None = None,
+    percentile: float | None = None,
+    alpha_spread: float | None = None,
+    replicas: int | None = None,
+    max_sequences: int | None = None,
+    step_tokens: int | None = None,
+    cache_tokens: int | None = None,
+    step_ms: float | None = None,
+    skip_idle_draft: bool = False,
+    max_gamma: int | None = None,
+    requests: int | None = None,
+    runs: int | None = None,
+    seed: int | None = None,
+    confidence: float | None = None,
+    c: float | None = None,
+    target: str | None = None,
+    draft: str | None = None,
+    device: str | None = None,
+    devices: int | None = None,
+    draft_devices: int | None = None,
+    dtype: str | None = None,
+    target_times: Path | None = None,
+    draft_times: Path | None = None,
+    memory_share: float | None = None,
+    method: str | None = None,
+    threads: int = 0,
+) -> LoadPlan:
+    """Simulates a server with continuous batching, as `speclab plan load` does (docs/serving.md): for plain decoding, fixed
+    gammas, a table by batch and policies of engines, latencies at rates of requests.
+
+    Args:
+        alpha, alpha_spread: acceptance rate, and its standard deviation between requests.
+        rate: requests a second, one or several in increasing order; by default ten up to 90% of the capacity.
+        prompt, output, length_variation: mean tokens of both, and their standard deviation over the mean, log-normal.
+        bursts, burst_seconds: the rate in bursts over the rate between them, and how long bursts last on average.
+        trace: a file of recorded requests: CSV or JSON lines of Azure, Mooncake, or seconds,prompt,output.
+        ttft_ms, tpot_ms, percentile: what requests must keep, and the share of them that shall.
+        replicas, max_sequences, step_tokens, cache_tokens: engines, and what each holds.
+        step_ms, skip_idle_draft: what every step costs besides, and whether the draft rests where gamma is 0.
+        max_gamma: the largest gamma considered.
+        requests, runs, seed, confidence: requests measured in a run, runs, the seed of the first, and that of intervals.
+        target, draft, device, devices, draft_devices, dtype: a roofline, as of `plan`; or
+        target_times, draft_times, c: measured times, or a draft run's time in plain target runs.
+        memory_share, method: as of `plan`.
+        threads: 0 for as many as there are cores. The result does not depend on it.
+
+    Returns:
+        What `speclab plan load` prints with --json. `fits` is False, with a warning, where the device's memory does not hold it.
+
+    Raises:
+        ConfigError: options that contradict one another or leave something open, files that cannot be read.
+
+    >>> plan = serve(.75, target="llama-3.1-8b", draft="llama-3.2-1b", device="h100-sxm", rate=4, requests=100, runs=2)
+    >>> plan.policies[0]["name"], plan.policies[0]["points"][0]["overloaded"]
+    ('plain', False)
+    """
+    given = {name: value for name, value in locals().items() if value is not None and value is not False and name != "alpha"}
+    words = ["--quiet", *(_word(name, value) for name, value in given.items())]
+    text, shown, warned = _core.plan("load", [*words, "--", repr(number(alpha, "alpha", 0, 1))])
+    for sentence in warned:
+        warnings.warn(sentence, stacklevel=2)
+    return LoadPlan(text, shown)
+
+
+def _word(name: str, value: Any) -> str:
+    option = "--" + name.replace("_", "-")
+    if value is True:
+        return option
+    if isinstance(value, (str, os.PathLike)):
+        return f"{option}={utf8(value, name)}"
+    if name in _INTEGERS:
+        return f"{option}={integer(value, name, 0, 10**15)}"
+    if name == "rate" and isinstance(value, Sequence):
+        return f"{option}={','.join(repr(number(one, f'rate[{i}]', 0, 1e9)) for i, one in enumerate(value))}"
+    return f"{option}={number(value, name, -1e300, 1e300)!r}"

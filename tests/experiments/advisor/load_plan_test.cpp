@@ -1,0 +1,136 @@
+#include "experiments/advisor/load_plan.hpp"
+
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <fstream>
+#include <string>
+
+#include "experiments/advisor/arrival_trace.hpp"
+#include "experiments/format/config_error.hpp"
+#include "tests/sim/temp_file.hpp"
+
+using namespace speclab;
+
+namespace {
+
+/// A target whose step takes 10 ms and .05 more a position, and a draft of .5 ms: measured times.
+LoadQuestion small_question() {
+  std::vector<MeasuredPoint> target;
+  std::vector<MeasuredPoint> draft;
+  for (const double tokens : {1.0, 1000.0}) {
+    for (const double batch : {1.0, 64.0}) {
+      target.push_back({tokens, batch, 10 + 0.05 * tokens * batch});
+      draft.push_back({tokens, batch, 0.5 + 0.001 * tokens * batch});
+    }
+  }
+  LoadQuestion question;
+  question.alpha = 0.8;
+  question.costs = {MeasuredCost(target), MeasuredCost(draft)};
+  question.cost_from = "measured";
+  question.stream.prompt = FixedLength{50};
+  question.stream.output = FixedLength{40};
+  question.max_sequences = 64;
+  question.max_gamma = 5;
+  question.requests = 200;
+  question.runs = 4;
+  return question;
+}
+
+const LoadPoint& point(const LoadPlan& plan, const std::string& policy, std::size_t rate) {
+  for (const LoadPolicy& one : plan.policies) {
+    if (one.name == policy) return one.points[rate];
+  }
+  throw std::logic_error(policy);
+}
+
+}  // namespace
+
+TEST_CASE("a server that is nearly idle has the latencies of its costs") {
+  LoadQuestion question = small_question();
+  question.rates = {0.01};
+  const LoadPlan plan = *plan_load(question, {});
+  // The prompt's step, which emits a token, and 39 more of a single position.
+  const double step = 10 + 0.05;
+  const double first = 10 + 0.05 * 50;
+  const LoadPoint& plain = point(plan, "plain", 0);
+  CHECK(plain.latency_mean->estimate == doctest::Approx(first + 39 * step).epsilon(1e-3));
+  CHECK(plain.ttft->estimate == doctest::Approx(first).epsilon(1e-3));
+  CHECK(plain.tpot->estimate == doctest::Approx(step).epsilon(1e-3));
+  CHECK(plain.gap->estimate == doctest::Approx(step).epsilon(0.006));
+  CHECK(plain.gamma == 0);
+  // Speculation: rounds of 10 + .05 * 4 + 3 * .501, on average (1 - .8^4) / .2 tokens.
+  const LoadPoint& three = point(plan, "γ = 3", 0);
+  CHECK(three.accepted == doctest::Approx(0.8 + 0.64 + 0.512).epsilon(0.02));
+  CHECK(three.tpot->estimate < 0.6 * step);
+  CHECK(three.over_plain->high < 0);
+  CHECK(plan.best.front().policy.rfind("plain", 0) != 0);
+  CHECK_FALSE(plan.off_from);
+}
+
+TEST_CASE("the capacity is that of a full server, and a rate beyond it is overloaded") {
+  LoadQuestion question = small_question();
+  question.alpha = 0.3;
+  // Costs that grow with positions alone: drafting never pays.
+  std::vector<MeasuredPoint> target;
+  std::vector<MeasuredPoint> draft;
+  for (const double tokens : {1.0, 1000.0}) {
+    for (const double batch : {1.0, 64.0}) {
+      target.push_back({tokens, batch, tokens * batch});
+      draft.push_back({tokens, batch, 0.5 * tokens * batch});
+    }
+  }
+  question.costs = {MeasuredCost(target), MeasuredCost(draft)};
+  question.rates = {2, 8, 20};
+  const LoadPlan plan = *plan_load(question, {});
+  // 50 + 39 positions of a millisecond.
+  CHECK(plan.policies.front().capacity == doctest::Approx(1000.0 / 89).epsilon(0.03));
+  CHECK(point(plan, "plain", 2).overloaded);
+  CHECK_FALSE(point(plan, "plain", 2).latency_mean);
+  CHECK_FALSE(point(plan, "plain", 1).overloaded);
+  CHECK(point(plan, "plain", 0).utilisation == doctest::Approx(2 * 0.089).epsilon(0.15));
+  CHECK(plan.off_from == 2);
+  CHECK(plan.settings.empty());
+  CHECK(plan.best[2].policy.empty());
+  CHECK(terminal(load_text(plan)).find("Do not speculate") != std::string::npos);
+}
+
+TEST_CASE("bursts of one mean rate make waits longer, and targets are counted") {
+  LoadQuestion question = small_question();
+  question.rates = {45};
+  const LoadPlan even = *plan_load(question, {});
+  question.burst_factor = 8;
+  question.burst_seconds = 2;
+  question.targets.ttft_ms = 60;
+  const LoadPlan bursts = *plan_load(question, {});
+  CHECK(point(bursts, "plain", 0).ttft->estimate > 1.3 * point(even, "plain", 0).ttft->estimate);
+  CHECK_FALSE(point(even, "plain", 0).kept);
+  CHECK(point(bursts, "plain", 0).kept->estimate < 1);
+  CHECK(point(bursts, "plain", 0).kept->estimate > 0.3);
+}
+
+TEST_CASE("traces are read in their published forms") {
+  const TempFile azure(
+      "TIMESTAMP,ContextTokens,GeneratedTokens\n2023-12-31 23:59:59.5000000,374,44\n"
+      "2024-01-01 00:00:01.7500000,396,0\n");
+  const Trace first = read_trace(azure.path());
+  REQUIRE(first.size() == 2);
+  CHECK(first[0].arrival_ms == 0);
+  CHECK(first[1].arrival_ms == doctest::Approx(2250));
+  CHECK(first[0].prompt == 374);
+  CHECK(first[1].output == 1);
+  const TempFile mooncake(
+      "{\"timestamp\": 3000, \"input_length\": 6955, \"output_length\": 52, \"hash_ids\": [1]}\n"
+      "{\"timestamp\": 0, \"input_length\": 10, \"output_length\": 5}\n");
+  const Trace second = read_trace(mooncake.path());
+  CHECK(second[0].prompt == 10);
+  CHECK(second[1].arrival_ms == 3000);
+  const TempFile plain("0.5,10,3\n1.5,20,4\n");
+  CHECK(trace_rate(read_trace(plain.path())) == doctest::Approx(1));
+  for (const char* bad : {"", "1,2,3\n", "1,2,3\n1,4,5\n", "1,2\n2,3\n", "x,1,2\ny,2,3\n", "1,2.5,3\n2,2,3\n",
+                          "2023-11-16T,1,2\n2,2,3\n", "{\"timestamp\": 1}\n{\"timestamp\": 2}\n"}) {
+    CAPTURE(bad);
+    const TempFile file(bad);
+    CHECK_THROWS_AS(read_trace(file.path()), UsageError);
+  }
+}
