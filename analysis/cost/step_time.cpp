@@ -27,6 +27,9 @@ StepTime step_time(const LinearStep& costs) {
   return [costs](const StepWork& work) {
     return costs.step + costs.sequence * work.decoding + costs.position * (work.verified + work.replayed) +
            costs.prompt_token * work.prefilled + costs.context_token * work.context +
+           (work.decoding == 0    ? 0
+            : work.draft_runs > 0 ? costs.speculation
+                                  : costs.idle_draft) +
            work.draft_runs * (costs.draft_run + costs.draft_sequence * work.decoding +
                               costs.draft_context_token * work.context);
   };

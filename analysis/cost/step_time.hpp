@@ -2,8 +2,6 @@
 // was fitted to measurements.
 #pragma once
 
-#include <optional>
-
 #include "analysis/cost/speculation_cost.hpp"
 #include "sim/serving/step_work.hpp"
 
@@ -23,13 +21,15 @@ StepTime step_time(const CostPair& costs, const StepExtras& extras);
 
 /// Milliseconds that add up.
 struct LinearStep {
-  double step = 0;                 ///< of a step
-  double sequence = 0;             ///< of a decoding sequence
-  double position = 0;             ///< of a verified position
-  double prompt_token = 0;         ///< of both models
-  double context_token = 0;        ///< of a token of a cache that is read
-  double draft_run = 0;            ///< of each of gamma
-  double draft_sequence = 0;       ///< of each of gamma, for each decoding sequence
+  double step = 0;            ///< of a step
+  double sequence = 0;        ///< of a decoding sequence
+  double position = 0;        ///< of a verified position
+  double prompt_token = 0;    ///< of both models
+  double context_token = 0;   ///< of a token of a cache that is read
+  double speculation = 0;     ///< of a step with gamma above 0
+  double idle_draft = 0;      ///< of a step with gamma 0, where an engine keeps its draft up all the same
+  double draft_run = 0;       ///< of each of gamma
+  double draft_sequence = 0;  ///< of each of gamma, for each decoding sequence
   double draft_context_token = 0;  ///< of each of gamma, for each token of a cache
 };
 StepTime step_time(const LinearStep& costs);

@@ -124,103 +124,31 @@ std::vector<Candidate> candidates_of(const LoadQuestion& question, const std::ve
 
 Arrivals arrivals_at(const LoadQuestion& question, double rate) {
   if (question.stream.trace) return TraceArrivals{rate / trace_rate(*question.stream.trace)};
-  if (question.burst_factor <= 1) return PoissonArrivals{rate};
-  // A fifth of the time in bursts: rate = quiet (0.8 + 0.2 factor).
-  const double quiet = rate / (0.8 + 0.2 * question.burst_factor);
-  return BurstyArrivals{quiet, quiet * question.burst_factor, 4 * question.burst_seconds,
-                        question.burst_seconds};
+  return bursty_arrivals(rate, question.burst_factor, question.burst_seconds);
 }
 
 LoadSize size_of(const LoadQuestion& question) {
   return {question.requests, question.requests / 5, question.requests / 10};
 }
 
-/// Of one run.
-struct RunNumbers {
-  double latency_mean = 0;
-  double latency = 0;
-  double ttft = 0;
-  double tpot = 0;
-  double gap = 0;
-  double kept = 0;
-  StepTotals totals;
-  double window_ms = 0;
-};
-
-double quantile(std::vector<double>& values, double share) {
-  if (values.empty()) return 0;
-  const auto rank = static_cast<std::size_t>(std::ceil(share * static_cast<double>(values.size())));
-  const auto at = values.begin() + static_cast<std::ptrdiff_t>(std::max<std::size_t>(rank, 1) - 1);
-  std::nth_element(values.begin(), at, values.end());
-  return *at;
-}
-
-RunNumbers numbers_of(const ServingRun& run, const LoadQuestion& question) {
-  std::vector<double> latency;
-  std::vector<double> ttft;
-  std::vector<double> tpot;
-  RunNumbers out;
-  for (std::size_t i = 0; i < run.served.size(); ++i) {
-    const Request& request = run.requests[i];
-    const Served& served = run.served[i];
-    latency.push_back(served.end_ms - request.arrival_ms);
-    ttft.push_back(served.first_ms - request.arrival_ms);
-    out.latency_mean += latency.back();
-    bool keeps = !question.targets.ttft_ms || ttft.back() <= *question.targets.ttft_ms;
-    if (request.output > 1) {
-      tpot.push_back((served.end_ms - served.first_ms) / (request.output - 1));
-      keeps = keeps && (!question.targets.tpot_ms || tpot.back() <= *question.targets.tpot_ms);
-    }
-    out.kept += keeps ? 1 : 0;
-  }
-  const auto count = static_cast<double>(run.served.size());
-  const double share = question.percentile / 100;
-  out.latency_mean /= count;
-  out.kept /= count;
-  out.latency = quantile(latency, share);
-  out.ttft = quantile(ttft, share);
-  out.tpot = quantile(tpot, share);
-  out.gap = run.gaps.quantile(share);
-  out.totals = run.totals;
-  out.window_ms = run.window_ms;
-  return out;
-}
-
-template <class Value>
-Interval over_runs(std::span<const RunNumbers> runs, double confidence, const Value& value) {
-  std::vector<double> numbers;
-  for (const RunNumbers& run : runs) numbers.push_back(value(run));
-  const std::vector<double> ones(numbers.size(), 1);
-  return *ratio_interval(numbers, ones, confidence);
-}
+double mean_latency(const RunNumbers& run) { return run.latency.mean; }
 
 LoadPoint point_of(std::span<const RunNumbers> runs, std::span<const RunNumbers> plain, double rate,
                    const LoadQuestion& question) {
   LoadPoint point{.rate = rate};
-  const auto interval = [&](double RunNumbers::*member) {
-    return over_runs(runs, question.confidence, [&](const RunNumbers& run) { return run.*member; });
-  };
-  point.latency_mean = interval(&RunNumbers::latency_mean);
-  point.latency = interval(&RunNumbers::latency);
-  point.ttft = interval(&RunNumbers::ttft);
-  point.tpot = interval(&RunNumbers::tpot);
-  point.gap = interval(&RunNumbers::gap);
-  if (question.targets.ttft_ms || question.targets.tpot_ms) point.kept = interval(&RunNumbers::kept);
+  const auto interval = [&](const auto& value) { return over_runs(runs, question.confidence, value); };
+  point.latency_mean = interval([](const RunNumbers& run) { return run.latency.mean; });
+  point.latency = interval([](const RunNumbers& run) { return run.latency.high; });
+  point.ttft = interval([](const RunNumbers& run) { return run.ttft.high; });
+  point.tpot = interval([](const RunNumbers& run) { return run.tpot.high; });
+  point.gap = interval([](const RunNumbers& run) { return run.gap_high; });
+  if (question.targets.any()) point.kept = interval([](const RunNumbers& run) { return run.kept; });
+  if (!plain.empty()) point.over_plain = difference_over_runs(runs, plain, question.confidence, mean_latency);
   StepTotals sum;
   double window = 0;
   for (const RunNumbers& run : runs) {
     sum += run.totals;
     window += run.window_ms;
-  }
-  if (!plain.empty()) {
-    std::vector<double> own;
-    std::vector<double> others;
-    for (std::size_t i = 0; i < runs.size(); ++i) {
-      own.push_back(runs[i].latency_mean);
-      others.push_back(plain[i].latency_mean);
-    }
-    const std::vector<double> ones(own.size(), 1);
-    point.over_plain = paired_difference({own, ones}, {others, ones}, question.confidence);
   }
   const auto rounds = static_cast<double>(std::max<std::uint64_t>(1, sum.decoding));
   point.batch = sum.running_ms / sum.busy_ms;
@@ -301,17 +229,10 @@ void choose(LoadPlan& plan, const std::vector<Candidate>& candidates,
       choice.policy = plan.policies[*best].name;
       for (std::size_t p = 0; p < plan.policies.size(); ++p) {
         if (p == *best || !plan.policies[p].engine || plan.policies[p].points[r].overloaded) continue;
-        std::vector<double> own;
-        std::vector<double> others;
-        for (std::size_t i = 0; i < runs[p][r].size(); ++i) {
-          const auto value = [&](const RunNumbers& run) {
-            return plan.policies[p].points[r].kept ? -run.kept : run.latency_mean;
-          };
-          own.push_back(value(runs[*best][r][i]));
-          others.push_back(value(runs[p][r][i]));
-        }
-        const std::vector<double> ones(own.size(), 1);
-        const auto difference = paired_difference({others, ones}, {own, ones}, question.confidence);
+        const auto difference =
+            difference_over_runs(runs[p][r], runs[*best][r], question.confidence, [&](const RunNumbers& run) {
+              return plan.policies[p].points[r].kept ? -run.kept : run.latency.mean;
+            });
         if (!difference || !(difference->low > 0)) choice.not_told_apart.push_back(plan.policies[p].name);
       }
     }
@@ -333,7 +254,7 @@ void choose(LoadPlan& plan, const std::vector<Candidate>& candidates,
     }
     if (!plain.points[r].overloaded) plan.off_from = plain.points[r].rate;
   }
-  if (question.targets.ttft_ms || question.targets.tpot_ms) {
+  if (question.targets.any()) {
     for (const LoadChoice& choice : plan.best) {
       for (const LoadPolicy& policy : plan.policies) {
         if (policy.name != choice.policy) continue;
@@ -422,7 +343,7 @@ std::optional<LoadPlan> plan_load(const LoadQuestion& question, const Control& c
     const ServingRun run =
         serve(server_of(question, candidates[one.policy]), stream, size_of(question), seed, control);
     if (run.stopped) return false;
-    runs[one.policy][one.rate][one.run] = numbers_of(run, question);
+    runs[one.policy][one.rate][one.run] = numbers_of(run, question.percentile, question.targets);
     return true;
   });
   if (control.stop()) return std::nullopt;

@@ -7,20 +7,14 @@
 #include <vector>
 
 #include "analysis/cost/step_time.hpp"
+#include "analysis/serving/run_numbers.hpp"
 #include "analysis/statistics/intervals.hpp"
 #include "experiments/advisor/plan_result.hpp"
 #include "experiments/advisor/server_settings.hpp"
 #include "experiments/page/page.hpp"
 #include "sim/control.hpp"
-#include "sim/serving/serving.hpp"
 
 namespace speclab {
-
-/// What requests must keep; of one that is not given every request keeps it.
-struct LoadTargets {
-  std::optional<double> ttft_ms;  ///< arrival to first token
-  std::optional<double> tpot_ms;  ///< mean time between its tokens
-};
 
 /// What is asked.
 struct LoadQuestion {

@@ -14,6 +14,7 @@
   ENTRY(beam)                      \
   ENTRY(schedules)                 \
   ENTRY(calibration)               \
+  ENTRY(serving)                   \
   ENTRY(compare)
 // clang-format on
 

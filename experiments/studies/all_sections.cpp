@@ -11,6 +11,7 @@
   ENTRY(beam)                   \
   ENTRY(schedules)              \
   ENTRY(calibration)            \
+  ENTRY(serving)                \
   ENTRY(compare)
 // clang-format on
 

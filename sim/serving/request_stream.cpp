@@ -109,6 +109,13 @@ class Clock {
 
 }  // namespace
 
+Arrivals bursty_arrivals(double per_second, double factor, double burst_seconds) {
+  if (factor <= 1) return PoissonArrivals{per_second};
+  constexpr double share = 0.2;
+  const double quiet = per_second / (1 - share + share * factor);
+  return BurstyArrivals{quiet, quiet * factor, (1 - share) / share * burst_seconds, burst_seconds};
+}
+
 std::vector<Request> make_requests(const RequestStream& stream, std::uint64_t seed, std::size_t count) {
   std::vector<Request> requests(count);
   Clock clock(stream, seed);

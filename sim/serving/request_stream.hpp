@@ -47,6 +47,10 @@ struct TraceArrivals {
 
 using Arrivals = std::variant<PoissonArrivals, BurstyArrivals, ClosedLoop, TraceArrivals>;
 
+/// A mean rate in bursts that take a fifth of the time, of `factor` times the rate between them; Poisson
+/// arrivals at factor 1.
+Arrivals bursty_arrivals(double per_second, double factor, double burst_seconds);
+
 struct FixedLength {
   std::uint32_t tokens = 1;
 };

@@ -1,0 +1,164 @@
+// Tables, figures, headline and CSV of the experiment "serving", from results alone.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "experiments/format/result_fields.hpp"
+#include "experiments/page/cells.hpp"
+#include "experiments/results/sweep_figures.hpp"
+#include "experiments/run/csv_values.hpp"
+#include "experiments/run/result.hpp"
+#include "experiments/studies/serving/serving_study.hpp"
+
+namespace speclab {
+
+SPECLAB_RESULT(ServingNumber, "number", name, simulated, measured);
+SPECLAB_RESULT(ServingResult, "serving", numbers);
+
+namespace {
+
+const ServingResult* found_of(const CellResult& cell) {
+  return cell.own ? &own<ServingResult>(cell) : nullptr;
+}
+
+double error_percent(const ServingNumber& number) {
+  return 100 * (number.simulated.estimate / *number.measured - 1);
+}
+
+/// Percent of what was measured, by which the simulation may be off for a number to count as predicted.
+constexpr double close_percent = 10;
+
+/// A row a cell, a column a number.
+Table table_of(const Result& result, const std::string& id, double confidence) {
+  Table table{id + "-numbers", result.title, {"cell"}, {}, ""};
+  for (const CellResult& cell : result.cells) {
+    const ServingResult* own = found_of(cell);
+    if (own == nullptr) continue;
+    if (table.columns.size() == 1) {
+      for (const ServingNumber& number : own->numbers) table.columns.push_back(number.name);
+    }
+    std::vector<Cell> cells{text_cell(cell.label)};
+    for (const ServingNumber& number : own->numbers) cells.push_back(interval_cell(number.simulated));
+    table.rows.push_back(std::move(cells));
+  }
+  table.note =
+      fmt::format("Times in milliseconds; ± is the {} interval over runs.", confidence_percent(confidence));
+  return table;
+}
+
+/// What was measured beside what was simulated.
+Table measured_table(const Result& result, const std::string& id) {
+  Table table{id + "-measured",
+              "Simulated beside measured",
+              {"cell", "number", "simulated", "measured", "error, %"},
+              {},
+              ""};
+  for (const CellResult& cell : result.cells) {
+    const ServingResult* own = found_of(cell);
+    if (own == nullptr) continue;
+    for (const ServingNumber& number : own->numbers) {
+      if (!number.measured) continue;
+      const double error = error_percent(number);
+      table.rows.push_back(
+          {text_cell(cell.label),
+           text_cell(number.name),
+           interval_cell(number.simulated),
+           number_cell(number.measured),
+           {fmt::format("{:+.1f}", error), error, std::abs(error) <= close_percent ? "good" : "bad"}});
+    }
+  }
+  return table;
+}
+
+Figure curve(const Result& result, const std::string& path, const std::string& name) {
+  Figure figure;
+  figure.title = name + " by " + path.substr(path.rfind('/') + 1);
+  figure.x_label = path.substr(path.rfind('/') + 1);
+  figure.y_label = name;
+  Series simulated{.name = "simulated", .style = SeriesStyle::points};
+  Series measured{.name = "measured", .style = SeriesStyle::points};
+  for (const CellResult& cell : result.cells) {
+    const ServingResult* own = found_of(cell);
+    const Json* x = set_value(cell, path);
+    if (own == nullptr || x == nullptr || !x->is_number()) continue;
+    for (const ServingNumber& number : own->numbers) {
+      if (number.name != name) continue;
+      simulated.add(x->get<double>(), number.simulated);
+      if (number.measured) measured.add(x->get<double>(), *number.measured);
+    }
+  }
+  figure.series.push_back(std::move(simulated));
+  figure.add(std::move(measured));
+  return figure;
+}
+
+}  // namespace
+
+std::vector<Table> serving_tables(const Result& result, const Timings&, const std::string& id) {
+  std::vector<Table> tables{table_of(result, id, result.interval_confidence)};
+  if (Table measured = measured_table(result, id); !measured.rows.empty())
+    tables.push_back(std::move(measured));
+  return tables;
+}
+
+std::vector<Figure> serving_figures(const Result& result, const Timings&) {
+  const auto path = swept_path(result.config);
+  std::vector<Figure> figures;
+  if (path && !result.cells.empty() && found_of(result.cells.front()) != nullptr) {
+    for (const char* name : {"tokens/s", "latency mean", "TTFT mean", "TPOT mean"}) {
+      Figure figure = curve(result, *path, name);
+      if (!figure.series.front().x.empty()) figures.push_back(std::move(figure));
+    }
+  }
+  return figures;
+}
+
+std::string serving_headline(const Result& result, const Timings&) {
+  std::size_t measured = 0;
+  std::size_t close = 0;
+  std::size_t cells = 0;
+  const ServingNumber* speed = nullptr;
+  for (const CellResult& cell : result.cells) {
+    const ServingResult* own = found_of(cell);
+    if (own == nullptr) continue;
+    ++cells;
+    for (const ServingNumber& number : own->numbers) {
+      if (number.name == "tokens/s" &&
+          (speed == nullptr || number.simulated.estimate > speed->simulated.estimate))
+        speed = &number;
+      if (!number.measured) continue;
+      ++measured;
+      close += std::abs(error_percent(number)) <= close_percent ? 1 : 0;
+    }
+  }
+  if (speed == nullptr) return "Interrupted: partial.";
+  std::string text = fmt::format("{} {}, up to {} tokens a second.", cells, cells == 1 ? "server" : "servers",
+                                 interval_text(speed->simulated));
+  if (measured > 0)
+    text += fmt::format(" {} of {} measured numbers are within {}%.", close, measured, close_percent);
+  return text;
+}
+
+std::string serving_csv(const Result& result, const Timings&) {
+  std::vector<std::string> columns{"number"};
+  add_interval_columns(columns, "simulated");
+  columns.emplace_back("measured");
+  columns.emplace_back("error_percent");
+  const ResultRows rows(result, set_paths(result.cells), columns);
+  std::string lines = rows.header();
+  for (std::size_t i = 0; i < result.cells.size(); ++i) {
+    const ServingResult* own = found_of(result.cells[i]);
+    if (own == nullptr) continue;
+    for (const ServingNumber& number : own->numbers) {
+      std::vector<CsvValue> row{number.name};
+      add_interval(row, number.simulated);
+      row.push_back(csv_value(number.measured));
+      row.push_back(csv_value(number.measured ? std::optional<double>(error_percent(number)) : std::nullopt));
+      lines += rows.line(i, result.cells[i], std::move(row));
+    }
+  }
+  return lines;
+}
+
+}  // namespace speclab

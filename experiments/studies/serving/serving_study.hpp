@@ -1,0 +1,97 @@
+// The experiment "serving": its section of a config and its results.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "analysis/cost/step_time.hpp"
+#include "analysis/serving/run_numbers.hpp"
+#include "experiments/page/page.hpp"
+#include "experiments/run/experiment.hpp"
+#include "experiments/run/timings.hpp"
+#include "sim/serving/serving.hpp"
+
+namespace speclab {
+
+/// Laws of the same mean number of accepted tokens, as engines make them up for benchmarks.
+enum class MeanLaw { constant_rate, least_variance, all_or_none };
+
+/// One of `rate`, `positions`, `rounds`, `mean` and `easy` says what is known; none: "alpha" of the config.
+struct AcceptanceSection {
+  std::optional<double> rate;
+  double spread = 0;                                 ///< standard deviation of the rate between requests
+  std::optional<std::vector<double>> positions;      ///< given those before
+  std::optional<std::vector<std::uint64_t>> rounds;  ///< counts by accepted tokens, 0 first
+  std::optional<double> mean;                        ///< accepted tokens a round
+  MeanLaw law = MeanLaw::constant_rate;              ///< of `mean`
+  std::optional<double> easy;                        ///< rate in easy stretches of a text
+  double hard = 0;
+  double easy_tokens = 10;  ///< mean length of a stretch
+  double hard_tokens = 10;
+};
+
+enum class StepPolicyName { fixed, sglang, gate, goodput, clairvoyant };
+
+struct EngineSection {
+  std::uint32_t replicas = 1;
+  std::uint32_t max_sequences = 256;
+  std::uint32_t step_tokens = 8192;
+  std::uint64_t cache_tokens = 0;
+  bool replays = false;
+  double switch_ms = 0;
+  double stale_loss = 0;
+  std::uint32_t stale_window = 1;
+};
+
+/// What was measured of such a server, to stand beside what is simulated.
+struct MeasuredServer {
+  std::optional<double> tokens_per_second;
+  std::optional<double> ttft_mean;
+  std::optional<double> tpot_mean;
+  std::optional<double> gap_mean;
+  std::optional<double> accepted;
+};
+
+struct ServingSection {
+  std::optional<double> requests_per_second;
+  std::optional<std::uint32_t> clients;
+  double bursts = 1;
+  double burst_seconds = 10;
+  double prompt = 512;
+  double output = 256;
+  double length_variation = 0;
+  AcceptanceSection acceptance;
+  StepPolicyName policy = StepPolicyName::fixed;
+  LinearStep cost;
+  EngineSection engine;
+  std::uint64_t requests = 2000;
+  std::uint64_t settle = 200;
+  std::uint32_t runs = 8;
+  double percentile = 95;
+  std::optional<double> ttft_ms;
+  std::optional<double> tpot_ms;
+  MeasuredServer measured;
+};
+
+/// A number of the simulation, with what was measured where that is known. Times are in milliseconds.
+struct ServingNumber {
+  std::string name;
+  Interval simulated{};
+  std::optional<double> measured{};
+};
+
+struct ServingResult {
+  std::vector<ServingNumber> numbers;
+};
+
+std::vector<Table> serving_tables(const Result& result, const Timings& timings, const std::string& id);
+std::vector<Figure> serving_figures(const Result& result, const Timings& timings);
+std::string serving_headline(const Result& result, const Timings& timings);
+std::string serving_csv(const Result& result, const Timings& timings);
+
+template <>
+const Typed<ServingResult>& described();
+
+}  // namespace speclab
