@@ -246,11 +246,6 @@ std::string caption_of(const Figure& figure) {
 
 }  // namespace
 
-std::optional<std::string> swept_path(const Config& config) {
-  if (config.cases || !config.sweep || config.sweep->size() != 1) return std::nullopt;
-  return config.sweep->front().first;
-}
-
 std::vector<Figure> sweep_figures(const Result& result) {
   std::vector<Figure> figures;
   for (const FigureConfig& config : result.config.figures.value_or(default_figures(result.config))) {

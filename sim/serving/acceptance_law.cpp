@@ -69,10 +69,11 @@ RoundLaw iid_law(double alpha) {
   return law;
 }
 
-RoundLaw position_law(std::span<const double> conditional) {
+RoundLaw position_law(std::span<const double> conditional, bool goes_on) {
   RoundLaw law;
   double all = 1;
   for (const double rate : conditional) law.survival.push_back(all *= rate);
+  while (goes_on && law.survival.size() < longest_draft) law.survival.push_back(all *= conditional.back());
   return law;
 }
 
@@ -119,6 +120,11 @@ RequestAcceptance AcceptanceDraws::begin(std::uint32_t request) const {
   if (const auto* law = std::get_if<RequestLaw>(&law_)) {
     const double u = open_unit(words_at(seed_, rate_slot, 0, request).first);
     own.log_rate = std::log(boost::math::ibeta_inv(law->a, law->b, u));
+  } else if (const auto* classes = std::get_if<ClassLaw>(&law_)) {
+    double left = open_unit(words_at(seed_, rate_slot, 0, request).first);
+    const std::size_t last = classes->classes.size() - 1;
+    while (own.state < last && left >= classes->classes[own.state].share)
+      left -= classes->classes[own.state++].share;
   } else if (const auto* text = std::get_if<TextLaw>(&law_)) {
     // As positions are in the long run.
     const double total = text->leaves[0] + text->leaves[1];
@@ -148,7 +154,9 @@ std::uint32_t AcceptanceDraws::accepted(const RequestAcceptance& own, std::uint3
     const double count = std::log(u) / log_rate;  // u < rate^j
     return count >= gamma ? gamma : static_cast<std::uint32_t>(count);
   }
-  const std::vector<double>& survival = std::get<RoundLaw>(law_).survival;
+  const auto* classes = std::get_if<ClassLaw>(&law_);
+  const std::vector<double>& survival =
+      classes != nullptr ? classes->classes[own.state].law.survival : std::get<RoundLaw>(law_).survival;
   const auto most = static_cast<std::uint32_t>(std::min<std::size_t>(gamma, survival.size()));
   std::uint32_t count = 0;
   double all = keep;
@@ -175,6 +183,10 @@ double mean_accepted(const AcceptanceLaw& law, std::uint32_t gamma) {
     return share * easy.accepted + (1 - share) * hard.accepted;
   }
   double sum = 0;
+  if (const auto* classes = std::get_if<ClassLaw>(&law)) {
+    for (const ClassLaw::Class& one : classes->classes) sum += one.share * mean_accepted(one.law, gamma);
+    return sum;
+  }
   if (const auto* own = std::get_if<RequestLaw>(&law)) {
     double moment = 1;  // E[rate^j] = prod (a + i) / (a + b + i)
     for (std::uint32_t j = 0; j < gamma; ++j) sum += moment *= (own->a + j) / (own->a + own->b + j);

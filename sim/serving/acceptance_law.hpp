@@ -22,6 +22,16 @@ struct RequestLaw {
   double b = 1;
 };
 
+/// Requests of several classes, each with a law of its own: easy ones need fewer rounds, so that rounds meet
+/// hard ones more often, the more so the larger gamma is.
+struct ClassLaw {
+  struct Class {
+    double share = 0;  ///< of requests; shares add up to 1
+    RoundLaw law;
+  };
+  std::vector<Class> classes;
+};
+
 /// Positions of the text are easy or hard (0, 1), in runs: a Markov chain along the text. A draft for a
 /// position is accepted with the rate of its state. Long accepted drafts then end where text gets hard, and
 /// the next round starts there: the rate of the first drafted token falls as gamma grows.
@@ -30,15 +40,16 @@ struct TextLaw {
   std::array<double, 2> leaves{.1, .1};  ///< probability that the next position has the other state
 };
 
-using AcceptanceLaw = std::variant<RoundLaw, RequestLaw, TextLaw>;
+using AcceptanceLaw = std::variant<RoundLaw, RequestLaw, ClassLaw, TextLaw>;
 
 /// Longest draft that laws are asked for.
 inline constexpr std::uint32_t longest_draft = 64;
 
 /// Independent tokens of one rate (Leviathan et al. 2023, section 3.1).
 RoundLaw iid_law(double alpha);
-/// The rate of each position given that those before are accepted; beyond the last nothing is accepted.
-RoundLaw position_law(std::span<const double> conditional);
+/// The rate of each position given that those before are accepted. Beyond the last nothing is accepted, or
+/// with `goes_on` tokens are accepted at the last rate.
+RoundLaw position_law(std::span<const double> conditional, bool goes_on = false);
 /// Counts of rounds by accepted tokens, 0 first.
 RoundLaw recorded_law(std::span<const std::uint64_t> rounds);
 /// Two neighbouring whole numbers whose mean is `mean` accepted tokens: the least variance (synthetic
@@ -54,7 +65,7 @@ RoundLaw all_or_none_law(double mean, std::uint32_t gamma);
 struct RequestAcceptance {
   double log_rate = 0;         ///< of RequestLaw
   std::uint32_t position = 0;  ///< of TextLaw: in the text that is out
-  std::uint8_t state = 0;      ///< of TextLaw: at that position
+  std::uint8_t state = 0;      ///< of TextLaw: at that position; of ClassLaw: the class
 };
 
 /// Draws acceptances of requests, by address: a number is a function of the seed, the request and the round
@@ -76,8 +87,9 @@ class AcceptanceDraws {
   std::uint64_t seed_;
 };
 
-/// Mean accepted of `gamma` drafted tokens, over rounds in the long run with this gamma. Of RequestLaw over
-/// rounds of requests of equally many rounds; of TextLaw by the chain of states at which rounds start.
+/// Mean accepted of `gamma` drafted tokens, over rounds in the long run with this gamma. Of RequestLaw and
+/// ClassLaw over rounds of requests of equally many rounds, which outputs of equally many tokens have not; of
+/// TextLaw by the chain of states at which rounds start.
 double mean_accepted(const AcceptanceLaw& law, std::uint32_t gamma);
 
 }  // namespace speclab

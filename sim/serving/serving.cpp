@@ -1,6 +1,7 @@
 #include "sim/serving/serving.hpp"
 
 #include <algorithm>
+#include <deque>
 #include <limits>
 #include <stdexcept>
 
@@ -27,7 +28,7 @@ class Server {
       replicas_.emplace_back(options.engine, options.policy, draws_, requests_, served_);
     if (const auto* loop = std::get_if<ClosedLoop>(&stream.arrivals)) {
       closed_ = true;
-      first_wave_ = loop->clients;
+      sent_.assign(std::min<std::size_t>(loop->clients, requests_.size()), 0);
     }
   }
 
@@ -50,7 +51,7 @@ class Server {
       if (arrival <= *next) {
         move_to(arrival);
         // All that arrive at this time, before a step begins.
-        while (next_arrival() == arrival) arrive();
+        while (arrived_ < requests_.size() && next_arrival() == arrival) arrive();
       } else {
         move_to(*next);
         end_step(static_cast<std::size_t>(next - ends_.begin()));
@@ -79,10 +80,11 @@ class Server {
     }
   }
 
+  /// When the next request enters a queue.
   double next_arrival() const {
     if (arrived_ == requests_.size()) return never;
-    if (!closed_) return requests_[arrived_].arrival_ms;
-    return arrived_ < first_wave_ || pending_ > 0 ? now_ : never;
+    if (!closed_) return requests_[arrived_].arrival_ms + options_.front_ms;
+    return sent_.empty() ? never : sent_.front() + options_.front_ms;
   }
 
   void move_to(double time) {
@@ -93,8 +95,8 @@ class Server {
   void arrive() {
     const auto request = static_cast<std::uint32_t>(arrived_);
     if (closed_) {
-      requests_[request].arrival_ms = now_;
-      if (arrived_ >= first_wave_) --pending_;
+      requests_[request].arrival_ms = sent_.front();
+      sent_.pop_front();
     }
     if (arrived_ == size_.before) {
       window_begin_ = now_;
@@ -119,7 +121,7 @@ class Server {
     for (const std::uint32_t request : whole_) {
       ++whole_count_;
       if (request >= size_.before && request < size_.before + size_.measured) ++measured_whole_;
-      if (closed_) ++pending_;
+      if (closed_) sent_.push_back(now_);
     }
   }
 
@@ -156,8 +158,7 @@ class Server {
   double now_ = 0;
   std::uint64_t arrived_ = 0;
   bool closed_ = false;
-  std::uint64_t first_wave_ = 0;
-  std::uint64_t pending_ = 0;  ///< clients of a closed loop that send now
+  std::deque<double> sent_;  ///< when requests of a closed loop were sent that are in no queue yet
   std::uint64_t whole_count_ = 0;
   std::uint64_t measured_whole_ = 0;
   double window_begin_ = 0;

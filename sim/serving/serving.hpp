@@ -14,6 +14,7 @@ enum class Router { round_robin, least_loaded };
 struct ServerOptions {
   EngineOptions engine;
   std::uint32_t replicas = 1;
+  double front_ms = 0;  ///< from a request's arrival to its place in a queue: network, tokenisation
   Router router = Router::least_loaded;  ///< the replica of the fewest requests, the first of several
   StepPolicy policy = FixedGamma{};      ///< each replica has one of its own
   AcceptanceLaw acceptance = RoundLaw{};
@@ -33,7 +34,7 @@ struct ServingRun {
   std::vector<Served> served;     ///< of these
   /// Between the arrivals of the first measured request and the first after them, or the end without any.
   double window_ms = 0;
-  double in_system_ms = 0;  ///< requests that have arrived and are not whole times milliseconds of the window
+  double in_system_ms = 0;  ///< requests in queues and engines times milliseconds of the window
   StepTotals totals;        ///< of steps that began in that window
   GapHistogram gaps;
   bool stopped = false;  ///< by the control; nothing else is filled in then

@@ -10,7 +10,6 @@
 #include "experiments/format/result_fields.hpp"
 #include "experiments/page/cells.hpp"
 #include "experiments/results/metric_tables.hpp"
-#include "experiments/results/sweep_figures.hpp"
 #include "experiments/run/csv_values.hpp"
 #include "experiments/studies/schedules/schedules.hpp"
 
@@ -96,6 +95,12 @@ Table table_of(const CellResult& cell, const SchedulesResult& own, const std::st
       approximate ? " The formulas assume independent acceptances, which these are not." : "");
   if (approximate && !own.measured_alpha->bounded()) table.note += " " + unknown_error_note();
   return table;
+}
+
+/// The path that a config sweeps, when it sweeps one number alone.
+std::optional<std::string> swept_path(const Config& config) {
+  if (config.cases || !config.sweep || config.sweep->size() != 1) return std::nullopt;
+  return config.sweep->front().first;
 }
 
 /// The curve of one schedule.

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <utility>
 
+#include "analysis/exact/batch_queue.hpp"
 #include "core/stop.hpp"
 #include "experiments/format/config_error.hpp"
 #include "experiments/results/presentation.hpp"
@@ -45,10 +46,12 @@ RoundLaw law_of_mean(double mean, MeanLaw law, std::uint32_t gamma) {
 AcceptanceLaw acceptance_of(const Config& config) {
   const AcceptanceSection& known = config.section<ServingSection>().acceptance;
   const int said = int(known.rate.has_value()) + int(known.positions.has_value()) +
-                   int(known.rounds.has_value()) + int(known.mean.has_value()) + int(known.easy.has_value());
+                   int(known.rounds.has_value()) + int(known.classes.has_value()) +
+                   int(known.mean.has_value()) + int(known.easy.has_value());
   if (said > 1) {
-    throw ConfigError("/serving/acceptance",
-                      "give one of rate, positions, rounds, mean and easy: where acceptance is known from");
+    throw ConfigError(
+        "/serving/acceptance",
+        "give one of rate, positions, rounds, classes, mean and easy: where acceptance is known from");
   }
   if (said == 0 && !config.alpha)
     throw ConfigError("/alpha", "missing; serving needs an acceptance rate, here or in /serving/acceptance");
@@ -58,6 +61,17 @@ AcceptanceLaw acceptance_of(const Config& config) {
       throw ConfigError("/serving/acceptance/rounds", "no round");
     return recorded_law(*known.rounds);
   }
+  if (known.classes) {
+    ClassLaw law;
+    double sum = 0;
+    for (const ClassSection& one : *known.classes) {
+      law.classes.push_back({one.share, position_law(one.positions, true)});
+      sum += one.share;
+    }
+    if (std::abs(sum - 1) > 1e-9)
+      throw ConfigError("/serving/acceptance/classes", fmt::format("shares add up to {}, not to 1", sum));
+    return law;
+  }
   if (known.mean) return law_of_mean(*known.mean, known.law, static_cast<std::uint32_t>(config.gamma));
   if (known.easy) return TextLaw{{*known.easy, known.hard}, {1 / known.easy_tokens, 1 / known.hard_tokens}};
   const double rate = known.rate.value_or(config.alpha.value_or(0));
@@ -65,8 +79,38 @@ AcceptanceLaw acceptance_of(const Config& config) {
   return iid_law(rate);
 }
 
-StepPolicy policy_of(StepPolicyName name, std::uint32_t gamma, const StepTime& time) {
-  switch (name) {
+/// The table of the least mean latency where the server is small and without memory; ConfigError elsewhere.
+GammaByState optimal_table(const Config& config, const AcceptanceLaw& law, const StepTime& time) {
+  const auto& section = config.section<ServingSection>();
+  const auto refuse = [](const std::string& why) {
+    throw ConfigError("/serving/policy", "\"optimal\" is solved for a small queue without memory: " + why);
+  };
+  constexpr std::uint32_t most_batch = 8;
+  const auto* rounds = std::get_if<RoundLaw>(&law);
+  if (rounds == nullptr) refuse("give acceptance as a rate or positions");
+  if (!section.geometric_output || section.length_variation > 0)
+    refuse("\"geometric_output\" is to be true, and \"length_variation\" 0");
+  if (!section.requests_per_second || section.bursts > 1) refuse("arrivals are to be Poisson");
+  if (section.engine.replicas > 1 || section.engine.max_sequences > most_batch)
+    refuse(fmt::format("one engine of at most {} sequences", most_batch));
+  const BatchQueue queue{.arrivals_per_ms = *section.requests_per_second / 1000,
+                         .batch = section.engine.max_sequences,
+                         .prompt = static_cast<std::uint32_t>(section.prompt),
+                         .mean_output = section.output,
+                         .max_gamma = static_cast<std::uint32_t>(config.gamma),
+                         .survival = rounds->survival,
+                         .time = time,
+                         .most_waiting = 60};
+  const QueueSolution solved = least_latency(queue);
+  if (solved.turned_away > 1e-3)
+    refuse(fmt::format("more than {} requests wait in {:.2g} of all cases", queue.most_waiting,
+                       solved.turned_away));
+  return solved.gamma;
+}
+
+StepPolicy policy_of(const Config& config, const AcceptanceLaw& law, const StepTime& time) {
+  const auto gamma = static_cast<std::uint32_t>(config.gamma);
+  switch (config.section<ServingSection>().policy) {
     case StepPolicyName::sglang:
       return EmaTiers::defaults();
     case StepPolicyName::gate: {
@@ -80,6 +124,8 @@ StepPolicy policy_of(StepPolicyName name, std::uint32_t gamma, const StepTime& t
       goodput.time = time;
       return goodput;
     }
+    case StepPolicyName::optimal:
+      return GammaByStateTable{optimal_table(config, law, time)};
     case StepPolicyName::clairvoyant:
       return Clairvoyant{gamma, time};
     default:
@@ -101,6 +147,7 @@ RequestStream stream_of(const ServingSection& section) {
   RequestStream stream;
   stream.prompt = length_of(section.prompt, section.length_variation, "/serving/prompt");
   stream.output = length_of(section.output, section.length_variation, "/serving/output");
+  if (section.geometric_output) stream.output = GeometricLength{section.output};
   if (section.clients) {
     stream.arrivals = ClosedLoop{*section.clients};
   } else {
@@ -114,6 +161,7 @@ ServerOptions server_of(const Config& config) {
   const EngineSection& engine = section.engine;
   ServerOptions options;
   options.replicas = engine.replicas;
+  options.front_ms = engine.front_ms;
   options.acceptance = acceptance_of(config);
   options.engine.max_sequences = engine.max_sequences;
   options.engine.step_tokens = engine.step_tokens;
@@ -122,7 +170,7 @@ ServerOptions server_of(const Config& config) {
   options.engine.switch_ms = engine.switch_ms;
   options.engine.stale = {engine.stale_loss, engine.stale_window};
   options.engine.time = step_time(section.cost);
-  options.policy = policy_of(section.policy, static_cast<std::uint32_t>(config.gamma), options.engine.time);
+  options.policy = policy_of(config, options.acceptance, options.engine.time);
   return options;
 }
 
@@ -211,11 +259,22 @@ Work prepare_serving(const CellSpec& cell, JobList&) {
   return {.finish = finish, .own_steps = (section.requests + 2 * section.settle) * section.runs};
 }
 
+const Typed<ClassSection>& class_type() {
+  using C = ClassSection;
+  static const auto type = object<C>(
+      "serving class", "Requests of one kind.",
+      {required(field("share", &C::share, number(0, 1), "Of all requests; shares add up to 1.")),
+       required(field(
+           "positions", &C::positions, list(number(0, 1), 1, longest_draft),
+           "Acceptance rate of each position, given that those before are accepted; the last goes on."))});
+  return type;
+}
+
 const Typed<AcceptanceSection>& acceptance_type() {
   using A = AcceptanceSection;
   static const auto type = object<A>(
       "serving acceptance",
-      "What is known of acceptance: one of rate, positions, rounds, mean and easy; else \"alpha\" of the config.",
+      "What is known of acceptance: one of rate, positions, rounds, classes, mean and easy; else \"alpha\" of the config.",
       {field("rate", &A::rate, number(0, 1), "Acceptance rate of every token."),
        field("spread", &A::spread, number(0, 0.5),
              "Standard deviation of the rate between requests, which is beta distributed."),
@@ -223,6 +282,7 @@ const Typed<AcceptanceSection>& acceptance_type() {
              "Acceptance rate of each position, given that those before are accepted."),
        field("rounds", &A::rounds, list(count<std::uint64_t>(), 1, longest_draft + 1),
              "Counts of rounds by accepted tokens, 0 first."),
+       field("classes", &A::classes, list(class_type(), 1, 100), "Requests of several kinds."),
        field("mean", &A::mean, number(0, longest_draft),
              "Accepted tokens a round with \"gamma\" drafted ones, by \"law\"."),
        field("law", &A::law,
@@ -262,6 +322,8 @@ const Typed<EngineSection>& engine_type() {
       "serving engine", "The engines.",
       {integer_field("replicas", &E::replicas, 1, 1024,
                      "Engines; a request goes to the one of the fewest requests."),
+       field("front_ms", &E::front_ms, number(0, 1e9),
+             "Milliseconds from a request's arrival to its place in a queue: network, tokenisation."),
        integer_field("max_sequences", &E::max_sequences, 1, 65536,
                      "Requests that run at a time in an engine."),
        integer_field("step_tokens", &E::step_tokens, 64, 1e9,
@@ -310,6 +372,8 @@ const SectionKind& serving_section() {
            field("output", &S::output, number(1, 1e7), "Mean tokens of an output."),
            field("length_variation", &S::length_variation, number(0, 10),
                  "Standard deviation of both over their means, log-normal; 0: all alike."),
+           field("geometric_output", &S::geometric_output, boolean(),
+                 "Outputs of geometric length, without memory, instead."),
            field("acceptance", &S::acceptance, acceptance_type(), "Acceptance of drafted tokens."),
            field(
                "policy", &S::policy,
@@ -317,8 +381,9 @@ const SectionKind& serving_section() {
                                        {"sglang", StepPolicyName::sglang},
                                        {"gate", StepPolicyName::gate},
                                        {"goodput", StepPolicyName::goodput},
+                                       {"optimal", StepPolicyName::optimal},
                                        {"clairvoyant", StepPolicyName::clairvoyant}}),
-               "How many tokens a step drafts: \"gamma\"; SGLang's default slots; \"gamma\" until few are accepted, never again then; up to \"gamma\" by expected tokens a millisecond, or by what will be accepted."),
+               "How many tokens a step drafts: \"gamma\"; SGLang's default slots; \"gamma\" until few are accepted, never again then; up to \"gamma\" by expected tokens a millisecond; of the least mean latency, where that can be solved; or by what will be accepted, which no engine knows."),
            field("cost", &S::cost, cost_type(), "How long a step takes."),
            field("engine", &S::engine, engine_type(), "The engines."),
            integer_field("requests", &S::requests, 1, 1e9, "Requests measured in a run."),

@@ -3,10 +3,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <nlohmann/json.hpp>
+#include <set>
 
 #include "experiments/format/result_fields.hpp"
 #include "experiments/page/cells.hpp"
-#include "experiments/results/sweep_figures.hpp"
 #include "experiments/run/csv_values.hpp"
 #include "experiments/run/result.hpp"
 #include "experiments/studies/serving/serving_study.hpp"
@@ -29,21 +30,29 @@ double error_percent(const ServingNumber& number) {
 /// Percent of what was measured, by which the simulation may be off for a number to count as predicted.
 constexpr double close_percent = 10;
 
-/// A row a cell, a column a number.
+/// A row a cell and a column a number; of a single cell a row a number.
 Table table_of(const Result& result, const std::string& id, double confidence) {
-  Table table{id + "-numbers", result.title, {"cell"}, {}, ""};
+  Table table{id + "-numbers", result.title, {}, {}, ""};
+  table.note =
+      fmt::format("Times in milliseconds; ± is the {} interval over runs.", confidence_percent(confidence));
+  const bool single = result.cells.size() == 1;
+  if (single) table.columns = {"number", "simulated"};
   for (const CellResult& cell : result.cells) {
     const ServingResult* own = found_of(cell);
     if (own == nullptr) continue;
-    if (table.columns.size() == 1) {
+    if (single) {
+      for (const ServingNumber& number : own->numbers)
+        table.rows.push_back({text_cell(number.name), interval_cell(number.simulated)});
+      break;
+    }
+    if (table.columns.empty()) {
+      table.columns = {"cell"};
       for (const ServingNumber& number : own->numbers) table.columns.push_back(number.name);
     }
     std::vector<Cell> cells{text_cell(cell.label)};
     for (const ServingNumber& number : own->numbers) cells.push_back(interval_cell(number.simulated));
     table.rows.push_back(std::move(cells));
   }
-  table.note =
-      fmt::format("Times in milliseconds; ± is the {} interval over runs.", confidence_percent(confidence));
   return table;
 }
 
@@ -71,25 +80,69 @@ Table measured_table(const Result& result, const std::string& id) {
   return table;
 }
 
-Figure curve(const Result& result, const std::string& path, const std::string& name) {
+/// The number that a cell sets at a path.
+std::optional<double> set_number(const CellResult& cell, const std::string& path) {
+  const Json* value = set_value(cell, path);
+  return value != nullptr && value->is_number() ? std::optional(value->get<double>()) : std::nullopt;
+}
+
+/// The swept path of the most different numbers; none without one of at least two.
+std::optional<std::string> axis_of(const Result& result) {
+  std::optional<std::string> axis;
+  std::size_t most = 1;
+  if (result.config.cases) return axis;
+  for (const std::string& path : set_paths(result.cells)) {
+    std::set<double> values;
+    for (const CellResult& cell : result.cells) {
+      if (const auto value = set_number(cell, path)) values.insert(*value);
+    }
+    if (values.size() <= most) continue;
+    most = values.size();
+    axis = path;
+  }
+  return axis;
+}
+
+/// What a cell sets besides the axis: "policy gate".
+std::string series_name(const CellResult& cell, const std::vector<std::string>& paths,
+                        const std::string& axis) {
+  std::string name;
+  for (const std::string& path : paths) {
+    const Json* value = set_value(cell, path);
+    if (path == axis || value == nullptr) continue;
+    if (!name.empty()) name += ", ";
+    name += value->is_string() ? value->get<std::string>()
+                               : path.substr(path.rfind('/') + 1) + " " + value->dump();
+  }
+  return name.empty() ? "simulated" : name;
+}
+
+Figure curves(const Result& result, const std::string& axis, const std::string& number_name) {
   Figure figure;
-  figure.title = name + " by " + path.substr(path.rfind('/') + 1);
-  figure.x_label = path.substr(path.rfind('/') + 1);
-  figure.y_label = name;
-  Series simulated{.name = "simulated", .style = SeriesStyle::points};
+  const std::string last = axis.substr(axis.rfind('/') + 1);
+  figure.title = fmt::format("{} by {}", number_name, last);
+  figure.x_label = last;
+  figure.y_label = number_name;
+  const std::vector<std::string> paths = set_paths(result.cells);
+  OrderedMap<Series> lines;
   Series measured{.name = "measured", .style = SeriesStyle::points};
   for (const CellResult& cell : result.cells) {
     const ServingResult* own = found_of(cell);
-    const Json* x = set_value(cell, path);
-    if (own == nullptr || x == nullptr || !x->is_number()) continue;
+    const auto x = set_number(cell, axis);
+    if (own == nullptr || !x) continue;
     for (const ServingNumber& number : own->numbers) {
-      if (number.name != name) continue;
-      simulated.add(x->get<double>(), number.simulated);
-      if (number.measured) measured.add(x->get<double>(), *number.measured);
+      if (number.name != number_name) continue;
+      const std::string name = series_name(cell, paths, axis);
+      auto found =
+          std::find_if(lines.begin(), lines.end(), [&](const auto& line) { return line.first == name; });
+      if (found == lines.end()) found = lines.insert(lines.end(), {name, Series{.name = name}});
+      found->second.add(*x, number.simulated);
+      if (number.measured) measured.add(*x, *number.measured);
     }
   }
-  figure.series.push_back(std::move(simulated));
+  for (auto& [name, line] : lines) figure.series.push_back(std::move(line));
   figure.add(std::move(measured));
+  figure.caption = "Bands: intervals over runs.";
   return figure;
 }
 
@@ -103,13 +156,12 @@ std::vector<Table> serving_tables(const Result& result, const Timings&, const st
 }
 
 std::vector<Figure> serving_figures(const Result& result, const Timings&) {
-  const auto path = swept_path(result.config);
+  const auto axis = axis_of(result);
   std::vector<Figure> figures;
-  if (path && !result.cells.empty() && found_of(result.cells.front()) != nullptr) {
-    for (const char* name : {"tokens/s", "latency mean", "TTFT mean", "TPOT mean"}) {
-      Figure figure = curve(result, *path, name);
-      if (!figure.series.front().x.empty()) figures.push_back(std::move(figure));
-    }
+  if (!axis) return figures;
+  for (const char* name : {"tokens/s", "latency mean", "TTFT mean", "TPOT mean", "targets kept"}) {
+    Figure figure = curves(result, *axis, name);
+    if (!figure.series.empty()) figures.push_back(std::move(figure));
   }
   return figures;
 }

@@ -18,24 +18,33 @@ namespace speclab {
 /// Laws of the same mean number of accepted tokens, as engines make them up for benchmarks.
 enum class MeanLaw { constant_rate, least_variance, all_or_none };
 
-/// One of `rate`, `positions`, `rounds`, `mean` and `easy` says what is known; none: "alpha" of the config.
+/// Requests of one kind.
+struct ClassSection {
+  double share = 0;
+  std::vector<double> positions;  ///< given those before; beyond the last at its rate
+};
+
+/// One of `rate`, `positions`, `rounds`, `classes`, `mean` and `easy` says what is known; none: "alpha" of
+/// the config.
 struct AcceptanceSection {
   std::optional<double> rate;
   double spread = 0;                                 ///< standard deviation of the rate between requests
   std::optional<std::vector<double>> positions;      ///< given those before
   std::optional<std::vector<std::uint64_t>> rounds;  ///< counts by accepted tokens, 0 first
-  std::optional<double> mean;                        ///< accepted tokens a round
-  MeanLaw law = MeanLaw::constant_rate;              ///< of `mean`
-  std::optional<double> easy;                        ///< rate in easy stretches of a text
+  std::optional<std::vector<ClassSection>> classes;
+  std::optional<double> mean;            ///< accepted tokens a round
+  MeanLaw law = MeanLaw::constant_rate;  ///< of `mean`
+  std::optional<double> easy;            ///< rate in easy stretches of a text
   double hard = 0;
   double easy_tokens = 10;  ///< mean length of a stretch
   double hard_tokens = 10;
 };
 
-enum class StepPolicyName { fixed, sglang, gate, goodput, clairvoyant };
+enum class StepPolicyName { fixed, sglang, gate, goodput, optimal, clairvoyant };
 
 struct EngineSection {
   std::uint32_t replicas = 1;
+  double front_ms = 0;
   std::uint32_t max_sequences = 256;
   std::uint32_t step_tokens = 8192;
   std::uint64_t cache_tokens = 0;
@@ -62,6 +71,7 @@ struct ServingSection {
   double prompt = 512;
   double output = 256;
   double length_variation = 0;
+  bool geometric_output = false;
   AcceptanceSection acceptance;
   StepPolicyName policy = StepPolicyName::fixed;
   LinearStep cost;

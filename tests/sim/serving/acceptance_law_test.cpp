@@ -50,6 +50,7 @@ TEST_CASE("laws have the means that are computed of them") {
       {constant_rate_law(2.3, 4), "constant rate"},
       {all_or_none_law(2, 4), "all or none"},
       {RequestLaw{5, 2}, "by request"},
+      {ClassLaw{{{.6, position_law(conditional, true)}, {.4, iid_law(.3)}}}, "by class"},
       {TextLaw{{.95, .4}, {.05, .2}}, "by text"},
   };
   for (const auto& [law, name] : laws) {
