@@ -44,6 +44,8 @@ pages = {
     "heat": ["sweep", "configs/sweep_formula.json"],
     "rules": ["run", "configs/rules_austen.json", *small, "--set", "rules.equality_test=false"],
     "schedules": ["run", "configs/schedules_iid.json", *few],
+    "serving": ["run", "configs/serving/policies.json", "--set", "serving.requests=200", "--set", "serving.runs=3"],
+    "serving_measured": ["run", "configs/serving/depthchart.json", "--set", "serving.runs=4"],
     "beam": ["run", "configs/beam_austen.json", *few],
     "compare": ["compare", "configs/compare_prose.json", *few],
     "calibration": ["run", "configs/calibration.json", "--set", "calibration.repeats=20", "--set", "calibration.power_repeats=20"],
@@ -54,6 +56,7 @@ pages = {
     "prove_all": ["prove", "--all", "--instances", "5"],
     "plan": ["plan", "alpha", "0.75", "--alpha-se", "0.02", "--target", "llama-3.1-70b", "--draft", "llama-3.2-1b", "--device",
              "h100-sxm", "--devices", "4"],
+    "plan_load": ["plan", "load", "0.75", "--target", "llama-3.1-8b", "--draft", "llama-3.2-1b", "--device", "h100-sxm", "--requests", "100"],
     "plan_cases": ["plan", "config", "configs/paper/table2-4.json"],
 }
 

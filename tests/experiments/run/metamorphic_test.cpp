@@ -48,6 +48,10 @@ std::map<std::string, Json> small_configs(const TempFile& text) {
       {"schedules",
        R"({"alpha": 0.7, "schedules": {"compare": [{"kind": "speculative"}, {"kind": "dsi"}, {"kind": "pearl"}]},
                         "simulation": {"trials": 12, "length": 200}, "sweep": {"/cost/c": [0.1, 0.3], "/gamma": [2, 4]}})"},
+      {"serving",
+       R"({"alpha": 0.7, "serving": {"requests_per_second": 20, "prompt": 30, "output": 12, "length_variation": 1, "requests": 60,
+                        "settle": 6, "runs": 3, "cost": {"step": 2, "position": 0.2, "prompt_token": 0.01, "draft_run": 0.1}},
+                        "sweep": {"/serving/policy": ["fixed", "goodput"], "/gamma": [1, 3]}})"},
       {"calibration", R"({"gamma": 1, "calibration": {"tokens": 1, "repeats": 40, "samples": 60,
                           "power_repeats": 20, "power_samples": [60], "faults": [{"kind": "fault-accept-all"}]},
                           "sweep": {"/seed": [1, 2], "/gamma": [1, 2]}})"},
@@ -67,7 +71,7 @@ std::map<std::string, Json> small_configs(const TempFile& text) {
     const auto change = changes.find(name);
     config.update(parse_json(change != changes.end() ? change->second : R"({"sweep": {"/gamma": [1, 3]}})"));
     config["experiment"] = name;
-    if (name == "compare" || name == "schedules") config.erase("models");
+    if (name == "compare" || name == "schedules" || name == "serving") config.erase("models");
     if (name == "compare") {
       config["compare"]["tasks"][0]["corpus"]["file"] = text.path().string();
     }
