@@ -127,8 +127,14 @@ Arrivals arrivals_at(const LoadQuestion& question, double rate) {
   return bursty_arrivals(rate, question.burst_factor, question.burst_seconds);
 }
 
-LoadSize size_of(const LoadQuestion& question) {
-  return {question.requests, question.requests / 5, question.requests / 10};
+LoadSize size_at(const LoadQuestion& question, double rate) {
+  constexpr std::uint64_t usual = 1000;
+  constexpr double turns = 10;
+  std::uint64_t measured = question.requests.value_or(usual);
+  // A phase between bursts lasts four times as long.
+  if (!question.requests && question.burst_factor > 1)
+    measured = std::max(measured, static_cast<std::uint64_t>(turns * 5 * question.burst_seconds * rate));
+  return {measured, measured / 5, measured / 10};
 }
 
 double mean_latency(const RunNumbers& run) { return run.latency.mean; }
@@ -155,7 +161,8 @@ LoadPoint point_of(std::span<const RunNumbers> runs, std::span<const RunNumbers>
   point.gamma = static_cast<double>(sum.drafted) / rounds;
   point.accepted = static_cast<double>(sum.accepted) / rounds;
   point.utilisation = std::min(1.0, sum.busy_ms / (window * question.replicas));
-  point.preempted = static_cast<double>(sum.preempted) / static_cast<double>(question.requests * runs.size());
+  point.preempted = static_cast<double>(sum.preempted) /
+                    static_cast<double>(size_at(question, rate).measured * runs.size());
   return point;
 }
 
@@ -203,7 +210,6 @@ void describe(const LoadQuestion& question, LoadPlan& plan) {
   plan.tpot_ms = question.targets.tpot_ms;
   plan.percentile = question.percentile;
   plan.confidence = question.confidence;
-  plan.requests = question.requests;
   plan.runs = question.runs;
   if (const std::uint64_t cache = cache_of(question, true); cache > 0) plan.cache_tokens = cache;
 }
@@ -282,8 +288,9 @@ std::vector<double> rates_below(double capacity) {
 
 std::uint64_t load_work(const LoadQuestion& question) {
   const std::size_t policies = 5 + static_cast<std::size_t>(std::min(question.max_gamma, 9));
-  const std::size_t rates = question.rates.empty() ? 10 : question.rates.size();
-  return size_of(question).all() * policies * rates * static_cast<std::size_t>(question.runs);
+  std::uint64_t requests = question.rates.empty() ? 10 * size_at(question, 1).all() : 0;
+  for (const double rate : question.rates) requests += size_at(question, rate).all();
+  return requests * policies * static_cast<std::size_t>(question.runs);
 }
 
 std::optional<LoadPlan> plan_load(const LoadQuestion& question, const Control& control) {
@@ -318,6 +325,7 @@ std::optional<LoadPlan> plan_load(const LoadQuestion& question, const Control& c
     }
     rates = rates_below(most);
   }
+  plan.requests = size_at(question, rates.front()).measured;
   std::vector<std::vector<std::vector<RunNumbers>>> runs(candidates.size(),
                                                          std::vector<std::vector<RunNumbers>>(rates.size()));
   struct One {
@@ -340,8 +348,8 @@ std::optional<LoadPlan> plan_load(const LoadQuestion& question, const Control& c
     stream.arrivals = arrivals_at(question, rates[one.rate]);
     // Requests and luck are those of the run, for all policies and rates.
     const std::uint64_t seed = question.seed + one.run;
-    const ServingRun run =
-        serve(server_of(question, candidates[one.policy]), stream, size_of(question), seed, control);
+    const ServingRun run = serve(server_of(question, candidates[one.policy]), stream,
+                                 size_at(question, rates[one.rate]), seed, control);
     if (run.stopped) return false;
     runs[one.policy][one.rate][one.run] = numbers_of(run, question.percentile, question.targets);
     return true;

@@ -35,7 +35,8 @@ struct LoadQuestion {
   std::uint64_t cache_tokens = 0;  ///< of a replica; 0: by the device's memory where that is known
   double memory_share = 0.9;
   int max_gamma = 8;
-  std::uint64_t requests = 1000;  ///< measured, of a run
+  std::optional<std::uint64_t> requests =
+      {};  ///< measured, of a run; none: 1000, in bursts ten turns of both phases at least
   int runs = 8;
   std::uint64_t seed = 1;
   double confidence = 0.95;
@@ -87,7 +88,7 @@ struct LoadPlan {
   std::optional<double> tpot_ms;
   double percentile = 95;
   double confidence = 0.95;
-  std::uint64_t requests = 0;
+  std::uint64_t requests = 0;  ///< of a run, at the lowest rate
   int runs = 0;
   std::optional<bool> fits;
   std::optional<std::string> fits_reason;

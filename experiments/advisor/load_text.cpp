@@ -37,13 +37,23 @@ std::string head(const LoadPlan& plan) {
                                              : "without bound: --cache-tokens gives one");
   if (plan.ttft_ms) out += plan_line("target of TTFT", fmt::format("{:.4g} ms", *plan.ttft_ms));
   if (plan.tpot_ms) out += plan_line("target of TPOT", fmt::format("{:.4g} ms a token", *plan.tpot_ms));
-  out += plan_line("simulated", fmt::format("{} runs of {} requests, {} intervals", plan.runs, plan.requests,
-                                            confidence_percent(plan.confidence)));
+  out += plan_line("simulated", fmt::format("{} runs of {} requests or more, {} intervals", plan.runs,
+                                            plan.requests, confidence_percent(plan.confidence)));
   return out;
 }
 
 std::string findings(const LoadPlan& plan) {
   std::string out;
+  if (plan.best.size() == 1) {
+    const LoadChoice& choice = plan.best.front();
+    if (choice.policy.empty())
+      return fmt::format("At {:.4g} requests a second every policy is overloaded.\n", choice.rate);
+    out = fmt::format("At {:.4g} requests a second: {}.", choice.rate, choice.policy);
+    if (!choice.not_told_apart.empty())
+      out +=
+          fmt::format(" Not told apart from it by these runs: {}.", fmt::join(choice.not_told_apart, ", "));
+    return out + "\n";
+  }
   if (plan.off_from) {
     out +=
         plan.on_until
@@ -195,11 +205,7 @@ Listing load_text(const LoadPlan& plan) {
 
 std::string load_headline(const LoadPlan& plan) {
   if (plan.fits_reason) return "It does not fit: " + *plan.fits_reason;
-  if (plan.best.size() > 1) return findings(plan);
-  const LoadChoice& choice = plan.best.front();
-  if (choice.policy.empty())
-    return fmt::format("At {:.4g} requests a second every policy is overloaded.", choice.rate);
-  return fmt::format("At {:.4g} requests a second: {}.", choice.rate, choice.policy);
+  return findings(plan);
 }
 
 std::vector<Figure> load_figures(const LoadPlan& plan) {

@@ -53,12 +53,16 @@ GapHistogram& GapHistogram::operator+=(const GapHistogram& other) {
 }
 
 double GapHistogram::quantile(double share) const {
-  const auto wanted = share * static_cast<double>(count_);
-  std::uint64_t below = 0;
+  const double wanted = share * static_cast<double>(count_);
+  double below = 0;
   for (std::size_t i = 0; i < bins_.size(); ++i) {
-    below += bins_[i];
-    if (below > 0 && static_cast<double>(below) >= wanted)
-      return least_gap_ms * std::exp((static_cast<double>(i) + 0.5) * log_bin);
+    const auto here = static_cast<double>(bins_[i]);
+    if (here > 0 && below + here >= wanted) {
+      // As if a bin's gaps were spread evenly over it.
+      const double within = std::clamp((wanted - below) / here, 0.0, 1.0);
+      return least_gap_ms * std::exp((static_cast<double>(i) + within) * log_bin);
+    }
+    below += here;
   }
   return 0;
 }

@@ -63,7 +63,7 @@ class GapHistogram {
   GapHistogram& operator+=(const GapHistogram& other);
   std::uint64_t count() const { return count_; }
   double mean() const { return count_ == 0 ? 0 : sum_ / static_cast<double>(count_); }
-  /// The least bin whose share of gaps reaches `share`, as its middle: within 0.5%.
+  /// The value that this share of gaps does not exceed, within 1%.
   double quantile(double share) const;
 
  private:

@@ -90,7 +90,7 @@ LoadQuestion question_of(const Values& values) {
   question.step_tokens = static_cast<std::uint32_t>(whole(values, "step-tokens", 64, 1e6));
   if (values.has("cache-tokens")) question.cache_tokens = whole(values, "cache-tokens", 64, 1e12);
   question.max_gamma = static_cast<int>(whole(values, "max-gamma", 1, longest_draft));
-  question.requests = whole(values, "requests", 10, 1e7);
+  if (values.has("requests")) question.requests = whole(values, "requests", 10, 1e7);
   question.runs = static_cast<int>(whole(values, "runs", 2, 1000));
   question.seed = whole(values, "seed", 0, 9e15);
   question.extras.step_ms = checked_number(values, "step-ms", 0, 1e6);
@@ -178,7 +178,8 @@ the rate from which on speculation should be off. Costs: two models on a device 
   add("skip-idle-draft", "the draft does not run where a policy's gamma is 0");
   add("memory-share", po::value<double>()->default_value(0.9, "0.9"), "of the device's memory, usable");
   add("method", po::value<std::string>(), "for the settings: draft, ngram, eagle, eagle3, mtp or medusa");
-  add("requests", po::value<double>()->default_value(1000, "1000"), "measured in a run");
+  add("requests", po::value<double>(),
+      "measured in a run (default: 1000; with bursts, ten turns of both phases at least)");
   add("runs", po::value<double>()->default_value(8, "8"), "with seeds of their own; intervals are over them");
   add("seed", po::value<double>()->default_value(1, "1"), "of the first run");
   add("quiet", "no progress");

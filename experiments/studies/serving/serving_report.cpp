@@ -30,6 +30,13 @@ double error_percent(const ServingNumber& number) {
 /// Percent of what was measured, by which the simulation may be off for a number to count as predicted.
 constexpr double close_percent = 10;
 
+/// Numbers that stand in the table of several cells; results.csv has all.
+bool shown(const ServingNumber& number) {
+  const std::string& name = number.name;
+  if (name.find(" p") != std::string::npos) return name.rfind("latency", 0) != 0;
+  return name == "latency mean" || name == "tokens/s" || name == "accepted" || name == "targets kept";
+}
+
 /// A row a cell and a column a number; of a single cell a row a number.
 Table table_of(const Result& result, const std::string& id, double confidence) {
   Table table{id + "-numbers", result.title, {}, {}, ""};
@@ -47,10 +54,15 @@ Table table_of(const Result& result, const std::string& id, double confidence) {
     }
     if (table.columns.empty()) {
       table.columns = {"cell"};
-      for (const ServingNumber& number : own->numbers) table.columns.push_back(number.name);
+      for (const ServingNumber& number : own->numbers) {
+        if (shown(number)) table.columns.push_back(number.name);
+      }
+      table.note += " results.csv has further numbers.";
     }
     std::vector<Cell> cells{text_cell(cell.label)};
-    for (const ServingNumber& number : own->numbers) cells.push_back(interval_cell(number.simulated));
+    for (const ServingNumber& number : own->numbers) {
+      if (shown(number)) cells.push_back(interval_cell(number.simulated));
+    }
     table.rows.push_back(std::move(cells));
   }
   return table;
