@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "analysis/cost/step_time.hpp"
 #include "analysis/serving/run_numbers.hpp"
+#include "analysis/serving/step_time.hpp"
 #include "analysis/statistics/intervals.hpp"
 #include "experiments/advisor/plan_result.hpp"
 #include "experiments/advisor/server_settings.hpp"

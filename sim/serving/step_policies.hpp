@@ -58,7 +58,7 @@ struct GammaTable {
 };
 
 /// By decoding and waiting requests: gamma[decoding][waiting], the last of each beyond. The optimum of a
-/// small queue is one (analysis/exact/batch_queue.hpp).
+/// small queue is one (analysis/serving/batch_queue.hpp).
 struct GammaByStateTable {
   std::vector<std::vector<std::uint32_t>> gamma;
 

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <utility>
 
-#include "analysis/exact/batch_queue.hpp"
+#include "analysis/serving/batch_queue.hpp"
 #include "core/stop.hpp"
 #include "experiments/format/config_error.hpp"
 #include "experiments/results/presentation.hpp"

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "analysis/cost/step_time.hpp"
 #include "analysis/serving/run_numbers.hpp"
+#include "analysis/serving/step_time.hpp"
 #include "experiments/page/page.hpp"
 #include "experiments/run/experiment.hpp"
 #include "experiments/run/timings.hpp"

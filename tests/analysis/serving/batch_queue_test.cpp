@@ -1,12 +1,12 @@
 // A queue that is solved, beside the same queue simulated.
-#include "analysis/exact/batch_queue.hpp"
+#include "analysis/serving/batch_queue.hpp"
 
 #include <doctest/doctest.h>
 
 #include <cmath>
 
-#include "tests/bounds.hpp"
 #include "sim/serving/serving.hpp"
+#include "tests/bounds.hpp"
 
 namespace speclab {
 namespace {

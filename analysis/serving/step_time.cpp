@@ -1,4 +1,4 @@
-#include "analysis/cost/step_time.hpp"
+#include "analysis/serving/step_time.hpp"
 
 namespace speclab {
 

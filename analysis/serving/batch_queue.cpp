@@ -1,4 +1,4 @@
-#include "analysis/exact/batch_queue.hpp"
+#include "analysis/serving/batch_queue.hpp"
 
 #include <Eigen/Dense>
 #include <algorithm>
