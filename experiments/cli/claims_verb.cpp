@@ -38,6 +38,10 @@ std::vector<fs::path> claim_files_of(const Values& values) {
 }
 
 int claims_main(const Values& values) {
+  if (values.has("checks")) {
+    fmt::print("{}", terminal(checks_table()));
+    return exit_ok;
+  }
   const fs::path folder = page_folder(values);
   std::vector<ClaimSource> sources;
   for (const fs::path& file : claim_files_of(values)) {
@@ -76,12 +80,14 @@ cannot be read.
       .examples = R"(  speclab claims
   speclab claims --only vllm-20780,spec-bench
   speclab claims --out out/claims
+  speclab claims --checks
 )",
       .run = claims_main};
   auto add = verb.options.add_options();
   add("only", po::value<std::string>(), "comma-separated names of files, without .json; default all");
   add("files", po::value<std::string>()->default_value(data_file("configs/claims").string()),
       "folder of the files");
+  add("checks", "print the formulas with their inputs and assumptions, and judge nothing");
   add("json", "print JSON");
   add_page_option(verb);
   return verb;

@@ -21,6 +21,7 @@
   ENTRY(length_by_conditional)      \
   ENTRY(length_by_counts)           \
   ENTRY(length_by_rate)             \
+  ENTRY(length_within_rate)         \
   ENTRY(accepted_by_rate)           \
   ENTRY(rate_with_bonus)            \
   ENTRY(geometric_length)           \
@@ -29,6 +30,7 @@
   ENTRY(minimum_variance_rate)      \
   ENTRY(same_first_rate)            \
   ENTRY(speed_at_most)              \
+  ENTRY(speed_within_rate)          \
   ENTRY(time_at_least)              \
   ENTRY(gain_at_equal_cost)         \
   ENTRY(goodput)                    \

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "experiments/format/config_error.hpp"
 #include "experiments/format/result_fields.hpp"
@@ -133,11 +134,12 @@ void ClaimCounts::add(const JudgedClaim& claim) {
 }
 
 JudgedClaim judge(const Claim& claim, const std::string& source) {
-  JudgedClaim judged{.source = source,
-                     .where = claim.where,
-                     .quantity = claim.quantity,
-                     .printed = claim.printed.text,
-                     .quote = claim.quote};
+  JudgedClaim judged;
+  judged.source = source;
+  judged.where = claim.where;
+  judged.quantity = claim.quantity;
+  judged.printed = claim.printed.text;
+  judged.quote = claim.quote;
   judged.undecided = claim.undecided;
   judged.note = claim.note;
   if (!claim.check) return judged;
@@ -185,9 +187,13 @@ ClaimAudit audit_claims(const std::vector<ClaimSource>& sources) {
 }
 
 std::vector<const JudgedClaim*> most_striking(const ClaimAudit& audit, std::size_t most) {
+  std::set<std::string> opened;
+  for (const AuditedSource& source : audit.sources) {
+    if (!source.opened.empty()) opened.insert(source.name);
+  }
   std::vector<const JudgedClaim*> off;
   for (const JudgedClaim& claim : audit.claims) {
-    if (claim.contradicted()) off.push_back(&claim);
+    if (claim.contradicted() && opened.contains(claim.source)) off.push_back(&claim);
   }
   const auto share = [](const JudgedClaim* claim) {
     return std::abs(claim->off) / std::max(std::abs(std::stod(claim->printed)), edge);

@@ -81,8 +81,8 @@ JudgedClaim judge(const Claim& claim, const std::string& source);
 
 ClaimAudit audit_claims(const std::vector<ClaimSource>& sources);
 
-/// The contradicted numbers that are furthest off relative to the printed number, at most `most`, and at most
-/// two of a source; the first of equals first.
+/// The contradicted numbers of opened sources that are furthest off relative to the printed number, at most
+/// `most`, and at most two of a source; the first of equals first.
 std::vector<const JudgedClaim*> most_striking(const ClaimAudit& audit, std::size_t most);
 
 /// "312 of 417 printed numbers follow ...".
@@ -90,6 +90,8 @@ std::string audit_headline(const ClaimAudit& audit);
 Listing audit_text(const ClaimAudit& audit);
 /// The same with every source and every number.
 Listing audit_page(const ClaimAudit& audit);
+/// Every formula with its inputs and its assumption.
+Table checks_table();
 std::vector<Figure> audit_figures(const ClaimAudit& audit);
 /// results.csv: a row for each number.
 std::string audit_csv(const ClaimAudit& audit);

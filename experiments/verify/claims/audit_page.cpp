@@ -1,5 +1,6 @@
 // What was found of printed numbers, for a terminal, a page and a spreadsheet.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
@@ -63,9 +64,10 @@ Table counts_table(const ClaimCounts& counts) {
 }
 
 Table striking_table(const ClaimAudit& audit) {
-  Table table{.id = {},
-              .caption = "The furthest from what follows, at most two of a source",
-              .columns = {"source", "printed", "formula", "off by", "quantity", "inputs", "assumption"}};
+  Table table{
+      .id = {},
+      .caption = "The furthest from what follows, of sources that were opened again, at most two of each",
+      .columns = {"source", "printed", "formula", "off by", "quantity", "inputs", "assumption"}};
   for (const JudgedClaim* claim : most_striking(audit, striking_numbers)) {
     table.rows.push_back({text_cell(claim->source), text_cell(claim->printed), text_cell(said(*claim)),
                           off_cell(*claim), text_cell(claim->where + ": " + claim->quantity),
@@ -144,6 +146,18 @@ Listing audit_text(const ClaimAudit& audit) {
   if (Table striking = striking_table(audit); !striking.rows.empty()) out += std::move(striking);
   out += sources_table(audit);
   return out;
+}
+
+Table checks_table() {
+  Table table{.id = {}, .caption = "Checks", .columns = {"check", "inputs", "formula", "assumption"}};
+  for (const KindInfo* kind : claim_check_family().kinds()) {
+    const auto& check = static_cast<const ClaimCheck&>(*kind);
+    std::vector<std::string> inputs;
+    for (const Field& field : check.parameters->object()->fields()) inputs.push_back(field.name);
+    table.rows.push_back({text_cell(check.name), text_cell(fmt::format("{}", fmt::join(inputs, ", "))),
+                          text_cell(check.formula), text_cell(check.assumption)});
+  }
+  return table;
 }
 
 std::vector<Figure> audit_figures(const ClaimAudit& audit) {

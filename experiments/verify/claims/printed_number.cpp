@@ -26,7 +26,7 @@ class PrintedNumberType final : public Type {
     const auto exact =
         digits.find_first_not_of("0123456789./") == std::string::npos ? parse_rational(digits) : std::nullopt;
     if (!exact) reject(path, json, words());
-    const double size = exact->convert_to<double>();
+    const double size = static_cast<double>(*exact);
     number = {text, text.starts_with('-') ? -size : size, 0};
     if (text.find('/') != std::string::npos) return;
     const auto point = text.find('.');

@@ -14,6 +14,9 @@ struct Speed {
   PrintedNumber tokens;
   std::optional<PrintedNumber> plain;
 };
+struct RatedSpeed {
+  PrintedNumber rate, drafted, plain;
+};
 struct Time {
   PrintedNumber tokens, plain;
 };
@@ -45,6 +48,19 @@ ClaimCheck speed_at_most_check() {
       "at most tokens plain",
       [](const Speed& in) -> Allowed {
         return {0, in.tokens * (in.plain ? in.plain->value : 1)};
+      },
+      plain_round);
+}
+
+ClaimCheck speed_within_rate_check() {
+  return claim_check<RatedSpeed>(
+      "speed_within_rate", "The same from accepted over drafted tokens.",
+      {input("rate", &RatedSpeed::rate, "Accepted over drafted tokens."),
+       input("drafted", &RatedSpeed::drafted, "Most drafted tokens of a round."),
+       input("plain", &RatedSpeed::plain, "Speed of plain decoding.")},
+      "at most (1 + drafted rate) plain",
+      [](const RatedSpeed& in) -> Allowed {
+        return {0, (1 + in.drafted * in.rate) * in.plain};
       },
       plain_round);
 }

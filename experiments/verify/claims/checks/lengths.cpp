@@ -77,7 +77,7 @@ ClaimCheck length_by_conditional_check() {
         for (const PrintedNumber& rate : in.positions) length += reached *= rate;
         return length;
       },
-      "the rates by position are conditional on the positions before");
+      "the rates by position are conditional on the positions before, and of the rounds of the length");
 }
 
 ClaimCheck length_by_counts_check() {
@@ -94,17 +94,29 @@ ClaimCheck length_by_rate_check() {
                            [](const Rate& in) -> Allowed { return 1 + in.drafted * in.rate; });
 }
 
+ClaimCheck length_within_rate_check() {
+  return claim_check<Rate>(
+      "length_within_rate",
+      "Mean acceptance length of rounds that draft up to so many tokens: fewer drafted tokens accept fewer.",
+      {input("rate", &Rate::rate, "Accepted over drafted tokens."),
+       input("drafted", &Rate::drafted, "Most drafted tokens of a round.")},
+      "1 to 1 + drafted rate", [](const Rate& in) -> Allowed {
+        return {1, 1 + in.drafted * in.rate};
+      });
+}
+
 ClaimCheck accepted_by_rate_check() {
   return claim_check<Rate>("accepted_by_rate", "Accepted tokens a round, without the bonus.", rate_fields(),
                            "drafted rate", [](const Rate& in) -> Allowed { return in.drafted * in.rate; });
 }
 
 ClaimCheck rate_with_bonus_check() {
-  return claim_check<Length>("rate_with_bonus", "Emitted tokens over verified positions.",
-                             {input("length", &Length::length, "Mean acceptance length."),
-                              input("drafted", &Length::drafted, "Drafted tokens a round.")},
-                             "length / (drafted + 1)",
-                             [](const Length& in) -> Allowed { return in.length / (in.drafted + 1); });
+  return claim_check<Length>(
+      "rate_with_bonus", "Emitted tokens over verified positions.",
+      {input("length", &Length::length, "Mean acceptance length."),
+       input("drafted", &Length::drafted, "Drafted tokens a round.")},
+      "length / (drafted + 1)", [](const Length& in) -> Allowed { return in.length / (in.drafted + 1); },
+      "rate and length are of the same texts");
 }
 
 ClaimCheck geometric_length_check() {
