@@ -81,6 +81,7 @@ const Typed<JudgedClaim>& described() {
                                                              {"where", &J::where},
                                                              {"quantity", &J::quantity},
                                                              {"printed", &J::printed},
+                                                             {"value", &J::value},
                                                              sparse("quote", &J::quote),
                                                              sparse("check", &J::check),
                                                              sparse("formula", &J::formula),
@@ -139,6 +140,7 @@ JudgedClaim judge(const Claim& claim, const std::string& source) {
   judged.where = claim.where;
   judged.quantity = claim.quantity;
   judged.printed = claim.printed.text;
+  judged.value = claim.printed.value;
   judged.quote = claim.quote;
   judged.undecided = claim.undecided;
   judged.note = claim.note;
@@ -196,7 +198,7 @@ std::vector<const JudgedClaim*> most_striking(const ClaimAudit& audit, std::size
     if (claim.contradicted() && opened.contains(claim.source)) off.push_back(&claim);
   }
   const auto share = [](const JudgedClaim* claim) {
-    return std::abs(claim->off) / std::max(std::abs(std::stod(claim->printed)), edge);
+    return std::abs(claim->off) / std::max(std::abs(claim->value), edge);
   };
   std::stable_sort(off.begin(), off.end(),
                    [&](const JudgedClaim* a, const JudgedClaim* b) { return share(a) > share(b); });

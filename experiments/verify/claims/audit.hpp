@@ -23,6 +23,7 @@ struct JudgedClaim {
   std::string where;
   std::string quantity;
   std::string printed;
+  double value = 0;  ///< of what is printed
   std::string quote;
   std::string check;    ///< name of the formula; empty without one
   std::string formula;  ///< as text

@@ -170,7 +170,7 @@ std::vector<Figure> audit_figures(const ClaimAudit& audit) {
     Series series{.name = assumed ? "under the formula's assumption" : "by arithmetic alone",
                   .style = SeriesStyle::points};
     for (const JudgedClaim& claim : audit.claims) {
-      const double printed = std::abs(std::stod(claim.printed));
+      const double printed = std::abs(claim.value);
       if (!claim.contradicted() || claim.under_assumption.has_value() != assumed || printed == 0) continue;
       series.add(printed, 100 * claim.off / printed);
       series.names.push_back(fmt::format("{}, {}: printed {}, formula {}", claim.source, claim.quantity,
@@ -190,16 +190,16 @@ std::vector<Figure> audit_figures(const ClaimAudit& audit) {
 std::string audit_csv(const ClaimAudit& audit) {
   std::vector<std::vector<CsvValue>> rows;
   for (const JudgedClaim& claim : audit.claims) {
-    rows.push_back({claim.source, claim.where, claim.quantity, claim.printed, claim.check, claim.inputs,
-                    words(claim.verdict),
+    rows.push_back({claim.source, claim.where, claim.quantity, claim.printed, claim.value, claim.check,
+                    claim.inputs, words(claim.verdict),
                     claim.under_assumption ? words(*claim.under_assumption) : std::string(),
                     csv_value(claim.least), csv_value(claim.most), csv_value(claim.rounded_least),
                     csv_value(claim.rounded_most), claim.off, claim.assumption, claim.undecided, claim.note,
                     claim.quote});
   }
   return csv(
-      {"source", "where", "quantity", "printed", "check", "inputs", "verdict", "under_assumption", "least",
-       "most", "rounded_least", "rounded_most", "off", "assumption", "undecided", "note", "quote"},
+      {"source", "where", "quantity", "printed", "value", "check", "inputs", "verdict", "under_assumption",
+       "least", "most", "rounded_least", "rounded_most", "off", "assumption", "undecided", "note", "quote"},
       rows);
 }
 
