@@ -130,13 +130,25 @@ Table claims_table(const ClaimAudit& audit) {
 
 std::string audit_headline(const ClaimAudit& audit) {
   const ClaimCounts& counts = audit.counts;
-  return fmt::format(
-      "{} of {} printed numbers of {} follow from their printed inputs, {} within the rounding of the inputs; "
-      "{} not. {} an assumption, of which {} not as the formula says under it; {} not decidable.",
-      counts.follows, counts.all(), plural(audit.sources.size(), "source", "sources"),
-      counts.within_input_rounding, plural(counts.does_not_follow, "does", "do"),
-      plural(counts.needs_assumption, "needs", "need"), plural(counts.assumption_contradicted, "is", "are"),
-      plural(counts.not_decidable, "is", "are"));
+  std::string text =
+      fmt::format("{} of {} printed numbers of {} follow from their printed inputs", counts.follows,
+                  counts.all(), plural(audit.sources.size(), "source", "sources"));
+  if (counts.within_input_rounding > 0) {
+    text += fmt::format(", {} within the rounding of the inputs", counts.within_input_rounding);
+  }
+  if (counts.does_not_follow > 0) {
+    text += fmt::format("; {} not", plural(counts.does_not_follow, "does", "do"));
+  }
+  text += ".";
+  if (counts.needs_assumption > 0) {
+    text += fmt::format(" {} an assumption, of which {} not as the formula says under it.",
+                        plural(counts.needs_assumption, "needs", "need"),
+                        plural(counts.assumption_contradicted, "is", "are"));
+  }
+  if (counts.not_decidable > 0) {
+    text += fmt::format(" {} not decidable.", plural(counts.not_decidable, "is", "are"));
+  }
+  return text;
 }
 
 Listing audit_text(const ClaimAudit& audit) {
