@@ -34,7 +34,7 @@ const Typed<ClaimSource>& source_type() {
       "claims", "A source, and numbers that it prints.",
       {required(field("source", &ClaimSource::source, text(), "As it is cited.")),
        required(field("address", &ClaimSource::address, text(), "Where it is.")),
-       required(field("date", &ClaimSource::date, text(), "Of the source, YYYY-MM-DD.")),
+       field("date", &ClaimSource::date, text(), "Of the source, YYYY-MM-DD, where it is known."),
        required(field("licence", &ClaimSource::licence, text(), "Of the source.")),
        field("opened", &ClaimSource::opened, text(), "When the numbers were compared with the source."),
        field("not_opened", &ClaimSource::not_opened, text(), "Instead: why they were not."),
@@ -71,7 +71,7 @@ ClaimSource read_claim_file(const std::filesystem::path& file) {
     if (!source.address.starts_with("https://")) {
       throw ConfigError("/address", fmt::format("\"{}\" does not begin with https://", source.address));
     }
-    check_date(source.date, "/date");
+    if (!source.date.empty()) check_date(source.date, "/date");
     if (source.opened.empty() == source.not_opened.empty()) {
       throw ConfigError("/", "expected either \"opened\" (a date) or \"not_opened\" (why not)");
     }

@@ -26,7 +26,7 @@ struct ClaimSource {
   std::string file;
   std::string source;   ///< as it is cited
   std::string address;  ///< https://...
-  std::string date;     ///< of the source, YYYY-MM-DD
+  std::string date;     ///< of the source, YYYY-MM-DD; empty where it is not known
   std::string licence;
   std::string opened;      ///< when the numbers were last compared with the source, YYYY-MM-DD, or
   std::string not_opened;  ///< why they were not, and where they come from instead
