@@ -23,6 +23,11 @@ struct BlockRule : BonusFromTarget {
     const Real below = left_over + Real(1) - prefix;
     return below > Real(0) ? Real(left_over / below) : Real(1);
   }
+  /// h_gamma from p_gamma; `ratio()` is the product of all p(x_i)/q(x_i).
+  template <class Real, class Ratio>
+  SPECLAB_HD Real whole_block_acceptance(const Real& prefix, const Ratio&) const {
+    return prefix;
+  }
 };
 
 /// With p_0 = 1, p_i = min(1, p_{i-1} p(x_i)/q(x_i)) and Z_i = sum (p_i p - q)+ over the rows after x_1..x_i:
@@ -47,7 +52,14 @@ SPECLAB_HD Verdict verify_block(const Rule& rule, const Targets& targets, const 
     }
     prefix[i + 1] = acceptance_ratio(Real(prefix[i] * target[drafted[i]]), draft[drafted[i]], Real(1));
   }
-  acceptance[gamma] = prefix[gamma];
+  acceptance[gamma] = rule.whole_block_acceptance(prefix[gamma], [&] {
+    Real ratio(1);
+    for (std::int32_t i = 0; i < gamma; ++i) {
+      const Token token = drafted[i];
+      ratio = drafts(i)[token] > Real(0) ? Real(ratio * targets(i)[token] / drafts(i)[token]) : Real(0);
+    }
+    return ratio;
+  });
 
   std::int32_t accepted = gamma;
   while (accepted > 0 &&

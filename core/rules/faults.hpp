@@ -8,6 +8,7 @@
 
 #include "core/round/verify.hpp"
 #include "core/rules/block.hpp"
+#include "core/rules/ensemble.hpp"
 #include "core/rules/greedy.hpp"
 #include "core/rules/grown_tree.hpp"
 #include "core/rules/recursive.hpp"
@@ -91,15 +92,8 @@ struct SharedNoiseFault : TokenRule {
 
 /// Verifies against the mean of target and draft, an ensemble, and takes the bonus from the target: correct
 /// for neither, and its output distribution depends on gamma.
-struct EnsembleBonusFault : TokenRule {
-  template <class Real>
-  SPECLAB_HD Real acceptance(Token token, BasicRow<Real> target, BasicRow<Real> draft) const {
-    return acceptance_ratio(Real((target[token] + draft[token]) / Real(2)), draft[token], Real(1));
-  }
-  template <class Real>
-  SPECLAB_HD Real acceptance_rate(BasicRow<Real> target, BasicRow<Real> draft) const {
-    return (Real(1) + overlap(target, draft)) / Real(2);
-  }
+struct EnsembleBonusFault : EnsembleRule {
+  EnsembleBonusFault() : EnsembleRule(0.5) {}
 };
 
 /// The bonus is never written: its place in a buffer of zeros becomes token 0.

@@ -23,6 +23,7 @@ AcceptanceFile file_of(ModelLog log) {
   AcceptanceFile found;
   if (!log.rounds.empty()) {
     found.counts = count_positions(log.rounds);
+    for (const LoggedRound& round : log.rounds) found.drafted += static_cast<std::uint64_t>(round.drafted);
     found.rounds = std::move(log.rounds);
     return found;
   }
@@ -48,6 +49,7 @@ AcceptanceFile file_of(ModelLog log) {
     return found;
   }
   found.counts = log.counts;
+  found.drafted = log.counts.rounds * log.counts.examined.size() - log.short_by;
   const auto all = static_cast<double>(log.counts.rounds * log.counts.examined.size());
   if (static_cast<double>(log.short_by) > short_share * all) {
     const auto accepted = static_cast<double>(log.counts.total_accepted());

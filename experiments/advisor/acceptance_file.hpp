@@ -25,6 +25,7 @@ struct LogOptions {
 struct AcceptanceFile {
   std::vector<LoggedRound> rounds;  ///< in the file's order; empty when it holds totals
   PositionCounts counts;            ///< no rounds when only means are known
+  std::uint64_t drafted = 0;        ///< tokens of `rounds`, else of `counts`; 0 when only means are known
   std::optional<LoggedMeans> means = {};
   std::string format = {};                 ///< a name of log_formats()
   std::vector<std::string> warnings = {};  ///< sentences

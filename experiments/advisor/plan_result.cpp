@@ -29,9 +29,12 @@ SPECLAB_RESULT(PlanBounds, "bounds", guaranteed_speedup, upper_bound_drafting_fr
                longest_draft, adaptive_gain);
 SPECLAB_RESULT(LogPosition, "position", position, examined, accepted, conditional, unconditional);
 SPECLAB_RESULT(OtherChoice, "other choice", by, gamma, speedup);
-SPECLAB_RESULT(LogMeans, "log of means", format, rounds, drafted, accepted, lines);
+SPECLAB_RESULT(AcceptanceMetrics, "acceptance metrics", accepted_of_drafted, accepted_of_examined,
+               accepted_of_emitted, emitted_of_verified, accepted_a_round, emitted_a_round, mean_of_rates,
+               by_position, by_position_given);
+SPECLAB_RESULT(LogMeans, "log of means", format, rounds, drafted, accepted, lines, metrics);
 SPECLAB_RESULT(LogFindings, "log", format, rounds, examined, accepted, alpha_by_stretches, positions_alike,
-               rounds_independent, iid_rejected, positions, other_choice);
+               rounds_independent, iid_rejected, positions, metrics, other_choice);
 SPECLAB_RESULT(BatchRange, "batches", first, last, gamma, least_speedup);
 SPECLAB_RESULT(DeviceMemory, "memory", target_weights, draft_weights, cache_per_sequence, usable,
                largest_batch);

@@ -10,6 +10,7 @@
 #include "analysis/cost/speculation_cost.hpp"
 #include "analysis/cost/speedup_curve.hpp"
 #include "analysis/statistics/acceptance_log.hpp"
+#include "analysis/statistics/acceptance_metrics.hpp"
 #include "analysis/statistics/intervals.hpp"
 #include "experiments/format/fields.hpp"
 
@@ -84,6 +85,7 @@ struct LogMeans {
   double drafted = 0;        ///< a round
   double accepted = 0;       ///< a round
   std::size_t lines = 0;     ///< of means, where rounds are not counted
+  AcceptanceMetrics metrics;
 };
 
 /// What a log of rounds shows.
@@ -97,6 +99,7 @@ struct LogFindings {
   std::optional<LogTest> rounds_independent;  ///< none of totals
   bool iid_rejected = false;
   std::vector<LogPosition> positions;
+  std::optional<AcceptanceMetrics> metrics;  ///< of a log; a simulation has its own
   OtherChoice other_choice;
 };
 
@@ -142,6 +145,8 @@ struct DrafterRanking {
   std::vector<DrafterPlan> ranking;
 };
 
+template <>
+const Typed<AcceptanceMetrics>& described();
 template <>
 const Typed<DrafterPlan>& described();
 template <>

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "experiments/advisor/acceptance_words.hpp"
 #include "experiments/advisor/memory_fit.hpp"
 #include "experiments/advisor/plan_words.hpp"
 #include "experiments/advisor/planning.hpp"
@@ -219,7 +220,11 @@ Listing plan_text(const DrafterPlan& plan) {
   if (plan.asked) out += asked_text(*plan.asked);
   if (!plan.gammas.empty()) out += gamma_table(plan);
   if (plan.log) out += log_text(*plan.log);
-  if (plan.means) out += means_text(*plan.means);
+  if (plan.log && plan.log->metrics) out += metrics_table(*plan.log->metrics, "of the log");
+  if (plan.means) {
+    out += means_text(*plan.means);
+    out += metrics_table(plan.means->metrics, "of the log");
+  }
   if (plan.device) out += device_text(*plan.device, plan.costs);
   if (plan.batches) {
     out += batch_text(plan);

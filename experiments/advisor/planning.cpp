@@ -51,6 +51,10 @@ LogFindings log_findings(const AcceptanceFile& log, const LogFit& fit) {
   found.rounds_independent = fit.rounds_independent;
   found.iid_rejected = fit.iid_rejected();
   found.positions = fit.positions;
+  if (log.drafted > 0) {
+    found.metrics = acceptance_metrics(
+        log.rounds.empty() ? sums_of(log.counts, static_cast<double>(log.drafted)) : sums_of(log.rounds));
+  }
   return found;
 }
 
@@ -158,7 +162,12 @@ DrafterPlan make_plan(const Drafter& drafter, const PlanSettings& settings) {
   if (known.log && known.log->means) {
     const LoggedMeans& means = *known.log->means;
     plan.means =
-        LogMeans{known.log->format, means.rounds, means.drafted, means.accepted, means.weights.size()};
+        LogMeans{known.log->format,
+                 means.rounds,
+                 means.drafted,
+                 means.accepted,
+                 means.weights.size(),
+                 acceptance_metrics({.rounds = 1, .drafted = means.drafted, .accepted = means.accepted})};
   } else if (known.log) {
     fit = log_fit(known.log->rounds, known.log->counts, settings.confidence);
     plan.log = log_findings(*known.log, *fit);

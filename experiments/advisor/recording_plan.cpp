@@ -30,8 +30,8 @@ SPECLAB_RESULT(TextFitFindings, "text fit", ratio_mean, not_above_one, not_below
 SPECLAB_RESULT(RecordingPlan, "recording plan", file, fits, fits_reason, format, rule, tokens, sequences,
                alpha, alpha_low, alpha_high, alpha_from, confidence, c, cost_from, tokens_per_target_step,
                speedup, optimal_gamma, best_speedup, within_1_percent, formula_gamma, formula_speedup,
-               speedup_at_formula_gamma, gammas, positions, policies, tasks, sequence_findings, text_fit,
-               warnings, settings);
+               speedup_at_formula_gamma, gammas, positions, metrics, policies, tasks, sequence_findings,
+               text_fit, warnings, settings);
 
 namespace {
 
@@ -236,6 +236,14 @@ void add_rounds(RecordingPlan& plan, const Recording& recording, const Recording
   if (best > 0) {
     plan.positions =
         position_rows(accepted_by_position(recording, static_cast<std::size_t>(best), *rule.rounds));
+    std::vector<double> accepted;
+    for (const RecordedPosition& row : plan.positions) accepted.push_back(row.unconditional);
+    plan.metrics = acceptance_metrics(mean_round(accepted));
+    // Shares of positions are of rounds with so many tokens left; these of the same rounds.
+    plan.metrics->by_position_given.clear();
+    for (const RecordedPosition& row : plan.positions) {
+      plan.metrics->by_position_given.push_back(row.conditional);
+    }
   }
   if (constant(costs) && !recording.by_depth()) {
     plan.policies = policy_rows(recording, curve, *rule.rounds, plan.c);

@@ -91,6 +91,8 @@ struct RecordingPlan {
   std::optional<double> speedup_at_formula_gamma;
   std::vector<RecordedGamma> gammas;
   std::vector<RecordedPosition> positions;  ///< at the best gamma
+  /// There, of rounds that the text does not end in; none where no gamma pays.
+  std::optional<AcceptanceMetrics> metrics;
   std::vector<RecordedPolicy> policies;
   std::vector<RecordedTask> tasks;                          ///< empty without tasks
   std::vector<RecordedSequenceFindings> sequence_findings;  ///< empty for more than 1,000

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "experiments/advisor/acceptance_words.hpp"
 #include "experiments/advisor/memory_fit.hpp"
 #include "experiments/advisor/plan_words.hpp"
 #include "experiments/advisor/planning.hpp"
@@ -162,9 +163,14 @@ Listing recording_plan_text(const RecordingPlan& plan) {
   if (plan.fits_reason) out += hypothetical_text(*plan.fits_reason);
   for (const std::string& warning : plan.warnings) out += "WARNING: " + warning + "\n";
   out += head(plan);
-  for (const auto table_of : {gamma_table, position_table, policy_table, task_table}) {
-    if (Table table = table_of(plan); !table.rows.empty()) out += std::move(table);
-  }
+  const auto add = [&](Table table) {
+    if (!table.rows.empty()) out += std::move(table);
+  };
+  add(gamma_table(plan));
+  add(position_table(plan));
+  if (plan.metrics) add(metrics_table(*plan.metrics, "of these positions"));
+  add(policy_table(plan));
+  add(task_table(plan));
   out += fit_text(plan);
   out += settings_text(plan.settings);
   return out;

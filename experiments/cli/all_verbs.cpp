@@ -5,6 +5,7 @@
 #define SPECLAB_VERBS(ENTRY) \
   ENTRY(run)                 \
   ENTRY(reproduce)           \
+  ENTRY(claims)              \
   ENTRY(sweep)               \
   ENTRY(compare)             \
   ENTRY(plot)                \

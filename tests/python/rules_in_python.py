@@ -83,6 +83,30 @@ def block(draw, target, draft, drafted):
     return n, draw.categorical(positive(prefix[n] * target[n] - draft[n]), target[n])
 
 
+def hsd(draw, target, draft, drafted):
+    ratio, largest, capped, accept = Fraction(1), 1, [1], []
+    for i, x in enumerate(drafted):
+        difference = capped[i] * target[i] - draft[i]
+        more, less = positive(difference).sum(), positive(-difference).sum()
+        accept.append(more / max(more, less) if less > 0 else 1)
+        ratio = ratio * target[i][x] / draft[i][x]
+        largest = max(largest, ratio)
+        capped.append(ratio / largest)
+    n = len(drafted)
+    if draw.bernoulli(min(1, ratio)):
+        return n, draw.categorical(target[n])
+    while not draw.bernoulli(accept[n := n - 1]):
+        pass
+    return n, draw.categorical(positive(capped[n] * target[n] - draft[n]), target[n])
+
+
+def scheduled(draw, target, draft, drafted):
+    survival, n = 1, 0
+    while n < len(drafted) and (survival := survival * draft[n].max()) >= Fraction(3, 10):
+        n += 1
+    return token(draw, target[: n + 1], draft[:n], drafted[:n])
+
+
 def lenient(lenience, residual_scale):
     def rule(draw, target, draft, drafted):
         for i, x in enumerate(drafted):
@@ -119,6 +143,67 @@ def cascade(draw, target, draft, drafted):
         if not draw.bernoulli(min(1, aimed[x] / draft[i][x])):
             return i, draw.categorical(positive(aimed - draft[i]), target[i])
     return len(drafted), draw.categorical(target[-1])
+
+
+def deferral(draw, target, draft, drafted):
+    for i, x in enumerate(drafted):
+        if draft[i].max() < Fraction(4, 5) and not draw.bernoulli(min(1, target[i][x] / draft[i][x])):
+            return i, draw.categorical(positive(target[i] - draft[i]), target[i])
+    return len(drafted), draw.categorical(target[-1])
+
+
+def ensemble(draw, target, draft, drafted):
+    for i, x in enumerate(drafted):
+        mixed = (7 * target[i] + 3 * draft[i]) / 10
+        if not draw.bernoulli(min(1, mixed[x] / draft[i][x])):
+            return i, draw.categorical(positive(mixed - draft[i]), target[i])
+    return len(drafted), draw.categorical(target[-1])
+
+
+def tolerant(draw, target, draft, drafted):
+    for i, x in enumerate(drafted):
+        if not draw.bernoulli(min(1, target[i][x] / draft[i][x] + (1 - target[i].max()) / 5)):
+            return i, draw.categorical(positive(target[i] - draft[i]), target[i])
+    return len(drafted), draw.categorical(target[-1])
+
+
+def fuzzy(threshold):
+    def fuzzy(draw, target, draft, drafted):
+        for i in range(len(drafted)):
+            if positive(target[i] - draft[i]).sum() > threshold:
+                return i, draw.categorical(target[i])
+        return len(drafted), draw.categorical(target[-1])
+
+    return fuzzy
+
+
+def fly(draw, target, draft, drafted):
+    best = [row.argmax() for row in target]
+    for i, x in enumerate(drafted):
+        entropy = -sum(float(p) * math.log(p) for p in target[i] if p > 0) / math.log(len(target[i]))
+        follows = list(drafted[i + 1 : i + 2]) == best[i + 1 : i + 2] or i + 1 == len(drafted)
+        if x != best[i] and not (entropy >= 0.3 and i + 1 <= len(drafted) and follows):
+            return i, draw.categorical(target[i])
+    return len(drafted), draw.categorical(target[-1])
+
+
+@rule(plain=argmax_row)
+def mars(draw, target, draft, drafted):
+    for i, x in enumerate(drafted):
+        best, second = sorted(range(len(target[i])), key=lambda y: (-target[i][y], y))[:2]
+        logit = lambda y: math.log(target[i][y]) + 20
+        if x != best and not (x == second and target[i][x] > 0 and logit(second) / logit(best) > 0.9):
+            return i, best
+    return len(drafted), target[-1].argmax()
+
+
+@rule(plain=argmax_row)
+def bild(draw, target, draft, drafted):
+    for i, x in enumerate(drafted):
+        best = target[i].argmax()
+        if draft[i].max() < 0.35 or (x != best and target[i][x] < math.exp(-8)):
+            return i, best
+    return len(drafted), target[-1].argmax()
 
 
 def sigmoid(draw, target, draft, drafted):
@@ -186,6 +271,39 @@ def bonus_of_draft(draw, target, draft, drafted):
         if not draw.bernoulli(min(1, target[i][x] / draft[i][x])):
             return i, draw.categorical(positive(target[i] - draft[i]), target[i])
     return len(drafted), draw.categorical(draft[-1] if drafted else target[-1])
+
+
+def filters_bonus(draw, target, draft, drafted):
+    for i, x in enumerate(drafted):
+        if not draw.bernoulli(min(1, target[i][x] / draft[i][x])):
+            return i, draw.categorical(positive(target[i] - draft[i]), target[i])
+    return len(drafted), draw.categorical([p if 2 * p >= target[-1].max() else 0 for p in target[-1]])
+
+
+def anticipates(draw, target, draft, drafted):
+    survival, n = 1, 0
+    while n < len(drafted) and 2 * (survival := survival * draft[n][drafted[n]]) >= 1:
+        n += 1
+    return token(draw, target[: n + 1], draft[:n], drafted[:n])
+
+
+def misses(draw, target, draft, drafted):
+    if not draw.bernoulli(Fraction(1, 2)):
+        return token(draw, target, draft, drafted)
+    for i, x in enumerate(drafted):
+        if x != target[i].argmax():
+            return i, draw.categorical(target[i])
+    return len(drafted), draw.categorical(target[-1])
+
+
+def repeats_uniform(draw, target, draft, drafted):
+    below = 1
+    for i, x in enumerate(drafted):
+        ratio = target[i][x] / draft[i][x]
+        if not draw.bernoulli(min(1, ratio / below)):
+            return i, draw.categorical(positive(target[i] - draft[i]), target[i])
+        below = min(below, ratio)
+    return len(drafted), draw.categorical(target[-1])
 
 
 def draws_ratio(draw, target, draft, drafted):

@@ -21,12 +21,21 @@ PAIRS = {
     "rejection": ("rejection", py.rejection),
     "greedy": ("greedy", py.greedy),
     "block": ("block", py.block),
+    "hsd": ("hsd", py.hsd),
+    "scheduled": ("scheduled", py.scheduled),
     "lenient": ({"kind": "lenient", "lenience": 0.5}, py.lenient(HALF, 1)),
     "lenient literal": ({"kind": "lenient", "lenience": 0.5, "residual": "literal"}, py.lenient(HALF, HALF)),
     "lenient target": ({"kind": "lenient", "lenience": 0.5, "residual": "target"}, py.lenient(HALF, 0)),
     "lenient-greedy": ({"kind": "lenient-greedy", "lenience": 0.5}, py.lenient_greedy(HALF)),
     "typical": ("typical", py.typical),
     "cascade": ("cascade", py.cascade),
+    "deferral": ({"kind": "deferral", "deferral": "chow"}, py.deferral),
+    "ensemble": ("ensemble", py.ensemble),
+    "tolerant": ("tolerant", py.tolerant),
+    "fuzzy": ({"kind": "fuzzy", "divergence": "tv", "threshold": 0.5}, py.fuzzy(HALF)),
+    "fly": ({"kind": "fly", "window": 1}, py.fly),
+    "mars": ("mars", py.mars),
+    "bild": ("bild", py.bild),
     "sigmoid": ("sigmoid", py.sigmoid),
     "recursive": ({"kind": "recursive", "drafts": 2}, py.recursive),
     "k-seq": ({"kind": "k-seq", "drafts": 2}, py.k_seq),
@@ -39,8 +48,13 @@ PAIRS = {
     "fault-swapped-residual": ("fault-swapped-residual", py.swaps_residual),
     "fault-draft-bonus": ("fault-draft-bonus", py.bonus_of_draft),
     "fault-drawn-ratio": ("fault-drawn-ratio", py.draws_ratio),
+    "fault-filtered-bonus": ("fault-filtered-bonus", py.filters_bonus),
+    "fault-anticipating": ("fault-anticipating", py.anticipates),
+    "fault-greedy-misses": ("fault-greedy-misses", py.misses),
+    "fault-repeated-uniform": ("fault-repeated-uniform", py.repeats_uniform),
 }
-FAULTS = ["fault-accept-all", "fault-resample-target", "fault-swapped-residual", "fault-draft-bonus"]
+FAULTS = ["fault-accept-all", "fault-resample-target", "fault-swapped-residual", "fault-draft-bonus", "fault-filtered-bonus",
+          "fault-anticipating", "fault-greedy-misses", "fault-repeated-uniform"]
 
 
 def instances(count, *, vocab=3, order=1):
@@ -73,6 +87,8 @@ def test_same_exact_law(name):
         assert a.law == b.law
         assert (a.target_law, a.tv, a.lossless, a.optimal_acceptance) == (b.target_law, b.tv, b.lossless, b.optimal_acceptance)
         shares = [(p.acceptance, p.expected_emitted, p.rejection) for p in (a, b)]
+        if name in ("scheduled", "fault-anticipating"):  # in Python a token that is not verified counts as rejected
+            shares = [share[:2] for share in shares]
         if name == "k-seq":  # its scale is irrational: two methods find it to rounding
             assert [float(x) for x in shares[0]] == pytest.approx([float(x) for x in shares[1]], rel=1e-13)
         else:
@@ -113,7 +129,7 @@ def test_faults_are_refuted(name):
     assert prove(built_in, target, draft, gamma=2).tv == proof.tv
 
 
-@pytest.mark.parametrize("name", ["token", "block", "gumbel", "recursive", "tree", "traversal tree"])
+@pytest.mark.parametrize("name", ["token", "block", "scheduled", "gumbel", "recursive", "tree", "traversal tree"])
 def test_lossless_rules_are_proved(name):
     for target, draft in instances(4):
         assert prove(PAIRS[name][1], target, draft, 2).lossless

@@ -19,15 +19,25 @@
   ENTRY(rejection)               \
   ENTRY(greedy)                  \
   ENTRY(block)                   \
+  ENTRY(hsd)                     \
+  ENTRY(scheduled)               \
   ENTRY(lenient)                 \
   ENTRY(lenient_greedy)          \
   ENTRY(typical)                 \
   ENTRY(cascade)                 \
+  ENTRY(deferral)                \
+  ENTRY(ensemble)                \
+  ENTRY(tolerant)                \
+  ENTRY(fuzzy)                   \
+  ENTRY(fly)                     \
+  ENTRY(mars)                    \
+  ENTRY(bild)                    \
   ENTRY(sigmoid)                 \
   ENTRY(recursive)               \
   ENTRY(without_replacement)     \
   ENTRY(k_seq)                   \
   ENTRY(importance)              \
+  ENTRY(gbv)                     \
   ENTRY(tree)                    \
   ENTRY(traversal)               \
   ENTRY(fault_accept_all)        \
@@ -45,7 +55,13 @@
   ENTRY(fault_inverted_ratio)    \
   ENTRY(fault_argmax_verifier)   \
   ENTRY(fault_next_row)          \
-  ENTRY(fault_drawn_ratio)
+  ENTRY(fault_drawn_ratio)       \
+  ENTRY(fault_reused_gumbel)     \
+  ENTRY(fault_unfiltered_draft)  \
+  ENTRY(fault_filtered_bonus)    \
+  ENTRY(fault_greedy_misses)     \
+  ENTRY(fault_anticipating)      \
+  ENTRY(fault_repeated_uniform)
 // clang-format on
 
 namespace speclab {

@@ -161,9 +161,10 @@ struct InstanceResult {
   std::optional<ProofOptimum> optimum = std::nullopt;
 };
 
-bool has_optimum(const SurveyTask& survey, const ProofTask& task) {
-  return survey.kind->expected_lossless == ExpectedLossless::always &&
-         make_rule(task.rule, task.gamma).enumerated->drafting().has_value();
+/// Not of rules that stand beside greedy decoding: the optimum is that of schemes which sample the target.
+bool has_optimum(const ProofTask& task) {
+  const RulePrograms rule = make_rule(task.rule, task.gamma);
+  return !rule.sampled->takes_argmax() && rule.enumerated->drafting().has_value();
 }
 
 InstanceResult examine_instance(const SurveyTask& survey, std::uint64_t seed, std::uint32_t number,
@@ -172,7 +173,7 @@ InstanceResult examine_instance(const SurveyTask& survey, std::uint64_t seed, st
   const Examined<Rational> found = examine<Rational>(task);
   InstanceResult result;
   result.emitted = found.round.expected_emitted;
-  if (optimum && has_optimum(survey, task)) result.optimum = optimum_of(task, Arithmetic::rational);
+  if (optimum && has_optimum(task)) result.optimum = optimum_of(task, Arithmetic::rational);
   result.distance = found.round.distance;
   result.acceptance = static_cast<double>(found.round.acceptance());
   result.bound = static_cast<double>(found.optimal_transport_bound.value());
@@ -188,27 +189,38 @@ std::optional<OptimumShare> share_of_optimum(const SurveyTask& survey, std::uint
                                              const std::vector<InstanceResult>& results) {
   OptimumShare share;
   std::size_t counted = 0;
+  std::size_t least = 0;
+  std::size_t most = 0;
   for (std::size_t i = 0; i < results.size(); ++i) {
     const std::optional<ProofOptimum>& optimum = results[i].optimum;
     if (!optimum) continue;
     ++counted;
-    const double part = static_cast<double>(results[i].emitted) / as_double(optimum->expected_emitted);
-    share.mean += part;
+    double part = static_cast<double>(results[i].emitted) / as_double(optimum->expected_emitted);
     if (optimum->proved) {
       ++share.proved;
-      if (results[i].emitted.str() == std::get<std::string>(optimum->expected_emitted)) {
+      const Rational best(std::get<std::string>(optimum->expected_emitted));
+      if (results[i].emitted == best) {
         ++share.attained;
-        continue;
+        part = 1;
       }
+      if (results[i].emitted > best) ++share.above;
     }
+    share.mean += part;
     if (part < share.least) {
       share.least = part;
-      share.command =
-          command_for(survey_instance(survey, seed, static_cast<std::uint32_t>(i))) + " --optimum";
+      least = i;
+    }
+    if (part > share.most) {
+      share.most = part;
+      most = i;
     }
   }
   if (counted == 0) return std::nullopt;
   share.mean /= static_cast<double>(counted);
+  if (share.attained < counted) {
+    const auto shown = static_cast<std::uint32_t>(share.above > 0 ? most : least);
+    share.command = command_for(survey_instance(survey, seed, shown)) + " --optimum";
+  }
   return share;
 }
 
@@ -224,6 +236,7 @@ SurveyRow summary(const SurveyTask& survey, std::uint64_t seed, const std::vecto
     if (results[i].distance > results[worst].distance) worst = i;
     if (results[i].within_lenience) ++within;
     row.branches += results[i].branches;
+    row.mean_tv += static_cast<double>(results[i].distance) / static_cast<double>(results.size());
     row.mean_acceptance += results[i].acceptance / static_cast<double>(results.size());
     row.mean_optimal_transport_bound += results[i].bound / static_cast<double>(results.size());
   }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <string>
 #include <vector>
@@ -34,14 +35,17 @@ struct SurveyCounterexample {
   ProofNumber target_probability;
 };
 
-/// Tokens that a lossless rule emits, as a share of the most that any lossless scheme emits given what the
-/// rule drafts (analysis/exact/optimum.hpp).
+/// Tokens that a rule emits, as a share of the most that any lossless scheme emits given what the rule drafts
+/// (analysis/exact/optimum.hpp).
 struct OptimumShare {
   std::uint64_t proved = 0;    ///< instances whose optimum is proved in fractions
   std::uint64_t attained = 0;  ///< of these, those where the rule emits exactly so much
+  std::uint64_t above = 0;     ///< of these, those where it emits more, and so cannot be lossless
   double mean = 0;             ///< over all instances
-  double least = 1;
-  std::string command;  ///< the instance with the least share; empty when all are attained
+  double least = std::numeric_limits<double>::infinity();
+  double most = 0;
+  std::string
+      command;  ///< the instance of the most, if above 1, else of the least; empty when all are attained
 };
 
 struct SurveyRow {
@@ -51,10 +55,11 @@ struct SurveyRow {
   std::uint64_t instances = 0;
   std::uint64_t lossless = 0;  ///< instances
   ProofNumber worst_tv;
+  double mean_tv = 0;
   double mean_acceptance = 0;
   double mean_optimal_transport_bound = 0;
   std::uint64_t branches = 0;
-  std::optional<OptimumShare> optimum;  ///< where it was asked for, of lossless rules with an optimum
+  std::optional<OptimumShare> optimum;           ///< where it was asked for, of rules with an optimum
   std::optional<std::uint64_t> within_p_over_l;  ///< instances where the first token stayed at most at p/l
   std::optional<SurveyCounterexample> counterexample;
 };

@@ -20,7 +20,7 @@ const Typed<ExpectedLossless>& described() {
 SPECLAB_RESULT(SurveyCounterexample, "survey_counterexample", command, tokens, probability,
                target_probability);
 
-SPECLAB_RESULT(OptimumShare, "optimum_share", proved, attained, mean, least, command);
+SPECLAB_RESULT(OptimumShare, "optimum_share", proved, attained, above, mean, least, most, command);
 
 template <>
 const Typed<SurveyRow>& described() {
@@ -29,7 +29,7 @@ const Typed<SurveyRow>& described() {
       "survey_row",
       {{"rule", &R::rule},
        {"expected_lossless", &R::expected},
-       SPECLAB_FIELDS(R, as_expected, instances, lossless, worst_tv, mean_acceptance,
+       SPECLAB_FIELDS(R, as_expected, instances, lossless, worst_tv, mean_tv, mean_acceptance,
                       mean_optimal_transport_bound, branches, optimum, within_p_over_l, counterexample)});
   return type;
 }
@@ -56,6 +56,12 @@ Cell share_cell(std::uint64_t count, std::uint64_t instances) {
   return {fmt::format("{} of {}", count, instances), static_cast<double>(count)};
 }
 
+/// Of lossless rules 0 without digits: it is proved.
+Cell tv_cell(const SurveyRow& row) {
+  if (row.lossless == row.instances) return {"0", 0.0};
+  return {fmt::format("{:.4f}", row.mean_tv), row.mean_tv};
+}
+
 Cell rounded_cell(double value) { return {fmt::format("{:.4f}", value), value}; }
 
 }  // namespace
@@ -64,9 +70,10 @@ Listing survey_text(const Survey& survey) {
   Table rules{"rules",
               "Rules over random instances",
               {"rule", "lossless", "worst TV", "acceptance", "bound", "branches", "remark"}};
-  Table optimum{"optimum",
-                "Tokens of a round beside the most of any lossless scheme",
-                {"rule", "mean share", "least share", "attained", "proved"}};
+  Table optimum{
+      "optimum",
+      "Tokens of a round beside the most of any lossless scheme",
+      {"rule", "mean TV", "mean share", "least share", "most share", "attained", "above", "proved"}};
   std::string farthest;
   Table bounds{"bounds", "First token's probability at most p/l", {"rule", "instances"}};
   std::string refuted;
@@ -80,8 +87,9 @@ Listing survey_text(const Survey& survey) {
                           count_cell(row.branches),
                           remark(row)});
     if (const auto& share = row.optimum) {
-      optimum.rows.push_back({text_cell(row.rule), rounded_cell(share->mean), rounded_cell(share->least),
-                              share_cell(share->attained, row.instances),
+      optimum.rows.push_back({text_cell(row.rule), tv_cell(row), rounded_cell(share->mean),
+                              rounded_cell(share->least), rounded_cell(share->most),
+                              count_cell(share->attained), count_cell(share->above),
                               share_cell(share->proved, row.instances)});
       if (!share->command.empty()) farthest += fmt::format("{}:\n  {}\n", row.rule, share->command);
     }
@@ -96,7 +104,8 @@ Listing survey_text(const Survey& survey) {
   Listing out;
   out += std::move(rules);
   if (!optimum.rows.empty()) out += std::move(optimum);
-  if (!farthest.empty()) out += "\nWhere each of them has its least share:\n" + farthest;
+  if (!farthest.empty())
+    out += "\nWhere each of them has its most share, if above 1, or else its least:\n" + farthest;
   if (!bounds.rows.empty()) out += std::move(bounds);
   out += "\nWhere each lossy rule is furthest from the target:\n" + refuted;
   return out;

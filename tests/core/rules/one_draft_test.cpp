@@ -38,6 +38,72 @@ TEST_CASE("every acceptance rule's rate is the mean of its acceptance over the d
   check(SigmoidRule{-1, 1});
   check(SharedNoiseFault{});
   check(ClosedComparisonFault{7});
+  check(EnsembleRule{0.7});
+  check(TolerantRule{0.1, 0.2});
+  for (const auto divergence : {Nearness::js, Nearness::kl, Nearness::tv}) {
+    check(FuzzyRule{divergence, 0.1});
+    check(FuzzyRule{divergence, 0.9});
+  }
+  for (const auto deferral : {Deferral::chow, Deferral::difference, Deferral::optimal}) {
+    check(DeferralRule{deferral, 0.2});
+    check(DeferralRule{deferral, 0.5});
+  }
+  for (const double constant : {1.0, 20.0}) check(MarsRule{0.9, constant});
+  check(BildRule{});
+  check(BildRule{0.7, 1});
+  check(BildRule{0.35, 1});
+}
+
+TEST_CASE("lossy acceptance of one context, by hand") {
+  const Row p = row(golden_target);  // .5 .3 .2
+  const Row q = row(golden_draft);   // .1 .3 .6
+  // w p + (1 - w) q = .22 .3 .48 at w = .3.
+  CHECK(EnsembleRule{0.3}.acceptance(2, p, q) == doctest::Approx(0.8));
+  // 1/3 + .1 + .2 * .5.
+  CHECK(TolerantRule{0.1, 0.2}.acceptance(2, p, q) == doctest::Approx(1.0 / 3 + 0.2));
+  // TV = .4; KL = .5 ln 5 + .2 ln(1/3) = .585; JS = .125.
+  CHECK(kullback_leibler(p, q) == doctest::Approx(0.5 * std::log(5.0) - 0.2 * std::log(3.0)));
+  CHECK(jensen_shannon(p, q) == doctest::Approx(0.12513).epsilon(1e-4));
+  CHECK(FuzzyRule{Nearness::tv, 0.41}.acceptance(2, p, q) == 1);
+  CHECK(FuzzyRule{Nearness::tv, 0.39}.acceptance(2, p, q) == 0);
+  CHECK(FuzzyRule{Nearness::kl, 0.59}.acceptance(2, p, q) == 1);
+  CHECK(FuzzyRule{Nearness::kl, 0.58}.acceptance(2, p, q) == 0);
+  CHECK(std::isinf(kullback_leibler(row({0.5, 0.5}), row({1, 0}))));
+  // max q = .6, max p = .5.
+  CHECK(DeferralRule{Deferral::chow, 0.3}.defers(p, q));
+  CHECK_FALSE(DeferralRule{Deferral::chow, 0.5}.defers(p, q));
+  CHECK_FALSE(DeferralRule{Deferral::difference, 0}.defers(p, q));
+  CHECK(DeferralRule{Deferral::difference, 0.05}.defers(row({0.9, 0.1}), row({0.8, 0.2})));
+  CHECK_FALSE(DeferralRule{Deferral::difference, 0.2}.defers(row({0.9, 0.1}), row({0.8, 0.2})));
+  CHECK(DeferralRule{Deferral::optimal, 0.2}.defers(row({0.9, 0.1}), row({0.8, 0.2})));
+  // Logits log p + 20: log(.3) + 20 = 18.80 is .974 of 19.31; with + 1 the second is below 0.
+  CHECK(MarsRule{0.97, 20}.acceptance(1, p, q) == 1);
+  CHECK(MarsRule{0.98, 20}.acceptance(1, p, q) == 0);
+  CHECK(MarsRule{0.9, 1}.acceptance(1, p, q) == 0);
+  CHECK(MarsRule{0, 20}.acceptance(2, p, q) == 0);
+  // -log(.2) = 1.61; max q = .6.
+  CHECK(BildRule{0.35, 1.7}.acceptance(2, p, q) == 1);
+  CHECK(BildRule{0.35, 1.5}.acceptance(2, p, q) == 0);
+  CHECK(BildRule{0.65, 8}.acceptance(0, p, q) == 0);
+}
+
+TEST_CASE("FLy: a mismatch passes where the target is unsure and agrees with the next tokens") {
+  const std::vector<double> decided{0.98, 0.01, 0.01};
+  const Row unsure = row(golden_target);  // entropy .937 of log 3
+  const Row sure = row(decided);
+  const auto accepted = [](const FlyRule& rule, const std::vector<Row>& targets, std::vector<Token> drafted) {
+    const auto uniforms = [](Draw) { return 0.5; };
+    UniformRandomSource<decltype(uniforms)> random(uniforms);
+    const auto target = [&](std::int32_t i) { return targets[static_cast<std::size_t>(i)]; };
+    const auto gamma = static_cast<std::int32_t>(drafted.size());
+    return verify(rule, target, target, drafted.data(), gamma, random).accepted;
+  };
+  const FlyRule rule{0.3, 2};
+  CHECK(accepted(rule, {unsure, unsure, unsure, unsure, unsure}, {1, 0, 0, 0}) == 4);
+  CHECK(accepted(rule, {sure, unsure, unsure, unsure, unsure}, {1, 0, 0, 0}) == 0);
+  CHECK(accepted(rule, {unsure, unsure, unsure, unsure, unsure}, {1, 0, 1, 0}) == 0);
+  CHECK(accepted(rule, {unsure, unsure, unsure, unsure, unsure}, {0, 0, 1, 0}) == 4);
+  CHECK(accepted(rule, {unsure, unsure, unsure, unsure, unsure}, {0, 0, 0, 1}) == 3);
 }
 
 TEST_CASE("every coupling rule's rate is the probability that both agree, and its mean row is the target") {

@@ -32,9 +32,10 @@ TEST_CASE("a log in each of its forms says the same") {
   CHECK(rounds.rounds.size() == 4);
   CHECK(rounds.counts.examined == std::vector<std::uint64_t>{4, 3, 2});
   CHECK(rounds.counts.accepted == std::vector<std::uint64_t>{3, 2, 1});
+  CHECK(rounds.drafted == 12);
   const auto same = [&](const AcceptanceFile& other) {
     return other.counts.examined == rounds.counts.examined &&
-           other.counts.accepted == rounds.counts.accepted && other.counts.rounds == 4;
+           other.counts.accepted == rounds.counts.accepted && other.counts.rounds == 4 && other.drafted == 12;
   };
   CHECK(same(read("3,3\r\n3,0\r\n3,1\r\n3,2\r\n")));
   CHECK(same(read("accepted,request,drafted\n3,a,3\n0,b,3\n1,c,3\n2,d,3\n")));

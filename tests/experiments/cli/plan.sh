@@ -67,7 +67,17 @@ says out "600 rounds, "
 expect 0 plan log "$logs/own.csv" --fields accepted=acc_tokens,drafted=draft_tokens --c 0.01
 says err "warning: The best gamma, 4, is the longest draft of the log"
 expect 0 plan log "$logs/sglang.log" --c 0.1 --json
-python "assert 'log' not in data and data['means']['lines'] == 20 and data['means']['rounds'] == 0" out
+python "assert 'log' not in data and data['means']['lines'] == 20 and data['means']['rounds'] == 0
+found = data['means']['metrics']
+assert abs(found['emitted_a_round'] - 1 - data['means']['accepted']) < 1e-12
+assert 'accepted_of_examined' not in found and not found['by_position']" out
+# Means of all definitions of three rounds, by hand.
+printf '4,3\n4,0\n2,2\n' > three.csv
+expect 0 plan log three.csv --c 0.1 --json
+python "found = data['log']['metrics']
+wanted = {'accepted_of_drafted': 5 / 10, 'accepted_of_examined': 5 / 7, 'accepted_of_emitted': 5 / 8, 'emitted_of_verified': 8 / 13,
+          'accepted_a_round': 5 / 3, 'emitted_a_round': 8 / 3, 'mean_of_rates': 1.75 / 3}
+assert all(abs(found[name] - value) < 1e-12 for name, value in wanted.items()), found" out
 expect 2 plan log "$source_dir/README.md" --c 0.1
 says err "in no known format of logs"
 expect 2 plan log "$logs/own.csv" --fields accepted --c 0.1

@@ -28,6 +28,7 @@ CONFIGS = os.path.join(SOURCE, "configs")
 TICK = 1 / os.sysconf("SC_CLK_TCK")
 
 SHORT = {
+    "claims": "formulas of some hundred printed numbers",
     "predict": "closed forms of one acceptance rate",
     "config": "prints or copies a shipped file",
     "list": "prints what is compiled in",

@@ -24,14 +24,16 @@ constexpr std::uint64_t samples = 100000;
 constexpr double level = 1e-9;
 constexpr double power = 1 - 1e-9;
 
-/// A chain, so that a row of the wrong context shows, with a zero, so that an excluded token shows.
+/// A chain, so that a row of the wrong context shows, with a zero, so that an excluded token shows, a
+/// residual of two tokens, so that its proportions show, and two ratios below 1 in a row, so that their
+/// dependence does.
 Config config_for(const Json& rule) {
   return read_config(
       {{"title", "mutant"},
        {"seed", 17},
        {"models",
         {{"target", {{"kind", "table"}, {"rows", {{5, 3, 2}, {1, 4, 5}, {0, 6, 4}}}}},
-         {"draft", {{"kind", "table"}, {"rows", {{1, 3, 6}, {4, 4, 2}, {3, 3, 4}}}}}}},
+         {"draft", {{"kind", "table"}, {"rows", {{1, 3, 6}, {7, 2, 1}, {2, 2, 6}}}}}}},
        {"rule", rule},
        {"gamma", gamma},
        {"check", {{"tokens", tokens}, {"samples", samples}, {"level", level}, {"power", 0.99}}}});
@@ -76,14 +78,32 @@ double planned(const Json& rule) {
 }  // namespace
 
 TEST_CASE("every fault of the list exists") {
-  for (const char* fault :
-       {"fault-resample-target", "fault-swapped-residual", "fault-shared-noise", "fault-unwritten-bonus",
-        "fault-draft-bonus", "fault-closed-comparison", "fault-block-prefix", "fault-stale-siblings",
-        "fault-late-context", "fault-accept-all", "fault-ensemble-bonus", "fault-claimed-draft",
-        "fault-inverted-ratio", "fault-argmax-verifier", "fault-next-row", "fault-drawn-ratio", "sigmoid"}) {
+  for (const char* fault : {"fault-resample-target",
+                            "fault-swapped-residual",
+                            "fault-shared-noise",
+                            "fault-unwritten-bonus",
+                            "fault-draft-bonus",
+                            "fault-closed-comparison",
+                            "fault-block-prefix",
+                            "fault-stale-siblings",
+                            "fault-late-context",
+                            "fault-accept-all",
+                            "fault-ensemble-bonus",
+                            "fault-claimed-draft",
+                            "fault-inverted-ratio",
+                            "fault-argmax-verifier",
+                            "fault-next-row",
+                            "fault-drawn-ratio",
+                            "fault-reused-gumbel",
+                            "fault-unfiltered-draft",
+                            "fault-filtered-bonus",
+                            "fault-greedy-misses",
+                            "fault-anticipating",
+                            "fault-repeated-uniform",
+                            "sigmoid"}) {
     CHECK(rule_family().find(fault) != nullptr);
   }
-  CHECK(mutants().size() == 17);
+  CHECK(mutants().size() == 23);
 }
 
 TEST_CASE("prove refutes every fault in exact arithmetic, with a counterexample") {

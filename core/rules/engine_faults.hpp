@@ -1,0 +1,154 @@
+// More planted faults: mistakes that serving engines have made in how the parts of a round go together (core/
+// rules/faults.hpp has those of the decision itself). Not for decoding.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <type_traits>
+#include <vector>
+
+#include "core/distribution/owned_row.hpp"
+#include "core/round/verify.hpp"
+#include "core/rules/greedy.hpp"
+#include "core/rules/gumbel.hpp"
+#include "core/rules/recursive.hpp"
+#include "core/rules/scheduled.hpp"
+#include "core/rules/token.hpp"
+
+namespace speclab {
+
+/// The correction is drawn with the Gumbel noise that drew the rejected token (vllm-project/vllm#47386): the
+/// coupling of core/rules/gumbel.hpp between the draft's row and the residual.
+struct ReusedGumbelFault {};
+
+template <class Targets, class Drafts, class Random>
+Verdict verify(const ReusedGumbelFault&, const Targets& targets, const Drafts& drafts, const Token* drafted,
+               std::int32_t gamma, Random& random) {
+  using Real = std::remove_cvref_t<decltype(targets(0)[0])>;
+  for (std::int32_t i = 0; i < gamma; ++i) {
+    const auto slot = static_cast<std::uint16_t>(i);
+    const auto target = targets(i);
+    const auto draft = drafts(i);
+    if (random.bernoulli(Draw{Use::accept, slot}, TokenRule{}.acceptance(drafted[i], target, draft)))
+      continue;
+    OwnedRow<Real> residual = copy_of(target);
+    subtract_draft(residual.probabilities, draft, Real(1));
+    const OwnedRow<Real> coupled = GumbelRule{}.coupled(drafted[i], residual.view(), draft);
+    return {i, i + 1, categorical_or(random, Draw{Use::replace, slot}, coupled, target)};
+  }
+  const auto target = targets(gamma);
+  return {gamma, gamma,
+          categorical_or(random, Draw{Use::bonus, static_cast<std::uint16_t>(gamma)}, target, target)};
+}
+
+/// Tokens are drawn from the draft's `kept` likeliest tokens, and verified as if drawn from the whole row: q
+/// was stored before the filter (huggingface/transformers#47932). A path of its own, as the rule drafts.
+struct UnfilteredDraftFault : SeveralPaths {
+  static constexpr std::int32_t kept = 2;
+
+  UnfilteredDraftFault() : SeveralPaths(1) {}
+
+  template <class Real>
+  OwnedRow<Real> drawn_from(BasicRow<Real> draft) const {
+    OwnedRow<Real> filtered(std::vector<Real>(static_cast<std::size_t>(draft.size), Real(0)));
+    OwnedRow<Real> left = copy_of(draft);
+    for (std::int32_t i = 0; i < kept; ++i) {
+      const Token best = argmax(left);
+      if (best < 0) return left;
+      const auto at = static_cast<std::size_t>(best);
+      filtered.probabilities[at] = draft[best];
+      left.probabilities[at] = Real(0);
+    }
+    return filtered;
+  }
+  template <class Real, class Random>
+  Choice choose(std::span<const Token> candidates, BasicRow<Real> target, BasicRow<Real> draft,
+                std::uint16_t slot, Random& random) const {
+    const TokenRule token;
+    const Token drafted = candidates.front();
+    if (random.bernoulli(Draw{Use::accept, slot}, token.acceptance(drafted, target, draft))) {
+      return {drafted, true};
+    }
+    return {categorical_or(random, Draw{Use::replace, slot}, token.replacement(target, draft), target),
+            false};
+  }
+};
+
+/// min-p, with half the largest probability, filters the bonus and nothing else (vllm-project/vllm#42802).
+struct FilteredBonusFault : TokenRule {
+  template <class Real>
+  struct Filtered {
+    using value_type = Real;
+    BasicRow<Real> row;
+    Real bar;
+    std::int32_t size;
+    Real operator[](Token id) const { return row[id] < bar ? Real(0) : row[id]; }
+  };
+  template <class Real>
+  Filtered<Real> bonus(BasicRow<Real> target) const {
+    const Token best = argmax(target);
+    return {target, best < 0 ? Real(0) : Real(target[best] / Real(2)), target.size};
+  }
+};
+
+/// Half of the rounds find no prepared draft; these accept as at temperature 0, and correct from the
+/// target (tanishqkumar/ssd, ssd/utils/verify.py).
+struct GreedyMissesFault {
+  template <class Real>
+  struct Miss : GreedyRule {
+    BasicRow<Real> replacement(BasicRow<Real> target, BasicRow<Real>) const { return target; }
+    BasicRow<Real> bonus(BasicRow<Real> target) const { return target; }
+  };
+};
+
+template <class Targets, class Drafts, class Random>
+Verdict verify(const GreedyMissesFault&, const Targets& targets, const Drafts& drafts, const Token* drafted,
+               std::int32_t gamma, Random& random) {
+  using Real = std::remove_cvref_t<decltype(targets(0)[0])>;
+  const Draw miss{Use::accept, static_cast<std::uint16_t>(gamma)};
+  if (random.bernoulli(miss, Real(Real(1) / Real(2)))) {
+    return verify(GreedyMissesFault::Miss<Real>{}, targets, drafts, drafted, gamma, random);
+  }
+  return verify(TokenRule{}, targets, drafts, drafted, gamma, random);
+}
+
+/// The scheduler of ScheduledRule with the draft's probability of the drafted token itself as confidence, and
+/// half as bar: whether a token is verified depends on what it is (DSpark_paper.pdf, Appendix A).
+struct AnticipatingFault {};
+
+template <class Targets, class Drafts, class Random>
+Verdict verify(const AnticipatingFault&, const Targets& targets, const Drafts& drafts, const Token* drafted,
+               std::int32_t gamma, Random& random) {
+  using Real = std::remove_cvref_t<decltype(targets(0)[0])>;
+  const std::int32_t length =
+      surviving_prefix(gamma, Real(Real(1) / Real(2)), [&](std::int32_t i) { return drafts(i)[drafted[i]]; });
+  return verify(TokenRule{}, targets, drafts, drafted, length, random);
+}
+
+/// All positions of a round compare their ratio with one uniform number: they were seeded alike. Given that
+/// the positions before passed, it is uniform below the least of their ratios.
+struct RepeatedUniformFault {};
+
+template <class Targets, class Drafts, class Random>
+Verdict verify(const RepeatedUniformFault&, const Targets& targets, const Drafts& drafts,
+               const Token* drafted, std::int32_t gamma, Random& random) {
+  using Real = std::remove_cvref_t<decltype(targets(0)[0])>;
+  Real below(1);
+  for (std::int32_t i = 0; i < gamma; ++i) {
+    const auto slot = static_cast<std::uint16_t>(i);
+    const auto target = targets(i);
+    const auto draft = drafts(i);
+    const Real ratio = TokenRule{}.acceptance(drafted[i], target, draft);
+    if (random.bernoulli(Draw{Use::accept, slot}, acceptance_ratio(ratio, below, Real(1)))) {
+      if (ratio < below) below = ratio;
+      continue;
+    }
+    return {i, i + 1,
+            categorical_or(random, Draw{Use::replace, slot}, TokenRule{}.replacement(target, draft), target)};
+  }
+  const auto target = targets(gamma);
+  return {gamma, gamma,
+          categorical_or(random, Draw{Use::bonus, static_cast<std::uint16_t>(gamma)}, target, target)};
+}
+
+}  // namespace speclab

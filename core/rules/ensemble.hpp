@@ -1,0 +1,37 @@
+// Verification against a mixture of target and draft (DIVERSED, comeusr/diversed, method `sd_static`; its
+// dynamic form learns the weight, by context).
+#pragma once
+
+#include "core/distribution/number.hpp"
+#include "core/rules/token.hpp"
+
+namespace speclab {
+
+/// Token verification against v = w p + (1 - w) q: accept with min(1, w p/q + 1 - w), else sample norm((v -
+/// q)+), which is norm((p - q)+). Lossless for v at the drafted positions; the bonus is the target's, as no
+/// draft row is at hand there. Lossy for w < 1, by (1 - w) times the total variation of p and q a token.
+struct EnsembleRule : BonusFromTarget {
+  using SaidByPosition = EnsembleRule;
+  double weight = 0.7;
+
+  EnsembleRule() = default;
+  SPECLAB_HD explicit EnsembleRule(double of_target) : weight(of_target) {}
+
+  template <class Real>
+  SPECLAB_HD Real acceptance(Token token, BasicRow<Real> target, BasicRow<Real> draft) const {
+    const Real w = from_decimal<Real>(weight);
+    const Real mixed = w * target[token] + (Real(1) - w) * draft[token];
+    return acceptance_ratio(mixed, draft[token], Real(1));
+  }
+  template <class Real>
+  SPECLAB_HD Real acceptance_rate(BasicRow<Real> target, BasicRow<Real> draft) const {
+    const Real w = from_decimal<Real>(weight);
+    return w * overlap(target, draft) + (Real(1) - w) * total_probability(draft);
+  }
+  template <class Real>
+  SPECLAB_HD ResidualRow<Real> replacement(BasicRow<Real> target, BasicRow<Real> draft) const {
+    return {target, draft, Real(1)};
+  }
+};
+
+}  // namespace speclab

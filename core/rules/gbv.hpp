@@ -1,0 +1,90 @@
+// Greedy multi-path block verification (Thomas and Pal 2026, arXiv 2602.16961; the authors' README describes
+// the verifier `gbv`, of which public copies of verifier.py are the source): of k i.i.d. paths the one of
+// highest rank is selected, and verified as a block that was drawn from the distribution of the selected
+// path. Lossless.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "core/distribution/owned_row.hpp"
+#include "core/fast/fast_ratio_order.hpp"
+#include "core/rules/recursive.hpp"
+
+namespace speclab {
+
+/// One step along the selected path: its token, and the row that this token was drawn from, given the tokens
+/// before it.
+template <class Real>
+struct SelectedStep {
+  Token token;
+  OwnedRow<Real> distribution;
+};
+
+/// Ranks paths by p/q of their first token, then of their second, and so on; equal ratios by the lower id.
+/// With A the probability of a path below the prefix selected so far, x that of the prefix itself, and F the
+/// draft's probability up to a token in that order, the selected path goes on with token y with probability
+///     ((A + x F(y))^k - (A + x F(y-))^k) / ((A + x)^k - A^k).
+/// Both are kept divided by A + x, which the quotient does not see.
+template <class Real>
+class PathRanking {
+ public:
+  explicit PathRanking(std::int32_t paths) : paths_(paths) {}
+
+  /// `candidates` are the next tokens of the paths that begin with what was selected.
+  SelectedStep<Real> step(std::span<const Token> candidates, BasicRow<Real> target, BasicRow<Real> draft) {
+    const Real all = total_probability(target) + total_probability(draft);
+    // An invalid row has no order; verification reports it.
+    if (!(all - all == Real(0))) return {candidates.front(), copy_of(draft)};
+    std::vector<Real> weights(static_cast<std::size_t>(draft.size), Real(0));
+    Token selected = no_token;
+    Real below(0);
+    Real up_to(0);
+    for (const Token id : fast_by_ratio(target, draft)) {
+      const Real low = below_ + here_ * up_to;
+      up_to += draft[id];
+      const Real high = below_ + here_ * up_to;
+      // (high^k - low^k) / (high - low), without the difference.
+      Real sum(1);
+      Real power(1);
+      for (std::int32_t j = 1; j < paths_; ++j) {
+        power *= high;
+        sum = sum * low + power;
+      }
+      weights[static_cast<std::size_t>(id)] = draft[id] * sum;
+      if (std::find(candidates.begin(), candidates.end(), id) != candidates.end()) {
+        selected = id;
+        below = low;
+      }
+    }
+    normalise(weights);
+    below_ = std::move(below);
+    here_ *= draft[selected];
+    const Real total = below_ + here_;
+    if (total > Real(0)) {
+      below_ /= total;
+      here_ /= total;
+    }
+    return {selected, OwnedRow<Real>(std::move(weights))};
+  }
+
+ private:
+  std::int32_t paths_;
+  Real below_{0};  ///< A
+  Real here_{1};   ///< x
+};
+
+/// core/round/paths_round.hpp walks along the path and verifies it.
+struct GbvRule : SeveralPaths {
+  using SeveralPaths::SeveralPaths;
+
+  template <class Real>
+  PathRanking<Real> selection() const {
+    return PathRanking<Real>(paths);
+  }
+};
+
+}  // namespace speclab

@@ -1,0 +1,96 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+
+#include "core/stop.hpp"
+#include "experiments/cli/finding_page.hpp"
+#include "experiments/cli/print_result.hpp"
+#include "experiments/cli/verb.hpp"
+#include "experiments/format/config_error.hpp"
+#include "experiments/support/atomic_file.hpp"
+#include "experiments/support/csv_reader.hpp"
+#include "experiments/support/data_files.hpp"
+#include "experiments/verify/claims/audit.hpp"
+
+namespace speclab {
+
+namespace {
+
+namespace po = boost::program_options;
+namespace fs = std::filesystem;
+
+/// Those of the files that --only names, all without it.
+std::vector<fs::path> claim_files_of(const Values& values) {
+  const std::vector<fs::path> all = claim_files(values.text("files"));
+  if (!values.has("only")) return all;
+  std::vector<std::string> names;
+  for (const fs::path& file : all) names.push_back(file.stem().string());
+  std::vector<fs::path> picked;
+  for (const std::string& word : split(values.text("only"), ',')) {
+    if (word.empty()) continue;  // after a comma at the end
+    const auto found = std::find(names.begin(), names.end(), word);
+    if (found == names.end())
+      throw UsageError(fmt::format("--only: unknown \"{}\"{}", word, suggestion(word, names)));
+    picked.push_back(all[static_cast<std::size_t>(found - names.begin())]);
+  }
+  return picked;
+}
+
+int claims_main(const Values& values) {
+  if (values.has("checks")) {
+    fmt::print("{}", terminal(checks_table()));
+    return exit_ok;
+  }
+  const fs::path folder = page_folder(values);
+  std::vector<ClaimSource> sources;
+  for (const fs::path& file : claim_files_of(values)) {
+    end_if_stopped();
+    sources.push_back(read_claim_file(file));
+  }
+  const ClaimAudit audit = audit_claims(sources);
+  write_finding(folder, {.title = "Which printed numbers follow from their inputs?",
+                         .headline = audit_headline(audit),
+                         .figures = audit_figures(audit),
+                         .text = audit_page(audit),
+                         .json = json_text_of(audit),
+                         .command = values.command});
+  if (!folder.empty()) write_file_atomically(folder / "results.csv", audit_csv(audit));
+  print(audit, described<ClaimAudit>(), values.has("json"), in_terminal(audit_text));
+  return exit_ok;
+}
+
+}  // namespace
+
+Verb claims_verb() {
+  Verb verb{
+      .name = "claims",
+      .sentence = "say which numbers that others print follow from the inputs that they print",
+      .line = "speclab claims [--only vllm-20780,...] [--out DIR] [--json]",
+      .about =
+          R"(Judges the numbers of configs/claims, one file a source (docs/claims.md): each by the formula that
+its file names, for its inputs as printed and for all that round to them. A number follows, follows
+within the rounding of its inputs, does not follow, needs an assumption, which is named and under
+which the formula is judged all the same, or is not decidable. --out writes report.html with every
+number, results.csv and result.json.
+
+A number that does not follow is a finding, not a failure: the exit code is 0. It is 2 where a file
+cannot be read.
+)",
+      .examples = R"(  speclab claims
+  speclab claims --only vllm-20780,spec-bench
+  speclab claims --out out/claims
+  speclab claims --checks
+)",
+      .run = claims_main};
+  auto add = verb.options.add_options();
+  add("only", po::value<std::string>(), "comma-separated names of files, without .json; default all");
+  add("files", po::value<std::string>()->default_value(data_file("configs/claims").string()),
+      "folder of the files");
+  add("checks", "print the formulas with their inputs and assumptions, and judge nothing");
+  add("json", "print JSON");
+  add_page_option(verb);
+  return verb;
+}
+
+}  // namespace speclab

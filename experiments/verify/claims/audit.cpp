@@ -1,0 +1,215 @@
+#include "experiments/verify/claims/audit.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "experiments/format/config_error.hpp"
+#include "experiments/format/result_fields.hpp"
+
+namespace speclab {
+
+namespace {
+
+/// Keeps a value on the very edge of a rounding cell, such as 1.525, on either side of it.
+constexpr double edge = 1e-9;
+
+/// How far [least, most] lies from what rounds to the printed number: positive where the printed number is
+/// above it; 0 where they meet.
+double gap(const PrintedNumber& printed, const Allowed& allowed) {
+  const double slack = printed.half_unit * (1 + edge) + edge * std::abs(printed.value);
+  if (printed.value - slack > allowed.most) return printed.value - printed.half_unit - allowed.most;
+  if (printed.value + slack < allowed.least) return printed.value + printed.half_unit - allowed.least;
+  return 0;
+}
+
+std::string words_of(const Json& value) {
+  if (value.is_string()) return value.get<std::string>();
+  if (value.is_object() && value.contains("kind")) return value["kind"].get<std::string>();
+  if (!value.is_array()) return value.dump();
+  std::vector<std::string> words;
+  for (const Json& one : value) words.push_back(words_of(one));
+  return fmt::format("[{}]", fmt::join(words, ", "));
+}
+
+std::string inputs_of(const ClaimCheckConfig& check) {
+  Json json = Json::object();
+  check.kind->parameters->write(check.parameters.get(), json);
+  std::vector<std::string> words;
+  for (const auto& [key, value] : json.items()) words.push_back(fmt::format("{} {}", key, words_of(value)));
+  return fmt::format("{}", fmt::join(words, ", "));
+}
+
+}  // namespace
+
+template <>
+const Typed<ClaimVerdict>& described() {
+  static const auto type =
+      choice<ClaimVerdict>({{"follows", ClaimVerdict::follows},
+                            {"within_input_rounding", ClaimVerdict::within_input_rounding},
+                            {"does_not_follow", ClaimVerdict::does_not_follow},
+                            {"needs_assumption", ClaimVerdict::needs_assumption},
+                            {"not_decidable", ClaimVerdict::not_decidable}});
+  return type;
+}
+
+const char* words(ClaimVerdict verdict) {
+  switch (verdict) {
+    case ClaimVerdict::follows:
+      return "follows";
+    case ClaimVerdict::within_input_rounding:
+      return "within the rounding of its inputs";
+    case ClaimVerdict::does_not_follow:
+      return "does not follow";
+    case ClaimVerdict::needs_assumption:
+      return "needs an assumption";
+    case ClaimVerdict::not_decidable:
+      return "not decidable";
+  }
+  return "";
+}
+
+template <>
+const Typed<JudgedClaim>& described() {
+  using J = JudgedClaim;
+  static const auto type = result_object<J>("judged_claim", {{"source", &J::source},
+                                                             {"where", &J::where},
+                                                             {"quantity", &J::quantity},
+                                                             {"printed", &J::printed},
+                                                             {"value", &J::value},
+                                                             sparse("quote", &J::quote),
+                                                             sparse("check", &J::check),
+                                                             sparse("formula", &J::formula),
+                                                             sparse("inputs", &J::inputs),
+                                                             {"verdict", &J::verdict},
+                                                             sparse("assumption", &J::assumption),
+                                                             {"under_assumption", &J::under_assumption},
+                                                             {"least", &J::least},
+                                                             {"most", &J::most},
+                                                             {"rounded_least", &J::rounded_least},
+                                                             {"rounded_most", &J::rounded_most},
+                                                             {"off", &J::off},
+                                                             sparse("undecided", &J::undecided),
+                                                             sparse("note", &J::note)});
+  return type;
+}
+
+SPECLAB_RESULT(ClaimCounts, "claim_counts", follows, within_input_rounding, does_not_follow, needs_assumption,
+               assumption_contradicted, not_decidable);
+SPECLAB_RESULT(AuditedSource, "audited_source", name, source, address, date, licence, opened, not_opened,
+               counts);
+SPECLAB_RESULT(ClaimAudit, "claim_audit", counts, sources, claims);
+
+bool JudgedClaim::contradicted() const {
+  return verdict == ClaimVerdict::does_not_follow || under_assumption == ClaimVerdict::does_not_follow;
+}
+
+std::uint64_t ClaimCounts::all() const {
+  return follows + within_input_rounding + does_not_follow + needs_assumption + not_decidable;
+}
+
+void ClaimCounts::add(const JudgedClaim& claim) {
+  switch (claim.verdict) {
+    case ClaimVerdict::follows:
+      ++follows;
+      return;
+    case ClaimVerdict::within_input_rounding:
+      ++within_input_rounding;
+      return;
+    case ClaimVerdict::does_not_follow:
+      ++does_not_follow;
+      return;
+    case ClaimVerdict::needs_assumption:
+      ++needs_assumption;
+      if (claim.contradicted()) ++assumption_contradicted;
+      return;
+    case ClaimVerdict::not_decidable:
+      ++not_decidable;
+      return;
+  }
+}
+
+JudgedClaim judge(const Claim& claim, const std::string& source) {
+  JudgedClaim judged;
+  judged.source = source;
+  judged.where = claim.where;
+  judged.quantity = claim.quantity;
+  judged.printed = claim.printed.text;
+  judged.value = claim.printed.value;
+  judged.quote = claim.quote;
+  judged.undecided = claim.undecided;
+  judged.note = claim.note;
+  if (!claim.check) return judged;
+  const ClaimCheck& check = claim.check->entry();
+  judged.check = check.name;
+  judged.formula = check.formula;
+  judged.inputs = inputs_of(*claim.check);
+  judged.assumption = check.assumption;
+  const AllowedRange range = check.range(*claim.check);
+  const auto end = [](double value) {
+    return std::isfinite(value) ? std::optional<double>(value) : std::nullopt;
+  };
+  judged.least = end(range.as_printed.least);
+  judged.most = end(range.as_printed.most);
+  judged.rounded_least = end(range.rounded.least);
+  judged.rounded_most = end(range.rounded.most);
+  judged.off = gap(claim.printed, range.rounded);
+  const ClaimVerdict by_formula = gap(claim.printed, range.as_printed) == 0 ? ClaimVerdict::follows
+                                  : judged.off == 0 ? ClaimVerdict::within_input_rounding
+                                                    : ClaimVerdict::does_not_follow;
+  judged.verdict = check.assumption.empty() ? by_formula : ClaimVerdict::needs_assumption;
+  if (!check.assumption.empty()) judged.under_assumption = by_formula;
+  return judged;
+}
+
+ClaimAudit audit_claims(const std::vector<ClaimSource>& sources) {
+  ClaimAudit audit;
+  for (const ClaimSource& source : sources) {
+    AuditedSource& audited = audit.sources.emplace_back(AuditedSource{.name = source.name,
+                                                                      .source = source.source,
+                                                                      .address = source.address,
+                                                                      .date = source.date,
+                                                                      .licence = source.licence,
+                                                                      .opened = source.opened,
+                                                                      .not_opened = source.not_opened,
+                                                                      .counts = {}});
+    for (const Claim& claim : source.claims) {
+      const JudgedClaim& judged =
+          audit.claims.emplace_back(in_file(source.file, [&] { return judge(claim, source.name); }));
+      audited.counts.add(judged);
+      audit.counts.add(judged);
+    }
+  }
+  return audit;
+}
+
+std::vector<const JudgedClaim*> most_striking(const ClaimAudit& audit, std::size_t most) {
+  std::set<std::string> opened;
+  for (const AuditedSource& source : audit.sources) {
+    if (!source.opened.empty()) opened.insert(source.name);
+  }
+  std::vector<const JudgedClaim*> off;
+  for (const JudgedClaim& claim : audit.claims) {
+    if (claim.contradicted() && opened.contains(claim.source)) off.push_back(&claim);
+  }
+  const auto share = [](const JudgedClaim* claim) {
+    return std::abs(claim->off) / std::max(std::abs(claim->value), edge);
+  };
+  std::stable_sort(off.begin(), off.end(),
+                   [&](const JudgedClaim* a, const JudgedClaim* b) { return share(a) > share(b); });
+  constexpr int most_of_a_source = 2;
+  std::map<std::string, int> taken;
+  std::vector<const JudgedClaim*> striking;
+  for (const JudgedClaim* claim : off) {
+    if (striking.size() == most) break;
+    if (++taken[claim->source] <= most_of_a_source) striking.push_back(claim);
+  }
+  return striking;
+}
+
+}  // namespace speclab

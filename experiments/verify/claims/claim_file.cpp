@@ -1,0 +1,102 @@
+#include "experiments/verify/claims/claim_file.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <regex>
+#include <system_error>
+
+#include "experiments/format/config_error.hpp"
+#include "experiments/format/json_io.hpp"
+#include "experiments/page/markup.hpp"
+
+namespace speclab {
+
+namespace {
+
+const Typed<Claim>& claim_type() {
+  static const auto type = object<Claim>(
+      "claim", "A printed number.",
+      {required(field("where", &Claim::where, text(), "Table, section or comment.")),
+       required(field("quantity", &Claim::quantity, text(), "What the number is of, with its unit.")),
+       required(field("printed", &Claim::printed, printed_number(), "The number as it is printed.")),
+       field("quote", &Claim::quote, text(), "At most a line of the source."),
+       field("check", &Claim::check, kind_of(claim_check_family()), "The formula with its inputs."),
+       field("undecided", &Claim::undecided, text(), "Instead of a check: why no formula can judge it."),
+       field("note", &Claim::note, text(), "What a reader should know beside the verdict.")});
+  return type;
+}
+
+const Typed<ClaimSource>& source_type() {
+  constexpr double most_claims = 10000;
+  static const auto type = object<ClaimSource>(
+      "claims", "A source, and numbers that it prints.",
+      {required(field("source", &ClaimSource::source, text(), "As it is cited.")),
+       required(field("address", &ClaimSource::address, text(), "Where it is.")),
+       field("date", &ClaimSource::date, text(), "Of the source, YYYY-MM-DD, where it is known."),
+       required(field("licence", &ClaimSource::licence, text(), "Of the source.")),
+       field("opened", &ClaimSource::opened, text(), "When the numbers were compared with the source."),
+       field("not_opened", &ClaimSource::not_opened, text(), "Instead: why they were not."),
+       required(field("claims", &ClaimSource::claims, list(claim_type(), 1, most_claims), "Its numbers."))});
+  return type;
+}
+
+void check_date(const std::string& date, const std::string& path) {
+  static const std::regex form(R"(\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01]))");
+  if (!std::regex_match(date, form)) {
+    throw ConfigError(path, fmt::format("\"{}\" is not a date; expected YYYY-MM-DD", date));
+  }
+}
+
+void check_claim(const Claim& claim, const std::string& path) {
+  constexpr std::size_t longest_quote = 160;
+  if (claim.check.has_value() == !claim.undecided.empty()) {
+    throw ConfigError(path, "expected either \"check\" or \"undecided\" (why no formula can judge it)");
+  }
+  if (claim.quote.size() > longest_quote || claim.quote.find('\n') != std::string::npos) {
+    throw ConfigError(path + "/quote", fmt::format("longer than a line: at most {} bytes", longest_quote));
+  }
+  // The formula's inputs are read and put into it, so that a fault is said before the work.
+  if (claim.check) claim.check->entry().range(*claim.check);
+}
+
+}  // namespace
+
+ClaimSource read_claim_file(const std::filesystem::path& file) {
+  return in_file(file.string(), [&] {
+    ClaimSource source = read(source_type(), parse_json(read_text(file)), "");
+    source.name = file.stem().string();
+    source.file = file.string();
+    if (!source.address.starts_with("https://")) {
+      throw ConfigError("/address", fmt::format("\"{}\" does not begin with https://", source.address));
+    }
+    if (!source.date.empty()) check_date(source.date, "/date");
+    if (source.opened.empty() == source.not_opened.empty()) {
+      throw ConfigError("/", "expected either \"opened\" (a date) or \"not_opened\" (why not)");
+    }
+    if (!source.opened.empty()) check_date(source.opened, "/opened");
+    for (std::size_t i = 0; i < source.claims.size(); ++i) {
+      check_claim(source.claims[i], fmt::format("/claims/{}", i));
+    }
+    return source;
+  });
+}
+
+std::vector<std::filesystem::path> claim_files(const std::filesystem::path& folder) {
+  std::vector<std::filesystem::path> files;
+  std::error_code error;
+  for (const auto& entry : std::filesystem::directory_iterator(folder, error)) {
+    if (entry.path().extension() == ".json") files.push_back(entry.path());
+  }
+  if (error || files.empty()) {
+    throw UsageError(
+        fmt::format("--files {}: no files of claims there; run from the project's folder, or "
+                    "name the folder that holds them",
+                    folder.string()));
+  }
+  std::sort(files.begin(), files.end());
+  return files;
+}
+
+}  // namespace speclab
