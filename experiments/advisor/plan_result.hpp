@@ -31,6 +31,9 @@ struct PlannedCosts {
   double context = 0;
 };
 
+/// Of `within_1_percent`: gammas that lose no more than this share of the best speedup.
+inline constexpr double little_loss = 0.01;
+
 /// gamma from `low` to `high`.
 struct GammaSpan {
   int low = 0;

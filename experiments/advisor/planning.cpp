@@ -16,7 +16,6 @@ namespace speclab {
 
 namespace {
 
-constexpr double little_loss = 0.01;
 /// Below this gain a policy that changes gamma is not worth its trouble.
 constexpr double adaptive_threshold = 0.05;
 /// Larger batches want shorter drafts, so that the search over batches can stop here.

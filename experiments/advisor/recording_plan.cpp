@@ -35,7 +35,6 @@ SPECLAB_RESULT(RecordingPlan, "recording plan", file, fits, fits_reason, format,
 
 namespace {
 
-constexpr double little_loss = 0.01;
 constexpr std::size_t most_listed_sequences = 1000;
 /// Rules whose work grows with the square of gamma, and policies, look no further.
 constexpr std::size_t most_of_square = 32;

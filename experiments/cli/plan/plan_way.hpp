@@ -42,6 +42,7 @@ PlanWay plan_recording();
 PlanWay plan_config();
 PlanWay plan_measure();
 PlanWay plan_load();
+PlanWay plan_benchmark();
 
 /// All of them, in the order of help.
 const std::vector<PlanWay>& plan_ways();

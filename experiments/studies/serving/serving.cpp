@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <utility>
 
 #include "analysis/serving/batch_queue.hpp"
@@ -203,43 +204,72 @@ std::vector<RunNumbers> run_all(const Config& config, const Control& control) {
   return runs;
 }
 
+/// Every number of a run by its name, in the order of tables.
+struct NamedValue {
+  std::string name;
+  std::function<double(const RunNumbers& run)> of;
+};
+
+std::vector<NamedValue> numbers_of(const ServingSection& section) {
+  const std::string high = fmt::format("p{:g}", section.percentile);
+  const auto per_round = [](std::uint64_t StepTotals::*sum) {
+    return [sum](const RunNumbers& run) {
+      return static_cast<double>(run.totals.*sum) /
+             static_cast<double>(std::max<std::uint64_t>(1, run.totals.decoding));
+    };
+  };
+  std::vector<NamedValue> all{{"tokens/s", [](const RunNumbers& run) { return run.tokens_per_second(); }}};
+  const std::pair<const char*, Latencies RunNumbers::*> kinds[]{
+      {"latency", &RunNumbers::latency}, {"TTFT", &RunNumbers::ttft}, {"TPOT", &RunNumbers::tpot}};
+  for (const auto& [kind, member] : kinds) {
+    const std::pair<std::string, double Latencies::*> parts[]{{"mean", &Latencies::mean},
+                                                              {"p50", &Latencies::median},
+                                                              {high, &Latencies::high},
+                                                              {"deviation", &Latencies::deviation}};
+    for (const auto& [part, value] : parts) {
+      if (part == "p50" && high == "p50") continue;
+      all.push_back({fmt::format("{} {}", kind, part),
+                     [member = member, value = value](const RunNumbers& run) { return run.*member.*value; }});
+    }
+  }
+  all.push_back({"ITL mean", [](const RunNumbers& run) { return run.gap_mean; }});
+  all.push_back({"ITL " + high, [](const RunNumbers& run) { return run.gap_high; }});
+  if (section.ttft_ms || section.tpot_ms)
+    all.push_back({"targets kept", [](const RunNumbers& run) { return run.kept; }});
+  all.push_back({"accepted", per_round(&StepTotals::accepted)});
+  all.push_back({"drafted", per_round(&StepTotals::drafted)});
+  all.push_back(
+      {"running", [](const RunNumbers& run) { return run.totals.running_ms / run.totals.busy_ms; }});
+  all.push_back({"utilisation", [replicas = section.engine.replicas](const RunNumbers& run) {
+                   return std::min(1.0, run.totals.busy_ms / (run.window_ms * replicas));
+                 }});
+  all.push_back({"put back", [requests = section.requests](const RunNumbers& run) {
+                   return static_cast<double>(run.totals.preempted) / static_cast<double>(requests);
+                 }});
+  return all;
+}
+
+void check_measured(const ServingSection& section) {
+  std::vector<std::string> names;
+  for (const NamedValue& value : numbers_of(section)) names.push_back(value.name);
+  for (const auto& [name, value] : section.measured) {
+    if (std::find(names.begin(), names.end(), name) != names.end()) continue;
+    throw ConfigError("/serving/measured",
+                      fmt::format("unknown number \"{}\"{}", name, suggestion(name, names)));
+  }
+}
+
 void describe(const Config& config, const std::vector<RunNumbers>& runs, double confidence,
               ServingResult& own) {
   const auto& section = config.section<ServingSection>();
-  const MeasuredServer& measured = section.measured;
-  const std::string p = fmt::format(" p{:g}", section.percentile);
-  const auto add = [&](std::string name, const auto& value, std::optional<double> of = {}) {
-    own.numbers.push_back({std::move(name), over_runs(runs, confidence, value), of});
-  };
-  const auto per_round = [](std::uint64_t sum, const RunNumbers& run) {
-    return static_cast<double>(sum) / static_cast<double>(std::max<std::uint64_t>(1, run.totals.decoding));
-  };
-  add(
-      "tokens/s", [](const RunNumbers& run) { return run.tokens_per_second(); }, measured.tokens_per_second);
-  add("latency mean", [](const RunNumbers& run) { return run.latency.mean; });
-  add("latency" + p, [](const RunNumbers& run) { return run.latency.high; });
-  add(
-      "TTFT mean", [](const RunNumbers& run) { return run.ttft.mean; }, measured.ttft_mean);
-  add("TTFT" + p, [](const RunNumbers& run) { return run.ttft.high; });
-  add(
-      "TPOT mean", [](const RunNumbers& run) { return run.tpot.mean; }, measured.tpot_mean);
-  add("TPOT deviation", [](const RunNumbers& run) { return run.tpot.deviation; });
-  add("TPOT" + p, [](const RunNumbers& run) { return run.tpot.high; });
-  add(
-      "ITL mean", [](const RunNumbers& run) { return run.gap_mean; }, measured.gap_mean);
-  add("ITL" + p, [](const RunNumbers& run) { return run.gap_high; });
-  if (section.ttft_ms || section.tpot_ms) add("targets kept", [](const RunNumbers& run) { return run.kept; });
-  add(
-      "accepted", [&](const RunNumbers& run) { return per_round(run.totals.accepted, run); },
-      measured.accepted);
-  add("drafted", [&](const RunNumbers& run) { return per_round(run.totals.drafted, run); });
-  add("running", [](const RunNumbers& run) { return run.totals.running_ms / run.totals.busy_ms; });
-  add("utilisation", [&](const RunNumbers& run) {
-    return std::min(1.0, run.totals.busy_ms / (run.window_ms * section.engine.replicas));
-  });
-  add("put back", [&](const RunNumbers& run) {
-    return static_cast<double>(run.totals.preempted) / static_cast<double>(section.requests);
-  });
+  for (const NamedValue& value : numbers_of(section)) {
+    ServingNumber& number = own.numbers.emplace_back();
+    number.name = value.name;
+    number.simulated = over_runs(runs, confidence, value.of);
+    for (const auto& [name, measured] : section.measured) {
+      if (name == value.name) number.measured = measured;
+    }
+  }
 }
 
 Work prepare_serving(const CellSpec& cell, JobList&) {
@@ -247,6 +277,7 @@ Work prepare_serving(const CellSpec& cell, JobList&) {
   server_of(cell.config);
   const auto& section = cell.config.section<ServingSection>();
   stream_of(section);
+  check_measured(section);
   const auto finish = [&config = cell.config](CellResult& result, const RunContext& context) {
     ServingResult own;
     try {
@@ -341,19 +372,6 @@ const Typed<EngineSection>& engine_type() {
   return type;
 }
 
-const Typed<MeasuredServer>& measured_type() {
-  using M = MeasuredServer;
-  const auto any = number(0, 1e12);
-  static const auto type =
-      object<M>("measured server", "What was measured of such a server; stands beside what is simulated.",
-                {field("tokens_per_second", &M::tokens_per_second, any, "Output tokens a second."),
-                 field("ttft_mean", &M::ttft_mean, any, "Mean time to the first token, ms."),
-                 field("tpot_mean", &M::tpot_mean, any, "Mean of the requests' mean times a token, ms."),
-                 field("itl_mean", &M::gap_mean, any, "Mean time between emissions, ms."),
-                 field("accepted", &M::accepted, any, "Accepted tokens a round.")});
-  return type;
-}
-
 }  // namespace
 
 const SectionKind& serving_section() {
@@ -394,7 +412,9 @@ const SectionKind& serving_section() {
            field("percentile", &S::percentile, number(1, 99.999), "Of latencies."),
            field("ttft_ms", &S::ttft_ms, number(0, 1e12), "Target of the time to the first token."),
            field("tpot_ms", &S::tpot_ms, number(0, 1e12), "Target of the mean time a token after it."),
-           field("measured", &S::measured, measured_type(), "What was measured of such a server.")})
+           field(
+               "measured", &S::measured, map(number(-1e12, 1e12)),
+               "What was measured of such a server, by the names of the result: \"TTFT p95\"; stands beside what is simulated.")})
           .type};
   return kind;
 }
@@ -407,7 +427,7 @@ const Experiment& serving_experiment() {
       .sections = {"serving"},
       .prepare = prepare_serving,
       // Of every cell.
-      .intervals = [](const Config&) { return 16; },
+      .intervals = [](const Config&) { return 22; },
       .own_key = "serving",
       .own_result = described<ServingResult>().type,
       .presentation = presented({.tables = serving_tables,

@@ -54,15 +54,6 @@ struct EngineSection {
   std::uint32_t stale_window = 1;
 };
 
-/// What was measured of such a server, to stand beside what is simulated.
-struct MeasuredServer {
-  std::optional<double> tokens_per_second;
-  std::optional<double> ttft_mean;
-  std::optional<double> tpot_mean;
-  std::optional<double> gap_mean;
-  std::optional<double> accepted;
-};
-
 struct ServingSection {
   std::optional<double> requests_per_second;
   std::optional<std::uint32_t> clients;
@@ -82,7 +73,7 @@ struct ServingSection {
   double percentile = 95;
   std::optional<double> ttft_ms;
   std::optional<double> tpot_ms;
-  MeasuredServer measured;
+  OrderedMap<double> measured;  ///< of such a server, by names of ServingNumber
 };
 
 /// A number of the simulation, with what was measured where that is known. Times are in milliseconds.

@@ -40,7 +40,7 @@ std::string refused(const std::string& more) {
 
 TEST_CASE("a closed network without drafts is its own arithmetic, and what was measured stands beside it") {
   const CellResult cell = served_cell(
-      served_config(R"({"gamma": 0, "serving": {"measured": {"tokens_per_second": 1500, "itl_mean": 4}}})"));
+      served_config(R"({"gamma": 0, "serving": {"measured": {"tokens/s": 1500, "ITL mean": 4}}})"));
   // A wave of 8: the prompts in 2 + 8 ms, then ten steps of 2 + 8 / 4.
   const double tokens_per_second = 1000 * 8 * 11 / 50.0;
   CHECK(number(cell, "tokens/s").simulated.estimate == doctest::Approx(tokens_per_second));
@@ -117,8 +117,8 @@ TEST_CASE("what cannot be served is refused, with its path") {
             .starts_with("/serving/acceptance/spread"));
   CHECK(refused(R"({"serving": {"acceptance": {"mean": 4}}})")
             .starts_with("/serving/acceptance/mean: 4 accepted"));
-  CHECK(
-      refused(R"({"serving": {"acceptance": {"rounds": [0, 0]}}})").starts_with("/serving/acceptance/rounds"));
+  CHECK(refused(R"({"serving": {"acceptance": {"rounds": [0, 0]}}})")
+            .starts_with("/serving/acceptance/rounds"));
   CHECK(refused(R"({"serving": {"acceptance": {"classes": [{"share": 0.5, "positions": [1]}]}}})")
             .starts_with("/serving/acceptance/classes: shares add up to 0.5"));
   CHECK(refused(R"({"serving": {"cost": null}})")
@@ -126,6 +126,9 @@ TEST_CASE("what cannot be served is refused, with its path") {
   CHECK(refused(R"({"serving": {"prompt": 1.5}})").starts_with("/serving/prompt"));
   CHECK(refused(R"({"serving": {"engine": {"cache_tokens": 96}}})")
             .starts_with("/serving/engine/cache_tokens: a request of 100"));
-  CHECK(refused(R"({"serving": {"policy": "optimal"}})").starts_with("/serving/policy: \"optimal\" is solved"));
+  CHECK(
+      refused(R"({"serving": {"policy": "optimal"}})").starts_with("/serving/policy: \"optimal\" is solved"));
+  CHECK(refused(R"({"serving": {"measured": {"TTFT p59": 4}}})")
+            .starts_with("/serving/measured: unknown number \"TTFT p59\""));
   CHECK(refused(R"({"gamma": 65})").starts_with("/gamma: 65"));
 }

@@ -1,0 +1,84 @@
+#include "experiments/advisor/benchmark_plan.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "experiments/advisor/plan_words.hpp"
+#include "experiments/format/result_fields.hpp"
+#include "experiments/page/cells.hpp"
+
+namespace speclab {
+
+SPECLAB_RESULT(PerRequest, "per request", mean, deviation);
+SPECLAB_RESULT(BenchmarkPlan, "benchmark", what, first, second, confidence, power, difference_percent,
+               requests, asked_requests, asked_finds_percent);
+
+namespace {
+
+/// The larger deviation, beside the second's mean.
+PerRequest rougher(const BenchmarkPlan& plan) {
+  return {plan.second.mean, std::max(plan.first.deviation, plan.second.deviation)};
+}
+
+}  // namespace
+
+void finish(BenchmarkPlan& plan, std::optional<double> asked_requests) {
+  constexpr double percent = 100;
+  plan.difference_percent = percent * std::abs(plan.first.mean / plan.second.mean - 1);
+  plan.requests = requests_needed(plan.first, plan.second, plan.confidence, plan.power);
+  plan.asked_requests = asked_requests;
+  if (asked_requests)
+    plan.asked_finds_percent =
+        percent * difference_found(rougher(plan), *asked_requests, plan.confidence, plan.power);
+}
+
+Listing benchmark_text(const BenchmarkPlan& plan) {
+  std::string out = plan_line("compared", plan.what);
+  out += plan_line("of one setting", fmt::format("{:.4g}, standard deviation {:.4g} between requests",
+                                                 plan.first.mean, plan.first.deviation));
+  out += plan_line("of the other",
+                   fmt::format("{:.4g}, standard deviation {:.4g}", plan.second.mean, plan.second.deviation));
+  out += plan_line("difference", fmt::format("{:.3g}%", plan.difference_percent));
+  out += plan_line("requests of each", std::isfinite(plan.requests)
+                                           ? fmt::format("{}, found with probability {:g} at {} confidence",
+                                                         grouped(static_cast<std::uint64_t>(plan.requests)),
+                                                         plan.power, confidence_percent(plan.confidence))
+                                           : "no number tells equal settings apart");
+  if (plan.asked_requests) {
+    out += plan_line(fmt::format("{:g} requests find", *plan.asked_requests),
+                     fmt::format("differences from {:.3g}% on", *plan.asked_finds_percent));
+  }
+  Listing listing;
+  listing += out;
+  listing +=
+      "Requests are to be independent, in turn or at random between the settings; a server that drifts asks for more.\n";
+  return listing;
+}
+
+std::string benchmark_headline(const BenchmarkPlan& plan) {
+  if (!std::isfinite(plan.requests)) return "No number of requests tells equal settings apart.";
+  return fmt::format("{} requests of each setting find a difference of {:.3g}%.",
+                     grouped(static_cast<std::uint64_t>(plan.requests)), plan.difference_percent);
+}
+
+std::vector<Figure> benchmark_figures(const BenchmarkPlan& plan) {
+  Figure figure;
+  figure.title = "Requests needed by difference";
+  figure.x_label = "difference, %";
+  figure.y_label = "requests of each setting";
+  figure.log_x = figure.log_y = true;
+  Series line{.name = "needed"};
+  constexpr double percent = 100;
+  for (const double difference : {0.5, 1.0, 2.0, 3.0, 5.0, 10.0, 20.0, 50.0}) {
+    const PerRequest one = rougher(plan);
+    const PerRequest other{one.mean * (1 + difference / percent), one.deviation};
+    line.add(difference, requests_needed(one, other, plan.confidence, plan.power));
+  }
+  figure.series.push_back(std::move(line));
+  figure.caption = "Both settings with the larger of the two deviations.";
+  return {figure};
+}
+
+}  // namespace speclab
