@@ -38,6 +38,8 @@ std::optional<EqualityResult> check_config(const Config& config, const std::stri
   auto result = test_samples(setup, settings, samples, control);
   if (result && result->different) {
     result->diagnosis = diagnose(setup, config.gamma, settings.tokens, samples, control);
+  } else if (result) {
+    result->unseen_faults = unseen_faults(setup, config.gamma, settings.tokens, control);
   }
   return result;
 }

@@ -31,18 +31,22 @@ def match(draw, target, draft, drafted):
     return len(drafted), draw.categorical(target[-1])
 
 
+def gumbel_coupled(p, q, x):
+    """Weights of the target's token, given that the draft took x with the same Gumbel noise."""
+    larger = lambda s: positive(p - s * q).sum() + s * q.sum()
+    ratio = [p[k] / q[k] if q[k] > 0 else math.inf for k in range(len(p))]
+    integral, at = {0: 0}, 0
+    for r in sorted(set(ratio) - {math.inf}):
+        integral[r], at = integral[at] + (r - at) / (larger(at) * larger(r)), r
+    integral[math.inf] = integral[at] + 1 / (q.sum() * larger(at))
+    w = [p[k] * max(integral[ratio[k]] - integral[ratio[x]], 0) for k in range(len(p))]
+    w[x] = p[x] / (q[x] * larger(ratio[x]))
+    return w
+
+
 def gumbel(draw, target, draft, drafted):
     for i, x in enumerate(drafted):
-        p, q = target[i], draft[i]
-        larger = lambda s: positive(p - s * q).sum() + s * q.sum()
-        ratio = [p[k] / q[k] if q[k] > 0 else math.inf for k in range(len(p))]
-        integral, at = {0: 0}, 0
-        for r in sorted(set(ratio) - {math.inf}):
-            integral[r], at = integral[at] + (r - at) / (larger(at) * larger(r)), r
-        integral[math.inf] = integral[at] + 1 / (q.sum() * larger(at))
-        w = [p[k] * max(integral[ratio[k]] - integral[ratio[x]], 0) for k in range(len(p))]
-        w[x] = p[x] / (q[x] * larger(ratio[x]))
-        if (y := draw.categorical(w, p)) != x:
+        if (y := draw.categorical(gumbel_coupled(target[i], draft[i], x), target[i])) != x:
             return i, y
     return len(drafted), draw.categorical(target[-1])
 
@@ -98,6 +102,18 @@ def hsd(draw, target, draft, drafted):
     while not draw.bernoulli(accept[n := n - 1]):
         pass
     return n, draw.categorical(positive(capped[n] * target[n] - draft[n]), target[n])
+
+
+def hsd_pseudocode(draw, target, draft, drafted):
+    ratio, joint = [Fraction(1)], [Fraction(1)]
+    for i, x in enumerate(drafted):
+        ratio.append(ratio[i] * target[i][x] / draft[i][x])
+        joint.append(joint[i] * draft[i][x])
+    last = len(drafted) - 1
+    if last < 0 or draw.bernoulli(min(1, ratio[-1])):
+        return last + 1, draw.categorical(target[-1])
+    scale = 1 if ratio[last] > max(ratio[:last], default=1) else joint[last]
+    return last, draw.categorical(positive(target[last] - scale * draft[last]), target[last])
 
 
 def scheduled(draw, target, draft, drafted):
@@ -271,6 +287,14 @@ def bonus_of_draft(draw, target, draft, drafted):
         if not draw.bernoulli(min(1, target[i][x] / draft[i][x])):
             return i, draw.categorical(positive(target[i] - draft[i]), target[i])
     return len(drafted), draw.categorical(draft[-1] if drafted else target[-1])
+
+
+def reuses_gumbel(draw, target, draft, drafted):
+    for i, x in enumerate(drafted):
+        if not draw.bernoulli(min(1, target[i][x] / draft[i][x])):
+            left = positive(target[i] - draft[i])
+            return i, draw.categorical(gumbel_coupled(left / left.sum(), draft[i], x), target[i])
+    return len(drafted), draw.categorical(target[-1])
 
 
 def filters_bonus(draw, target, draft, drafted):

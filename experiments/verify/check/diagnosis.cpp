@@ -129,6 +129,20 @@ std::vector<LikelihoodFit> diagnose(const Setup& setup, int gamma, int tokens, s
   return fits;
 }
 
+std::vector<std::string> unseen_faults(const Setup& setup, int gamma, int tokens, const Control& control) {
+  const std::optional<SequenceDistribution<double>> target = exact_plain_distribution(setup, tokens);
+  if (!target) return {};
+  std::vector<std::string> unseen;
+  for (std::size_t i = 0; i < rule_family().size(); ++i) {
+    if (control.stop()) return {};
+    const RuleKind& kind = rule_family().entry(i);
+    if (!kind.surveyed.empty()) continue;  // not planted
+    const auto law = distribution_under(kind, setup, gamma, static_cast<std::size_t>(tokens));
+    if (law && distribution_distance(*law, *target) < same) unseen.push_back(kind.name);
+  }
+  return unseen;
+}
+
 namespace {
 
 /// "typical, sigmoid and fault-accept-all".

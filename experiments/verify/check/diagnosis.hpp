@@ -22,6 +22,11 @@ namespace speclab {
 std::vector<LikelihoodFit> diagnose(const Setup& setup, int gamma, int tokens, std::span<const Token> samples,
                                     const Control& control);
 
+/// The planted faults that emit the target's distribution with this pair and gamma, so that no sample of
+/// these tokens can show them; of those that can be enumerated. Empty where the target's distribution cannot
+/// be computed, or when `control` ended it early.
+std::vector<std::string> unseen_faults(const Setup& setup, int gamma, int tokens, const Control& control);
+
 /// A table for people, and which of them the tests of `speclab check` do not refute at this level.
 Listing diagnosis_text(const std::vector<LikelihoodFit>& fits, double level);
 

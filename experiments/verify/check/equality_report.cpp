@@ -1,5 +1,6 @@
 // Tests of equality in configs, as JSON and as text.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
@@ -35,7 +36,7 @@ const Typed<EqualityResult>& described() {
                       g_p, g_adjusted_p, degrees, cells, pooled_cells, impossible, positions, power,
                       detectable_effect, detectable_total_variation),
        {"samples_for_total_variation_0.01", &E::samples_for_one_percent},
-       SPECLAB_FIELDS(E, diagnosis)});
+       SPECLAB_FIELDS(E, diagnosis, unseen_faults)});
   return type;
 }
 
@@ -125,6 +126,10 @@ Listing equality_text(const EqualityResult& result) {
                                        : "equal: no difference found",
                       result.level);
   if (result.diagnosis) text += diagnosis_text(*result.diagnosis, result.level);
+  if (!result.unseen_faults.empty()) {
+    text += fmt::format("unseen    planted faults that emit the target's distribution with this pair: {}\n",
+                        fmt::join(result.unseen_faults, ", "));
+  }
   return text;
 }
 

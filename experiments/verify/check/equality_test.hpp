@@ -73,6 +73,8 @@ struct EqualityResult : FitTest {  // of whole sequences
   std::optional<std::uint64_t> samples_for_one_percent;
   /// What given sequences are like (experiments/verify/check/diagnosis.hpp), when they differ.
   std::optional<std::vector<LikelihoodFit>> diagnosis;
+  /// Planted faults that given sequences could not have shown, when no difference was found.
+  std::vector<std::string> unseen_faults;
 };
 template <>
 const Typed<EqualityResult>& described();

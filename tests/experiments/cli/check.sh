@@ -27,4 +27,22 @@ expect 1 check "$source_dir/configs/audit.json" --samples even.jsonl
 says out "like those of"
 says out "diagnosis none of these"
 
+# Plain decoding passes, and where one token is drafted nothing can show that two positions had one number.
+python3 - "$source_dir/configs/audit.json" <<'PYTHON'
+import json, random, sys
+rows = json.load(open(sys.argv[1]))["models"]["target"]["rows"]
+rng = random.Random(7)
+with open("plain.jsonl", "w") as file:
+    for _ in range(5000):
+        tokens = [0]
+        for _ in range(3):
+            tokens.append(rng.choices(range(3), rows[tokens[-1]])[0])
+        print(json.dumps({"tokens": tokens[1:]}), file=file)
+PYTHON
+expect 0 check "$source_dir/configs/audit.json" --samples plain.jsonl --json
+python "assert data['unseen_faults'] == []" out
+expect 0 check "$source_dir/configs/audit.json" --samples plain.jsonl --set gamma=1
+says out "unseen "
+says out "fault-repeated-uniform"
+
 report
