@@ -48,6 +48,12 @@ std::optional<double> dsi_speedup(double alpha, double c, int lookahead);
 /// alpha)) time; also empty when that is beyond 10^8 runs.
 std::optional<double> dsi_speedup(double alpha, double c, int lookahead, int servers);
 
+/// The same as charged in sim/schedules/dsi_as_charged.hpp. With q = alpha^lookahead a stretch takes
+///     1 + c lookahead (alpha + q / (1 - q)),
+/// less where its drafts would take longer than plain decoding. Empty at alpha = 1. 0 < c <= 1, lookahead
+/// >= 1.
+std::optional<double> dsi_speedup_as_charged(double alpha, double c, int lookahead);
+
 /// How many servers it takes that no run waits: one starts every `lookahead` c and lasts 1. The largest int
 /// where they are more.
 int dsi_servers(double c, int lookahead);

@@ -9,6 +9,7 @@
   ENTRY(heads) \
   ENTRY(hierarchical) \
   ENTRY(dsi) \
+  ENTRY(dsi_as_charged) \
   ENTRY(pearl) \
   ENTRY(speculative_function_execution) \
   ENTRY(batched)

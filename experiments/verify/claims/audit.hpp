@@ -89,7 +89,7 @@ std::vector<const JudgedClaim*> most_striking(const ClaimAudit& audit, std::size
 /// "312 of 417 printed numbers follow ...".
 std::string audit_headline(const ClaimAudit& audit);
 Listing audit_text(const ClaimAudit& audit);
-/// The same with every source and every number.
+/// Its tables, with every source and every number: the headline stands above them on a page.
 Listing audit_page(const ClaimAudit& audit);
 /// Every formula with its inputs and its assumption.
 Table checks_table();

@@ -126,6 +126,14 @@ Table claims_table(const ClaimAudit& audit) {
   return table;
 }
 
+Listing audit_tables(const ClaimAudit& audit) {
+  Listing out;
+  out += counts_table(audit.counts);
+  if (Table striking = striking_table(audit); !striking.rows.empty()) out += std::move(striking);
+  out += sources_table(audit);
+  return out;
+}
+
 }  // namespace
 
 std::string audit_headline(const ClaimAudit& audit) {
@@ -154,9 +162,7 @@ std::string audit_headline(const ClaimAudit& audit) {
 Listing audit_text(const ClaimAudit& audit) {
   Listing out;
   out += audit_headline(audit);
-  out += counts_table(audit.counts);
-  if (Table striking = striking_table(audit); !striking.rows.empty()) out += std::move(striking);
-  out += sources_table(audit);
+  out += audit_tables(audit);
   return out;
 }
 
@@ -216,7 +222,7 @@ std::string audit_csv(const ClaimAudit& audit) {
 }
 
 Listing audit_page(const ClaimAudit& audit) {
-  Listing out = audit_text(audit);
+  Listing out = audit_tables(audit);
   out += addresses_table(audit);
   out += claims_table(audit);
   return out;

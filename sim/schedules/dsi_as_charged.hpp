@@ -1,0 +1,55 @@
+// Distributed speculative inference as its authors' offline simulation charges it
+// (keyboardAnt/distributed-speculative-inference, dsi/offline/simul/dsi.py, commit 2024206): a sum of costs,
+// where sim/schedules/dsi.hpp has a clock. What differs: a stretch of accepted drafts is also charged for the
+// `lookahead` drafts in which the rejected one stands, although the run that rejects it has started before
+// these are there; and of each stretch the cheaper of this and plain decoding is taken, which nobody knows
+// beforehand.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+#include "sim/acceptance_stream.hpp"
+#include "sim/schedules/events.hpp"
+
+namespace speclab {
+
+/// From one correction to the next, with n accepted drafts: one target run, and c for each of the drafts up
+/// to the first multiple of `lookahead` beyond n, unless n = 0; at most the n + 1 target runs of plain
+/// decoding. Two ends of their program are left out: it charges the drafts of n = 0 in the first stretch, and
+/// cuts the last one at its number of tokens. 0 < c <= 1, lookahead >= 1.
+struct DsiAsCharged {
+  std::uint64_t lookahead;
+  double c;
+};
+
+template <class Events>
+Elapsed run_schedule(const DsiAsCharged& schedule, const Acceptances& text, Events& events) {
+  std::uint64_t emitted = 0;
+  double now = 0;
+  while (emitted < text.tokens) {
+    const std::uint64_t accepted = text.leading(emitted, text.bits.size());
+    const std::uint64_t drafted =
+        accepted == 0 ? 0 : (accepted / schedule.lookahead + 1) * schedule.lookahead;
+    const auto tokens = static_cast<double>(accepted + 1);
+    const double drafting = std::min(schedule.c * static_cast<double>(drafted), tokens - 1);
+    if constexpr (Events::wanted) {
+      events.add({now,
+                  now + drafting,
+                  {TrackKind::draft},
+                  EventKind::draft_run,
+                  static_cast<std::int64_t>(drafted)});
+      events.add({now + drafting,
+                  now + drafting + 1,
+                  {TrackKind::target},
+                  EventKind::target_run,
+                  static_cast<std::int64_t>(drafted),
+                  static_cast<std::int64_t>(accepted)});
+    }
+    now += drafting + 1;
+    emitted += accepted + 1;
+  }
+  return {emitted, now, static_cast<double>(emitted)};
+}
+
+}  // namespace speclab
