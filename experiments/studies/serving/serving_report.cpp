@@ -33,6 +33,7 @@ constexpr double close_percent = 10;
 /// Numbers that stand in the table of several cells; results.csv has all.
 bool shown(const ServingNumber& number) {
   const std::string& name = number.name;
+  if (name.ends_with(" p50")) return false;
   if (name.find(" p") != std::string::npos) return name.rfind("latency", 0) != 0;
   return name == "latency mean" || name == "tokens/s" || name == "accepted" || name == "targets kept";
 }
@@ -158,6 +159,49 @@ Figure curves(const Result& result, const std::string& axis, const std::string& 
   return figure;
 }
 
+/// A number of each case, side by side.
+Figure over_cases(const Result& result, const std::string& number_name) {
+  Figure figure;
+  figure.title = number_name + " by case";
+  figure.y_label = number_name;
+  Series points{.name = "simulated", .style = SeriesStyle::points};
+  for (const CellResult& cell : result.cells) {
+    const ServingResult* own = found_of(cell);
+    if (own == nullptr) continue;
+    for (const ServingNumber& number : own->numbers) {
+      if (number.name == number_name) points.add(figure.add_category(cell.label), number.simulated);
+    }
+  }
+  figure.series.push_back(std::move(points));
+  figure.caption = "Bars: intervals over runs.";
+  return figure;
+}
+
+/// What was simulated over what was measured, of every number that was.
+Figure over_measured(const Result& result) {
+  Figure figure;
+  figure.title = "Simulated over measured";
+  figure.y_label = "simulated / measured";
+  OrderedMap<Series> ratios;
+  for (const CellResult& cell : result.cells) {
+    const ServingResult* own = found_of(cell);
+    if (own == nullptr) continue;
+    const double at = figure.add_category(cell.label);
+    for (const ServingNumber& number : own->numbers) {
+      if (!number.measured || *number.measured == 0) continue;
+      auto found = std::find_if(ratios.begin(), ratios.end(),
+                                [&](const auto& one) { return one.first == number.name; });
+      if (found == ratios.end())
+        found = ratios.insert(ratios.end(),
+                              {number.name, Series{.name = number.name, .style = SeriesStyle::points}});
+      found->second.add(at, number.simulated.estimate / *number.measured);
+    }
+  }
+  for (auto& [name, points] : ratios) figure.series.push_back(std::move(points));
+  figure.caption = "1: the simulation gives what was measured.";
+  return figure;
+}
+
 }  // namespace
 
 std::vector<Table> serving_tables(const Result& result, const Timings&, const std::string& id) {
@@ -170,7 +214,16 @@ std::vector<Table> serving_tables(const Result& result, const Timings&, const st
 std::vector<Figure> serving_figures(const Result& result, const Timings&) {
   const auto axis = axis_of(result);
   std::vector<Figure> figures;
-  if (!axis) return figures;
+  if (Figure measured = over_measured(result); !measured.series.empty())
+    figures.push_back(std::move(measured));
+  if (!axis) {
+    if (result.cells.size() < 2) return figures;
+    for (const char* name : {"latency mean", "TPOT mean", "TPOT deviation"}) {
+      Figure figure = over_cases(result, name);
+      if (!figure.series.front().x.empty()) figures.push_back(std::move(figure));
+    }
+    return figures;
+  }
   for (const char* name : {"tokens/s", "latency mean", "TTFT mean", "TPOT mean", "targets kept"}) {
     Figure figure = curves(result, *axis, name);
     if (!figure.series.empty()) figures.push_back(std::move(figure));

@@ -39,7 +39,7 @@ struct RankedPath {
 };
 
 std::vector<RankedPath> all_paths(const ExactTable<Rational>& target, const ExactTable<Rational>& draft,
-                               std::size_t gamma) {
+                                  std::size_t gamma) {
   std::vector<RankedPath> paths{{}};
   std::vector<Rational> a;
   std::vector<Rational> b;
