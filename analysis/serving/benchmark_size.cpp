@@ -49,8 +49,8 @@ PerRequest steps_a_token(double alpha, double spread, std::uint32_t gamma, doubl
     return {mean, std::sqrt(variance)};
   }
   // Over the middles of equal shares of requests.
-  const double concentration = alpha * (1 - alpha) / (spread * spread) - 1;
-  const boost::math::beta_distribution<double> rates(alpha * concentration, (1 - alpha) * concentration);
+  const RequestLaw law = beta_law(alpha, spread);
+  const boost::math::beta_distribution<double> rates(law.a, law.b);
   constexpr int shares = 4000;
   double second = 0;
   double inside = 0;

@@ -39,9 +39,7 @@ struct Candidate {
 
 AcceptanceLaw acceptance_of(const LoadQuestion& question) {
   if (question.alpha_spread == 0) return iid_law(question.alpha);
-  const double mean = question.alpha;
-  const double concentration = mean * (1 - mean) / (question.alpha_spread * question.alpha_spread) - 1;
-  return RequestLaw{mean * concentration, (1 - mean) * concentration};
+  return beta_law(question.alpha, question.alpha_spread);
 }
 
 double mean_of(const Length& length) {

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Union
 
 from . import _core
@@ -15,6 +15,8 @@ from ._results import Findings
 #: A number, or the name of a model that `speclab plan list models` knows.
 Cost = Union[float, str]
 Path = Union[str, "os.PathLike[str]"]
+
+_INTEGERS = ("devices", "draft_devices", "gamma", "max_gamma", "max_batch", "threads", "drafted")
 
 
 def plan(
@@ -105,21 +107,26 @@ def plan(
         positional = [_drafter(name, pair) for name, pair in known_from.items()]
     else:
         positional = [repr(number(known_from, way, -1e300, 1e300)) if way == "alpha" else utf8(known_from, way)]
-    words = [_word(name, value) for name, value in given.items()]
+    return Findings(*answer_of(way, [option_word(name, value, _INTEGERS, 10**9) for name, value in given.items()], positional))
+
+
+def answer_of(way: str, words: Sequence[str], positional: Sequence[str]) -> tuple[str, str]:
+    """JSON and text of `speclab plan WAY`; its warnings are those of the caller's caller."""
     text, shown, warned = _core.plan(way, [*words, "--", *positional])
     for sentence in warned:
-        warnings.warn(sentence, stacklevel=2)
-    return Findings(text, shown)
+        warnings.warn(sentence, stacklevel=3)
+    return text, shown
 
 
-def _word(name: str, value: Any) -> str:
+def option_word(name: str, value: Any, integers: Sequence[str], largest: int) -> str:
+    """--name, or --name=value; of `integers` a whole number up to `largest`."""
     option = "--" + name.replace("_", "-")
     if value is True:
         return option
     if isinstance(value, (str, os.PathLike)):
         return f"{option}={utf8(value, name)}"
-    if name in ("devices", "draft_devices", "gamma", "max_gamma", "max_batch", "threads", "drafted"):
-        return f"{option}={integer(value, name, 0, 10**9)}"
+    if name in integers:
+        return f"{option}={integer(value, name, 0, largest)}"
     return f"{option}={number(value, name, -1e300, 1e300)!r}"
 
 

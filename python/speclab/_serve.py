@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-import os
-import warnings
 from collections.abc import Sequence
-from typing import Any, Union
+from typing import Any
 
-from . import _core
-from ._arrays import integer, number, utf8
+from ._arrays import number
+from ._plan import Path, answer_of, option_word
 from ._results import Findings
-
-Path = Union[str, "os.PathLike[str]"]
 
 _INTEGERS = ("devices", "draft_devices", "max_gamma", "replicas", "max_sequences", "step_tokens", "cache_tokens", "requests", "runs", "seed", "threads")
 
@@ -105,21 +101,10 @@ def serve(
     ('plain', False)
     """
     given = {name: value for name, value in locals().items() if value is not None and value is not False and name != "alpha"}
-    words = ["--quiet", *(_word(name, value) for name, value in given.items())]
-    text, shown, warned = _core.plan("load", [*words, "--", repr(number(alpha, "alpha", 0, 1))])
-    for sentence in warned:
-        warnings.warn(sentence, stacklevel=2)
-    return LoadPlan(text, shown)
+    return LoadPlan(*answer_of("load", ["--quiet", *(_word(name, value) for name, value in given.items())], [repr(number(alpha, "alpha", 0, 1))]))
 
 
 def _word(name: str, value: Any) -> str:
-    option = "--" + name.replace("_", "-")
-    if value is True:
-        return option
-    if isinstance(value, (str, os.PathLike)):
-        return f"{option}={utf8(value, name)}"
-    if name in _INTEGERS:
-        return f"{option}={integer(value, name, 0, 10**15)}"
-    if name == "rate" and isinstance(value, Sequence):
-        return f"{option}={','.join(repr(number(one, f'rate[{i}]', 0, 1e9)) for i, one in enumerate(value))}"
-    return f"{option}={number(value, name, -1e300, 1e300)!r}"
+    if name == "rate" and isinstance(value, Sequence) and not isinstance(value, str):
+        return f"--rate={','.join(repr(number(one, f'rate[{i}]', 0, 1e9)) for i, one in enumerate(value))}"
+    return option_word(name, value, _INTEGERS, 10**15)

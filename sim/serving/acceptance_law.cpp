@@ -77,6 +77,11 @@ RoundLaw position_law(std::span<const double> conditional, bool goes_on) {
   return law;
 }
 
+RequestLaw beta_law(double mean, double spread) {
+  const double concentration = mean * (1 - mean) / (spread * spread) - 1;
+  return {mean * concentration, (1 - mean) * concentration};
+}
+
 RoundLaw recorded_law(std::span<const std::uint64_t> rounds) {
   RoundLaw law;
   const auto total = static_cast<double>(std::accumulate(rounds.begin(), rounds.end(), std::uint64_t{0}));

@@ -50,6 +50,8 @@ RoundLaw iid_law(double alpha);
 /// The rate of each position given that those before are accepted. Beyond the last nothing is accepted, or
 /// with `goes_on` tokens are accepted at the last rate.
 RoundLaw position_law(std::span<const double> conditional, bool goes_on = false);
+/// Rates of requests with this mean and standard deviation; 0 < spread^2 < mean (1 - mean).
+RequestLaw beta_law(double mean, double spread);
 /// Counts of rounds by accepted tokens, 0 first.
 RoundLaw recorded_law(std::span<const std::uint64_t> rounds);
 /// Two neighbouring whole numbers whose mean is `mean` accepted tokens: the least variance (synthetic

@@ -31,7 +31,7 @@ StepTotals& StepTotals::operator+=(const StepTotals& other) {
   return *this;
 }
 
-void GapHistogram::add(double ms, std::uint64_t times) {
+void GapHistogram::add(double ms) {
   // All sequences of a step have one gap, but for those that were put back.
   if (ms != last_ms_) {
     last_ms_ = ms;
@@ -39,9 +39,9 @@ void GapHistogram::add(double ms, std::uint64_t times) {
   }
   const std::size_t index = last_bin_;
   if (index >= bins_.size()) bins_.resize(index + 1, 0);
-  bins_[index] += times;
-  count_ += times;
-  sum_ += ms * static_cast<double>(times);
+  ++bins_[index];
+  ++count_;
+  sum_ += ms;
 }
 
 GapHistogram& GapHistogram::operator+=(const GapHistogram& other) {
@@ -227,7 +227,6 @@ double Replica::begin_step(double now) {
   ++totals_.steps;
   totals_.busy_ms += ms;
   totals_.running_ms += ms * static_cast<double>(running_.size());
-  step_began_ = now;
   in_step_ = true;
   return now + ms;
 }
@@ -239,7 +238,7 @@ void Replica::emit(Running& one, std::uint32_t tokens, double now) {
   if (one.out == 0) {
     served.first_ms = now;
   } else {
-    gaps_.add(now - one.last_ms, 1);
+    gaps_.add(now - one.last_ms);
   }
   one.last_ms = now;
   one.out += emitted;

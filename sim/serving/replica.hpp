@@ -59,9 +59,8 @@ struct StepTotals {
 /// Times between two emissions of a request, in bins of 1%; a round emits its tokens at once.
 class GapHistogram {
  public:
-  void add(double ms, std::uint64_t times);
+  void add(double ms);
   GapHistogram& operator+=(const GapHistogram& other);
-  std::uint64_t count() const { return count_; }
   double mean() const { return count_ == 0 ? 0 : sum_ / static_cast<double>(count_); }
   /// The value that this share of gaps does not exceed, within 1%.
   double quantile(double share) const;
@@ -81,7 +80,6 @@ class Replica {
 
   void enqueue(std::uint32_t request) { waiting_.push_back({request}); }
   std::uint64_t load() const { return waiting_.size() + running_.size(); }
-  std::uint64_t waiting() const { return waiting_.size(); }
   bool idle() const { return !in_step_; }
 
   /// Begins a step at `now` and returns its end; waits, and returns infinity, when there is nothing to do.
@@ -136,7 +134,6 @@ class Replica {
   std::uint32_t last_gamma_ = 0;
   bool any_decoded_ = false;
   bool in_step_ = false;
-  double step_began_ = 0;
   StepTotals totals_;
   GapHistogram gaps_;
 };

@@ -116,6 +116,11 @@ Arrivals bursty_arrivals(double per_second, double factor, double burst_seconds)
   return BurstyArrivals{quiet, quiet * factor, (1 - share) / share * burst_seconds, burst_seconds};
 }
 
+Length varied_length(double mean, double variation) {
+  if (variation == 0) return FixedLength{static_cast<std::uint32_t>(mean)};
+  return LogNormalLength{mean, variation, static_cast<std::uint32_t>(32 * mean)};
+}
+
 std::vector<Request> make_requests(const RequestStream& stream, std::uint64_t seed, std::size_t count) {
   std::vector<Request> requests(count);
   Clock clock(stream, seed);

@@ -27,12 +27,6 @@ struct BurstyArrivals {
   double burst_per_second = 1;
   double quiet_seconds = 1;  ///< mean duration
   double burst_seconds = 1;  ///< mean duration
-
-  /// Over a long time.
-  double per_second() const {
-    return (quiet_per_second * quiet_seconds + burst_per_second * burst_seconds) /
-           (quiet_seconds + burst_seconds);
-  }
 };
 
 /// So many clients, each of which sends its next request when the answer to the one before is whole.
@@ -68,6 +62,10 @@ struct LogNormalLength {
 };
 
 using Length = std::variant<FixedLength, GeometricLength, LogNormalLength>;
+
+/// Fixed at the mean, a whole number, for variation 0; else log-normal, up to 32 times the mean, beyond which
+/// a length of variation 1 comes once in 40,000 requests.
+Length varied_length(double mean, double variation);
 
 /// Requests as they were recorded, in the order of arrival, the first at 0 ms.
 using Trace = std::vector<Request>;

@@ -28,13 +28,9 @@ std::uint64_t whole(const Values& values, const char* name, double least, double
 
 Length length_of(const Values& values, const char* name, double variation) {
   const double mean = checked_number(values, name, 1, 1e6);
-  if (variation == 0) {
-    if (mean != std::floor(mean))
-      throw UsageError(fmt::format("--{} {}: a fixed length is an integer", name, mean));
-    return FixedLength{static_cast<std::uint32_t>(mean)};
-  }
-  // Beyond 32 times the mean a log-normal length of variation 1 comes once in 40,000 requests.
-  return LogNormalLength{mean, variation, static_cast<std::uint32_t>(32 * mean)};
+  if (variation == 0 && mean != std::floor(mean))
+    throw UsageError(fmt::format("--{} {}: a fixed length is an integer", name, mean));
+  return varied_length(mean, variation);
 }
 
 std::vector<double> rates_of(const Values& values) {
