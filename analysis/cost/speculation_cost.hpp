@@ -40,6 +40,11 @@ struct BatchRange {
   int last = 1;
   int gamma = 0;
   double least_speedup = 1;  ///< over the range, at `gamma`
+
+  /// As a row of a table: speedups apart.
+  bool same_row(const BatchRange& other) const {
+    return first == other.first && last == other.last && gamma == other.gamma;
+  }
 };
 
 /// The best gamma for every batch from 1 to `most`, neighbours with the same choice together. Speed need not

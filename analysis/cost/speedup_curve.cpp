@@ -4,8 +4,10 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <utility>
 #include <variant>
 
+#include "analysis/statistics/round_replay.hpp"
 #include "analysis/theory/optimal_gamma.hpp"
 #include "analysis/theory/theorems.hpp"
 
@@ -20,14 +22,17 @@ std::size_t row(int gamma) { return static_cast<std::size_t>(gamma); }
 double paid_by_curve(const SpeedupCurve& curve, const CostPair& costs, const Operation& at) {
   const double c = draft_cost(costs, at);
   double best = 1;
-  double verified = 0;  // sum over n < m of P(exactly n accepted) verify_cost(n)
   for (std::size_t m = 1; m < curve.tokens.size(); ++m) {
-    // P(at least n accepted) is tokens[n] - tokens[n - 1].
-    const double before = m == 1 ? 1 : curve.tokens[m - 1] - curve.tokens[m - 2];
-    const double reached = curve.tokens[m] - curve.tokens[m - 1];
-    verified += (before - reached) * verify_cost(costs, static_cast<int>(m) - 1, at);
-    const double cost =
-        c * (curve.tokens[m] - 1) + verified + reached * verify_cost(costs, static_cast<int>(m), at);
+    const auto reached = [&](std::size_t n) {
+      if (n == 0) return 1.0;
+      return curve.reached.empty() ? curve.tokens[n] - curve.tokens[n - 1] : curve.reached[m][n];
+    };
+    double verified = 0;
+    for (std::size_t n = 0; n <= m; ++n) {
+      const double exactly = reached(n) - (n == m ? 0 : reached(n + 1));
+      verified += exactly * verify_cost(costs, static_cast<int>(n), at);
+    }
+    const double cost = c * (curve.tokens[m] - 1) + verified;
     best = std::max(best, curve.tokens[m] / cost);
   }
   return best;
@@ -50,6 +55,21 @@ GammaChoice best_by_closed_form(const SpeedupCurve& curve, int gamma, double alp
   return {gamma, closed.reason + fmt::format(" This is the largest considered, {}.", last)};
 }
 
+/// Of tokens per round by gamma, with bounds.
+template <class Tokens>
+SpeedupCurve measured_curve(AcceptanceModel by, const Tokens& found, int most, const CostPair& costs,
+                            const Operation& at) {
+  std::vector<double> tokens = found.tokens;
+  tokens.resize(std::min(tokens.size(), row(most) + 1));
+  SpeedupCurve curve{by, tokens, speedups(tokens, costs, at), {}, {}};
+  for (std::size_t gamma = 0; gamma < tokens.size(); ++gamma) {
+    const double a_token = curve.estimate[gamma] / tokens[gamma];
+    curve.low.push_back(a_token * found.low[gamma]);
+    curve.high.push_back(a_token * found.high[gamma]);
+  }
+  return curve;
+}
+
 }  // namespace
 
 Interval SpeedupCurve::at(int gamma) const {
@@ -64,14 +84,16 @@ SpeedupCurve iid_curve(const Interval& alpha, int most, const CostPair& costs, c
 
 SpeedupCurve position_curve(const PositionCounts& counts, double confidence, int most, const CostPair& costs,
                             const Operation& at) {
-  PositionalTokens found = positional_tokens(counts, confidence);
-  found.tokens.resize(std::min(found.tokens.size(), row(most) + 1));
-  SpeedupCurve curve{AcceptanceModel::positions, found.tokens, speedups(found.tokens, costs, at), {}, {}};
-  for (std::size_t gamma = 0; gamma < found.tokens.size(); ++gamma) {
-    const double a_token = curve.estimate[gamma] / found.tokens[gamma];
-    curve.low.push_back(a_token * found.low[gamma]);
-    curve.high.push_back(a_token * found.high[gamma]);
-  }
+  const PositionalTokens found = positional_tokens(counts, confidence);
+  return measured_curve(AcceptanceModel::positions, found, most, costs, at);
+}
+
+SpeedupCurve replay_curve(std::span<const LoggedRound> log, double confidence, int most,
+                          const CostPair& costs, const Operation& at) {
+  ReplayedTokens found = replayed_tokens(log, confidence);
+  SpeedupCurve curve = measured_curve(AcceptanceModel::replay, found, most, costs, at);
+  found.reached.resize(curve.tokens.size());
+  curve.reached = std::move(found.reached);
   return curve;
 }
 
@@ -83,10 +105,12 @@ bool constant(const CostPair& costs) {
 GammaChoice best_of(const SpeedupCurve& curve, double alpha, const CostPair& costs, const Operation& at) {
   const auto top = std::max_element(curve.estimate.begin(), curve.estimate.end());
   const int gamma = static_cast<int>(top - curve.estimate.begin());
-  if (curve.by == AcceptanceModel::positions) {
-    return {gamma, gamma == curve.last() && gamma > 0
-                       ? "The longest round seen: draft more for a while, and plan again."
-                       : "The largest speedup by acceptance as it was measured at each position."};
+  if (curve.by != AcceptanceModel::iid) {
+    if (gamma == curve.last() && gamma > 0)
+      return {gamma, "The longest round seen: draft more for a while, and plan again."};
+    return {gamma, curve.by == AcceptanceModel::positions
+                       ? "The largest speedup by acceptance as it was measured at each position."
+                       : "The largest speedup by the logged text, cut into rounds of each gamma."};
   }
   if (constant(costs)) return best_by_closed_form(curve, gamma, alpha, draft_cost(costs, at));
   if (gamma == 0) return {0, "No gamma is faster than plain decoding here: do not speculate."};

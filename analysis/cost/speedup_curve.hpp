@@ -3,6 +3,7 @@
 #pragma once
 
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -12,15 +13,18 @@
 
 namespace speclab {
 
-/// Which model of acceptance a speedup is computed by: the same probability at every position, or one for
-/// each position as it was measured.
-enum class AcceptanceModel { iid, positions };
+/// Which model of acceptance a speedup is computed by: the same probability at every position, one for each
+/// position as it was measured, or the logged text cut into rounds of each gamma.
+enum class AcceptanceModel { iid, positions, replay };
 
 /// By gamma, from 0; all of one length.
 struct SpeedupCurve {
   AcceptanceModel by = AcceptanceModel::iid;
   std::vector<double> tokens;  ///< per round
   std::vector<double> estimate, low, high;
+  /// reached[gamma][n]: share of rounds that accept n tokens or more; empty where acceptance at a position
+  /// does not depend on gamma, so that it follows from `tokens`.
+  std::vector<std::vector<double>> reached = {};
 
   int last() const { return static_cast<int>(tokens.size()) - 1; }
   Interval at(int gamma) const;
@@ -33,6 +37,11 @@ SpeedupCurve iid_curve(const Interval& alpha, int most, const CostPair& costs, c
 /// The same by acceptance as it was measured at each position, as far as the log's rounds reached.
 SpeedupCurve position_curve(const PositionCounts& counts, double confidence, int most, const CostPair& costs,
                             const Operation& at);
+
+/// The same by rounds of each gamma along the logged text (round_replay.hpp); without a row where the log has
+/// too few rounds.
+SpeedupCurve replay_curve(std::span<const LoggedRound> log, double confidence, int most,
+                          const CostPair& costs, const Operation& at);
 
 /// Whether neither cost depends on tokens, batch or context.
 bool constant(const CostPair& costs);

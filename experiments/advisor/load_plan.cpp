@@ -4,9 +4,10 @@
 
 #include <algorithm>
 #include <cmath>
-#include <iterator>
+#include <span>
+#include <utility>
 
-#include "analysis/cost/device_speed.hpp"
+#include "experiments/advisor/load_policies.hpp"
 #include "experiments/advisor/memory_fit.hpp"
 #include "experiments/format/result_fields.hpp"
 #include "experiments/run/result.hpp"
@@ -16,124 +17,16 @@ namespace speclab {
 
 SPECLAB_RESULT(LoadPoint, "load point", rate, overloaded, latency_mean, latency, ttft, tpot, gap, kept,
                over_plain, batch, gamma, accepted, utilisation, preempted);
-SPECLAB_RESULT(LoadPolicy, "load policy", name, sentence, engine, capacity, points);
+SPECLAB_RESULT(LoadPolicy, "load policy", name, sentence, engine, capacity, highest, points);
+SPECLAB_RESULT(ContextTable, "context table", context, rows);
 SPECLAB_RESULT(LoadChoice, "load choice", rate, policy, not_told_apart);
 SPECLAB_RESULT(LoadPlan, "load plan", arrivals, lengths, acceptance, costs, cache_tokens, ttft_ms, tpot_ms,
                percentile, confidence, requests, runs, fits, fits_reason, policies, best, off_from, on_until,
-               keeps_targets_until, table, settings, warnings);
+               table, context_tables, settings, warnings);
 
 namespace {
 
-constexpr double ms_of_a_second = 1e3;
 constexpr double saturated = 0.98;  ///< of the capacity, from which on a rate is not simulated
-
-/// A policy with what an engine needs for it.
-struct Candidate {
-  std::string name;
-  std::string sentence;
-  StepPolicy policy;
-  bool drafts = true;  ///< false: no draft model is loaded
-  bool engine = true;
-  bool fixed = false;  ///< one gamma above 0
-};
-
-AcceptanceLaw acceptance_of(const LoadQuestion& question) {
-  if (question.alpha_spread == 0) return iid_law(question.alpha);
-  return beta_law(question.alpha, question.alpha_spread);
-}
-
-double mean_of(const Length& length) {
-  if (const auto* fixed = std::get_if<FixedLength>(&length)) return fixed->tokens;
-  if (const auto* geometric = std::get_if<GeometricLength>(&length)) return geometric->mean;
-  return std::get<LogNormalLength>(length).mean;
-}
-
-/// Mean tokens of a request's cache: its prompt and half of its output.
-double mean_context(const RequestStream& stream) {
-  if (stream.trace) {
-    double sum = 0;
-    for (const Request& request : *stream.trace) sum += request.prompt + request.output / 2.0;
-    return sum / static_cast<double>(stream.trace->size());
-  }
-  return mean_of(stream.prompt) + mean_of(stream.output) / 2;
-}
-
-/// Tokens of caches that a replica holds; 0 without bound.
-std::uint64_t cache_of(const LoadQuestion& question, bool drafts) {
-  if (question.cache_tokens != 0) return question.cache_tokens;
-  CostPair costs = question.costs;
-  if (!drafts) costs.draft = ConstantCost{0};
-  const double context = mean_context(question.stream);
-  const auto memory = device_memory(costs, {1, context}, question.memory_share);
-  if (!memory || !memory->largest_batch) return 0;
-  return static_cast<std::uint64_t>(std::max(0.0, *memory->largest_batch) * context);
-}
-
-ServerOptions server_of(const LoadQuestion& question, const Candidate& candidate) {
-  ServerOptions server;
-  server.replicas = question.replicas;
-  server.policy = candidate.policy;
-  server.acceptance = acceptance_of(question);
-  EngineOptions& engine = server.engine;
-  engine.max_sequences = question.max_sequences;
-  engine.step_tokens = question.step_tokens;
-  engine.cache_blocks = cache_of(question, candidate.drafts) / engine.block_tokens;
-  CostPair costs = question.costs;
-  StepExtras extras = question.extras;
-  if (!candidate.drafts) costs.draft = ConstantCost{0};
-  if (!candidate.drafts || !candidate.engine) extras.draft_follows = false;
-  engine.time = step_time(costs, extras);
-  return server;
-}
-
-/// gamma by batch, as `plan` has it: the best at each batch for the mean context.
-std::vector<BatchRange> batch_table(const LoadQuestion& question) {
-  return gamma_by_batch(iid_tokens(question.alpha, question.max_gamma), question.costs,
-                        mean_context(question.stream), static_cast<int>(question.max_sequences));
-}
-
-std::vector<Candidate> candidates_of(const LoadQuestion& question, const std::vector<BatchRange>& table) {
-  std::vector<Candidate> candidates;
-  candidates.push_back({"plain", "no draft model", FixedGamma{0}, false});
-  for (const int gamma : {1, 2, 3, 4, 5, 6, 8, 12, 16}) {
-    if (gamma > question.max_gamma) break;
-    candidates.push_back({fmt::format("γ = {}", gamma), "at every batch",
-                          FixedGamma{static_cast<std::uint32_t>(gamma)}, true, true, true});
-  }
-  GammaTable by_batch;
-  for (const BatchRange& range : table) {
-    by_batch.rows.push_back(
-        {static_cast<std::uint32_t>(range.last), 0, static_cast<std::uint32_t>(range.gamma)});
-  }
-  const StepTime time = step_time(question.costs, question.extras);
-  const auto most = static_cast<std::uint32_t>(question.max_gamma);
-  candidates.push_back(
-      {"table by batch", "the γ of each batch below, with a draft run where it is 0", by_batch});
-  candidates.push_back(
-      {"SGLang's steps", "its default slots by batch, moved by what is accepted", EmaTiers::defaults()});
-  candidates.push_back({"goodput", "the γ of the most expected tokens a millisecond, α as it is seen",
-                        GoodputGamma{.most = most, .time = time}});
-  candidates.push_back(
-      {"clairvoyant",
-       "knows what each request will accept, and drafts for the fastest next step; no engine can",
-       Clairvoyant{most, step_time(question.costs, {question.extras.step_ms, false})}, true, false});
-  return candidates;
-}
-
-Arrivals arrivals_at(const LoadQuestion& question, double rate) {
-  if (question.stream.trace) return TraceArrivals{rate / trace_rate(*question.stream.trace)};
-  return bursty_arrivals(rate, question.burst_factor, question.burst_seconds);
-}
-
-LoadSize size_at(const LoadQuestion& question, double rate) {
-  constexpr std::uint64_t usual = 1000;
-  constexpr double turns = 10;
-  std::uint64_t measured = question.requests.value_or(usual);
-  // A phase between bursts lasts four times as long.
-  if (!question.requests && question.burst_factor > 1)
-    measured = std::max(measured, static_cast<std::uint64_t>(turns * 5 * question.burst_seconds * rate));
-  return {measured, measured / 5, measured / 10};
-}
 
 double mean_latency(const RunNumbers& run) { return run.latency.mean; }
 
@@ -160,19 +53,8 @@ LoadPoint point_of(std::span<const RunNumbers> runs, std::span<const RunNumbers>
   point.accepted = static_cast<double>(sum.accepted) / rounds;
   point.utilisation = std::min(1.0, sum.busy_ms / (window * question.replicas));
   point.preempted = static_cast<double>(sum.preempted) /
-                    static_cast<double>(size_at(question, rate).measured * runs.size());
+                    static_cast<double>(load_size(question, rate).measured * runs.size());
   return point;
-}
-
-/// Requests a second of a server that always has as many waiting as run.
-double capacity_of(const LoadQuestion& question, const ServerOptions& server, const Control& control) {
-  RequestStream stream = question.stream;
-  const std::uint32_t clients = 2 * question.max_sequences * question.replicas;
-  stream.arrivals = ClosedLoop{clients};
-  const std::uint64_t settled = 2 * std::uint64_t{clients};
-  const ServingRun run = serve(server, stream, {2 * settled, settled, settled}, question.seed, control);
-  if (run.stopped) return 0;
-  return 2 * static_cast<double>(settled) / run.window_ms * ms_of_a_second;
 }
 
 std::string length_words(const Length& length) {
@@ -218,7 +100,7 @@ double badness(const LoadPoint& point) {
   return point.latency_mean->estimate;
 }
 
-void choose(LoadPlan& plan, const std::vector<Candidate>& candidates,
+void choose(LoadPlan& plan, const std::vector<LoadCandidate>& candidates,
             const std::vector<std::vector<std::vector<RunNumbers>>>& runs, const LoadQuestion& question) {
   const std::size_t rates = plan.policies.front().points.size();
   for (std::size_t r = 0; r < rates; ++r) {
@@ -258,16 +140,53 @@ void choose(LoadPlan& plan, const std::vector<Candidate>& candidates,
     }
     if (!plain.points[r].overloaded) plan.off_from = plain.points[r].rate;
   }
-  if (question.targets.any()) {
-    for (const LoadChoice& choice : plan.best) {
-      for (const LoadPolicy& policy : plan.policies) {
-        if (policy.name != choice.policy) continue;
-        for (const LoadPoint& point : policy.points) {
-          if (point.rate == choice.rate && point.kept && 100 * point.kept->estimate >= question.percentile)
-            plan.keeps_targets_until = std::max(plan.keeps_targets_until.value_or(0), choice.rate);
-        }
-      }
+}
+
+/// The highest rate at which run `i` keeps the targets, by halving between the rates that were simulated; 0
+/// where it keeps them at none.
+double highest_rate(const LoadQuestion& question, const ServerOptions& server, std::span<const double> rates,
+                    std::span<const std::vector<RunNumbers>> runs, std::size_t i, double capacity,
+                    const Control& control) {
+  const double wanted = question.percentile / 100;
+  double low = 0;
+  double high = saturated * capacity;
+  for (std::size_t r = 0; r < rates.size() && !runs[r].empty(); ++r) {
+    if (runs[r][i].kept < wanted) {
+      high = rates[r];
+      break;
     }
+    low = rates[r];
+  }
+  constexpr double width = 0.005;  ///< of the rate
+  while (high - low > width * high) {
+    const double middle = (low + high) / 2;
+    if (low == 0 && middle < width * capacity) return 0;
+    const ServingRun run =
+        serve(server, load_stream(question, middle), load_size(question, middle), question.seed + i, control);
+    if (run.stopped) return 0;
+    (numbers_of(run, question.percentile, question.targets).kept >= wanted ? low : high) = middle;
+  }
+  return low;
+}
+
+/// Of every policy of an engine.
+void find_highest_rates(const LoadQuestion& question, const std::vector<LoadCandidate>& candidates,
+                        std::span<const double> rates,
+                        const std::vector<std::vector<std::vector<RunNumbers>>>& runs, LoadPlan& plan,
+                        const Control& control) {
+  const auto count = static_cast<std::size_t>(question.runs);
+  std::vector<std::vector<double>> found(candidates.size(), std::vector<double>(count));
+  for_each_index(candidates.size() * count, [&](std::size_t i) {
+    const std::size_t p = i / count;
+    if (!candidates[p].engine) return true;
+    found[p][i % count] = highest_rate(question, load_server(question, candidates[p]), rates, runs[p],
+                                       i % count, plan.policies[p].capacity, control);
+    return !control.stop();
+  });
+  const std::vector<double> ones(count, 1);
+  for (std::size_t p = 0; p < candidates.size(); ++p) {
+    if (std::all_of(found[p].begin(), found[p].end(), [](double rate) { return rate > 0; }))
+      plan.policies[p].highest = ratio_interval(found[p], ones, question.confidence);
   }
 }
 
@@ -286,8 +205,11 @@ std::vector<double> rates_below(double capacity) {
 
 std::uint64_t load_work(const LoadQuestion& question) {
   const std::size_t policies = 5 + static_cast<std::size_t>(std::min(question.max_gamma, 9));
-  std::uint64_t requests = question.rates.empty() ? 10 * size_at(question, 1).all() : 0;
-  for (const double rate : question.rates) requests += size_at(question, rate).all();
+  std::uint64_t requests = question.rates.empty() ? 10 * load_size(question, 1).all() : 0;
+  for (const double rate : question.rates) requests += load_size(question, rate).all();
+  // Each highest rate takes about six halvings.
+  if (question.targets.any() && question.rates.size() != 1)
+    requests += 6 * load_size(question, question.rates.empty() ? 1 : question.rates.back()).all();
   return requests * policies * static_cast<std::size_t>(question.runs);
 }
 
@@ -302,8 +224,10 @@ std::optional<LoadPlan> plan_load(const LoadQuestion& question, const Control& c
       return plan;
     }
   }
-  plan.table = batch_table(question);
-  const std::vector<Candidate> candidates = candidates_of(question, plan.table);
+  plan.table = batch_table(question, mean_context(question.stream));
+  std::vector<ContextTable> tables = context_tables(question);
+  const std::vector<LoadCandidate> candidates = load_candidates(question, plan.table, tables);
+  if (tables.size() > 1) plan.context_tables = std::move(tables);
   plan.policies.resize(candidates.size());
   const Control quiet{.stop = control.stop};
   for_each_index(candidates.size(), [&](std::size_t p) {
@@ -311,7 +235,7 @@ std::optional<LoadPlan> plan_load(const LoadQuestion& question, const Control& c
     policy.name = candidates[p].name;
     policy.sentence = candidates[p].sentence;
     policy.engine = candidates[p].engine;
-    policy.capacity = capacity_of(question, server_of(question, candidates[p]), quiet);
+    policy.capacity = load_capacity(question, load_server(question, candidates[p]), quiet);
   });
   if (control.stop()) return std::nullopt;
 
@@ -323,7 +247,7 @@ std::optional<LoadPlan> plan_load(const LoadQuestion& question, const Control& c
     }
     rates = rates_below(most);
   }
-  plan.requests = size_at(question, rates.front()).measured;
+  plan.requests = load_size(question, rates.front()).measured;
   std::vector<std::vector<std::vector<RunNumbers>>> runs(candidates.size(),
                                                          std::vector<std::vector<RunNumbers>>(rates.size()));
   struct One {
@@ -342,12 +266,11 @@ std::optional<LoadPlan> plan_load(const LoadQuestion& question, const Control& c
   for_each_index(all.size(), [&](std::size_t i) {
     if (control.stop()) return false;
     const One& one = all[i];
-    RequestStream stream = question.stream;
-    stream.arrivals = arrivals_at(question, rates[one.rate]);
     // Requests and luck are those of the run, for all policies and rates.
     const std::uint64_t seed = question.seed + one.run;
-    const ServingRun run = serve(server_of(question, candidates[one.policy]), stream,
-                                 size_at(question, rates[one.rate]), seed, control);
+    const ServingRun run =
+        serve(load_server(question, candidates[one.policy]), load_stream(question, rates[one.rate]),
+              load_size(question, rates[one.rate]), seed, control);
     if (run.stopped) return false;
     runs[one.policy][one.rate][one.run] = numbers_of(run, question.percentile, question.targets);
     return true;
@@ -362,6 +285,10 @@ std::optional<LoadPlan> plan_load(const LoadQuestion& question, const Control& c
     }
   }
   choose(plan, candidates, runs, question);
+  if (question.targets.any() && rates.size() > 1) {
+    find_highest_rates(question, candidates, rates, runs, plan, control);
+    if (control.stop()) return std::nullopt;
+  }
   const bool speculates = std::any_of(plan.table.begin(), plan.table.end(),
                                       [](const BatchRange& range) { return range.gamma > 0; });
   if (speculates) {

@@ -68,6 +68,9 @@ struct LoadPolicy {
   std::string sentence{};
   bool engine = true;   ///< an engine can do it; false of the clairvoyant
   double capacity = 0;  ///< requests a second with a full server
+  /// The highest rate at which the share of requests given by the percentile keeps the targets, over runs;
+  /// none without targets, for a single rate, and where no rate keeps them in every run.
+  std::optional<Interval> highest{};
   std::vector<LoadPoint> points{};
 };
 
@@ -76,6 +79,12 @@ struct LoadChoice {
   double rate = 0;
   std::string policy{};                       ///< empty: all are overloaded
   std::vector<std::string> not_told_apart{};  ///< policies whose difference to it may be chance
+};
+
+/// Of mean contexts above the one before, and up to `context` tokens; 0: of all longer ones.
+struct ContextTable {
+  double context = 0;
+  std::vector<BatchRange> rows{};  ///< gamma by batch
 };
 
 struct LoadPlan {
@@ -98,9 +107,8 @@ struct LoadPlan {
   /// rate before it, at which it has not; none where it never has.
   std::optional<double> off_from;
   std::optional<double> on_until;
-  /// The highest of the rates at which the share of requests given by the percentile keeps the targets.
-  std::optional<double> keeps_targets_until;
-  std::vector<BatchRange> table;  ///< gamma by batch
+  std::vector<BatchRange> table;             ///< gamma by batch, for the mean context
+  std::vector<ContextTable> context_tables;  ///< by batch and context, where they differ; else empty
   std::vector<ServerSetting> settings;
   std::vector<std::string> warnings;
 };
@@ -110,7 +118,8 @@ const Typed<LoadPlan>& described();
 
 /// Simulates every policy at every rate, in parallel. None when `control` ended it. Progress counts requests.
 std::optional<LoadPlan> plan_load(const LoadQuestion& question, const Control& control);
-/// Requests of all its simulations, where rates are given; an estimate else.
+/// Requests of all its simulations, about: highest rates are searched for, and rates may have to be chosen
+/// first.
 std::uint64_t load_work(const LoadQuestion& question);
 
 Listing load_text(const LoadPlan& plan);

@@ -67,12 +67,15 @@ std::string findings(const LoadPlan& plan) {
     out += "At every rate here some fixed γ has a lower mean latency than plain decoding.\n";
   }
   if (has_targets(plan)) {
-    out +=
-        plan.keeps_targets_until
-            ? fmt::format(
-                  "{:.4g}% of requests keep the targets up to {:.4g} requests a second, with the policy named there.\n",
-                  plan.percentile, *plan.keeps_targets_until)
-            : fmt::format("At none of the rates do {:.4g}% of requests keep the targets.\n", plan.percentile);
+    const LoadPolicy* best = nullptr;
+    for (const LoadPolicy& policy : plan.policies) {
+      if (policy.highest && (best == nullptr || policy.highest->estimate > best->highest->estimate))
+        best = &policy;
+    }
+    out += best != nullptr
+               ? fmt::format("{:.4g}% of requests keep the targets up to {} requests a second, with {}.\n",
+                             plan.percentile, interval_text(*best->highest), best->name)
+               : fmt::format("At no rate do {:.4g}% of requests keep the targets.\n", plan.percentile);
   }
   return out;
 }
@@ -113,6 +116,21 @@ Table rate_table(const LoadPlan& plan) {
   return table;
 }
 
+Table highest_table(const LoadPlan& plan) {
+  Table table{"highest",
+              fmt::format("The highest rate at which {:.4g}% of requests keep the targets", plan.percentile),
+              {"policy", "requests a second", "capacity"},
+              {},
+              "Capacity: requests a second of a full server."};
+  for (const LoadPolicy& policy : plan.policies) {
+    if (!policy.engine) continue;
+    table.rows.push_back({text_cell(policy.name),
+                          policy.highest ? interval_cell(*policy.highest) : text_cell("none"),
+                          short_cell(policy.capacity)});
+  }
+  return table;
+}
+
 Table policy_table(const LoadPlan& plan, std::size_t r) {
   const std::string p = fmt::format("p{:g}", plan.percentile);
   Table table{fmt::format("policies{}", r),
@@ -148,6 +166,20 @@ Table batch_table(const LoadPlan& plan) {
     table.rows.push_back({plain_count(static_cast<std::uint64_t>(range.first)),
                           plain_count(static_cast<std::uint64_t>(range.last)),
                           plain_count(static_cast<std::uint64_t>(range.gamma))});
+  }
+  return table;
+}
+
+Table context_table(const LoadPlan& plan) {
+  Table table{"contexts", "The table by batch and mean context", {"context", "batch", "to", "γ"}, {}, ""};
+  for (const ContextTable& one : plan.context_tables) {
+    for (const BatchRange& range : one.rows) {
+      table.rows.push_back(
+          {text_cell(one.context > 0 ? fmt::format("to {:.0f}", std::floor(one.context)) : "longer"),
+           plain_count(static_cast<std::uint64_t>(range.first)),
+           plain_count(static_cast<std::uint64_t>(range.last)),
+           plain_count(static_cast<std::uint64_t>(range.gamma))});
+    }
   }
   return table;
 }
@@ -198,7 +230,9 @@ Listing load_text(const LoadPlan& plan) {
   out += findings(plan);
   if (plan.best.size() > 1) out += rate_table(plan);
   if (plan.best.size() == 1) out += policy_table(plan, 0);
+  if (plan.best.size() > 1 && has_targets(plan)) out += highest_table(plan);
   out += batch_table(plan);
+  if (!plan.context_tables.empty()) out += context_table(plan);
   out += settings_text(plan.settings);
   return out;
 }

@@ -8,7 +8,9 @@ namespace speclab {
 template <>
 const Typed<AcceptanceModel>& described() {
   static const auto type =
-      choice<AcceptanceModel>({{"i.i.d.", AcceptanceModel::iid}, {"positions", AcceptanceModel::positions}});
+      choice<AcceptanceModel>({{"i.i.d.", AcceptanceModel::iid},
+                               {"positions", AcceptanceModel::positions},
+                               {"replay", AcceptanceModel::replay}});
   return type;
 }
 

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <set>
 #include <span>
+#include <utility>
 
 #include "analysis/statistics/gamma_choice.hpp"
 #include "analysis/statistics/mean_accepted.hpp"
@@ -57,6 +58,10 @@ LogFindings log_findings(const AcceptanceFile& log, const LogFit& fit) {
   return found;
 }
 
+bool reads_text_alone(DraftMethod method) {
+  return method == DraftMethod::draft || method == DraftMethod::ngram;
+}
+
 /// What a choice at the edge of a log, or beyond it, rests on; and what to log next.
 void add_edge_warning(std::vector<std::string>& warnings, const Acceptance& known, int gamma,
                       bool by_positions) {
@@ -96,10 +101,17 @@ std::string bound_sentence(double gain, bool by_positions) {
                            "confidence; where acceptance is i.i.d. it gains nothing.");
 }
 
-std::vector<std::string> advice(double gain, int gamma, bool by_positions, const std::optional<LogFit>& fit) {
+std::vector<std::string> advice(double gain, int gamma, AcceptanceModel by,
+                                const std::optional<LogFit>& fit) {
   std::vector<std::string> sentences{gamma == 0 ? "Decode plainly: drafting costs more than it saves."
-                                                : bound_sentence(gain, by_positions)};
-  if (by_positions) {
+                                                : bound_sentence(gain, by != AcceptanceModel::iid)};
+  if (by == AcceptanceModel::replay) {
+    sentences.emplace_back(
+        "The text has easy and hard stretches, so that rates by position depend on gamma: each gamma is judged by the "
+        "rounds that it would have had along the logged text, which is to be of one sequence after another. "
+        "Drafts of heads (--method eagle, eagle3, mtp, medusa) are judged by positions.");
+  }
+  if (by == AcceptanceModel::positions) {
     sentences.emplace_back(
         "Acceptance differs between positions (or between rounds, of which the easy ones get far): the "
         "i.i.d. formula is off, and gamma is chosen by acceptance as measured at each position.");
@@ -173,11 +185,23 @@ DrafterPlan make_plan(const Drafter& drafter, const PlanSettings& settings) {
   }
   const SpeedupCurve iid = iid_curve(known.alpha, settings.max_gamma, costs, settings.at);
   std::optional<SpeedupCurve> measured;
+  bool by_measured = false;
   if (fit) {
     measured = position_curve(known.log->counts, settings.confidence, settings.max_gamma, costs, settings.at);
+    by_measured = fit->positions_rejected();
+    // Dependent rounds: the text has easy and hard stretches. A head drafts from its own states, so that what
+    // it accepts at a position of the text depends on where its round began.
+    const bool reads_text = !drafter.is_head && reads_text_alone(settings.method);
+    if (fit->rounds_rejected() && reads_text) {
+      SpeedupCurve replay =
+          replay_curve(known.log->rounds, settings.confidence, settings.max_gamma, costs, settings.at);
+      if (replay.last() >= 1) {
+        measured = std::move(replay);
+        by_measured = true;
+      }
+    }
   }
-  const bool by_positions = fit && fit->positions_rejected();
-  const SpeedupCurve& curve = by_positions ? *measured : iid;
+  const SpeedupCurve& curve = by_measured ? *measured : iid;
   const GammaChoice choice = best_of(curve, alpha, costs, settings.at);
   const double best = curve.estimate[at(choice.gamma)];
 
@@ -185,7 +209,7 @@ DrafterPlan make_plan(const Drafter& drafter, const PlanSettings& settings) {
   plan.bounds.guaranteed_speedup = bounds.guaranteed;
   plan.bounds.upper_bound_drafting_free = bounds.drafting_free;
   plan.bounds.upper_bound_drafting_paid = bounds.drafting_paid;
-  if (by_positions) plan.bounds.longest_draft = curve.last();
+  if (by_measured) plan.bounds.longest_draft = curve.last();
   plan.bounds.adaptive_gain = std::max(bounds.drafting_paid / best - 1, 0.0);
 
   plan.device =
@@ -218,11 +242,11 @@ DrafterPlan make_plan(const Drafter& drafter, const PlanSettings& settings) {
                             limit_of(used, gamma)};
   }
   if (known.log) plan.warnings = known.log->warnings;
-  if (known.longest_logged > 0) add_edge_warning(plan.warnings, known, choice.gamma, by_positions);
+  if (known.longest_logged > 0) add_edge_warning(plan.warnings, known, choice.gamma, by_measured);
   plan.gammas = gamma_rows(curve, choice.gamma, drafter, settings);
-  plan.advice = advice(plan.bounds.adaptive_gain, choice.gamma, by_positions, fit);
+  plan.advice = advice(plan.bounds.adaptive_gain, choice.gamma, curve.by, fit);
   if (fit) {
-    const SpeedupCurve& other = by_positions ? iid : *measured;
+    const SpeedupCurve& other = by_measured ? iid : *measured;
     const int gamma = best_of(other, alpha, costs, settings.at).gamma;
     plan.log->other_choice = {other.by, gamma, other.at(gamma)};
   }

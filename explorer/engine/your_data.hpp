@@ -85,7 +85,10 @@ inline void describe_plan(const DrafterPlan& plan, Record& out) {
   out.number("best_gamma", plan.best.gamma);
   interval(out, "best_speedup", plan.best.speedup);
   out.number("tokens_per_target_step", plan.best.tokens_per_target_step);
-  out.text("by", plan.best.by == AcceptanceModel::iid ? "i.i.d." : "positions");
+  const AcceptanceModel by = plan.best.by;
+  out.text("by", by == AcceptanceModel::iid         ? "i.i.d."
+                 : by == AcceptanceModel::positions ? "positions"
+                                                    : "rounds along the logged text");
   out.text("reason", plan.best.reason);
   out.list("near_best", std::vector<int>{plan.best.within_1_percent.low, plan.best.within_1_percent.high});
   out.list("gamma", plan.gammas, &GammaRow::gamma);

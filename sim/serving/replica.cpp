@@ -25,6 +25,8 @@ StepTotals& StepTotals::operator+=(const StepTotals& other) {
   accepted += other.accepted;
   emitted += other.emitted;
   preempted += other.preempted;
+  decoding_steps += other.decoding_steps;
+  switches += other.switches;
   busy_ms += other.busy_ms;
   running_ms += other.running_ms;
   for (std::size_t i = 0; i < ms_by_gamma.size(); ++i) ms_by_gamma[i] += other.ms_by_gamma[i];
@@ -211,7 +213,11 @@ double Replica::begin_step(double now) {
   work.draft_runs = gamma_;
   double ms = options_.time(work);
   if (batch.sequences > 0) {
-    if (any_decoded_ && gamma_ != last_gamma_) ms += options_.switch_ms;
+    if (any_decoded_ && gamma_ != last_gamma_) {
+      ms += options_.switch_ms;
+      ++totals_.switches;
+    }
+    ++totals_.decoding_steps;
     any_decoded_ = true;
     last_gamma_ = gamma_;
     totals_.ms_by_gamma[gamma_] += ms;

@@ -49,6 +49,8 @@ struct StepTotals {
   std::uint64_t accepted = 0;
   std::uint64_t emitted = 0;
   std::uint64_t preempted = 0;
+  std::uint64_t decoding_steps = 0;
+  std::uint64_t switches = 0;  ///< decoding steps whose gamma is not that of the one before
   double busy_ms = 0;
   double running_ms = 0;                                ///< running requests times milliseconds of steps
   std::array<double, longest_draft + 1> ms_by_gamma{};  ///< of steps that decode

@@ -44,7 +44,7 @@ FLOORS = {
     "run": ["support", "format", "recording", "catalog"],
     "results": ["support", "format", "page", "run"],
     "verify": ["support", "format", "page", "catalog", "run", "results"],
-    "studies": ["support", "format", "page", "catalog", "run", "results", "verify"],
+    "studies": ["support", "format", "recording", "page", "catalog", "run", "results", "verify"],
     "advisor": ["support", "format", "recording", "page", "catalog", "run"],
     "bench": ["support", "format", "page", "advisor"],
     "kernel_lab": ["support", "format", "page", "run", "bench"],

@@ -4,12 +4,12 @@
 #include <memory>
 #include <stdexcept>
 
-#include "experiments/advisor/arrival_trace.hpp"
 #include "experiments/advisor/load_plan.hpp"
 #include "experiments/cli/options.hpp"
 #include "experiments/cli/plan/plan_options.hpp"
 #include "experiments/cli/plan/plan_way.hpp"
 #include "experiments/format/config_error.hpp"
+#include "experiments/recording/arrival_trace.hpp"
 #include "experiments/support/csv_reader.hpp"
 #include "experiments/support/machine.hpp"
 #include "experiments/support/progress.hpp"

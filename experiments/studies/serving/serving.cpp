@@ -4,11 +4,14 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <memory>
+#include <numeric>
 #include <utility>
 
 #include "analysis/serving/batch_queue.hpp"
 #include "core/stop.hpp"
 #include "experiments/format/config_error.hpp"
+#include "experiments/recording/arrival_trace.hpp"
 #include "experiments/results/presentation.hpp"
 #include "experiments/run/jobs.hpp"
 #include "experiments/studies/serving/serving_study.hpp"
@@ -90,7 +93,8 @@ GammaByState optimal_table(const Config& config, const AcceptanceLaw& law, const
   if (rounds == nullptr) refuse("give acceptance as a rate or positions");
   if (!section.geometric_output || section.length_variation > 0)
     refuse("\"geometric_output\" is to be true, and \"length_variation\" 0");
-  if (!section.requests_per_second || section.bursts > 1) refuse("arrivals are to be Poisson");
+  if (!section.requests_per_second || section.bursts > 1 || section.trace)
+    refuse("arrivals are to be Poisson");
   if (section.engine.replicas > 1 || section.engine.max_sequences > most_batch)
     refuse(fmt::format("one engine of at most {} sequences", most_batch));
   const BatchQueue queue{.arrivals_per_ms = *section.requests_per_second / 1000,
@@ -110,12 +114,15 @@ GammaByState optimal_table(const Config& config, const AcceptanceLaw& law, const
 
 StepPolicy policy_of(const Config& config, const AcceptanceLaw& law, const StepTime& time) {
   const auto gamma = static_cast<std::uint32_t>(config.gamma);
-  switch (config.section<ServingSection>().policy) {
+  const auto& section = config.section<ServingSection>();
+  switch (section.policy) {
     case StepPolicyName::sglang:
       return EmaTiers::defaults();
     case StepPolicyName::gate: {
       OneWayGate gate;
       gate.gamma = gamma;
+      gate.window = section.gate_window;
+      gate.threshold = section.gate_threshold;
       return gate;
     }
     case StepPolicyName::goodput: {
@@ -139,9 +146,30 @@ Length length_of(double mean, double variation, const char* path) {
   return varied_length(mean, variation);
 }
 
+/// Of a section with a trace.
+RequestStream recorded_stream(const ServingSection& section) {
+  if (section.clients || section.bursts > 1)
+    throw ConfigError("/serving/trace", "a trace has its own arrivals: leave out clients and bursts");
+  if (section.geometric_output || section.length_variation > 0)
+    throw ConfigError("/serving/trace",
+                      "a trace has its own lengths: leave out geometric_output and length_variation");
+  RequestStream stream;
+  try {
+    stream.trace = std::make_shared<const Trace>(read_trace(*section.trace));
+  } catch (const UsageError& error) {
+    throw ConfigError("/serving/trace", error.what());
+  } catch (const ConfigError& error) {
+    throw ConfigError("/serving/trace", fmt::format("{}: {}", *section.trace, error.what()));
+  }
+  const double recorded = trace_rate(*stream.trace);
+  stream.arrivals = TraceArrivals{section.requests_per_second.value_or(recorded) / recorded};
+  return stream;
+}
+
 RequestStream stream_of(const ServingSection& section) {
+  if (section.trace) return recorded_stream(section);
   if (section.requests_per_second.has_value() == section.clients.has_value()) {
-    throw ConfigError("/serving", "give one of requests_per_second and clients");
+    throw ConfigError("/serving", "give one of requests_per_second, clients and trace");
   }
   RequestStream stream;
   stream.prompt = length_of(section.prompt, section.length_variation, "/serving/prompt");
@@ -206,6 +234,7 @@ std::vector<RunNumbers> run_all(const Config& config, const Control& control) {
 struct NamedValue {
   std::string name;
   std::function<double(const RunNumbers& run)> of;
+  bool yes_or_no = false;  ///< 1 or 0 of a run: its mean is a probability
 };
 
 std::vector<NamedValue> numbers_of(const ServingSection& section) {
@@ -241,10 +270,27 @@ std::vector<NamedValue> numbers_of(const ServingSection& section) {
   all.push_back({"utilisation", [replicas = section.engine.replicas](const RunNumbers& run) {
                    return std::min(1.0, run.totals.busy_ms / (run.window_ms * replicas));
                  }});
+  all.push_back({"without drafts", [](const RunNumbers& run) {
+                   const auto& ms = run.totals.ms_by_gamma;
+                   return ms[0] / std::max(std::accumulate(ms.begin(), ms.end(), 0.0), 1e-300);
+                 }});
+  all.push_back(
+      {"stops drafting", [](const RunNumbers& run) { return run.totals.ms_by_gamma[0] > 0 ? 1 : 0; }, true});
+  all.push_back({"switches", [](const RunNumbers& run) {
+                   return 1000 * static_cast<double>(run.totals.switches) /
+                          static_cast<double>(std::max<std::uint64_t>(1, run.totals.decoding_steps));
+                 }});
   all.push_back({"put back", [requests = section.requests](const RunNumbers& run) {
                    return static_cast<double>(run.totals.preempted) / static_cast<double>(requests);
                  }});
   return all;
+}
+
+Interval share_of_runs(const std::vector<RunNumbers>& runs, double confidence,
+                       const std::function<double(const RunNumbers& run)>& holds) {
+  const auto count =
+      std::count_if(runs.begin(), runs.end(), [&](const RunNumbers& run) { return holds(run) > 0; });
+  return *binomial_interval(static_cast<std::uint64_t>(count), runs.size(), confidence);
 }
 
 void check_measured(const ServingSection& section) {
@@ -263,7 +309,8 @@ void describe(const Config& config, const std::vector<RunNumbers>& runs, double 
   for (const NamedValue& value : numbers_of(section)) {
     ServingNumber& number = own.numbers.emplace_back();
     number.name = value.name;
-    number.simulated = over_runs(runs, confidence, value.of);
+    number.simulated =
+        value.yes_or_no ? share_of_runs(runs, confidence, value.of) : over_runs(runs, confidence, value.of);
     for (const auto& [name, measured] : section.measured) {
       if (name == value.name) number.measured = measured;
     }
@@ -298,7 +345,7 @@ const Experiment& serving_experiment() {
       .sections = {"serving"},
       .prepare = prepare_serving,
       // Of every cell.
-      .intervals = [](const Config&) { return 22; },
+      .intervals = [](const Config&) { return 25; },
       .own_key = "serving",
       .own_result = described<ServingResult>().type,
       .presentation = presented({.tables = serving_tables,

@@ -57,6 +57,7 @@ struct EngineSection {
 struct ServingSection {
   std::optional<double> requests_per_second;
   std::optional<std::uint32_t> clients;
+  std::optional<std::string> trace;  ///< a file of requests
   double bursts = 1;
   double burst_seconds = 10;
   double prompt = 512;
@@ -65,6 +66,8 @@ struct ServingSection {
   bool geometric_output = false;
   AcceptanceSection acceptance;
   StepPolicyName policy = StepPolicyName::fixed;
+  std::uint32_t gate_window = 100;  ///< steps
+  double gate_threshold = 1;        ///< accepted tokens a round
   LinearStep cost;
   EngineSection engine;
   std::uint64_t requests = 2000;

@@ -2,12 +2,15 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <fstream>
 #include <string>
 
-#include "experiments/advisor/arrival_trace.hpp"
+#include "analysis/cost/presets.hpp"
+#include "analysis/cost/speculation_cost.hpp"
 #include "experiments/format/config_error.hpp"
+#include "experiments/recording/arrival_trace.hpp"
 #include "tests/sim/temp_file.hpp"
 
 using namespace speclab;
@@ -107,6 +110,70 @@ TEST_CASE("bursts of one mean rate make waits longer, and targets are counted") 
   CHECK_FALSE(point(even, "plain", 0).kept);
   CHECK(point(bursts, "plain", 0).kept->estimate < 1);
   CHECK(point(bursts, "plain", 0).kept->estimate > 0.3);
+}
+
+TEST_CASE("the highest rate that keeps targets does so below it and not above") {
+  LoadQuestion question = small_question();
+  question.targets.tpot_ms = 11.2;
+  question.rates = {10, 40, 70};
+  const LoadPlan plan = *plan_load(question, {});
+  for (const std::string name : {"plain", "γ = 1"}) {
+    CAPTURE(name);
+    const auto policy = std::find_if(plan.policies.begin(), plan.policies.end(),
+                                     [&](const LoadPolicy& one) { return one.name == name; });
+    REQUIRE(policy->highest);
+    CHECK(policy->highest->high < policy->capacity);
+    // The same runs, at rates near it: of one rate nothing is searched for.
+    const auto kept_at = [&](double rate) {
+      LoadQuestion near = question;
+      near.rates = {rate};
+      const LoadPlan there = *plan_load(near, {});
+      CHECK_FALSE(there.policies.front().highest);
+      return point(there, name, 0).kept->estimate;
+    };
+    CHECK(kept_at(0.93 * policy->highest->low) > 0.95);
+    CHECK(kept_at(1.07 * policy->highest->high) < 0.95);
+  }
+  CHECK(terminal(load_text(plan)).find("The highest rate at which 95% of requests keep the targets") !=
+        std::string::npos);
+  question.targets.tpot_ms = 1;  // less than a step takes
+  const LoadPlan none = *plan_load(question, {});
+  CHECK_FALSE(none.policies.front().highest);
+}
+
+TEST_CASE("the table by batch and context has the best gamma of each context") {
+  LoadQuestion question = small_question();
+  CHECK(plan_load(question, {})->context_tables.empty());  // these costs do not depend on contexts
+  const auto named = [](const auto& presets, const std::string& name) {
+    return *std::find_if(presets.begin(), presets.end(), [&](const auto& one) { return one.name == name; });
+  };
+  Machine machine;
+  machine.device = named(device_presets(), "h100-sxm");
+  question.costs = {RooflineCost{machine, named(model_presets(), "llama-3.1-8b")},
+                    RooflineCost{machine, named(model_presets(), "llama-3.2-1b")}};
+  question.alpha = 0.6;
+  question.stream.prompt = FixedLength{500};
+  question.stream.output = FixedLength{254};
+  question.max_gamma = 8;
+  question.max_sequences = 256;
+  question.rates = {0.1};
+  question.requests = 10;
+  question.runs = 2;
+  const LoadPlan plan = *plan_load(question, {});
+  REQUIRE(plan.context_tables.size() > 1);
+  constexpr double mean = 500 + 254 / 2.0;
+  const std::vector<double> tokens = iid_tokens(0.6, question.max_gamma);
+  for (const double share : {.25, .5, 1., 2., 4.}) {
+    CAPTURE(share);
+    const auto wanted = gamma_by_batch(tokens, question.costs, share * mean, 256);
+    const auto found = std::find_if(
+        plan.context_tables.begin(), plan.context_tables.end(),
+        [&](const ContextTable& one) { return one.context == 0 || share * mean <= one.context; });
+    REQUIRE(found != plan.context_tables.end());
+    REQUIRE(found->rows.size() == wanted.size());
+    for (std::size_t i = 0; i < wanted.size(); ++i) CHECK(found->rows[i].same_row(wanted[i]));
+  }
+  CHECK(plan.context_tables.back().context == 0);
 }
 
 TEST_CASE("traces are read in their published forms") {

@@ -3,10 +3,15 @@
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
+#include <cmath>
+#include <numeric>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "tests/experiments/config_error_of.hpp"
 #include "tests/experiments/run_of.hpp"
+#include "tests/sim/temp_file.hpp"
 
 using namespace speclab;
 
@@ -107,9 +112,71 @@ TEST_CASE("no policy is better than the solved one, which goodput comes near") {
   CHECK(latency("goodput").estimate < 1.03 * best.estimate);
 }
 
+TEST_CASE("a recorded trace is played as it was recorded, or at a rate") {
+  // Steps of 4 ms each: a prompt of 100 tokens, and then one token, ten times. Arrivals 100 ms apart meet an
+  // idle server; 20 ms apart a second request joins the first after half of its steps.
+  const TempFile trace("0,100,11\n0.1,100,11\n0.2,100,1\n");
+  const auto played = [&](const std::string& more) {
+    Json config = served_config(fmt::format(
+        R"({{"gamma": 0, "serving": {{"clients": null, "trace": "{}", "requests": 3, "cost": {{"step": 4, "position": 0, "prompt_token": 0}}}}}})",
+        trace.path().string()));
+    config.merge_patch(parse_json(more));
+    return served_cell(config);
+  };
+  const CellResult idle = played("{}");
+  CHECK(number(idle, "latency mean").simulated.estimate == doctest::Approx((44 + 44 + 4) / 3.0));
+  CHECK(number(idle, "TTFT p95").simulated.estimate == doctest::Approx(4));
+  CHECK(number(idle, "latency mean").simulated.half_width() < 1e-9);
+  // Ten a second as recorded; at fifty the second arrives at 20 ms, as a step ends, and the third at 40.
+  const CellResult fast = played(R"({"serving": {"requests_per_second": 50}})");
+  CHECK(number(fast, "latency mean").simulated.estimate == doctest::Approx((44 + 44 + 4) / 3.0));
+  CHECK(number(fast, "running").simulated.estimate > 1.3);
+  for (const char* bad :
+       {R"({"serving": {"clients": 2}})", R"({"serving": {"bursts": 2}})",
+        R"({"serving": {"length_variation": 1}})", R"({"serving": {"trace": "nowhere.csv"}})"}) {
+    CAPTURE(bad);
+    CHECK(config_error_of([&] { played(bad); }).starts_with("/serving/trace: "));
+  }
+}
+
+TEST_CASE("a gate shuts by chance as often as the sum of its window falls below the threshold") {
+  // One sequence, three drafted tokens, .6: 1.176 accepted a round on average. The gate shuts when the last
+  // 20 rounds have fewer than 15.
+  const double one = [] {
+    std::vector<double> sums{1};
+    const double a = 0.6;
+    const double law[]{1 - a, a * (1 - a), a * a * (1 - a), a * a * a};
+    for (int round = 0; round < 20; ++round) {
+      std::vector<double> next(sums.size() + 3);
+      for (std::size_t i = 0; i < sums.size(); ++i)
+        for (std::size_t k = 0; k < 4; ++k) next[i + k] += sums[i] * law[k];
+      sums = std::move(next);
+    }
+    return std::accumulate(sums.begin(), sums.begin() + 15, 0.0);
+  }();
+  // 60 requests of one client, each of about 30 rounds.
+  const auto shut = [&](double threshold) {
+    return number(
+               served_cell(served_config(fmt::format(
+                   R"({{"alpha": 0.6, "serving": {{"clients": 1, "output": 66, "requests": 60, "runs": 400, "policy": "gate",
+              "gate_window": 20, "gate_threshold": {}}}}})",
+                   threshold))),
+               "stops drafting")
+        .simulated;
+  };
+  // A window of its own rounds every 20 of at least 1,100, and at most every round of 2,600. Null: the gate
+  // is what it is said to be; an interval that holds with .95 and seeds that are fixed.
+  const Interval found = shut(0.75);
+  CHECK(found.high >= 1 - std::pow(1 - one, 1100.0 / 20));
+  CHECK(found.low <= std::min(1.0, 2600 * one));
+  CHECK(found.estimate > 0);
+  // Planted: another threshold.
+  CHECK(shut(0.4).high < 1 - std::pow(1 - one, 1100.0 / 20));
+}
+
 TEST_CASE("what cannot be served is refused, with its path") {
   CHECK(refused(R"({"serving": {"requests_per_second": 4}})") ==
-        "/serving: give one of requests_per_second and clients");
+        "/serving: give one of requests_per_second, clients and trace");
   CHECK(refused(R"({"alpha": null})").starts_with("/alpha: missing"));
   CHECK(refused(R"({"serving": {"acceptance": {"rate": 0.5, "mean": 1}}})")
             .starts_with("/serving/acceptance: give one"));

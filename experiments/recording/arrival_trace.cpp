@@ -1,4 +1,4 @@
-#include "experiments/advisor/arrival_trace.hpp"
+#include "experiments/recording/arrival_trace.hpp"
 
 #include <fmt/format.h>
 

@@ -1,0 +1,158 @@
+#include "experiments/advisor/load_policies.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <numbers>
+#include <utility>
+
+#include "analysis/cost/device_speed.hpp"
+
+namespace speclab {
+
+namespace {
+
+constexpr double ms_of_a_second = 1e3;
+
+AcceptanceLaw acceptance_of(const LoadQuestion& question) {
+  if (question.alpha_spread == 0) return iid_law(question.alpha);
+  return beta_law(question.alpha, question.alpha_spread);
+}
+
+double mean_of(const Length& length) {
+  if (const auto* fixed = std::get_if<FixedLength>(&length)) return fixed->tokens;
+  if (const auto* geometric = std::get_if<GeometricLength>(&length)) return geometric->mean;
+  return std::get<LogNormalLength>(length).mean;
+}
+
+GammaTable table_of(const std::vector<ContextTable>& tables) {
+  GammaTable all;
+  for (const ContextTable& table : tables) {
+    for (const BatchRange& range : table.rows) {
+      all.rows.push_back(
+          {static_cast<std::uint32_t>(range.last), table.context, static_cast<std::uint32_t>(range.gamma)});
+    }
+  }
+  return all;
+}
+
+}  // namespace
+
+double mean_context(const RequestStream& stream) {
+  if (stream.trace) {
+    double sum = 0;
+    for (const Request& request : *stream.trace) sum += request.prompt + request.output / 2.0;
+    return sum / static_cast<double>(stream.trace->size());
+  }
+  return mean_of(stream.prompt) + mean_of(stream.output) / 2;
+}
+
+std::uint64_t cache_of(const LoadQuestion& question, bool drafts) {
+  if (question.cache_tokens != 0) return question.cache_tokens;
+  CostPair costs = question.costs;
+  if (!drafts) costs.draft = ConstantCost{0};
+  const double context = mean_context(question.stream);
+  const auto memory = device_memory(costs, {1, context}, question.memory_share);
+  if (!memory || !memory->largest_batch) return 0;
+  return static_cast<std::uint64_t>(std::max(0.0, *memory->largest_batch) * context);
+}
+
+ServerOptions load_server(const LoadQuestion& question, const LoadCandidate& candidate) {
+  ServerOptions server;
+  server.replicas = question.replicas;
+  server.policy = candidate.policy;
+  server.acceptance = acceptance_of(question);
+  EngineOptions& engine = server.engine;
+  engine.max_sequences = question.max_sequences;
+  engine.step_tokens = question.step_tokens;
+  engine.cache_blocks = cache_of(question, candidate.drafts) / engine.block_tokens;
+  CostPair costs = question.costs;
+  StepExtras extras = question.extras;
+  if (!candidate.drafts) costs.draft = ConstantCost{0};
+  if (!candidate.drafts || !candidate.engine) extras.draft_follows = false;
+  engine.time = step_time(costs, extras);
+  return server;
+}
+
+std::vector<BatchRange> batch_table(const LoadQuestion& question, double context) {
+  return gamma_by_batch(iid_tokens(question.alpha, question.max_gamma), question.costs, context,
+                        static_cast<int>(question.max_sequences));
+}
+
+std::vector<ContextTable> context_tables(const LoadQuestion& question) {
+  const double mean = mean_context(question.stream);
+  std::vector<ContextTable> tables;
+  for (const double share : {.25, .5, 1., 2., 4.}) {
+    ContextTable table{std::numbers::sqrt2 * share * mean, batch_table(question, share * mean)};
+    if (!tables.empty() &&
+        std::equal(table.rows.begin(), table.rows.end(), tables.back().rows.begin(), tables.back().rows.end(),
+                   [](const BatchRange& a, const BatchRange& b) { return a.same_row(b); })) {
+      tables.back().context = table.context;
+    } else {
+      tables.push_back(std::move(table));
+    }
+  }
+  tables.back().context = 0;
+  return tables;
+}
+
+std::vector<LoadCandidate> load_candidates(const LoadQuestion& question,
+                                           const std::vector<BatchRange>& by_batch,
+                                           const std::vector<ContextTable>& tables) {
+  std::vector<LoadCandidate> candidates;
+  candidates.push_back({"plain", "no draft model", FixedGamma{0}, false});
+  for (const int gamma : {1, 2, 3, 4, 5, 6, 8, 12, 16}) {
+    if (gamma > question.max_gamma) break;
+    candidates.push_back({fmt::format("γ = {}", gamma), "at every batch",
+                          FixedGamma{static_cast<std::uint32_t>(gamma)}, true, true, true});
+  }
+  const StepTime time = step_time(question.costs, question.extras);
+  const auto most = static_cast<std::uint32_t>(question.max_gamma);
+  candidates.push_back({"table by batch", "the γ of each batch below, with a draft run where it is 0",
+                        table_of({{0, by_batch}})});
+  if (tables.size() > 1) {
+    candidates.push_back(
+        {"table by batch and context", "the γ of each batch and mean context below", table_of(tables)});
+  }
+  candidates.push_back(
+      {"SGLang's steps", "its default slots by batch, moved by what is accepted", EmaTiers::defaults()});
+  candidates.push_back({"goodput", "the γ of the most expected tokens a millisecond, α as it is seen",
+                        GoodputGamma{.most = most, .time = time}});
+  candidates.push_back(
+      {"clairvoyant",
+       "knows what each request will accept, and drafts for the fastest next step; no engine can",
+       Clairvoyant{most, step_time(question.costs, {question.extras.step_ms, false})}, true, false});
+  return candidates;
+}
+
+RequestStream load_stream(const LoadQuestion& question, double rate) {
+  RequestStream stream = question.stream;
+  if (stream.trace) {
+    stream.arrivals = TraceArrivals{rate / trace_rate(*stream.trace)};
+  } else {
+    stream.arrivals = bursty_arrivals(rate, question.burst_factor, question.burst_seconds);
+  }
+  return stream;
+}
+
+LoadSize load_size(const LoadQuestion& question, double rate) {
+  constexpr std::uint64_t usual = 1000;
+  constexpr double turns = 10;
+  std::uint64_t measured = question.requests.value_or(usual);
+  // A phase between bursts lasts four times as long.
+  if (!question.requests && question.burst_factor > 1)
+    measured = std::max(measured, static_cast<std::uint64_t>(turns * 5 * question.burst_seconds * rate));
+  return {measured, measured / 5, measured / 10};
+}
+
+double load_capacity(const LoadQuestion& question, const ServerOptions& server, const Control& control) {
+  RequestStream stream = question.stream;
+  const std::uint32_t clients = 2 * question.max_sequences * question.replicas;
+  stream.arrivals = ClosedLoop{clients};
+  const std::uint64_t settled = 2 * std::uint64_t{clients};
+  const ServingRun run = serve(server, stream, {2 * settled, settled, settled}, question.seed, control);
+  if (run.stopped) return 0;
+  return 2 * static_cast<double>(settled) / run.window_ms * ms_of_a_second;
+}
+
+}  // namespace speclab

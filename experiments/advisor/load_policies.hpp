@@ -1,0 +1,46 @@
+// The policies that `speclab plan load` compares, and the server that each runs on.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "experiments/advisor/load_plan.hpp"
+#include "sim/serving/serving.hpp"
+
+namespace speclab {
+
+/// A policy with what an engine needs for it.
+struct LoadCandidate {
+  std::string name;
+  std::string sentence;
+  StepPolicy policy;
+  bool drafts = true;  ///< false: no draft model is loaded
+  bool engine = true;  ///< false: no engine can do it
+  bool fixed = false;  ///< one gamma above 0
+};
+
+/// Mean tokens of a request's cache: its prompt and half of its output.
+double mean_context(const RequestStream& stream);
+/// Tokens of caches that a replica holds; 0 without bound.
+std::uint64_t cache_of(const LoadQuestion& question, bool drafts);
+/// The best gamma of each batch, as `plan` has it, for contexts of a quarter of the mean to four times the
+/// mean: one table where they agree. The last holds for all longer contexts.
+std::vector<ContextTable> context_tables(const LoadQuestion& question);
+
+/// Plain decoding first. `tables` of context_tables; `by_batch` of the mean context.
+std::vector<LoadCandidate> load_candidates(const LoadQuestion& question,
+                                           const std::vector<BatchRange>& by_batch,
+                                           const std::vector<ContextTable>& tables);
+
+ServerOptions load_server(const LoadQuestion& question, const LoadCandidate& candidate);
+/// The requests of the question at `rate` a second.
+RequestStream load_stream(const LoadQuestion& question, double rate);
+LoadSize load_size(const LoadQuestion& question, double rate);
+/// Requests a second of a server that always has as many waiting as run; 0 when `control` ended it.
+double load_capacity(const LoadQuestion& question, const ServerOptions& server, const Control& control);
+
+/// The best gamma of each batch for this context.
+std::vector<BatchRange> batch_table(const LoadQuestion& question, double context);
+
+}  // namespace speclab

@@ -1,0 +1,58 @@
+#!/usr/bin/env python3
+"""llama.cpp's server in this process, with one thread for a model, under load beside the simulator; load.py says what is done.
+
+usage: build/engines/llama_cpp/bin/python scripts/serving/by_llama_cpp.py --speclab build/release/bin/speclab
+
+Needs xllamacpp (scripts/engines/install.sh llama_cpp) and an idle machine: about six minutes.
+"""
+import importlib.metadata
+import time
+
+import load
+import xllamacpp
+
+SETTING = load.Setting(
+    name="llama_cpp", gamma=3,
+    server=f"llama.cpp's server (xllamacpp {importlib.metadata.version('xllamacpp')}), 8 slots and one thread, with configs/neural/target.gguf and draft.gguf at temperature 1")
+
+
+class Engine:
+    def __init__(self, gamma):
+        parameters = xllamacpp.CommonParams()
+        parameters.model.path = str(load.SOURCE / "configs/neural/target.gguf")
+        parameters.n_ctx = SETTING.slots * 512
+        parameters.n_parallel = SETTING.slots
+        parameters.cpuparams.n_threads = 1
+        parameters.verbosity = 0
+        parameters.cache_prompt = False
+        if gamma > 0:
+            parameters.speculative.types = [xllamacpp.common_speculative_type.COMMON_SPECULATIVE_TYPE_DRAFT_SIMPLE]
+            draft = parameters.speculative.draft
+            draft.mparams.path = str(load.SOURCE / "configs/neural/draft.gguf")
+            draft.cpuparams.n_threads = 1
+            draft.n_max, draft.p_min, draft.probabilistic = gamma, 0.0, True
+        self.server = xllamacpp.Server(parameters)
+
+    def prompt_tokens(self, text):
+        return self.complete(text, 1, 1)[1]["prompt_n"]
+
+    def complete(self, text, seed, output):
+        times, counts = [], {}
+
+        def take(chunk):
+            counts.update(chunk.get("timings", {}))
+            if chunk["choices"][0].get("finish_reason") is None:
+                times.append(time.perf_counter())
+
+        self.server.handle_completions(
+            {"prompt": text, "n_predict": output, "temperature": 1.0, "samplers": ["temperature"], "seed": seed, "ignore_eos": True,
+             "cache_prompt": False, "stream": True}, take)
+        return times, counts
+
+    def answer(self, text, seed, output):
+        times, counts = self.complete(text, seed, output)
+        # Every round emits one token that was not drafted; the first token comes from the prompt.
+        return load.Answer(times, output - 1 - counts.get("draft_n_accepted", 0))
+
+
+load.main(SETTING, Engine)
