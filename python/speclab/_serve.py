@@ -21,9 +21,10 @@ class LoadPlan(Findings):
 
         rows = []
         for policy in self["policies"]:
+            same = {name: policy[name] for name in ("capacity", "highest") if name in policy}
             for point in policy["points"]:
-                row = {"policy": policy["name"], "engine": policy["engine"], "capacity": policy["capacity"]}
-                for name, value in point.items():
+                row = {"policy": policy["name"], "engine": policy["engine"]}
+                for name, value in (same | point).items():
                     if isinstance(value, dict):
                         row[name] = value["value"]
                         row[f"{name}_low"], row[f"{name}_high"] = value["low"], value["high"]

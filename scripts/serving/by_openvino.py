@@ -17,8 +17,8 @@ import load
 import openvino_genai
 
 SETTING = load.Setting(
-    name="openvino", gamma=3,
-    server=f"OpenVINO GenAI {importlib.metadata.version('openvino-genai')}, 8 sequences and one thread, with configs/neural/target.gguf and draft.gguf at temperature 1")
+    name="openvino", gamma=3, slots=64, clients=(1, 2, 4, 8, 16, 32),
+    server=f"OpenVINO GenAI {importlib.metadata.version('openvino-genai')}, one thread, with configs/neural/target.gguf and draft.gguf at temperature 1")
 ONE_THREAD = {"INFERENCE_NUM_THREADS": 1}
 
 
@@ -40,7 +40,7 @@ class Engine:
         self.gamma = gamma
         draft = {"draft_model": openvino_genai.draft_model(converted("draft"), "CPU", **ONE_THREAD)} if gamma else {}
         scheduler = openvino_genai.SchedulerConfig()
-        scheduler.cache_size, scheduler.max_num_seqs = 1, SETTING.slots
+        scheduler.cache_size, scheduler.max_num_seqs = 2, SETTING.slots
         self.pipeline = openvino_genai.ContinuousBatchingPipeline(converted("target"), scheduler, "CPU", ONE_THREAD | draft)
         self.asked = queue.Queue()
         threading.Thread(target=self.serve, daemon=True).start()
