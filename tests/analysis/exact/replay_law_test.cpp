@@ -25,7 +25,8 @@ const TableModel target(4, 1, {.5, .4, .05, .05, .4, .5, .05, .05, .05, .05, .5,
 const TableModel draft(4, 1, {.5, .4, .05, .05, .4, .5, .05, .05, .4, .4, .1, .1, .4, .4, .1, .1});
 
 double exact_tokens(int gamma) {
-  ChainBuilder builder(1, {{0}}, {});
+  const std::vector<std::vector<Token>> prompts{{0}};
+  ChainBuilder builder(1, prompts, {});
   std::vector<double> scratch;
   PositionDistribution distribution;
   while (builder.unfinished()) {
@@ -58,21 +59,21 @@ std::vector<LoggedRound> logged(const Rule& rule, int gamma, std::uint32_t round
 }  // namespace
 
 TEST_CASE("a log of seven drafted tokens has the exact tokens a round of every shorter draft") {
-  // Null: the mean of replayed rounds is exact, 100,000 logged rounds; standard errors are below .004. Planted: rates by position.
-  const std::vector<LoggedRound> log = logged(TokenRule{}, 7, 100000);
+  // Null: the mean of replayed rounds is exact, 300,000 logged rounds; standard errors are below .003 of the
+  // mean. Planted: rates by position.
+  const std::vector<LoggedRound> log = logged(TokenRule{}, 7, 300000);
   const ReplayedTokens replay = replayed_tokens(log, 0.95);
   const PositionalTokens positions = positional_tokens(count_positions(log), 0.95);
   for (int gamma = 1; gamma <= 7; ++gamma) {
     CAPTURE(gamma);
     const auto at = static_cast<std::size_t>(gamma);
     CHECK(replay.tokens[at] == doctest::Approx(exact_tokens(gamma)).epsilon(0.012));
-    if (gamma <= 4) CHECK(std::abs(positions.tokens[at] / exact_tokens(gamma) - 1) > 0.03);
+    if (gamma <= 4) CHECK(positions.tokens[at] < 0.95 * exact_tokens(gamma));
   }
 }
 
 TEST_CASE("rounds of block verification are not those of one text") {
   // It accepts a token for what follows it, so that shorter drafts would have accepted others.
   const ReplayedTokens replay = replayed_tokens(logged(BlockRule{}, 7, 100000), 0.95);
-  MESSAGE(replay.tokens[1] << " " << exact_tokens(1));
-  CHECK(std::abs(replay.tokens[1] / exact_tokens(1) - 1) > 0.01);
+  CHECK(replay.tokens[4] > 1.02 * exact_tokens(4));
 }

@@ -12,6 +12,7 @@
 #include "analysis/theory/theorems.hpp"
 #include "experiments/advisor/presets.hpp"
 #include "experiments/format/config_error.hpp"
+#include "sim/serving/acceptance_law.hpp"
 #include "tests/sim/temp_file.hpp"
 
 using namespace speclab;
@@ -140,6 +141,37 @@ TEST_CASE("a log whose acceptance decays is planned by its positions, a geometri
   CHECK_FALSE(geometric.log->iid_rejected);
   CHECK(geometric.best.gamma == *optimal_gamma(0.7, 0.02).gamma);
   CHECK_FALSE(geometric.bounds.longest_draft);
+}
+
+TEST_CASE("rounds that depend on one another are planned along the text, but of heads by positions") {
+  const AcceptanceDraws draws(TextLaw{{0.97, 0.35}, {0.08, 0.15}}, 3);
+  RequestAcceptance own = draws.begin(0);
+  std::string text = "drafted,accepted\n";
+  for (std::uint32_t i = 0; i < 20000; ++i) {
+    const std::uint32_t accepted = draws.accepted(own, 0, i, 7, 1);
+    draws.advance(own, 0, accepted + 1);
+    text += "7," + std::to_string(accepted) + "\n";
+  }
+  Drafter drafter = given(0, 0.1);
+  drafter.acceptance = logged_acceptance(read_acceptance(TempFile(text).path()), 0.95);
+  const auto three = [](const DrafterPlan& plan) {
+    return std::find_if(plan.gammas.begin(), plan.gammas.end(),
+                        [](const GammaRow& row) { return row.gamma == 3; })
+        ->tokens_per_target_step;
+  };
+  const DrafterPlan plan = make_plan(drafter, {});
+  CHECK(plan.best.by == AcceptanceModel::replay);
+  const double wanted = 1 + mean_accepted(TextLaw{{0.97, 0.35}, {0.08, 0.15}}, 3);
+  CHECK(three(plan) == doctest::Approx(wanted).epsilon(0.02));
+  CHECK(terminal(plan_text(plan)).find("along the logged text") != std::string::npos);
+  // By positions of the same log it is more than 5% less.
+  PlanSettings heads;
+  heads.method = DraftMethod::eagle3;
+  const DrafterPlan by_positions = make_plan(drafter, heads);
+  CHECK(by_positions.best.by == AcceptanceModel::positions);
+  CHECK(three(by_positions) < 0.95 * wanted);
+  // What knows each round drafts no more than it accepts: the bound is above every gamma's speedup.
+  CHECK(plan.bounds.upper_bound_drafting_paid > plan.best.speedup.estimate);
 }
 
 TEST_CASE("a plan on a device: costs, batches, memory") {
