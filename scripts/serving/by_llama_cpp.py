@@ -18,7 +18,8 @@ if SMOLLM2:
     del sys.argv[1]
 TARGET, DRAFT = ("data/smollm2-135m.gguf", "data/smollm2-without-13-15.gguf") if SMOLLM2 else ("configs/neural/target.gguf", "configs/neural/draft.gguf")
 SERVER = f"llama.cpp's server (xllamacpp {importlib.metadata.version('xllamacpp')}), one thread, with {TARGET} and {DRAFT} at temperature 1"
-SETTING = (load.Setting(name="llama_cpp_smollm2", server=SERVER, gamma=2, slots=4, clients=(1, 2, 4), output=24, requests=100) if SMOLLM2
+SETTING = (load.Setting(name="llama_cpp_smollm2", server=SERVER, gamma=2, slots=4, clients=(1, 2, 4), output=16, requests=40, idle_gap=1, calls=6,
+                        passes=3, all_rates=False) if SMOLLM2
            else load.Setting(name="llama_cpp", server=SERVER, gamma=3))
 
 

@@ -32,10 +32,9 @@ import time
 
 SOURCE = pathlib.Path(__file__).resolve().parents[2]
 TEXT = (SOURCE / "data/austen.txt").read_text()
-PASSES, CHUNK = 5, 100
+CHUNK = 100
 PAUSE = 20  # between chunks of requests, in mean times between arrivals: all are answered by then
 LOADS = ((0.25, False), (0.5, False), (0.7, False), (0.4, True))  # share of the capacity, in bursts
-IDLE_GAP = 0.15  # seconds between requests to an idle server
 
 
 @dataclasses.dataclass
@@ -160,25 +159,25 @@ def keep_cores_busy():
 
 def reference(engine, setting):
     """Milliseconds of a request of one client."""
-    return 1e3 * closed_loop(engine, 1, 24, setting)[1]
+    return 1e3 * closed_loop(engine, 1, setting.calls, setting)[1]
 
 
 def calibrated(engines, setting, prompt):
     """A Calibration for each engine, and the plain engine's reference."""
     for engine in engines.values():
-        closed_loop(engine, 2, 16, setting)  # warms up
+        closed_loop(engine, 2, setting.calls, setting)  # warms up
     texts = [setting.characters * share // 2 for share in (1, 2, 4, 8)]
     tokens = [statistics.mean(engines[0].prompt_tokens(text_of(request, characters)) for request in range(8)) for characters in texts]
     passes = {gamma: [] for gamma in engines}
     references = []
     # In turn, so that what disturbs the machine for a second disturbs one pass and not one point.
-    for _ in range(PASSES):
+    for _ in range(setting.passes):
         for gamma, engine in engines.items():
             references.append(reference(engines[0], setting))
-            ttft = [statistics.mean(answer.ttft() for answer in closed_loop(engine, 1, 8, setting, characters)[0]) for characters in texts]
+            ttft = [statistics.mean(answer.ttft() for answer in closed_loop(engine, 1, setting.calls // 3, setting, characters)[0]) for characters in texts]
             # A first token after a pause comes later than one right after an answer.
-            idle = statistics.mean(answer.ttft() for answer in open_loop(engine, 0, [IDLE_GAP * i for i in range(12)], setting, 1))
-            steps = [closed_loop(engine, clients, max(16, 4 * clients), setting) for clients in setting.clients]
+            idle = statistics.mean(answer.ttft() for answer in open_loop(engine, 0, [setting.idle_gap * i for i in range(setting.calls // 2)], setting, 1))
+            steps = [closed_loop(engine, clients, max(setting.calls, 4 * clients), setting) for clients in setting.clients]
             passes[gamma].append((references[-1], ttft, idle, [(statistics.mean(answer.rounds for answer in answers), 1e3 * seconds) for answers, seconds in steps]))
     usual = statistics.median(references)
     print(f"reference {usual:.2f} ms, from {min(references):.2f} to {max(references):.2f}", file=sys.stderr)
@@ -200,7 +199,7 @@ def calibration(gamma, passes, tokens, setting, prompt):
         step, sequence = 0.0, sum(a * b for a, b in points) / sum(a * a for a, _ in points)
     first = statistics.median(clock * idle for clock, _, idle, _ in passes)
     accepted = (setting.output - 1) / statistics.mean(rounds for *_, steps in passes for rounds, _ in steps) - 1
-    print(f"γ = {gamma}: a step of so many sequences takes ms (largest less least of {PASSES}, over the median): "
+    print(f"γ = {gamma}: a step of so many sequences takes ms (largest less least of {setting.passes}, over the median): "
           f"{', '.join(f'{a:.1f} {b:.3f} ({100 * c:.0f}%)' for (a, b), c in zip(points, spread))}; "
           f"TTFT of an idle server {first:.2f}, {per_token:.4f} a token of a prompt; accepted {accepted:.3f} a round", file=sys.stderr)
     return Calibration(step, sequence, per_token, max(0.0, first - step - prompt * per_token), accepted)
@@ -227,6 +226,10 @@ class Setting:
     characters: int = 100  #: of a prompt
     output: int = 64  #: tokens
     requests: int = 300  #: of each cell under load
+    idle_gap: float = 0.15  #: seconds between requests to an idle server
+    calls: int = 24  #: requests of one client in a measurement of the calibration
+    passes: int = 5  #: of the calibration
+    all_rates: bool = True  #: plain decoding at the rates of speculation, too
 
 
 def rate_of(times):
@@ -237,7 +240,7 @@ def config_of(setting, calibrations, prompt, times, traces):
     cases = []
     for share, bursts in LOADS:
         for gamma, found in calibrations.items():
-            for of in calibrations.values() if gamma == 0 else [found]:
+            for of in calibrations.values() if gamma == 0 and setting.all_rates else [found]:
                 rate = float(f"{share * of.capacity(setting, prompt):.3g}")
                 if rate > 0.85 * found.capacity(setting, prompt):
                     continue  # would fall behind without end
