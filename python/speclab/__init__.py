@@ -4,7 +4,7 @@
   names, on dicts;
 - your own rule, drafter or gamma policy: `prove`, `compare_rules`, `simulate` take functions in their places;
 - your own arrays: `alpha`, `alpha_from_logprobs`, `verify`, `simulate`, `sample`;
-- your own sampler: `check`, `check_sampler`;
+- your own sampler: `check`, `check_sampler`; a serving engine: `audit`;
 - a server under load: `serve`;
 - models of Hugging Face: `hf.record`, `hf.check_generate`.
 
@@ -35,16 +35,22 @@ from ._theory import (
     predict,
     speedup,
 )
+from .engines._audit import audit
+from .engines._process import EngineError
+from .engines._results import Audit, AuditedSetting
 from . import hf
 
 __version__: str = _core.version
 
 __all__ = [
+    "Audit",
+    "AuditedSetting",
     "CheckResult",
     "ConfigError",
     "Counterexample",
     "Deviation",
     "Drafter",
+    "EngineError",
     "Findings",
     "Interval",
     "LoadPlan",
@@ -61,6 +67,7 @@ __all__ = [
     "alpha",
     "alpha_from_drafted",
     "alpha_from_logprobs",
+    "audit",
     "check",
     "check_sampler",
     "compare",

@@ -3,7 +3,7 @@
 
 usage: build/engines/llama_cpp/bin/python scripts/serving/by_llama_cpp.py --speclab build/release/bin/speclab
 
-Needs xllamacpp (scripts/engines/install.sh llama_cpp) and an idle machine: about six minutes.
+Needs xllamacpp (scripts/engines.sh llama_cpp) and an idle machine: about six minutes.
 """
 import importlib.metadata
 import time
