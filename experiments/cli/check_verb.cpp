@@ -35,13 +35,7 @@ std::optional<EqualityResult> check_config(const Config& config, const std::stri
   if (samples_file.empty()) return test_equality(setup, config.gamma, settings, control);
   const std::vector<Token> samples =
       read_samples(samples_file, static_cast<std::size_t>(settings.tokens), setup.target.vocab());
-  auto result = test_samples(setup, settings, samples, control);
-  if (result && result->different) {
-    result->diagnosis = diagnose(setup, config.gamma, settings.tokens, samples, control);
-  } else if (result) {
-    result->unseen_faults = unseen_faults(setup, config.gamma, settings.tokens, control);
-  }
-  return result;
+  return test_and_diagnose(setup, config.gamma, settings, samples, control);
 }
 
 int check_main(const Values& values) {

@@ -16,6 +16,7 @@ void bind_proofs(nb::module_& module);
 void bind_simulation(nb::module_& module);
 void bind_verification(nb::module_& module);
 void bind_tests(nb::module_& module);
+void bind_engines(nb::module_& module);
 void bind_theory(nb::module_& module);
 void bind_plans(nb::module_& module);
 void bind_recordings(nb::module_& module);

@@ -14,6 +14,7 @@ NB_MODULE(_core, module) {
   bind_simulation(module);
   bind_verification(module);
   bind_tests(module);
+  bind_engines(module);
   bind_theory(module);
   bind_plans(module);
   bind_recordings(module);

@@ -4,7 +4,7 @@
   names, on dicts;
 - your own rule, drafter or gamma policy: `prove`, `compare_rules`, `simulate` take functions in their places;
 - your own arrays: `alpha`, `alpha_from_logprobs`, `verify`, `simulate`, `sample`;
-- your own sampler: `check`, `check_sampler`; at temperature 0 `greedy_check`, `greedy_rounds`, `flips`;
+- your own sampler: `check`, `check_sampler`; at temperature 0 `greedy_check`, `greedy_rounds`, `flips`; a serving engine: `audit`;
 - a server under load: `serve`; how its draft should sample: `draft_sampling`;
 - models of Hugging Face: `hf.record`, `hf.check_generate`.
 
@@ -37,16 +37,22 @@ from ._theory import (
     predict,
     speedup,
 )
+from .engines._audit import audit
+from .engines._process import EngineError
+from .engines._results import Audit, AuditedSetting
 from . import hf
 
 __version__: str = _core.version
 
 __all__ = [
+    "Audit",
+    "AuditedSetting",
     "CheckResult",
     "ConfigError",
     "Counterexample",
     "Deviation",
     "Drafter",
+    "EngineError",
     "Findings",
     "Flips",
     "GreedyCheck",
@@ -67,6 +73,7 @@ __all__ = [
     "alpha",
     "alpha_from_drafted",
     "alpha_from_logprobs",
+    "audit",
     "check",
     "check_sampler",
     "compare",

@@ -3,7 +3,7 @@
 
 usage: build/engines/llama_cpp/bin/python scripts/serving/by_llama_cpp.py [smollm2] --speclab build/release/bin/speclab
 
-Needs xllamacpp (scripts/engines/install.sh llama_cpp) and an idle machine: about six minutes with our own pair. With smollm2 about fifteen: SmolLM2-135M
+Needs xllamacpp (scripts/engines.sh llama_cpp) and an idle machine: about six minutes with our own pair. With smollm2 about fifteen: SmolLM2-135M
 drafted by itself without three of its blocks (scripts/setup.sh neural; scripts/cut_layers.py, docs/neural.md).
 """
 import importlib.metadata

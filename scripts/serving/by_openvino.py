@@ -3,7 +3,7 @@
 
 usage: build/engines/openvino/bin/python scripts/serving/by_openvino.py --speclab build/release/bin/speclab
 
-Needs openvino-genai (scripts/engines/install.sh openvino) and an idle machine: about six minutes.
+Needs openvino-genai (scripts/engines.sh openvino) and an idle machine: about six minutes.
 """
 import importlib.metadata
 import pathlib

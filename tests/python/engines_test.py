@@ -1,28 +1,110 @@
-"""Table models for serving engines, and the audit of one of them: llama.cpp, by the package xllamacpp."""
+"""speclab.audit: its tests on an engine in plain Python with planted faults, its errors, and two engines where they are installed."""
 
+import importlib.util
 import json
 import os
 import pathlib
+import re
+import signal
 import struct
 import subprocess
 import sys
+import time
 
 import numpy as np
 import pytest
 
+import speclab
+from speclab import _core
+from speclab._configs import config_text
+from speclab.engines import _acceptance, _audit, _process, _results, engine_of, names
+
 SOURCE = pathlib.Path(os.environ["SPECLAB_SOURCE"])
-SPECLAB = os.environ["SPECLAB_BINARY"]
-CONFIG = SOURCE / "configs/audit_engine.json"
+PAIR = json.loads((SOURCE / "configs/audit_engine.json").read_text())
+TARGET, DRAFT = (np.array(PAIR["models"][side]["rows"], dtype=float) for side in ("target", "draft"))
+TOY = (SOURCE / "tests/python/toy_engine.py").read_text()
 
 
-def script(name, *words):
-    return subprocess.run([sys.executable, "-B", SOURCE / "scripts" / name, *map(str, words)], capture_output=True, text=True)
+def toy(folder, fault=""):
+    """An adapter file with a fault."""
+    file = folder / f"toy_{fault.replace(' ', '_')}.py"
+    file.write_text(TOY.replace('FAULT = ""', f"FAULT = {fault!r}").replace("ROWS = [], []", f"ROWS = {TARGET.tolist()}, {DRAFT.tolist()}"))
+    return str(file)
+
+
+def audited(engine, settings="γ = 3", **options):
+    return speclab.audit(engine, settings=settings, progress=False, **options)
+
+
+def of(result, setting="γ = 3"):
+    return next(one for one in result.settings if one.way and one.setting == setting)
+
+
+def command(*words, **options):
+    return subprocess.run([sys.executable, "-m", "speclab.audit", *map(str, words)], capture_output=True, text=True, **options)
+
+
+# What is measured beside what could be had.
+
+
+@pytest.mark.parametrize("gamma", [1, 2, 3])
+def test_rounds_are_those_of_the_proofs(gamma):
+    """E[tokens] of a round from every token, beside enumeration in fractions and, of block, the linear program."""
+    for scheme, rule in (("Σ p q", "match"), ("Σ min(p, q)", "token"), ("block", "block")):
+        rounds = _acceptance.round_of(scheme, TARGET, DRAFT, gamma)
+        for before in range(len(TARGET)):
+            expected = sum((i + 1) * rounds[i, before].sum() for i in range(gamma + 1))
+            assert expected == pytest.approx(float(speclab.prove(rule, TARGET, DRAFT, gamma=gamma, context=[before]).expected_emitted), abs=1e-12)
+            if scheme == "block":
+                assert expected == pytest.approx(float(speclab.optimum(TARGET, DRAFT, gamma, context=[before]).expected_emitted), abs=1e-9)
+
+
+def test_drafts_of_the_likeliest_token_are_certain_drafts():
+    certain = np.eye(len(DRAFT))[DRAFT.argmax(axis=1)]
+    one, other = (_acceptance.round_of(scheme, TARGET, draft, 3) for scheme, draft in (("p(argmax q)", DRAFT), ("Σ min(p, q)", certain)))
+    assert np.abs(one - other).max() < 1e-15
+
+
+def test_long_texts_have_the_steps_of_the_markov_chain():
+    rounds = _acceptance.round_of("Σ min(p, q)", TARGET, DRAFT, 3)
+    text = str(speclab.exact({**PAIR, "gamma": 3}, simulation=False))
+    exact = float(re.search(r"tokens per target step +[\d.]+ +([\d.]+)", text)[1])
+    values = [_acceptance.tokens_per_step(rounds, TARGET, tokens, 0, True) for tokens in (1000, 2000)]
+    assert 2 * values[1] - values[0] == pytest.approx(exact, abs=1e-5)  # the end of the text costs a constant
+
+
+@pytest.mark.parametrize("options", [{"temperature": 0.7}, {"top_k": 2}, {"top_p": 0.55}, {"temperature": 0.5, "top_k": 2, "top_p": 0.9}])
+def test_filtered_rows_are_the_programs(options):
+    """The statistic of the same samples against rows filtered here, and by the program."""
+    config = {"title": "t", "models": PAIR["models"], "gamma": 3, "check": {"tokens": 3}}
+    rows = _acceptance.filtered(TARGET, **options)
+    samples = np.ascontiguousarray(speclab.sample(rows, None, tokens=3, samples=5000, seed=3).astype(np.int32))
+    filtered = {**config, "models": {**PAIR["models"], "target": {"kind": "table", "rows": rows.tolist()}}}
+    here, program = (json.loads(_core.check_emitted(config_text(one), samples)) for one in (filtered, {**config, "sampling": options}))
+    assert here["pearson"] == pytest.approx(program["pearson"], rel=1e-9) and here["verdict"] == program["verdict"] == "equal"
+
+
+def test_intervals_of_steps_cover():
+    """2,000 ratios of 30 groups: P(coverage below .92) < 1e-6 if it is .95; half as wide they cover .67, and fail."""
+    generator = np.random.default_rng(5)
+    covered = narrow = 0
+    for _ in range(2000):
+        steps = 40 + generator.binomial(60, 0.5, 30)
+        groups = np.stack([np.ones(30), np.zeros(30), np.zeros(30), steps], axis=1).astype(np.int64)
+        found = _acceptance.measured(groups, 192, False)
+        covered += 192 / 70 in found
+        narrow += abs(192 / 70 - found.value) < (found.high - found.value) / 2
+    assert covered > 0.92 * 2000 > narrow
+    assert _acceptance.measured(groups * [1, 1, 1, -1], 192, False) is None
+
+
+# The models.
 
 
 @pytest.fixture(scope="module")
 def models(tmp_path_factory):
     folder = tmp_path_factory.mktemp("models")
-    assert script("table_models.py", CONFIG, folder).returncode == 0
+    assert command("--models", folder).returncode == 0
     return folder
 
 
@@ -37,7 +119,7 @@ def safetensors(file):
 @pytest.mark.parametrize("side", ["target", "draft"])
 def test_rows_of_the_weights_are_the_configs(models, side):
     weights = safetensors(models / side / "model.safetensors")
-    rows = np.array(json.loads(CONFIG.read_text())["models"][side]["rows"], dtype=float)
+    rows = np.array(PAIR["models"][side]["rows"], dtype=float)
     embedding = weights["model.embed_tokens.weight"].astype(float)
     for name, weight in weights.items():
         if "layers" in name and "norm" not in name:
@@ -48,82 +130,234 @@ def test_rows_of_the_weights_are_the_configs(models, side):
     assert np.abs(made / made.sum(axis=1, keepdims=True) - rows / rows.sum(axis=1, keepdims=True)).max() < 1e-6
 
 
-@pytest.mark.parametrize("config", ["first.json", "rules_austen.json"])
+@pytest.mark.parametrize("config", ["first.json", "rules_austen.json", "no_such.json"])
 def test_other_configs_are_refused(config, tmp_path):
-    made = script("table_models.py", SOURCE / "configs" / config, tmp_path / "m")
-    assert made.returncode == 2 and "/models/target" in made.stderr and not (tmp_path / "m").exists()
+    made = command("--models", tmp_path / "m", "--config", SOURCE / "configs" / config)
+    assert made.returncode == 2 and not (tmp_path / "m").exists() and len(made.stderr.splitlines()) == 1
+    assert ("/models/target" if config != "no_such.json" else "no_such.json") in made.stderr
 
 
-def emitted(models, folder, **options):
-    pytest.importorskip("xllamacpp")
-    words = [word for option, value in options.items() for word in ("--" + option.replace("_", "-"), value)]
-    samples = folder / "samples.jsonl"
-    ran = script("engines/by_llama_cpp.py", models, samples, "--sequences", 2000, "--tokens", 8, *words)
-    assert ran.returncode == 0, ran.stderr
-    return samples, json.loads(ran.stdout.splitlines()[-1])
+# An engine in plain Python.
 
 
-def judged(samples, tokens=4):
-    """The verdict, at a false-alarm rate of 1e-6, and the names of the law that fits."""
-    ran = subprocess.run([SPECLAB, "check", str(CONFIG), "--samples", str(samples), "--json", "--set", f"check.tokens={tokens}"],
-                         capture_output=True, text=True)
-    check = json.loads(ran.stdout)
-    fits = [[law["name"], *law.get("also", [])] for law in check.get("diagnosis", []) if law.get("adjusted_p", 0) > 1e-6]
-    return check["verdict"], fits[0] if fits else []
+@pytest.fixture(scope="module")
+def right(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("right")
+    return audited(toy(folder), out=folder / "out"), folder
 
 
-@pytest.mark.parametrize("options", [{"gamma": 0}, {"gamma": 3}, {"gamma": 3, "way": "probabilistic"}])
-def test_llama_cpp_has_the_targets_distribution(models, tmp_path, options):
-    samples, counts = emitted(models, tmp_path, **options)
-    assert judged(samples) == ("equal", [])
-    assert counts["emitted"] == 2000 * 8
-    assert (counts["drafted"] > 0) == (options["gamma"] > 0) and counts["accepted"] <= counts["drafted"]
+def test_a_right_engine_is_equal_and_accepts_as_algorithm_1(right):
+    result, _ = right
+    assert [one.verdict for one in result.settings] == ["equal", "equal"] and not result.different and not result.failed
+    one = of(result)
+    assert one.like == ["Σ min(p, q)"] and one.left == pytest.approx(one.possible["block"] - one.tokens_per_step.value)
+    assert one.sequences == 2000 and 0 < one.detectable_tv < 0.2 and one.law == ""
 
 
-def test_faults_of_an_adapter_are_found(models, tmp_path):
-    samples, _ = emitted(models, tmp_path, gamma=3)
-    lines = samples.read_text().splitlines()
-
-    def with_lines(changed):
-        file = tmp_path / "changed.jsonl"
-        file.write_text("\n".join(changed) + "\n")
-        return judged(file)[0]
-
-    assert with_lines(lines) == "equal"
-    assert with_lines([lines[0]] * 2000) == "different"  # one seed for all
-    late = [json.dumps({"tokens": json.loads(line)["tokens"][1:]}) for line in lines]
-    assert with_lines(late) == "different"  # the first token is lost
-    swapped = tmp_path / "swapped"
-    for side, other in (("target", "draft"), ("draft", "target")):
-        (swapped / side).mkdir(parents=True)
-        (swapped / f"{side}.gguf").write_bytes((models / f"{other}.gguf").read_bytes())
-    samples, _ = emitted(swapped, tmp_path, gamma=3)
-    verdict, laws = judged(samples, 3)
-    assert verdict == "different" and "fault-accept-all" in laws  # gamma tokens of the draft's distribution
+def test_what_is_done_is_not_done_again(right):
+    result, folder = right
+    sentences = []
+    again = audited(toy(folder), out=folder / "out", say=sentences.append)
+    assert not sentences and again.to_json() == result.to_json() == speclab.Audit.load(folder / "out").to_json()
+    (folder / "out/toy_/draft-gamma3-2000-1.json").unlink()
+    again = audited(toy(folder), out=folder / "out", say=sentences.append)
+    assert len(sentences) == 1 and sentences[0].startswith(f"{toy(folder)}: draft, γ = 3: 2,000 sequences; a total variation of 0.12")
+    assert of(again).statistic == of(result).statistic
+    assert of(audited(toy(folder), out=folder / "out", seed=2)).statistic != of(result).statistic
 
 
-def test_the_audit_goes_on_and_names_what_is_not_installed(tmp_path):
-    pytest.importorskip("xllamacpp")
-    python = tmp_path / "environments/llama_cpp/bin/python"
-    python.parent.mkdir(parents=True)
-    python.write_text(f'#!/bin/sh\nexec "{sys.executable}" "$@"\n')
-    python.chmod(0o755)
-    words = ("--engines", "llama_cpp,openvino", "--environments", tmp_path / "environments", "--out", tmp_path / "out", "--speclab",
-             SPECLAB, "--sequences", 200)
-    first = script("engines/audit.py", *words)
-    assert first.returncode == 0, first.stderr
-    assert first.stdout.count("| equal |") == 11 and "openvino: skipped, not installed" in first.stderr
-    again = script("engines/audit.py", *words)
-    assert again.stdout == first.stdout and "llama_cpp: " not in again.stderr
-    assert script("engines/audit.py", "--engines", "nothing").returncode == 2
+def test_results_as_tables_and_figure(right):
+    result, _ = right
+    frame = result.to_pandas()
+    assert list(frame["verdict"]) == ["equal", "equal"] and frame["possible_block"][1] == of(result).possible["block"]
+    assert result.to_csv().splitlines()[0] == ",".join(frame.columns)
+    assert "### Toy\ntoy, " in str(result) and "| draft, γ = 3 | equal |" in str(result) and "<table>" in result._repr_html_()
+    matplotlib = pytest.importorskip("matplotlib")
+    matplotlib.use("Agg")
+    import matplotlib.pyplot as plt
+
+    ax = result.plot(plt.figure().gca())
+    assert [label.get_text() for label in ax.get_yticklabels()] == ["Toy, draft"]
+    plt.close("all")
+    with pytest.raises(ValueError, match="plot: no engine"):
+        _results.Audit([], {}, 1e-6, 0.99).plot()
 
 
-def test_a_broken_model_is_one_sentence(models, tmp_path):
-    pytest.importorskip("xllamacpp")
-    for side in ("target", "draft"):
-        (tmp_path / side).mkdir()
-        (tmp_path / f"{side}.gguf").write_bytes(b"GGUF nothing")
-    ran = script("engines/by_llama_cpp.py", tmp_path, tmp_path / "samples.jsonl")
-    assert ran.returncode != 0 and ran.stderr.strip()
-    missing = script("engines/by_llama_cpp.py", tmp_path / "none", tmp_path / "samples.jsonl")
-    assert missing.returncode == 1 and "make it by scripts/table_models.py" in missing.stderr
+@pytest.mark.parametrize("fault, law", [("resample target", "fault-resample-target"), ("accept all", "fault-accept-all"), ("one seed", "none known"),
+                                        ("loses the first", "none known")])
+def test_planted_faults_are_found_and_named(fault, law, tmp_path):
+    plain, one = audited(toy(tmp_path, fault), sequences=2000, long=20).settings
+    assert one.verdict == "different" and law in one.law and plain.verdict == "equal"
+
+
+def test_differences_at_temperature_0(tmp_path):
+    assert of(audited(toy(tmp_path), "temperature 0", sequences=200), "temperature 0").greedy == {"texts": 150, "different": 0, "first": []}
+    plain, other = np.array([[1, 1, 1], [1, 1, 1]]), np.array([[1, 1, 1], [1, 2, 1]])
+    found = _audit.greedy_differences(plain, other, TARGET, 0)
+    assert found["different"] == 1 and found["first"] == [{"position": 2, "gap": pytest.approx(np.log(0.5 / 0.3)), "plain": 1, "speculative": 2}]
+
+
+def test_controls_are_uniform(tmp_path):
+    """200 tests of plain decoding against itself. Sequences that share a seed are found."""
+    p_values, distance, p = _audit.controls(toy(tmp_path), count=200, sequences=60)
+    assert len(p_values) == 200 and p > 1e-6 and distance < 0.2
+    assert _core.uniformity([1.0] * 200)[1] < 1e-6
+
+
+def test_the_page_has_the_tables_of_its_results():
+    page = (SOURCE / "docs/engines.md").read_text()
+    assert page.partition("## Results\n")[2] == speclab.Audit.load(SOURCE / "docs/engines").to_markdown()
+
+
+# What goes wrong is one sentence, and nothing is left running.
+
+
+@pytest.mark.parametrize("fault, sentence", [
+    ("dies", r"Toy: its process was ended by SIGSEGV after \d+ sequences"),
+    ("wrong id", r"Toy emitted the id 99 in sequence 1; ids are 0 to 3"),
+    ("short", r"Toy emitted 7 tokens in sequence 1; expected 20 sequences of 8"),
+    ("refuses", r"Toy: the model has 3 layers too many"),
+    ("listens", r"Toy listens on 0\.0\.0\.0:\d+, not on the loopback address alone; it was ended"),
+])
+def test_an_engine_that_fails(fault, sentence, tmp_path):
+    one = of(audited(toy(tmp_path, fault), sequences=20, out=tmp_path / "out"))
+    assert one.verdict == "failed" and re.match(sentence, one.failed), one.failed
+    ran = command("--engines", toy(tmp_path, fault), "--settings", "γ = 3", "--sequences", 20, "--out", tmp_path / "out")
+    assert ran.returncode == 1 and "FAILED" in ran.stdout
+
+
+def test_an_engine_may_listen_on_the_loopback_address(tmp_path):
+    assert of(audited(toy(tmp_path, "listens on loopback"), sequences=20)).verdict == "equal"
+
+
+def test_what_is_not_installed_is_skipped_by_name(tmp_path):
+    with pytest.raises(speclab.EngineError, match=r"llama_cpp: not installed in .*`scripts/engines.sh llama_cpp`"):
+        audited("llama_cpp", environments=tmp_path)
+    with pytest.raises(speclab.EngineError, match="toy_missing_package.py: .* cannot import it: ModuleNotFoundError: No module named 'no_such_package'"):
+        audited(toy(tmp_path, "missing package"))
+    ran = command("--engines", f"{toy(tmp_path)},vllm", "--settings", "γ = 3", "--sequences", 200, "--environments", tmp_path, "--out", tmp_path / "out")
+    assert ran.returncode == 0 and "vllm: skipped, not installed" in ran.stdout and ran.stdout.count("| equal |") == 2
+    assert command("--engines", "openvino", "--environments", tmp_path, "--out", tmp_path / "out").returncode == 2
+
+
+@pytest.mark.parametrize("arguments, sentence", [
+    ({"engines": "nothing"}, "engines: 'nothing' is no engine; known are llama_cpp, "),
+    ({"engines": "no_such.py"}, "engines: no_such.py: no such file"),
+    ({"settings": "γ = 9"}, r"settings: 'γ = 9' is in no setting of llama_cpp: plain, as it is, compared, γ = 3"),
+    ({"sequences": 3}, "sequences"),
+    ({"prompt": [0, 4]}, "prompt: 4; expected 0 to 3"),
+    ({"prompt": [0] * 57}, "prompt: 57 ids; expected 1 to 56, as the models read 256"),
+    ({"level": 2}, "level"),
+    ({"config": {"models": {"target": {"kind": "bigram"}}}}, "/models/target: engines decode models of the kind"),
+    ({"config": {**PAIR, "models": {**PAIR["models"], "draft": {"kind": "table", "rows": [[1, 1], [1, 1]]}}}}, "/models/draft/rows: 2 tokens, and target 4"),
+])
+def test_bad_arguments(arguments, sentence):
+    with pytest.raises(ValueError, match=sentence):
+        speclab.audit(**{"engines": "llama_cpp", "progress": False, **arguments})
+
+
+def processes_of(adapter):
+    """Those that decode by this adapter."""
+    found = []
+    for file in pathlib.Path("/proc").glob("[0-9]*/cmdline"):
+        try:
+            if file.read_bytes().endswith(f"decode\0{adapter}\0".encode()):
+                found.append(file.parent.name)
+        except OSError:
+            continue
+    return found
+
+
+@pytest.mark.parametrize("word", [signal.SIGINT, signal.SIGKILL])
+def test_interrupted(word, tmp_path):
+    adapter = toy(tmp_path, "slow")
+    audit = subprocess.Popen([sys.executable, "-m", "speclab.audit", "--engines", adapter, "--out", tmp_path / "out"], stderr=subprocess.PIPE, text=True,
+                             stdout=subprocess.DEVNULL, start_new_session=True)
+    audit.stderr.readline()  # the first setting is announced
+    for _ in range(200):
+        if processes_of(adapter):
+            break
+        time.sleep(0.05)
+    assert processes_of(adapter)
+    audit.send_signal(word)
+    assert audit.wait(60) == (130 if word == signal.SIGINT else -signal.SIGKILL)
+    for _ in range(100):
+        if not processes_of(adapter):
+            break
+        time.sleep(0.05)
+    assert not processes_of(adapter)
+
+
+# Engines that are installed with the tests (tests/python/requirements.txt).
+
+
+@pytest.fixture(scope="module")
+def environments(tmp_path_factory):
+    """Environments whose Python is this one."""
+    folder = tmp_path_factory.mktemp("environments")
+    for name in names():
+        python = folder / name / "bin/python"
+        python.parent.mkdir(parents=True)
+        python.write_text(f'#!/bin/sh\nexec "{sys.executable}" "$@"\n')
+        python.chmod(0o755)
+    return folder
+
+
+def installed(package):
+    if importlib.util.find_spec(package) is None:
+        pytest.skip(f"{package} is not installed")
+
+
+def test_llama_cpp(environments, tmp_path):
+    installed("xllamacpp")
+    result = audited("llama_cpp", environments=environments, sequences=400, long=8)
+    assert {one.verdict for one in result.settings} == {"equal"} and not result.different
+    for way, scheme, other in (("compared", "p(argmax q)", "Σ p q"), ("probabilistic", "Σ min(p, q)", "Σ p q")):
+        one = next(one for one in result.settings if one.way == way)
+        six = 3 * (one.tokens_per_step.high - one.tokens_per_step.low) / 2  # half widths of 1.96 deviations: P < 1e-8
+        assert abs(one.tokens_per_step.value - one.possible[scheme]) < six
+        assert abs(one.tokens_per_step.value - one.possible[other]) > six / 3
+    assert {one.verdict for one in audited("llama_cpp", "ngram_simple", environments=environments, sequences=300, long=5).settings} == {"equal"}
+
+
+def test_openvino(environments):
+    installed("openvino_genai")
+    result = audited("openvino", environments=environments, sequences=2000, long=20)
+    assert [one.verdict for one in result.settings] == ["equal", "different"]  # docs/engines/openvino.md
+    assert {one.verdict for one in audited("openvino", "lookup", environments=environments, sequences=2000, long=20).settings} == {"equal"}
+
+
+def test_faults_of_an_adapter_are_found(environments, tmp_path):
+    """Models exchanged, and one seed for all."""
+    installed("xllamacpp")
+    own = tmp_path / "llama_cpp.py"
+    head = "import dataclasses, pathlib, tempfile\nfrom .llama_cpp import ENGINE as RIGHT\nfrom ._engine import Settings\n"
+    swapped = """
+def load(settings):
+    folder = pathlib.Path(tempfile.mkdtemp())
+    for one, other in (("target", "draft"), ("draft", "target")):
+        (folder / f"{one}.gguf").symlink_to(settings.folder / f"{other}.gguf")
+    return RIGHT.load(dataclasses.replace(settings, folder=folder))
+ENGINE = dataclasses.replace(RIGHT, load=load)
+"""
+    seeds = """
+class OneSeed(Settings):
+    def seed_of(self, sequence):
+        return 7
+def decode(server, settings, numbers, tokens):
+    return RIGHT.decode(server, OneSeed(**vars(settings)), numbers, tokens)
+ENGINE = dataclasses.replace(RIGHT, decode=decode)
+"""
+    for fault in swapped, seeds:
+        own.write_text(head + fault)
+        result = audited(str(own), "compared, γ = 3", environments=environments, sequences=500, long=10)
+        assert [one.verdict for one in result.settings] == ["different", "different"]
+
+
+def test_a_broken_model_is_one_sentence(environments, models, tmp_path):
+    installed("xllamacpp")
+    (tmp_path / "target.gguf").write_bytes(b"GGUF nothing")
+    asked = _audit.Settings(folder=tmp_path, prompt=[0], way="", gamma=0, temperature=1.0, top_k=0, top_p=1.0, min_p=0.0, slots=1, context=64, seed=1)
+    with pytest.raises(speclab.EngineError, match=r"^llama.cpp: .+") as problem:
+        _process.decode("llama_cpp", engine_of("llama_cpp"), environments / "llama_cpp/bin/python", asked, 4, [(10, 8)])
+    assert "\n" not in str(problem.value)

@@ -33,6 +33,7 @@ SHORT = {
     "compare_rules": "one `prove` after the other",
     "compare": "`run` of a config of that experiment",
     "law": "at most 100,000 sequences",
+    "audit": "waits for an engine's process; engines_test.py interrupts it",
     "check_sampler": "calls the user's sampler, whose own Ctrl-C it is",
     "read_recording": "`plan` reads one",
 }

@@ -143,6 +143,17 @@ std::vector<std::string> unseen_faults(const Setup& setup, int gamma, int tokens
   return unseen;
 }
 
+std::optional<EqualityResult> test_and_diagnose(const Setup& setup, int gamma, const CheckSection& settings,
+                                                std::span<const Token> samples, const Control& control) {
+  auto result = test_samples(setup, settings, samples, control);
+  if (result && result->different) {
+    result->diagnosis = diagnose(setup, gamma, settings.tokens, samples, control);
+  } else if (result) {
+    result->unseen_faults = unseen_faults(setup, gamma, settings.tokens, control);
+  }
+  return result;
+}
+
 namespace {
 
 /// "typical, sigmoid and fault-accept-all".

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -26,6 +27,11 @@ std::vector<LikelihoodFit> diagnose(const Setup& setup, int gamma, int tokens, s
 /// these tokens can show them; of those that can be enumerated. Empty where the target's distribution cannot
 /// be computed, or when `control` ended it early.
 std::vector<std::string> unseen_faults(const Setup& setup, int gamma, int tokens, const Control& control);
+
+/// test_samples, and then: where they differ, what the sequences are like; else the planted faults that they
+/// could not have shown. None when `control` ended it early.
+std::optional<EqualityResult> test_and_diagnose(const Setup& setup, int gamma, const CheckSection& settings,
+                                                std::span<const Token> samples, const Control& control);
 
 /// A table for people, and which of them the tests of `speclab check` do not refute at this level.
 Listing diagnosis_text(const std::vector<LikelihoodFit>& fits, double level);

@@ -69,9 +69,9 @@ void state_power(EqualityResult& result, const SequenceTests& tests, std::int32_
   } else if (vocab > 1) {
     // A deterministic target (temperature 0) has one cell. Against the exact distribution any other sequence
     // settles the matter; a second sample must fill a second cell.
-    const auto samples = static_cast<double>(result.samples_each);
     result.detectable_total_variation =
-        exact ? -std::expm1(std::log1p(-result.power) / samples) : minimum_expectation_for_power / samples;
+        exact ? detectable_of_one_sequence(result.power, result.samples_each)
+              : minimum_expectation_for_power / static_cast<double>(result.samples_each);
   }
 }
 
@@ -120,6 +120,10 @@ std::optional<SequenceDistribution<double>> exact_plain_distribution(const Setup
   if (!has_exact_distribution(setup, tokens)) return std::nullopt;
   return plain_distribution<double>(setup.target, setup.simulation.prompt(0),
                                     static_cast<std::size_t>(tokens), setup.rule.enumerated);
+}
+
+double detectable_of_one_sequence(double power, std::uint64_t samples) {
+  return -std::expm1(std::log1p(-power) / static_cast<double>(samples));
 }
 
 std::uint64_t equality_workload(const Setup& setup, const CheckSection& settings) {

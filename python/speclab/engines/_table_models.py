@@ -1,42 +1,50 @@
-#!/usr/bin/env python3
-"""Writes the two tables of a config as models of the Llama architecture, for serving engines: TARGET.gguf and DRAFT.gguf, and
-folders of the same names with config.json and model.safetensors. Their rows are the config's, to the last digits of float32.
+"""Tables as models of the Llama architecture, for serving engines: target.gguf, draft.gguf, and folders target and draft with
+config.json and model.safetensors. Their rows are the config's, to the last digits of float32.
 
-usage: table_models.py CONFIG.json FOLDER
-
-The models must be "table" with a row for each last token. Token t of the config is id t + 1 of the models (id 0 is the end of
-text, with probability 0), and its text is a letter. The prompt is the id 1, or "a", as a config's text starts after its token 0. The models are one block that adds nothing, so that the last norm sees the embedding of the last token alone: its row
-is the output matrix at that token. Needs Python alone.
+Token t of the config is id t of the models; id 0 is their beginning and end of text, with which a prompt begins, as a config's text
+starts after its token 0. The text of id t > 0 is the t-th letter. The models are one block that adds nothing, so that the last norm
+sees the embedding of the last token alone: its row is the output matrix at that token.
 """
+
+from __future__ import annotations
+
 import json
 import math
 import pathlib
 import struct
-import sys
+from collections.abc import Iterator, Mapping
+from typing import Any
 
-NEVER = -1e4  # the logit of what has probability 0
+from .._errors import ConfigError
+
+NEVER = -1e4  #: the logit of what has probability 0
 EPSILON = 1e-6
+CONTEXT = 256  #: tokens that the models read
+
+Rows = list[list[float]]
 
 
-def refuse(sentence):
-    print(f"table_models.py: {sentence}", file=sys.stderr)
-    sys.exit(2)
-
-
-def tables(config):
+def tables(config: Mapping[str, Any]) -> Iterator[tuple[str, Rows]]:
+    """"target" and "draft" with their rows, of sum 1. ConfigError: they are no tables of this kind."""
+    models = config.get("models")
     for side in ("target", "draft"):
-        model = config.get("models", {}).get(side, {})
-        rows = model.get("rows", [])
-        if model.get("kind") != "table" or not 2 <= len(rows) <= 27 or any(len(row) != len(rows) for row in rows):
-            refuse(f"/models/{side} is no table of at most 27 tokens with a row for each last one")
+        model = models.get(side) if isinstance(models, Mapping) else None
+        rows = model.get("rows", []) if isinstance(model, Mapping) and model.get("kind") == "table" else []
+        try:
+            square = 2 <= len(rows) <= 27 and all(len(row) == len(rows) and min(row) >= 0 < sum(row) < math.inf for row in rows)
+        except TypeError:
+            square = False
+        if not square:
+            needed = 'engines decode models of the kind "table" with at most 27 tokens and a row of weights for each last one'
+            raise ConfigError(f"/models/{side}: {needed}", f"/models/{side}")
         yield side, [[weight / sum(row) for weight in row] for row in rows]
 
 
-def width_of(rows):
+def width_of(rows: Rows) -> int:
     return -(-2 * len(rows) // 32) * 32
 
 
-def tensors(rows):
+def tensors(rows: Rows) -> list[tuple[str, str, tuple[int, ...], list[float]]]:
     """Name in GGUF, name in safetensors, shape (rows, columns), values."""
     vocabulary, width = len(rows), width_of(rows)
     size = math.sqrt(width / 2)  # two entries of this size have a mean square of 1, so that the norm keeps them
@@ -63,32 +71,32 @@ def tensors(rows):
     return [(f"{gguf}.weight", f"{other}.weight", shape, values) for gguf, other, shape, values in parts]
 
 
-def half(value):
+def half(value: float) -> float:
     return struct.unpack("<e", struct.pack("<e", value))[0]
 
 
-def settings(rows):
+def settings(rows: Rows) -> dict[str, Any]:
     """Of config.json; GGUF has the same under other names."""
     width = width_of(rows)
     return {"architectures": ["LlamaForCausalLM"], "model_type": "llama", "vocab_size": len(rows), "hidden_size": width,
             "intermediate_size": width, "num_hidden_layers": 1, "num_attention_heads": 1, "num_key_value_heads": 1,
-            "head_dim": width, "max_position_embeddings": 256, "rms_norm_eps": EPSILON, "rope_theta": 10000.0,
+            "head_dim": width, "max_position_embeddings": CONTEXT, "rms_norm_eps": EPSILON, "rope_theta": 10000.0,
             "tie_word_embeddings": False, "bos_token_id": 0, "eos_token_id": 0, "hidden_act": "silu", "torch_dtype": "float32"}
 
 
-def vocabulary_of(rows):
+def vocabulary_of(rows: Rows) -> list[str]:
     return ["<|endoftext|>", *(chr(ord("a") + token - 1) for token in range(1, len(rows)))]
 
 
-def gguf(rows):
+def gguf(rows: Rows) -> bytes:
     """Version 3: https://github.com/ggml-org/ggml/blob/master/docs/gguf.md"""
     uint32, int32, float32, boolean, string, many = 4, 5, 6, 7, 8, 9
 
-    def text(value):
+    def text(value: str) -> bytes:
         data = value.encode()
         return struct.pack("<Q", len(data)) + data
 
-    def value(kind, content):
+    def value(kind: int, content: Any) -> bytes:
         if kind == string:
             return text(content)
         return struct.pack({uint32: "<I", int32: "<i", float32: "<f", boolean: "<?"}[kind], content)
@@ -127,7 +135,7 @@ def gguf(rows):
     return head + bytes(-len(head) % 32) + b"".join(padded)
 
 
-def safetensors(rows):
+def safetensors(rows: Rows) -> bytes:
     """https://github.com/huggingface/safetensors#format"""
     parts = [(name, shape, struct.pack(f"<{len(values)}f", *values)) for _, name, shape, values in tensors(rows)]
     described, offset = {"__metadata__": {"format": "pt"}}, 0
@@ -139,21 +147,10 @@ def safetensors(rows):
     return struct.pack("<Q", len(head)) + head + b"".join(data for *_, data in parts)
 
 
-def main():
-    if len(sys.argv) != 3:
-        refuse(__doc__.split("\n\n")[1])
-    try:
-        config = json.loads(pathlib.Path(sys.argv[1]).read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        refuse(f"{sys.argv[1]}: {error}")
-    folder = pathlib.Path(sys.argv[2])
+def write_models(config: Mapping[str, Any], folder: pathlib.Path) -> None:
     for side, rows in list(tables(config)):
         model = folder / side
         model.mkdir(parents=True, exist_ok=True)
         (folder / f"{side}.gguf").write_bytes(gguf(rows))
         (model / "model.safetensors").write_bytes(safetensors(rows))
         (model / "config.json").write_text(json.dumps(settings(rows), indent=1) + "\n")
-
-
-if __name__ == "__main__":
-    main()

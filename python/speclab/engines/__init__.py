@@ -1,0 +1,46 @@
+"""Serving engines, one file each. `speclab.audit` lets each decode models whose rows are known exactly, in an environment of
+its own: this package is read there, too, so that neither it nor an adapter imports anything of speclab.
+
+A file NAME.py defines `ENGINE`, an `Engine` (_engine.py), whose functions import the engine when they are called.
+"""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import pathlib
+import sys
+
+from ._engine import Engine, Refused
+
+FOLDER = pathlib.Path(__file__).resolve().parent
+
+
+def names() -> list[str]:
+    """Of the engines that come with speclab."""
+    return sorted(file.stem for file in FOLDER.glob("*.py") if not file.stem.startswith("_"))
+
+
+def file_of(name: str) -> pathlib.Path:
+    """The adapter's file: of a name, or the path of an adapter of one's own."""
+    return pathlib.Path(name).resolve() if name.endswith(".py") else FOLDER / f"{name}.py"
+
+
+def engine_of(name: str) -> Engine:
+    """By name, or from the path of an adapter of one's own, which can import from the others (`from .llama_cpp import ENGINE`)."""
+    if not name.endswith(".py"):
+        if name not in names():
+            raise Refused(f"{name!r} is no engine; known are {', '.join(names())}, and the path of an adapter of your own, FILE.py")
+        return importlib.import_module(f"{__name__}.{name}").ENGINE
+    file = file_of(name)
+    if not file.is_file():
+        raise Refused(f"{name}: no such file; it would be an adapter of your own")
+    module_name = f"{__name__}.own_{file.stem}"
+    spec = importlib.util.spec_from_file_location(module_name, file)
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[module_name] = module
+    spec.loader.exec_module(module)
+    if not isinstance(getattr(module, "ENGINE", None), Engine):
+        raise Refused(f"{name}: defines no ENGINE (docs/extending.md, \"A serving engine\")")
+    return module.ENGINE

@@ -1,0 +1,118 @@
+"""What runs without speclab, by the path of this file:
+
+    _alone.py list                      the engines that can be installed
+    _alone.py install NAME FOLDER       makes an environment, with this Python
+    _alone.py version NAME              of the installed engine; in its environment, as the next
+    _alone.py decode NAME               reads settings and parts from standard input, a line of JSON, and writes messages
+
+Messages of `decode` are lines of JSON on standard output, which is the audit's alone: what the engine prints goes to standard
+error. {"loaded": true}; then for each group of sequences {"tokens": [[...], ...], "drafted": n, "accepted": n, "steps": n}, and
+{"part": seconds} at the end of each part; or {"refused": sentence} and the end.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import importlib.util
+import json
+import os
+import pathlib
+import signal
+import subprocess
+import sys
+import time
+from types import ModuleType
+
+PR_SET_PDEATHSIG = 1
+
+
+def package() -> ModuleType:
+    """This folder as a package of its own: under its own name it would load all of speclab."""
+    folder = pathlib.Path(__file__).resolve().parent
+    spec = importlib.util.spec_from_file_location("speclab_engines", folder / "__init__.py", submodule_search_locations=[str(folder)])
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules["speclab_engines"] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+def listed(engines: ModuleType) -> None:
+    for name in engines.names():
+        engine = engines.engine_of(name)
+        print(f"{name:13} {engine.title:16} {engine.size:7} {engine.time:15} {', '.join(way.name for way in engine.ways)}")
+
+
+def install(engines: ModuleType, name: str, folder: str) -> None:
+    engine = engines.engine_of(name)
+    print(f"{name}: {engine.size}, {engine.time}, in {folder}", file=sys.stderr)
+    subprocess.run([sys.executable, "-m", "venv", folder], check=True)
+    python = f"{folder}/bin/python"
+    for words in engine.installs:
+        if engine.installs_as_printed and words is engine.installs[-1]:
+            printed = subprocess.run([python, "-c", engine.installs_as_printed], check=True, capture_output=True, text=True).stdout
+            words = (*words, *printed.split())
+        subprocess.run([python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", *words], check=True)
+
+
+def decode(engines: ModuleType, name: str) -> int:
+    if sys.platform == "linux":  # ends with the audit, however that ends
+        ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+    messages = os.fdopen(os.dup(1), "w", encoding="utf-8")
+    os.dup2(2, 1)
+
+    def say(**message: object) -> None:
+        print(json.dumps(message), file=messages, flush=True)
+
+    asked = json.loads(sys.stdin.readline())
+    from speclab_engines._engine import Settings  # type: ignore[import-not-found]
+
+    settings = Settings(**{**asked["settings"], "folder": pathlib.Path(asked["settings"]["folder"])})
+    try:
+        engine = engines.engine_of(name)
+        loaded = engine.load(settings)
+        say(loaded=True)
+        for first, sequences, tokens in asked["parts"]:
+            start = time.monotonic()
+            for group in engine.decode(loaded, settings, range(first, first + sequences), tokens):
+                say(tokens=[[int(token) for token in one] for one in group.tokens], drafted=group.drafted, accepted=group.accepted, steps=group.steps)
+            say(part=round(time.monotonic() - start, 2))
+    except Exception as problem:  # an engine may raise anything; the audit says it in a sentence
+        lines = str(problem).strip().splitlines() or [""]
+        refused = type(problem).__name__ == "Refused"
+        say(refused=lines[0] if refused else f"{type(problem).__name__}: {lines[0] if len(lines) == 1 else lines[-1]}")
+        return 1
+    return 0
+
+
+def main() -> int:
+    engines = package()
+    try:
+        match sys.argv[1:]:
+            case ["list"]:
+                listed(engines)
+            case ["install", name, folder]:
+                install(engines, name, folder)
+            case ["version", name]:
+                out = os.fdopen(os.dup(1), "w")
+                os.dup2(2, 1)
+                print(engines.engine_of(name).version(), file=out)
+            case ["decode", name]:
+                return decode(engines, name)
+            case _:
+                print(__doc__, file=sys.stderr)
+                return 2
+    except engines.Refused as problem:
+        print(f"error: {problem}", file=sys.stderr)
+        return 2
+    except subprocess.CalledProcessError as problem:
+        print(f"error: {problem.cmd[0]} ended with {problem.returncode}; what it installs is in {engines.file_of(sys.argv[2])}", file=sys.stderr)
+        return 2
+    return 0
+
+
+if __name__ == "__main__":
+    code = main()
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(code)  # engines leave threads behind that would wait

@@ -1,0 +1,303 @@
+"""The audit: each engine decodes every setting, and tests judge what it emitted."""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import datetime
+import hashlib
+import json
+import os
+import pathlib
+import tempfile
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Union
+
+import numpy as np
+import numpy.typing as npt
+
+from .. import _core
+from .._arrays import integer, number
+from .._configs import ConfigLike, config_text
+from .._errors import ConfigError
+from .._progress import Progress, reporter
+from .._simulate import MOST_SEED
+from . import engine_of, file_of, names
+from ._acceptance import SCHEMES, filtered, measured, round_of, tokens_per_step
+from ._engine import Engine, Refused, Settings
+from ._process import EngineError, Part, decode, python_of, version
+from ._results import Audit, AuditedSetting, judged
+from ._settings import LONG, MOST_GAMMA, Plan, Setting, Unit, units_of
+from ._table_models import CONTEXT, tables, write_models
+
+PAIR = pathlib.Path(__file__).resolve().parent / "audit_engine.json"
+
+
+def audit(
+    engines: Union[str, Sequence[str]] = "all",
+    *,
+    config: ConfigLike | None = None,
+    out: Union[str, "os.PathLike[str]", None] = None,
+    settings: str = "",
+    prompt: Sequence[int] = (0,),
+    sequences: int | None = None,
+    long: int | None = None,
+    seed: int = 1,
+    level: float = 1e-6,
+    power: float = 0.99,
+    environments: Union[str, "os.PathLike[str]"] = "build/engines",
+    progress: Progress = True,
+    say: Callable[[str], Any] | None = None,
+) -> Audit:
+    """Audits serving engines: each decodes a pair of models whose rows are known exactly, plainly and speculatively, and tests
+    judge whether what it emits has the target's distribution, and how many tokens it gets from a target step beside what could be had.
+
+    Tests of each setting: whole sequences of the first tokens and each token given those before it, against their exact law; the
+    same against plain decoding by the same engine (two samples); and which token follows which in long texts, against the rows.
+    Null: the tokens have the target's distribution. Plain decoding is tested in the same way, its halves against each other. The
+    p-values of all settings of an engine are adjusted by Holm's method, so that the chance of a false alarm about an engine is `level`.
+
+    Args:
+        engines: names, "all", or the path of an adapter of your own (docs/extending.md).
+        config: its models are tables of at most 27 tokens with a row for each last token; its check.tokens says how many first tokens.
+            By default configs/audit_engine.json.
+        out: folder of results; what is in it already is not run again.
+        settings: only those whose label has this text, and the plain decoding they are compared with.
+        prompt: ids before the text; the models begin texts with id 0.
+        sequences: of each setting, instead of the engine's own number; of plain decoding twice as many.
+        long: sequences of 192 tokens, instead of the engine's own number, whose transitions are tested and whose target steps are counted.
+        seed: of all; others are independent.
+        level, power: of the tests; the total variation that is found with probability `power` is said before an engine runs.
+        environments: folder of the engines' environments; scripts/engines.sh makes build/engines.
+        progress: of configs; counts sequences.
+        say: called with a sentence before each setting.
+
+    An engine that is not installed is skipped, by name.
+
+    Raises:
+        EngineError: none of the engines could be run. ConfigError, ValueError: an argument that cannot be used, before the work.
+
+    >>> audit("llama", progress=False)
+    Traceback (most recent call last):
+    ValueError: engines: 'llama' is no engine; known are llama_cpp, mlx, openvino, transformers, vllm, and the path of an adapter of your own, FILE.py
+    """
+    asked = names() if engines == "all" else [engines] if isinstance(engines, str) else list(engines)
+    try:
+        known = {name: engine_of(name) for name in asked}
+    except Refused as problem:
+        raise ValueError(f"engines: {problem}") from None
+    document, target, draft = _read(config)
+    start = [integer(token, "prompt", 0, len(target) - 1) for token in prompt]
+    most = CONTEXT - LONG - MOST_GAMMA
+    if not 1 <= len(start) <= most:
+        text = f"the models read {CONTEXT}, of which the text takes {LONG} and drafts {MOST_GAMMA}"
+        raise ValueError(f"prompt: {len(start)} ids; expected 1 to {most}, as {text}")
+    with contextlib.ExitStack() as stack:
+        folder = pathlib.Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="speclab-")) if out is None else out)
+        level = number(level, "level", 0, 1, open_ends=True)
+        plan = Plan(
+            document=document, target=target, draft=draft, start=start, models=folder / "models", out=folder, environments=pathlib.Path(environments),
+            sequences=None if sequences is None else integer(sequences, "sequences", 10, 10**7), long=None if long is None else integer(long, "long", 2, 10**6),
+            seed=integer(seed, "seed", 0, MOST_SEED), level=level, power=number(power, "power", level, 1, open_ends=True))
+        chosen = {name: _chosen(name, engine, settings) for name, engine in known.items()}
+        versions, skipped = _installed(plan, list(known))
+        write_models(document, plan.models)
+        done, total = 0, sum(plan.size(known[name], unit) for name in versions for unit in chosen[name])
+        found: list[AuditedSetting] = []
+        report = stack.enter_context(reporter(progress, "audit"))
+        for name, version_text in versions.items():
+            results = []
+            for unit in chosen[name]:
+                count = None if report is None else lambda more, base=done: report(base + more, total)
+                results.append(_unit(plan, name, known[name], version_text, unit, count, say))
+                done += plan.size(known[name], unit)
+            found += judged(results, plan.level)
+        result = Audit(found, skipped, plan.level, plan.power)
+        if out is not None:
+            result.save(folder)
+    return result
+
+
+def _installed(plan: Plan, asked: list[str]) -> tuple[dict[str, str], dict[str, str]]:
+    """Versions of the engines that are there, and why the others are not. EngineError: none is."""
+    versions: dict[str, str] = {}
+    skipped: dict[str, str] = {}
+    for name in asked:
+        try:
+            versions[name] = version(name, python_of(name, plan.environments))
+        except EngineError as problem:
+            skipped[name] = str(problem)
+    if not versions:
+        raise EngineError("; ".join(skipped.values()))
+    return versions, skipped
+
+
+def controls(
+    engine: str, *, count: int = 200, sequences: int = 1000, seed: int = 1, environments: Union[str, "os.PathLike[str]"] = "build/engines"
+) -> tuple[list[float], float, float]:
+    """p-values of so many tests of an engine's plain decoding against itself (two samples of so many sequences each, Pearson's joint
+    statistic), the Kolmogorov-Smirnov distance of them from uniform, and its p: whether an audit's p-values are what they say."""
+    known = engine_of(engine)
+    document = pair(None)
+    tokens = int(document["check"]["tokens"])
+    with tempfile.TemporaryDirectory(prefix="speclab-") as temporary:
+        folder = pathlib.Path(temporary)
+        write_models(document, folder)
+        asked = Settings(folder=folder, prompt=[0], way="", gamma=0, slots=known.slots, context=tokens + 1, seed=seed, **Setting("").options)
+        rows = document["models"]["target"]["rows"]
+        (part,) = decode(engine, known, python_of(engine, pathlib.Path(environments)), asked, len(rows), [(2 * count * sequences, tokens)])
+    halves = part.tokens.reshape(count, 2, sequences, tokens)
+    p_values = [float(_core.two_samples(np.ascontiguousarray(one), np.ascontiguousarray(other))["p"]) for one, other in halves]
+    distance, p = _core.uniformity(p_values)
+    return p_values, distance, p
+
+
+def pair(config: ConfigLike | None) -> dict[str, Any]:
+    """The config as a dict. ConfigError: it cannot be read."""
+    if isinstance(config, Mapping):
+        return dict(config)
+    file = pathlib.Path(PAIR if config is None else config)
+    try:
+        read = json.loads(file.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as problem:
+        raise ConfigError(f"{file}: {problem}", "", str(file)) from None
+    if not isinstance(read, dict):
+        raise ConfigError(f"{file}: is no object", "", str(file))
+    return read
+
+
+def _read(config: ConfigLike | None) -> tuple[dict[str, Any], npt.NDArray[np.float64], npt.NDArray[np.float64]]:
+    document = pair(config)
+    rows = dict(tables(document))
+    if len(rows["target"]) != len(rows["draft"]):
+        raise ConfigError(f"/models/draft/rows: {len(rows['draft'])} tokens, and target {len(rows['target'])}", "/models/draft/rows")
+    document = {**document, "check": {"tokens": 4, **document.get("check", {})}}
+    _core.detectable_before(config_text(document), 1000)  # refuses what cannot be tested
+    return document, np.array(rows["target"]), np.array(rows["draft"])
+
+
+def _chosen(name: str, engine: Engine, text: str) -> list[Unit]:
+    """Those whose label has the text, after the plain decoding that they are compared with."""
+    units = units_of(engine)
+    wanted = {unit.label for unit in units if text in unit.label}
+    if not wanted:
+        raise ValueError(f"settings: {text!r} is in no setting of {name}: {', '.join(unit.label for unit in units)}")
+    return [unit for unit in units if unit.label in wanted or any(other.plain == unit and other.label in wanted for other in units)]
+
+
+def _unit(
+    plan: Plan, name: str, engine: Engine, version_text: str, unit: Unit, report: Callable[[int], Any] | None, say: Callable[[str], Any] | None
+) -> dict[str, Any]:
+    """The unit's result; from its file, if that has been made of the same."""
+    number_of = plan.number_of(engine, unit)
+    made_of = {"engine": version_text, "adapter": file_of(name).read_text(encoding="utf-8"), "unit": dataclasses.asdict(unit),
+               "models": plan.document["models"], "prompt": plan.prompt(unit.setting),
+               "tokens": plan.tokens, "sequences": number_of, "long": plan.long_of(engine), "seed": plan.seed, "level": plan.level, "power": plan.power}
+    fingerprint = hashlib.sha256(json.dumps(made_of, sort_keys=True).encode()).hexdigest()
+    folder = plan.out / file_of(name).stem
+    stem = f"{_word(unit.label)}-{number_of}-{plan.seed}"
+    known, kept = folder / f"{stem}.json", folder / f"{stem}.npz"
+    if known.exists() and kept.exists():
+        stored = json.loads(known.read_text(encoding="utf-8"))
+        if stored["fingerprint"] == fingerprint:
+            return stored
+    checked = config_text(plan.config(unit.setting))
+    detectable = _core.detectable_before(checked, number_of)
+    if say is not None:
+        say(f"{name}: {unit.label}: {number_of:,} sequences; a total variation of {detectable:.3f} is found with probability {plan.power:g}")
+    result: dict[str, Any] = {"fingerprint": fingerprint, "engine": file_of(name).stem, "title": engine.title, "version": version_text,
+                              "date": datetime.date.today().isoformat(), "way": unit.way, "setting": unit.setting.label, "gamma": unit.setting.gamma,
+                              "sequences": number_of, "seed": plan.seed, "detectable_tv": detectable, "failed": None}
+    folder.mkdir(parents=True, exist_ok=True)
+    try:
+        first, late = _decoded(plan, name, engine, unit, number_of, report)
+    except EngineError as problem:
+        result["failed"] = str(problem)
+        first = late = None
+    else:
+        result |= _tests(plan, unit, checked, first, late, kept.with_name(f"{_word(unit.plain.label)}-{plan.number_of(engine, unit.plain)}-{plan.seed}.npz"))
+        result |= _accepted(plan, engine, unit, first, late)
+    empty = np.empty((0, 1), np.int32)
+    _replace(kept, lambda file: np.savez_compressed(file, first=empty if first is None else first.tokens, late=empty if late is None else late.tokens))
+    _replace(known, lambda file: file.write(json.dumps(result, indent=1, ensure_ascii=False).encode() + b"\n"))
+    return result
+
+
+def _decoded(plan: Plan, name: str, engine: Engine, unit: Unit, number_of: int, report: Callable[[int], Any] | None) -> tuple[Part, Part]:
+    setting = unit.setting
+    prompt = plan.prompt(setting)
+    tokens = plan.tokens + setting.gamma + 1  # so that the tested ones are not cut short by the end
+    # Units draw independently of each other.
+    seed = int.from_bytes(hashlib.sha256(f"{plan.seed}/{name}/{unit.label}".encode()).digest()[:4], "big") >> 1
+    asked = Settings(folder=plan.models.resolve(), prompt=prompt, way=unit.way, gamma=setting.gamma, slots=setting.slots or engine.slots,
+                     context=len(prompt) + max(LONG, tokens) + setting.gamma, seed=seed, **setting.options)
+    first, late = decode(name, engine, python_of(name, plan.environments), asked, len(plan.target), [(number_of, tokens), (plan.long_of(engine), LONG)], report)
+    return first, late
+
+
+def _tests(plan: Plan, unit: Unit, checked: Any, first: Part, late: Part, plain_file: pathlib.Path) -> dict[str, Any]:
+    target, _ = plan.rows(unit.setting)
+    emitted = np.ascontiguousarray(first.tokens[:, : plan.tokens])
+    check = json.loads(_core.check_emitted(checked, emitted))
+    before = np.concatenate([np.full((len(late.tokens), 1), plan.prompt(unit.setting)[-1], np.int32), late.tokens[:, :-1]], axis=1)
+    counts = np.zeros(target.shape, np.uint64)
+    np.add.at(counts, (before, late.tokens), 1)
+    out: dict[str, Any] = {"check": check, "late": _core.transitions(counts, np.ascontiguousarray(target))}
+    if not unit.way:
+        half = len(emitted) // 2
+        out["other"] = _core.two_samples(np.ascontiguousarray(emitted[:half]), np.ascontiguousarray(emitted[half : 2 * half]))
+    elif plain_file.exists():
+        plain = np.load(plain_file)
+        if len(plain["first"]):
+            out["other"] = _core.two_samples(emitted, np.ascontiguousarray(plain["first"][:, : plan.tokens]))
+            if unit.setting.options["temperature"] == 0:
+                out["greedy"] = greedy_differences(plain["late"], late.tokens, plan.target, before[0, 0])
+    return out
+
+
+def greedy_differences(plain: npt.NDArray[np.int32], other: npt.NDArray[np.int32], rows: npt.NDArray[np.float64], before: int) -> dict[str, Any]:
+    """Texts at temperature 0 that differ from plain decoding's, and at the first difference of each: its position, the gap of the
+    logarithms of the two largest probabilities in the exact row there, and both tokens."""
+    found = []
+    for one, two in zip(plain, other):
+        differ = np.flatnonzero(one != two)
+        if not len(differ):
+            continue
+        at = int(differ[0])
+        row = np.sort(rows[before if at == 0 else one[at - 1]])[::-1]
+        with np.errstate(divide="ignore"):
+            found.append({"position": at + 1, "gap": float(np.log(row[0]) - np.log(row[1])), "plain": int(one[at]), "speculative": int(two[at])})
+    return {"texts": min(len(plain), len(other)), "different": len(found), "first": found[:20]}
+
+
+def _accepted(plan: Plan, engine: Engine, unit: Unit, first: Part, late: Part) -> dict[str, Any]:
+    groups = late.groups
+    counted = [int(groups[:, column].sum()) if len(groups) and (groups[:, column] >= 0).all() else None for column in (1, 2, 3)]
+    out: dict[str, Any] = {"drafted": counted[0], "accepted": counted[1], "steps": counted[2], "seconds": round(first.seconds + late.seconds, 2)}
+    if not unit.way:
+        return out
+    interval = measured(groups, LONG, engine.first_by_prompt)
+    out["tokens_per_step"] = None if interval is None else [interval.value, interval.low, interval.high]
+    way = engine.way(unit.way)
+    if not way.lookup:
+        target, _ = plan.rows(unit.setting)
+        draft = filtered(plan.draft, **{name: value for name, value in unit.setting.options.items() if name in way.draft_options})
+        before = plan.prompt(unit.setting)[-1]
+        out["possible"] = {scheme: tokens_per_step(round_of(scheme, target, draft, unit.setting.gamma), target, LONG, before, engine.first_by_prompt)
+                           for scheme in SCHEMES}
+    return out
+
+
+def _word(label: str) -> str:
+    return "".join(letter if letter.isalnum() or letter in ".-" else "_" for letter in label.replace("γ = ", "gamma").replace(", ", "-"))
+
+
+def _replace(path: pathlib.Path, write: Callable[[Any], Any]) -> None:
+    """Whole or not at all."""
+    part = path.with_name(path.name + ".part")
+    try:
+        with part.open("wb") as file:
+            write(file)
+        part.replace(path)
+    finally:
+        part.unlink(missing_ok=True)

@@ -1,0 +1,92 @@
+"""python -m speclab.audit"""
+
+from __future__ import annotations
+
+import argparse
+import pathlib
+import subprocess
+import sys
+
+from . import names
+from ._audit import audit, controls, pair
+from ._process import ALONE, EngineError
+from ._results import Audit
+
+RESULTS = "## Results\n"
+EXIT = "exit code: 0 all equal, 1 some different or failed, 2 unusable, 130 interrupted"
+
+
+def show(audits: list[Audit], page: str | None) -> int:
+    together = Audit([one for audit in audits for one in audit.settings], {}, audits[0].level, audits[0].power)
+    tables = together.to_markdown()
+    if page is None:
+        print(tables, end="")
+        return 0
+    file = pathlib.Path(page)
+    before, found, _ = file.read_text(encoding="utf-8").partition(RESULTS)
+    if not found:
+        raise ValueError(f"{page}: has no line {RESULTS.strip()!r}, below which tables are written")
+    file.write_text(f"{before}{RESULTS}{tables}", encoding="utf-8")
+    together.save(file.with_suffix(""))
+    return 0
+
+
+def main(words: list[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(
+        prog="python -m speclab.audit", epilog=EXIT,
+        description="Audits serving engines: does what they emit have the target's distribution, and how much do they accept?")
+    parser.add_argument("--engines", default="all", help=f"{', '.join(names())}, or the path of an adapter, with commas; default all")
+    parser.add_argument("--out", default="out/audit", help="folder of results; what is there is not run again (default %(default)s)")
+    parser.add_argument("--config", help="tables of another pair of models, as in configs/audit_engine.json")
+    parser.add_argument("--prompt", default="0", metavar="IDS", help="ids before the text, with commas (default %(default)s)")
+    parser.add_argument("--settings", default="", metavar="TEXT", help="only settings whose label has this text")
+    parser.add_argument("--sequences", type=int, help="of each setting, instead of the engine's own number")
+    parser.add_argument("--long", type=int, help="sequences of 192 tokens, instead of the engine's own number")
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--level", type=float, default=1e-6, help="chance of a false alarm about an engine (default %(default)s)")
+    parser.add_argument("--environments", default="build/engines", help="folder of the engines' environments (default %(default)s)")
+    parser.add_argument("--install", action="append", default=[], metavar="NAME", help="make an engine's environment there, and end")
+    parser.add_argument("--models", metavar="FOLDER", help="write the pair as models for engines into a folder, and end")
+    parser.add_argument("--controls", type=int, metavar="N", help="test whether the p-values of N tests of plain decoding against itself are uniform, and end")
+    parser.add_argument("--show", nargs="+", metavar="FOLDER", help="print the tables of the results in these folders, and end")
+    parser.add_argument("--page", metavar="FILE",
+                        help="with --show: write them below the line \"## Results\" of a Markdown page, and the results in a folder of its name")
+    given = parser.parse_args(words)
+    try:
+        return _run(given)
+    except KeyboardInterrupt:
+        print("\ninterrupted; what is done is kept", file=sys.stderr)
+        return 130
+    except (EngineError, ValueError, OSError) as problem:
+        print(f"error: {problem}", file=sys.stderr)
+        return 2
+
+
+def _run(given: argparse.Namespace) -> int:
+    if given.install:
+        calls = [[sys.executable, "-P", "-B", str(ALONE), "install", name, str(pathlib.Path(given.environments, name))] for name in given.install]
+        return max(subprocess.run(call, check=False).returncode for call in calls)
+    if given.models:
+        from ._table_models import write_models
+
+        write_models(pair(given.config), pathlib.Path(given.models))
+        return 0
+    if given.controls:
+        for name in given.engines.split(","):
+            _, distance, p = controls(name, count=given.controls, sequences=given.sequences or 1000, seed=given.seed, environments=given.environments)
+            print(f"{name}: {given.controls} controls, Kolmogorov-Smirnov distance from uniform {distance:.4f}, p = {p:.3g}")
+        return 0
+    if given.show:
+        return show([Audit.load(folder) for folder in given.show], given.page)
+    if given.page:
+        raise ValueError("--page: goes with --show FOLDER")
+    engines = given.engines if given.engines == "all" else given.engines.split(",")
+    try:
+        prompt = [int(word) for word in given.prompt.split(",")]
+    except ValueError:
+        raise ValueError(f"--prompt {given.prompt}: expected ids with commas, such as 0,1,2") from None
+    found = audit(engines, config=given.config, out=given.out, prompt=prompt, settings=given.settings, sequences=given.sequences, long=given.long,
+                  seed=given.seed, level=given.level, environments=given.environments, progress=sys.stderr.isatty(),
+                  say=lambda sentence: print(sentence, file=sys.stderr, flush=True))
+    print(found, end="")
+    return 1 if found.different or found.failed else 0

@@ -1,0 +1,80 @@
+"""What an adapter says of its engine, and what it is asked. Python alone, of any version since 3.10."""
+
+from __future__ import annotations
+
+import hashlib
+import pathlib
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+
+class Refused(Exception):
+    """What cannot be done, in one sentence."""
+
+
+@dataclass(frozen=True)
+class Way:
+    """How an engine speculates."""
+
+    name: str
+    sentence: str  #: what is drafted, and how the engine says that it verifies
+    lookup: bool = False  #: drafts from the text so far, without a draft model
+    draft_options: tuple[str, ...] = ("temperature", "top_k", "top_p", "min_p")  #: sampling options that the draft's rows get, too
+
+
+@dataclass(frozen=True)
+class Settings:
+    """Of one process of an engine."""
+
+    folder: pathlib.Path  #: target.gguf, draft.gguf; target/, draft/ with config.json and model.safetensors
+    prompt: list[int]
+    way: str  #: name of a Way; of no meaning in plain decoding
+    gamma: int  #: drafted tokens; 0: plain decoding
+    temperature: float  #: 0: the likeliest token
+    top_k: int  #: 0: all
+    top_p: float
+    min_p: float  #: 0: all; above it only where "min_p" is one of the engine's options
+    slots: int  #: sequences decoded at once
+    context: int  #: tokens of the longest sequence, with prompt and drafted ones
+    seed: int
+
+    def seed_of(self, sequence: int) -> int:
+        """A seed of 31 bits for each sequence: some generators give similar streams for seeds that are close."""
+        return int.from_bytes(hashlib.sha256(f"{self.seed}/{sequence}".encode()).digest()[:4], "big") >> 1
+
+
+@dataclass(frozen=True)
+class Decoded:
+    """Sequences that were decoded, with the engine's own counts of them together; None where it has none."""
+
+    tokens: list[list[int]]  #: after the prompt
+    drafted: int | None = None
+    accepted: int | None = None
+    steps: int | None = None  #: runs of the target; where `first_by_prompt`, without that of the prompt
+
+
+@dataclass(frozen=True)
+class Engine:
+    """An engine; its functions run in its environment and import it when they are called."""
+
+    title: str
+    ways: tuple[Way, ...]
+    version: Callable[[], str]
+    load: Callable[[Settings], Any]  #: what `decode` needs; may raise Refused
+    decode: Callable[[Any, Settings, range, int], Iterator[Decoded]]  #: the sequences of these numbers, so many tokens each, in order
+    installs: tuple[tuple[str, ...], ...] = ()  #: words of `pip install`, one call each
+    installs_as_printed: str = ""  #: a program of the environment that prints further words for the last of these calls
+    size: str = ""  #: installed
+    time: str = ""  #: of installing
+    sequences: int = 20_000  #: of an audit's setting
+    long: int = 200  #: long sequences
+    slots: int = 1  #: sequences decoded at once
+    options: tuple[str, ...] = ("temperature", "top_k", "top_p")  #: and "min_p"
+    first_by_prompt: bool = True  #: the run that reads the prompt emits a token, without drafted ones
+
+    def way(self, name: str) -> Way:
+        for way in self.ways:
+            if way.name == name:
+                return way
+        raise Refused(f"{self.title} has no way {name!r} to speculate; it has {', '.join(way.name for way in self.ways)}")

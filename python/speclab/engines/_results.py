@@ -1,0 +1,253 @@
+"""What an audit found: rows, tables, a figure, files."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import os
+import pathlib
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any, Union
+
+from .. import _core, _html
+from .._interval import Interval
+from ._acceptance import SCHEMES
+
+
+@dataclass(frozen=True)
+class AuditedSetting:
+    """One way of an engine at one setting, or its plain decoding."""
+
+    engine: str  #: name of the adapter
+    title: str  #: of the engine
+    version: str
+    date: str  #: of the run
+    way: str  #: how it speculates; empty for plain decoding
+    setting: str
+    gamma: int  #: drafted tokens; 0 for plain decoding
+    sequences: int
+    seed: int
+    verdict: str  #: "equal": no difference found; "different"; "failed"
+    p_value: float | None  #: the least of the setting's tests, adjusted by Holm's method over all tests of the engine
+    statistic: float | None  #: Pearson's, of whole sequences against their exact law
+    degrees: int | None
+    detectable_tv: float  #: total variation between the classes of that test that is found with probability `power`; known before the run
+    rows_p: float | None  #: of the tests against the exact law
+    plain_p: float | None  #: of the tests against plain decoding of the same engine; of plain decoding, of its halves
+    late_p: float | None  #: of the transitions in long texts
+    law: str  #: of what differs: rules and planted faults that the tests find no difference from
+    drafted: int | None  #: in long texts, as the engine counts
+    accepted: int | None
+    steps: int | None  #: runs of the target
+    tokens_per_step: Interval | None  #: in long texts; None where the engine does not count
+    possible: dict[str, float]  #: expected tokens per step of lossless schemes; "block" is the optimum; empty where nothing is drafted from the draft's rows
+    greedy: dict[str, Any] | None  #: at temperature 0: texts that differ from plain decoding, and their first differences
+    failed: str  #: why, in a sentence
+    seconds: float | None
+
+    @property
+    def left(self) -> float | None:
+        """Tokens per target step that the optimum emits above the measured ones."""
+        return self.possible["block"] - self.tokens_per_step.value if self.possible and self.tokens_per_step else None
+
+    @property
+    def like(self) -> list[str]:
+        """The schemes whose expected tokens per step are in the measured interval."""
+        interval = self.tokens_per_step
+        if interval is None:
+            return []
+        rounding = 1e-9  # of computed values; an interval of equal counts has no width
+        return [scheme for scheme, value in self.possible.items() if interval.low - rounding <= value <= interval.high + rounding]
+
+
+def judged(results: list[dict[str, Any]], level: float) -> list[AuditedSetting]:
+    """The settings of one engine: their tests are one family."""
+    tests = [[one[name][key] for name, key in (("check", "adjusted_p"), ("other", "adjusted_p"), ("late", "p")) if name in one] for one in results]
+    adjusted = iter(_core.holm([p for ps in tests for p in ps]))
+    out = []
+    for one, ps in zip(results, tests):
+        p_value = min((next(adjusted) for _ in ps), default=None)
+        different = p_value is not None and p_value <= level
+        check = one.get("check", {})
+        interval = one.get("tokens_per_step")
+        out.append(AuditedSetting(
+            **{name: one[name] for name in ("engine", "title", "version", "date", "way", "setting", "gamma", "sequences", "seed", "detectable_tv")},
+            verdict="failed" if p_value is None else "different" if different else "equal", p_value=p_value,
+            statistic=check.get("pearson"), degrees=check.get("degrees"), rows_p=check.get("adjusted_p"),
+            plain_p=one.get("other", {}).get("adjusted_p"), late_p=one.get("late", {}).get("p"),
+            law=_law(check) if different and "possible" in one else "",
+            drafted=one.get("drafted"), accepted=one.get("accepted"), steps=one.get("steps"),
+            tokens_per_step=Interval(*interval) if interval else None, possible=one.get("possible", {}), greedy=one.get("greedy"),
+            failed=one["failed"] or "", seconds=one.get("seconds")))
+    return out
+
+
+def _law(check: dict[str, Any]) -> str:
+    for law in check.get("diagnosis") or []:
+        if law.get("adjusted_p", 0) > check["level"]:
+            return ", ".join([law["name"], *law["also"]])
+    return "none known"
+
+
+class Audit:
+    """What `speclab.audit` found.
+
+    Attributes:
+        settings: an `AuditedSetting` each, in order.
+        skipped: engines that were not run, with the reason.
+        level: chance of a false alarm about an engine.
+        power: at which `detectable_tv` is stated.
+    """
+
+    def __init__(self, settings: Iterable[AuditedSetting], skipped: dict[str, str], level: float, power: float) -> None:
+        self.settings = list(settings)
+        self.skipped = skipped
+        self.level = level
+        self.power = power
+
+    @classmethod
+    def load(cls, folder: Union[str, "os.PathLike[str]"]) -> Audit:
+        """Reads the audit.json that `save` or the program wrote into a folder.
+
+        Raises:
+            OSError: there is none. ValueError: it is none.
+        """
+        path = pathlib.Path(folder) / "audit.json"
+        try:
+            read = json.loads(path.read_text(encoding="utf-8"))
+            settings = [AuditedSetting(**{**one, "tokens_per_step": one["tokens_per_step"] and Interval(*one["tokens_per_step"])}) for one in read["settings"]]
+            return cls(settings, read["skipped"], read["level"], read["power"])
+        except (KeyError, TypeError, json.JSONDecodeError) as problem:
+            raise ValueError(f"{path}: is no audit of this version ({problem})") from None
+
+    @property
+    def different(self) -> list[AuditedSetting]:
+        """Settings whose tokens do not have the target's distribution."""
+        return [one for one in self.settings if one.verdict == "different"]
+
+    @property
+    def failed(self) -> list[AuditedSetting]:
+        """Settings that the engine could not run."""
+        return [one for one in self.settings if one.verdict == "failed"]
+
+    def records(self) -> list[dict[str, Any]]:
+        """A dict for each setting: the attributes of AuditedSetting, with tokens_per_step_low and _high, possible_match (Σ p q),
+        possible_argmax (p(argmax q)), possible_token (Σ min(p, q)), possible_block, left, like, and greedy_different."""
+        out = []
+        for one in self.settings:
+            record = {key: value for key, value in vars(one).items() if key not in ("possible", "greedy", "tokens_per_step")}
+            interval = one.tokens_per_step
+            record["tokens_per_step"] = interval and interval.value
+            record["tokens_per_step_low"], record["tokens_per_step_high"] = (interval.low, interval.high) if interval else (None, None)
+            record |= {f"possible_{name}": one.possible.get(scheme) for name, scheme in zip(("match", "argmax", "token", "block"), SCHEMES)}
+            record |= {"left": one.left, "like": ", ".join(one.like), "greedy_different": one.greedy and one.greedy["different"]}
+            out.append(record)
+        return out
+
+    def to_csv(self) -> str:
+        """audit.csv, one row a setting, with the names of `records`."""
+        out = io.StringIO()
+        records = self.records()
+        writer = csv.DictWriter(out, list(records[0]) if records else ["engine"], lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(records)
+        return out.getvalue()
+
+    def to_pandas(self) -> Any:
+        """`records` as a DataFrame. Needs pandas."""
+        import pandas
+
+        return pandas.DataFrame(self.records())
+
+    def to_json(self) -> str:
+        """audit.json, which `load` reads."""
+        settings = [{**vars(one), "tokens_per_step": one.tokens_per_step and [one.tokens_per_step.value, one.tokens_per_step.low, one.tokens_per_step.high]}
+                    for one in self.settings]
+        return json.dumps({"level": self.level, "power": self.power, "skipped": self.skipped, "settings": settings}, indent=1, ensure_ascii=False) + "\n"
+
+    def save(self, folder: Union[str, "os.PathLike[str]"]) -> pathlib.Path:
+        """Writes audit.json and audit.csv into a folder, each whole or not at all."""
+        out = pathlib.Path(folder)
+        out.mkdir(parents=True, exist_ok=True)
+        for name, text in (("audit.json", self.to_json()), ("audit.csv", self.to_csv())):
+            part = out / f"{name}.part"
+            part.write_text(text, encoding="utf-8")
+            part.replace(out / name)
+        return out
+
+    def to_markdown(self) -> str:
+        """A table for each engine and run of it: verdicts, and tokens per target step beside the optimum."""
+        runs = dict.fromkeys((one.title, one.version, one.date, one.seed) for one in self.settings)
+        parts = []
+        for title, version, date, seed in runs:
+            rows = [one for one in self.settings if (one.title, one.version, one.date, one.seed) == (title, version, date, seed)]
+            parts.append(f"### {title}\n{version}, {date}, seed {seed}.\n\n" + _markdown(COLUMNS, map(_cells, rows)))
+        return "\n\n".join(parts) + "\n"
+
+    def plot(self, ax: Any = None) -> Any:
+        """Draws the tokens per target step of every way at γ = 3 and temperature 1, with 95% intervals, over those of lossless schemes
+        on the same models.
+
+        Args:
+            ax: matplotlib Axes; without one the current.
+
+        Returns:
+            The Axes. Needs matplotlib 3.6 or later.
+
+        Raises:
+            ValueError: no setting of the audit counts its steps.
+        """
+        import matplotlib.pyplot as plt
+
+        drawn = [one for one in self.settings if one.way and one.tokens_per_step and one.possible and one.setting == "γ = 3"]
+        if not drawn:
+            raise ValueError("plot: no engine of this audit counts its target steps at γ = 3")
+        ax = plt.gca() if ax is None else ax
+        places = range(len(drawn))[::-1]
+        for at, scheme in enumerate(SCHEMES):
+            ax.plot([one.possible[scheme] for one in drawn], places, "|", markersize=22, markeredgewidth=2, color=f"C{at + 1}", label=scheme)
+        intervals = [one.tokens_per_step for one in drawn if one.tokens_per_step]
+        ax.errorbar([one.value for one in intervals], places, xerr=[[one.value - one.low for one in intervals], [one.high - one.value for one in intervals]],
+                    fmt="o", color="black", capsize=3, label="measured")
+        names = [f"{one.title}, {one.way}" + ("*" if one.verdict == "different" else "") for one in drawn]
+        ax.set_yticks(list(places), names)
+        ax.set_ylim(-0.6, len(drawn) - 0.4)
+        ax.set_xlabel("tokens per target step" + (" (*: not the target's distribution)" if any(name.endswith("*") for name in names) else ""))
+        ax.legend()
+        return ax
+
+    def __str__(self) -> str:
+        skipped = "".join(f"{name}: skipped, {reason.partition(': ')[2]}\n" for name, reason in self.skipped.items())
+        return self.to_markdown() + skipped
+
+    def __repr__(self) -> str:
+        engines = len({one.engine for one in self.settings})
+        return f"<speclab.Audit of {engines} engines: {len(self.settings)} settings, {len(self.different)} different, {len(self.failed)} failed>"
+
+    def _repr_html_(self) -> str:
+        return _html.table(("engine", *COLUMNS), [(one.title, *_cells(one)) for one in self.settings])
+
+
+COLUMNS = ("setting", "verdict", "χ²", "sequences", "detectable TV", "tokens per target step", "optimum", "left", "like")
+
+
+def _cells(one: AuditedSetting) -> tuple[str, ...]:
+    name = f"{one.way}, {one.setting}" if one.way else f"plain, {one.setting}"
+    verdict = one.verdict
+    if verdict == "different":
+        verdict = "DIFFERENT" + (f"; law: {one.law}" if one.law else "")
+    elif verdict == "failed":
+        verdict = f"FAILED: {one.failed.partition(': ')[2][:80]}"
+    fits = f"{one.statistic:,.0f} on {one.degrees}" if one.degrees else ""
+    interval = one.tokens_per_step
+    steps = "" if interval is None else f"{interval.value:.3f} ± {(interval.high - interval.low) / 2:.3f}"
+    optimum = f"{one.possible['block']:.3f}" if one.possible else ""
+    left = "" if one.left is None else f"{one.left:.3f}"
+    return name, verdict, fits, f"{one.sequences:,}", f"{one.detectable_tv:.3f}", steps, optimum, left, ", ".join(one.like)
+
+
+def _markdown(head: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> str:
+    lines = [head, ["---"] * len(head), *rows]
+    return "\n".join("| " + " | ".join(cells) + " |" for cells in lines)

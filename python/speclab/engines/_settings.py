@@ -1,0 +1,123 @@
+"""What is decoded in an audit: settings, and the units of work that they make."""
+
+from __future__ import annotations
+
+import dataclasses
+import pathlib
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ._acceptance import filtered
+from ._engine import Engine
+
+#: Tokens of the sequences whose transitions are tested late in the text, and whose steps are counted.
+LONG = 192
+MOST_GAMMA = 8
+GREEDY = 64  #: sequences at temperature 0, all alike but for their number
+
+
+@dataclass(frozen=True)
+class Setting:
+    label: str
+    gamma: int = 3
+    sampling: dict[str, float] = field(default_factory=dict)
+    slots: int | None = None  #: the engine's own
+    repeated: bool = False  #: a prompt of three ids in turn
+
+    @property
+    def options(self) -> dict[str, Any]:
+        return {"temperature": 1.0, "top_k": 0, "top_p": 1.0, "min_p": 0.0, **self.sampling}
+
+
+def settings_of(engine: Engine, lookup: bool) -> list[Setting]:
+    repeated = Setting("repeated prompt", repeated=True)
+    cool = Setting("temperature 0.7", sampling={"temperature": 0.7})
+    greedy = Setting("temperature 0", sampling={"temperature": 0.0})
+    if lookup:
+        return [repeated, dataclasses.replace(cool, label="repeated prompt, temperature 0.7", repeated=True),
+                dataclasses.replace(greedy, label="repeated prompt, temperature 0", repeated=True)]
+    filters = [Setting("top-k 2", sampling={"top_k": 2}), Setting("top-p 0.55", sampling={"top_p": 0.55}), Setting("min-p 0.5", sampling={"min_p": 0.5})]
+    batches = [Setting("one at once" if slots == 1 else f"{slots} at once", slots=slots) for slots in (1, 8) if slots != engine.slots]
+    return [Setting("γ = 3"), Setting("γ = 1", gamma=1), Setting(f"γ = {MOST_GAMMA}", gamma=MOST_GAMMA), cool,
+            *(one for one in filters if set(one.sampling) <= set(engine.options)), *batches, repeated, greedy]
+
+
+@dataclass(frozen=True)
+class Unit:
+    """One process of an engine: a way at a setting; plain decoding has no way."""
+
+    way: str
+    setting: Setting
+
+    @property
+    def label(self) -> str:
+        return f"{self.way}, {self.setting.label}" if self.way else f"plain, {self.setting.label}"
+
+    @property
+    def plain(self) -> Unit:
+        """Plain decoding of the same sampling, prompt and slots."""
+        label = self.setting.label if self.setting.sampling or self.setting.slots or self.setting.repeated else "as it is"
+        return Unit("", dataclasses.replace(self.setting, gamma=0, label=label))
+
+
+def units_of(engine: Engine) -> list[Unit]:
+    """Plain decoding before the first that is compared with it."""
+    found: dict[str, Unit] = {}
+    for way in engine.ways:
+        for setting in settings_of(engine, way.lookup):
+            unit = Unit(way.name, setting)
+            found.setdefault(unit.plain.label, unit.plain)
+            found[unit.label] = unit
+    return list(found.values())
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What is the same for all units of an audit. check.tokens is at most 16, so that short texts are shorter than long ones."""
+
+    document: dict[str, Any]  #: the config
+    target: npt.NDArray[np.float64]
+    draft: npt.NDArray[np.float64]
+    models: pathlib.Path
+    start: list[int]  #: the prompt of settings that do not repeat one
+    out: pathlib.Path
+    environments: pathlib.Path
+    sequences: int | None
+    long: int | None
+    seed: int
+    level: float
+    power: float
+
+    @property
+    def tokens(self) -> int:
+        return int(self.document["check"]["tokens"])
+
+    def prompt(self, setting: Setting) -> list[int]:
+        return [0, *list(range(1, min(len(self.target), 4))) * 5] if setting.repeated else self.start
+
+    def rows(self, setting: Setting) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
+        return filtered(self.target, **setting.options), filtered(self.draft, **setting.options)
+
+    def config(self, setting: Setting) -> dict[str, Any]:
+        """Of `speclab check`, with rows as they are sampled from."""
+        target, draft = self.rows(setting)
+        table = lambda rows: {"kind": "table", "rows": rows.tolist()}  # noqa: E731
+        return {"title": "audit", "models": {"target": table(target), "draft": table(draft)}, "rule": {"kind": "token"},
+                "gamma": max(setting.gamma, 1), "simulation": {"prompt": self.prompt(setting)},
+                "check": {"tokens": self.tokens, "level": self.level, "power": self.power}}
+
+    def long_of(self, engine: Engine) -> int:
+        return self.long or engine.long
+
+    def number_of(self, engine: Engine, unit: Unit) -> int:
+        """Sequences; of plain decoding twice as many, whose halves are each other's control."""
+        if unit.setting.options["temperature"] == 0:
+            return GREEDY
+        return (self.sequences or engine.sequences) * (1 if unit.way else 2)
+
+    def size(self, engine: Engine, unit: Unit) -> int:
+        """Sequences of both kinds."""
+        return self.number_of(engine, unit) + self.long_of(engine)

@@ -1,0 +1,78 @@
+"""llama.cpp's server in this process, by xllamacpp."""
+
+from __future__ import annotations
+
+import concurrent.futures
+import importlib.metadata
+from collections.abc import Iterator
+from typing import Any
+
+from ._engine import Decoded, Engine, Settings, Way
+
+#: Ids of an n-gram that drafts; the defaults (12 and more) suit code.
+NGRAM = 2
+
+
+def version() -> str:
+    return f"xllamacpp {importlib.metadata.version('xllamacpp')}"
+
+
+def load(settings: Settings) -> Any:
+    import xllamacpp
+
+    parameters = xllamacpp.CommonParams()
+    parameters.model.path = str(settings.folder / "target.gguf")
+    parameters.n_ctx = settings.slots * (settings.context + 32)
+    parameters.n_parallel = settings.slots
+    parameters.cpuparams.n_threads = 1
+    parameters.verbosity = 0
+    parameters.cache_prompt = False
+    if settings.gamma > 0:
+        speculate(parameters.speculative, settings, xllamacpp.common_speculative_type)
+    return xllamacpp.Server(parameters)
+
+
+def speculate(speculative: Any, settings: Settings, kinds: Any) -> None:
+    draft = speculative.draft
+    draft.n_max, draft.p_min = settings.gamma, 0.0
+    if settings.way in ("compared", "probabilistic"):
+        speculative.types = [kinds.COMMON_SPECULATIVE_TYPE_DRAFT_SIMPLE]
+        draft.mparams.path = str(settings.folder / "draft.gguf")
+        draft.probabilistic = settings.way == "probabilistic"
+        return
+    speculative.types = [getattr(kinds, f"COMMON_SPECULATIVE_TYPE_{settings.way.upper()}")]
+    if settings.way == "ngram_mod":
+        speculative.ngram_mod.n_match, speculative.ngram_mod.n_max, speculative.ngram_mod.n_min = NGRAM, settings.gamma, 1
+    elif settings.way != "ngram_cache":  # which has its own sizes
+        ngram = getattr(speculative, settings.way)
+        ngram.size_n, ngram.size_m, ngram.min_hits = NGRAM, settings.gamma, 1
+
+
+def decode(server: Any, settings: Settings, numbers: range, tokens: int) -> Iterator[Decoded]:
+    def one(sequence: int) -> Decoded:
+        answer = server.handle_completions({
+            "prompt": settings.prompt, "n_predict": tokens, "temperature": settings.temperature, "top_k": settings.top_k,
+            "top_p": settings.top_p, "min_p": settings.min_p, "samplers": ["top_k", "top_p", "min_p", "temperature"],
+            "seed": settings.seed_of(sequence), "ignore_eos": True, "cache_prompt": False})
+        counts = answer["timings"]
+        ids = [ord(letter) - ord("a") + 1 for letter in answer["choices"][0]["text"]]  # the end of text has none
+        drafted, accepted = counts.get("draft_n", 0), counts.get("draft_n_accepted", 0)
+        # It never drafts beyond the last token, so that each token which was not drafted is a run of the target.
+        return Decoded([ids], drafted, accepted, tokens - 1 - accepted)
+
+    with concurrent.futures.ThreadPoolExecutor(settings.slots) as threads:
+        yield from threads.map(one, numbers)
+
+
+ENGINE = Engine(
+    title="llama.cpp",
+    ways=(Way("compared", "the draft's likeliest token; the default", draft_options=("temperature",)),
+          Way("probabilistic", "a token drawn from the draft; draft.probabilistic", draft_options=("temperature",)),
+          Way("ngram_simple", "what followed the last two ids before", lookup=True),
+          Way("ngram_map_k", "the same, from a map of n-grams", lookup=True),
+          Way("ngram_map_k4v", "the same, of up to four continuations", lookup=True),
+          Way("ngram_mod", "the same, from a hash of all sequences of the server", lookup=True),
+          Way("ngram_cache", "n-gram statistics of the text", lookup=True)),
+    version=version, load=load, decode=decode,
+    installs=(("xllamacpp==2026.10.11549",),), size="130 MB", time="5 seconds",
+    sequences=10_000, slots=4, options=("temperature", "top_k", "top_p", "min_p"))

@@ -1,0 +1,48 @@
+"""Apple's MLX on a CPU, by mlx-lm: a draft model."""
+
+from __future__ import annotations
+
+import importlib.metadata
+from collections.abc import Iterator
+from typing import Any
+
+from ._engine import Decoded, Engine, Settings, Way
+
+
+def version() -> str:
+    import mlx.core  # noqa: F401  # needs its library
+
+    return f"mlx {importlib.metadata.version('mlx')}, mlx-lm {importlib.metadata.version('mlx-lm')}"
+
+
+def load(settings: Settings) -> Any:
+    from mlx_lm.sample_utils import make_sampler
+    from mlx_lm.utils import load_model
+
+    sampler = make_sampler(temp=settings.temperature, top_k=settings.top_k, top_p=0.0 if settings.top_p == 1 else settings.top_p, min_p=settings.min_p)
+    return *(load_model(settings.folder / side)[0] for side in ("target", "draft")), sampler
+
+
+def decode(loaded: Any, settings: Settings, numbers: range, tokens: int) -> Iterator[Decoded]:
+    import mlx.core
+    from mlx_lm.generate import generate_step, speculative_generate_step
+
+    target, draft, sampler = loaded
+    prompt = mlx.core.array(settings.prompt)
+    for sequence in numbers:
+        mlx.core.random.seed(settings.seed_of(sequence))
+        if settings.gamma == 0:
+            yield Decoded([[int(token) for token, _ in generate_step(prompt, target, max_tokens=tokens, sampler=sampler)]], steps=tokens - 1)
+            continue
+        emitted = list(speculative_generate_step(prompt, target, draft, num_draft_tokens=settings.gamma, max_tokens=tokens, sampler=sampler))
+        accepted = sum(bool(from_draft) for _, _, from_draft in emitted)
+        # Its first round verifies drafted tokens, too. A last round that is cut short has no token of its own.
+        yield Decoded([[int(token) for token, _, _ in emitted]], accepted=accepted, steps=tokens - accepted + bool(emitted[-1][2]))
+
+
+ENGINE = Engine(
+    title="MLX",
+    ways=(Way("draft", "a token drawn from the draft model"),),
+    version=version, load=load, decode=decode,
+    installs=(("mlx[cpu]==0.32.4", "mlx-lm==0.32.2"),), size="360 MB", time="a minute", sequences=500, long=10,
+    options=("temperature", "top_k", "top_p", "min_p"), first_by_prompt=False)

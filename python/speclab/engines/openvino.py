@@ -1,0 +1,91 @@
+"""OpenVINO GenAI's ContinuousBatchingPipeline, in 32 bits, so that rounding has no part in what it emits."""
+
+from __future__ import annotations
+
+import pathlib
+import shutil
+import tempfile
+from collections.abc import Iterator
+from typing import Any
+
+from ._engine import Decoded, Engine, Settings, Way
+
+EXACT = {"INFERENCE_PRECISION_HINT": "f32", "KV_CACHE_PRECISION": "f32", "DYNAMIC_QUANTIZATION_GROUP_SIZE": "0"}
+
+
+def version() -> str:
+    import openvino_genai
+
+    return f"openvino_genai {openvino_genai.__version__}"
+
+
+def load(settings: Settings) -> Any:
+    import openvino_genai
+
+    lookup = settings.gamma > 0 and settings.way == "lookup"
+    scheduler = openvino_genai.SchedulerConfig()
+    scheduler.cache_size = 1
+    with tempfile.TemporaryDirectory() as name:
+        folder = pathlib.Path(name)
+        for side in ("target", "draft"):  # reads GGUF, and leaves an OpenVINO model beside the copy
+            (folder / side).mkdir()
+            copy = shutil.copy(settings.folder / f"{side}.gguf", folder / side / "model.gguf")
+            openvino_genai.LLMPipeline(copy, "CPU", enable_save_ov_model=True)
+        properties: dict[str, Any] = dict(EXACT)
+        if lookup:
+            properties["prompt_lookup"] = True
+        elif settings.gamma:
+            properties["draft_model"] = openvino_genai.draft_model(folder / "draft", "CPU", **EXACT)
+        return openvino_genai.ContinuousBatchingPipeline(folder / "target", scheduler, "CPU", properties)
+
+
+def configured(settings: Settings, sequence: int, tokens: int) -> Any:
+    import openvino_genai
+
+    config = openvino_genai.GenerationConfig()
+    config.max_new_tokens = tokens
+    config.ignore_eos = True
+    config.rng_seed = settings.seed_of(sequence)
+    config.do_sample = settings.temperature > 0
+    if config.do_sample:
+        config.temperature = settings.temperature
+        config.top_k = settings.top_k or 2**31
+        config.top_p = settings.top_p
+        if settings.min_p:
+            config.min_p = settings.min_p
+    if settings.gamma:
+        config.num_assistant_tokens = settings.gamma
+        if settings.way == "lookup":
+            config.max_ngram_size = 2
+    return config
+
+
+def decode(pipeline: Any, settings: Settings, numbers: range, tokens: int) -> Iterator[Decoded]:
+    import numpy
+    import openvino
+
+    prompt = openvino.Tensor(numpy.array([settings.prompt], dtype=numpy.int64))
+    for first in range(numbers.start, numbers.stop, settings.slots):
+        batch = range(first, min(first + settings.slots, numbers.stop))
+        handles = [pipeline.add_request(sequence, prompt, configured(settings, sequence, tokens)) for sequence in batch]
+        texts: list[list[int]] = [[] for _ in batch]
+        steps = [-1] * len(batch)  # without that of the prompt
+        while pipeline.has_non_finished_requests():
+            pipeline.step()
+            for at, handle in enumerate(handles):
+                emitted = False
+                while handle.can_read():
+                    for output in handle.read().values():
+                        texts[at] += output.generated_ids
+                        emitted = True
+                steps[at] += emitted
+        for text, runs in zip(texts, steps):
+            yield Decoded([text], steps=runs)
+
+
+ENGINE = Engine(
+    title="OpenVINO GenAI",
+    ways=(Way("draft", "a token drawn from the draft model"), Way("lookup", "what followed the last ids before", lookup=True)),
+    version=version, load=load, decode=decode,
+    installs=(("openvino-genai==2026.4.1.0", "numpy"),), size="300 MB", time="10 seconds", sequences=100_000, slots=128,
+    options=("temperature", "top_k", "top_p", "min_p"))

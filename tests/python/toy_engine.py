@@ -1,0 +1,78 @@
+"""An adapter for tests: Algorithm 1 in plain Python, with a fault to plant. FAULT and ROWS are replaced by the test."""
+
+import os
+import random
+import signal
+import socket
+import time
+
+from ._engine import Decoded, Engine, Refused, Way  # noqa: F401
+
+FAULT = ""
+TARGET, DRAFT = ROWS = [], []
+
+
+def version():
+    if FAULT == "missing package":
+        import no_such_package  # noqa: F401
+    return f"toy {FAULT}"
+
+
+def load(settings):
+    if FAULT == "refuses":
+        raise Refused("the model has 3 layers too many")
+    if FAULT == "listens":
+        server = socket.create_server(("0.0.0.0", 0))
+        return server
+    if FAULT == "listens on loopback":
+        return socket.create_server(("127.0.0.1", 0))
+    return None
+
+
+def cooled(row, temperature):
+    if temperature == 0:
+        return [float(token == row.index(max(row))) for token in range(len(row))]
+    weights = [p ** (1 / temperature) for p in row]
+    return [weight / sum(weights) for weight in weights]
+
+
+def decode(loaded, settings, numbers, tokens):
+    target, draft = ([cooled(row, settings.temperature) for row in rows] for rows in (TARGET, DRAFT))
+    for sequence in numbers:
+        if FAULT == "dies" and sequence == 3:
+            os.kill(os.getpid(), signal.SIGSEGV)
+        if FAULT == "slow":
+            print("slow", flush=True)
+            time.sleep(0.05)
+        draws = random.Random(1 if FAULT == "one seed" and settings.gamma else settings.seed_of(sequence))
+        yield decoded(settings, target, draft, draws, tokens)
+
+
+def decoded(settings, target, draft, draws, tokens):
+    text, steps = [settings.prompt[-1]], 0
+    everything = range(len(target))
+    while len(text) < tokens + 1:
+        steps += 1
+        for _ in range(settings.gamma):
+            p, q = target[text[-1]], draft[text[-1]]
+            (token,) = draws.choices(everything, q)
+            if FAULT == "accept all" or draws.random() * q[token] < p[token]:
+                text.append(token)
+                continue
+            residual = p if FAULT == "resample target" else [max(0, a - b) for a, b in zip(p, q)]
+            text += draws.choices(everything, residual)
+            break
+        else:
+            text += draws.choices(everything, target[text[-1]])
+    ids = text[1 : tokens + 1]
+    if FAULT == "wrong id":
+        ids[0] = 99
+    if FAULT == "short":
+        ids.pop()
+    if FAULT == "loses the first" and settings.gamma:
+        ids = ids[1:] + draws.choices(everything, target[ids[-1]])
+    return Decoded([ids], steps=steps)
+
+
+ENGINE = Engine(title="Toy", ways=(Way("draft", "a token drawn from the draft"),), version=version, load=load, decode=decode, sequences=2000, long=150,
+                options=("temperature",), first_by_prompt=False)
