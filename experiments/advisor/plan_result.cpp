@@ -7,10 +7,9 @@ namespace speclab {
 
 template <>
 const Typed<AcceptanceModel>& described() {
-  static const auto type =
-      choice<AcceptanceModel>({{"i.i.d.", AcceptanceModel::iid},
-                               {"positions", AcceptanceModel::positions},
-                               {"replay", AcceptanceModel::replay}});
+  static const auto type = choice<AcceptanceModel>({{"i.i.d.", AcceptanceModel::iid},
+                                                    {"positions", AcceptanceModel::positions},
+                                                    {"replay", AcceptanceModel::replay}});
   return type;
 }
 
