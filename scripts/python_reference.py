@@ -16,7 +16,7 @@ GROUPS = {
     "Decoding": ["simulate", "Simulation", "sample", "verify", "Verdicts", "models"],
     "Tests of samples and samplers": ["check", "check_sampler", "CheckResult", "Deviation", "law"],
     "Hugging Face": ["hf"],
-    "Theory": ["alpha", "alpha_from_logprobs", "alpha_from_drafted", "optimal_gamma", "OptimalGamma", "expected_tokens", "speedup", "predict", "plan", "serve", "LoadPlan", "record", "read_recording", "Recording", "RecordedSequence", "Interval"],
+    "Theory": ["alpha", "alpha_from_logprobs", "alpha_from_drafted", "optimal_gamma", "OptimalGamma", "expected_tokens", "speedup", "predict", "plan", "serve", "LoadPlan", "draft_sampling", "SamplingPlan", "record", "read_recording", "Recording", "RecordedSequence", "Interval"],
 }
 
 

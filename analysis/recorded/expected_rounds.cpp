@@ -5,6 +5,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "core/rules/block_survival.hpp"
 #include "core/stop.hpp"
 
 namespace speclab {
@@ -151,14 +152,14 @@ void Survivals::of(std::size_t start, std::size_t left, std::size_t most,
   assert(keep_.size() == 1 || end <= keep_.size());
   survivals.resize(end + 1);
   survivals[0] = 1;
-  double weight = 1;  // w_{k-1} of block verification
+  BlockSurvival block;
   for (std::size_t k = 0; k < end; ++k) {
     const double here = keep_[keep_.size() == 1 ? 0 : k][start + k];
     if (rule_ == RecordedRule::token) {
       survivals[k + 1] = survivals[k] * here;
     } else {
-      survivals[k + 1] = weight > 0 ? survivals[k] * std::min(1.0, here / weight) : 0;
-      weight = here <= weight ? 1 : weight / here;
+      block.next(here);
+      survivals[k + 1] = block.kept;
     }
   }
 }

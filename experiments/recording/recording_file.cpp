@@ -45,6 +45,11 @@ ReadPart read_part(const std::string& file, const std::string& column) {
       fmt::format("{}: {} holds both models' columns; leave out --draft-recording", file, format));
 }
 
+[[noreturn]] void ask_for_second(const std::string& file, const std::string& format) {
+  throw UsageError(fmt::format(
+      "{}: {} holds one model; give the draft's of the same tokens as --draft-recording", file, format));
+}
+
 ReadRecording recording_in(const std::string& file, const std::string& draft, const AnyRule* rate,
                            const std::string& column) {
   ReadPart first = read_part(file, column);
@@ -53,9 +58,7 @@ ReadRecording recording_in(const std::string& file, const std::string& draft, co
     if (const auto* rows = std::get_if<RowFile>(&first.part); rows != nullptr && rows->draft) {
       return {measure_rows(*rows, rate), first.format};
     }
-    throw UsageError(
-        fmt::format("{}: {} holds one model; give the draft's of the same tokens as --draft-recording", file,
-                    first.format));
+    ask_for_second(file, first.format);
   }
   ReadPart second = read_part(draft, "");
   if (std::holds_alternative<Recording>(first.part)) refuse_second(file, first.format);
@@ -73,6 +76,25 @@ ReadRecording recording_in(const std::string& file, const std::string& draft, co
 }
 
 }  // namespace
+
+std::optional<RowFile> read_row_file(const std::string& file, const std::string& draft) {
+  return read_in_memory(file, [&]() -> std::optional<RowFile> {
+    const ReadPart first = read_part(file, "");
+    const auto* rows = std::get_if<RowFile>(&first.part);
+    if (rows == nullptr) return std::nullopt;
+    RowFile both = *rows;
+    if (!draft.empty()) {
+      const ReadPart second = read_part(draft, "");
+      const auto* draft_rows = std::get_if<RowFile>(&second.part);
+      if (draft_rows == nullptr) throw UsageError(fmt::format("{}: {} holds no rows", draft, second.format));
+      both = join(*rows, *draft_rows);
+    } else if (!both.draft) {
+      ask_for_second(file, first.format);
+    }
+    measure_rows(both);
+    return both;
+  });
+}
 
 std::vector<std::string> drafters_in(const std::string& file) {
   const RecordingSource source(file);

@@ -41,6 +41,9 @@ struct RowFile {
 /// With a rule, `overlap` is its acceptance rate in each context.
 Recording measure_rows(const RowFile& file, const AnyRule* rate = nullptr);
 
+/// All rows as probabilities, [rows, vocab]; of rows that measure_rows takes.
+std::vector<double> probabilities_of(const RowSet& set);
+
 /// Rows of one target's file and one draft's. Throws UsageError where their tokens differ.
 RowFile join(const RowFile& target, const RowFile& draft);
 

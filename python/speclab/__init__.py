@@ -5,7 +5,7 @@
 - your own rule, drafter or gamma policy: `prove`, `compare_rules`, `simulate` take functions in their places;
 - your own arrays: `alpha`, `alpha_from_logprobs`, `verify`, `simulate`, `sample`;
 - your own sampler: `check`, `check_sampler`;
-- a server under load: `serve`;
+- a server under load: `serve`; how its draft should sample: `draft_sampling`;
 - models of Hugging Face: `hf.record`, `hf.check_generate`.
 
 The documentation is docs/python.md in the repository; `help(speclab.prove)` and so on say the same.
@@ -17,6 +17,7 @@ from ._interval import Interval
 from ._results import Findings, Result
 from ._configs import compare, exact, run, sweep
 from ._plan import plan
+from ._sampling import SamplingPlan, draft_sampling
 from ._serve import LoadPlan, serve
 from ._recording import RecordedSequence, Recording, read_recording, record
 from ._rules import Drafter, Rule, drafter, rule, rule_names
@@ -56,6 +57,7 @@ __all__ = [
     "Result",
     "Rule",
     "RuleComparison",
+    "SamplingPlan",
     "Simulation",
     "Verdicts",
     "alpha",
@@ -65,6 +67,7 @@ __all__ = [
     "check_sampler",
     "compare",
     "compare_rules",
+    "draft_sampling",
     "drafter",
     "exact",
     "expected_tokens",

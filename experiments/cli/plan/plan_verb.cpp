@@ -76,8 +76,9 @@ Verb plan_list_verb() {
 }  // namespace
 
 const std::vector<PlanWay>& plan_ways() {
-  static const std::vector<PlanWay> ways{plan_alpha(),   plan_log(),      plan_recording(), plan_config(),
-                                         plan_measure(), plan_drafters(), plan_load(),      plan_benchmark()};
+  static const std::vector<PlanWay> ways{plan_alpha(),  plan_log(),       plan_recording(),
+                                         plan_config(), plan_measure(),   plan_drafters(),
+                                         plan_load(),   plan_benchmark(), plan_sampling()};
   return ways;
 }
 
@@ -86,7 +87,8 @@ Verb plan_verb() {
       .name = "plan",
       .sentence =
           "choose drafter, gamma and server settings from an acceptance rate, a log or models, and costs",
-      .line = "speclab plan alpha|log|recording|config|measure|drafters|load|benchmark ... [options]",
+      .line =
+          "speclab plan alpha|log|recording|config|measure|drafters|load|benchmark|sampling ... [options]",
       .about =
           R"(Plans speculative decoding: the best drafter and number of drafted tokens, the expected speedup,
 the batch beyond which it stops paying, and settings for five servers. The word says where acceptance is known from.

@@ -43,6 +43,7 @@ PlanWay plan_config();
 PlanWay plan_measure();
 PlanWay plan_load();
 PlanWay plan_benchmark();
+PlanWay plan_sampling();
 
 /// All of them, in the order of help.
 const std::vector<PlanWay>& plan_ways();

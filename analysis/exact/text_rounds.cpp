@@ -1,0 +1,124 @@
+#include "analysis/exact/text_rounds.hpp"
+
+#include <cassert>
+#include <cmath>
+#include <utility>
+
+#include "analysis/exact/direct_stationary.hpp"
+#include "core/distribution/divergence.hpp"
+#include "core/stop.hpp"
+
+namespace speclab {
+
+namespace {
+
+Transitions dense_transitions(std::size_t contexts) {
+  assert(contexts <= static_cast<std::size_t>(most_direct_states));
+  Transitions made;
+  made.contexts = static_cast<std::int32_t>(contexts);
+  made.probabilities.assign(contexts * contexts, 0);
+  made.dense = true;
+  return made;
+}
+
+/// Follows every text of a round from one context.
+class RoundTexts {
+ public:
+  RoundTexts(const TextChain& chain, std::span<const double> target, std::span<const double> draft,
+             TextRule rule, int gamma)
+      : chain_(chain), target_(target), draft_(draft), rule_(rule), gamma_(gamma) {}
+
+  /// Adds where rounds from `context` lead to `after`, [contexts]; returns the tokens they emit.
+  double follow(std::int32_t context, std::span<double> after) const {
+    return 1 + follow(context, 1, {}, 0, after);
+  }
+
+ private:
+  /// After `depth` tokens that were emitted with `probability` and survived as `so_far` says; the mean number
+  /// of drafted tokens kept from here on.
+  double follow(std::int32_t context, double probability, const TextSurvival& so_far, int depth,
+                std::span<double> after) const {
+    const auto vocab = static_cast<std::size_t>(chain_.vocab);
+    const std::size_t row = static_cast<std::size_t>(context) * vocab;
+    double kept = 0;
+    for (std::size_t token = 0; token < vocab; ++token) {
+      const double p = target_[row + token];
+      if (!(p > 0)) continue;
+      const std::int32_t next = chain_.successor[row + token];
+      double& ends = after[static_cast<std::size_t>(next)];
+      const double emitted = probability * p;
+      if (depth == gamma_) {
+        ends += emitted * so_far.kept;
+        continue;
+      }
+      TextSurvival survival = so_far;
+      survival.next(rule_, p, draft_[row + token]);
+      ends += emitted * (so_far.kept - survival.kept);
+      if (!(survival.kept > 0)) continue;
+      kept += emitted * survival.kept + follow(next, emitted, survival, depth + 1, after);
+    }
+    return kept;
+  }
+
+  const TextChain& chain_;
+  std::span<const double> target_;
+  std::span<const double> draft_;
+  TextRule rule_;
+  int gamma_;
+};
+
+/// The sum of each row becomes 1, which it is but for rounding.
+void normalise_rows(Transitions& rows) {
+  const auto size = static_cast<std::size_t>(rows.contexts);
+  for (std::size_t x = 0; x < size; ++x) {
+    const std::span<double> row = std::span(rows.probabilities).subspan(x * size, size);
+    double total = 0;
+    for (const double one : row) total += one;
+    for (double& one : row) one /= total;
+  }
+}
+
+}  // namespace
+
+double first_acceptance(TextRule rule, Row target, Row draft) {
+  if (rule != TextRule::match) return overlap(target, draft);
+  double sum = 0;
+  for (Token id = 0; id < target.size; ++id) sum += target[id] * draft[id];
+  return sum;
+}
+
+double text_rounds_cost(std::size_t contexts, std::int32_t vocab, int gamma) {
+  return static_cast<double>(contexts) * std::pow(static_cast<double>(vocab), gamma + 1);
+}
+
+std::vector<double> text_shares(const TextChain& chain, std::span<const double> target) {
+  Transitions step = dense_transitions(chain.contexts());
+  const auto vocab = static_cast<std::size_t>(chain.vocab);
+  for (std::size_t at = 0; at < target.size(); ++at) {
+    step.probabilities[at / vocab * chain.contexts() + static_cast<std::size_t>(chain.successor[at])] +=
+        target[at];
+  }
+  normalise_rows(step);
+  return direct_stationary(std::move(step), chain.start);
+}
+
+double tokens_per_round(const TextChain& chain, std::span<const double> target, std::span<const double> draft,
+                        TextRule rule, int gamma) {
+  assert(gamma >= 1);
+  Transitions rounds = dense_transitions(chain.contexts());
+  const RoundTexts texts(chain, target, draft, rule, gamma);
+  std::vector<double> emitted;
+  for (std::size_t x = 0; x < chain.contexts(); ++x) {
+    end_if_stopped();
+    emitted.push_back(
+        texts.follow(static_cast<std::int32_t>(x),
+                     std::span(rounds.probabilities).subspan(x * chain.contexts(), chain.contexts())));
+  }
+  normalise_rows(rounds);
+  const std::vector<double> shares = direct_stationary(std::move(rounds), chain.start);
+  double tokens = 0;
+  for (std::size_t x = 0; x < shares.size(); ++x) tokens += shares[x] * emitted[x];
+  return tokens;
+}
+
+}  // namespace speclab
