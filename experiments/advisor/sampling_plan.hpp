@@ -50,7 +50,7 @@ struct SamplingQuestion {
   std::vector<double> temperatures{1};
   std::vector<std::int32_t> top_k{0};
   std::vector<double> top_p{1};
-  std::vector<double> draft_temperatures;
+  std::vector<double> draft_temperatures{};
   int gamma = 5;
   double confidence = 0.95;
 };

@@ -15,6 +15,7 @@
 #include "experiments/format/config_error.hpp"
 #include "experiments/recording/recording_file.hpp"
 #include "experiments/run/cells.hpp"
+#include "experiments/run/record_pair.hpp"
 #include "experiments/run/setup.hpp"
 #include "experiments/run/top_rows.hpp"
 #include "experiments/run/until.hpp"
@@ -227,21 +228,30 @@ SampledRows rows_of(const std::vector<TopRows>& recorded) {
   return rows;
 }
 
-SamplingSource recorded_source(SampledRows rows, std::shared_ptr<const Text> text, const std::string& what) {
+/// Rounds follow at `text_temperature` without filters, where the text was drawn.
+SamplingSource recorded_source(SampledRows rows, std::shared_ptr<const Text> text, double text_temperature,
+                               const std::string& what) {
   rows.share.assign(rows.target.size() / rows.vocab,
                     static_cast<double>(rows.vocab) / static_cast<double>(rows.target.size()));
   const auto known = std::make_shared<const SampledRows>(std::move(rows));
   SamplingSource source;
   source.what = what;
-  source.rows = [known, text](const Adjustment& how, const Control&) -> std::optional<SampledRows> {
+  source.rows = [known, text, text_temperature](const Adjustment& how,
+                                                const Control&) -> std::optional<SampledRows> {
     SampledRows made = *known;
     std::vector<Token> order;
     for (std::size_t at = 0; at < made.target.size(); at += made.vocab)
       adjust(std::span(made.target).subspan(at, made.vocab), how, order);
-    if (text && how.identity()) {
-      made.tokens = [known, text](TextRule rule, std::span<const double> draft, int gamma,
-                                  double confidence) {
-        return tokens_of_text(*text, known->target, draft, known->vocab, rule, gamma, confidence);
+    if (text && how.temperature == text_temperature && how.top_k == 0 && how.top_p == 1) {
+      for (std::size_t i = 0; i < text->tokens.size(); ++i) {
+        if (made.target[i * made.vocab + static_cast<std::size_t>(text->tokens[i])] > 0) continue;
+        throw UsageError(fmt::format(
+            "--text-temperature {:g}: token {} of the text has probability 0 at it: the text was not drawn so",
+            text_temperature, i));
+      }
+      made.tokens = [text, target = made.target, vocab = made.vocab](
+                        TextRule rule, std::span<const double> draft, int gamma, double confidence) {
+        return tokens_of_text(*text, target, draft, vocab, rule, gamma, confidence);
       };
     }
     return made;
@@ -274,8 +284,10 @@ SamplingSource sampling_source(const Model& target, const Model& draft, const Si
 }
 
 SamplingSource sampling_source(const Config& config, const TextSize& size, int gamma) {
-  refuse_many_cells(config, "plan sampling examines");
-  refuse_until(config, "plan sampling draws as many texts as are said");
+  Config sized = config;
+  drop_axes_of_decoding(sized);
+  refuse_many_cells(sized, "plan sampling examines");
+  refuse_until(sized, "plan sampling draws as many texts as are said");
   ModelFactory factory;
   const auto refuse_own = [&](const char* path, const Adjustment& sampling) {
     if (sampling.identity()) return;
@@ -287,14 +299,14 @@ SamplingSource sampling_source(const Config& config, const TextSize& size, int g
     refuse_own("/models/target", sampling_of(config.models->target, config.sampling));
     refuse_own("/models/draft", sampling_of(config.models->draft, config.sampling));
   }
-  Config sized = config;
   sized.rule = Config().rule;
   sized.simulation.trials = size.sequences;
   const Setup setup = build_setup(sized, factory);
   return sampling_source(setup.target, setup.draft, setup.simulation, size, gamma);
 }
 
-SamplingSource sampling_source_of_recording(const std::string& file, const std::string& draft) {
+SamplingSource sampling_source_of_recording(const std::string& file, const std::string& draft,
+                                            double text_temperature) {
   SampledRows rows;
   if (const std::optional<RowFile> whole = read_row_file(file, draft)) {
     const double bytes = 4.0 * sizeof(double) * static_cast<double>(whole->tokens.size()) *
@@ -311,7 +323,7 @@ SamplingSource sampling_source_of_recording(const std::string& file, const std::
     for (const std::int64_t token : whole->tokens) text->tokens.push_back(static_cast<Token>(token));
     text->ends = rows.sequence;
     const std::size_t tokens = text->tokens.size();
-    return recorded_source(std::move(rows), whole->drawn ? text : nullptr,
+    return recorded_source(std::move(rows), whole->drawn ? text : nullptr, text_temperature,
                            fmt::format("{} recorded contexts, {} ids", tokens, whole->target.vocab));
   }
   if (!draft.empty())
@@ -321,7 +333,7 @@ SamplingSource sampling_source_of_recording(const std::string& file, const std::
   rows = rows_of(top);
   rows.sequence = ends_of(recording.sequences);
   return recorded_source(
-      std::move(rows), nullptr,
+      std::move(rows), nullptr, text_temperature,
       fmt::format("{} recorded contexts, each over the tokens that are recorded of either row", top.size()));
 }
 

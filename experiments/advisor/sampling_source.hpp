@@ -57,7 +57,8 @@ SamplingSource sampling_source(const Model& target, const Model& draft, const Si
 SamplingSource sampling_source(const Config& config, const TextSize& size, int gamma);
 
 /// Of a recording with rows of both models, whole ones or the largest of each: then over the tokens of
-/// either. Throws UsageError for recordings without.
-SamplingSource sampling_source_of_recording(const std::string& file, const std::string& draft);
+/// either. Its text was drawn at `text_temperature`. Throws UsageError for recordings without.
+SamplingSource sampling_source_of_recording(const std::string& file, const std::string& draft,
+                                            double text_temperature = 1);
 
 }  // namespace speclab

@@ -29,7 +29,13 @@ double entropy_of(Row row) {
   return entropy;
 }
 
-/// Without axes that change neither of the models.
+/// JSON has no infinities.
+std::string json_number(double value) {
+  return std::isfinite(value) ? fmt::format("{}", value) : std::string("\"-inf\"");
+}
+
+}  // namespace
+
 void drop_axes_of_decoding(Config& config) {
   if (!config.sweep) return;
   std::erase_if(*config.sweep, [](const auto& axis) {
@@ -37,13 +43,6 @@ void drop_axes_of_decoding(Config& config) {
   });
   if (config.sweep->empty()) config.sweep.reset();
 }
-
-/// JSON has no infinities.
-std::string json_number(double value) {
-  return std::isfinite(value) ? fmt::format("{}", value) : std::string("\"-inf\"");
-}
-
-}  // namespace
 
 RecordingStyle recording_style(const std::string& file) {
   const std::string extension = std::filesystem::path(file).extension().string();

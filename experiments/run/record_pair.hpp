@@ -27,6 +27,9 @@ struct RecordedTokens {
 /// the distribution of its rows.
 RecordedTokens record_pair(const Setup& setup, std::size_t length, const Control& control = {});
 
+/// Leaves out axes of a sweep that change neither of the models.
+void drop_axes_of_decoding(Config& config);
+
 enum class RecordingStyle { csv, json_lines, rows };
 
 /// By the file's extension: .csv, .jsonl, or .safetensors with whole rows. Throws UsageError for another.

@@ -4,7 +4,7 @@
   names, on dicts;
 - your own rule, drafter or gamma policy: `prove`, `compare_rules`, `simulate` take functions in their places;
 - your own arrays: `alpha`, `alpha_from_logprobs`, `verify`, `simulate`, `sample`;
-- your own sampler: `check`, `check_sampler`;
+- your own sampler: `check`, `check_sampler`; at temperature 0 `greedy_check`, `greedy_rounds`, `flips`;
 - a server under load: `serve`; how its draft should sample: `draft_sampling`;
 - models of Hugging Face: `hf.record`, `hf.check_generate`.
 
@@ -21,6 +21,7 @@ from ._sampling import SamplingPlan, draft_sampling
 from ._serve import LoadPlan, serve
 from ._recording import RecordedSequence, Recording, read_recording, record
 from ._rules import Drafter, Rule, drafter, rule, rule_names
+from ._greedy import Flips, GreedyCheck, GreedyRounds, flips, greedy_check, greedy_rounds
 from ._optimum import Optimum, optimum
 from ._proofs import Counterexample, Proof, RuleComparison, compare_rules, prove
 from ._simulate import Simulation, sample, simulate
@@ -47,6 +48,9 @@ __all__ = [
     "Deviation",
     "Drafter",
     "Findings",
+    "Flips",
+    "GreedyCheck",
+    "GreedyRounds",
     "Interval",
     "LoadPlan",
     "OptimalGamma",
@@ -71,6 +75,9 @@ __all__ = [
     "drafter",
     "exact",
     "expected_tokens",
+    "flips",
+    "greedy_check",
+    "greedy_rounds",
     "hf",
     "law",
     "models",

@@ -48,6 +48,7 @@ def draft_sampling(
     config: ConfigLike | None = None,
     recording: Path | None = None,
     draft_recording: Path | None = None,
+    text_temperature: float | None = None,
     temperature: Numbers = 1,
     top_k: int | Sequence[int] = 0,
     top_p: Numbers = 1,
@@ -66,7 +67,7 @@ def draft_sampling(
     Args:
         target, draft: rows of probabilities at temperature 1, [V] or [V^n, V]. Or one of the following:
         config: a dict or path with models of any kind, whose own sampling options are none.
-        recording, draft_recording: files of a text with rows of both models.
+        recording, draft_recording, text_temperature: files of a text with rows of both models, and what it was drawn at.
         temperature, top_k, top_p: of the target, one or several; top_k 0 is all tokens.
         draft_temperature: further ones of the draft, with the target's top-k and top-p.
         gamma: drafted tokens.

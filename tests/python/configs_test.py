@@ -4,7 +4,9 @@ import json
 import os
 import pathlib
 import subprocess
+import warnings
 
+import numpy as np
 import pytest
 
 import speclab

@@ -86,7 +86,8 @@ SamplingSource source_of(const Values& values, int gamma) {
   if (values.has("recording")) {
     refuse_with(values, "--recording", {"target", "draft", "set", "seed"});
     return sampling_source_of_recording(values.text("recording"),
-                                        values.has("draft-recording") ? values.text("draft-recording") : "");
+                                        values.has("draft-recording") ? values.text("draft-recording") : "",
+                                        checked_number(values, "text-temperature", 0, most_temperature));
   }
   if (!values.has("target") || !values.has("draft")) {
     throw UsageError(
@@ -136,6 +137,7 @@ that of the largest mean of sum min(p, q).)",
   auto add = verb.options.add_options();
   add("recording", po::value<std::string>(), "a text with rows of both models, instead of a config");
   add("draft-recording", po::value<std::string>(), "the draft's, where files hold one model each");
+  add("text-temperature", po::value<double>()->default_value(1, "1"), "that the recorded text was drawn at");
   add("target", po::value<std::string>(), "rows of probabilities, instead of a config: .5,.5 or .9,.1;.2,.8");
   add("draft", po::value<std::string>(), "the draft's");
   add("temperature", po::value<std::string>()->default_value("1"), "of the target, one or several");
@@ -143,9 +145,9 @@ that of the largest mean of sum min(p, q).)",
   add("top-p", po::value<std::string>()->default_value("1"), "of the target");
   add("draft-temperature", po::value<std::string>(), "further ones of the draft");
   add("gamma", po::value<double>()->default_value(5, "5"), "drafted tokens");
-  add("sequences", po::value<std::uint32_t>()->default_value(64),
+  add("sequences", po::value<std::uint32_t>()->default_value(32),
       "texts drawn where the pair has too many contexts for exact numbers");
-  add("tokens", po::value<std::uint32_t>()->default_value(64), "of each");
+  add("tokens", po::value<std::uint32_t>()->default_value(32), "of each");
   add_config_options(verb);
   add_answer_options(verb);
   return {verb, answer_sampling};

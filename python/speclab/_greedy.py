@@ -1,0 +1,229 @@
+"""Decoding at temperature 0, where rounding decides between tokens whose logits nearly tie."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from ._arrays import ArrayLike, array_of, integer, number
+
+Floats = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Flips:
+    """What rounding does to a text at temperature 0: `flips`."""
+
+    per_1000: float  #: expected flips in 1,000 tokens of such rows
+    probabilities: Floats  #: P(flip) of each row
+    tokens_before: float  #: mean tokens before the first flip, of texts that have no end
+    changed: float  #: expected share of a text of `length` tokens from its first flip on
+
+
+def flips(gaps: ArrayLike, noise: float, *, length: int = 256) -> Flips:
+    """Expected flips of the argmax between two runs of a target at temperature 0, from the gaps between its two best logits.
+
+    A row whose best logit leads by g flips where the noise of the other run on that difference, normal with mean 0, exceeds
+    g: with probability P(Z > g / noise), independently of other rows. Third tokens are left out, which counts too few flips
+    where three tie. Texts are the same up to their first flip; what follows is another text.
+
+    Args:
+        gaps: best logit less second best, of each row of a text; at least 0.
+        noise: standard deviation of the difference of the two logits between runs, in logits.
+        length: tokens of a text, for `changed`.
+
+    >>> found = flips([0.01, 2.0, 5.0, 0.3], noise=.1)
+    >>> round(found.per_1000, 2), round(found.changed, 3)
+    (115.37, 0.967)
+    """
+    probabilities = _flip_probabilities(_gaps(gaps, "gaps"), number(noise, "noise", 0, 1e300))
+    mean = float(probabilities.mean())
+    size = integer(length, "length", 1, 10**9)
+    # Tokens before the first flip, of at most `size`: geometric.
+    before = size if mean == 0 else (1 - mean) * -math.expm1(size * math.log1p(-mean)) / mean
+    return Flips(1000 * mean, probabilities, math.inf if mean == 0 else (1 - mean) / mean, 1 - before / size)
+
+
+@dataclass(frozen=True)
+class GreedyRounds:
+    """Rounds of one text at temperature 0 when rounding changes what the draft proposes: `greedy_rounds`."""
+
+    rounds: float  #: mean target steps of the text
+    deviation: float  #: standard deviation of them between runs
+    tokens_per_target_step: float  #: tokens over mean rounds
+    step_deviation: float  #: of tokens per target step between runs, to first order
+
+
+def greedy_rounds(margins: ArrayLike, noise: float, gamma: int) -> GreedyRounds:
+    """Target steps that one text takes at temperature 0, and how they vary between runs, when rounding moves the draft's logits.
+
+    The draft proposes token y of the text where y's logit exceeds all others: with probability P(Z < margin / noise),
+    independently in each row. A row is drafted once at most, so that the law of the rounds follows exactly, from the end of the
+    text to its beginning.
+
+    Args:
+        margins: the draft's logit of the text's token less the largest of all others, row by row; negative where it proposes
+            another token.
+        noise: standard deviation of that difference between runs, in logits; 0 for none.
+        gamma: drafted tokens of a round.
+
+    >>> greedy_rounds([5, 5, -5, 5, 5, 5], 0, gamma=2).rounds
+    2.0
+    >>> found = greedy_rounds([.05] * 1000, .1, gamma=4)
+    >>> round(found.tokens_per_target_step, 3), round(found.step_deviation, 3)
+    (2.733, 0.066)
+    """
+    row = _floats(margins, "margins")
+    scale = number(noise, "noise", 0, 1e300)
+    drafted = integer(gamma, "gamma", 1, 64)
+    kept = 1 - _flip_probabilities(row, scale)
+    mean = np.zeros(len(row) + 1)
+    square = np.zeros(len(row) + 1)
+    for start in range(len(row) - 1, -1, -1):
+        survived = 1.0
+        for accepted in range(drafted + 1):
+            end = min(start + accepted + 1, len(row))
+            # The text ends the last round; of a whole round the next token is the bonus.
+            last = accepted == drafted or start + accepted >= len(row)
+            share = survived if last else survived * (1 - kept[start + accepted])
+            mean[start] += share * (1 + mean[end])
+            square[start] += share * (1 + 2 * mean[end] + square[end])
+            if last:
+                break
+            survived *= kept[start + accepted]
+    rounds = float(mean[0])
+    deviation = math.sqrt(max(0.0, float(square[0]) - rounds**2))
+    return GreedyRounds(rounds, deviation, len(row) / rounds, len(row) / rounds**2 * deviation)
+
+
+@dataclass(frozen=True)
+class GreedyCheck:
+    """Whether texts at temperature 0 differ as rounding does: `greedy_check`."""
+
+    rounding: bool  #: nothing speaks against rounding: p >= level
+    p: float  #: of both tests together, twice the smaller one
+    p_far: float  #: P(rounding flips a row with a gap as large as the largest of the differences)
+    p_many: float  #: P(as many texts differ); 1 where `texts` does not say which rows are of one text
+    expected: float  #: texts that rounding is expected to change; rows, without `texts`
+    differences: int  #: first differences that were given
+    least_noise: float | None  #: the smallest noise at which it would pass, in logits; None where it does
+
+
+def greedy_check(
+    first_gaps: ArrayLike, gaps: ArrayLike, noise: float, *, texts: Sequence[int] | None = None, level: float = 1e-6
+) -> GreedyCheck:
+    """Tells rounding from a fault at temperature 0, where a speculative text should be the plain one: each first difference must
+    sit at a near tie, and there must not be too many.
+
+    Null: every row of the plain texts flips independently with probability P(Z > gap / noise), or less. With N rows of gaps g and
+    differences at gaps up to h, p_far = 1 - prod over g >= h of P(no flip) bounds the probability of a flip at a gap of h or
+    more, however the texts go on after their first differences; p_many is that of as many texts with a flip or more, by the
+    exact law of a sum of independent texts. A false alarm has at most the probability `level`.
+
+    Args:
+        first_gaps: for each text that differs, the plain row's best logit less that of the token that was emitted there
+            instead. Empty where none differs.
+        gaps: best logit less second best of all rows of the plain texts, those after a first difference included.
+        noise: standard deviation that rounding gives the difference of two logits, in logits.
+        texts: lengths of the texts that `gaps` holds one after the other; without it their number is not judged.
+        level: of the verdict.
+
+    >>> gaps = [4.0, 2.5, .02, 3.1, 1.9, .4] * 50
+    >>> greedy_check([.02], gaps, .05, texts=[6] * 50).rounding
+    True
+    >>> greedy_check([3.1], gaps, .05, texts=[6] * 50).rounding
+    False
+    """
+    first = _gaps(first_gaps, "first_gaps", empty=True)
+    rows = _gaps(gaps, "gaps")
+    scale = number(noise, "noise", 0, 1e300)
+    alarm = number(level, "level", 0, 1, open_ends=True)
+    ends = None
+    if texts is not None:
+        lengths = [integer(one, f"texts[{i}]", 1, 2**31 - 1) for i, one in enumerate(texts)]
+        if sum(lengths) != len(rows):
+            raise ValueError(f"texts: {sum(lengths)} tokens together; gaps has {len(rows)}")
+        if len(first) > len(lengths):
+            raise ValueError(f"first_gaps: {len(first)} differences of {len(lengths)} texts; each text has one first difference")
+        ends = np.cumsum(lengths)
+
+    def judged(at: float) -> tuple[float, float, float, float]:
+        probabilities = _flip_probabilities(rows, at)
+        far = _any(probabilities[rows >= first.max()]) if len(first) else 1.0
+        if ends is None:
+            return min(1.0, far), far, 1.0, float(probabilities.sum())
+        differ = np.array([_any(part) for part in np.split(probabilities, ends[:-1])])
+        many = _at_least(differ, len(first))
+        return min(1.0, 2 * min(far, many)), far, many, float(differ.sum())
+
+    p, far, many, expected = judged(scale)
+    needed = None if p >= alarm else _least_noise(lambda at: judged(at)[0] >= alarm, scale)
+    return GreedyCheck(p >= alarm, p, far, many, expected, len(first), needed)
+
+
+def _floats(value: ArrayLike, name: str, empty: bool = False) -> Floats:
+    array = array_of(value, name)
+    if array.ndim != 1 or (array.size == 0 and not empty):
+        raise ValueError(f"{name}: shape {array.shape}; expected [rows]")
+    row = np.asarray(array, dtype=np.float64)
+    if np.isnan(row).any():
+        raise ValueError(f"{name}: holds NaN at {int(np.flatnonzero(np.isnan(row))[0])}")
+    return row
+
+
+def _gaps(value: ArrayLike, name: str, empty: bool = False) -> Floats:
+    row = _floats(value, name, empty)
+    if (row < 0).any():
+        at = int(np.flatnonzero(row < 0)[0])
+        raise ValueError(f"{name}: {row[at]} at {at}; a gap is the best logit less another, at least 0")
+    return row
+
+
+_erfc = np.frompyfunc(math.erfc, 1, 1)
+
+
+def _flip_probabilities(gaps: Floats, noise: float) -> Floats:
+    """P(Z > gap / noise); without noise a tie is as likely one way as the other."""
+    if noise == 0:
+        return np.where(gaps > 0, 0.0, np.where(gaps < 0, 1.0, 0.5))
+    with np.errstate(over="ignore"):
+        return np.asarray(_erfc(gaps / (noise * math.sqrt(2))), dtype=np.float64) / 2
+
+
+def _any(probabilities: Floats) -> float:
+    """P(one event or more) of independent ones."""
+    if (probabilities >= 1).any():
+        return 1.0
+    return float(-np.expm1(np.log1p(-probabilities).sum()))
+
+
+def _at_least(probabilities: Floats, count: int) -> float:
+    """P(`count` events or more) of independent ones: only what is below is followed, and what is above it is summed."""
+    if count == 0:
+        return 1.0
+    below = np.zeros(count)
+    below[0] = 1
+    above = 0.0
+    for probability in probabilities:
+        above += below[-1] * probability
+        below[1:] = below[1:] * (1 - probability) + below[:-1] * probability
+        below[0] *= 1 - probability
+    return min(1.0, above)
+
+
+def _least_noise(passes: Callable[[float], bool], fails: float) -> float:
+    """By bisection, to a thousandth of itself; infinite where none is enough."""
+    low, high = max(fails, 1e-9), 1e6
+    if not passes(high):
+        return math.inf
+    while high / low > 1.001:
+        middle = math.sqrt(low * high)
+        if passes(middle):
+            high = middle
+        else:
+            low = middle
+    return high

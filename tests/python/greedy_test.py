@@ -1,0 +1,160 @@
+"""Temperature 0: flips, rounds of one text, and the test that tells rounding from a fault.
+
+Statistical tests have fixed seeds; a false alarm of one of them has the probability that it states."""
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+
+import speclab
+
+
+def rows_of(rng, count):
+    """Gaps like those of a language model: most far, some near ties."""
+    return rng.gamma(1.2, 2.0, count)
+
+
+def flipped(rng, gaps, noise):
+    return gaps + rng.normal(0, noise, len(gaps)) < 0
+
+
+def test_flips_are_counted_as_expected():
+    """Null: the mean count is the expected one, seven standard errors (2.6e-12). Power: noise that is a tenth larger is refused."""
+    rng = np.random.default_rng(3)
+    gaps, noise, runs = rows_of(rng, 4000), 0.2, 400
+    found = speclab.flips(gaps, noise)
+    counts = np.array([flipped(rng, gaps, noise).sum() for _ in range(runs)])
+    error = math.sqrt((found.probabilities * (1 - found.probabilities)).sum() / runs)
+    assert abs(counts.mean() - 4 * found.per_1000) < 7 * error
+    assert abs(counts.mean() - 4 * speclab.flips(gaps, 1.1 * noise).per_1000) > 7 * error
+
+
+def test_flips_of_a_text():
+    rng = np.random.default_rng(4)
+    gaps, noise, length, runs = rows_of(rng, 5000), 0.3, 200, 5000
+    found = speclab.flips(gaps, noise, length=length)
+    first = np.array([np.argmax(np.append(rng.random(length) < found.probabilities[rng.integers(0, len(gaps), length)], True)) for _ in range(runs)])
+    changed = 1 - first / length
+    assert abs(changed.mean() - found.changed) < 7 * changed.std() / math.sqrt(runs)
+    assert found.tokens_before == pytest.approx((1000 - found.per_1000) / found.per_1000)
+    assert speclab.flips([1.0, 2.0], 0).per_1000 == 0 and speclab.flips([1.0, 2.0], 0).changed == 0
+    assert speclab.flips([0.0], 1).per_1000 == 500
+    tiny = speclab.flips([10.0], 1)  # where 1 - p is 1 in floating point
+    assert tiny.per_1000 == pytest.approx(1000 * 7.619853e-24, rel=1e-5)
+
+
+def rounds_of(kept, gamma):
+    """Rounds of a text whose drafted rows are kept as `kept` says."""
+    rounds, start = 0, 0
+    while start < len(kept):
+        rounds += 1
+        accepted = 0
+        while accepted < gamma and start + accepted < len(kept) and kept[start + accepted]:
+            accepted += 1
+        start += accepted + 1
+    return rounds
+
+
+def test_rounds_of_a_text_are_enumerated():
+    rng = np.random.default_rng(5)
+    for length, gamma in ((1, 1), (6, 1), (8, 3), (9, 4), (5, 7)):
+        margins, noise = rng.normal(0.1, 0.4, length), 0.3
+        found = speclab.greedy_rounds(margins, noise, gamma)
+        kept = np.array([0.5 * math.erfc(-margin / noise / math.sqrt(2)) for margin in margins])
+        mean = square = 0.0
+        for outcome in itertools.product((True, False), repeat=length):
+            probability = np.prod(np.where(outcome, kept, 1 - kept))
+            rounds = rounds_of(outcome, gamma)
+            mean += probability * rounds
+            square += probability * rounds**2
+        assert found.rounds == pytest.approx(mean, rel=1e-12)
+        assert found.deviation == pytest.approx(math.sqrt(max(0, square - mean**2)), rel=1e-6, abs=1e-7)
+        assert found.tokens_per_target_step == pytest.approx(length / mean)
+
+
+def test_rounds_of_a_text_agree_with_recordings(tmp_path):
+    """The mean, by the C++ of `plan recording`: a column logq - logp of the logarithm of what is kept."""
+    rng = np.random.default_rng(6)
+    margins, noise = rng.normal(0.3, 0.5, 300), 0.2
+    kept = [0.5 * math.erfc(-margin / noise / math.sqrt(2)) for margin in margins]
+    lines = [f"0,{i},7,-1,{-1 + math.log(one) if one > 0 else '-inf'}" for i, one in enumerate(kept)]
+    (tmp_path / "text.csv").write_text("\n".join(["sequence,position,token,logp,logq", *lines]) + "\n")
+    plan = speclab.plan(recording=tmp_path / "text.csv", c=0.05, cut=True)
+    for gamma in (1, 4, 9):
+        assert speclab.greedy_rounds(margins, noise, gamma).tokens_per_target_step == pytest.approx(plan.tokens_per_target_step[gamma - 1], rel=1e-9)
+
+
+def test_rounds_without_noise():
+    found = speclab.greedy_rounds([1.0, 1.0, -1.0, 1.0], 0, 2)
+    assert (found.rounds, found.deviation, found.tokens_per_target_step) == (2, 0, 2)
+
+
+def audit(rng, *, noise, assumed, fault=0.0, texts=40, length=100, level=0.05):
+    """One audit: texts that stop at their first difference, by noise or by a fault that emits the runner-up of any row."""
+    lengths = [length] * texts
+    gaps = rows_of(rng, texts * length)
+    differ = flipped(rng, gaps, noise) | (rng.random(len(gaps)) < fault)
+    first = [part[np.argmax(wrong)] for part, wrong in zip(np.split(gaps, texts), np.split(differ, texts)) if wrong.any()]
+    return speclab.greedy_check(first, gaps, assumed, texts=lengths, level=level)
+
+
+def test_rounding_passes_and_faults_do_not():
+    """False alarms: at a level of 5% at most 5%, here of 600 audits (seven standard errors). Power: a fault in one row of a thousand is found
+    in 9 of 10 audits of 4,000 rows, and noise of four times what is assumed as well."""
+    rng = np.random.default_rng(7)
+    runs = 600
+    alarms = sum(not audit(rng, noise=0.1, assumed=0.1).rounding for _ in range(runs))
+    assert alarms / runs < 0.05 + 7 * math.sqrt(0.05 * 0.95 / runs)
+    assert sum(not audit(rng, noise=0.1, assumed=0.1, fault=0.001, level=1e-6).rounding for _ in range(50)) >= 45
+    assert sum(not audit(rng, noise=0.4, assumed=0.1, level=1e-6).rounding for _ in range(50)) >= 45
+
+
+def test_the_two_tests_find_different_faults():
+    rng = np.random.default_rng(8)
+    gaps = np.sort(rows_of(rng, 2000))[::-1]
+    texts = [20] * 100
+    far = speclab.greedy_check([5.0], gaps, 0.1, texts=texts)
+    assert far.p_far < 1e-9 and far.p_many > 0.5 and not far.rounding
+    near = speclab.greedy_check([0.02] * 60, rng.permutation(gaps), 0.1, texts=texts)
+    assert near.p_far > 0.9 and near.p_many < 1e-9 and not near.rounding
+    assert near.expected < 60 == near.differences
+
+
+def test_least_noise_is_where_the_verdict_changes():
+    gaps = rows_of(np.random.default_rng(9), 3000)
+    found = speclab.greedy_check([1.5], gaps, 0.05)
+    assert not found.rounding and found.least_noise > 0.05
+    assert speclab.greedy_check([1.5], gaps, 1.01 * found.least_noise).rounding
+    assert not speclab.greedy_check([1.5], gaps, 0.99 * found.least_noise).rounding
+    same = speclab.greedy_check([], gaps, 0.0)
+    assert same.rounding and same.p == 1 and same.least_noise is None
+
+
+def test_the_sum_of_unlike_texts_is_exact():
+    """p_many by enumeration."""
+    gaps, noise = [0.1, 0.3, 0.05, 2.0, 0.2, 0.4, 0.0, 1.0], 0.3
+    flip = [0.5 * math.erfc(gap / noise / math.sqrt(2)) for gap in gaps]
+    for texts in ([2, 2, 2, 2], [1, 3, 4], [8]):
+        parts = np.split(np.array(flip), np.cumsum(texts)[:-1])
+        differ = [1 - np.prod(1 - part) for part in parts]
+        for count in range(len(texts) + 1):
+            wanted = sum(np.prod([one if on else 1 - one for one, on in zip(differ, outcome)]) for outcome in itertools.product((0, 1), repeat=len(texts))
+                         if sum(outcome) >= count)
+            found = speclab.greedy_check([0.05] * count, gaps, noise, texts=texts)
+            assert found.p_many == pytest.approx(wanted)
+            assert found.expected == pytest.approx(sum(differ))
+
+
+def test_bad_input_is_refused():
+    for call, words in (
+        (lambda: speclab.flips([], 0.1), r"gaps: shape \(0,\)"), (lambda: speclab.flips([-1.0], 0.1), "gaps: -1.0 at 0"),
+        (lambda: speclab.flips([math.nan], 0.1), "NaN at 0"), (lambda: speclab.flips([1.0], -1), "noise"),
+        (lambda: speclab.greedy_rounds([[1.0]], 0.1, 3), r"margins: shape \(1, 1\)"), (lambda: speclab.greedy_rounds([1.0], 0.1, 0), "gamma"),
+        (lambda: speclab.greedy_check([1.0], [1.0, 2.0], 0.1, texts=[1]), "1 tokens together; gaps has 2"),
+        (lambda: speclab.greedy_check([1.0, 1.0], [1.0], 0.1, texts=[1]), "2 differences of 1 texts"),
+        (lambda: speclab.greedy_check([1.0], [1.0], 0.1, level=0), "level"),
+    ):
+        with pytest.raises(ValueError, match=words):
+            call()
