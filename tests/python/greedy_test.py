@@ -2,8 +2,11 @@
 
 Statistical tests have fixed seeds; a false alarm of one of them has the probability that it states."""
 
+import doctest
 import itertools
 import math
+import os
+import pathlib
 
 import numpy as np
 import pytest
@@ -158,3 +161,11 @@ def test_bad_input_is_refused():
     ):
         with pytest.raises(ValueError, match=words):
             call()
+
+
+def test_the_page_prints_what_it_says():
+    page = (pathlib.Path(os.environ.get("SPECLAB_SOURCE", pathlib.Path(__file__).parents[2])) / "docs/temperature-zero.md").read_text(encoding="utf-8")
+    examples = "\n\n".join(block.split("```", 1)[0] for block in page.split("```python\n")[1:])
+    test = doctest.DocTestParser().get_doctest(examples, {}, "docs/temperature-zero.md", None, 0)
+    result = doctest.DocTestRunner().run(test)
+    assert result.attempted >= 6 and result.failed == 0
