@@ -44,8 +44,8 @@ struct SamplingSource {
 
 /// How much text is drawn of pairs that have no few contexts.
 struct TextSize {
-  std::uint32_t sequences = 64;
-  std::size_t tokens = 64;  ///< of each
+  std::uint32_t sequences = 32;
+  std::size_t tokens = 32;  ///< of each
 };
 
 /// `simulation` has prompts and seed. Exact for pairs of at most most_direct_states contexts whose rounds of

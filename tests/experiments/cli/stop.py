@@ -100,7 +100,7 @@ CASES = [
     Case("plan", ["load", "0.75", "--target", "llama-3.1-70b", "--draft", "llama-3.2-1b", "--device", "h100-sxm", "--devices", "4",
                   "--requests", "100000", *ONE]),
     Case("plan", ["recording", "recorded.csv", "--c", "0.05"], after=0.2),
-    Case("plan", ["sampling", path_of("austen_words"), "--sequences", "200", *ONE], after=1.0),
+    Case("plan", ["sampling", path_of("austen_words"), "--sequences", "64", *ONE], after=1.0),
     Case("record", [path_of("first"), *ONE, "--out", "recorded_here.csv", "--sequences", "1000", "--tokens", "100000"]),
     Case("prove", ["--rule", "recursive", "--drafts", "3", "--gamma", "3", "--target", "1/2,3/10,1/5", "--draft", "1/10,3/10,3/5",
                    "--exact", "--max-branches", "1e12"]),
