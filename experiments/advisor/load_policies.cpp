@@ -112,7 +112,7 @@ std::vector<LoadCandidate> load_candidates(const LoadQuestion& question,
                         table_of({{0, by_batch}})});
   if (tables.size() > 1) {
     candidates.push_back(
-        {"table by batch and context", "the γ of each batch and mean context below", table_of(tables)});
+        {"table by context", "the γ of each batch and mean context below", table_of(tables)});
   }
   candidates.push_back(
       {"SGLang's steps", "its default slots by batch, moved by what is accepted", EmaTiers::defaults()});
