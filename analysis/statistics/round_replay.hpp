@@ -16,7 +16,7 @@
 namespace speclab {
 
 /// Tokens per round of gamma = 0..k, k the longest draft of the log, with bounds of their mean over 20
-/// stretches (bounded_ratio_interval); infinite where neighbouring stretches resemble each other.
+/// stretches (bounded_ratio_interval); 1 to gamma + 1 where neighbouring stretches resemble each other.
 struct ReplayedTokens {
   std::vector<double> tokens;
   std::vector<double> low;

@@ -251,7 +251,7 @@ def config_of(setting, calibrations, prompt, times, traces):
                                       "/serving/acceptance": {"mean": round(found.accepted, 4)} if gamma else {"rate": 0}}})
     about = (f"{setting.server}, measured on {datetime.date.today()} by scripts/serving. Costs and acceptance are those of clients that wait for their "
              "answers; what was measured under load was not used for them.")
-    return {"title": f"{setting.server.split(' ')[0]} under load, beside the simulator", "about": about, "experiment": "serving", "seed": 1,
+    return {"title": f"{setting.server.partition(' (')[0]} under load, beside the simulator", "about": about, "experiment": "serving", "seed": 1,
             "gamma": setting.gamma,
             "serving": {"trace": traces[False].name, "percentile": 95, "requests": setting.requests, "settle": 0, "runs": 16}, "cases": cases}
 
