@@ -31,7 +31,7 @@ class Engine:
         parameters.n_parallel = SETTING.slots
         parameters.cpuparams.n_threads = 1
         parameters.verbosity = 0
-        # Else every new request first saves the caches of idle slots to memory, and compares its prompt with all that were saved.
+        # Requests have nothing in common: caches of former prompts would only take time.
         parameters.cache_prompt, parameters.cache_idle_slots, parameters.cache_ram_mib = False, False, 0
         if gamma > 0:
             parameters.speculative.types = [xllamacpp.common_speculative_type.COMMON_SPECULATIVE_TYPE_DRAFT_SIMPLE]
