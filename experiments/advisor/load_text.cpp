@@ -160,25 +160,29 @@ Table policy_table(const LoadPlan& plan, std::size_t r) {
   return table;
 }
 
+/// First batch, last and gamma.
+std::vector<Cell> range_cells(const BatchRange& range) {
+  std::vector<Cell> cells;
+  for (const int number : {range.first, range.last, range.gamma})
+    cells.push_back(plain_count(static_cast<std::uint64_t>(number)));
+  return cells;
+}
+
 Table batch_table(const LoadPlan& plan) {
   Table table{"batches", "The table by batch: best γ for the mean context", {"batch", "to", "γ"}, {}, ""};
-  for (const BatchRange& range : plan.table) {
-    table.rows.push_back({plain_count(static_cast<std::uint64_t>(range.first)),
-                          plain_count(static_cast<std::uint64_t>(range.last)),
-                          plain_count(static_cast<std::uint64_t>(range.gamma))});
-  }
+  for (const BatchRange& range : plan.table) table.rows.push_back(range_cells(range));
   return table;
 }
 
 Table context_table(const LoadPlan& plan) {
   Table table{"contexts", "The table by batch and mean context", {"context", "batch", "to", "γ"}, {}, ""};
   for (const ContextTable& one : plan.context_tables) {
+    const std::string contexts =
+        one.context > 0 ? fmt::format("to {:.0f}", std::floor(one.context)) : "longer";
     for (const BatchRange& range : one.rows) {
-      table.rows.push_back(
-          {text_cell(one.context > 0 ? fmt::format("to {:.0f}", std::floor(one.context)) : "longer"),
-           plain_count(static_cast<std::uint64_t>(range.first)),
-           plain_count(static_cast<std::uint64_t>(range.last)),
-           plain_count(static_cast<std::uint64_t>(range.gamma))});
+      std::vector<Cell> cells = range_cells(range);
+      cells.insert(cells.begin(), text_cell(contexts));
+      table.rows.push_back(std::move(cells));
     }
   }
   return table;

@@ -185,22 +185,18 @@ DrafterPlan make_plan(const Drafter& drafter, const PlanSettings& settings) {
   }
   const SpeedupCurve iid = iid_curve(known.alpha, settings.max_gamma, costs, settings.at);
   std::optional<SpeedupCurve> measured;
-  bool by_measured = false;
   if (fit) {
     measured = position_curve(known.log->counts, settings.confidence, settings.max_gamma, costs, settings.at);
-    by_measured = fit->positions_rejected();
     // Dependent rounds: the text has easy and hard stretches. A head drafts from its own states, so that what
     // it accepts at a position of the text depends on where its round began.
     const bool reads_text = !drafter.is_head && reads_text_alone(settings.method);
     if (fit->rounds_rejected() && reads_text) {
       SpeedupCurve replay =
           replay_curve(known.log->rounds, settings.confidence, settings.max_gamma, costs, settings.at);
-      if (replay.last() >= 1) {
-        measured = std::move(replay);
-        by_measured = true;
-      }
+      if (replay.last() >= 1) measured = std::move(replay);
     }
   }
+  const bool by_measured = fit && (measured->by == AcceptanceModel::replay || fit->positions_rejected());
   const SpeedupCurve& curve = by_measured ? *measured : iid;
   const GammaChoice choice = best_of(curve, alpha, costs, settings.at);
   const double best = curve.estimate[at(choice.gamma)];

@@ -29,11 +29,18 @@ namespace {
 constexpr double most_texts = 4e6;
 constexpr double most_bytes = 8e9;
 
-/// A text and the row, [vocab], that each of its tokens was drawn from.
+/// Sequences of tokens, one after the other.
 struct Text {
   std::vector<Token> tokens;
   std::vector<std::size_t> ends;  ///< of sequences
 };
+
+/// Of each row, [vocab], of `rows`.
+void adjust_rows(std::vector<double>& rows, std::size_t vocab, const Adjustment& how) {
+  std::vector<Token> order;
+  for (std::size_t at = 0; at < rows.size(); at += vocab)
+    adjust(std::span(rows).subspan(at, vocab), how, order);
+}
 
 double log_or_none(double probability) { return std::min(0.0, std::log(probability)); }
 
@@ -132,9 +139,7 @@ SamplingSource exact_source(Contexts contexts) {
                      .share = {},
                      .sequence = {},
                      .tokens = nullptr};
-    std::vector<Token> order;
-    for (std::size_t at = 0; at < rows.target.size(); at += vocab)
-      adjust(std::span(rows.target).subspan(at, vocab), how, order);
+    adjust_rows(rows.target, vocab, how);
     rows.share = text_shares(known->chain, rows.target);
     rows.tokens = [known, target = rows.target](TextRule rule, std::span<const double> draft, int gamma,
                                                 double) -> std::optional<Interval> {
@@ -239,9 +244,7 @@ SamplingSource recorded_source(SampledRows rows, std::shared_ptr<const Text> tex
   source.rows = [known, text, text_temperature](const Adjustment& how,
                                                 const Control&) -> std::optional<SampledRows> {
     SampledRows made = *known;
-    std::vector<Token> order;
-    for (std::size_t at = 0; at < made.target.size(); at += made.vocab)
-      adjust(std::span(made.target).subspan(at, made.vocab), how, order);
+    adjust_rows(made.target, made.vocab, how);
     if (text && how.temperature == text_temperature && how.top_k == 0 && how.top_p == 1) {
       for (std::size_t i = 0; i < text->tokens.size(); ++i) {
         if (made.target[i * made.vocab + static_cast<std::size_t>(text->tokens[i])] > 0) continue;

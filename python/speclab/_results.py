@@ -49,6 +49,18 @@ class Findings(Mapping[str, Any]):
         return f"<pre>{escape(self._words)}</pre>"
 
 
+def with_bounds(values: Mapping[str, Any]) -> dict[str, Any]:
+    """A row of a table: an interval is three columns, NAME, NAME_low and NAME_high."""
+    row = {}
+    for name, value in values.items():
+        if isinstance(value, dict):
+            row[name] = value["value"]
+            row[f"{name}_low"], row[f"{name}_high"] = value["low"], value["high"]
+        else:
+            row[name] = value
+    return row
+
+
 #: Columns of Result.records(), besides one for each path that the cells set and for each measured value beside them.
 COLUMNS = ("cell", "label", "metric", "printed", "formula", "simulated", "simulated_low", "simulated_high")
 

@@ -13,7 +13,7 @@ from ._arrays import ArrayLike, number, table
 from ._configs import ConfigLike
 from ._errors import ConfigError
 from ._plan import Path, answer_of, option_word
-from ._results import Findings
+from ._results import Findings, with_bounds
 
 #: One number, or several.
 Numbers = Union[float, Sequence[float]]
@@ -28,17 +28,7 @@ class SamplingPlan(Findings):
         """A row for each setting of the target, way to draft and rule; intervals are three columns. Needs pandas."""
         import pandas
 
-        rows = []
-        for entry in self["rows"]:
-            row = {}
-            for name, value in entry.items():
-                if isinstance(value, dict):
-                    row[name] = value["value"]
-                    row[f"{name}_low"], row[f"{name}_high"] = value["low"], value["high"]
-                else:
-                    row[name] = value
-            rows.append(row)
-        return pandas.DataFrame(rows)
+        return pandas.DataFrame([with_bounds(row) for row in self["rows"]])
 
 
 def draft_sampling(

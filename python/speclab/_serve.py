@@ -7,7 +7,7 @@ from typing import Any
 
 from ._arrays import number
 from ._plan import Path, answer_of, option_word
-from ._results import Findings
+from ._results import Findings, with_bounds
 
 _INTEGERS = ("devices", "draft_devices", "max_gamma", "replicas", "max_sequences", "step_tokens", "cache_tokens", "requests", "runs", "seed", "threads")
 
@@ -23,14 +23,7 @@ class LoadPlan(Findings):
         for policy in self["policies"]:
             same = {name: policy[name] for name in ("capacity", "highest") if name in policy}
             for point in policy["points"]:
-                row = {"policy": policy["name"], "engine": policy["engine"]}
-                for name, value in (same | point).items():
-                    if isinstance(value, dict):
-                        row[name] = value["value"]
-                        row[f"{name}_low"], row[f"{name}_high"] = value["low"], value["high"]
-                    else:
-                        row[name] = value
-                rows.append(row)
+                rows.append(with_bounds({"policy": policy["name"], "engine": policy["engine"]} | same | point))
         return pandas.DataFrame(rows)
 
 

@@ -22,11 +22,11 @@ SETTING = load.Setting(
 ONE_THREAD = {"INFERENCE_NUM_THREADS": 1}
 
 
-def converted(side):
-    folder = pathlib.Path(tempfile.mkdtemp())
-    copy = shutil.copy(load.SOURCE / f"configs/neural/{side}.gguf", folder / "model.gguf")
+def converted(folder, side):
+    (folder / side).mkdir()
+    copy = shutil.copy(load.SOURCE / f"configs/neural/{side}.gguf", folder / side / "model.gguf")
     openvino_genai.LLMPipeline(copy, "CPU", enable_save_ov_model=True)  # leaves an OpenVINO model beside the copy
-    return folder
+    return folder / side
 
 
 class Asked:
@@ -38,10 +38,12 @@ class Asked:
 class Engine:
     def __init__(self, gamma):
         self.gamma = gamma
-        draft = {"draft_model": openvino_genai.draft_model(converted("draft"), "CPU", **ONE_THREAD)} if gamma else {}
         scheduler = openvino_genai.SchedulerConfig()
         scheduler.cache_size, scheduler.max_num_seqs = 2, SETTING.slots
-        self.pipeline = openvino_genai.ContinuousBatchingPipeline(converted("target"), scheduler, "CPU", ONE_THREAD | draft)
+        with tempfile.TemporaryDirectory() as name:
+            folder = pathlib.Path(name)
+            draft = {"draft_model": openvino_genai.draft_model(converted(folder, "draft"), "CPU", **ONE_THREAD)} if gamma else {}
+            self.pipeline = openvino_genai.ContinuousBatchingPipeline(converted(folder, "target"), scheduler, "CPU", ONE_THREAD | draft)
         self.asked = queue.Queue()
         threading.Thread(target=self.serve, daemon=True).start()
 

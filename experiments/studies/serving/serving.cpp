@@ -213,9 +213,8 @@ void check_costs(const Config& config) {
   }
 }
 
-std::vector<RunNumbers> run_all(const Config& config, const Control& control) {
+std::vector<RunNumbers> run_all(const Config& config, const ServerOptions& server, const Control& control) {
   const auto& section = config.section<ServingSection>();
-  const ServerOptions server = server_of(config);
   const RequestStream stream = stream_of(section);
   const LoadTargets targets{section.ttft_ms, section.tpot_ms};
   std::vector<RunNumbers> runs(section.runs);
@@ -319,14 +318,14 @@ void describe(const Config& config, const std::vector<RunNumbers>& runs, double 
 
 Work prepare_serving(const CellSpec& cell, JobList&) {
   check_costs(cell.config);
-  server_of(cell.config);
+  const ServerOptions server = server_of(cell.config);
   const auto& section = cell.config.section<ServingSection>();
   stream_of(section);
   check_measured(section);
-  const auto finish = [&config = cell.config](CellResult& result, const RunContext& context) {
+  const auto finish = [&config = cell.config, server](CellResult& result, const RunContext& context) {
     ServingResult own;
     try {
-      describe(config, run_all(config, context.control), context.confidence, own);
+      describe(config, run_all(config, server, context.control), context.confidence, own);
     } catch (const std::invalid_argument& error) {
       throw ConfigError("/serving/engine/cache_tokens", error.what());
     }
