@@ -50,4 +50,5 @@ else
   configure -DSPECLAB_PYTHON=OFF
 fi
 cmake --build --preset "$preset"
-exec ctest --preset "$preset" -j "$(nproc)" "$@"
+# One more than there are processors: some tests wait, for a browser or a limit of time.
+exec ctest --preset "$preset" -j "$(($(nproc) + 1))" "$@"

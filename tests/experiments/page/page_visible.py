@@ -246,37 +246,54 @@ def themes(page, where):
     check(f"{where}: the button does not change the theme", len(seen) == 2)
 
 
+def launched(playwright):
+    return playwright.chromium.launch(executable_path=chromium, args=["--host-resolver-rules=MAP * ~NOTFOUND"])
+
+
+def look_at(browser, name, file):
+    if not file.exists():
+        check(f"{name}: no page", False)
+        return
+    for scheme in ("light", "dark"):
+        for width, height in ((1280, 900), (390, 844)):
+            where = f"{name}, {scheme}, {width}"
+            context = browser.new_context(viewport={"width": width, "height": height}, color_scheme=scheme)
+            page = context.new_page()
+            page.on("pageerror", lambda error, where=where: check(f"{where}: {error}", False))
+            page.on("request", lambda request, where=where: check(f"{where}: asks for {request.url}", request.url.startswith(("file:", "blob:", "data:"))))
+            page.goto(file.as_uri())
+            page.wait_for_timeout(150)
+            if shots:
+                shots.mkdir(parents=True, exist_ok=True)
+                page.screenshot(path=shots / f"{name}-{scheme}-{width}.png")
+            first_screen(page, where, width, height)
+            page.evaluate("for (const details of document.querySelectorAll('details')) details.open = true")
+            page.wait_for_timeout(100)
+            for finding in page.evaluate(LOOK, width)[:12]:
+                check(f"{where}: {finding}", False)
+            if scheme == "light":
+                use(page, where)
+                themes(page, where)
+            context.close()
+
+
 with tempfile.TemporaryDirectory() as name:
     folder = pathlib.Path(name)
     with concurrent.futures.ThreadPoolExecutor(2) as pool:
         files = dict(zip(pages, pool.map(lambda page: made(page, folder), pages)))
+    def look(names):
+        """Each thread has a browser of its own, as Playwright asks for."""
+        with sync_playwright() as playwright:
+            browser = launched(playwright)
+            for name in names:
+                look_at(browser, name, files[name])
+            browser.close()
+
+    names = list(files)
+    with concurrent.futures.ThreadPoolExecutor(2) as pool:
+        list(pool.map(look, (names[::2], names[1::2])))
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=chromium, args=["--host-resolver-rules=MAP * ~NOTFOUND"])
-        for name, file in files.items():
-            if not file.exists():
-                check(f"{name}: no page", False)
-                continue
-            for scheme in ("light", "dark"):
-                for width, height in ((1280, 900), (390, 844)):
-                    where = f"{name}, {scheme}, {width}"
-                    context = browser.new_context(viewport={"width": width, "height": height}, color_scheme=scheme)
-                    page = context.new_page()
-                    page.on("pageerror", lambda error: check(f"{where}: {error}", False))
-                    page.on("request", lambda request: check(f"{where}: asks for {request.url}", request.url.startswith(("file:", "blob:", "data:"))))
-                    page.goto(file.as_uri())
-                    page.wait_for_timeout(150)
-                    if shots:
-                        shots.mkdir(parents=True, exist_ok=True)
-                        page.screenshot(path=shots / f"{name}-{scheme}-{width}.png")
-                    first_screen(page, where, width, height)
-                    page.evaluate("for (const details of document.querySelectorAll('details')) details.open = true")
-                    page.wait_for_timeout(100)
-                    for finding in page.evaluate(LOOK, width)[:12]:
-                        check(f"{where}: {finding}", False)
-                    if scheme == "light":
-                        use(page, where)
-                        themes(page, where)
-                    context.close()
+        browser = launched(playwright)
         # Each of these must be found, or the test sees nothing.
         faults = {
             "wider than the window": "document.body.insertAdjacentHTML('beforeend', '<p style=\"width: 2000px; max-width: none\">x</p>')",
