@@ -106,8 +106,8 @@ std::optional<std::string> fast_unsupported_reason(const Model& target, const Mo
         return "over n-grams its rule needs more of a row than the fast engine keeps; over stored rows it "
                "runs";
       }
-      return "it takes two models of stored rows or two n-gram models, without sampling options for the "
-             "latter";
+      return "it takes two models of stored rows or two n-gram models, of sampling options only a temperature of "
+             "0.1 and more for the latter";
     case FastForm::pointwise:
       return std::nullopt;
     case FastForm::stored:

@@ -121,7 +121,8 @@ double NgramModel::probability(std::span<const Token> context, Token token) cons
 /// Sums follow from those one token shorter, so no row is written out:
 ///     sum(a b c) = listed probability after (a b c) + backoff(a b c) * (sum(b c) - probability of the same
 ///     tokens after (b c)).
-void NgramModel::renormalise() {
+double NgramModel::renormalise() {
+  double most_lost = 1;
   unigram_scale_ = 1 / total_probability(Row{unigrams_.data(), vocab()});
   if (!std::isfinite(unigram_scale_)) throw ModelError("the unigrams have no probability mass");
   worst_row_ = {1 / unigram_scale_, {}};
@@ -138,7 +139,8 @@ void NgramModel::renormalise() {
         listed += level.probabilities[i];
         replaced += listed_probability(shorter, level.tokens[i]);
       }
-      const double total = listed + context.backoff * (1 / scale(shorter) - replaced);
+      const double shorter_total = 1 / scale(shorter);
+      const double total = listed + context.backoff * (shorter_total - replaced);
       if (!(total > 0) || !std::isfinite(total)) {
         throw ModelError(fmt::format("the row after ids {} sums to {}, which cannot be normalised",
                                      fmt::join(std::span(tokens).first(k + 1), " "), total));
@@ -147,8 +149,30 @@ void NgramModel::renormalise() {
         worst_row_ = {total, {tokens.begin(), tokens.begin() + length}};
       }
       level.scales.push_back(1 / total);
+      most_lost = std::max(most_lost, (listed + context.backoff * shorter_total) / total);
     }
   }
+  return most_lost;
+}
+
+std::optional<NgramModel> NgramModel::adjusted(const Adjustment& how) const {
+  constexpr double most_lost = 0x1p12;
+  if (how.temperature < least_temperature || how.top_k != 0 || how.top_p != 1) return std::nullopt;
+  NgramModel made = *this;
+  const auto heat = [power = 1 / how.temperature](double& value) { value = std::pow(value, power); };
+  std::for_each(made.unigrams_.begin(), made.unigrams_.end(), heat);
+  for (NgramLevel& level : made.levels_) {
+    level.scales.clear();
+    std::for_each(level.probabilities.begin(), level.probabilities.end(), heat);
+    for (NgramContext& context : level.contexts) heat(context.backoff);
+  }
+  try {
+    if (made.renormalise() > most_lost) return std::nullopt;
+  } catch (const ModelError&) {
+    return std::nullopt;
+  }
+  made.worst_row_ = {};
+  return made;
 }
 
 double NgramModel::max_row_error(std::size_t samples) const {

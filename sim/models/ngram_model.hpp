@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "core/distribution/row.hpp"
+#include "core/distribution/transforms.hpp"
 #include "sim/models/ngram_level.hpp"
 #include "sim/models/packed_ngram.hpp"
 
@@ -58,6 +59,12 @@ class NgramModel {
   /// One probability of the same row, found from the longest n-gram down. O(order) look-ups.
   double probability(std::span<const Token> context, Token token) const;
 
+  /// The model at a temperature of at least `least_temperature`, without other options: again a back-off
+  /// model, of probabilities and weights to the power 1/T, renormalised. None where a row's sum would be the
+  /// difference of numbers 2^12 times as large, or 0, and for other options.
+  std::optional<NgramModel> adjusted(const Adjustment& how) const;
+  static constexpr double least_temperature = 0.1;  ///< powers of 1e-30 are far from the least double
+
   /// Largest |sum - 1| over the rows of the empty context and of up to `samples` known contexts of each
   /// length, evenly spaced.
   double max_row_error(std::size_t samples) const;
@@ -101,7 +108,9 @@ class NgramModel {
   Suffixes suffixes(std::span<const Token> context) const;
   double scale(const Suffixes& known) const;
   double listed_probability(const Suffixes& known, Token token) const;
-  void renormalise();
+  /// Sets the scales of all rows. Returns the largest, over contexts, of the numbers that a row's sum is made
+  /// from over that sum. Throws ModelError when a row sums to 0.
+  double renormalise();
 
   NgramPacking packing_;
   std::vector<double> unigrams_;

@@ -222,6 +222,20 @@ TEST_CASE("rows that had to be renormalised keep their scale") {
   check_probabilities(model, draft, NgramTable(model, draft, TokenRule{}));
 }
 
+TEST_CASE("models at a temperature are models of the same kind") {
+  for (const double temperature : {0.3, 0.8, 3.0}) {
+    const Adjustment how{.temperature = temperature};
+    for (const bool low : {false, true}) {
+      const NgramModel target = trained(1, 9, 3, 400);
+      const NgramModel draft = trained(2, 9, 2, 300);
+      const auto hot = (low ? with_low_ngrams(target, 10) : target).adjusted(how);
+      const auto other = (low ? with_low_ngrams(draft, 11) : draft).adjusted({.temperature = 0.6});
+      REQUIRE((hot && other));
+      check_probabilities(*hot, *other, NgramTable(*hot, *other, TokenRule{}));
+    }
+  }
+}
+
 TEST_CASE("n-grams listed below their back-off are drawn by their rows") {
   for (const auto& [target_order, draft_order] : {std::pair{2, 2}, {3, 2}, {4, 3}, {1, 3}}) {
     const NgramModel target = with_low_ngrams(trained(1, 9, target_order, 400), 10);

@@ -155,6 +155,60 @@ TEST_CASE("renormalised rows are the listed ones divided by their sums") {
   }
 }
 
+TEST_CASE("at a temperature, rows are the dense ones to that power") {
+  int made = 0;
+  int refused = 0;
+  for (std::uint64_t seed = 0; seed < 8; ++seed) {
+    BackoffTable table;
+    // Random lists have rows listed far below their back-off; trained ones have none.
+    const NgramModel model = seed < 4 ? NgramModel(random_list(seed, 4, 4, table),
+                                                   seed % 2 == 0 ? RowSums::as_listed : RowSums::renormalised)
+                                      : train_kneser_ney(random_tokens(seed, 300, 4), 4, 4);
+    for (const double temperature : {0.1, 0.3, 0.7, 1.5, 100.0}) {
+      const Adjustment how{.temperature = temperature};
+      const std::optional<NgramModel> heated = model.adjusted(how);
+      ++(heated ? made : refused);
+      if (!heated) continue;
+      CHECK(heated->max_row_error(1000) < 1e-11);
+      CHECK(heated->order() == model.order());
+      double worst = 0;
+      std::vector<double> scratch;
+      std::vector<double> other;
+      std::vector<Token> order;
+      for_each_context(4, 3, [&](const Ngram& context) {
+        const Row row = model.next(context, scratch);
+        std::vector<double> expected(row.probabilities, row.probabilities + row.size);
+        adjust(expected, how, order);
+        const Row found = heated->next(context, other);
+        for (Token token = 0; token < 4; ++token) {
+          const double wanted = expected[static_cast<std::size_t>(token)];
+          worst = std::max(worst, std::abs(found[token] / wanted - 1));
+        }
+      });
+      CHECK(worst < 1e-11);
+    }
+  }
+  CHECK(made >= 30);
+  CHECK(made + refused == 40);
+}
+
+TEST_CASE("only temperatures above the least, without other options, keep a model's form") {
+  const NgramModel model = train_kneser_ney(random_tokens(1, 300, 4), 4, 3);
+  CHECK(!model.adjusted({.temperature = 0}));
+  CHECK(!model.adjusted({.temperature = 0.09}));
+  CHECK(!model.adjusted({.temperature = 0.5, .top_k = 2}));
+  CHECK(!model.adjusted({.temperature = 0.5, .top_k = 0, .top_p = 0.9}));
+  // After 1, token 0 is listed far below what backing off would give it, and nothing else is left.
+  const NgramModel low(
+      NgramList{2, {{{0, 1 - 1e-9}, {1, 1e-9}}, {{NgramPacking(2).pack(Ngram{1, 0}), 1e-3}}}});
+  CHECK(low.adjusted({.temperature = 0.9}));
+  CHECK(!low.adjusted({.temperature = 0.5}));
+  // As a model it falls back to the rows themselves.
+  const Model rows = adjusted(Model(low), {.temperature = 0.5});
+  CHECK(rows.ngram() == nullptr);
+  CHECK(adjusted(Model(low), {.temperature = 0.9}).ngram() != nullptr);
+}
+
 TEST_CASE("a row that sums to 0 cannot be renormalised") {
   const NgramList empty_unigrams{2, {{{0, 0.0}, {1, 0.0}}}};
   CHECK_THROWS_AS(NgramModel(empty_unigrams, RowSums::renormalised), ModelError);
