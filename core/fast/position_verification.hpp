@@ -14,6 +14,7 @@
 #include "core/rules/lenience.hpp"
 #include "core/rules/match.hpp"
 #include "core/rules/rejection.hpp"
+#include "core/rules/token.hpp"
 #include "core/rules/typical.hpp"
 
 namespace speclab {
@@ -80,8 +81,19 @@ Real position_acceptance(const GreedyLenienceRule&, const PositionNumbers<Real>&
   return here.best >= 0 && p >= here.number ? Real(1) : Real(0);
 }
 
+template <class Real>
+PositionNumbers<Real> position_numbers(const TokenRule&, BasicRow<Real>, BasicRow<Real>) {
+  return {};
+}
+template <class Real>
+Real position_acceptance(const TokenRule& rule, const PositionNumbers<Real>&, Token, const Real& p,
+                         const Real& q) {
+  return rule.acceptance_probability(p, q);
+}
+
 template <class Rule>
-concept PositionForm = std::same_as<Rule, TypicalRule> || std::same_as<Rule, RejectionRule> ||
+concept PositionForm =
+    std::same_as<Rule, TokenRule> || std::same_as<Rule, TypicalRule> || std::same_as<Rule, RejectionRule> ||
     std::same_as<Rule, MatchRule> || std::same_as<Rule, GreedyRule> || std::same_as<Rule, GreedyLenienceRule>;
 
 template <class Real, PositionForm Rule>
@@ -113,6 +125,9 @@ class PositionVerification {
   RoundEnd<Real> end() const {
     const bool all = at_ == gamma_;
     RoundEnd<Real> end{at_ - 1, at_, all ? at_ : at_ + 1, all ? Use::bonus : Use::replace};
+    if constexpr (std::same_as<Rule, TokenRule>) {
+      if (!all) end.scale = Real(1);
+    }
     if constexpr (std::same_as<Rule, MatchRule>) {
       if (!all) end.excluded = drafted_.tokens[at_];
     }

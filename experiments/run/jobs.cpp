@@ -10,6 +10,7 @@
 #include "experiments/run/experiment.hpp"
 #include "experiments/run/gpu_decoding.hpp"
 #include "experiments/run/recorded_setup.hpp"
+#include "experiments/run/result.hpp"
 #include "sim/decode.hpp"
 #include "sim/error.hpp"
 #include "sim/parallel.hpp"
@@ -55,6 +56,15 @@ const char* words(EngineUsed engine) {
   return std::array{"plain", "fast", "iid"}.at(static_cast<std::size_t>(engine));
 }
 
+EngineResult engine_result(const Job& job) {
+  EngineResult engine{.name = words(job.engine)};
+  if (!job.why_plain.empty()) engine.why_plain = job.why_plain;
+  if (job.engine == EngineUsed::plain) return engine;
+  engine.random_blocks = job.outcome.work.blocks;
+  if (job.engine == EngineUsed::fast) engine.residual_passes = job.outcome.work.passes;
+  return engine;
+}
+
 Independence independence_of_rounds(const Job& job) {
   const bool one_rate = job.kind == JobKind::independent_acceptances || (job.setup && job.setup->exact_alpha);
   return one_rate ? Independence::rounds : independence_of_contexts(job.simulation);
@@ -90,7 +100,7 @@ Job& JobList::decode(const std::shared_ptr<const Setup>& setup, int gamma) {
   Job& job = shared_job(setup, gamma, JobKind::decode);
   if (jobs_.size() > before && wants_fast(*setup)) {
     job.engine = EngineUsed::fast;
-    ++prepared_[setup.get()].users;
+    ++prepared_[{setup.get(), job.kind}].users;
   }
   return job;
 }
@@ -101,7 +111,18 @@ Job& JobList::acceptance(const std::shared_ptr<const Setup>& setup) {
 
 Job& JobList::rule_quality(const std::shared_ptr<const Setup>& setup, int gamma,
                            const RuleQualityOptions& options) {
-  return shared_job(setup, gamma, JobKind::rule_quality, options);
+  const std::size_t before = jobs_.size();
+  Job& job = shared_job(setup, gamma, JobKind::rule_quality, options);
+  if (jobs_.size() == before || setup->engine == Engine::plain) return job;
+  const auto reason =
+      fast_quality_unsupported_reason(setup->target, setup->draft, setup->rule.sampled, options);
+  if (setup->engine == Engine::fast && reason) job.why_plain = *reason;
+  if (!reason &&
+      (setup->engine == Engine::fast || fast_pays(setup->target, setup->draft, setup->simulation))) {
+    job.engine = EngineUsed::fast;
+    ++prepared_[{setup.get(), job.kind}].users;
+  }
+  return job;
 }
 
 Job& JobList::independent_acceptances(const Config& config, double alpha) {
@@ -159,27 +180,47 @@ void require_gpu_form(const Job& job) {
                     "\"engine\": \"fast\", or use --backend cpu");
 }
 
-Outcome JobList::run_decode(Job& job, const Control& control, Backend backend) {
+template <class Pair>
+const Pair* JobList::prepared_for(Job& job, std::unique_ptr<const Pair> Prepared::*member) {
   const Setup& setup = *job.setup;
-  if (job.engine == EngineUsed::fast) {
-    Prepared& prepared = prepared_.at(&setup);
-    std::call_once(prepared.once, [&] {
-      isolated([&] {
-        try {
-          prepared.pair =
-              std::make_unique<const FastPair>(setup.target, setup.draft, setup.rule.sampled, *rows_);
-        } catch (const ModelError& error) {
-          if (setup.engine == Engine::fast) throw ConfigError("/engine", error.what());
-          prepared.why_not = error.what();
-        }
-      });
+  Prepared& prepared = prepared_.at({&setup, job.kind});
+  std::call_once(prepared.once, [&] {
+    isolated([&] {
+      try {
+        prepared.*member =
+            std::make_unique<const Pair>(setup.target, setup.draft, setup.rule.sampled, *rows_);
+      } catch (const ModelError& error) {
+        if (setup.engine == Engine::fast && job.kind == JobKind::decode)
+          throw ConfigError("/engine", error.what());
+        prepared.why_not = error.what();
+      }
     });
-    if (prepared.pair) return decode_pair_on(backend, *prepared.pair, job.gamma, job.simulation, control);
+  });
+  if (prepared.*member == nullptr) {
     job.engine = EngineUsed::plain;
     job.why_plain = prepared.why_not;
   }
+  return (prepared.*member).get();
+}
+
+Outcome JobList::run_decode(Job& job, const Control& control, Backend backend) {
+  const Setup& setup = *job.setup;
+  if (job.engine == EngineUsed::fast) {
+    if (const FastPair* pair = prepared_for(job, &Prepared::pair))
+      return decode_pair_on(backend, *pair, job.gamma, job.simulation, control);
+  }
   return decode_speculatively(setup.target, setup.draft, setup.rule.sampled, job.gamma, job.simulation,
                               control);
+}
+
+Outcome JobList::run_quality(Job& job, const Control& control) {
+  const Setup& setup = *job.setup;
+  if (job.engine == EngineUsed::fast) {
+    if (const FastQuality* quality = prepared_for(job, &Prepared::quality))
+      return quality->measure(job.gamma, job.simulation, control);
+  }
+  return measure_rule_quality(setup.target, setup.draft, setup.rule.sampled, job.gamma, job.quality_options,
+                              job.simulation, control);
 }
 
 Outcome JobList::run_once(Job& job, const Control& control, Backend backend) {
@@ -190,8 +231,7 @@ Outcome JobList::run_once(Job& job, const Control& control, Backend backend) {
     case JobKind::acceptance:
       return measure_acceptance(setup->target, setup->draft, setup->rule.sampled, job.simulation, control);
     case JobKind::rule_quality:
-      return measure_rule_quality(setup->target, setup->draft, setup->rule.sampled, job.gamma,
-                                  job.quality_options, job.simulation, control);
+      return run_quality(job, control);
     case JobKind::decode:
       break;
   }
@@ -199,7 +239,7 @@ Outcome JobList::run_once(Job& job, const Control& control, Backend backend) {
 }
 
 void JobList::run_job(Job& job, const Control& control, Backend backend) {
-  const bool uses_tables = job.kind == JobKind::decode && job.engine == EngineUsed::fast;
+  const bool uses_tables = job.engine == EngineUsed::fast;
   const auto once = [&] { return run_once(job, control, backend); };
   if (job.precision) {
     look_until_precise(job, once);
@@ -207,8 +247,11 @@ void JobList::run_job(Job& job, const Control& control, Backend backend) {
     job.outcome = once();
   }
   if (uses_tables) {
-    Prepared& prepared = prepared_.at(job.setup.get());
-    if (--prepared.users == 0) prepared.pair.reset();
+    Prepared& prepared = prepared_.at({job.setup.get(), job.kind});
+    if (--prepared.users == 0) {
+      prepared.pair.reset();
+      prepared.quality.reset();
+    }
   }
   job.done = true;
 }

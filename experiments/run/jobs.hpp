@@ -24,6 +24,7 @@
 #include "experiments/run/until.hpp"
 #include "sim/control.hpp"
 #include "sim/fast/fast_pair.hpp"
+#include "sim/fast/fast_quality.hpp"
 #include "sim/rule_quality.hpp"
 
 namespace speclab {
@@ -56,6 +57,10 @@ struct Job {
 Independence independence_of_rounds(const Job& job);
 /// The same of what depends on the contexts that rounds come through.
 Independence independence_of_contexts(const SimulationSize& simulation);
+
+struct EngineResult;
+/// How a job that is done ran.
+EngineResult engine_result(const Job& job);
 
 /// Whether a job plays rounds, from models or of independent acceptances.
 bool decodes(const Job& job);
@@ -112,14 +117,20 @@ class JobList {
   void run_job(Job& job, const Control& control, Backend backend);
   Outcome run_once(Job& job, const Control& control, Backend backend);
   Outcome run_decode(Job& job, const Control& control, Backend backend);
-
+  Outcome run_quality(Job& job, const Control& control);
   /// A set-up's tables for fast decoding: made by the first job that needs them, dropped after the last.
   struct Prepared {
     std::once_flag once;
-    std::unique_ptr<const FastPair> pair;  ///< null when the models turned out not to allow it
-    std::string why_not;                   ///< then the reason
+    std::unique_ptr<const FastPair> pair;  ///< null when the models turned out not to allow it, as the next
+    std::unique_ptr<const FastQuality> quality;  ///< of jobs that measure a rule
+    std::string why_not;                         ///< then the reason
     std::atomic<int> users{0};
   };
+
+  /// What `member` holds, made by the first that asks; null when the models do not allow it, and the job is
+  /// the plain engine's from now on.
+  template <class Pair>
+  const Pair* prepared_for(Job& job, std::unique_ptr<const Pair> Prepared::*member);
 
   ModelFactory factory_;
   std::map<std::type_index, std::any> shared_;
@@ -127,7 +138,7 @@ class JobList {
   BatchSpan span_;
   std::map<std::tuple<const Setup*, int, JobKind, RuleQualityOptions, BatchSpan>, Job*> by_inputs_;
   std::shared_ptr<SharedRows> rows_ = make_shared_rows();  ///< of cells that differ by their rule
-  std::map<const Setup*, Prepared> prepared_;
+  std::map<std::pair<const Setup*, JobKind>, Prepared> prepared_;
   std::deque<Job> jobs_;
 };
 

@@ -4,7 +4,7 @@
   names, on dicts;
 - your own rule, drafter or gamma policy: `prove`, `compare_rules`, `simulate` take functions in their places;
 - your own arrays: `alpha`, `alpha_from_logprobs`, `verify`, `simulate`, `sample`;
-- your own sampler: `check`, `check_sampler`; at temperature 0 `greedy_check`, `greedy_rounds`, `flips`; a serving engine: `audit`;
+- your own sampler: `check`, `check_sampler`; at temperature 0 `greedy_check`, `greedy_rounds`, `flips`; a serving engine: `audit`, `audit_pair`;
 - a server under load: `serve`; how its draft should sample: `draft_sampling`;
 - models of Hugging Face: `hf.record`, `hf.check_generate`.
 
@@ -38,6 +38,7 @@ from ._theory import (
     speedup,
 )
 from .engines._audit import audit
+from .engines._pairs import PairAudit, audit_pair
 from .engines._process import EngineError
 from .engines._results import Audit, AuditedSetting
 from . import hf
@@ -61,6 +62,7 @@ __all__ = [
     "LoadPlan",
     "OptimalGamma",
     "Optimum",
+    "PairAudit",
     "Proof",
     "RecordedSequence",
     "Recording",
@@ -74,6 +76,7 @@ __all__ = [
     "alpha_from_drafted",
     "alpha_from_logprobs",
     "audit",
+    "audit_pair",
     "check",
     "check_sampler",
     "compare",

@@ -17,8 +17,6 @@ namespace speclab {
 
 namespace {
 
-constexpr double most_table_bytes = 0x1p32;
-
 class StoredDecoder final : public FastDecoder {
  public:
   StoredDecoder(const TableModel& target, const TableModel& draft, const AnyRule& rule)
@@ -80,13 +78,14 @@ FastForm form_of(const Model& target, const Model& draft, const AnyRule& rule) {
   return reads_whole_rows(rule) ? FastForm::whole_rows : FastForm::none;
 }
 
-std::optional<std::string> memory_reason(double bytes) {
-  if (bytes <= most_table_bytes) return std::nullopt;
-  return fmt::format("its tables would take {:.1f} GiB; at most {:.0f} are used", bytes / 0x1p30,
-                     most_table_bytes / 0x1p30);
-}
-
 }  // namespace
+
+std::optional<std::string> memory_reason(double bytes) {
+  constexpr double most = 0x1p32;
+  if (bytes <= most) return std::nullopt;
+  return fmt::format("its tables would take {:.1f} GiB; at most {:.0f} are used", bytes / 0x1p30,
+                     most / 0x1p30);
+}
 
 std::optional<PointwiseRules> pointwise_rule(const AnyRule& rule) {
   if (const auto* token = rule.get_if<TokenRule>()) return *token;

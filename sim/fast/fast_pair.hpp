@@ -31,6 +31,9 @@ std::optional<PointwiseRules> pointwise_rule(const AnyRule& rule);
 std::optional<std::string> fast_unsupported_reason(const Model& target, const Model& draft,
                                                    const AnyRule& rule);
 
+/// The same of tables of so many bytes.
+std::optional<std::string> memory_reason(double bytes);
+
 /// Whether preparing the pair costs less than what decoding `simulation` plainly would: a matter of sizes
 /// alone.
 bool fast_pays(const Model& target, const Model& draft, const SimulationSize& simulation);

@@ -13,6 +13,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <mutex>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -23,6 +24,7 @@
 #include "sim/fast/coupled_thresholds.hpp"
 #include "sim/fast/lane_drafts.hpp"
 #include "sim/fast/ngram_table.hpp"
+#include "sim/fast/quality_facts.hpp"
 #include "sim/fast/row_draws.hpp"
 #include "sim/fast/trial_groups.hpp"
 #include "sim/quality_sums.hpp"
@@ -35,9 +37,11 @@ template <class Rows, WholeRowRule Rule>
 class WholeRowStreams {
  public:
   WholeRowStreams(const Rows& rows, const Rule& rule, std::int32_t gamma,
-                  const ContextFacts<Rows, Rule>& facts, const SimulationSize& simulation,
-                  const Control& control, std::size_t streams, const GroupRun& group)
+                  const ContextFacts<Rows, Rule>& facts, const QualityFacts<Rows>* quality,
+                  const SimulationSize& simulation, const Control& control, std::size_t streams,
+                  const GroupRun& group)
       : rows_(rows),
+        quality_(quality),
         simulation_(simulation),
         control_(control),
         group_(group),
@@ -101,7 +105,9 @@ class WholeRowStreams {
     std::erase_if(waiting_, [this](std::size_t lane) {
       auto& verification = lanes_[lane].verification;
       const Wants wants = verification.advance([this, lane](std::int32_t node, double probability) {
-        if constexpr (samples_rates) record_rate(lane, probability);
+        if constexpr (samples_rates) {
+          if (quality_ == nullptr) record_rate(lane, probability);
+        }
         return open_unit(drafts_.acceptance_word(lane, node)) < probability;
       });
       if (wants == Wants::nothing) return true;
@@ -157,7 +163,9 @@ class WholeRowStreams {
       if (way == from_target) excluded_.push_back(end.excluded);
       record(lane, end);
     }
-    if constexpr (samples_rates) probe();
+    if constexpr (samples_rates) {
+      if (quality_ == nullptr) probe();
+    }
     rows_.draw(target_side, last_[from_target].draws, blocks_);
     redraw_excluded();
     if constexpr (coupled) find_thresholds(rows_, last_[from_residual].draws, numbers_, blocks_);
@@ -229,11 +237,29 @@ class WholeRowStreams {
     round.accepted = end.accepted;
     Tally& tally = lanes_[lane].tally;
     tally.add_round(round);
+    if (quality_ != nullptr) return record_quality(lane, end);
     if constexpr (samples_rates) return;
     for (std::int32_t node = end.node;; node = drafts_.tree().parent(node)) {
       tally.overlap_quanta += rows_.overlap_quanta(drafts_.context_after(lane, node));
       ++tally.overlap_contexts;
       if (node < 0) break;
+    }
+  }
+
+  /// Of the contexts that a token was drafted in, the round's first one among them if gamma is not 0.
+  void record_quality(std::size_t lane, const RoundEnd<double>& end) {
+    RuleQuality& sums = lanes_[lane].tally.quality;
+    const auto add = [](ContextSum& sum, std::uint64_t quanta) {
+      sum.quanta += quanta;
+      ++sum.contexts;
+    };
+    for (std::int32_t node = end.node;; node = drafts_.tree().parent(node)) {
+      const bool drafted = node != end.node || end.use != Use::bonus;
+      const std::uint32_t context = drafts_.context_after(lane, node);
+      if (drafted) add(sums.divergence, quality_->divergence(context));
+      if (node >= 0) continue;
+      if (drafted) add(sums.optimal_transport_bound, quality_->bound(context));
+      return;
     }
   }
 
@@ -267,6 +293,7 @@ class WholeRowStreams {
   }
 
   const Rows& rows_;
+  const QualityFacts<Rows>* quality_;  ///< of a run that measures its rule; else null
   const SimulationSize& simulation_;
   const Control& control_;
   const GroupRun& group_;
@@ -287,13 +314,15 @@ class WholeRowStreams {
   LastTokens probes_;
 };
 
-/// All trials of `simulation`, `streams` at a time in each thread.
+/// All trials of `simulation`, `streams` at a time in each thread. With `quality` the tally has what
+/// measure_rule_quality gives of a lossless rule, and no acceptance rates.
 template <class Rows, WholeRowRule Rule>
 Outcome run_whole_rows(const Rows& rows, const Rule& rule, std::int32_t gamma,
-                       const ContextFacts<Rows, Rule>& facts, const SimulationSize& simulation,
-                       const Control& control, std::size_t streams) {
+                       const ContextFacts<Rows, Rule>& facts,
+                       const std::type_identity_t<QualityFacts<Rows>>* quality,
+                       const SimulationSize& simulation, const Control& control, std::size_t streams) {
   return run_in_groups(simulation, streams, [&](const GroupRun& group) {
-    WholeRowStreams<Rows, Rule>(rows, rule, gamma, facts, simulation, control, streams, group).run();
+    WholeRowStreams<Rows, Rule>(rows, rule, gamma, facts, quality, simulation, control, streams, group).run();
   });
 }
 

@@ -13,6 +13,7 @@
 #include "core/rules/position_rules.hpp"
 #include "sim/fast/context_facts.hpp"
 #include "sim/fast/ngram_rows.hpp"
+#include "sim/fast/shared_rows.hpp"
 #include "sim/fast/table_rows.hpp"
 #include "sim/fast/whole_row_decoder.hpp"
 
@@ -20,8 +21,9 @@ namespace speclab {
 
 namespace {
 
-using WholeRowRules = std::variant<BlockRule, GumbelRule, RecursiveRule, KSeqRule, TreeRule, TraversalRule,
-                                   MatchRule, TypicalRule, RejectionRule, GreedyRule, GreedyLenienceRule>;
+using WholeRowRules =
+    std::variant<BlockRule, GumbelRule, RecursiveRule, KSeqRule, TreeRule, TraversalRule, MatchRule,
+                 TypicalRule, RejectionRule, GreedyRule, GreedyLenienceRule, TokenRule>;
 
 template <class... Rules>
 std::optional<std::variant<Rules...>> held_one(const AnyRule& rule, const std::variant<Rules...>*) {
@@ -37,20 +39,25 @@ std::optional<WholeRowRules> whole_row_rule(const AnyRule& rule) {
   return held_one(rule, static_cast<const WholeRowRules*>(nullptr));
 }
 
-/// Over stored rows those that accept or replace a token have tables of their own
-/// (sim/fast/prepared_pair.hpp).
+/// Over stored rows those that accept or replace a token have tables of their own to decode by
+/// (sim/fast/prepared_pair.hpp), but not to be measured by.
 template <class Rule>
-constexpr bool reads_table_rows = !AcceptanceRule<Rule>;
+constexpr bool reads_table_rows = !AcceptanceRule<Rule> || std::same_as<Rule, TokenRule>;
 
 template <class Rows, WholeRowRule Rule>
-class WholeRowPair final : public FastDecoder {
+class WholeRowPair final : public WholeRowDecoder {
  public:
   WholeRowPair(std::shared_ptr<const Rows> rows, const Rule& rule)
       : rows_(std::move(rows)), rule_(rule), facts_(*rows_, rule) {}
 
   Outcome decode(std::int32_t gamma, const SimulationSize& simulation, const Control& control,
                  std::size_t streams) const override {
-    return run_whole_rows(*rows_, rule_, gamma, facts_, simulation, control, streams);
+    return run_whole_rows(*rows_, rule_, gamma, facts_, nullptr, simulation, control, streams);
+  }
+  Outcome measure_quality(std::int32_t gamma, std::int32_t drafts, const SimulationSize& simulation,
+                          const Control& control, std::size_t streams) const override {
+    const QualityFacts<Rows> quality(*rows_, drafts);
+    return run_whole_rows(*rows_, rule_, gamma, facts_, &quality, simulation, control, streams);
   }
   std::size_t bytes() const override {
     return rows_->bytes() + static_cast<std::size_t>(ContextFacts<Rows, Rule>::bytes_for(
@@ -68,6 +75,14 @@ class WholeRowPair final : public FastDecoder {
 
 bool reads_whole_rows(const AnyRule& rule) { return whole_row_rule(rule).has_value(); }
 
+bool whole_rows_are_of(const Model& target, const Model& draft, const AnyRule& rule) {
+  const auto held = whole_row_rule(rule);
+  if (!held) return false;
+  if (target.ngram() != nullptr && draft.ngram() != nullptr) return true;
+  const bool tables = target.table() != nullptr && draft.table() != nullptr;
+  return tables && std::visit([]<class Rule>(const Rule&) { return reads_table_rows<Rule>; }, *held);
+}
+
 double whole_row_bytes(const Model& target, const Model& draft, const AnyRule& rule) {
   return std::visit(
       [&]<class Rule>(const Rule& held) {
@@ -84,10 +99,10 @@ double whole_row_bytes(const Model& target, const Model& draft, const AnyRule& r
       whole_row_rule(rule).value());
 }
 
-std::unique_ptr<const FastDecoder> whole_row_pair(const Model& target, const Model& draft,
-                                                  const AnyRule& rule, SharedRows& rows) {
+std::unique_ptr<const WholeRowDecoder> whole_row_pair(const Model& target, const Model& draft,
+                                                      const AnyRule& rule, SharedRows& rows) {
   return std::visit(
-      [&]<class Rule>(const Rule& held) -> std::unique_ptr<const FastDecoder> {
+      [&]<class Rule>(const Rule& held) -> std::unique_ptr<const WholeRowDecoder> {
         if constexpr (reads_table_rows<Rule>) {
           if (target.table() != nullptr) {
             return std::make_unique<WholeRowPair<TableRows, Rule>>(

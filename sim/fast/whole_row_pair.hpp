@@ -5,20 +5,32 @@
 
 #include "sim/any_rule.hpp"
 #include "sim/fast/fast_decoder.hpp"
-#include "sim/fast/shared_rows.hpp"
 #include "sim/models/model.hpp"
 
 namespace speclab {
 
+class SharedRows;
+
+/// Decodes, and measures lossless rules.
+class WholeRowDecoder : public FastDecoder {
+ public:
+  /// As measure_rule_quality of a lossless rule with so many drafts at the first position.
+  virtual Outcome measure_quality(std::int32_t gamma, std::int32_t drafts, const SimulationSize& simulation,
+                                  const Control& control, std::size_t streams) const = 0;
+};
+
 /// Whether this is one of those rules.
 bool reads_whole_rows(const AnyRule& rule);
+
+/// Whether such a rule can be measured on this pair.
+bool whole_rows_are_of(const Model& target, const Model& draft, const AnyRule& rule);
 
 /// Memory that preparing two stored tables, or two n-gram models, for such a rule takes at most, in bytes.
 double whole_row_bytes(const Model& target, const Model& draft, const AnyRule& rule);
 
-/// Of two n-gram models, or two stored tables if the rule is not one that accepts or replaces a token. Throws
-/// ModelError as FastPair does.
-std::unique_ptr<const FastDecoder> whole_row_pair(const Model& target, const Model& draft,
-                                                  const AnyRule& rule, SharedRows& rows);
+/// Of two n-gram models, or two stored tables if the rule is not one that accepts or replaces a token and may
+/// be lossy. Throws ModelError as FastPair does.
+std::unique_ptr<const WholeRowDecoder> whole_row_pair(const Model& target, const Model& draft,
+                                                      const AnyRule& rule, SharedRows& rows);
 
 }  // namespace speclab

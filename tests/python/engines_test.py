@@ -197,6 +197,63 @@ def test_differences_at_temperature_0(tmp_path):
     assert found["different"] == 1 and found["first"] == [{"position": 2, "gap": pytest.approx(np.log(0.5 / 0.3)), "plain": 1, "speculative": 2}]
 
 
+def test_an_end_of_text_that_would_be_emitted_is_refused():
+    rows = [[0.1, 0.9], [0, 1]]
+    with pytest.raises(speclab.ConfigError, match="a row gives token 0 a probability"):
+        speclab.audit("llama_cpp", {**PAIR, "models": {side: {"kind": "table", "rows": rows} for side in ("target", "draft")}}, progress=False)
+
+
+def on_pair(engine, **options):
+    config = {**PAIR, "simulation": {"prompt": [0]}}
+    return speclab.audit_pair(engine, config, progress=False, **options)
+
+
+def test_tokens_on_a_pair_are_those_of_the_engines_rule(tmp_path):
+    """Null: the engine's tokens per step are Algorithm 1's. The chance that a right engine differs from its scheme is 0.05 a temperature; the seed is
+    fixed. An engine that accepts all emits more than any lossless scheme."""
+    rows = on_pair(toy(tmp_path), sequences=200).rows
+    assert [row["temperature"] for row in rows] == [0.7, 1.0]
+    for row in rows:
+        assert "Σ min(p, q)" in row["like"] and "p(argmax q)" not in row["like"] and row["left"] > 0
+        rounds = _acceptance.round_of("block", *(_acceptance.filtered(one, temperature=row["temperature"]) for one in (TARGET, DRAFT)), 3)
+        target = _acceptance.filtered(TARGET, temperature=row["temperature"])
+        assert row["possible"]["block"]["value"] == pytest.approx(_acceptance.tokens_per_step(rounds, target, 2000, 0, True), rel=1e-3)
+    (row,) = on_pair(toy(tmp_path, "accept all"), temperature=1, sequences=50).rows
+    assert row["like"] == [] and row["left"] < 0
+
+
+def test_a_pair_as_tables(tmp_path):
+    pandas = pytest.importorskip("pandas")
+    found = on_pair(toy(tmp_path), sequences=20, tokens=30)
+    frame = found.to_pandas()
+    assert isinstance(frame, pandas.DataFrame) and {"measured_low", "block", "left", "like"} <= set(frame.columns) and len(frame) == 2
+    assert str(found).count("| Toy, draft |") == 2
+
+
+@pytest.mark.parametrize(
+    ("change", "sentence"),
+    [
+        ({"simulation": {"prompt": "text"}}, "/simulation/prompt: expected a list of ids"),
+        ({"simulation": {}}, "/simulation/prompt: expected a list of ids"),
+        ({"models": {"target": {"kind": "bigram"}, "draft": {"kind": "bigram"}}}, "/models: engines decode two models"),
+        ({"models": {"target": {"kind": "gguf", "file": "no.gguf"}, "draft": {"kind": "gguf", "file": "no.gguf"}}}, "/models/target/file: no.gguf: no such file"),
+    ],
+)
+def test_a_pair_that_engines_cannot_decode(change, sentence, tmp_path):
+    with pytest.raises(speclab.ConfigError, match=re.escape(sentence)):
+        speclab.audit_pair(toy(tmp_path), {**PAIR, "simulation": {"prompt": [0]}, **change}, progress=False)
+
+
+def test_the_program_on_a_pair(tmp_path):
+    config = tmp_path / "pair.json"
+    config.write_text(json.dumps({**PAIR, "simulation": {"prompt": [0]}}))
+    words = ("--engines", toy(tmp_path), "--pair", config, "--sequences", 10, "--temperatures", 1, "--out", tmp_path / "out")
+    ran = command(*words)
+    assert ran.returncode == 0 and ran.stdout.count("| Toy, draft | 1 |") == 1, ran.stderr
+    assert len(json.loads((tmp_path / "out/pair.json").read_text())["rows"]) == 1
+    assert command(*words[:-4], "--temperatures", "warm").returncode == 2
+
+
 def test_controls_are_uniform(tmp_path):
     """200 tests of plain decoding against itself. Sequences that share a seed are found."""
     p_values, distance, p = _audit.controls(toy(tmp_path), count=200, sequences=60)

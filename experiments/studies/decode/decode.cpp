@@ -19,15 +19,6 @@ constexpr std::array compared{Metric::alpha_examined,  Metric::tokens_per_target
                               Metric::tokens_variance, Metric::speedup,
                               Metric::operations,      Metric::memory_accesses};
 
-EngineResult engine_result(const Job& job) {
-  EngineResult engine{.name = words(job.engine)};
-  if (!job.why_plain.empty()) engine.why_plain = job.why_plain;
-  if (job.engine == EngineUsed::plain) return engine;
-  engine.random_blocks = job.outcome.work.blocks;
-  if (job.engine == EngineUsed::fast) engine.residual_passes = job.outcome.work.passes;
-  return engine;
-}
-
 void add_agreement(CellResult& result) {
   for (const Metric metric : compared) {
     const Interval* simulated = find(result.simulated, metric);

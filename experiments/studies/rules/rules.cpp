@@ -49,6 +49,8 @@ void describe_simulation(const Config& config, const Job& job, CellResult& resul
   }
   result.positions = position_results(batches, config.gamma, confidence, independence);
   const Tally total = job.outcome.total();
+  // Plain is usual here: rules of which nothing is proved are measured by whole rows.
+  if (job.engine != EngineUsed::plain || !job.why_plain.empty()) result.engine = engine_result(job);
   result.counts = counts_of(total);
   result.counts.draft_runs = total.draft_runs;
 }

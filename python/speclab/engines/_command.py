@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import argparse
+import json
 import pathlib
 import subprocess
 import sys
 
 from . import names
 from ._audit import audit, controls, pair
+from ._pairs import audit_pair
 from ._process import ALONE, EngineError
 from ._results import Audit
 
@@ -38,6 +40,9 @@ def main(words: list[str] | None = None) -> int:
     parser.add_argument("--engines", default="all", help=f"{', '.join(names())}, or the path of an adapter, with commas; default all")
     parser.add_argument("--out", default="out/audit", help="folder of results; what is there is not run again (default %(default)s)")
     parser.add_argument("--config", help="tables of another pair of models, as in configs/audit_engine.json")
+    parser.add_argument("--pair", metavar="CONFIG", help="tokens per target step on the models of a config, GGUF files, beside lossless schemes, and end")
+    parser.add_argument("--temperatures", default="0.7,1", metavar="LIST", help="with --pair (default %(default)s)")
+    parser.add_argument("--gamma", type=int, default=3, help="with --pair: drafted tokens (default %(default)s)")
     parser.add_argument("--prompt", default="0", metavar="IDS", help="ids before the text, with commas (default %(default)s)")
     parser.add_argument("--settings", default="", metavar="TEXT", help="only settings whose label has this text")
     parser.add_argument("--sequences", type=int, help="of each setting, instead of the engine's own number")
@@ -62,6 +67,22 @@ def main(words: list[str] | None = None) -> int:
         return 2
 
 
+def on_pair(given: argparse.Namespace) -> int:
+    try:
+        temperatures = [float(word) for word in given.temperatures.split(",")]
+    except ValueError:
+        raise ValueError(f"--temperatures {given.temperatures}: expected numbers with commas, such as 0.7,1") from None
+    engines = names() if given.engines == "all" else given.engines.split(",")
+    sizes = {} if given.sequences is None else {"sequences": given.sequences}
+    found = audit_pair(engines, given.pair, gamma=given.gamma, temperature=temperatures, seed=given.seed, environments=given.environments,
+                       progress=sys.stderr.isatty(), say=lambda sentence: print(sentence, file=sys.stderr, flush=True), **sizes)
+    print(found, end="")
+    folder = pathlib.Path(given.out)
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "pair.json").write_text(json.dumps(dict(found), indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    return 0
+
+
 def _run(given: argparse.Namespace) -> int:
     if given.install:
         calls = [[sys.executable, "-P", "-B", str(ALONE), "install", name, str(pathlib.Path(given.environments, name))] for name in given.install]
@@ -76,6 +97,8 @@ def _run(given: argparse.Namespace) -> int:
             _, distance, p = controls(name, count=given.controls, sequences=given.sequences or 1000, seed=given.seed, environments=given.environments)
             print(f"{name}: {given.controls} controls, Kolmogorov-Smirnov distance from uniform {distance:.4f}, p = {p:.3g}")
         return 0
+    if given.pair:
+        return on_pair(given)
     if given.show:
         return show([Audit.load(folder) for folder in given.show], given.page)
     if given.page:

@@ -13,6 +13,9 @@ class Refused(Exception):
     """What cannot be done, in one sentence."""
 
 
+NO_ID = -1
+
+
 @dataclass(frozen=True)
 class Way:
     """How an engine speculates."""
@@ -21,6 +24,7 @@ class Way:
     sentence: str  #: what is drafted, and how the engine says that it verifies
     lookup: bool = False  #: drafts from the text so far, without a draft model
     draft_options: tuple[str, ...] = ("temperature", "top_k", "top_p", "min_p")  #: sampling options that the draft's rows get, too
+    draft_top_k: int = 0  #: the draft proposes from so many of its likeliest tokens, whatever is asked for; 0: from all
 
 
 @dataclass(frozen=True)
@@ -38,6 +42,7 @@ class Settings:
     slots: int  #: sequences decoded at once
     context: int  #: tokens of the longest sequence, with prompt and drafted ones
     seed: int
+    ids: bool = True  #: emitted ids are looked at; else lists of NO_ID will do
 
     def seed_of(self, sequence: int) -> int:
         """A seed of 31 bits for each sequence: some generators give similar streams for seeds that are close."""
@@ -48,7 +53,7 @@ class Settings:
 class Decoded:
     """Sequences that were decoded, with the engine's own counts of them together; None where it has none."""
 
-    tokens: list[list[int]]  #: after the prompt
+    tokens: list[list[int]]  #: after the prompt; NO_ID for each where Settings.ids is false and the engine does not say
     drafted: int | None = None
     accepted: int | None = None
     steps: int | None = None  #: runs of the target; where `first_by_prompt`, without that of the prompt

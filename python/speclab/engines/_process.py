@@ -92,13 +92,13 @@ def decode(
     engine: Engine,
     python: pathlib.Path,
     settings: Settings,
-    vocab: int,
+    vocab: int | None,
     parts: list[tuple[int, int]],
     report: Callable[[int], Any] | None = None,
 ) -> list[Part]:
     """Lets an engine decode parts, (sequences, tokens) each, one after the other; sequences are numbered through.
 
-    `report` gets the number of sequences done. EngineError: in one sentence, what the engine, its process or an emitted token
+    `vocab` None: ids are not looked at. `report` gets the number of sequences done. EngineError: in one sentence, what the engine, its process or an emitted token
     is wrong with.
     """
     asked = {"settings": {**dataclasses.asdict(settings), "folder": str(settings.folder)},
@@ -128,7 +128,7 @@ def _code_of(process: subprocess.Popen[str]) -> str:
 
 
 def _read(
-    engine: Engine, process: subprocess.Popen[str], vocab: int, parts: list[tuple[int, int]], report: Callable[[int], Any] | None
+    engine: Engine, process: subprocess.Popen[str], vocab: int | None, parts: list[tuple[int, int]], report: Callable[[int], Any] | None
 ) -> Iterator[Part]:
     done = 0
     told = time.monotonic()
@@ -154,7 +154,7 @@ def _read(
             for ids in group["tokens"]:
                 if at == sequences or len(ids) != length:
                     raise EngineError(f"{engine.title} emitted {len(ids)} tokens in sequence {at + 1}; expected {sequences} sequences of {length}")
-                wrong = next((id for id in ids if not 0 <= id < vocab), None)
+                wrong = None if vocab is None else next((id for id in ids if not 0 <= id < vocab), None)
                 if wrong is not None:
                     raise EngineError(f"{engine.title} emitted the id {wrong} in sequence {at + 1}; ids are 0 to {vocab - 1}")
                 tokens[at] = ids

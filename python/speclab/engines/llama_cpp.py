@@ -7,7 +7,7 @@ import importlib.metadata
 from collections.abc import Iterator
 from typing import Any
 
-from ._engine import Decoded, Engine, Settings, Way
+from ._engine import NO_ID, Decoded, Engine, Settings, Way
 
 #: Ids of an n-gram that drafts; the defaults (12 and more) suit code.
 NGRAM = 2
@@ -55,7 +55,9 @@ def decode(server: Any, settings: Settings, numbers: range, tokens: int) -> Iter
             "top_p": settings.top_p, "min_p": settings.min_p, "samplers": ["top_k", "top_p", "min_p", "temperature"],
             "seed": settings.seed_of(sequence), "ignore_eos": True, "cache_prompt": False})
         counts = answer["timings"]
-        ids = [ord(letter) - ord("a") + 1 for letter in answer["choices"][0]["text"]]  # the end of text has none
+        # Of tables ids are letters, and the end of text has none; of other models the server has no ids.
+        ids = ([ord(letter) - ord("a") + 1 for letter in answer["choices"][0]["text"]] if settings.ids
+               else [NO_ID] * answer["usage"]["completion_tokens"])
         drafted, accepted = counts.get("draft_n", 0), counts.get("draft_n_accepted", 0)
         # It never drafts beyond the last token, so that each token which was not drafted is a run of the target.
         return Decoded([ids], drafted, accepted, tokens - 1 - accepted)
@@ -67,7 +69,7 @@ def decode(server: Any, settings: Settings, numbers: range, tokens: int) -> Iter
 ENGINE = Engine(
     title="llama.cpp",
     ways=(Way("compared", "the draft's likeliest token; the default", draft_options=("temperature",)),
-          Way("probabilistic", "a token drawn from the draft; draft.probabilistic", draft_options=("temperature",)),
+          Way("probabilistic", "a token drawn from the draft's ten likeliest; draft.probabilistic", draft_options=("temperature",), draft_top_k=10),
           Way("ngram_simple", "what followed the last two ids before", lookup=True),
           Way("ngram_map_k", "the same, from a map of n-grams", lookup=True),
           Way("ngram_map_k4v", "the same, of up to four continuations", lookup=True),

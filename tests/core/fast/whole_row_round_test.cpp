@@ -14,7 +14,7 @@ using namespace speclab;
 
 // What derives from a rule may differ anywhere.
 static_assert(!WholeRowRule<BlockPrefixFault> && !WholeRowRule<StaleSiblingsFault>);
-static_assert(!WholeRowRule<TokenRule> && !WholeRowRule<GrownTreeRule> && !WholeRowRule<ImportanceRule> &&
+static_assert(!WholeRowRule<LenienceRule> && !WholeRowRule<GrownTreeRule> && !WholeRowRule<ImportanceRule> &&
               !WholeRowRule<CascadeRule>);
 
 namespace {
@@ -107,9 +107,11 @@ TEST_CASE("exactly: so do rounds by few numbers of a context") {
   check_same(TypicalRule(0.4, 0.9), TypicalRule(0.4, 0.9), 14, 2, 12, true);
   check_same(RejectionRule{}, RejectionRule{}, 15, 2, 12, true);
   check_same(MatchRule{}, MatchRule{}, 16, 2, 12, true);
+  check_same(TokenRule{}, TokenRule{}, 23, 2, 12, true);
   check_same(GreedyRule{}, GreedyRule{}, 17, 2, 12, true);
   check_same(GreedyLenienceRule{0.4}, GreedyLenienceRule{0.4}, 18, 2, 12, true);
   check_same(MatchRule{}, RejectionRule{}, 19, 2, 12, false);
+  check_same(TokenRule{}, LenienceRule{0.5}, 24, 2, 12, false);
   check_same(TypicalRule{}, TypicalRule(0.4, 0.9), 20, 2, 12, false);
 }
 

@@ -1,0 +1,186 @@
+"""What engines accept on models of one's own, beside what lossless schemes would on the same models."""
+
+from __future__ import annotations
+
+import datetime
+import json
+import math
+import os
+import pathlib
+import tempfile
+import warnings
+from collections.abc import Callable, Sequence
+from typing import Any, Union
+
+from .._arrays import integer, number
+from .._configs import ConfigLike, run
+from .._errors import ConfigError
+from .._progress import Progress, reporter
+from .._results import Findings, with_bounds
+from .._sampling import draft_sampling
+from .._simulate import MOST_SEED
+from . import engine_of, file_of
+from ._acceptance import SCHEMES, measured
+from ._audit import pair
+from ._engine import Engine, Refused, Settings, Way
+from ._process import EngineError, decode, python_of, version
+from ._table_models import tables, write_models
+
+#: The schemes by rule and way to draft in the answers of draft_sampling.
+_ROWS = {("match", "as target"): "Σ p q", ("match", "argmax"): "p(argmax q)", ("token", "as target"): "Σ min(p, q)", ("block", "as target"): "block"}
+
+
+MOST_VOCAB = 10**9
+
+
+class PairAudit(Findings):
+    """`rows`: for each engine, way and temperature the tokens per target step as `measured`, and of the schemes in `possible`, each with its 95%
+    interval; `left`, block verification's less the measured ones; `like`, the schemes that the measured value does not differ from."""
+
+    def to_pandas(self) -> Any:
+        """A row each; intervals are three columns. Needs pandas."""
+        import pandas
+
+        return pandas.DataFrame([with_bounds({**{key: value for key, value in row.items() if key != "possible"}, "like": ", ".join(row["like"]),
+                                              **row["possible"]}) for row in self["rows"]])
+
+
+def audit_pair(
+    engines: Union[str, Sequence[str]],
+    config: ConfigLike,
+    *,
+    gamma: int = 3,
+    temperature: Union[float, Sequence[float]] = (0.7, 1.0),
+    sequences: int = 48,
+    tokens: int = 192,
+    seed: int = 1,
+    environments: Union[str, "os.PathLike[str]"] = "build/engines",
+    progress: Progress = True,
+    say: Callable[[str], Any] | None = None,
+) -> PairAudit:
+    """Tokens per target step of serving engines on a pair of models, with each of their ways to draft from the draft model, beside what
+    lossless schemes emit (docs/engines.md): on texts that are drawn from the target by speclab, from the same prompt.
+
+    Args:
+        engines: names, or the paths of adapters of your own; those that take a GGUF file.
+        config: its models are of the kind "gguf", or tables as in `audit`; simulation.prompt is a list of ids.
+        gamma: drafted tokens. temperature: of the target and of the draft, one or several, above 0.
+        sequences, tokens: of the texts, at each setting. The last round of a text is cut, which lowers the measured value by up to
+            gamma / (2 tokens) of it.
+        seed: of both kinds of texts.
+        environments, progress, say: as of `audit`.
+
+    Raises:
+        EngineError: an engine is not installed, or cannot decode the pair. ConfigError, ValueError: an argument that cannot be used, before
+        the work.
+    """
+    names = [engines] if isinstance(engines, str) else list(engines)
+    try:
+        known = {name: engine_of(name) for name in names}
+    except Refused as problem:
+        raise ValueError(f"engines: {problem}") from None
+    temperatures = [number(one, "temperature", 0, 100, open_ends=True) for one in ([temperature] if isinstance(temperature, (int, float)) else temperature)]
+    gamma, sequences, tokens = integer(gamma, "gamma", 1, 64), integer(sequences, "sequences", 2, 10**6), integer(tokens, "tokens", 2, 10**5)
+    seed = integer(seed, "seed", 0, MOST_SEED)
+    document = pair(config)
+    prompt = _prompt(document)
+    folders = pathlib.Path(environments)
+    pythons = {name: python_of(name, folders) for name in names}
+    versions = {name: version(name, pythons[name]) for name in names}
+    with tempfile.TemporaryDirectory(prefix="speclab-") as temporary:
+        folder = pathlib.Path(temporary)
+        vocab = _models(document, folder)
+        possible = {}
+        for one in temperatures:
+            if say is not None and vocab is None:
+                say(f"lossless schemes at temperature {one:g}: {sequences} texts of {tokens} tokens")
+            possible[one] = _possible(document, gamma, one, sequences, tokens, seed)
+        cut = {(top_k, one): _cut_drafts(document, gamma, one, top_k, sequences, tokens, seed)
+               for top_k in {way.draft_top_k for engine in known.values() for way in engine.ways} if (vocab or MOST_VOCAB) > top_k > 0
+               for one in temperatures}
+        rows = []
+        units = [(name, way, one) for name in names for way in known[name].ways if not way.lookup for one in temperatures]
+        with reporter(progress, "audit") as report:
+            for at, (name, way, one) in enumerate(units):
+                if say is not None:
+                    say(f"{name}: {way.name} at temperature {one:g}: {sequences} sequences of {tokens} tokens")
+                count = None if report is None else lambda more, base=at * sequences: report(base + more, len(units) * sequences)
+                asked = Settings(folder=folder, prompt=prompt, way=way.name, gamma=gamma, temperature=one, top_k=0, top_p=1.0, min_p=0.0,
+                                 slots=min(known[name].slots, 8), context=len(prompt) + tokens + gamma, seed=seed, ids=vocab is not None)
+                (part,) = decode(name, known[name], pythons[name], asked, vocab, [(sequences, tokens)], count)
+                rows.append(_row(name, known[name], versions[name], way, asked, part, {**possible[one], **cut.get((way.draft_top_k, one), {})}, sequences, tokens))
+    return PairAudit(json.dumps({"gamma": gamma, "sequences": sequences, "tokens": tokens, "seed": seed, "rows": rows}), _table(rows, gamma, sequences, tokens))
+
+
+def _prompt(document: dict[str, Any]) -> list[int]:
+    prompt = document.get("simulation", {}).get("prompt")
+    if not isinstance(prompt, list) or not prompt or not all(isinstance(token, int) and token >= 0 for token in prompt):
+        raise ConfigError("/simulation/prompt: expected a list of ids, with which engines begin", "/simulation/prompt")
+    return prompt
+
+
+def _models(document: dict[str, Any], folder: pathlib.Path) -> int | None:
+    """Puts target.gguf and draft.gguf into the folder. The vocabulary's size, of tables."""
+    models = document.get("models", {})
+    kinds = {models.get(side, {}).get("kind") for side in ("target", "draft")}
+    if kinds == {"table"}:
+        write_models(document, folder)
+        return len(next(tables(document))[1])
+    if kinds != {"gguf"}:
+        raise ConfigError('/models: engines decode two models of the kind "gguf", or two tables', "/models")
+    for side in ("target", "draft"):
+        file = pathlib.Path(models[side].get("file", ""))
+        if not file.is_file():
+            raise ConfigError(f"/models/{side}/file: {file}: no such file", f"/models/{side}/file")
+        (folder / f"{side}.gguf").symlink_to(file.resolve())
+    return None
+
+
+def _possible(document: dict[str, Any], gamma: int, temperature: float, sequences: int, tokens: int, seed: int) -> dict[str, dict[str, float]]:
+    exact = document["models"]["target"]["kind"] == "table"
+    texts = {} if exact else {"sequences": sequences, "tokens": tokens, "seed": seed}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # of the draft's best temperature, which is not asked for
+        plan = draft_sampling(config=document, temperature=temperature, gamma=gamma, **texts)
+    found = {_ROWS[row["rule"], row["draft"]]: row["tokens_per_target_step"] for row in plan.rows if (row["rule"], row["draft"]) in _ROWS}
+    return {scheme: found[scheme] for scheme in SCHEMES}
+
+
+def _cut_drafts(document: dict[str, Any], gamma: int, temperature: float, top_k: int, sequences: int, tokens: int, seed: int) -> dict[str, dict[str, float]]:
+    """Algorithm 1 with drafts from the draft's so many likeliest tokens, simulated: about as many tokens as of the other schemes."""
+    models = document["models"]
+    draft = {**models["draft"], "sampling": {"temperature": temperature, "top_k": top_k}}
+    result = run({"title": "drafts of few tokens", "experiment": "decode", "seed": seed, "models": {**models, "draft": draft}, "sampling": {"temperature": temperature},
+                  "rule": {"kind": "token"}, "gamma": gamma,
+                  "simulation": {"trials": sequences, "length": max(2, tokens // 2), "prompt": document["simulation"]["prompt"]}})
+    return {f"Σ min(p, q), top {top_k}": result.cells[0]["simulated"]["tokens_per_target_step"]}
+
+
+def _row(
+    name: str, engine: Engine, version_text: str, way: Way, asked: Settings, part: Any, possible: dict[str, dict[str, float]], sequences: int, tokens: int
+) -> dict[str, Any]:
+    interval = measured(part.groups, tokens, engine.first_by_prompt)
+    if interval is None:
+        raise EngineError(f"{engine.title}: {way.name} does not count the target's runs")
+    value = {"value": interval.value, "low": interval.low, "high": interval.high}
+    cut = asked.gamma / (2 * tokens) * interval.value
+    half = lambda one: (one["high"] - one["low"]) / 2  # noqa: E731
+    like = [scheme for scheme, one in possible.items()
+            if -math.hypot(half(value), half(one)) <= one["value"] - interval.value <= cut + math.hypot(half(value), half(one))]
+    return {"engine": file_of(name).stem, "title": engine.title, "version": version_text, "date": datetime.date.today().isoformat(), "way": way.name,
+            "temperature": asked.temperature, "measured": value, "possible": possible, "left": possible["block"]["value"] - interval.value, "like": like}
+
+
+def _table(rows: list[dict[str, Any]], gamma: int, sequences: int, tokens: int) -> str:
+    """As a Markdown page has it."""
+    def of(one: dict[str, float]) -> str:
+        half = (one["high"] - one["low"]) / 2
+        return f"{one['value']:.3f} ± {half:.3f}" if half else f"{one['value']:.3f}"
+
+    schemes = [*SCHEMES[:3], *sorted({scheme for row in rows for scheme in row["possible"]} - set(SCHEMES)), SCHEMES[3]]
+    lines = [f"Tokens per target step at γ = {gamma}, {sequences} texts of {tokens} tokens each, with 95% intervals:", "",
+             f"| engine | T | measured | {' | '.join(schemes)} | left | like |", f"| {' | '.join(['---'] * (5 + len(schemes)))} |"]
+    for row in rows:
+        possible = " | ".join(of(row["possible"][scheme]) if scheme in row["possible"] else "" for scheme in schemes)
+        lines.append(f"| {row['title']}, {row['way']} | {row['temperature']:g} | {of(row['measured'])} | {possible} | {row['left']:.3f} | {', '.join(row['like'])} |")
+    return "\n".join(lines) + "\n"

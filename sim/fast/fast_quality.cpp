@@ -1,0 +1,26 @@
+#include "sim/fast/fast_quality.hpp"
+
+#include "sim/fast/fast_pair.hpp"
+
+namespace speclab {
+
+std::optional<std::string> fast_quality_unsupported_reason(const Model& target, const Model& draft,
+                                                           const AnyRule& rule,
+                                                           const RuleQualityOptions& how) {
+  if (!how.lossless || how.argmax_target)
+    return "the distribution that a lossy rule emits is read from whole rows";
+  if (!whole_rows_are_of(target, draft, rule)) {
+    return "it takes two models of stored rows or two n-gram models, and a rule that reads rows through totals alone";
+  }
+  return memory_reason(whole_row_bytes(target, draft, rule));
+}
+
+FastQuality::FastQuality(const Model& target, const Model& draft, const AnyRule& rule, SharedRows& rows)
+    : rule_(rule), decoder_(whole_row_pair(target, draft, rule, rows)) {}
+
+Outcome FastQuality::measure(std::int32_t gamma, const SimulationSize& simulation, const Control& control,
+                             std::size_t streams) const {
+  return decoder_->measure_quality(gamma, rule_->first_drafts(gamma), simulation, control, streams);
+}
+
+}  // namespace speclab

@@ -1,0 +1,42 @@
+// Decoding that measures a lossless rule (sim/rule_quality.hpp) at a cost that does not grow with the
+// vocabulary: total variation and optimal transport bound are functions of totals.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "sim/any_rule.hpp"
+#include "sim/control.hpp"
+#include "sim/fast/interleaved.hpp"
+#include "sim/fast/whole_row_pair.hpp"
+#include "sim/models/model.hpp"
+#include "sim/rule_quality.hpp"
+#include "sim/simulation_size.hpp"
+
+namespace speclab {
+
+/// Why a rule cannot be measured so, as the end of a sentence; empty when it can, as far as can be told
+/// without preparing the pair.
+std::optional<std::string> fast_quality_unsupported_reason(const Model& target, const Model& draft,
+                                                           const AnyRule& rule,
+                                                           const RuleQualityOptions& how);
+
+/// A pair prepared for a rule. The models must outlive it.
+class FastQuality {
+ public:
+  /// `fast_quality_unsupported_reason` is empty. Throws ModelError as FastPair does.
+  FastQuality(const Model& target, const Model& draft, const AnyRule& rule, SharedRows& rows);
+
+  /// As measure_rule_quality, by the random numbers of FastPair::decode. The result does not depend on
+  /// `streams`, threads or instruction set.
+  Outcome measure(std::int32_t gamma, const SimulationSize& simulation, const Control& control = {},
+                  std::size_t streams = default_streams) const;
+
+ private:
+  AnyRule rule_;
+  std::unique_ptr<const WholeRowDecoder> decoder_;
+};
+
+}  // namespace speclab
