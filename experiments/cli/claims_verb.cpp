@@ -1,13 +1,12 @@
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <filesystem>
+#include <string>
+#include <vector>
 
-#include "core/stop.hpp"
 #include "experiments/cli/finding_page.hpp"
 #include "experiments/cli/print_result.hpp"
 #include "experiments/cli/verb.hpp"
-#include "experiments/format/config_error.hpp"
 #include "experiments/support/atomic_file.hpp"
 #include "experiments/support/csv_reader.hpp"
 #include "experiments/support/data_files.hpp"
@@ -20,21 +19,12 @@ namespace {
 namespace po = boost::program_options;
 namespace fs = std::filesystem;
 
-/// Those of the files that --only names, all without it.
-std::vector<fs::path> claim_files_of(const Values& values) {
-  const std::vector<fs::path> all = claim_files(values.text("files"));
-  if (!values.has("only")) return all;
+/// The names that --only lists, none without it.
+std::vector<std::string> names_of(const Values& values) {
   std::vector<std::string> names;
-  for (const fs::path& file : all) names.push_back(file.stem().string());
-  std::vector<fs::path> picked;
-  for (const std::string& word : split(values.text("only"), ',')) {
-    if (word.empty()) continue;  // after a comma at the end
-    const auto found = std::find(names.begin(), names.end(), word);
-    if (found == names.end())
-      throw UsageError(fmt::format("--only: unknown \"{}\"{}", word, suggestion(word, names)));
-    picked.push_back(all[static_cast<std::size_t>(found - names.begin())]);
-  }
-  return picked;
+  if (values.has("only")) names = split(values.text("only"), ',');
+  std::erase(names, "");  // after a comma at the end
+  return names;
 }
 
 int claims_main(const Values& values) {
@@ -43,12 +33,7 @@ int claims_main(const Values& values) {
     return exit_ok;
   }
   const fs::path folder = page_folder(values);
-  std::vector<ClaimSource> sources;
-  for (const fs::path& file : claim_files_of(values)) {
-    end_if_stopped();
-    sources.push_back(read_claim_file(file));
-  }
-  const ClaimAudit audit = audit_claims(sources);
+  const ClaimAudit audit = audit_claims(claim_files(values.text("files"), names_of(values)));
   write_finding(folder, {.title = "Which printed numbers follow from their inputs?",
                          .headline = audit_headline(audit),
                          .figures = audit_figures(audit),

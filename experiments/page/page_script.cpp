@@ -65,11 +65,45 @@ for (const one of document.querySelectorAll("th button")) {
     body.append(...[...body.rows].sort(order));
   });
 }
+// The CSV holds the rows that are shown.
 for (const one of document.querySelectorAll(".table .tools button")) {
   one.addEventListener("click", () => {
-    const table = one.closest(".table").querySelector("table");
-    save(table.id + ".csv", "text/csv", csvText([...table.rows].map(row => [...row.cells].map(cell => cell.textContent))));
+    const table = one.closest(".table").querySelector("table"), rows = [...table.rows].filter(row => !row.hidden);
+    save(table.id + ".csv", "text/csv", csvText(rows.map(row => [...row.cells].map(cell => cell.textContent))));
   });
+}
+// Long tables, which are folded, can be filtered: by words, and by each column of few different texts.
+for (const table of document.querySelectorAll("details > .scroll > table")) {
+  const rows = [...table.tBodies[0].rows], filters = [], bar = document.createElement("div"), count = document.createElement("output");
+  if (rows.length < 20) continue;
+  const look = () => {
+    for (const row of rows) row.hidden = !filters.every(shows => shows(row));
+    const left = rows.filter(row => !row.hidden).length;
+    count.textContent = left === rows.length ? "" : `${left} of ${rows.length} rows`;
+  };
+  const add = (control, name, shows) => {
+    const label = document.createElement("label");
+    label.append(name + " ", control);
+    bar.append(label);
+    filters.push(shows);
+    control.addEventListener("input", look);
+  };
+  const words = Object.assign(document.createElement("input"), { type: "search" });
+  add(words, "with the words", row => words.value.toLowerCase().split(/\s+/).every(word => row.textContent.toLowerCase().includes(word)));
+  for (const head of table.tHead.rows[0].cells) {
+    const cells = rows.map(row => row.cells[head.cellIndex]), texts = new Map();
+    if (cells.some(cell => cell.hasAttribute("data-key"))) continue;
+    for (const cell of cells) texts.set(cell.textContent, (texts.get(cell.textContent) ?? 0) + 1);
+    if (texts.size < 2 || texts.size > Math.min(100, rows.length / 2)) continue;
+    const choice = document.createElement("select");
+    choice.add(new Option("all", "all"));
+    for (const [text, times] of [...texts].sort((a, b) => a[0].localeCompare(b[0])))
+      choice.add(new Option(`${text || "(empty)"}: ${times}`, "=" + text));
+    add(choice, head.textContent, row => choice.value === "all" || choice.value === "=" + row.cells[head.cellIndex].textContent);
+  }
+  bar.className = "tools filters";
+  bar.append(count);
+  table.closest("details").querySelector("summary").after(bar);
 }
 
 // Figures: the value under the pointer, or that the arrow keys have reached.

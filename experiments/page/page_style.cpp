@@ -80,6 +80,8 @@ figcaption { max-width: 46rem; margin-top: .3rem; color: var(--faint); font-size
 .tools { display: flex; flex-wrap: wrap; gap: .4rem; margin: .35rem 0 0; }
 .tools button { padding: .05rem .5rem; border: 1px solid var(--line); border-radius: 6px; background: var(--soft); color: var(--ink); font-size: .82rem; }
 .tools button:hover { border-color: var(--link); }
+.filters { margin: 0 0 .5rem; font-size: .82rem; gap: .3rem .8rem; }
+.filters input, .filters select { max-width: 13rem; padding: .05rem .3rem; border: 1px solid var(--line); border-radius: 6px; background: var(--soft); color: var(--ink); font: inherit; }
 .table { margin: 1rem 0 1.4rem; min-width: 0; }
 .table h3 { margin-top: .4rem; }
 .scroll { position: relative; overflow-x: auto; max-width: 100%; }
@@ -89,7 +91,7 @@ figcaption { max-width: 46rem; margin-top: .3rem; color: var(--faint); font-size
 table { border-collapse: separate; border-spacing: 0; font-variant-numeric: tabular-nums; font-size: .92rem; }
 th, td { padding: .3rem .7rem; border-bottom: 1px solid var(--line); text-align: left; vertical-align: top; }
 th { padding: 0; border-bottom: 2px solid var(--faint); vertical-align: bottom; }
-td, th button { max-width: 22rem; }
+td, th button { max-width: 22rem; overflow-wrap: break-word; }
 th:first-child, td:first-child { position: sticky; left: 0; z-index: 1; max-width: min(20rem, 44vw); background: var(--ground);
   overflow-wrap: anywhere; }
 td:first-child:not(.number) { min-width: 8rem; }

@@ -17,5 +17,6 @@ NB_MODULE(_core, module) {
   bind_engines(module);
   bind_theory(module);
   bind_plans(module);
+  bind_claims(module);
   bind_recordings(module);
 }

@@ -6,6 +6,7 @@
 - your own arrays: `alpha`, `alpha_from_logprobs`, `verify`, `simulate`, `sample`;
 - your own sampler: `check`, `check_sampler`; at temperature 0 `greedy_check`, `greedy_rounds`, `flips`; a serving engine: `audit`, `audit_pair`;
 - a server under load: `serve`; how its draft should sample: `draft_sampling`;
+- numbers that others print: `claims`;
 - models of Hugging Face: `hf.record`, `hf.check_generate`.
 
 The documentation is docs/python.md in the repository; `help(speclab.prove)` and so on say the same.
@@ -17,6 +18,7 @@ from ._interval import Interval
 from ._results import Findings, Result
 from ._configs import compare, exact, run, sweep
 from ._plan import plan
+from ._claims import Claims, claims
 from ._sampling import SamplingPlan, draft_sampling
 from ._serve import LoadPlan, serve
 from ._recording import RecordedSequence, Recording, read_recording, record
@@ -49,6 +51,7 @@ __all__ = [
     "Audit",
     "AuditedSetting",
     "CheckResult",
+    "Claims",
     "ConfigError",
     "Counterexample",
     "Deviation",
@@ -79,6 +82,7 @@ __all__ = [
     "audit_pair",
     "check",
     "check_sampler",
+    "claims",
     "compare",
     "compare_rules",
     "draft_sampling",

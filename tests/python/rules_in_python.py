@@ -5,7 +5,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from speclab import rule
+from speclab import drafter, rule
 
 
 def positive(row):
@@ -259,6 +259,26 @@ def k_seq(draw, target, draft, candidates):
             return True, x
     share = (1 - (1 - beta) ** k) / beta if beta > 0 else 0
     return False, draw.categorical(positive(target - share * np.minimum(draft, target / rho)), target)
+
+
+def gbv(target, draft, paths):
+    """A drafter of the path that is verified, for `block`; `target(tokens)` and `draft(tokens)` are the models."""
+
+    def highest(draw, tokens, gamma):
+        drawn, chosen, rows, below, here = [()] * paths, (), [], 0, 1
+        for k in range(gamma * paths):
+            drawn[k % paths] += (draw.categorical(draft(tokens + drawn[k % paths])),)
+        for i in range(gamma):
+            p, q = np.array(target(tokens + chosen)), np.array(draft(tokens + chosen))
+            order = np.array(sorted(range(len(q)), key=lambda t: (p[t] / q[t] if q[t] > 0 else math.inf, -t)))
+            up_to, row = below + here * q[order].cumsum(), np.zeros(len(q), dtype=q.dtype)
+            row[order] = up_to**paths - (up_to - here * q[order]) ** paths
+            x = max({path[i] for path in drawn if path[:i] == chosen}, key=order.tolist().index)
+            below, here = (up_to - here * q[order])[order == x][0], here * q[x]
+            chosen, rows = chosen + (x,), rows + [row / row.sum()]
+        return chosen, rows
+
+    return drafter(highest)
 
 
 # Planted faults.

@@ -113,8 +113,28 @@ def test_same_law_in_doubles(name):
         assert all(a.law[tokens] == pytest.approx(b.law[tokens], abs=1e-12) for tokens in a.law)
 
 
+@pytest.mark.parametrize("paths", [1, 2, 3])
+def test_paths_chosen_before_they_are_verified(paths):
+    """`gbv` is `block` on the path that a drafter chooses: the same law and tokens, and other ones without the choice."""
+    shows = False
+    for number, (target, draft) in enumerate(instances(4)):
+        gamma = 1 if paths == 3 else 1 + number % 2
+        models = [lambda tokens, rows=rows: rows[tokens[-1] if tokens else 0] for rows in (target, draft)]
+        for exact in (True, False):
+            built_in = prove({"kind": "gbv", "drafts": paths}, target, draft, gamma, exact=exact)
+            in_python = prove("block", target, py.gbv(*models, paths), gamma, exact=exact)
+            if exact:
+                assert in_python.lossless and in_python.law == built_in.law
+                assert (in_python.acceptance, in_python.expected_emitted) == (built_in.acceptance, built_in.expected_emitted)
+                shows |= built_in.expected_emitted != prove("block", target, draft, gamma).expected_emitted
+            else:
+                assert in_python.law == pytest.approx(built_in.law, abs=1e-12)
+                assert in_python.expected_emitted == pytest.approx(built_in.expected_emitted, abs=1e-12)
+    assert shows == (paths > 1)
+
+
 def test_rules_have_fifteen_lines_at_most():
-    for name, (_, function) in PAIRS.items():
+    for name, (_, function) in [*PAIRS.items(), ("gbv", (None, py.gbv(None, None, 2)))]:
         body = inspect.getsource(getattr(function, "__wrapped__", function)).strip().splitlines()
         body = [line for line in body if line.strip() and not line.strip().startswith("@")]
         assert len(body) <= 15, f"{name} has {len(body)} lines"

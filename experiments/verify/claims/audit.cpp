@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "core/stop.hpp"
 #include "experiments/format/config_error.hpp"
 #include "experiments/format/result_fields.hpp"
 
@@ -186,6 +187,15 @@ ClaimAudit audit_claims(const std::vector<ClaimSource>& sources) {
     }
   }
   return audit;
+}
+
+ClaimAudit audit_claims(const std::vector<std::filesystem::path>& files) {
+  std::vector<ClaimSource> sources;
+  for (const std::filesystem::path& file : files) {
+    end_if_stopped();
+    sources.push_back(read_claim_file(file));
+  }
+  return audit_claims(sources);
 }
 
 std::vector<const JudgedClaim*> most_striking(const ClaimAudit& audit, std::size_t most) {

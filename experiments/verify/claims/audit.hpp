@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
 #include <optional>
 #include <string>
 #include <vector>
@@ -81,6 +82,8 @@ const Typed<ClaimAudit>& described();
 JudgedClaim judge(const Claim& claim, const std::string& source);
 
 ClaimAudit audit_claims(const std::vector<ClaimSource>& sources);
+/// Of these files (claim_file.hpp). Ends after Ctrl-C (core/stop.hpp).
+ClaimAudit audit_claims(const std::vector<std::filesystem::path>& files);
 
 /// The contradicted numbers of opened sources that are furthest off relative to the printed number, at most
 /// `most`, and at most two of a source; the first of equals first.

@@ -83,7 +83,8 @@ ClaimSource read_claim_file(const std::filesystem::path& file) {
   });
 }
 
-std::vector<std::filesystem::path> claim_files(const std::filesystem::path& folder) {
+std::vector<std::filesystem::path> claim_files(const std::filesystem::path& folder,
+                                               const std::vector<std::string>& only) {
   std::vector<std::filesystem::path> files;
   std::error_code error;
   for (const auto& entry : std::filesystem::directory_iterator(folder, error)) {
@@ -96,7 +97,17 @@ std::vector<std::filesystem::path> claim_files(const std::filesystem::path& fold
                     folder.string()));
   }
   std::sort(files.begin(), files.end());
-  return files;
+  if (only.empty()) return files;
+  std::vector<std::string> names;
+  for (const std::filesystem::path& file : files) names.push_back(file.stem().string());
+  std::vector<std::filesystem::path> picked;
+  for (const std::string& name : only) {
+    const auto found = std::find(names.begin(), names.end(), name);
+    if (found == names.end())
+      throw UsageError(fmt::format("--only: unknown \"{}\"{}", name, suggestion(name, names)));
+    picked.push_back(files[static_cast<std::size_t>(found - names.begin())]);
+  }
+  return picked;
 }
 
 }  // namespace speclab

@@ -37,7 +37,9 @@ struct ClaimSource {
 /// itself.
 ClaimSource read_claim_file(const std::filesystem::path& file);
 
-/// The JSON files of a folder, by name. Throws UsageError when there are none.
-std::vector<std::filesystem::path> claim_files(const std::filesystem::path& folder);
+/// The JSON files of a folder, by name: all, or `only` those, named without ".json", as they are given.
+/// Throws UsageError when there are none, or an unknown name is given.
+std::vector<std::filesystem::path> claim_files(const std::filesystem::path& folder,
+                                               const std::vector<std::string>& only = {});
 
 }  // namespace speclab

@@ -56,15 +56,14 @@ Cell share_cell(std::uint64_t count, std::uint64_t instances) {
   return {fmt::format("{} of {}", count, instances), static_cast<double>(count)};
 }
 
-/// Of lossless rules 0 without digits: it is proved.
+Cell rounded_cell(double value) { return {fmt::format("{:.4f}", value), value}; }
+
+}  // namespace
+
 Cell tv_cell(const SurveyRow& row) {
   if (row.lossless == row.instances) return {"0", 0.0};
   return {fmt::format("{:.4f}", row.mean_tv), row.mean_tv};
 }
-
-Cell rounded_cell(double value) { return {fmt::format("{:.4f}", value), value}; }
-
-}  // namespace
 
 Listing survey_text(const Survey& survey) {
   Table rules{"rules",

@@ -111,6 +111,8 @@ CASES = [
     Case("check", ["kernels", "--emulate", *ONE]),
     Case("bench", ["sim", *ONE], after=0.5),
     Case("bench", ["rows"], after=0.5),
+    Case("bench", ["rules", "--instances", "2000", *ONE], after=0.5),
+    Case("bench", ["rules", "--instances", "1", *ONE], after=2),
     Case("bench", ["recordings", *ONE], after=0.5),
     Case("exact", ["big_exact.json", *ONE], after=0.3),
     Case("exact", ["big_exact.json", *ONE], after=1.0),

@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
 """Pages of every experiment and verb in a browser, at 1280 and 390 pixels, light and dark, by what is visible: headline and
 figure on the first screen, nothing wider than the window or cut, no text over text, readable colours, values under the pointer and
-by the keyboard, legends, downloads.
+by the keyboard, legends, downloads, filters of long tables.
 
 usage: page_visible.py SPECLAB SOURCE_DIR [SCREENSHOTS]     exit 77: skipped
 Needs Debian's chromium and Playwright (PyPI)."""
 import concurrent.futures
 import csv
 import io
+import json
 import pathlib
 import shutil
 import subprocess
@@ -54,6 +55,7 @@ pages = {
     "check": ["check", "configs/check_token.json", "--set", "check.samples=2000"],
     "prove": ["prove", "--rule", "lenient", "--lenience", ".5", "--target", ".5,.3,.2", "--draft", ".1,.3,.6"],
     "prove_all": ["prove", "--all", "--instances", "5"],
+    "claims": ["claims"],
     "plan": ["plan", "alpha", "0.75", "--alpha-se", "0.02", "--target", "llama-3.1-70b", "--draft", "llama-3.2-1b", "--device",
              "h100-sxm", "--devices", "4"],
     "plan_load": ["plan", "load", "0.75", "--target", "llama-3.1-8b", "--draft", "llama-3.2-1b", "--device", "h100-sxm", "--requests", "100"],
@@ -237,6 +239,28 @@ def use(page, where):
         check(f"{where}: sorting is not told", table.locator("th").first.get_attribute("aria-sort") == "ascending")
 
 
+def filters(page, where, result):
+    """The long table of all numbers: by a verdict, by words too, and its CSV, beside what result.json says."""
+    box = page.locator(".table", has=page.locator("details")).last
+    verdict, words, count = box.get_by_label("verdict"), box.get_by_label("with the words"), box.locator("output")
+    shown = "table => [...table.tBodies[0].rows].filter(row => row.getClientRects().length).map(row => row.cells[0].textContent)"
+    every = [claim["source"] for claim in result["claims"]]
+    faulty = [claim["source"] for claim in result["claims"] if claim["verdict"] == "does_not_follow"]
+    table = box.locator("table")
+    check(f"{where}: not every number is shown at first", table.evaluate(shown) == every and count.inner_text() == "")
+    verdict.select_option("=does not follow")
+    check(f"{where}: the verdict's filter shows other rows", table.evaluate(shown) == faulty != [])
+    check(f"{where}: the filter's count is {count.inner_text()}", count.inner_text() == f"{len(faulty)} of {len(every)} rows")
+    words.fill(faulty[0].upper())
+    both = table.evaluate(shown)
+    check(f"{where}: two filters show {both}", faulty[0] in both and len(both) < len(faulty))
+    rows = list(csv.reader(io.StringIO(downloaded(page, box.locator("button", has_text="CSV")))))
+    check(f"{where}: the CSV holds other rows than the filter shows", [row[0] for row in rows[1:]] == both)
+    words.fill("")
+    verdict.select_option("all")
+    check(f"{where}: not every number comes back", table.evaluate(shown) == every)
+
+
 def themes(page, where):
     ground = "getComputedStyle(document.body).backgroundColor"
     seen = {page.evaluate(ground)}
@@ -273,6 +297,8 @@ def look_at(browser, name, file):
                 check(f"{where}: {finding}", False)
             if scheme == "light":
                 use(page, where)
+                if name == "claims":
+                    filters(page, where, json.loads((file.parent / "result.json").read_text(encoding="utf-8")))
                 themes(page, where)
             context.close()
 
@@ -316,6 +342,9 @@ with tempfile.TemporaryDirectory() as name:
         # A page says everything without its script.
         context = browser.new_context(java_script_enabled=False)
         page = context.new_page()
+        page.goto(files["claims"].as_uri())
+        page.locator("summary").last.click()
+        check("without JavaScript: a filter, or no table of all numbers", page.locator("table").last.is_visible() and not page.locator(".filters").count())
         page.goto(files["decode"].as_uri())
         check("without JavaScript: no headline, figure or table", all(page.locator(what).first.is_visible() for what in (".headline", ".plot > svg", "table")))
         browser.close()

@@ -1,0 +1,49 @@
+"""Numbers that papers, blogs and threads print, each computed again from the inputs that they print."""
+
+from __future__ import annotations
+
+import os
+import pathlib
+from collections.abc import Sequence
+from typing import Any, Union
+
+from . import _core
+from ._arrays import utf8
+from ._results import Findings
+
+#: configs/claims of the project, as of this version.
+SHIPPED = pathlib.Path(__file__).resolve().parent / "_claim_files"
+
+
+class Claims(Findings):
+    """What `speclab claims` prints with --json: counts, sources and claims; also as attributes. str() is the program's text."""
+
+    def to_pandas(self) -> Any:
+        """A row for each number, with address and date of its source; what is not there is None. Needs pandas."""
+        import pandas
+
+        sources = {source["name"]: source for source in self["sources"]}
+        rows = [{**claim, **{key: sources[claim["source"]][key] or None for key in ("address", "date")}} for claim in self["claims"]]
+        return pandas.DataFrame(rows, columns=list(dict.fromkeys(key for row in rows for key in row)))
+
+
+def claims(only: Sequence[str] = (), *, folder: Union[str, "os.PathLike[str]", None] = None) -> Claims:
+    """Says which numbers that others print follow from the inputs that they print, as `speclab claims` does (docs/claims.md).
+
+    Args:
+        only: names of sources; by default all.
+        folder: of files of claims; by default those of the project.
+
+    Raises:
+        ConfigError: an unknown source, a folder without files, or a file with a mistake, which is named.
+
+    >>> audit = claims(["vllm-20780"])
+    >>> audit.counts["follows"], audit.counts["does_not_follow"]
+    (16, 3)
+    >>> audit.claims[0]["printed"], audit.claims[0]["inputs"], audit.claims[0]["verdict"]
+    ('1.123809524', 'of 2.36, to 2.10', 'follows')
+    """
+    if isinstance(only, (str, bytes)):
+        raise TypeError('only: expected a sequence of names, such as ["vllm-20780"], not one text')
+    where = utf8(SHIPPED if folder is None else folder, "folder")
+    return Claims(*_core.claims(where, [utf8(name, f"only[{i}]") for i, name in enumerate(only)]))
