@@ -8,6 +8,7 @@
 #include "experiments/cli/print_result.hpp"
 #include "experiments/cli/verb.hpp"
 #include "experiments/run/terminal_watch.hpp"
+#include "experiments/support/machine.hpp"
 
 namespace speclab {
 

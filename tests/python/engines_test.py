@@ -200,7 +200,7 @@ def test_differences_at_temperature_0(tmp_path):
 def test_an_end_of_text_that_would_be_emitted_is_refused():
     rows = [[0.1, 0.9], [0, 1]]
     with pytest.raises(speclab.ConfigError, match="a row gives token 0 a probability"):
-        speclab.audit("llama_cpp", {**PAIR, "models": {side: {"kind": "table", "rows": rows} for side in ("target", "draft")}}, progress=False)
+        speclab.audit("llama_cpp", config={**PAIR, "models": {side: {"kind": "table", "rows": rows} for side in ("target", "draft")}}, progress=False)
 
 
 def on_pair(engine, **options):
@@ -306,7 +306,7 @@ def test_what_is_not_installed_is_skipped_by_name(tmp_path):
     ({"prompt": [0] * 57}, "prompt: 57 ids; expected 1 to 56, as the models read 256"),
     ({"level": 2}, "level"),
     ({"config": {"models": {"target": {"kind": "bigram"}}}}, "/models/target: engines decode models of the kind"),
-    ({"config": {**PAIR, "models": {**PAIR["models"], "draft": {"kind": "table", "rows": [[1, 1], [1, 1]]}}}}, "/models/draft/rows: 2 tokens, and target 4"),
+    ({"config": {**PAIR, "models": {**PAIR["models"], "draft": {"kind": "table", "rows": [[0, 1], [0, 1]]}}}}, "/models/draft/rows: 2 tokens, and target 4"),
 ])
 def test_bad_arguments(arguments, sentence):
     with pytest.raises(ValueError, match=sentence):
