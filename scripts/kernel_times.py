@@ -71,23 +71,40 @@ def cutoffs_time(device, kernel, requests, gamma=4, vocab=128256, logit_bytes=2,
     return device.launch + reading + (device.thresholds * rounds if readings > 1 else 0)
 
 
-def tree_time(device, walk, statistics, vocab, launch, bytes_read, expected, chosen):
+def slowest_chain(expected, requests, gamma, alpha):
+    """The outcome, in the mean, of the slowest of so many chains that run side by side: the most positions that one of them comes to."""
+    tried = sum(1 - (1 - alpha**k) ** requests for k in range(gamma))
+    return {**expected, "tried": tried, "accepted": tried - 1, "refused": 1, "leaves": 1 - (1 - alpha**gamma) ** requests}
+
+
+def tree_time(device, walk, statistics, vocab, launch, bytes_read, expected, chosen, slowest=None):
     """Microseconds of the launch that verifies trees, as kernels/verify/tree.hpp and traversal.hpp do, for the outcome that is expected:
-    rows are summed where children are tried, and weighed for a leaf and after refusals; of chosen children once, if all were refused."""
+    rows are summed where children are tried, and weighed for a leaf and after refusals; of chosen children once, if all were refused.
+    A block sums its tiles of both rows one after the other (kernels/verify/retained_row.hpp), and waits for the memory for each; so it
+    does for each tile of a leaf. Other tiles that are weighed lie in shared memory. `slowest(n)`: the outcome of the
+    slowest of n requests, which the launch ends with; where nobody says it, the mean outcome stands for it, and the time is too short."""
     def tile_work(an_id):
         return an_id * HELD * 1.15 * (THREADS / 32) / 4 * 1.5 / device.clock_mhz
 
     tiles = -(-vocab // TILE)
     tiles_each = -(-tiles // launch["cluster"])
     slots = device.multiprocessors * blocks_at_once(walk.registers, walk.shared + launch["dynamic_shared"])
-    summed = expected["tried"] * (1 if chosen else 2)
-    weighed = expected["leaves"] + (expected["rejecting"] if chosen else expected["refused"])
-    work = tiles_each * (summed * tile_work(statistics.an_id) + weighed * tile_work(walk.an_id))
-    waiting = ((expected["tried"] + expected["leaves"]) * device.memory_latency + (expected["tried"] + weighed) * device.tile_end
-               + (expected["accepted"] + expected["refused"]) * device.decisions)
+
+    def request(outcome):
+        """Work of a block for one request, and that and what it waits for."""
+        summed = outcome["tried"] * (1 if chosen else 2)
+        weighed = outcome["leaves"] + (outcome["rejecting"] if chosen else outcome["refused"])
+        work = tiles_each * (summed * tile_work(statistics.an_id) + weighed * tile_work(walk.an_id))
+        waiting = (tiles_each * ((summed + outcome["leaves"]) * device.memory_latency + (summed + weighed) * device.tile_end)
+                   + (outcome["accepted"] + outcome["refused"]) * device.decisions)
+        return work, waiting + work
+
+    at_once = min(launch["blocks"], slots) // launch["cluster"]
+    work, mean = request(expected)
+    last = mean if slowest is None else request(slowest(at_once))[1]
     by_bytes = bytes_read / device.bandwidth_gbs / 1e3
     by_instructions = launch["blocks"] * work / device.multiprocessors
-    by_latency = max(1, launch["blocks"] / slots) * (waiting + work)
+    by_latency = max(0, launch["blocks"] / slots - 1) * mean + last
     return device.launch + max(by_bytes, by_instructions, by_latency) + device.finish
 
 
@@ -120,7 +137,8 @@ def predicted_cluster(device, by_name, point, method):
     """A chain is a tree without branches, and the launch walks down it in the same way (kernels/verify/cluster.hpp)."""
     name, _ = FORMATS[point["dtype"]]
     return tree_time(device, by_name[f"cluster::Lazy<{name}>"], by_name[f"fused::Statistics<{name}>"], point["vocab"],
-                     method["launches"][0], method["bytes_read"], method["expected"], False)
+                     method["launches"][0], method["bytes_read"], method["expected"], False,
+                     lambda requests: slowest_chain(method["expected"], requests, point["gamma"], point["alpha"]))
 
 
 PREDICTED = {"fused": predicted_fused, "cluster": predicted_cluster, "tree": predicted_tree, "traversal": predicted_tree}

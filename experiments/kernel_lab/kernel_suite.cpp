@@ -205,6 +205,14 @@ class KernelSuite {
         BenchMeasurement measured = measure_on_gpu(task, [] { return interrupted(); });
         if (interrupted()) return;
         for (BenchTimes& times : measured.times) {
+          if (times.replayed_otherwise > 0) {
+            ++report_.failures;
+            leave_out(point, times.name.c_str(),
+                      fmt::format(
+                          "{} of {} requests ended otherwise when the graph that was timed was replayed than "
+                          "when it was launched: the times say nothing",
+                          times.replayed_otherwise, point.requests));
+          }
           const BenchMethod* const method = method_of(task, times.name);
           if (method == nullptr || method->path_tells()) continue;
           const double accepted = times.outcome.accepted;

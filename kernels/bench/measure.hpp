@@ -33,6 +33,8 @@ struct BenchTimes {
   std::vector<double> seconds;  ///< one of each repetition
   BenchOutcome outcome;         ///< of methods; where paths do not tell it, what is accepted alone
   DecisionAgreement decisions;  ///< of some requests, beside the reference
+  int replayed_otherwise =
+      0;  ///< requests that a replay of the graph leaves otherwise than the launch before it
 };
 
 struct BenchMeasurement {

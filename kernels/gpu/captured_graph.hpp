@@ -24,8 +24,16 @@ class CapturedGraph {
   template <class Work>
   CapturedGraph(cudaStream_t stream, const Work& work) {
     SPECLAB_CUDA(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal));
-    work();
     cudaGraph_t graph = nullptr;
+    try {
+      work();
+    } catch (...) {
+      // Else every later call on the stream would fail, with another message.
+      cudaStreamEndCapture(stream, &graph);
+      if (graph != nullptr) cudaGraphDestroy(graph);
+      cudaGetLastError();
+      throw;
+    }
     SPECLAB_CUDA(cudaStreamEndCapture(stream, &graph));
     const cudaError_t error = cudaGraphInstantiate(&ready_, graph, 0);
     cudaGraphDestroy(graph);

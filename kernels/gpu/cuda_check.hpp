@@ -36,10 +36,13 @@ DeviceArray<T> device_array(std::size_t count) {
   return DeviceArray<T>(static_cast<T*>(pointer));
 }
 
+/// It has arrived on return: cudaMemcpy may return before, and streams that do not block would not wait for
+/// it.
 template <class T>
 DeviceArray<T> device_copy(const T* host, std::size_t count) {
   DeviceArray<T> device = device_array<T>(count);
   SPECLAB_CUDA(cudaMemcpy(device.get(), host, count * sizeof(T), cudaMemcpyHostToDevice));
+  SPECLAB_CUDA(cudaDeviceSynchronize());
   return device;
 }
 

@@ -1,6 +1,10 @@
 // Launches kernels on a GPU. Included by .cu files only.
 #pragma once
 
+#include <array>
+#include <mutex>
+#include <vector>
+
 #include "kernels/gpu/cuda_check.hpp"
 #include "kernels/simt/launch.hpp"
 
@@ -12,6 +16,49 @@ __global__ void __launch_bounds__(Kernel::threads, Kernel::min_blocks)
   Kernel{}(args);
 }
 
+/// What the current device can do with a launch. Asked once a device: clusters and early launches came with
+/// compute capability 9.0, but not every device since then has clusters.
+struct DeviceLaunches {
+  bool clusters = false;
+  bool early = false;
+  int shared_bytes = 0;  ///< of a block, dynamic and static
+
+  static constexpr int most_devices = 64;
+
+  static DeviceLaunches of(int device) {
+    static const std::vector<DeviceLaunches> all = [] {
+      int count = 0;
+      SPECLAB_CUDA(cudaGetDeviceCount(&count));
+      std::vector<DeviceLaunches> found(static_cast<std::size_t>(count));
+      for (int i = 0; i < count; ++i) {
+        const auto ask = [i](cudaDeviceAttr attribute) {
+          int value = 0;
+          SPECLAB_CUDA(cudaDeviceGetAttribute(&value, attribute, i));
+          return value;
+        };
+        found[static_cast<std::size_t>(i)] = {ask(cudaDevAttrClusterLaunch) != 0,
+                                              ask(cudaDevAttrComputeCapabilityMajor) >= 9,
+                                              ask(cudaDevAttrMaxSharedMemoryPerBlockOptin)};
+      }
+      return found;
+    }();
+    return all.at(static_cast<std::size_t>(device));
+  }
+};
+
+/// Lets a kernel have all the shared memory that a block of the device can have, once: two threads of the
+/// host that launch it with other sizes would else take it from each other.
+template <class Kernel>
+void allow_shared_memory(int device, const DeviceLaunches& can) {
+  static std::array<std::once_flag, DeviceLaunches::most_devices> done;
+  std::call_once(done.at(static_cast<std::size_t>(device)), [&can] {
+    cudaFuncAttributes attributes{};
+    SPECLAB_CUDA(cudaFuncGetAttributes(&attributes, run_kernel<Kernel>));
+    SPECLAB_CUDA(cudaFuncSetAttribute(run_kernel<Kernel>, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                      can.shared_bytes - static_cast<int>(attributes.sharedSizeBytes)));
+  });
+}
+
 /// Launches on one stream. Nothing waits for the host, so that a launch can be captured in a graph.
 class CudaExecutor {
  public:
@@ -21,17 +68,20 @@ class CudaExecutor {
   template <class Kernel>
   void run(const Launch& launch, const typename Kernel::Args& args) const {
     if (launch.blocks == 0) return;
-    if (launch.dynamic_shared > 0) {
-      SPECLAB_CUDA(cudaFuncSetAttribute(run_kernel<Kernel>, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                        static_cast<int>(launch.dynamic_shared)));
+    int device = 0;
+    SPECLAB_CUDA(cudaGetDevice(&device));
+    const DeviceLaunches can = DeviceLaunches::of(device);
+    if (launch.cluster > 1 && launch.cluster_needed && !can.clusters) {
+      throw std::runtime_error(std::string(launch.kernel) + ": this device launches no clusters of blocks");
     }
+    if (launch.dynamic_shared > 0) allow_shared_memory<Kernel>(device, can);
     cudaLaunchAttribute attributes[2];
     unsigned count = 0;
-    if (launch.early) {
+    if (launch.early && can.early) {
       attributes[count].id = cudaLaunchAttributeProgrammaticStreamSerialization;
       attributes[count++].val.programmaticStreamSerializationAllowed = 1;
     }
-    const bool alone = launch.cluster > 1 && !launch.cluster_needed && !has_clusters();
+    const bool alone = launch.cluster > 1 && !can.clusters;
     if (launch.cluster > 1 && !alone) {
       attributes[count].id = cudaLaunchAttributeClusterDimension;
       attributes[count++].val.clusterDim = {static_cast<unsigned>(launch.cluster), 1, 1};
@@ -47,14 +97,6 @@ class CudaExecutor {
   }
 
  private:
-  static bool has_clusters() {
-    int device = 0;
-    int major = 0;
-    SPECLAB_CUDA(cudaGetDevice(&device));
-    SPECLAB_CUDA(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device));
-    return major >= 9;
-  }
-
   cudaStream_t stream_;
 };
 

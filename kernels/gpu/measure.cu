@@ -115,6 +115,28 @@ class ReferenceSample {
   std::map<decltype(BenchMethod::reference), std::vector<BenchVerdict>> verdicts_;
 };
 
+/// No results of what ran before.
+void forget_results(const TreeBatch& tree, cudaStream_t stream) {
+  const std::size_t bytes = static_cast<std::size_t>(tree.batch.requests) * sizeof(std::int32_t);
+  SPECLAB_CUDA(cudaMemsetAsync(tree.batch.accepted, absurd_byte, bytes, stream));
+  SPECLAB_CUDA(cudaMemsetAsync(tree.batch.next, absurd_byte, bytes, stream));
+  if (tree.path == nullptr) return;
+  SPECLAB_CUDA(
+      cudaMemsetAsync(tree.path, absurd_byte, bytes * static_cast<std::size_t>(tree.batch.gamma), stream));
+}
+
+/// Requests of which two runs leave other bits. Behind what is accepted a path may hold anything.
+int differing_requests(const BenchResults& one, const BenchResults& other) {
+  int count = 0;
+  for (std::size_t i = 0; i < one.accepted.size(); ++i) {
+    const auto request = static_cast<std::int32_t>(i);
+    const bool same = one.accepted[i] == other.accepted[i] && one.next[i] == other.next[i] &&
+                      (one.path.empty() || one.path_of(request) == other.path_of(request));
+    count += same ? 0 : 1;
+  }
+  return count;
+}
+
 void run_method(const BenchMethod& method, const TreeBatch& tree, void* workspace, cudaStream_t stream) {
   if (method.branches()) return run_tree_on_gpu(method.asked_of(tree), stream);
   run_on_gpu(*method.of_chains, tree.batch, workspace, stream);
@@ -136,6 +158,7 @@ BenchMeasurement measure_on_gpu(const BenchTask& task, const std::function<bool(
 
   BenchMeasurement found;
   std::vector<CapturedGraph> graphs;
+  std::vector<BenchResults> launched;  ///< what each method left when it was launched without a graph
   const auto add = [&](const char* name, const auto& work) {
     // Once as it is: refused launches then show before the capture.
     work();
@@ -147,12 +170,9 @@ BenchMeasurement measure_on_gpu(const BenchTask& task, const std::function<bool(
     const std::size_t size = layout_of(method, tree).workspace_bytes;
     auto* const workspace = memory.room<unsigned char>(size);
     SPECLAB_CUDA(cudaMemsetAsync(workspace, absurd_byte, size, stream));
-    // No results of the method before.
-    const std::size_t result_bytes = static_cast<std::size_t>(shape.requests) * sizeof(std::int32_t);
-    SPECLAB_CUDA(cudaMemsetAsync(tree.batch.accepted, absurd_byte, result_bytes, stream));
-    SPECLAB_CUDA(cudaMemsetAsync(tree.batch.next, absurd_byte, result_bytes, stream));
+    forget_results(tree, stream);
     add(method.name, [&] { run_method(method, tree, workspace, stream); });
-    const BenchResults results = fetch_results(memory, tree);
+    const BenchResults& results = launched.emplace_back(fetch_results(memory, tree));
     found.times.back().outcome = outcome_of(drafts, results);
     found.times.back().decisions = sample.compare(method, results);
   }
@@ -216,6 +236,13 @@ BenchMeasurement measure_on_gpu(const BenchTask& task, const std::function<bool(
       SPECLAB_CUDA(cudaEventElapsedTime(&milliseconds, start.get(), end.get()));
       if (repetition >= 0) found.times[at].seconds.push_back(static_cast<double>(milliseconds) / 1e3);
     }
+  }
+  // What was timed is what was compared: the graphs, after all that they were replayed.
+  for (std::size_t at = 0; at < launched.size(); ++at) {
+    forget_results(tree, stream);
+    graphs[at].replay(stream);
+    SPECLAB_CUDA(cudaStreamSynchronize(stream));
+    found.times[at].replayed_otherwise = differing_requests(fetch_results(memory, tree), launched[at]);
   }
   return found;
 }

@@ -10,6 +10,19 @@
 #include <type_traits>
 
 #include "kernels/simt/launch.hpp"
+#include "kernels/simt/observer.hpp"
+
+// The emulator's own memory, in the accesses that a detector of races is told of.
+#if defined(__SANITIZE_THREAD__)
+#define SPECLAB_UNWATCHED __attribute__((no_sanitize("thread"), noinline))
+#elif defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+#define SPECLAB_UNWATCHED __attribute__((no_sanitize("thread"), noinline))
+#endif
+#endif
+#ifndef SPECLAB_UNWATCHED
+#define SPECLAB_UNWATCHED
+#endif
 
 namespace speclab::simt {
 
@@ -37,10 +50,12 @@ struct Thread {
   int side = 0;  ///< of the warp's slots, in the next exchange
 };
 
-/// The thread that is running, and the bytes that its launch has loaded.
+/// The thread that is running, the bytes that its launch has loaded, and who is told, or null.
 extern constinit thread_local Thread* running;
 extern constinit thread_local std::uint64_t* loaded_bytes;
+extern constinit thread_local Observer* observer;
 inline Thread& self() { return *running; }
+SPECLAB_UNWATCHED inline void count_loaded(std::size_t bytes) { *loaded_bytes += bytes; }
 std::int64_t block_index();
 int cluster_rank();
 int cluster_size();
@@ -58,14 +73,14 @@ template <class T>
 struct Lanes {
   const std::uint64_t* slots;
 
-  T operator[](int lane) const {
+  SPECLAB_UNWATCHED T operator[](int lane) const {
     T value;
     std::memcpy(&value, &slots[lane], sizeof(T));
     return value;
   }
 };
 template <class T>
-Lanes<T> exchange(T value) {
+SPECLAB_UNWATCHED Lanes<T> exchange(T value) {
   static_assert(std::is_trivially_copyable_v<T> && sizeof(T) <= sizeof(std::uint64_t));
   Thread& me = self();
   std::uint64_t* const slots = me.warp->slots[me.side];
@@ -146,7 +161,7 @@ inline unsigned char* dynamic_shared() { return emulated::dynamic_storage(); }
 template <class T>
 T load(const T* address) {
   assert(reinterpret_cast<std::uintptr_t>(address) % alignof(T) == 0);
-  *emulated::loaded_bytes += sizeof(T);
+  emulated::count_loaded(sizeof(T));
   return *address;
 }
 template <class T>
@@ -158,16 +173,23 @@ T load_fresh(const T* address) {
   return load(address);
 }
 
-inline void fence() {}
+inline void fence() {
+  if (emulated::observer != nullptr) emulated::observer->fences();
+}
 template <class T>
-T fetch_add(T* address, T value) {
+SPECLAB_UNWATCHED T fetch_add(T* address, T value) {
+  if (emulated::observer != nullptr) emulated::observer->adds(address, sizeof(T));
   const T before = *address;
   *address = before + value;
   return before;
 }
 
-inline void wait_for_previous() {}
-inline void let_next_start() {}
+inline void wait_for_previous() {
+  if (emulated::observer != nullptr) emulated::observer->waits_for_previous();
+}
+inline void let_next_start() {
+  if (emulated::observer != nullptr) emulated::observer->lets_next_start();
+}
 
 inline int cluster_rank() { return emulated::cluster_rank(); }
 inline int cluster_size() { return emulated::cluster_size(); }

@@ -24,6 +24,7 @@ namespace emulated {
 
 constinit thread_local Thread* running = nullptr;
 constinit thread_local std::uint64_t* loaded_bytes = nullptr;
+constinit thread_local Observer* observer = nullptr;
 
 namespace {
 
@@ -130,6 +131,10 @@ struct Block {
 
 namespace {
 
+void tell_of(const Block& block, Storage& storage) {
+  if (observer != nullptr) observer->shared_memory(block.rank, storage.data(), storage.size);
+}
+
 /// One fiber, which runs the body once for each block that it is given.
 struct Worker {
   Thread thread;
@@ -192,10 +197,15 @@ class Cluster {
   /// The cluster's blocks, from this one on. Warps take turns, each as far as it gets on its own, so that it
   /// runs ahead of those that it should wait for.
   void run(std::int64_t first, const std::vector<std::size_t>& turns) {
+    if (observer != nullptr) observer->cluster_begins(first);
     for (Block& block : blocks_) {
       block.index = first + block.rank;
       block.dynamic.reset(launch_.dynamic_shared);
-      for (auto& storage : block.shared) storage->reset(storage->size);
+      tell_of(block, block.dynamic);
+      for (auto& storage : block.shared) {
+        storage->reset(storage->size);
+        tell_of(block, *storage);
+      }
     }
     for (auto& worker : workers_) worker->done = false;
     left_ = workers_.size();
@@ -209,18 +219,21 @@ class Cluster {
                              ": threads wait at different barriers, or for threads that have ended");
       }
     }
+    if (observer != nullptr) observer->cluster_ends();
   }
 
-  void wait(Barrier& barrier) {
+  /// True for the last to arrive.
+  bool wait(Barrier& barrier) {
     if (++barrier.arrived == barrier.expected) {
       barrier.arrived = 0;
       ++barrier.generation;
-      return;
+      return true;
     }
     running_->waiting = &barrier;
     running_->generation = barrier.generation;
     to_main(*running_);
     if (closing_) throw Closing{};
+    return false;
   }
 
   const Launch& launch() const { return launch_; }
@@ -260,6 +273,7 @@ class Cluster {
           failure_ = std::current_exception();
         }
         worker.done = true;
+        if (observer != nullptr && !closing_) observer->thread_ends();
         if (!closing_) to_main(worker);
         if (closing_) {
           worker.stack.leave_for(main_stack_);
@@ -278,9 +292,14 @@ class Cluster {
   void resume(Worker& worker) {
     running_ = &worker;
     running = &worker.thread;
+    if (observer != nullptr && !closing_) {
+      const StackOfFiber& stack = worker.stack;
+      observer->runs(worker.thread.block->rank, worker.thread.index, stack.bottom, stack.size);
+    }
     main_stack_.leave_for(worker.stack);
     worker.fiber_of = std::move(worker.fiber_of).resume();
     main_stack_.arrive(worker.stack);
+    if (observer != nullptr && !closing_) observer->pauses();
   }
 
   Cluster* outer_;  ///< a thread of which launched this one, or null
@@ -304,8 +323,16 @@ class Cluster {
 std::int64_t block_index() { return self().block->index; }
 int cluster_rank() { return self().block->rank; }
 int cluster_size() { return cluster->launch().cluster; }
-void wait_at_block() { cluster->wait(self().block->barrier); }
-void wait_at_cluster() { cluster->wait(cluster->barrier()); }
+void wait_at_block() {
+  if (observer != nullptr) observer->arrives_at_block();
+  const bool last = cluster->wait(self().block->barrier);
+  if (observer != nullptr && last) observer->block_goes_on();
+}
+void wait_at_cluster() {
+  if (observer != nullptr) observer->arrives_at_cluster();
+  const bool last = cluster->wait(cluster->barrier());
+  if (observer != nullptr && last) observer->cluster_goes_on();
+}
 void wait_at_warp() { cluster->wait(self().warp->barrier); }
 
 void* shared_storage(const void* key, std::size_t bytes) {
@@ -316,6 +343,7 @@ void* shared_storage(const void* key, std::size_t bytes) {
   auto& added = *all.emplace_back(std::make_unique<Storage>());
   added.key = key;
   added.reset(bytes);
+  tell_of(*self().block, added);
   std::size_t total = 0;
   for (const auto& storage : all) total += storage->size;
   if (total > static_shared_limit) {
@@ -347,6 +375,9 @@ void* in_block(void* pointer, int rank) {
 
 }  // namespace emulated
 
+Observed::Observed(Observer& observer) : outer_(std::exchange(emulated::observer, &observer)) {}
+Observed::~Observed() { emulated::observer = outer_; }
+
 void emulate(const Launch& launch, Order order, std::uint64_t& loaded_bytes,
              const std::function<void()>& body) {
   if (launch.threads < 1 || launch.threads > 1024 || launch.threads % warp_size != 0 ||
@@ -355,6 +386,7 @@ void emulate(const Launch& launch, Order order, std::uint64_t& loaded_bytes,
     throw EmulationError(std::string(launch.kernel) + ": no GPU takes a launch of this shape");
   }
   emulated::Cluster cluster(launch, loaded_bytes, body);
+  if (emulated::observer != nullptr) emulated::observer->launch_begins(launch);
 
   std::minstd_rand random(1);
   const auto ordered = [order, &random](std::size_t first, std::size_t count) {
@@ -375,6 +407,7 @@ void emulate(const Launch& launch, Order order, std::uint64_t& loaded_bytes,
   for (const std::size_t at : clusters) {
     cluster.run(static_cast<std::int64_t>(at) * launch.cluster, turns);
   }
+  if (emulated::observer != nullptr) emulated::observer->launch_ends();
 }
 
 }  // namespace speclab::simt

@@ -162,7 +162,10 @@ SPECLAB_DEVICE void cut_tile(HeldTile<T>& mine, float cutoff) {
   }
 }
 
-/// Two parts as one, whichever is named first.
+/// Two parts as one, whichever is named first. That the bits are the same both ways keeps blocks of a cluster
+/// from deadlock: each takes its branches by sums that it has reduced itself, lane beside lane, and blocks
+/// that disagree by one bit wait at different barriers. So these products must not be contracted with their
+/// sum, which rounds one of them and not the other: nvcc has --fmad=false, the host -ffp-contract=off.
 SPECLAB_HD inline PartialSum merge(const PartialSum& a, const PartialSum& b) {
   if (a.sum == 0) return b;
   if (b.sum == 0) return a;

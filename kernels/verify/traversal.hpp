@@ -126,9 +126,10 @@ struct Traverse : simt::KernelOf<tree::Args, tile_threads, sizeof(T) == 4 ? 1 : 
       }
       if (accepted) break;
       if (thread < simt::warp_size) {
-        const double total =
-            known ? block.left_of_top(node + 1, here) : block.total_weight() * distribution.residual_unit();
+        double total = known ? 0 : block.total_weight() * distribution.residual_unit();
         if (thread == 0) {
+          // Reads what the refusal writes.
+          if (known) total = block.left_of_top(node + 1, here);
           shared.zero_residual = !here.siblings.refuse(total, here.refused_probability);
           if (shared.zero_residual) shared.flags |= flag_zero_residual;
           // A NaN in a row whose sum was given.

@@ -71,9 +71,10 @@ def add(folder, build):
 def predict(build, predictions):
     """Predicts the times of everything that run.py measures at chosen sizes. Returns what scripts/kernel_code.py ended with."""
     points = []
-    for options, _ in MEASURED.values():
-        dry = subprocess.run([str(build / "bin/speclab"), "bench", "kernels", "--dry-run", "--json", *options, "--alpha", MEASURED_ALPHA],
-                             capture_output=True, text=True)
+    for options, sizes, _ in MEASURED.values():
+        at = ["--sizes", ";".join(sizes)] if sizes else []
+        dry = subprocess.run([str(build / "bin/speclab"), "bench", "kernels", "--dry-run", "--json", *options, *at, "--alpha",
+                              MEASURED_ALPHA], capture_output=True, text=True)
         if dry.returncode != 0:
             return dry
         points += json.loads(dry.stdout)["points"]

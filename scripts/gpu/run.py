@@ -7,9 +7,11 @@
     scripts/gpu/run.py all        one after the other
 
 From what scripts/gpu/pack.py packed, or from a build with CUDA and tests (--build build/cuda). Each of the three ends
-within --seconds: a step that would last longer is interrupted, and leaves what it has. Results go to --out, one log a
-step, and run.json says what was run, how it ended, and on what; all of it is packed into OUT.tar.gz after every step.
-A step that fails does not stop the others. Exit codes: 0; 1 a step failed; 2 no GPU, no programs, or wrong options.
+within --seconds: a step that would last longer is interrupted, and leaves what it has. That is a failure of every step but
+bench-axes, whose sweep is meant to be cut; a step that has to be killed, as one whose kernel hangs, failed in any case. Results
+go to --out, one log a step, and run.json says what was run, how it ended, and on what; all of it is packed into OUT.tar.gz
+after every step. A step that fails does not stop the others. Every chosen size is measured by a process of its own, for a fault
+of CUDA ends all that a process has yet to do. Exit codes: 0; 1 a step failed; 2 no GPU, no programs, or wrong options.
 """
 import argparse
 import json
@@ -26,16 +28,16 @@ from pathlib import Path
 SOURCE = Path(__file__).resolve().parents[2]
 QUERY = ("name,driver_version,compute_cap,memory.total,clocks.current.sm,clocks.current.memory,clocks.max.sm,clocks.max.memory,"
          "power.limit,temperature.gpu")
-# What `measure` times at chosen sizes, one step each: options of `speclab bench kernels`, and seconds at most. Their times are
-# predicted by pack.py.
+# What `measure` times at chosen sizes: options of `speclab bench kernels`, the sizes, one step each, and seconds of a step at most.
+# Their times are predicted by pack.py.
 MEASURED = {
-    "sizes": (["--sizes", ";".join(f"{requests},4,128256" for requests in (1, 2, 4, 8, 16, 32, 64, 128, 256)), "--dtype", "bf16"], 180),
-    "cut-offs": (["--workload", "cut-offs,min-p", "--baselines", "fused", "--dtype", "bf16", "--sizes",
-                  "1,4,128256;32,4,128256;256,4,128256;32,4,32000;32,4,256000"], 60),
-    "trees": (["--workload", "trees,chosen-trees", "--dtype", "bf16", "--sizes",
-               "1,26,128256;32,26,128256;256,26,128256;32,60,128256;32,26,32000;32,26,256000"], 90),
+    "sizes": (["--dtype", "bf16"], [f"{requests},4,128256" for requests in (1, 2, 4, 8, 16, 32, 64, 128, 256)], 25),
+    "cut-offs": (["--workload", "cut-offs,min-p", "--baselines", "fused", "--dtype", "bf16"],
+                 ["1,4,128256", "32,4,128256", "256,4,128256", "32,4,32000", "32,4,256000"], 20),
+    "trees": (["--workload", "trees,chosen-trees", "--dtype", "bf16"],
+              ["1,26,128256", "32,26,128256", "256,26,128256", "32,60,128256", "32,26,32000", "32,26,256000"], 22),
     "floats": (["--workload", "cut-offs,min-p,trees,chosen-trees", "--baselines", "fused,tree,traversal", "--dtype", "f32", "--quick",
-                "--repetitions", "100"], 60),
+                "--repetitions", "100"], [], 40),
 }
 MEASURED_ALPHA = "0.7"
 
@@ -56,6 +58,8 @@ def installed(name):
 
 
 class Session:
+    grace = 15  # seconds from an interrupt, or a kill, to the end of a step
+
     def __init__(self, build, out, seconds):
         self.build, self.out, self.seconds = build, out, seconds
         self.end = time.monotonic() + seconds
@@ -80,8 +84,8 @@ class Session:
     def program(self, name):
         return self.build / name
 
-    def step(self, name, command, limit=None):
-        """Runs a command, its output in NAME.log; interrupted at its limit or at the session's end."""
+    def step(self, name, command, limit=None, may_be_cut=False):
+        """Runs a command, its output in NAME.log; interrupted at its limit or at the session's end, which fails unless it `may_be_cut`."""
         left = self.end - time.monotonic()
         if left < 5:
             return self.skip(name, "no time was left")
@@ -89,13 +93,16 @@ class Session:
         print(f"== {name}: {' '.join(command)}", flush=True)
         before, start = smi(), time.monotonic()
         code = self.run(command, self.out / f"{name}.log", min(left, limit or left))
-        self.failures += code not in (0, "interrupted")
+        failed = code != 0 and not (may_be_cut and code == "interrupted")
+        self.failures += failed
         if code != 0:
-            print(f"   ended with {code}: see {self.out / name}.log")
-        return self.note({"step": name, "command": command, "exit_code": code, "seconds": round(time.monotonic() - start, 1),
+            print(f"   ended with {code}{', a failure' if failed else ''}: see {self.out / name}.log")
+        return self.note({"step": name, "command": command, "exit_code": code, "failed": failed, "limit": limit,
+                          "seconds": round(time.monotonic() - start, 1),
                           "device_before": before, "device_after": smi()})
 
     def run(self, command, log, limit):
+        """The exit code, or "interrupted" where the program then ended as it should (130, or by the signal), or "killed"."""
         with open(log, "w") as output:
             try:
                 process = subprocess.Popen(command, stdout=output, stderr=subprocess.STDOUT, env=self.environment, cwd=SOURCE)
@@ -107,11 +114,15 @@ class Session:
             except subprocess.TimeoutExpired:
                 process.send_signal(signal.SIGINT)
             try:
-                process.wait(15)
+                code = process.wait(self.grace)
+                return "interrupted" if code in (0, 130, -signal.SIGINT) else code
             except subprocess.TimeoutExpired:
                 process.kill()
-                process.wait()
-            return "interrupted"
+            try:
+                process.wait(self.grace)
+            except subprocess.TimeoutExpired:
+                output.write("the driver holds the process, which cannot even be killed\n")
+            return "killed"
 
     def skip(self, name, why):
         print(f"== {name}: skipped: {why}", flush=True)
@@ -128,26 +139,29 @@ class Session:
 
 def check(session):
     speclab = session.program("bin/speclab")
-    session.step("verify-plain", [session.program("tests/verify_plain_gpu")], 60)
-    session.step("c-api", [session.program("tests/c_api_on_device")], 60)
-    session.step("simulation", [session.program("tests/simulate_gpu")], 90)
-    session.step("verify-trees", [session.program("tests/verify_trees_gpu")], 60)
-    session.step("bench-quick", [speclab, "bench", "kernels", "--quick", "--workload", "all", "--out", session.out / "quick"], 90)
-    session.step("check-kernels", [speclab, "check", "kernels", "--requests", "200000"], 150)
+    # Limits add up to less than a session, so that no step takes another's time.
+    session.step("verify-plain", [session.program("tests/verify_plain_gpu")], 30)
+    session.step("c-api", [session.program("tests/c_api_on_device")], 30)
+    session.step("verify-trees", [session.program("tests/verify_trees_gpu")], 40)
     sanitizer = installed("compute-sanitizer")
-    for tool in ("memcheck", "initcheck", "racecheck"):
+    for tool in ("racecheck", "synccheck", "memcheck", "initcheck"):
         if sanitizer is None:
             session.skip(tool, "compute-sanitizer is not installed")
             continue
-        session.step(tool, [sanitizer, "--tool", tool, "--error-exitcode", "3", speclab, "check", "kernels", "--requests", "1000"],
-                     120)
+        session.step(tool, [sanitizer, "--tool", tool, "--error-exitcode", "3", speclab, "check", "kernels", "--dtype", "bf16",
+                            "--requests", "100"], 60)
+    session.step("simulation", [session.program("tests/simulate_gpu")], 60)
+    session.step("bench-quick", [speclab, "bench", "kernels", "--quick", "--workload", "all", "--out", session.out / "quick"], 60)
+    session.step("check-kernels", [speclab, "check", "kernels", "--requests", "200000"], 100)
 
 
 def measure(session):
     speclab = session.program("bin/speclab")
-    for name, (options, limit) in MEASURED.items():
-        session.step(f"bench-{name}", [speclab, "bench", "kernels", *options, "--alpha", MEASURED_ALPHA, "--out", session.out / name],
-                     limit)
+    for name, (options, sizes, limit) in MEASURED.items():
+        for size in sizes or [None]:
+            step = name if size is None else f"{name}-{size.replace(',', '-')}"
+            asked = [*options, *(["--sizes", size] if size else []), "--alpha", MEASURED_ALPHA]
+            session.step(f"bench-{step}", [speclab, "bench", "kernels", *asked, "--out", session.out / step], limit)
     profiler = installed("ncu")
     if profiler is None:
         session.skip("profile", "ncu is not installed")
@@ -156,8 +170,8 @@ def measure(session):
                     for part in ("--section", name)]
         session.step("profile", [profiler, "--clock-control", "none", *sections, "--kernel-name", "regex:run_kernel",
                                  "--launch-count", "24", speclab, "bench", "kernels", "--sizes", "32,4,128256", "--dtype", "bf16",
-                                 "--alpha", "0.7", "--baselines", "fused,cluster", "--repetitions", "1", "--cache", "hot"], 120)
-    session.step("bench-axes", [speclab, "bench", "kernels", "--repetitions", "50", "--out", session.out])
+                                 "--alpha", "0.7", "--baselines", "fused,cluster", "--repetitions", "1", "--cache", "hot"], 70)
+    session.step("bench-axes", [speclab, "bench", "kernels", "--repetitions", "50", "--out", session.out], may_be_cut=True)
 
 
 def torch(session):

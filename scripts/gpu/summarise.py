@@ -40,7 +40,9 @@ def steps(record):
     failed = 0
     for step in record["steps"]:
         ended = f"skipped: {step['skipped']}" if "skipped" in step else f"{step['exit_code']}, {step['seconds']:.0f} s"
-        failed += "skipped" not in step and step["exit_code"] not in (0, "interrupted")
+        wrong = step.get("failed", step.get("exit_code", 0) not in (0, "interrupted"))
+        ended += ", a failure" if wrong else ""
+        failed += wrong
         print(f"  {step['step']}: {ended}")
     return failed
 

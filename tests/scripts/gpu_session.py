@@ -90,17 +90,33 @@ try:
     executable(path / "compute-sanitizer", "#!/bin/sh\n[ $2 = memcheck ] && exit 3\nexit 0\n")
     write_result(0)
     run(*command, "check", expect=1, env=bare)
-    said = run(*command, "measure", "--seconds", "12", env=bare)
+    said = run(*command, "measure", "--seconds", "30", env=bare)
     run(*command, "torch", env=bare)
     results = there / "kernels/results/invented-gpu-9-x"
     record = json.loads((results / "run.json").read_text())
     ended = {step["step"]: step.get("exit_code", "skipped") for step in record["steps"]}
     assert ended["memcheck"] == 3 and ended["initcheck"] == 0 and ended["check-kernels"] == 0, ended
-    assert all(ended[f"bench-{name}"] == 0 for name in ("quick", "sizes", "cut-offs", "trees", "floats")), ended
+    assert all(ended[f"bench-{name}"] == 0 for name in ("quick", "sizes-1-4-128256", "sizes-256-4-128256", "cut-offs-32-4-32000",
+                                                        "trees-32-60-128256", "floats")), ended
+    limits = [step["limit"] for step in record["steps"] if "limit" in step and not step["step"].startswith(("bench-", "profile", "torch"))]
+    assert sum(limits) + 60 <= 570 and [step["failed"] for step in record["steps"] if step["step"] in ("memcheck", "bench-axes")] == [
+        True, False], record["steps"]
     assert ended["verify-trees"] == 0 and ended["profile"] == 0 and ended["bench-axes"] == "interrupted", ended
     assert "torch" in ended and "interrupted kindly" in (results / "bench-axes.log").read_text()
     assert record["device"]["name"] == "Invented GPU 9/X" and record["device"]["clocks.max.sm"] == "2 MHz"
     assert all("device_before" in step for step in record["steps"] if "command" in step)
+
+    # A step that hangs has failed, and so has one that is interrupted or ends with an error then, but for a sweep that may be cut.
+    sys.path.insert(0, str(source / "scripts/gpu"))
+    from run import Session
+    Session.grace = 0.5
+    session = Session(build, scratch / "hung", 60)
+    executable(path / "deaf", "#!/bin/sh\ntrap '' INT\nwhile :; do sleep 0.1; done\n")
+    executable(path / "hurt", "#!/bin/sh\ntrap 'exit 3' INT\nwhile :; do sleep 0.1; done\n")
+    for name, may_be_cut in (("deaf", True), ("hurt", True), ("sleep", False), ("sleep", True)):
+        session.step(name, [path / name if name != "sleep" else name, *(["30"] if name == "sleep" else [])], 0.5, may_be_cut)
+    ended = [(step["exit_code"], step["failed"]) for step in session.record["steps"]]
+    assert ended == [("killed", True), (3, True), ("interrupted", True), ("interrupted", False)] and session.failures == 3, ended
 
     # Back: one archive. The failed step makes the exit code, and so does a wrong decision.
     archive = results.with_name(results.name + ".tar.gz")
@@ -118,7 +134,7 @@ try:
     assert json.loads(file.read_text()) == record
     for step in record["steps"]:
         if "exit_code" in step:
-            step["exit_code"] = 0
+            step.update(exit_code=0, failed=False)
     trees = {**ROW, "gamma": 26, "workload": "trees", "method": "tree"}
     if predicts:
         known = {(entry["workload"], entry["method"], entry["requests"]): entry for entry in record["predictions"]["predictions"]}
@@ -139,7 +155,7 @@ try:
     assert "speclab-triton: WRONG" in run(*folder, expect=1)
     (file.parent / "torch.json").unlink()
     write_result(2)
-    shutil.copy(scratch / "result.json", file.parent / "sizes/result.json")
+    shutil.copy(scratch / "result.json", file.parent / "sizes-1-4-128256/result.json")
     run(*folder, expect=1)
     run(*summarise[:2], scratch / "nothing.tar.gz", expect=2)
     print("packed, checked, measured, interrupted, unpacked and summarised with stand-ins")

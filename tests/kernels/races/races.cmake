@@ -1,0 +1,18 @@
+# Every kernel in the emulator under its detector of races. GCC compiles code that tells of its accesses for ThreadSanitizer; here
+# told_accesses.cpp is told, so that ThreadSanitizer's library is neither needed nor linked. The emulator and the detector are
+# compiled as ever. A build with a sanitizer of its own has no room for it.
+if(SPECLAB_SANITIZE OR NOT CMAKE_CXX_COMPILER_ID STREQUAL GNU)
+  add_test(NAME kernels/races COMMAND ${CMAKE_COMMAND} -E echo "Skipped: code that tells of its accesses needs GCC and no sanitizer")
+  set_tests_properties(kernels/races PROPERTIES SKIP_REGULAR_EXPRESSION "^Skipped")
+  return()
+endif()
+file(GLOB_RECURSE told CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/kernels/*.cpp)
+list(FILTER told EXCLUDE REGEX "/kernels/(gpu|c|simt)/")
+file(GLOB race_tests CONFIGURE_DEPENDS ${CMAKE_CURRENT_LIST_DIR}/*_races.cpp)
+add_library(told_kernels OBJECT ${told} ${race_tests})
+target_link_libraries(told_kernels PRIVATE speclab_options speclab::core doctest::doctest)
+target_compile_options(told_kernels PRIVATE -fsanitize=thread)
+add_executable(races kernels/races/told_accesses.cpp ${PROJECT_SOURCE_DIR}/kernels/simt/emulator.cpp
+  ${PROJECT_SOURCE_DIR}/kernels/simt/race_detector.cpp $<TARGET_OBJECTS:told_kernels> $<TARGET_OBJECTS:speclab_test_main>)
+target_link_libraries(races PRIVATE speclab_options speclab::core Boost::context)
+add_test(NAME kernels/races COMMAND races --no-intro)
