@@ -379,9 +379,9 @@ def test_llama_cpp(environments, tmp_path):
 
 def test_openvino(environments):
     installed("openvino_genai")
-    result = audited("openvino", environments=environments, sequences=2000, long=20)
+    result = audited("openvino", environments=environments, sequences=600, long=20)
     assert [one.verdict for one in result.settings] == ["equal", "different"]  # docs/engines/openvino.md
-    assert {one.verdict for one in audited("openvino", "lookup", environments=environments, sequences=2000, long=20).settings} == {"equal"}
+    assert {one.verdict for one in audited("openvino", "lookup", environments=environments, sequences=600, long=20).settings} == {"equal"}
 
 
 def test_faults_of_an_adapter_are_found(environments, tmp_path):

@@ -73,6 +73,10 @@ def audit_pair(
     Raises:
         EngineError: an engine is not installed, or cannot decode the pair. ConfigError, ValueError: an argument that cannot be used, before
         the work.
+
+    >>> audit_pair("llama_cpp", {"models": {}}, progress=False)
+    Traceback (most recent call last):
+    speclab.ConfigError: /simulation/prompt: expected a list of ids, with which engines begin
     """
     names = [engines] if isinstance(engines, str) else list(engines)
     try:
