@@ -127,8 +127,8 @@ TEST_CASE("without a context the sums are exact, and every round counts its firs
 }
 
 // Null: both measure the same means. 32 comparisons of 20 batches each, of which a right pair differs by 5.5
-// standard errors in one of 11,000 runs of this test (Student's t of 38 degrees); the planted fault, the bound
-// of a draft less, by more than 10.
+// standard errors in one of 11,000 runs of this test (Student's t of 38 degrees); the planted fault, the
+// bound of a draft less, by more than 10.
 TEST_CASE("over contexts the means are those of the plain measurement") {
   const auto target = std::make_shared<const NgramModel>(trained(5, 40, 3, 3000));
   const auto draft = std::make_shared<const NgramModel>(trained(6, 40, 2, 2000));
