@@ -143,14 +143,16 @@ const std::vector<Case> cases = {
     {"baseline", [] { run_rows(Implementation::baseline, three_tiles); }, {}, {}, false},
     {"Wagner exact", [] { run_rows(Implementation::wagner_exact, three_tiles); }, {}, {}, false},
     {"Wagner sigmoid", [] { run_rows(Implementation::wagner_sigmoid, three_tiles); }, {}, {}, false},
-    {"walk", [] { run_tree(Drafting::without_replacement, 1); }, {3}, {}, false},
-    {"traversal", [] { run_tree(Drafting::traversed, 1); }, {3}, {}, false},
     // Its last barrier is before a result that one thread writes.
     {"traversal, lowest", [] { run_tree(Drafting::traversed, 0); }, {3, 12}, {}, false},
     // The barrier after a node's last pass.
     {"benchmark", run_benchmark, {3}, {}, false},
     {"plain", run_plain, {}, {}, false},
     {"simulation", run_simulation, {}, {}, false},
+};
+const std::vector<Case> tree_cases = {
+    {"walk", [] { run_tree(Drafting::without_replacement, 1); }, {3}, {}, false},
+    {"traversal", [] { run_tree(Drafting::traversed, 1); }, {3}, {}, false},
 };
 
 }  // namespace
@@ -191,8 +193,11 @@ TEST_CASE("random batches of trees") {
   CHECK(bytes > 1'000'000);
 }
 
-TEST_CASE("chosen batches, and what each kernel has need of") {
-  for (const Case& one : cases) {
+namespace {
+
+/// Every barrier, the fences and the waits are hidden in turn.
+void check_needs(const std::vector<Case>& some) {
+  for (const Case& one : some) {
     CAPTURE(one.name);
     const auto watch = [&one](const simt::WithoutOrder& without, const auto& see) {
       simt::RaceDetector detector(without, 1);
@@ -227,3 +232,10 @@ TEST_CASE("chosen batches, and what each kernel has need of") {
     CHECK(reported({.waits = true}) == one.early);
   }
 }
+
+}  // namespace
+
+TEST_CASE("chosen batches, and what each kernel has need of") { check_needs(cases); }
+
+// Twenty seconds: in the long suite.
+TEST_CASE("long: chosen batches of trees, and what their kernels have need of") { check_needs(tree_cases); }

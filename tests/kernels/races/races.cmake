@@ -16,4 +16,6 @@ set_target_properties(told_kernels PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_S
 add_executable(races kernels/races/told_accesses.cpp ${PROJECT_SOURCE_DIR}/kernels/simt/emulator.cpp
   ${PROJECT_SOURCE_DIR}/kernels/simt/race_detector.cpp $<TARGET_OBJECTS:told_kernels> $<TARGET_OBJECTS:speclab_test_main>)
 target_link_libraries(races PRIVATE speclab_options speclab::core Boost::context)
-add_test(NAME kernels/races COMMAND races --no-intro)
+add_test(NAME kernels/races COMMAND races --no-intro -tce=long:*)
+add_test(NAME kernels/races_long CONFIGURATIONS long COMMAND races --no-intro -tc=long:*)
+set_tests_properties(kernels/races_long PROPERTIES LABELS long)
