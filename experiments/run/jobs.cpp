@@ -99,10 +99,14 @@ Job& JobList::decode(const std::shared_ptr<const Setup>& setup, int gamma) {
   const std::size_t before = jobs_.size();
   Job& job = shared_job(setup, gamma, JobKind::decode);
   if (jobs_.size() > before && wants_fast(*setup)) {
-    job.engine = EngineUsed::fast;
-    ++prepared_[{setup.get(), job.kind}].users;
+    begin_fast(job);
   }
   return job;
+}
+
+void JobList::begin_fast(Job& job) {
+  job.engine = EngineUsed::fast;
+  ++prepared_[{job.setup.get(), job.kind}].users;
 }
 
 Job& JobList::acceptance(const std::shared_ptr<const Setup>& setup) {
@@ -119,8 +123,7 @@ Job& JobList::rule_quality(const std::shared_ptr<const Setup>& setup, int gamma,
   if (setup->engine == Engine::fast && reason) job.why_plain = *reason;
   if (!reason &&
       (setup->engine == Engine::fast || fast_pays(setup->target, setup->draft, setup->simulation))) {
-    job.engine = EngineUsed::fast;
-    ++prepared_[{setup.get(), job.kind}].users;
+    begin_fast(job);
   }
   return job;
 }

@@ -118,6 +118,9 @@ class JobList {
   Outcome run_once(Job& job, const Control& control, Backend backend);
   Outcome run_decode(Job& job, const Control& control, Backend backend);
   Outcome run_quality(Job& job, const Control& control);
+  /// It starts out on tables of the fast engine.
+  void begin_fast(Job& job);
+
   /// A set-up's tables for fast decoding: made by the first job that needs them, dropped after the last.
   struct Prepared {
     std::once_flag once;

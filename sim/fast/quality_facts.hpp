@@ -18,7 +18,7 @@ class QualityFacts {
  public:
   /// `drafts`: i.i.d. drafts at the first position.
   QualityFacts(const Rows& rows, std::int32_t drafts)
-      : rows_(rows), drafts_(drafts), bounds_(rows.contexts()) {}
+      : rows_(rows), drafts_(drafts), bounds_(drafts == 1 ? 0 : rows.contexts()) {}
 
   /// Total variation of the two rows.
   std::uint64_t divergence(std::uint32_t context) const {

@@ -32,10 +32,6 @@ double transport_bound(const Total& total, std::int32_t drafts) {
     return Prefix{ratio, 1 - residual - ratio * above, 1 - above};
   };
   const auto value = [drafts](double target, double draft) { return target - std::pow(draft, drafts); };
-  if (drafts == 1) {
-    double unused;
-    return 1 - total(1, unused);
-  }
   std::vector<std::pair<Prefix, Prefix>> open{{prefix(0), prefix(drafts)}};
   double least = std::min({0.0, value(open[0].first.target, open[0].first.draft),
                            value(open[0].second.target, open[0].second.draft)});

@@ -30,9 +30,6 @@ from ._table_models import tables, write_models
 _ROWS = {("match", "as target"): "Σ p q", ("match", "argmax"): "p(argmax q)", ("token", "as target"): "Σ min(p, q)", ("block", "as target"): "block"}
 
 
-MOST_VOCAB = 10**9
-
-
 class PairAudit(Findings):
     """`rows`: for each engine, way and temperature the tokens per target step as `measured`, and of the schemes in `possible`, each with its 95%
     interval; `left`, block verification's less the measured ones; `like`, the schemes that the measured value does not differ from."""
@@ -100,7 +97,7 @@ def audit_pair(
                 say(f"lossless schemes at temperature {one:g}: {sequences} texts of {tokens} tokens")
             possible[one] = _possible(document, gamma, one, sequences, tokens, seed)
         cut = {(top_k, one): _cut_drafts(document, gamma, one, top_k, sequences, tokens, seed)
-               for top_k in {way.draft_top_k for engine in known.values() for way in engine.ways} if (vocab or MOST_VOCAB) > top_k > 0
+               for top_k in {way.draft_top_k for engine in known.values() for way in engine.ways} if top_k > 0 and (vocab is None or vocab > top_k)
                for one in temperatures}
         rows = []
         units = [(name, way, one) for name in names for way in known[name].ways if not way.lookup for one in temperatures]
@@ -160,6 +157,10 @@ def _cut_drafts(document: dict[str, Any], gamma: int, temperature: float, top_k:
     return {f"Σ min(p, q), top {top_k}": result.cells[0]["simulated"]["tokens_per_target_step"]}
 
 
+def _half(interval: dict[str, float]) -> float:
+    return (interval["high"] - interval["low"]) / 2
+
+
 def _row(
     name: str, engine: Engine, version_text: str, way: Way, asked: Settings, part: Any, possible: dict[str, dict[str, float]], sequences: int, tokens: int
 ) -> dict[str, Any]:
@@ -168,9 +169,8 @@ def _row(
         raise EngineError(f"{engine.title}: {way.name} does not count the target's runs")
     value = {"value": interval.value, "low": interval.low, "high": interval.high}
     cut = asked.gamma / (2 * tokens) * interval.value
-    half = lambda one: (one["high"] - one["low"]) / 2  # noqa: E731
     like = [scheme for scheme, one in possible.items()
-            if -math.hypot(half(value), half(one)) <= one["value"] - interval.value <= cut + math.hypot(half(value), half(one))]
+            if -(apart := math.hypot(_half(value), _half(one))) <= one["value"] - interval.value <= cut + apart]
     return {"engine": file_of(name).stem, "title": engine.title, "version": version_text, "date": datetime.date.today().isoformat(), "way": way.name,
             "temperature": asked.temperature, "measured": value, "possible": possible, "left": possible["block"]["value"] - interval.value, "like": like}
 
@@ -178,8 +178,7 @@ def _row(
 def _table(rows: list[dict[str, Any]], gamma: int, sequences: int, tokens: int) -> str:
     """As a Markdown page has it."""
     def of(one: dict[str, float]) -> str:
-        half = (one["high"] - one["low"]) / 2
-        return f"{one['value']:.3f} ± {half:.3f}" if half else f"{one['value']:.3f}"
+        return f"{one['value']:.3f} ± {_half(one):.3f}" if _half(one) else f"{one['value']:.3f}"
 
     schemes = [*SCHEMES[:3], *sorted({scheme for row in rows for scheme in row["possible"]} - set(SCHEMES)), SCHEMES[3]]
     lines = [f"Tokens per target step at γ = {gamma}, {sequences} texts of {tokens} tokens each, with 95% intervals:", "",
