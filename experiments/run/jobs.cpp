@@ -13,6 +13,7 @@
 #include "experiments/run/result.hpp"
 #include "sim/decode.hpp"
 #include "sim/error.hpp"
+#include "sim/fast/shared_rows.hpp"
 #include "sim/parallel.hpp"
 
 namespace speclab {
@@ -269,6 +270,7 @@ void JobList::run(const Control& control, Backend backend, const std::function<v
     }
     done(jobs_[i]);
   });
+  rows_->let_go();
 }
 
 }  // namespace speclab

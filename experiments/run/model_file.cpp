@@ -23,7 +23,7 @@ Vocabulary plain_words(std::int32_t size) {
 
 /// All n-grams of a table whose contexts have `order` tokens. Shorter contexts have the rows of the table
 /// that is filled up with token 0, as in TableModel.
-NgramModel ngrams_of(const TableRows& rows, int order) {
+NgramModel ngrams_of(const ContextRows& rows, int order) {
   const auto vocab = static_cast<std::int32_t>(rows.vocab);
   NgramList list;
   list.vocab = vocab;
@@ -56,7 +56,7 @@ void write_arpa_file(const BuiltModel& built, const std::filesystem::path& file)
   if (const NgramModel* ngram = built.model.ngram()) {
     write_arpa(*ngram, words, text);
   } else {
-    const TableRows rows = rows_of(built.model);
+    const ContextRows rows = rows_of(built.model);
     const int order = *built.model.memory();
     if (order + 1 > max_ngram_order) {
       throw UsageError(fmt::format("{}: contexts of {} tokens; ARPA files here have at most {}",
@@ -87,7 +87,7 @@ BuiltModel model_of_config(const Config& config, bool draft, ModelFactory& facto
   return made;
 }
 
-TableRows rows_of(const Model& model) {
+ContextRows rows_of(const Model& model) {
   const auto memory = model.memory();
   if (!memory)
     throw UsageError(
@@ -100,7 +100,7 @@ TableRows rows_of(const Model& model) {
         fmt::format("{} tokens and contexts of {} make {:.3g} numbers; at most {:.3g} are written as a table",
                     vocab, *memory, numbers, most));
   }
-  TableRows rows{vocab, {}};
+  ContextRows rows{vocab, {}};
   std::vector<Token> context(static_cast<std::size_t>(*memory));
   std::vector<double> scratch;
   for (;;) {

@@ -20,13 +20,13 @@ BuiltModel model_of_config(const Config& config, bool draft, ModelFactory& facto
 
 /// Rows of every context of the model's memory, contexts counted in base V with the most recent token as the
 /// lowest digit.
-struct TableRows {
+struct ContextRows {
   std::size_t vocab = 0;
   std::vector<double> probabilities;  ///< row after row
 };
 /// Throws UsageError for a model whose rows depend on no known number of tokens, and for more than 2^26
 /// numbers.
-TableRows rows_of(const Model& model);
+ContextRows rows_of(const Model& model);
 
 /// By the extension: .arpa, .csv, .json, .npy, .npz. ARPA files take n-gram models as they are, and other
 /// models as n-grams of all their contexts. Without a vocabulary, tokens are called t0, t1, ... Throws

@@ -14,7 +14,7 @@ namespace speclab {
 namespace {
 
 /// Rows with these marks around and between them; the shortest digits that read back as the same number.
-std::string rows_text(const TableRows& rows, const char* open, const char* between, const char* close,
+std::string rows_text(const ContextRows& rows, const char* open, const char* between, const char* close,
                       const char* next) {
   std::string out;
   for (std::size_t at = 0; at < rows.probabilities.size(); at += rows.vocab) {
@@ -29,23 +29,23 @@ std::string rows_text(const TableRows& rows, const char* open, const char* betwe
   return out;
 }
 
-void write_csv_table(const TableRows& rows, const std::filesystem::path& file) {
+void write_csv_table(const ContextRows& rows, const std::filesystem::path& file) {
   write_file_atomically(file, rows_text(rows, "", ",", "", "\n") + "\n");
 }
 
-void write_json_table(const TableRows& rows, const std::filesystem::path& file) {
+void write_json_table(const ContextRows& rows, const std::filesystem::path& file) {
   write_file_atomically(file, "[" + rows_text(rows, "[", ", ", "]", ",\n ") + "]\n");
 }
 
-std::string npy_of(const TableRows& rows) {
+std::string npy_of(const ContextRows& rows) {
   return npy_text(rows.probabilities, {rows.probabilities.size() / rows.vocab, rows.vocab});
 }
 
-void write_npy_table(const TableRows& rows, const std::filesystem::path& file) {
+void write_npy_table(const ContextRows& rows, const std::filesystem::path& file) {
   write_file_atomically(file, npy_of(rows));
 }
 
-void write_npz_table(const TableRows& rows, const std::filesystem::path& file) {
+void write_npz_table(const ContextRows& rows, const std::filesystem::path& file) {
   const std::string array = npy_of(rows);
   zip_error_t error;
   zip_error_init(&error);

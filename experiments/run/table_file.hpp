@@ -7,7 +7,7 @@
 
 namespace speclab {
 
-using TableWriter = void (*)(const TableRows& rows, const std::filesystem::path& file);
+using TableWriter = void (*)(const ContextRows& rows, const std::filesystem::path& file);
 
 /// By the extension: .csv (one row per line), .json (a list of rows), .npy (float64 [contexts, V]), .npz (the
 /// same as array "rows"). Numbers have all their digits. Throws UsageError for another extension.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <vector>
 
 #include "core/random/block_random_source.hpp"
@@ -40,49 +41,41 @@ double NgramRows::bytes_for(const NgramModel& target, const NgramModel& draft) {
   }
   const double own = followers + target.vocab() + contexts;
   return static_cast<double>(RatioLists::bytes_for(own + followers + contexts, own)) +
-         contexts * sizeof(Node);
+         contexts * (sizeof(Node) + sizeof(std::uint64_t));
 }
 
 NgramRows::NgramRows(const NgramModel& target, const NgramModel& draft) : table_(target, draft, TokenRule{}) {
   nodes_.resize(table_.contexts());
+  overlaps_.resize(table_.contexts());
   allocate();
-  for_each_context([&](std::uint32_t at) { fill(at); });
+  std::atomic<std::int32_t> excluded = 0;  // tokens without a probability of the draft, at most, in a context
   for_each_context([&](std::uint32_t at) {
-    double unused;
-    nodes_[at].overlap = ContextSum::quanta_of(std::max(0.0, total(at, 0, unused) - total(at, 1, unused)));
+    const std::int32_t none = fill(at);
+    if (at == 0) return;
+    const std::int32_t here = table_.context(at).backoff[draft_side] > 0 ? none : vocab();
+    std::int32_t most = excluded.load(std::memory_order_relaxed);
+    while (most < here && !excluded.compare_exchange_weak(most, here, std::memory_order_relaxed)) {
+    }
   });
+  // Suffixes, of which there are as many as a context has tokens, can exclude tokens each.
+  least_draft_support_ = std::max(0, least_draft_support_ - max_ngram_order * excluded);
 }
 
-/// Own lists come first: of the others no token is drawn.
+/// Room for all listed tokens. Own lists come first: of the others no token is drawn.
 void NgramRows::allocate() {
   std::uint64_t own = 0;
   std::uint64_t lower = 0;
-  std::int32_t all = 0;       // tokens that the draft gives a probability without a context
-  std::int32_t excluded = 0;  // and at most so many of them none in some context
   StopCounter now_and_then(1 << 10);
   for (std::uint32_t at = 0; at < contexts(); ++at) {
     now_and_then.step();
     const NgramTable::Context& context = table_.context(at);
     Node& node = nodes_[at];
     node.suffix = context.suffix;
-    std::int32_t none = 0;
-    for (const Token token : table_.places(context)) {
-      if (token < 0) continue;
-      const NgramTable::Probabilities found = table_.find(at, token).probabilities;
-      node.own.size += found[target_side] > 0;
-      none += !(found[draft_side] > 0);
-      node.lower.size += at != 0 && table_.find(context.suffix, token).probabilities[target_side] > 0;
-    }
+    for (const Token token : table_.places(context)) node.own.size += token >= 0;
+    node.lower.size = at != 0 ? node.own.size : 0;
     own += node.own.size + 1;
     lower += at != 0 ? node.lower.size + 1 : 0;
-    if (at == 0) {
-      all = vocab() - none;
-    } else {
-      excluded = context.backoff[draft_side] > 0 ? std::max(excluded, none) : vocab();
-    }
   }
-  // Suffixes, of which there are as many as a context has tokens, can exclude tokens each.
-  least_draft_support_ = std::max(0, all - max_ngram_order * excluded);
   lists_.allocate(own + lower, own);
   std::uint64_t own_at = 0;
   std::uint64_t lower_at = own;
@@ -95,7 +88,7 @@ void NgramRows::allocate() {
   }
 }
 
-void NgramRows::fill(std::uint32_t at) {
+std::int32_t NgramRows::fill(std::uint32_t at) {
   const NgramTable::Context& context = table_.context(at);
   const NgramTable::Context& suffix = table_.context(context.suffix);
   Node& node = nodes_[at];
@@ -105,17 +98,37 @@ void NgramRows::fill(std::uint32_t at) {
   node.target_back_off = weight(target_side);
   node.draft_back_off = weight(draft_side);
   thread_local std::vector<PairedProbability> pairs;
-  const auto fill_list = [&](const RatioList& list, std::uint32_t rows) {
+  const auto fill_list = [&](RatioList& list, std::uint32_t rows) {
     pairs.clear();
+    std::int32_t none = 0;
     for (const Token token : table_.places(context)) {
       if (token < 0) continue;
       const NgramTable::Probabilities found = table_.find(rows, token).probabilities;
       if (found[target_side] > 0) pairs.push_back({token, found[target_side], found[draft_side]});
+      none += !(found[draft_side] > 0);
     }
+    list.size = static_cast<std::uint32_t>(pairs.size());
     lists_.fill(list, pairs);
+    return none;
   };
-  fill_list(node.own, at);
-  if (at != 0) fill_list(node.lower, context.suffix);
+  const std::int32_t none = fill_list(node.own, at);
+  if (at == 0) {
+    least_draft_support_ = vocab() - none;
+  } else {
+    fill_list(node.lower, context.suffix);
+  }
+  return none;
+}
+
+std::uint64_t NgramRows::overlap_quanta(std::uint32_t context) const {
+  const std::atomic_ref<std::uint64_t> known(overlaps_[context]);
+  const std::uint64_t kept = known.load(std::memory_order_relaxed);
+  if (kept > 0) return kept - 1;
+  double unused;
+  const double overlap = std::max(0.0, total(context, 0, unused) - total(context, 1, unused));
+  const std::uint64_t quanta = ContextSum::quanta_of(overlap);
+  known.store(quanta + 1, std::memory_order_relaxed);
+  return quanta;
 }
 
 double NgramRows::total(std::uint32_t context, double scale, double& draft) const {

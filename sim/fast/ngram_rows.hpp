@@ -38,7 +38,7 @@ class NgramRows {
 
   std::int32_t vocab() const { return table_.vocab(); }
   std::size_t contexts() const { return table_.contexts(); }
-  std::size_t bytes() const { return table_.bytes() + lists_.bytes() + nodes_.size() * sizeof(Node); }
+  std::size_t bytes() const { return table_.bytes() + lists_.bytes() + nodes_.size() * (sizeof(Node) + sizeof(std::uint64_t)); }
 
   std::int32_t least_draft_support() const { return least_draft_support_; }
   std::uint32_t context_of(std::span<const Token> tokens) const { return table_.context_of(tokens); }
@@ -46,7 +46,8 @@ class NgramRows {
     __builtin_prefetch(&nodes_[context]);
     __builtin_prefetch(&table_.context(context));
   }
-  std::uint64_t overlap_quanta(std::uint32_t context) const { return nodes_[context].overlap; }
+  /// Of the rows of a context, in units of Tally::quantum; computed when it is first asked for.
+  std::uint64_t overlap_quanta(std::uint32_t context) const;
 
   // As those of TableRows.
   void draw(Side side, std::span<RowDraw> draws, DrawBlocks& blocks) const;
@@ -70,7 +71,6 @@ class NgramRows {
     RatioList lower;
     double target_back_off = 0;
     double draft_back_off = 0;
-    std::uint64_t overlap = 0;
     std::uint32_t suffix = 0;
   };
 
@@ -90,11 +90,13 @@ class NgramRows {
     });
   }
   void allocate();
-  void fill(std::uint32_t at);
+  /// Returns how many of the listed tokens the draft gives no probability there.
+  std::int32_t fill(std::uint32_t at);
 
   NgramTable table_;
   RatioLists lists_;
   BigTable<Node> nodes_;
+  mutable BigTable<std::uint64_t> overlaps_;  ///< + 1, or 0
   std::int32_t least_draft_support_ = 0;
 };
 

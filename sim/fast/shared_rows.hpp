@@ -12,8 +12,8 @@
 
 namespace speclab {
 
-/// Rows are made by the first that asks for them, shared by those that ask while somebody has them, and
-/// dropped with the last. The models outlive them.
+/// Rows are made by the first that asks for them and shared by those that ask while somebody has them. Those
+/// made last are kept, so that pairs of the same models need not be alive at one time. The models outlive them.
 class SharedRows {
  public:
   /// Of two tables, or two n-gram models. Throws ModelError as FastPair does.
@@ -22,8 +22,17 @@ class SharedRows {
     const std::scoped_lock lock(mutex_);
     auto& known = std::get<Known<Rows>>(known_)[{&target, &draft}];
     std::shared_ptr<const Rows> rows = known.lock();
-    if (!rows) known = rows = std::make_shared<const Rows>(target, draft);
+    if (!rows) {
+      last_.reset();  // before others take memory, too
+      known = rows = std::make_shared<const Rows>(target, draft);
+    }
+    last_ = rows;
     return rows;
+  }
+  /// Drops what nobody has.
+  void let_go() {
+    const std::scoped_lock lock(mutex_);
+    last_.reset();
   }
 
  private:
@@ -31,6 +40,7 @@ class SharedRows {
   using Known = std::map<std::pair<const void*, const void*>, std::weak_ptr<const Rows>>;
 
   std::mutex mutex_;
+  std::shared_ptr<const void> last_;
   std::tuple<Known<TableRows>, Known<NgramRows>> known_;
 };
 

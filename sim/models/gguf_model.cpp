@@ -182,7 +182,7 @@ class GgufModel::Engine final : public RunsTogether {
   GgufOptions options_;
   std::int32_t most_context_;
   std::shared_ptr<llama_model> model_;
-  KeptLogits kept_;
+  LogitsOfTexts kept_;
   std::mutex mutex_;
   std::condition_variable free_;
   std::vector<std::unique_ptr<GgufSession>> sessions_;

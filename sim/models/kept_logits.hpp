@@ -16,11 +16,11 @@
 namespace speclab {
 
 /// Logits by context, the last used ones: as many as fit into so many bytes. For any number of threads.
-class KeptLogits {
+class LogitsOfTexts {
  public:
   using Values = std::shared_ptr<const std::vector<float>>;
 
-  KeptLogits(std::size_t bytes, std::size_t vocab) : most_(bytes / (sizeof(float) * vocab)) {}
+  LogitsOfTexts(std::size_t bytes, std::size_t vocab) : most_(bytes / (sizeof(float) * vocab)) {}
 
   bool on() const { return most_ > 0; }
 

@@ -26,7 +26,7 @@ RunShapes::RunShapes(std::shared_ptr<const GgufTokenizer> tokenizer) {
   weights_ = std::make_shared<const Weights>(Weights{std::move(tokenizer), std::move(model)});
 }
 
-LogitRows RunShapes::logits(std::span<const Token> text, std::size_t prompt, const RunShape& shape) const {
+LogitRows RunShapes::logits(std::span<const Token> text, std::size_t prompt, const TextRuns& shape) const {
   assert(0 < prompt && prompt < text.size() && shape.tokens > 0);
   std::vector<Token> tokens;
   tokens.reserve(text.size());
@@ -68,7 +68,7 @@ struct RunShapes::Weights {};
 RunShapes::RunShapes(std::shared_ptr<const GgufTokenizer>) {
   throw ModelError("neural models need libllama");
 }
-LogitRows RunShapes::logits(std::span<const Token>, std::size_t, const RunShape&) const {
+LogitRows RunShapes::logits(std::span<const Token>, std::size_t, const TextRuns&) const {
   throw ModelError("neural models need libllama");
 }
 

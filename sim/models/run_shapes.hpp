@@ -14,7 +14,7 @@
 namespace speclab {
 
 /// How a text goes through the model.
-struct RunShape {
+struct TextRuns {
   std::int32_t tokens = 1;  ///< of a run, at least 1
   /// The prompt in one run and then so many tokens a run, as a server does it. Otherwise every run has that
   /// shape, the prompt's as well, and the last one is filled up: the option "batch" of a model.
@@ -23,7 +23,7 @@ struct RunShape {
   /// stand at other places of their runs.
   std::int32_t ahead = 0;
 
-  bool operator==(const RunShape&) const = default;
+  bool operator==(const TextRuns&) const = default;
 };
 
 /// Logits after the text's first `prompt` tokens, after one more, and so on but for its last token.
@@ -37,7 +37,7 @@ class RunShapes {
 
   /// Computed anew, so that nothing is left of other texts; 0 < prompt < text.size(). Caches are f32 and
   /// there is no flash attention, as in GgufModel. Throws ModelError.
-  LogitRows logits(std::span<const Token> text, std::size_t prompt, const RunShape& shape) const;
+  LogitRows logits(std::span<const Token> text, std::size_t prompt, const TextRuns& shape) const;
 
  private:
   struct Weights;

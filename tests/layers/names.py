@@ -1,5 +1,6 @@
 """Finds names that a .cpp file uses without including the header that declares them. Files of a folder are compiled
-together, so that another file's includes would hide it until the preset dev compiles each alone.
+together, so that another file's includes would hide it until the preset dev compiles each alone. Also finds a class that
+two headers define under one name: compiled into one program, they share functions that the linker takes from either.
 
 A name is what a header declares without indentation: a type, or a function where it is called. It is missing where no
 header that the file includes, directly or through others, has the word, nor the file a declaration of its own. Precompiled
@@ -16,6 +17,8 @@ from layers import ALLOWED, FOREIGN, INCLUDE, inside, main
 
 TYPE = re.compile(r"^(?:template.*>\s*)?(?:struct|class|enum class|enum)\s+(?:alignas\(\w+\)\s*)?(\w+)(?=[^;\n]*(?:\{|$|:))"
                   r"|^(?:using|concept) (\w+) =", re.MULTILINE)
+NAMESPACE = re.compile(r"^namespace ([\w:]+) \{", re.MULTILINE)
+CLASS = re.compile(r"^(?:struct|class)\s+(\w+)\b(?!<)(?=[^;\n]*(?:\{|$))", re.MULTILINE)
 FUNCTION = re.compile(r"^(?!return|using|else|template|namespace|#|struct|class|enum|friend|typedef|static_assert|extern)"
                       r"[A-Za-z_][\w:<>,&*\s]*?[\s&*](\w+)\(", re.MULTILINE)
 DECLARED = re.compile(r"(?:struct|class|enum|using|typename|auto&?&?)\s+(\w+)"
@@ -63,8 +66,14 @@ def faults_of(root):
                 for name in groups(pattern, code):
                     names[name].append(path)
     faults = []
+    defined = {}
     for path, code in sorted(codes.items()):
         if path.endswith(".hpp"):
+            space = "::".join(NAMESPACE.findall(code))
+            for name in CLASS.findall(code):
+                other = defined.setdefault((space, name), path)
+                if other != path:
+                    faults.append(f"{path}: defines {name}, as {other} does")
             continue
         known = groups(TYPE, code) | groups(DECLARED, code)
         for header in included(path, includes):
@@ -90,6 +99,8 @@ SOURCES = [
 ]
 PLANTED = [({"core/row.hpp": HEADER, "core/through.hpp": '#include "core/row.hpp"\n', "core/a.cpp": source}, wanted)
            for source, wanted in SOURCES]
+PLANTED += [({"core/row.hpp": HEADER, "sim/rows.hpp": f"namespace {space} {{\n{line}\n}}\n"}, wanted) for space, line, wanted in [
+    ("speclab", "struct Row {", "defines Row, as"), ("speclab", "struct Row;", ""), ("speclab::other", "struct Row {", "")]]
 
 
 if __name__ == "__main__":

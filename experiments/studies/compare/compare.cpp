@@ -108,7 +108,7 @@ std::optional<Interval> tokens_per(const std::vector<double>& tokens, const std:
 }
 
 /// Of rounds of at most `most` drafted tokens.
-RunNumbers numbers(const Outcome& outcome, const Speeds& speeds, const BenchmarkEntry& entry,
+ComparedNumbers numbers(const Outcome& outcome, const Speeds& speeds, const BenchmarkEntry& entry,
                    std::int32_t most, double confidence, Independence independence) {
   // The speedup among them knows one cost alone, and is not asked for.
   const ByMetric<Interval> metrics = simulated_metrics(outcome.batches, {}, confidence, independence,
@@ -217,7 +217,7 @@ class Comparison {
   bool is_precise(const CellResult& result, const CompareResult& own) const {
     const UntilConfig& until = *config_.simulation.until;
     std::vector<std::optional<Interval>> all;
-    const auto add = [&](const RunNumbers& run) {
+    const auto add = [&](const ComparedNumbers& run) {
       switch (until.metric) {
         case Metric::alpha_examined:
           return all.push_back(run.alpha_examined);
@@ -304,7 +304,7 @@ class Comparison {
                       Metric::alpha_overlap);
     };
     own.alpha_recorded = mean_of(measured.text.recorded);
-    const RunNumbers& fastest = own.gammas[best];
+    const ComparedNumbers& fastest = own.gammas[best];
     const auto put = [&](Metric metric, const std::optional<Interval>& interval) {
       if (interval) result.simulated.emplace_back(metric, *interval);
     };

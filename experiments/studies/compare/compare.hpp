@@ -38,15 +38,15 @@ struct CompareSection {
 };
 
 /// Numbers of one run of a drafter on a task; none where they cannot be estimated.
-struct RunNumbers {
+struct ComparedNumbers {
   std::optional<Interval> alpha_examined, alpha_drafted, drafted_per_round, tokens_per_target_step, speedup;
 };
 
-struct GammaResult : RunNumbers {
+struct GammaResult : ComparedNumbers {
   std::int32_t gamma = 0;
 };
 
-struct PolicyResult : RunNumbers {
+struct PolicyResult : ComparedNumbers {
   std::string name;
   std::string kind;
   std::optional<Interval> gain;                   ///< speedup less that of the best fixed gamma, paired

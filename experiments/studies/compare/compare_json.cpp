@@ -52,7 +52,7 @@ const SectionKind& compare_section() {
   return kind;
 }
 
-SPECLAB_RESULT(RunNumbers, "numbers", alpha_examined, alpha_drafted, drafted_per_round,
+SPECLAB_RESULT(ComparedNumbers, "numbers", alpha_examined, alpha_drafted, drafted_per_round,
                tokens_per_target_step, speedup);
 
 template <>
@@ -60,7 +60,7 @@ const Typed<GammaResult>& described() {
   using Own = GammaResult;
   static const auto type = object<Own>(
       "gamma", "",
-      joined(result_fields<Own>({{"gamma", &Own::gamma}}), inherited<Own>(described<RunNumbers>())));
+      joined(result_fields<Own>({{"gamma", &Own::gamma}}), inherited<Own>(described<ComparedNumbers>())));
   return type;
 }
 
@@ -69,7 +69,7 @@ const Typed<PolicyResult>& described() {
   using Own = PolicyResult;
   static const auto type = result_object<Own>(
       "policy", {SPECLAB_FIELDS(Own, gain, speedup_drafting_free)},
-      joined(result_fields<Own>({SPECLAB_FIELDS(Own, name, kind)}), inherited<Own>(described<RunNumbers>())));
+      joined(result_fields<Own>({SPECLAB_FIELDS(Own, name, kind)}), inherited<Own>(described<ComparedNumbers>())));
   return type;
 }
 

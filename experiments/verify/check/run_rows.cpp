@@ -34,7 +34,7 @@ namespace {
 
 struct NamedShape {
   std::string name;
-  RunShape shape;
+  TextRuns shape;
 };
 
 /// Which shapes are compared: indices of a list of shapes.

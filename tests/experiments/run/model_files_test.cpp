@@ -37,13 +37,13 @@ Model markov() { return TableModel(3, 1, {.5, .3, .2, .1, .9, 0, 1. / 3, 1. / 3,
 
 TEST_CASE("a table goes through every format, and through ARPA, and comes back") {
   const ModelFolderOf folder;
-  const TableRows rows = rows_of(markov());
+  const ContextRows rows = rows_of(markov());
   REQUIRE(rows.probabilities.size() == 9);
   for (const char* name : {"a.csv", "a.json", "a.npy", "a.npz"}) {
     CAPTURE(name);
     write_model({markov()}, folder / name);
     ModelFactory factory;
-    const TableRows back = rows_of(model_from_file(folder / name, factory).model);
+    const ContextRows back = rows_of(model_from_file(folder / name, factory).model);
     CHECK(back.vocab == 3);
     CHECK(back.probabilities == rows.probabilities);
   }
@@ -52,7 +52,7 @@ TEST_CASE("a table goes through every format, and through ARPA, and comes back")
   const BuiltModel arpa = model_from_file(folder / "a.arpa", factory);
   CHECK(arpa.model.vocab() == 3);
   CHECK(arpa.vocabulary->text(2) == "t2");
-  const TableRows back = rows_of(arpa.model);
+  const ContextRows back = rows_of(arpa.model);
   REQUIRE(back.probabilities.size() == 9);
   for (std::size_t i = 0; i < 9; ++i)
     CHECK(back.probabilities[i] == doctest::Approx(rows.probabilities[i]).epsilon(1e-12));
@@ -65,8 +65,8 @@ TEST_CASE("a table of two tokens of context goes through ARPA") {
   const ModelFolderOf folder;
   write_model({model}, folder / "b.arpa");
   ModelFactory factory;
-  const TableRows back = rows_of(model_from_file(folder / "b.arpa", factory).model);
-  const TableRows rows = rows_of(model);
+  const ContextRows back = rows_of(model_from_file(folder / "b.arpa", factory).model);
+  const ContextRows rows = rows_of(model);
   REQUIRE(back.probabilities.size() == 27);
   for (std::size_t i = 0; i < 27; ++i) CHECK(back.probabilities[i] == doctest::Approx(rows.probabilities[i]));
 }

@@ -109,7 +109,7 @@ void run_simulation() {
   const auto go_on = [](std::uint64_t) { return true; };
   const RunShape shape{.seed = 9, .trials = 37, .length = 600, .batches = 3, .gamma = 5};
   simulate_emulated(IidRun{shape, 0.8}, go_on);
-  const PreparedPair<TokenRule> pair(random_rows(5, 1, 1), random_rows(5, 1, 2), TokenRule{}, shape,
+  const PairInMemory<TokenRule> pair(random_rows(5, 1, 1), random_rows(5, 1, 2), TokenRule{}, shape,
                                      {{1, 0, 2}, {}, {2}});
   simulate_emulated(pair.run, go_on);
 }

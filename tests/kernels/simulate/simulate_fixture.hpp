@@ -63,9 +63,9 @@ inline StoredRows random_rows(std::int32_t vocab, std::int32_t order, std::uint6
 
 /// A pair prepared for the rule, and the run that points into it. Not to be copied.
 template <class Rule>
-class PreparedPair {
+class PairInMemory {
  public:
-  PreparedPair(StoredRows target_rows, StoredRows draft_rows, const Rule& of_rule, const RunShape& shape,
+  PairInMemory(StoredRows target_rows, StoredRows draft_rows, const Rule& of_rule, const RunShape& shape,
                std::vector<std::vector<Token>> of_prompts)
       : target(std::move(target_rows)),
         draft(std::move(draft_rows)),
@@ -101,8 +101,8 @@ class PreparedPair {
     run.rule = rule;
     for (const auto& prompt : prompts) run.starts.push_back(longer.context_of(prompt));
   }
-  PreparedPair(const PreparedPair&) = delete;
-  PreparedPair& operator=(const PreparedPair&) = delete;
+  PairInMemory(const PairInMemory&) = delete;
+  PairInMemory& operator=(const PairInMemory&) = delete;
 
   static std::uint64_t quanta(double rate) { return static_cast<std::uint64_t>(std::llround(rate * 0x1p32)); }
 
@@ -166,7 +166,7 @@ inline RoundCounts plain_loop(const IidRun& run) {
 
 /// core/fast/fast_round.hpp on BlockRandomSource without proposals, round by round, on whole contexts.
 template <class Rule>
-RoundCounts plain_loop(const PreparedPair<Rule>& pair) {
+RoundCounts plain_loop(const PairInMemory<Rule>& pair) {
   const RunShape& shape = pair.run.shape;
   RoundCounts counts = empty_counts(shape, true);
   const std::vector<std::uint32_t> batches = batches_of_rounds(shape);
@@ -187,7 +187,7 @@ RoundCounts plain_loop(const PreparedPair<Rule>& pair) {
       for (std::size_t at = start; at < context.size(); ++at) {
         const Row p = pair.target.next(all.first(at), row_scratch);
         const Row q = pair.draft.next(all.first(at), row_scratch);
-        counts.overlap[batch] += PreparedPair<Rule>::quanta(pair.rule.acceptance_rate(p, q));
+        counts.overlap[batch] += PairInMemory<Rule>::quanta(pair.rule.acceptance_rate(p, q));
       }
     }
   }

@@ -68,7 +68,7 @@ int compare_tables(std::int32_t vocab, std::int32_t target_order, std::int32_t d
   int wrong = 0;
   for (const std::int32_t gamma : {0, 1, 5, 20}) {
     const RunShape shape{.seed = 9, .trials = 300, .length = 61, .batches = 64, .gamma = gamma};
-    const PreparedPair<Rule> pair(random_rows(vocab, target_order, 1), random_rows(vocab, draft_order, 2),
+    const PairInMemory<Rule> pair(random_rows(vocab, target_order, 1), random_rows(vocab, draft_order, 2),
                                   rule, shape, {{1, 0, 2}, {}, {2}});
     wrong +=
         report(same_counts(simulate_on_gpu(pair.run, go_on), plain_loop(pair)), "tables, plain loop", shape);
@@ -83,7 +83,7 @@ int compare_large_tables() {
   RunShape shape{.seed = 9, .trials = 5000, .length = 1001, .batches = 64, .gamma = 5};
   for (const std::uint64_t steps : {std::uint64_t{1} << 31U, std::uint64_t{1} << 20U}) {
     shape.limits.steps = steps;
-    const PreparedPair<TokenRule> pair(target, draft, TokenRule{}, shape, {{}});
+    const PairInMemory<TokenRule> pair(target, draft, TokenRule{}, shape, {{}});
     wrong += report(same_counts(simulate_on_gpu(pair.run, go_on), simulate_emulated(pair.run, go_on)),
                     "tables, emulator", shape);
   }
@@ -123,7 +123,7 @@ void time_all() {
                          .length = trials == 64 ? 1U << 18U : 1U << 15U,
                          .batches = 64,
                          .gamma = 5};
-    const PreparedPair<TokenRule> pair(target, draft, TokenRule{}, shape, {{}});
+    const PairInMemory<TokenRule> pair(target, draft, TokenRule{}, shape, {{}});
     const std::string what = "stored bigrams, V = 256, gamma 5, " + std::to_string(trials) + " sequences";
     time_run(what.c_str(), pair.run, 1e10);
   }

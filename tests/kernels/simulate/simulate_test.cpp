@@ -37,7 +37,7 @@ void check_pair(const StoredRows& target, const StoredRows& draft, const Rule& r
   for (const std::int32_t gamma : {0, 1, 5, 20}) {
     CAPTURE(gamma);
     shape.gamma = gamma;
-    const PreparedPair<Rule> pair(target, draft, rule, shape, prompts);
+    const PairInMemory<Rule> pair(target, draft, rule, shape, prompts);
     const RoundCounts expected = plain_loop(pair);
     for (const simt::Order order : orders) {
       const RoundCounts found = simulate_emulated(pair.run, go_on, order);
@@ -132,7 +132,7 @@ TEST_CASE(
     RunShape shape{.seed = 3, .trials = trials, .length = length, .batches = batches, .gamma = 4};
     shape.batch_unit = unit;
     const std::vector<std::vector<Token>> prompts{{1, 2}, {5}};
-    const PreparedPair<TokenRule> whole(target, draft, TokenRule{}, shape, prompts);
+    const PairInMemory<TokenRule> whole(target, draft, TokenRule{}, shape, prompts);
     const RoundCounts expected = plain_loop(whole);
     CHECK(same_counts(simulate_emulated(whole.run, go_on), expected));
     shape.limits = {.rounds = 1, .steps = 600, .steps_in_a_row = 50, .sequences = 130};
@@ -140,7 +140,7 @@ TEST_CASE(
     CHECK(plan.launches ==
           (trials + plan.sequences - 1) / plan.sequences * ((length + plan.stretch - 1) / plan.stretch));
     CHECK(std::uint64_t{plan.sequences} * plan.stretch * 5 <= 600);
-    const PreparedPair<TokenRule> parts(target, draft, TokenRule{}, shape, prompts);
+    const PairInMemory<TokenRule> parts(target, draft, TokenRule{}, shape, prompts);
     std::uint64_t launches = 0;
     std::uint64_t told = 0;
     const RoundCounts found = simulate_emulated(parts.run, [&](std::uint64_t rounds) {
@@ -163,7 +163,7 @@ TEST_CASE("an acceptance draw whose upper bits do not decide is decided by the r
     const double u = open_unit(word);
     for (const double kept : {u, std::nextafter(u, 1), u + 0x1p-40, u - 0x1p-40}) {
       const RunShape shape{.seed = seed, .trials = 1, .length = 1, .batches = 1, .gamma = 1};
-      const PreparedPair<TokenRule> pair({2, 0, {kept, 1 - kept}}, {2, 0, {1, 0}}, TokenRule{}, shape, {{}});
+      const PairInMemory<TokenRule> pair({2, 0, {kept, 1 - kept}}, {2, 0, {1, 0}}, TokenRule{}, shape, {{}});
       const RoundCounts found = simulate_emulated(pair.run, go_on);
       CHECK(found.lengths[1] == (u < kept ? 1 : 0));
       CHECK(same_counts(found, plain_loop(pair)));
@@ -198,7 +198,7 @@ TEST_CASE("who stops has whole launches") {
                        .batches = 4,
                        .gamma = 3,
                        .limits = {.rounds = 1, .steps = 4000, .steps_in_a_row = 400, .sequences = 4}};
-  const PreparedPair<TokenRule> pair(random_rows(4, 1, 1), random_rows(4, 1, 2), TokenRule{}, shape, {{}});
+  const PairInMemory<TokenRule> pair(random_rows(4, 1, 1), random_rows(4, 1, 2), TokenRule{}, shape, {{}});
   const RoundCounts few = simulate_emulated(pair.run, stop_at(1000));
   CHECK(few.partial);
   CHECK(rounds_of(few) == 1200);
@@ -227,12 +227,12 @@ TEST_CASE("planted faults show: another seed, alpha, start, slot, rate, batch or
   const auto differs = [&](const auto& invalidity) {
     RunShape shape = small;
     shape.gamma = 5;
-    PreparedPair<TokenRule> pair(target, draft, TokenRule{}, shape, {{1}, {2}});
+    PairInMemory<TokenRule> pair(target, draft, TokenRule{}, shape, {{1}, {2}});
     const RoundCounts plain = plain_loop(pair);
     invalidity(pair);
     return !same_counts(simulate_emulated(pair.run, go_on), plain);
   };
-  using Pair = PreparedPair<TokenRule>;
+  using Pair = PairInMemory<TokenRule>;
   CHECK(!differs([](Pair&) {}));
   CHECK(differs([](Pair& pair) { std::swap(pair.run.starts[0], pair.run.starts[1]); }));
   CHECK(differs([](Pair& pair) { pair.run.starts.pop_back(); }));

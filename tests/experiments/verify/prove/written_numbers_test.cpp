@@ -131,7 +131,7 @@ TEST_CASE(
 
     const auto file = folder / ("table." + formats[static_cast<std::size_t>(number) % formats.size()]);
     write_model(model_of_config(config, false, factory), file);
-    const TableRows rows = rows_of(model_from_file(file.string(), factory).model);
+    const ContextRows rows = rows_of(model_from_file(file.string(), factory).model);
     REQUIRE(rows.probabilities.size() == target.size() * rows.vocab);
     for (std::size_t i = 0; i < rows.probabilities.size(); ++i) {
       const auto wanted = static_cast<double>(target[i / rows.vocab][i % rows.vocab]);
