@@ -4,7 +4,7 @@
 #include <string>
 
 #include "analysis/statistics/acceptance_metrics.hpp"
-#include "experiments/page/page.hpp"
+#include "experiments/page/table.hpp"
 
 namespace speclab {
 

@@ -8,6 +8,7 @@
 #include "experiments/advisor/plan_words.hpp"
 #include "experiments/format/result_fields.hpp"
 #include "experiments/page/cells.hpp"
+#include "experiments/page/figure.hpp"
 
 namespace speclab {
 

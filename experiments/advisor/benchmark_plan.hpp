@@ -7,7 +7,8 @@
 
 #include "analysis/serving/benchmark_size.hpp"
 #include "experiments/format/fields.hpp"
-#include "experiments/page/page.hpp"
+#include "experiments/page/figure.hpp"
+#include "experiments/page/table.hpp"
 
 namespace speclab {
 

@@ -8,8 +8,9 @@
 #include "experiments/format/config_error.hpp"
 #include "experiments/format/result_fields.hpp"
 #include "experiments/page/cells.hpp"
-#include "experiments/page/page.hpp"
+#include "experiments/page/table.hpp"
 #include "experiments/run/cells.hpp"
+#include "experiments/run/config.hpp"
 #include "experiments/run/jobs.hpp"
 #include "experiments/run/until.hpp"
 

@@ -8,11 +8,12 @@
 #include "analysis/statistics/gamma_choice.hpp"
 #include "experiments/advisor/planning.hpp"
 #include "experiments/format/fields.hpp"
-#include "experiments/page/page.hpp"
-#include "experiments/run/config.hpp"
+#include "experiments/page/table.hpp"
 #include "sim/control.hpp"
 
 namespace speclab {
+
+struct Config;
 
 /// One cell of a config.
 struct ConfigCase {

@@ -9,8 +9,8 @@
 
 #include "experiments/advisor/load_policies.hpp"
 #include "experiments/advisor/memory_fit.hpp"
+#include "experiments/format/interval_fields.hpp"
 #include "experiments/format/result_fields.hpp"
-#include "experiments/run/result.hpp"
 #include "sim/parallel.hpp"
 
 namespace speclab {

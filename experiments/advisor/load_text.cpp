@@ -9,6 +9,7 @@
 #include "experiments/advisor/plan_words.hpp"
 #include "experiments/advisor/planning.hpp"
 #include "experiments/page/cells.hpp"
+#include "experiments/page/figure.hpp"
 
 namespace speclab {
 

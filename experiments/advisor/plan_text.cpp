@@ -11,7 +11,7 @@
 #include "experiments/advisor/plan_words.hpp"
 #include "experiments/advisor/planning.hpp"
 #include "experiments/page/cells.hpp"
-#include "experiments/page/page.hpp"
+#include "experiments/page/table.hpp"
 #include "experiments/page/text_width.hpp"
 
 namespace speclab {

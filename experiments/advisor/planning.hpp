@@ -10,7 +10,7 @@
 #include "experiments/advisor/acceptance_file.hpp"
 #include "experiments/advisor/plan_result.hpp"
 #include "experiments/advisor/server_settings.hpp"
-#include "experiments/page/page.hpp"
+#include "experiments/page/table.hpp"
 
 namespace speclab {
 

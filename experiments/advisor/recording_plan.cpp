@@ -12,8 +12,8 @@
 #include "analysis/statistics/gamma_choice.hpp"
 #include "experiments/advisor/memory_fit.hpp"
 #include "experiments/advisor/server_settings.hpp"
+#include "experiments/format/interval_fields.hpp"
 #include "experiments/format/result_fields.hpp"
-#include "experiments/run/result.hpp"
 #include "sim/parallel.hpp"
 #include "sim/policies/heuristic.hpp"
 

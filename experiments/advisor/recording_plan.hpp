@@ -13,7 +13,7 @@
 #include "experiments/advisor/plan_result.hpp"
 #include "experiments/advisor/server_settings.hpp"
 #include "experiments/format/fields.hpp"
-#include "experiments/page/page.hpp"
+#include "experiments/page/table.hpp"
 #include "experiments/recording/recording_file.hpp"
 #include "sim/any_rule.hpp"
 

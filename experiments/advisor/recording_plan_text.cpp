@@ -9,7 +9,7 @@
 #include "experiments/advisor/planning.hpp"
 #include "experiments/advisor/recording_plan.hpp"
 #include "experiments/page/cells.hpp"
-#include "experiments/page/page.hpp"
+#include "experiments/page/table.hpp"
 #include "experiments/page/text_width.hpp"
 
 namespace speclab {

@@ -9,7 +9,8 @@
 
 #include "experiments/advisor/sampling_source.hpp"
 #include "experiments/format/fields.hpp"
-#include "experiments/page/page.hpp"
+#include "experiments/page/figure.hpp"
+#include "experiments/page/table.hpp"
 
 namespace speclab {
 

@@ -15,6 +15,7 @@
 #include "experiments/format/config_error.hpp"
 #include "experiments/recording/recording_file.hpp"
 #include "experiments/run/cells.hpp"
+#include "experiments/run/config.hpp"
 #include "experiments/run/record_pair.hpp"
 #include "experiments/run/setup.hpp"
 #include "experiments/run/top_rows.hpp"

@@ -12,12 +12,13 @@
 #include "analysis/exact/text_rounds.hpp"
 #include "analysis/statistics/intervals.hpp"
 #include "core/distribution/transforms.hpp"
-#include "experiments/run/config.hpp"
 #include "sim/control.hpp"
 #include "sim/models/model.hpp"
 #include "sim/simulation_size.hpp"
 
 namespace speclab {
+
+struct Config;
 
 /// Rows of both models in the contexts of the target's text, for one setting of the target's sampling.
 struct SampledRows {

@@ -7,6 +7,7 @@
 
 #include "experiments/advisor/plan_words.hpp"
 #include "experiments/advisor/sampling_plan.hpp"
+#include "experiments/page/figure.hpp"
 
 namespace speclab {
 

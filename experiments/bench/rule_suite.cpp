@@ -13,7 +13,7 @@
 #include "experiments/bench/model_pairs.hpp"
 #include "experiments/format/result_fields.hpp"
 #include "experiments/page/cells.hpp"
-#include "experiments/page/page.hpp"
+#include "experiments/page/table.hpp"
 #include "experiments/support/machine.hpp"
 #include "sim/models/synthetic.hpp"
 

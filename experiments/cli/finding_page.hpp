@@ -6,7 +6,8 @@
 #include <vector>
 
 #include "experiments/cli/verb.hpp"
-#include "experiments/page/page.hpp"
+#include "experiments/page/figure.hpp"
+#include "experiments/page/table.hpp"
 
 namespace speclab {
 

@@ -6,7 +6,7 @@
 #include "experiments/cli/print_result.hpp"
 #include "experiments/cli/verb.hpp"
 #include "experiments/format/result_fields.hpp"
-#include "experiments/page/page.hpp"
+#include "experiments/page/table.hpp"
 #include "experiments/shards/shard_files.hpp"
 #include "experiments/support/printable.hpp"
 

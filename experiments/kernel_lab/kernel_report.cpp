@@ -10,10 +10,10 @@
 #include <utility>
 
 #include "experiments/format/config_error.hpp"
+#include "experiments/format/csv_values.hpp"
 #include "experiments/format/json_io.hpp"
 #include "experiments/kernel_lab/expected_walks.hpp"
 #include "experiments/page/cells.hpp"
-#include "experiments/run/csv_values.hpp"
 
 namespace speclab {
 

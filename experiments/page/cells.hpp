@@ -6,7 +6,7 @@
 #include <string>
 
 #include "analysis/statistics/intervals.hpp"
-#include "experiments/page/page.hpp"
+#include "experiments/page/table.hpp"
 
 namespace speclab {
 

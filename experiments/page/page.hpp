@@ -1,41 +1,14 @@
-// A report as plain data, and the two places it is read: a browser and a terminal.
+// A report as plain data, and the page that a browser shows of it.
 #pragma once
 
-#include <optional>
 #include <string>
-#include <string_view>
 #include <utility>
-#include <variant>
 #include <vector>
 
 #include "experiments/page/figure.hpp"
+#include "experiments/page/table.hpp"
 
 namespace speclab {
-
-struct Cell {
-  std::string text;
-  std::optional<double> sort_key = {};  ///< set for numbers, which are then aligned right and sorted by value
-  std::string css_class = {};           ///< "good", "bad", "note", or none
-  std::string section = {};             ///< the id of a section of the page, to which the text leads
-};
-
-struct Table {
-  std::string id;
-  std::string caption;
-  std::vector<std::string> columns;
-  std::vector<std::vector<Cell>> rows = {};  ///< each as long as `columns`
-  std::string note = {};
-  bool folded = false;  ///< closed at first: for long tables
-};
-
-/// Lines of text and tables, in the order in which a terminal shows them: an empty line before each table.
-struct Listing {
-  std::vector<std::variant<std::string, Table>> parts = {};
-
-  Listing& operator+=(std::string_view text);
-  Listing& operator+=(Table table);
-  Listing& operator+=(const Listing& more);
-};
 
 /// What became of a stretch of decoded text.
 enum class SpanKind { plain, prompt, accepted, rejected, correction, bonus };
@@ -82,11 +55,6 @@ struct Page {
 /// adds values under the pointer and by the arrow keys, legends that hide series, sorting, downloads and the
 /// theme. std::invalid_argument when an id is malformed or used twice, or a row is not as long as its header.
 std::string html(const Page& page);
-
-/// Plain aligned text, ending with a line break. std::invalid_argument when a row is not as long as its
-/// header.
-std::string terminal(const Table& table);
-std::string terminal(const Listing& listing);
 
 /// The passage in ANSI colours (accepted green, rejected red and struck out, correction blue, bonus cyan,
 /// prompt faint), or without colours in word-diff marks: [-rejected-]{+correction+}{*bonus*}.

@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <string>
 
-#include "experiments/page/page.hpp"
+#include "experiments/page/table.hpp"
 
 namespace speclab {
 

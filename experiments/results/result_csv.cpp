@@ -6,8 +6,9 @@
 #include <optional>
 #include <set>
 
+#include "experiments/format/csv_values.hpp"
 #include "experiments/results/metric_tables.hpp"
-#include "experiments/run/csv_values.hpp"
+#include "experiments/run/result_rows.hpp"
 
 namespace speclab {
 

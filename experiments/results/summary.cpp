@@ -6,10 +6,10 @@
 #include <cmath>
 #include <utility>
 
+#include "experiments/format/csv_values.hpp"
 #include "experiments/page/cells.hpp"
 #include "experiments/results/metric_tables.hpp"
 #include "experiments/results/presentation.hpp"
-#include "experiments/run/csv_values.hpp"
 #include "experiments/run/experiment.hpp"
 #include "experiments/support/csv.hpp"
 

@@ -11,8 +11,8 @@
 
 #include "experiments/page/cells.hpp"
 #include "experiments/results/presentation.hpp"
-#include "experiments/run/csv_values.hpp"
 #include "experiments/run/experiment.hpp"
+#include "experiments/run/result_rows.hpp"
 
 namespace speclab {
 

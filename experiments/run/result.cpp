@@ -20,13 +20,6 @@
 namespace speclab {
 
 template <>
-const Typed<Interval>& described() {
-  static const auto type = result_object<Interval>(
-      "interval", {{"value", &Interval::estimate}, {"low", &Interval::low}, {"high", &Interval::high}});
-  return type;
-}
-
-template <>
 const Typed<Reproduction>& described() {
   static const auto type =
       choice<Reproduction>({{words(Reproduction::reproduces), Reproduction::reproduces},

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "analysis/statistics/estimates.hpp"
+#include "experiments/format/interval_fields.hpp"
 #include "experiments/run/config.hpp"
 #include "experiments/run/corpus_facts.hpp"
 #include "experiments/run/input_file.hpp"
@@ -19,10 +20,6 @@
 #include "sim/simulation_size.hpp"
 
 namespace speclab {
-
-/// {"value", "low", "high"}; a bound that is not finite is null.
-template <>
-const Typed<Interval>& described();
 
 template <>
 const Typed<InputFile>& described();

@@ -16,7 +16,7 @@
 #include "experiments/results/presentation.hpp"
 #include "experiments/results/result_files.hpp"
 #include "experiments/results/result_section.hpp"
-#include "experiments/run/csv_values.hpp"
+#include "experiments/run/result_rows.hpp"
 #include "experiments/run/run_config.hpp"
 #include "experiments/shards/shard_run.hpp"
 #include "experiments/support/atomic_file.hpp"

@@ -8,7 +8,7 @@
 #include "experiments/cli/plan/plan_way.hpp"
 #include "experiments/cli/print_result.hpp"
 #include "experiments/format/config_error.hpp"
-#include "experiments/page/page.hpp"
+#include "experiments/page/table.hpp"
 #include "experiments/support/interrupt.hpp"
 
 namespace speclab {

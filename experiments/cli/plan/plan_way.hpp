@@ -7,7 +7,8 @@
 
 #include "experiments/cli/print_result.hpp"
 #include "experiments/cli/verb.hpp"
-#include "experiments/page/page.hpp"
+#include "experiments/page/figure.hpp"
+#include "experiments/page/table.hpp"
 #include "sim/control.hpp"
 
 namespace speclab {

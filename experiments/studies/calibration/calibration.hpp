@@ -11,7 +11,7 @@
 #include "analysis/statistics/intervals.hpp"
 #include "analysis/statistics/sequence_tests.hpp"
 #include "experiments/page/figure.hpp"
-#include "experiments/page/page.hpp"
+#include "experiments/page/table.hpp"
 #include "experiments/run/config.hpp"
 #include "experiments/verify/check/equality_test.hpp"
 #include "sim/control.hpp"

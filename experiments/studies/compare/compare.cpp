@@ -13,7 +13,6 @@
 #include "core/stop.hpp"
 #include "experiments/format/config_error.hpp"
 #include "experiments/results/presentation.hpp"
-#include "experiments/run/csv_values.hpp"
 #include "experiments/run/experiment.hpp"
 #include "experiments/run/jobs.hpp"
 #include "experiments/run/until.hpp"
@@ -109,7 +108,7 @@ std::optional<Interval> tokens_per(const std::vector<double>& tokens, const std:
 
 /// Of rounds of at most `most` drafted tokens.
 ComparedNumbers numbers(const Outcome& outcome, const Speeds& speeds, const BenchmarkEntry& entry,
-                   std::int32_t most, double confidence, Independence independence) {
+                        std::int32_t most, double confidence, Independence independence) {
   // The speedup among them knows one cost alone, and is not asked for.
   const ByMetric<Interval> metrics = simulated_metrics(outcome.batches, {}, confidence, independence,
                                                        {EqualLength::tokens, static_cast<double>(most)});

@@ -9,7 +9,7 @@
 #include "experiments/catalog/drafters/drafter_kind.hpp"
 #include "experiments/catalog/policies/policy_kind.hpp"
 #include "experiments/page/figure.hpp"
-#include "experiments/page/page.hpp"
+#include "experiments/page/table.hpp"
 #include "experiments/run/result.hpp"
 
 namespace speclab {

@@ -1,9 +1,9 @@
 #include "experiments/studies/compare/compare_cells.hpp"
+#include "experiments/run/result_rows.hpp"
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "experiments/run/csv_values.hpp"
 #include "experiments/run/experiment.hpp"
 
 namespace speclab {

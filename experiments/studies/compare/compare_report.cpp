@@ -6,10 +6,11 @@
 #include <optional>
 #include <utility>
 
+#include "experiments/format/csv_values.hpp"
 #include "experiments/page/cells.hpp"
 #include "experiments/results/metric_tables.hpp"
-#include "experiments/run/csv_values.hpp"
 #include "experiments/run/experiment.hpp"
+#include "experiments/run/result_rows.hpp"
 #include "experiments/studies/compare/compare_cells.hpp"
 
 namespace speclab {

@@ -6,7 +6,7 @@
 #include "experiments/format/config_error.hpp"
 #include "experiments/format/result_fields.hpp"
 #include "experiments/page/cells.hpp"
-#include "experiments/page/page.hpp"
+#include "experiments/page/table.hpp"
 #include "experiments/results/presentation.hpp"
 #include "experiments/run/experiment.hpp"
 #include "experiments/run/jobs.hpp"

@@ -8,7 +8,7 @@
 
 #include "experiments/catalog/schedules/schedule_kind.hpp"
 #include "experiments/page/figure.hpp"
-#include "experiments/page/page.hpp"
+#include "experiments/page/table.hpp"
 #include "experiments/run/experiment.hpp"
 #include "sim/schedules/events.hpp"
 

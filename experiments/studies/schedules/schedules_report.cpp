@@ -7,10 +7,11 @@
 #include <optional>
 #include <utility>
 
+#include "experiments/format/csv_values.hpp"
 #include "experiments/format/result_fields.hpp"
 #include "experiments/page/cells.hpp"
 #include "experiments/results/metric_tables.hpp"
-#include "experiments/run/csv_values.hpp"
+#include "experiments/run/result_rows.hpp"
 #include "experiments/studies/schedules/schedules.hpp"
 
 namespace speclab {

@@ -6,10 +6,12 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "experiments/format/csv_values.hpp"
 #include "experiments/format/result_fields.hpp"
 #include "experiments/page/cells.hpp"
-#include "experiments/run/csv_values.hpp"
+#include "experiments/page/figure.hpp"
 #include "experiments/run/result.hpp"
+#include "experiments/run/result_rows.hpp"
 #include "experiments/studies/serving/serving_study.hpp"
 
 namespace speclab {

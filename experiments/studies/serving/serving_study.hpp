@@ -8,7 +8,8 @@
 
 #include "analysis/serving/run_numbers.hpp"
 #include "analysis/serving/step_time.hpp"
-#include "experiments/page/page.hpp"
+#include "experiments/page/figure.hpp"
+#include "experiments/page/table.hpp"
 #include "experiments/run/experiment.hpp"
 #include "experiments/run/timings.hpp"
 #include "sim/serving/serving.hpp"

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "experiments/page/figure.hpp"
-#include "experiments/page/page.hpp"
+#include "experiments/page/table.hpp"
 #include "experiments/run/setup.hpp"
 #include "experiments/run/timings.hpp"
 #include "sim/control.hpp"

@@ -10,7 +10,7 @@
 #include "analysis/exact/round_distribution.hpp"
 #include "analysis/statistics/goodness_of_fit.hpp"
 #include "experiments/format/fields.hpp"
-#include "experiments/page/page.hpp"
+#include "experiments/page/table.hpp"
 #include "experiments/run/config.hpp"
 #include "experiments/run/setup.hpp"
 #include "sim/control.hpp"

@@ -7,7 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "experiments/page/page.hpp"
+#include "experiments/page/figure.hpp"
+#include "experiments/page/table.hpp"
 #include "experiments/verify/claims/claim_file.hpp"
 
 namespace speclab {

@@ -6,8 +6,9 @@
 #include <cmath>
 #include <string>
 
+#include "experiments/format/csv_values.hpp"
 #include "experiments/page/cells.hpp"
-#include "experiments/run/csv_values.hpp"
+#include "experiments/page/figure.hpp"
 #include "experiments/support/csv.hpp"
 #include "experiments/verify/claims/audit.hpp"
 

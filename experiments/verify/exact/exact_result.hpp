@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "analysis/statistics/intervals.hpp"
-#include "experiments/page/page.hpp"
+#include "experiments/page/table.hpp"
 #include "experiments/run/config.hpp"
 
 namespace speclab {

@@ -13,7 +13,7 @@
 #include "core/token.hpp"
 #include "experiments/catalog/rules/rule_kind.hpp"
 #include "experiments/format/fields.hpp"
-#include "experiments/page/page.hpp"
+#include "experiments/page/table.hpp"
 #include "experiments/support/exact_rows.hpp"
 
 namespace speclab {

@@ -8,6 +8,7 @@
 
 #include "core/distribution/number.hpp"
 #include "experiments/format/config_error.hpp"
+#include "experiments/run/config.hpp"
 #include "experiments/run/setup.hpp"
 #include "experiments/run/until.hpp"
 #include "experiments/support/csv_reader.hpp"

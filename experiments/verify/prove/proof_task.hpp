@@ -5,10 +5,11 @@
 #include <string>
 #include <string_view>
 
-#include "experiments/run/config.hpp"
 #include "experiments/verify/prove/proof.hpp"
 
 namespace speclab {
+
+struct Config;
 
 /// A decimal ("0.5", ".5", "2e-3") or a fraction of two ("1/3") as the number it stands for; none when it is
 /// neither.

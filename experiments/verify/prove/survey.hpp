@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "experiments/page/page.hpp"
+#include "experiments/page/table.hpp"
 #include "experiments/verify/prove/proof.hpp"
 #include "sim/control.hpp"
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "experiments/results/presentation.hpp"
-#include "experiments/run/csv_values.hpp"
+#include "experiments/run/result_rows.hpp"
 #include "experiments/support/csv_reader.hpp"
 #include "tests/experiments/run_of.hpp"
 #include "tests/sim/temp_file.hpp"

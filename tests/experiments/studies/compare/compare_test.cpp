@@ -10,7 +10,7 @@
 #include "core/random/philox.hpp"
 #include "experiments/format/json_io.hpp"
 #include "experiments/page/cells.hpp"
-#include "experiments/run/csv_values.hpp"
+#include "experiments/run/result_rows.hpp"
 #include "experiments/studies/compare/compare.hpp"
 #include "tests/experiments/config_error_of.hpp"
 #include "tests/experiments/run_of.hpp"

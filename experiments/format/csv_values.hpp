@@ -1,0 +1,24 @@
+// From values to the fields of a .csv file.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "analysis/statistics/intervals.hpp"
+#include "experiments/format/json.hpp"
+#include "experiments/support/csv.hpp"
+
+namespace speclab {
+
+/// Numbers as numbers, text as it stands, other JSON as JSON; null is an empty field.
+CsvValue csv_value(const Json& value);
+CsvValue csv_value(const std::optional<double>& value);
+CsvValue csv_value(const std::optional<bool>& value);  ///< "yes" or "no"
+
+/// The columns "name", "name_low" and "name_high", and their fields: empty without an interval, and for
+/// bounds that are not finite.
+void add_interval_columns(std::vector<std::string>& columns, const std::string& name);
+void add_interval(std::vector<CsvValue>& row, const std::optional<Interval>& interval);
+
+}  // namespace speclab
