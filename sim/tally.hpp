@@ -18,7 +18,7 @@ struct Tally {
   std::uint64_t rounds = 0;
   std::uint64_t drafted = 0;
   std::uint64_t draft_runs = 0;  ///< one after the other: tokens of one depth of a tree share a run
-  std::array<std::uint64_t, most_inner_levels> inner_runs{};  ///< as in Round
+  std::array<std::uint64_t, max_inner_levels> inner_runs{};  ///< as in Round
   std::uint64_t examined = 0;
   std::uint64_t accepted = 0;
   std::uint64_t emitted = 0;
@@ -41,7 +41,7 @@ struct Tally {
     rounds += count;
     drafted += count * static_cast<std::uint64_t>(round.drafted);
     draft_runs += count * static_cast<std::uint64_t>(round.draft_runs);
-    for (std::size_t level = 0; level < most_inner_levels; ++level) {
+    for (std::size_t level = 0; level < max_inner_levels; ++level) {
       inner_runs[level] += count * static_cast<std::uint64_t>(round.inner_runs[level]);
     }
     examined += count * static_cast<std::uint64_t>(round.examined);
@@ -63,7 +63,7 @@ struct Tally {
     rounds += other.rounds;
     drafted += other.drafted;
     draft_runs += other.draft_runs;
-    for (std::size_t level = 0; level < most_inner_levels; ++level)
+    for (std::size_t level = 0; level < max_inner_levels; ++level)
       inner_runs[level] += other.inner_runs[level];
     examined += other.examined;
     accepted += other.accepted;

@@ -18,12 +18,12 @@ using Dense = Eigen::Map<const Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dyna
 using Sparse = Eigen::Map<const Eigen::SparseMatrix<double, Eigen::RowMajor, std::int32_t>>;
 
 constexpr double settled = 1e-13;
-constexpr double most_error = 1e-9;
-constexpr int most_iterations = 20'000;
+constexpr double max_error = 1e-9;
+constexpr int max_iterations = 20'000;
 /// Plain iteration has stalled when this many steps take less than a tenth off the residual.
 constexpr int stall_window = 32;
-constexpr int most_bound_steps = 1000;
-constexpr std::uint64_t most_followed_rounds = 10'000;
+constexpr int max_bound_steps = 1000;
+constexpr std::uint64_t max_followed_rounds = 10'000;
 
 /// Every product with a chain, which is what takes time.
 template <class Product>
@@ -77,7 +77,7 @@ template <class Step>
 void iterate(StationaryDistribution& found, Vector distribution, const Step& step) {
   double earlier = 2;  // no residual is larger
   double rate = 0;     // factor of the residual a step, while it is far above rounding
-  while (!found.converged && found.iterations < most_iterations) {
+  while (!found.converged && found.iterations < max_iterations) {
     Vector next = step(distribution);
     next /= next.sum();
     const double before = found.residual;
@@ -85,7 +85,7 @@ void iterate(StationaryDistribution& found, Vector distribution, const Step& ste
     ++found.iterations;
     if (found.iterations > 1 && before > settled) rate = std::min(found.residual / before, 1.0);
     found.error = rate < 1 ? found.residual / (1 - rate) : 2;
-    found.converged = found.residual < settled && found.error < most_error;
+    found.converged = found.residual < settled && found.error < max_error;
     if (found.iterations % stall_window == 0) {
       found.damped = found.damped || (!found.converged && found.residual > 0.9 * earlier);
       earlier = found.residual;
@@ -105,7 +105,7 @@ StationaryDistribution settle(std::vector<double> start, const Step& step, const
   StationaryDistribution found;
   Vector distribution = view(start);
   distribution /= distribution.sum();
-  if (distribution.size() > most_direct_states) {
+  if (distribution.size() > max_direct_states) {
     iterate(found, std::move(distribution), step);
     return found;
   }
@@ -175,7 +175,7 @@ TokenBounds expected_tokens_bounds(const ContextChain& chain, int gamma, const C
     return TokenBounds{of(*least), of(*most)};
   };
   TokenBounds found = bounds();
-  for (int n = 0; n < most_bound_steps && found.most - found.least > settled; ++n) {
+  for (int n = 0; n < max_bound_steps && found.most - found.least > settled; ++n) {
     Vector after = right_product(chain.bonus, tokens);
     if (gamma > 0) {
       const Vector corrected = right_product(chain.corrected, tokens);
@@ -246,7 +246,7 @@ std::optional<double> expected_tokens_over(const ContextChain& chain, int gamma,
   Vector distribution = view(start);
   double sum = 0;
   for (std::uint64_t round = 0; round < rounds; ++round) {
-    if (round == most_followed_rounds) return std::nullopt;
+    if (round == max_followed_rounds) return std::nullopt;
     const double here = distribution.dot(tokens);
     Vector next = round_step(chain, gamma, distribution);
     if ((next - distribution).lpNorm<1>() < settled) {

@@ -13,7 +13,7 @@
 
 namespace speclab {
 
-/// A distribution over contexts that one step leaves as it is. Chains of up to most_direct_states contexts
+/// A distribution over contexts that one step leaves as it is. Chains of up to max_direct_states contexts
 /// are solved directly, larger ones by power iteration. When plain iteration stalls, as it does on a periodic
 /// chain, it goes on with the mean of a distribution and its successor.
 struct StationaryDistribution {

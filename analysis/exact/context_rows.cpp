@@ -7,20 +7,20 @@ namespace speclab {
 namespace {
 
 /// Made rows are listed for so many tokens at most.
-constexpr std::int32_t most_listed = 100;
+constexpr std::int32_t max_listed = 100;
 
 /// Whether a model's rows differ among the contexts that plain decoding reaches, up to so many tokens after
 /// the first one. Those of other contexts decide nothing.
 template <class Real>
 bool rows_differ(ModelRef<Real> model, std::span<const Token> context,
-                 const SequenceDistribution<Real>& reached, std::size_t most_tokens) {
+                 const SequenceDistribution<Real>& reached, std::size_t max_tokens) {
   std::vector<Real> first_scratch;
   std::vector<Real> scratch;
   const BasicRow<Real> first = model.next(context, first_scratch);
   std::vector<Token> seen(context.begin(), context.end());
   for (const auto& [tokens, probability] : reached) {
     seen.resize(context.size());
-    for (std::size_t i = 0; i < std::min(tokens.size(), most_tokens); ++i) {
+    for (std::size_t i = 0; i < std::min(tokens.size(), max_tokens); ++i) {
       seen.push_back(tokens[i]);
       const BasicRow<Real> row = model.next(seen, scratch);
       if (row.probabilities != first.probabilities &&
@@ -35,7 +35,7 @@ bool rows_differ(ModelRef<Real> model, std::span<const Token> context,
 template <class Real>
 std::vector<std::vector<Real>> listed(const MadeByContext<Real>& made) {
   std::vector<std::vector<Real>> rows;
-  if (made.vocab() > most_listed) return rows;
+  if (made.vocab() > max_listed) return rows;
   std::vector<Real> scratch;
   for (Token last = 0; last < made.vocab(); ++last) {
     const BasicRow<Real> row = made.next(std::span(&last, 1), scratch);

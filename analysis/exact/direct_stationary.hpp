@@ -10,7 +10,7 @@
 namespace speclab {
 
 /// Above this many states iteration is faster: the cost grows as the cube.
-inline constexpr std::int32_t most_direct_states = 128;
+inline constexpr std::int32_t max_direct_states = 128;
 
 /// The long-run distribution of a chain with these dense, stochastic transitions from `start` (its average
 /// over time, where the chain is periodic). By the elimination of Grassmann, Taksar and Heyman (1985), which

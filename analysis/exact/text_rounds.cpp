@@ -13,7 +13,7 @@ namespace speclab {
 namespace {
 
 Transitions dense_transitions(std::size_t contexts) {
-  assert(contexts <= static_cast<std::size_t>(most_direct_states));
+  assert(contexts <= static_cast<std::size_t>(max_direct_states));
   Transitions made;
   made.contexts = static_cast<std::int32_t>(contexts);
   made.probabilities.assign(contexts * contexts, 0);

@@ -60,7 +60,7 @@ struct TextChain {
 /// Steps that tokens_per_round takes, up to a small factor.
 double text_rounds_cost(std::size_t contexts, std::int32_t vocab, int gamma);
 
-/// At most most_direct_states contexts (direct_stationary.hpp), asserted; `target` and `draft` have a
+/// At most max_direct_states contexts (direct_stationary.hpp), asserted; `target` and `draft` have a
 /// normalised row a context, [contexts, vocab].
 ///
 /// The share of each context in long texts of the target.

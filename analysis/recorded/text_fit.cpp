@@ -16,7 +16,7 @@ namespace {
 
 /// Ratios above B, from which the tail is carried on: one in 50, but not fewer or more than these.
 constexpr std::size_t fewest_above = 25;
-constexpr std::size_t most_above = 100;
+constexpr std::size_t max_above = 100;
 /// Nats by which entropies of rows in half precision may be off.
 constexpr double rounding = 1e-3;
 /// Standard errors by which the tail may be heavier than estimated.
@@ -50,7 +50,7 @@ struct Tail {
 /// By Hill's estimate of the exponent of the largest ratios (Hill 1975): P(q/p > x) ~ x^-exponent, of which
 /// the mean excess over B is P(q/p > B) B / (exponent - 1).
 Tail tail_of(std::vector<double> ratios) {
-  const std::size_t above = std::clamp(ratios.size() / 50, fewest_above, most_above);
+  const std::size_t above = std::clamp(ratios.size() / 50, fewest_above, max_above);
   if (ratios.size() < 10 * fewest_above) return {};
   const auto begin = ratios.begin();
   const auto bound_at = begin + static_cast<std::ptrdiff_t>(above);

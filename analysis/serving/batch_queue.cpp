@@ -32,9 +32,9 @@ class Queue {
     for (std::uint32_t gamma = 0; gamma <= queue.max_gamma; ++gamma) goes_on_.push_back(goes_on(gamma));
   }
 
-  std::size_t states() const { return std::size_t{queue_.batch + 1} * (queue_.most_waiting + 1); }
+  std::size_t states() const { return std::size_t{queue_.batch + 1} * (queue_.max_waiting + 1); }
   std::size_t index(std::uint32_t decoding, std::uint32_t waiting) const {
-    return std::size_t{decoding} * (queue_.most_waiting + 1) + waiting;
+    return std::size_t{decoding} * (queue_.max_waiting + 1) + waiting;
   }
 
   Step step(std::uint32_t decoding, std::uint32_t waiting, std::uint32_t gamma) const {
@@ -64,18 +64,18 @@ class Queue {
     }
     // Arrivals beyond the bound are turned away.
     const std::uint32_t left = waiting - admitted;
-    out.waiting.assign(queue_.most_waiting + 1, 0);
+    out.waiting.assign(queue_.max_waiting + 1, 0);
     double probability = std::exp(-arrivals);
     double below = 0;
     double mean_below = 0;
-    for (std::uint32_t k = 0; left + k < queue_.most_waiting; ++k) {
+    for (std::uint32_t k = 0; left + k < queue_.max_waiting; ++k) {
       out.waiting[left + k] = probability;
       below += probability;
       mean_below += k * probability;
       probability *= arrivals / (k + 1);
     }
-    out.waiting[queue_.most_waiting] = std::max(0.0, 1 - below);
-    out.lost = std::max(0.0, arrivals - mean_below - (queue_.most_waiting - left) * (1 - below));
+    out.waiting[queue_.max_waiting] = std::max(0.0, 1 - below);
+    out.lost = std::max(0.0, arrivals - mean_below - (queue_.max_waiting - left) * (1 - below));
     return out;
   }
 
@@ -111,7 +111,7 @@ Values values_of(const BatchQueue& queue, const Queue& model, const GammaByState
   Eigen::MatrixXd system = Eigen::MatrixXd::Zero(n, n);
   Eigen::VectorXd cost(n);
   for (std::uint32_t decoding = 0; decoding <= queue.batch; ++decoding) {
-    for (std::uint32_t waiting = 0; waiting <= queue.most_waiting; ++waiting) {
+    for (std::uint32_t waiting = 0; waiting <= queue.max_waiting; ++waiting) {
       const auto row = static_cast<Eigen::Index>(model.index(decoding, waiting));
       const Step step = model.step(decoding, waiting, gamma[decoding][waiting]);
       system(row, row) += 1;
@@ -132,7 +132,7 @@ Values values_of(const BatchQueue& queue, const Queue& model, const GammaByState
 }  // namespace
 
 GammaByState constant_gamma(const BatchQueue& queue, std::uint32_t gamma) {
-  return GammaByState(queue.batch + 1, std::vector<std::uint32_t>(queue.most_waiting + 1, gamma));
+  return GammaByState(queue.batch + 1, std::vector<std::uint32_t>(queue.max_waiting + 1, gamma));
 }
 
 QueueSolution evaluate(const BatchQueue& queue, const GammaByState& gamma) {
@@ -144,7 +144,7 @@ QueueSolution evaluate(const BatchQueue& queue, const GammaByState& gamma) {
   Eigen::VectorXd cost(n);
   Eigen::VectorXd lost(n);
   for (std::uint32_t decoding = 0; decoding <= queue.batch; ++decoding) {
-    for (std::uint32_t waiting = 0; waiting <= queue.most_waiting; ++waiting) {
+    for (std::uint32_t waiting = 0; waiting <= queue.max_waiting; ++waiting) {
       const auto at = static_cast<Eigen::Index>(model.index(decoding, waiting));
       const Step step = model.step(decoding, waiting, gamma[decoding][waiting]);
       for (std::uint32_t i = 0; i < step.decoding.size(); ++i) {
@@ -180,7 +180,7 @@ QueueSolution least_latency(const BatchQueue& queue) {
     const Values values = values_of(queue, model, gamma);
     changed = false;
     for (std::uint32_t decoding = 1; decoding <= queue.batch; ++decoding) {
-      for (std::uint32_t waiting = 0; waiting <= queue.most_waiting; ++waiting) {
+      for (std::uint32_t waiting = 0; waiting <= queue.max_waiting; ++waiting) {
         const auto worth = [&](std::uint32_t choice) {
           const Step step = model.step(decoding, waiting, choice);
           double sum = step.cost - values.gain * step.ms;

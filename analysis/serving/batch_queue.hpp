@@ -20,10 +20,10 @@ struct BatchQueue {
   std::uint32_t max_gamma = 0;
   std::vector<double> survival{};  ///< P[the first j drafted tokens are accepted], j = 1..; 0 beyond
   StepTime time{};
-  std::uint32_t most_waiting = 100;  ///< more are turned away: a bound of the computation, see `turned_away`
+  std::uint32_t max_waiting = 100;  ///< more are turned away: a bound of the computation, see `turned_away`
 };
 
-/// gamma[decoding][waiting], with 0 <= decoding <= batch and 0 <= waiting <= most_waiting.
+/// gamma[decoding][waiting], with 0 <= decoding <= batch and 0 <= waiting <= max_waiting.
 using GammaByState = std::vector<std::vector<std::uint32_t>>;
 
 struct QueueSolution {
@@ -31,7 +31,7 @@ struct QueueSolution {
   double in_system = 0;    ///< mean number of requests, over time
   double latency_ms = 0;   ///< in_system over the rate of those admitted (Little 1961)
   double utilisation = 0;  ///< share of time in steps
-  double turned_away = 0;  ///< share of arrivals beyond `most_waiting`: the error of the bound
+  double turned_away = 0;  ///< share of arrivals beyond `max_waiting`: the error of the bound
 };
 
 /// The mean of a given table, by the stationary law of the states before steps.

@@ -167,14 +167,14 @@ std::vector<Estimate> estimates(const std::vector<Tally>& batches, const CostRat
   const double time = 1 + cost.c * real(total.draft_runs) / real(total.rounds);  // of a round
   // A target run over a round evaluates drafted + 1 positions, each a plain step's worth of operations.
   const double work = 1 + (1 + cost.c_hat) * drafted_a_round;
-  const double longest = std::max(limits.most_drafted.value_or(std::ceil(drafted_a_round)),
+  const double longest = std::max(limits.max_drafted.value_or(std::ceil(drafted_a_round)),
                                   static_cast<double>(total.accepted_lengths.size()) - 1);
   // Where sequences have equally many tokens, one that accepts nothing has as many rounds.
   const double most_rounds = largest_of(batches, limits.equal == EqualLength::tokens ? emitted : rounds);
-  const double most_drafted = largest_of(batches, drafted);
+  const double max_drafted = largest_of(batches, drafted);
   all.push_back({"alpha_examined", share(
                                        batches, accepted, [](const Tally& t) { return real(t.examined); },
-                                       {most_rounds, most_drafted}, confidence, independence)});
+                                       {most_rounds, max_drafted}, confidence, independence)});
 
   const std::uint64_t commonest =
       *std::max_element(total.accepted_lengths.begin(), total.accepted_lengths.end());
@@ -197,10 +197,10 @@ std::vector<Estimate> estimates(const std::vector<Tally>& batches, const CostRat
                                       independence)});
   };
   const double rounds_seen = largest_of(batches, rounds);
-  const double most_emitted =
+  const double max_emitted =
       limits.equal == EqualLength::tokens ? largest_of(batches, emitted) : (1 + longest) * rounds_seen;
   add("alpha_drafted", accepted, drafted, {0, 1},
-      {std::max(most_drafted, drafted_a_round * most_rounds), most_drafted});
+      {std::max(max_drafted, drafted_a_round * most_rounds), max_drafted});
   add("tokens_per_target_step", emitted, rounds, {1, 1 + longest}, {most_rounds, rounds_seen});
   // Around the overall mean, so that batches of unequal length weigh as they should.
   const double mean = real(total.emitted) / real(total.rounds);
@@ -214,8 +214,8 @@ std::vector<Estimate> estimates(const std::vector<Tally>& batches, const CostRat
   add("speedup", emitted, times, {1 / time, (1 + longest) / time},
       {std::max(time_seen, time * most_rounds), time_seen});
   add("operations", [&](const Tally& t) { return real(t.rounds) + (1 + cost.c_hat) * real(t.drafted); },
-      emitted, {work / (1 + longest), work}, {most_emitted, most_rounds});
-  add("memory_accesses", rounds, emitted, {1 / (1 + longest), 1}, {most_emitted, most_rounds});
+      emitted, {work / (1 + longest), work}, {max_emitted, most_rounds});
+  add("memory_accesses", rounds, emitted, {1 / (1 + longest), 1}, {max_emitted, most_rounds});
   return all;
 }
 

@@ -43,7 +43,7 @@ enum class EqualLength { rounds, tokens };
 struct RunLimits {
   EqualLength equal = EqualLength::rounds;
   /// Drafted tokens in a round; without it as many as rounds have on average, or as were accepted.
-  std::optional<double> most_drafted = {};
+  std::optional<double> max_drafted = {};
 };
 
 struct Estimate {

@@ -16,7 +16,7 @@ std::vector<std::size_t> ascending_order(std::span<const double> values) {
   return order;
 }
 
-constexpr std::size_t most_exact_values = 10000;
+constexpr std::size_t max_exact_values = 10000;
 
 /// A square matrix times 10^exponent: powers of it would leave the range of double.
 struct ScaledMatrix {
@@ -98,7 +98,7 @@ double upper_tail(std::size_t n, double distance) {
   if (distance <= 0.5 / count) return 1;
   if (distance >= 1) return 0;
   const double root = std::sqrt(count);
-  if (n > most_exact_values) {
+  if (n > max_exact_values) {
     const double x = root * distance;
     return kolmogorov_tail(x + 1 / (6 * root) + (x - 1) / (4 * count));
   }

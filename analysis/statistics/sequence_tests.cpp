@@ -247,8 +247,8 @@ int joint_degrees(const SequenceDistribution<double>& distribution, std::uint64_
   return planned_fit_test(cells, cells, samples, minimum).degrees;
 }
 
-double most_joint_degrees(const SequenceTests& two_samples, std::uint64_t samples_each, double sequences,
-                          double minimum) {
+double max_joint_degrees(const SequenceTests& two_samples, std::uint64_t samples_each, double sequences,
+                         double minimum) {
   constexpr double sure = 0.999;
   const double rare_share = binomial_interval(two_samples.rare, two_samples.joint.samples, sure)->high;
   // A cell expects `minimum` in either sample.

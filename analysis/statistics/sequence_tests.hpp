@@ -80,8 +80,8 @@ int joint_degrees(const SequenceDistribution<double>& distribution, std::uint64_
 /// The most degrees of freedom that the joint test of two samples can have with `samples_each`, after one
 /// whose cells are known: what was too rare for a cell there may be spread over sequences that just have one.
 /// At most `sequences` there are.
-double most_joint_degrees(const SequenceTests& two_samples, std::uint64_t samples_each, double sequences,
-                          double minimum = minimum_expectation_for_power);
+double max_joint_degrees(const SequenceTests& two_samples, std::uint64_t samples_each, double sequences,
+                         double minimum = minimum_expectation_for_power);
 
 /// What the joint test of two samples faces when they come from these distributions, `samples_each` of
 /// either.

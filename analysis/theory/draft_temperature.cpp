@@ -11,7 +11,7 @@ namespace speclab {
 namespace {
 
 constexpr std::size_t grid_points = 61;
-constexpr std::size_t most_peaks = 3;
+constexpr std::size_t max_peaks = 3;
 /// Values closer than this are equal but for rounding.
 constexpr double equal_to_rounding = 1e-12;
 constexpr double narrow = 1e-4;  // of the logarithm
@@ -51,7 +51,7 @@ DraftTemperature best_draft_temperature(const std::function<double(double)>& acc
   DraftTemperature best{0, acceptance(0), false};
   std::vector<Point> grid;
   const double least = std::log(least_draft_temperature);
-  const double step = (std::log(most_draft_temperature) - least) / (grid_points - 1);
+  const double step = (std::log(max_draft_temperature) - least) / (grid_points - 1);
   for (std::size_t i = 0; i < grid_points; ++i) {
     const double log_temperature = least + step * static_cast<double>(i);
     grid.push_back({log_temperature, acceptance(std::exp(log_temperature))});
@@ -64,7 +64,7 @@ DraftTemperature best_draft_temperature(const std::function<double(double)>& acc
   }
   std::stable_sort(peaks.begin(), peaks.end(),
                    [&](std::size_t a, std::size_t b) { return grid[a].acceptance > grid[b].acceptance; });
-  peaks.resize(std::min(peaks.size(), most_peaks));
+  peaks.resize(std::min(peaks.size(), max_peaks));
   for (const std::size_t peak : peaks) {
     const Point found = golden_section(acceptance, grid[peak == 0 ? 0 : peak - 1].log_temperature,
                                        grid[std::min(peak + 1, grid_points - 1)].log_temperature, grid[peak]);

@@ -8,7 +8,7 @@ namespace speclab {
 
 /// Temperatures among which it is looked for, besides 0, the argmax.
 inline constexpr double least_draft_temperature = 0.02;
-inline constexpr double most_draft_temperature = 20;
+inline constexpr double max_draft_temperature = 20;
 
 struct DraftTemperature {
   double temperature = 0;  ///< 0: the argmax

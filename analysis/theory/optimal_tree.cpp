@@ -142,15 +142,15 @@ TreeChoice best_tree_size(std::int32_t max_nodes, std::int32_t max_depth,
                           const std::function<double(std::int32_t nodes)>& verify_cost) {
   assert(max_nodes >= 0 && max_depth >= 0 && draft_cost >= 0);
   assert_ranks(rank_acceptance);
-  const std::int32_t most_levels = std::min(max_nodes, max_depth);
-  const Programme programme(max_nodes, most_levels, rank_acceptance);
+  const std::int32_t max_levels = std::min(max_nodes, max_depth);
+  const Programme programme(max_nodes, max_levels, rank_acceptance);
   std::vector<double> verify(index_of(max_nodes) + 1);
   for (std::int32_t nodes = 0; nodes <= max_nodes; ++nodes) verify[index_of(nodes)] = verify_cost(nodes);
 
   TreeChoice best;
   std::int32_t best_nodes = 0;
   std::int32_t best_levels = 0;
-  for (std::int32_t levels = 0; levels <= most_levels; ++levels) {
+  for (std::int32_t levels = 0; levels <= max_levels; ++levels) {
     for (std::int32_t nodes = 0; nodes <= max_nodes; ++nodes) {
       const double tokens = 1 + programme.accepted(nodes, levels);
       const double speedup = tokens / (levels * draft_cost + verify[index_of(nodes)]);

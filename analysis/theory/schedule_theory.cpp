@@ -141,14 +141,14 @@ std::optional<double> dsi_speedup(double alpha, double c, int lookahead) {
 std::optional<double> dsi_speedup(double alpha, double c, int lookahead, int servers) {
   assert(alpha >= 0 && alpha <= 1 && c > 0 && c <= 1 && lookahead >= 1 && servers >= 1);
   constexpr double negligible = 1e-18;
-  constexpr std::size_t most_runs = 100'000'000;
+  constexpr std::size_t max_runs = 100'000'000;
   if (alpha == 1) return std::nullopt;
   const auto places = static_cast<std::size_t>(servers);
   std::vector<double> starts(places);  // of the last runs, by run modulo servers
   double start = 0;
   double drafts = 0;
   double time = 1;
-  for (std::size_t run = 1; run < most_runs; ++run) {
+  for (std::size_t run = 1; run < max_runs; ++run) {
     const double beyond = std::pow(alpha, drafts + 1);
     if (beyond < negligible) return 1 / ((1 - alpha) * time);
     const double wanted = (drafts + lookahead) * c;

@@ -17,7 +17,7 @@ namespace speclab {
 
 /// Proposals before the residual is drawn by a pass over the vocabulary instead. A pass reads `vocab`
 /// probabilities; the bound keeps the proposals' cost within the same order.
-SPECLAB_HD inline std::uint32_t most_proposals(std::int32_t vocab) {
+SPECLAB_HD inline std::uint32_t max_proposals(std::int32_t vocab) {
   const std::int32_t fitting = vocab / 16;
   return static_cast<std::uint32_t>(fitting < 16 ? 16 : fitting > 4096 ? 4096 : fitting);
 }

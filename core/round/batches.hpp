@@ -42,7 +42,7 @@ struct BatchCut {
 };
 
 /// Rounds of one piece, at most.
-inline constexpr std::uint64_t most_piece_rounds = 1U << 20U;
+inline constexpr std::uint64_t max_piece_rounds = 1U << 20U;
 
 /// Rounds begin..end-1 of one batch; none when begin >= end.
 struct Piece {
@@ -56,14 +56,14 @@ struct Piece {
 /// The first piece of every batch comes before the second of any, so that a run that is stopped has something
 /// of each.
 SPECLAB_HD inline std::uint64_t piece_count(const BatchCut& cut) {
-  return (cut.size(0) + most_piece_rounds - 1) / most_piece_rounds * cut.count();
+  return (cut.size(0) + max_piece_rounds - 1) / max_piece_rounds * cut.count();
 }
 
 SPECLAB_HD inline Piece piece_at(const BatchCut& cut, std::uint64_t index) {
   const std::uint32_t batches = cut.count();
   const auto batch = static_cast<std::uint32_t>(index % batches);
-  const std::uint64_t begin = cut.begin(batch) + index / batches * most_piece_rounds;
-  const std::uint64_t full = begin + most_piece_rounds;
+  const std::uint64_t begin = cut.begin(batch) + index / batches * max_piece_rounds;
+  const std::uint64_t full = begin + max_piece_rounds;
   const std::uint64_t end = cut.end(batch);
   return {batch, begin, full < end ? full : end};
 }

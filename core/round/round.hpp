@@ -25,8 +25,8 @@ concept LanguageModel = requires(const M& model, std::span<const Token> context,
 
 /// Runs of the models below the draft, where a draft is itself decoded speculatively: inner_runs[0] of the
 /// model that drafts for the draft, inner_runs[1] of the one below it, and so on.
-inline constexpr std::size_t most_inner_levels = 3;
-using InnerRuns = std::array<std::int32_t, most_inner_levels>;
+inline constexpr std::size_t max_inner_levels = 3;
+using InnerRuns = std::array<std::int32_t, max_inner_levels>;
 
 /// What one round did.
 struct Round {

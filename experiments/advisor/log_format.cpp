@@ -98,8 +98,8 @@ void add_rounded(ModelLog& log, const std::string& where, double mean_emitted, d
     high = std::max(low, static_cast<std::uint64_t>(std::min(sum / shortest, 4e15)));
   }
   // Full rounds are the rule: of equally good numbers the smallest, which leaves least of them short.
-  constexpr std::uint64_t most_tried = 10000;
-  high = std::min(high, low + most_tried);
+  constexpr std::uint64_t max_tried = 10000;
+  high = std::min(high, low + max_tried);
   std::vector<std::uint64_t> best;
   std::uint64_t best_rounds = low;
   double least_misfit = std::numeric_limits<double>::infinity();

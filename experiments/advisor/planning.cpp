@@ -132,7 +132,7 @@ BestGamma best_gamma(const SpeedupCurve& curve, const GammaChoice& choice) {
 
 /// Batches to plan for: those that fit into memory, at most --max-batch, and the one that was asked about
 /// where it fits. 0: none fits.
-int most_planned_batch(const DrafterPlan& plan, const PlanSettings& settings) {
+int max_planned_batch(const DrafterPlan& plan, const PlanSettings& settings) {
   double most = std::max<double>(settings.max_batch, settings.at.batch);
   if (plan.device && plan.device->memory.largest_batch)
     most = std::min(most, std::max(*plan.device->memory.largest_batch, 0.0));
@@ -214,15 +214,15 @@ DrafterPlan make_plan(const Drafter& drafter, const PlanSettings& settings) {
     plan.fits = memory->fits;
     if (!memory->fits) plan.fits_reason = memory->reason;
   }
-  const int most_batch = constant(costs) ? 0 : most_planned_batch(plan, settings);
+  const int max_batch = constant(costs) ? 0 : max_planned_batch(plan, settings);
   const auto limit_of = [&](const SpeedupCurve& used, int gamma) -> std::optional<int> {
-    if (most_batch == 0 || gamma == 0) return std::nullopt;
-    return batch_limit(used.tokens[at(gamma)], gamma, costs, settings.at.context, most_batch);
+    if (max_batch == 0 || gamma == 0) return std::nullopt;
+    return batch_limit(used.tokens[at(gamma)], gamma, costs, settings.at.context, max_batch);
   };
-  if (most_batch > 0) {
+  if (max_batch > 0) {
     const auto considered = std::min(curve.tokens.size(), std::max(at(choice.gamma), longest_in_batches) + 1);
     plan.batches =
-        gamma_by_batch(std::span(curve.tokens.data(), considered), costs, settings.at.context, most_batch);
+        gamma_by_batch(std::span(curve.tokens.data(), considered), costs, settings.at.context, max_batch);
   }
 
   plan.drafter = drafter.name;

@@ -35,9 +35,9 @@ SPECLAB_RESULT(RecordingPlan, "recording plan", file, fits, fits_reason, format,
 
 namespace {
 
-constexpr std::size_t most_listed_sequences = 1000;
+constexpr std::size_t max_listed_sequences = 1000;
 /// Rules whose work grows with the square of gamma, and policies, look no further.
-constexpr std::size_t most_of_square = 32;
+constexpr std::size_t max_of_square = 32;
 /// "heuristic" of Hugging Face's assisted generation.
 constexpr std::int32_t heuristic_start = 5;
 constexpr std::int32_t heuristic_cap = 20;
@@ -67,7 +67,7 @@ RecordedCurve curve_of(const Recording& recording, const RecordingRule& rule, co
   RecordedCurve curve;
   curve.units = interval_units(recording.sequences);
   auto most = static_cast<std::size_t>(settings.max_gamma);
-  if (*rule.rounds != RecordedRule::token) most = std::min(most, most_of_square);
+  if (*rule.rounds != RecordedRule::token) most = std::min(most, max_of_square);
   if (recording.by_depth()) most = std::min(most, recording.draft.size());
   curve.rounds = expected_rounds(recording, curve.units.stretches, most, *rule.rounds);
   curve.tokens.push_back(1);
@@ -126,7 +126,7 @@ StatePolicy heuristic_policy(std::int32_t cap) {
 std::vector<RecordedPolicy> policy_rows(const Recording& recording, const RecordedCurve& curve,
                                         RecordedRule rule, double c) {
   const std::size_t tokens = recording.size();
-  std::size_t most = std::min(curve.rounds.size(), most_of_square);
+  std::size_t most = std::min(curve.rounds.size(), max_of_square);
   PolicyWork heuristic;
   double least = 0;
   for_each_index(2, [&](std::size_t which) {
@@ -197,7 +197,7 @@ void add_parts(RecordingPlan& plan, const Recording& recording,
                             efficiency(task.sequences)});
     }
   }
-  if (recording.sequences.size() > most_listed_sequences) return;
+  if (recording.sequences.size() > max_listed_sequences) return;
   const std::vector<double> keep =
       recording.rows.empty() ? keep_probabilities(recording) : recording.rows.overlap;
   for (const RecordedSequence& one : recording.sequences) {

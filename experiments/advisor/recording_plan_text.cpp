@@ -16,7 +16,7 @@ namespace speclab {
 
 namespace {
 
-constexpr std::size_t most_tasks = 30;
+constexpr std::size_t max_tasks = 30;
 
 /// The best gamma by whole rounds, where the ends of short sequences cost much.
 std::string end_effect(const RecordingPlan& plan) {
@@ -131,7 +131,7 @@ Table policy_table(const RecordingPlan& plan) {
 Table task_table(const RecordingPlan& plan) {
   Table table{"tasks", "By task", {"task", "sequences", "tokens", "α", "tokens per target step"}, {}, ""};
   for (const RecordedTask& row : plan.tasks) {
-    if (table.rows.size() == most_tasks) break;
+    if (table.rows.size() == max_tasks) break;
     table.rows.push_back({text_cell(row.task),
                           plain_count(row.sequences),
                           plain_count(row.tokens),

@@ -27,8 +27,8 @@ namespace speclab {
 
 namespace {
 
-constexpr double most_texts = 4e6;
-constexpr double most_bytes = 8e9;
+constexpr double max_texts = 4e6;
+constexpr double max_bytes = 8e9;
 
 /// Sequences of tokens, one after the other.
 struct Text {
@@ -160,11 +160,11 @@ SamplingSource drawn_source(const Model& target, const Model& draft, SimulationS
   const std::size_t contexts = size.sequences * size.tokens;
   // Both models' rows, and those of the draft as it samples.
   const double bytes = 3.0 * sizeof(double) * static_cast<double>(contexts) * static_cast<double>(vocab);
-  if (bytes > most_bytes) {
+  if (bytes > max_bytes) {
     throw UsageError(
         fmt::format("{} sequences of {} tokens over {} ids: rows of {:.3g} GB; at most {:g}: give "
                     "fewer --sequences or --tokens",
-                    size.sequences, size.tokens, vocab, bytes / 1e9, most_bytes / 1e9));
+                    size.sequences, size.tokens, vocab, bytes / 1e9, max_bytes / 1e9));
   }
   simulation.trials = size.sequences;
   SamplingSource source;
@@ -278,7 +278,7 @@ SamplingSource sampling_source(const Model& target, const Model& draft, const Si
   const std::optional<int> second = draft.memory();
   if (first && second) {
     const double most =
-        std::min<double>(most_direct_states, most_texts / text_rounds_cost(1, target.vocab(), gamma));
+        std::min<double>(max_direct_states, max_texts / text_rounds_cost(1, target.vocab(), gamma));
     if (auto contexts = contexts_of(target, draft, static_cast<std::size_t>(std::max(*first, *second)),
                                     simulation.prompts, most)) {
       return exact_source(*std::move(contexts));
@@ -315,9 +315,9 @@ SamplingSource sampling_source_of_recording(const std::string& file, const std::
   if (const std::optional<RowFile> whole = read_row_file(file, draft)) {
     const double bytes = 4.0 * sizeof(double) * static_cast<double>(whole->tokens.size()) *
                          static_cast<double>(whole->target.vocab);
-    if (bytes > most_bytes) {
+    if (bytes > max_bytes) {
       throw UsageError(fmt::format("{}: its rows take {:.3g} GB in memory; at most {:g}: give a part of it",
-                                   file, bytes / 1e9, most_bytes / 1e9));
+                                   file, bytes / 1e9, max_bytes / 1e9));
     }
     rows.vocab = whole->target.vocab;
     rows.target = probabilities_of(whole->target);

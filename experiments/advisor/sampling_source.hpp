@@ -49,7 +49,7 @@ struct TextSize {
   std::size_t tokens = 32;  ///< of each
 };
 
-/// `simulation` has prompts and seed. Exact for pairs of at most most_direct_states contexts whose rounds of
+/// `simulation` has prompts and seed. Exact for pairs of at most max_direct_states contexts whose rounds of
 /// `gamma` tokens have at most 4e6 texts; else texts are drawn. Throws UsageError for more rows than memory.
 SamplingSource sampling_source(const Model& target, const Model& draft, const SimulationSize& simulation,
                                const TextSize& size, int gamma);

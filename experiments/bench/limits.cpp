@@ -68,7 +68,7 @@ std::vector<std::size_t> sorted(std::vector<std::size_t> sizes) {
 }  // namespace
 
 ReadMemory::ReadMemory(const std::vector<std::size_t>& sizes) : positions_(sizes.size()) {
-  assert(sizes.size() <= most_sizes);
+  assert(sizes.size() <= max_sizes);
   if (sizes.empty()) return;
   lines_.resize(*std::max_element(sizes.begin(), sizes.end()) / sizeof(Line));
   for (std::size_t size = 0; size < sizes.size(); ++size) {
@@ -104,9 +104,9 @@ std::uint32_t ReadMemory::read_in_flight(std::size_t size, std::uint64_t reads) 
 }
 
 std::uint64_t ReadMemory::read_in_order(std::size_t bytes) const {
-  std::array<std::uint64_t, most_sizes> sums{};
+  std::array<std::uint64_t, max_sizes> sums{};
   for (std::size_t line = 0; line < std::min(bytes / sizeof(Line), lines_.size()); ++line) {
-    for (std::size_t word = 0; word < most_sizes; ++word) sums[word] += lines_[line].next[word];
+    for (std::size_t word = 0; word < max_sizes; ++word) sums[word] += lines_[line].next[word];
   }
   return std::accumulate(sums.begin(), sums.end(), std::uint64_t{0});
 }

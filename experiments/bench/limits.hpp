@@ -18,8 +18,8 @@ namespace speclab {
 /// that is a single cycle.
 class ReadMemory {
  public:
-  /// Up to most_sizes sizes in bytes, each at least least_size; they are rounded down to cache lines.
-  static constexpr std::size_t most_sizes = 16;
+  /// Up to max_sizes sizes in bytes, each at least least_size; they are rounded down to cache lines.
+  static constexpr std::size_t max_sizes = 16;
   static constexpr std::size_t least_size = 4096;
   explicit ReadMemory(const std::vector<std::size_t>& sizes);
 
@@ -39,7 +39,7 @@ class ReadMemory {
  private:
   /// By size: the number of the line that follows this one in that size's chain.
   struct alignas(64) Line {
-    std::array<std::uint32_t, most_sizes> next;
+    std::array<std::uint32_t, max_sizes> next;
   };
 
   BigTable<Line> lines_;
@@ -49,7 +49,7 @@ class ReadMemory {
 
 class LimitJobs {
  public:
-  /// Random reads are measured on memory of each of these sizes in bytes, at most ReadMemory::most_sizes.
+  /// Random reads are measured on memory of each of these sizes in bytes, at most ReadMemory::max_sizes.
   /// `brief`: times too short to mean much.
   LimitJobs(const std::vector<std::size_t>& sizes, bool brief);
 

@@ -16,14 +16,14 @@ namespace {
 
 int bench_recordings_main(const Values& values) {
   const ThreadLimit limit(thread_option(values));
-  constexpr std::int64_t most_tokens = 100'000'000;
-  constexpr std::int64_t most_rows = 1'000'000;
-  constexpr int most_repetitions = 1000;
+  constexpr std::int64_t max_tokens = 100'000'000;
+  constexpr std::int64_t max_rows = 1'000'000;
+  constexpr int max_repetitions = 1000;
   RecordingSuiteOptions options;
-  options.tokens = static_cast<std::size_t>(ranged_option<std::int64_t>(values, "tokens", 1, most_tokens));
-  options.rows = static_cast<std::size_t>(ranged_option<std::int64_t>(values, "rows", 1, most_rows));
-  options.vocab = static_cast<std::size_t>(ranged_option<std::int64_t>(values, "vocab", 2, most_rows));
-  options.repetitions = ranged_option(values, "repetitions", 1, most_repetitions);
+  options.tokens = static_cast<std::size_t>(ranged_option<std::int64_t>(values, "tokens", 1, max_tokens));
+  options.rows = static_cast<std::size_t>(ranged_option<std::int64_t>(values, "rows", 1, max_rows));
+  options.vocab = static_cast<std::size_t>(ranged_option<std::int64_t>(values, "vocab", 2, max_rows));
+  options.repetitions = ranged_option(values, "repetitions", 1, max_repetitions);
   print(run_recording_suite(options), described<RecordingReport>(), values.has("json"),
         recording_report_text);
   return exit_ok;

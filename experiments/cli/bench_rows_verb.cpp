@@ -15,8 +15,8 @@ namespace {
 
 int bench_rows_main(const Values& values) {
   constexpr std::int64_t largest_vocab = 1 << 20;
-  constexpr std::int64_t most_rows = 1024;
-  constexpr int most_repetitions = 1000;
+  constexpr std::int64_t max_rows = 1024;
+  constexpr int max_repetitions = 1000;
   RowSuiteOptions options;
   if (values.has("vocab")) {
     options.vocabs = values["vocab"].as<std::vector<std::int64_t>>();
@@ -25,8 +25,8 @@ int bench_rows_main(const Values& values) {
       throw UsageError(fmt::format("--vocab {}: expected 2 to {}", vocab, largest_vocab));
     }
   }
-  options.rows = static_cast<std::size_t>(ranged_option<std::int64_t>(values, "rows", 1, most_rows));
-  options.repetitions = ranged_option(values, "repetitions", 1, most_repetitions);
+  options.rows = static_cast<std::size_t>(ranged_option<std::int64_t>(values, "rows", 1, max_rows));
+  options.repetitions = ranged_option(values, "repetitions", 1, max_repetitions);
   print(run_row_suite(options), described<RowReport>(), values.has("json"), row_report_text);
   return exit_ok;
 }

@@ -19,9 +19,9 @@ namespace {
 int bench_rules_main(const Values& values) {
   constexpr int largest_vocab = 1 << 20;
   constexpr int largest_gamma = 16;
-  constexpr int most_drafts = 8;
-  constexpr int most_instances = 1000000;
-  constexpr int most_repetitions = 1000;
+  constexpr int max_drafts = 8;
+  constexpr int max_instances = 1000000;
+  constexpr int max_repetitions = 1000;
   RuleSuiteOptions options;
   if (values.has("vocab")) {
     options.vocabs = values["vocab"].as<std::vector<std::int32_t>>();
@@ -33,9 +33,9 @@ int bench_rules_main(const Values& values) {
     }
   }
   options.gamma = ranged_option(values, "gamma", 1, largest_gamma);
-  options.drafts = ranged_option(values, "drafts", 1, most_drafts);
-  options.repetitions = ranged_option(values, "repetitions", 1, most_repetitions);
-  const int instances = ranged_option(values, "instances", 1, most_instances);
+  options.drafts = ranged_option(values, "drafts", 1, max_drafts);
+  options.repetitions = ranged_option(values, "repetitions", 1, max_repetitions);
+  const int instances = ranged_option(values, "instances", 1, max_instances);
   const ThreadLimit limit(thread_option(values));
   TerminalWatch watch("proofs", values.has("json"));
   const Control control = watch.control(survey_tasks().size() * static_cast<std::size_t>(instances));

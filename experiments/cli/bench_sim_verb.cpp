@@ -20,14 +20,14 @@ namespace {
 namespace po = boost::program_options;
 
 SimSuiteOptions suite_options(const Values& values) {
-  constexpr int most_repetitions = 1000;
-  constexpr int most_threads = 64;  // the simulation's sequences
+  constexpr int max_repetitions = 1000;
+  constexpr int max_threads = 64;  // the simulation's sequences
   SimSuiteOptions options;
   options.brief = values.has("quick");
   if (options.brief) options.size = SuiteSize::brief();
   options.longer = values.has("long");
-  options.repetitions = ranged_option(values, "repetitions", 1, most_repetitions);
-  options.threads = ranged_option(values, "threads", 1, most_threads);
+  options.repetitions = ranged_option(values, "repetitions", 1, max_repetitions);
+  options.threads = ranged_option(values, "threads", 1, max_threads);
   options.only = values.text("only");
   options.python = python_option(values);
   options.command =

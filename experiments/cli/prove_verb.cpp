@@ -143,8 +143,8 @@ int prove_every(const Values& values) {
          {"config", "recording", "rule", "verifier", "target", "draft", "gamma", "drafts", "lenience",
           "residual", "param", "set", "max-branches"},
          "--all");
-  constexpr int most_instances = 1000000;
-  const int instances = values.has("instances") ? ranged_option(values, "instances", 1, most_instances) : 200;
+  constexpr int max_instances = 1000000;
+  const int instances = values.has("instances") ? ranged_option(values, "instances", 1, max_instances) : 200;
   const std::int64_t seed = values.has("seed") ? values["seed"].as<std::int64_t>() : 1;
   if (seed < 0) throw UsageError(fmt::format("--seed {}: expected 0 or more", seed));
   const ThreadLimit limit(thread_option(values));

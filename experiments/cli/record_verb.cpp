@@ -29,10 +29,9 @@ int record_main(const Values& values) {
     order.sequences = static_cast<std::uint32_t>(ranged_option<std::int64_t>(values, "sequences", 1, most));
   if (values.has("tokens"))
     order.tokens = static_cast<std::size_t>(ranged_option<std::int64_t>(values, "tokens", 1, most));
-  constexpr std::int64_t most_of_a_row = 1024;
+  constexpr std::int64_t max_of_a_row = 1024;
   if (values.has("top-k"))
-    order.top_rows =
-        static_cast<std::int32_t>(ranged_option<std::int64_t>(values, "top-k", 1, most_of_a_row));
+    order.top_rows = static_cast<std::int32_t>(ranged_option<std::int64_t>(values, "top-k", 1, max_of_a_row));
   std::optional<TerminalWatch> watch(std::in_place, "record", false);
   const RecordedTokens recorded = in_file(file, [&] {
     return record_config(config, order, [&](std::uint64_t steps) { return watch->control(steps); });

@@ -31,7 +31,7 @@ namespace {
 constexpr std::size_t rows_on_terminal = 40;
 
 /// Of an interrupted run: more of them take longer to write than an interrupted program has.
-constexpr std::size_t most_partial_cells = 4096;
+constexpr std::size_t max_partial_cells = 4096;
 
 void print_section(const Section& section) {
   for (std::size_t i = 0; i < section.tables.size(); ++i) {
@@ -86,13 +86,13 @@ void write_and_print(const RunResult& run, const RunOutput& output) {
   if (run.result.partial) {
     std::size_t cells = 0;
     with_cells(run, [&](const CellSource& all) { cells = all.size(); });
-    if (cells > most_partial_cells) {
+    if (cells > max_partial_cells) {
       const auto finished = std::count_if(run.result.cells.begin(), run.result.cells.end(),
                                           [](const auto& cell) { return !cell.partial; });
       fmt::print(
           stderr,
           "interrupted{}. Partial results of more than {} cells are not written; the same command {}\n",
-          run.all ? "" : fmt::format(": {} of {} cells are finished", finished, cells), most_partial_cells,
+          run.all ? "" : fmt::format(": {} of {} cells are finished", finished, cells), max_partial_cells,
           run.all ? "begins anew" : "goes on");
       return;
     }

@@ -37,18 +37,18 @@ SPECLAB_RESULT(ShardStatus, "status", shards, complete, look, states);
 namespace {
 
 std::string status_text(const ShardStatus& status) {
-  constexpr std::size_t most_rows = 40;
+  constexpr std::size_t max_rows = 40;
   Table table{"status", "Shards that are not complete", {"shard", "cells", "finished", "left", "error"}, {}};
   std::size_t waiting = 0;
   for (const StatusRow& row : status.states) {
-    if (row.complete || ++waiting > most_rows) continue;
+    if (row.complete || ++waiting > max_rows) continue;
     table.rows.push_back({{fmt::format("{}/{}", row.shard, status.shards)},
                           {fmt::format("{}", row.cells)},
                           {fmt::format("{}", row.finished)},
                           {row.seconds_left ? fmt::format("{:.0f} s", *row.seconds_left) : ""},
                           {row.error.value_or("")}});
   }
-  if (waiting > most_rows) table.note = fmt::format("The first {} of {}.", most_rows, waiting);
+  if (waiting > max_rows) table.note = fmt::format("The first {} of {}.", max_rows, waiting);
   const std::string head =
       fmt::format("{} of {} shards are complete{}\n", status.complete, status.shards,
                   status.look ? fmt::format(", look {} at wide intervals included", *status.look) : "");

@@ -41,9 +41,9 @@ int submit_main(const Values& values) {
   Submission submission{
       .command = {std::filesystem::read_symlink("/proc/self/exe").string(), "run", file_argument(file)},
       .folder = folder,
-      .shards = ranged_option(values, "shards", 1, most_shards),
+      .shards = ranged_option(values, "shards", 1, max_shards),
       .threads = thread_option(values),
-      .at_once = ranged_option(values, "at-once", 0, most_shards),
+      .at_once = ranged_option(values, "at-once", 0, max_shards),
       .partition = values.text("partition"),
       .time = values.text("time"),
       .memory = values.text("mem")};

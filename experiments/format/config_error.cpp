@@ -41,7 +41,7 @@ std::size_t common_beginning(const std::string& a, const std::string& b) {
 /// on where it ends. The longest common beginning comes first, since the ends of names (sizes, versions) are
 /// what is not remembered.
 std::vector<std::string> near_names(const std::string& word, const std::vector<std::string>& known) {
-  constexpr std::size_t most_named = 5;
+  constexpr std::size_t max_named = 5;
   struct Near {
     std::string name;
     std::size_t edits, beginning;
@@ -64,7 +64,7 @@ std::vector<std::string> near_names(const std::string& word, const std::vector<s
     return a.beginning != b.beginning ? a.beginning > b.beginning : a.edits < b.edits;
   });
   std::vector<std::string> names;
-  for (std::size_t i = 0; i < std::min(near.size(), most_named); ++i) names.push_back(near[i].name);
+  for (std::size_t i = 0; i < std::min(near.size(), max_named); ++i) names.push_back(near[i].name);
   return names;
 }
 

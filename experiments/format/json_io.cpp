@@ -40,7 +40,7 @@ std::string reason(const std::string& what) {
 /// Far beyond what a config needs, and few enough to walk a document recursively: to copy, print or end one.
 constexpr int deepest = 100;
 /// Keys of one object: Json looks through all of them for each, so that 100,000 would take minutes.
-constexpr std::size_t most_keys = 10000;
+constexpr std::size_t max_keys = 10000;
 
 /// Reads without building, and stops where a document is nested too deep. (nlohmann's parser with a callback
 /// would do both at once, but looks through the whole list at the end of each of its objects.)
@@ -63,7 +63,7 @@ class Watcher final : public nlohmann::json_sax<Json> {
   }
   bool key(string_t& name) override {
     if (!open_.back().insert(name).second && !repeated_) repeated_ = name;
-    too_wide_ = open_.back().size() > most_keys;
+    too_wide_ = open_.back().size() > max_keys;
     return !too_wide_;
   }
   bool end_object() override {
@@ -115,7 +115,7 @@ Json parse_json(const std::string& text) {
   Watcher watcher;
   Json::sax_parse(text, &watcher);
   if (watcher.too_deep()) throw ConfigError("/", fmt::format("nested more than {} deep", deepest));
-  if (watcher.too_wide()) throw ConfigError("/", fmt::format("an object has more than {} keys", most_keys));
+  if (watcher.too_wide()) throw ConfigError("/", fmt::format("an object has more than {} keys", max_keys));
   Json document;
   try {
     document = Json::parse(text);

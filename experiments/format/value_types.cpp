@@ -175,12 +175,12 @@ class ChoiceType final : public Type {
 class ListType final : public Type {
  public:
   ListType(TypePtr element, double least, double most, detail::ListAccess access)
-      : element_(std::move(element)), least_(least), most_(most), access_(access) {}
+      : element_(std::move(element)), least_(least), max_(most), access_(access) {}
   void read(const Json& json, const std::string& path, void* value) const override {
     if (!json.is_array()) reject(path, json, "a list");
     const auto size = static_cast<double>(json.size());
-    if (size < least_ || size > most_) {
-      throw ConfigError(path, fmt::format("{} entries; allowed are {} to {}", json.size(), least_, most_));
+    if (size < least_ || size > max_) {
+      throw ConfigError(path, fmt::format("{} entries; allowed are {} to {}", json.size(), least_, max_));
     }
     access_.resize(value, 0);
     access_.resize(value, json.size());
@@ -199,7 +199,7 @@ class ListType final : public Type {
     out["type"] = "array";
     element_->schema(out["items"] = Json::object());
     out["minItems"] = least_;
-    out["maxItems"] = most_;
+    out["maxItems"] = max_;
   }
   void rename(Json& json, const std::string& path, std::vector<RenamedUse>& uses) const override {
     if (!json.is_array()) return;
@@ -216,7 +216,7 @@ class ListType final : public Type {
  private:
   TypePtr element_;
   double least_;
-  double most_;
+  double max_;
   detail::ListAccess access_;
 };
 

@@ -132,7 +132,7 @@ BenchOutcome expected_outcome(const BenchMethod& method, const KernelPoint& poin
 }
 
 BenchOutcome Expectations::at(const BenchMethod& method, const KernelPoint& point) {
-  const std::int32_t ids = std::min(point.vocab, most_expected_ids);
+  const std::int32_t ids = std::min(point.vocab, max_expected_ids);
   const auto [known, added] =
       known_.try_emplace({method.name, point.workload, point.gamma, ids, point.alpha});
   if (added) known->second = expected_outcome(method, point, ids);

@@ -10,7 +10,7 @@
 namespace speclab {
 
 /// Ids of the made-up rows that trees are expected by, at most; requests that are walked.
-inline constexpr std::int32_t most_expected_ids = 4096;
+inline constexpr std::int32_t max_expected_ids = 4096;
 inline constexpr std::int32_t expected_requests = 400;
 
 /// Of trees: means over so many requests of made-up rows with `ids` ids, whose target and draft overlap by

@@ -115,17 +115,16 @@ std::vector<std::string> launch_problems(const simt::Launch& launch) {
   const auto refuse = [&](bool bad, std::string what) {
     if (bad) problems.push_back(fmt::format("{}: {}", launch.kernel, what));
   };
-  refuse(launch.blocks < 1 || launch.blocks > simt::most_blocks,
-         fmt::format("{} blocks; 1 to {} are allowed", launch.blocks, simt::most_blocks));
+  refuse(launch.blocks < 1 || launch.blocks > simt::max_blocks,
+         fmt::format("{} blocks; 1 to {} are allowed", launch.blocks, simt::max_blocks));
   refuse(launch.threads < simt::warp_size || launch.threads > 1024 || launch.threads % simt::warp_size != 0,
          fmt::format("{} threads a block; a multiple of {} up to 1024 is allowed", launch.threads,
                      simt::warp_size));
   refuse(launch.dynamic_shared > simt::dynamic_shared_limit,
          fmt::format("{} bytes of shared memory; at most {}", launch.dynamic_shared,
                      simt::dynamic_shared_limit));
-  refuse(
-      launch.cluster < 1 || launch.cluster > simt::most_cluster_blocks,
-      fmt::format("clusters of {} blocks; 1 to {} are allowed", launch.cluster, simt::most_cluster_blocks));
+  refuse(launch.cluster < 1 || launch.cluster > simt::max_cluster_blocks,
+         fmt::format("clusters of {} blocks; 1 to {} are allowed", launch.cluster, simt::max_cluster_blocks));
   refuse(launch.cluster > 0 && launch.blocks % launch.cluster != 0,
          fmt::format("{} blocks are not whole clusters of {}", launch.blocks, launch.cluster));
   return problems;

@@ -21,7 +21,7 @@ namespace {
 
 constexpr double gibi = 1073741824;
 /// Longer tables are closed at first, below the figures.
-constexpr std::size_t most_open_rows = 30;
+constexpr std::size_t max_open_rows = 30;
 
 using Cells = std::vector<Cell>;
 
@@ -70,15 +70,15 @@ std::vector<Table> workload_tables(const std::vector<Row>& rows, const Table& em
   return tables;
 }
 
-/// Tables with rows, of at most `most_rows` rows.
-std::vector<Table> shown(std::vector<Table> all, std::size_t most_rows) {
+/// Tables with rows, of at most `max_rows` rows.
+std::vector<Table> shown(std::vector<Table> all, std::size_t max_rows) {
   std::vector<Table> tables;
   for (Table& table : all) {
     if (table.rows.empty()) continue;
-    table.folded = table.rows.size() > most_open_rows;
-    if (most_rows > 0 && table.rows.size() > most_rows) {
-      table.note = fmt::format("{} further rows: --json, or --out", table.rows.size() - most_rows);
-      table.rows.resize(most_rows);
+    table.folded = table.rows.size() > max_open_rows;
+    if (max_rows > 0 && table.rows.size() > max_rows) {
+      table.note = fmt::format("{} further rows: --json, or --out", table.rows.size() - max_rows);
+      table.rows.resize(max_rows);
     }
     tables.push_back(std::move(table));
   }
@@ -230,7 +230,7 @@ Page page_of(const char* subtitle, std::vector<std::pair<std::string, std::strin
 
 }  // namespace
 
-Page kernel_text(const KernelReport& report, std::size_t most_rows) {
+Page kernel_text(const KernelReport& report, std::size_t max_rows) {
   const KernelDevice& device = report.device;
   return page_of(
       "measured beside what the device allows",
@@ -245,7 +245,7 @@ Page kernel_text(const KernelReport& report, std::size_t most_rows) {
       shown(listed({verification_tables(report.verification),
                     ceilings_tables(report.verification),
                     {left_out_table(report.left_out)}}),
-            most_rows),
+            max_rows),
       {fmt::format(
            "Medians and 99th percentiles of {} replays of a CUDA graph that holds the whole method, by "
            "CUDA events, all methods in random order within each repetition. CUDA events resolve about "
@@ -259,14 +259,14 @@ Page kernel_text(const KernelReport& report, std::size_t most_rows) {
        "x columns: how many times as long the other takes. TV: total variation between the distribution of the first token and the target's, over made-up rows; \"skip verification\" accepts every draft."});
 }
 
-Page kernel_text(const DryRunReport& report, std::size_t most_rows) {
+Page kernel_text(const DryRunReport& report, std::size_t max_rows) {
   return page_of(
       "a dry run: nothing was measured",
       {{"Version", "speclab " + report.version}, {"Command", report.command}},
       shown(
           listed(
               {layout_tables(report.points), {unfit_table(report.points)}, emulated_tables(report.emulated)}),
-          most_rows),
+          max_rows),
       {fmt::format("Nothing was measured. {} configurations checked, {} problems; {} of {} points need more "
                    "than {} GiB (assumed) and are left out.",
                    report.configurations, report.problems, report.left_out, report.points.size(),
@@ -275,7 +275,7 @@ Page kernel_text(const DryRunReport& report, std::size_t most_rows) {
            "The bound is bytes moved over {} GB/s, an assumption and not a measurement, with tokens "
            "accepted independently at every position with probability alpha, and in trees as rules in double "
            "accept them, on {} requests with rows of at most {} ids whose overlap is alpha.",
-           report.assumed_bandwidth_gbs, expected_requests, most_expected_ids),
+           report.assumed_bandwidth_gbs, expected_requests, max_expected_ids),
        "Bytes loaded are what the threads of the emulator asked for, bytes counted what the algorithm has to "
        "read: caches serve the difference. Within band: the reference is so close to an edge that single "
        "precision may decide either way."});

@@ -9,11 +9,11 @@
 
 namespace speclab {
 
-/// Verification by size, what the device allows, what was left out. At most `most_rows` rows a table, the
+/// Verification by size, what the device allows, what was left out. At most `max_rows` rows a table, the
 /// rest counted in its note; 0: all. Without figures.
-Page kernel_text(const KernelReport& report, std::size_t most_rows = 0);
+Page kernel_text(const KernelReport& report, std::size_t max_rows = 0);
 /// Launches and bytes, sizes that do not fit, the emulator's runs.
-Page kernel_text(const DryRunReport& report, std::size_t most_rows = 0);
+Page kernel_text(const DryRunReport& report, std::size_t max_rows = 0);
 
 /// A row for each of "verification".
 std::string kernel_csv(const KernelReport& report);

@@ -19,7 +19,7 @@ namespace {
 constexpr std::array<std::int32_t, 9> request_axis{1, 2, 4, 8, 16, 32, 64, 128, 256};
 /// Llama 2 and Mistral 7B, Llama 3, Qwen 2.5, Gemma.
 constexpr std::array<std::int32_t, 4> vocab_axis{32000, 128256, 151936, 256000};
-constexpr std::int32_t most_requests = 1 << 20;
+constexpr std::int32_t max_requests = 1 << 20;
 
 std::optional<std::int32_t> whole_number(const std::string& word, std::int32_t least, std::int32_t most) {
   std::int32_t value = 0;
@@ -120,14 +120,14 @@ std::vector<BenchShape> parse_sizes(const std::string& text) {
     const std::vector<std::string> words = split(part, ',');
     std::array<std::optional<std::int32_t>, 3> numbers;
     if (words.size() == numbers.size()) {
-      numbers = {whole_number(words[0], 1, most_requests), whole_number(words[1], 0, most_drafted),
-                 whole_number(words[2], 1, most_vocab)};
+      numbers = {whole_number(words[0], 1, max_requests), whole_number(words[1], 0, max_drafted),
+                 whole_number(words[2], 1, max_vocab)};
     }
     if (!numbers[0] || !numbers[1] || !numbers[2]) {
       throw UsageError(
           fmt::format("--sizes \"{}\": expected requests,gamma,vocabulary, such as 32,4,128256, with 1 to {} "
                       "requests, gamma 0 to {} and a vocabulary of 1 to {}; several are parted by ';'",
-                      part, most_requests, most_drafted, most_vocab));
+                      part, max_requests, max_drafted, max_vocab));
     }
     sizes.push_back({*numbers[0], *numbers[1], *numbers[2], Dtype::bf16});
   }

@@ -70,8 +70,8 @@ void check_heat(const Figure& figure, const HeatMap& heat) {
 
 /// The most points of a series, and cells along an axis, that are drawn: more cannot be told apart on a
 /// screen.
-constexpr std::size_t most_points = 500;
-constexpr std::size_t most_cells = 160;
+constexpr std::size_t max_points = 500;
+constexpr std::size_t max_cells = 160;
 
 template <class T>
 void keep_every(std::vector<T>& values, std::size_t stride) {
@@ -85,7 +85,7 @@ std::size_t stride_for(std::size_t size, std::size_t most) { return (size + most
 Figure thinned(Figure figure) {
   std::size_t most = 0;
   for (Series& series : figure.series) {
-    const std::size_t stride = stride_for(series.x.size(), most_points);
+    const std::size_t stride = stride_for(series.x.size(), max_points);
     most = std::max(most, stride);
     if (stride < 2) continue;
     for (auto* values : {&series.x, &series.y, &series.low, &series.high}) keep_every(*values, stride);
@@ -94,8 +94,8 @@ Figure thinned(Figure figure) {
   if (most > 1) figure.caption += fmt::format(" Of long series one point in {} is drawn.", most);
   if (!figure.heat) return figure;
   HeatMap& heat = *figure.heat;
-  const std::size_t rows = std::max<std::size_t>(1, stride_for(heat.y.size(), most_cells));
-  const std::size_t columns = std::max<std::size_t>(1, stride_for(heat.x.size(), most_cells));
+  const std::size_t rows = std::max<std::size_t>(1, stride_for(heat.y.size(), max_cells));
+  const std::size_t columns = std::max<std::size_t>(1, stride_for(heat.x.size(), max_cells));
   if (rows * columns == 1) return figure;
   keep_every(heat.y, rows);
   keep_every(heat.z, rows);

@@ -15,7 +15,7 @@ namespace speclab {
 
 namespace {
 
-constexpr double most_label_width = 180;
+constexpr double max_label_width = 180;
 constexpr double row_top = 8;
 constexpr double right_margin = 14;
 constexpr double lane_height = 11;
@@ -23,12 +23,12 @@ constexpr double lane_height = 11;
 double label_column(const std::vector<std::string>& labels) {
   double widest = 0;
   for (const std::string& label : labels) widest = std::max(widest, drawn_width(label));
-  return std::min(widest, most_label_width) + 10;
+  return std::min(widest, max_label_width) + 10;
 }
 
 /// The label of a row around its middle.
 std::string row_label(const std::string& label, double right, double middle) {
-  const std::vector<std::string> lines = wrapped(label, most_label_width, 3);
+  const std::vector<std::string> lines = wrapped(label, max_label_width, 3);
   double y = middle + 5 - line_height * static_cast<double>(lines.size() - (lines.empty() ? 0 : 1)) / 2;
   std::string text;
   for (const std::string& line : lines) {
@@ -41,7 +41,7 @@ std::string row_label(const std::string& label, double right, double middle) {
 
 double label_height(const std::string& label) {
   return line_height *
-         static_cast<double>(std::max<std::size_t>(1, wrapped(label, most_label_width, 3).size()));
+         static_cast<double>(std::max<std::size_t>(1, wrapped(label, max_label_width, 3).size()));
 }
 
 /// In which of the lanes of its row each point of each series is drawn, so that none hides another.

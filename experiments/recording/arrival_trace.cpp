@@ -17,12 +17,12 @@ namespace speclab {
 namespace {
 
 constexpr double ms_of_second = 1e3;
-constexpr double most_tokens = 1U << 24U;
+constexpr double max_tokens = 1U << 24U;
 
 std::uint32_t tokens_in(double tokens, const std::string& where) {
-  if (!(tokens >= 0 && tokens <= most_tokens) || tokens != std::floor(tokens))
+  if (!(tokens >= 0 && tokens <= max_tokens) || tokens != std::floor(tokens))
     throw UsageError(
-        fmt::format("{}: {} tokens; expected a whole number up to {}", where, tokens, most_tokens));
+        fmt::format("{}: {} tokens; expected a whole number up to {}", where, tokens, max_tokens));
   return std::max(1U, static_cast<std::uint32_t>(tokens));
 }
 

@@ -25,9 +25,9 @@ class SequencesById {
     std::int64_t id = 0;
     const auto [end, error] = std::from_chars(token.data(), token.data() + token.size(), id);
     if (error != std::errc{} || end != token.data() + token.size()) {
-      constexpr std::size_t most_shown = 40;
+      constexpr std::size_t max_shown = 40;
       throw UsageError(
-          fmt::format("{}: token \"{}\" is not an id", where, printable(std::string(token), most_shown)));
+          fmt::format("{}: token \"{}\" is not an id", where, printable(std::string(token), max_shown)));
     }
     const auto [found, fresh] = places_.emplace(name, all_.size());
     if (fresh) all_.push_back({name, {}});

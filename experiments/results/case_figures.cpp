@@ -16,8 +16,8 @@ namespace speclab {
 namespace {
 
 /// Rows of a figure beyond which it is no longer one.
-constexpr std::size_t most_case_rows = 60;
-constexpr std::size_t most_metrics = 2;
+constexpr std::size_t max_case_rows = 60;
+constexpr std::size_t max_metrics = 2;
 
 Figure position_figure(const CellResult& cell) {
   Figure figure;
@@ -72,7 +72,7 @@ bool measures(const Result& result, Metric metric) {
 std::vector<Figure> case_figures(const Result& result) {
   const std::vector<CellResult>& cells = result.cells;
   if (cells.size() == 1 && cells.front().positions.size() > 1) return {position_figure(cells.front())};
-  if (cells.empty() || cells.size() > most_case_rows) return {};
+  if (cells.empty() || cells.size() > max_case_rows) return {};
   std::vector<Metric> metrics = shown_metrics(result);
   // What papers print comes first, then what the experiment draws of sweeps.
   const auto rank = [&](Metric metric) {
@@ -85,7 +85,7 @@ std::vector<Figure> case_figures(const Result& result) {
   std::stable_sort(metrics.begin(), metrics.end(), [&](Metric a, Metric b) { return rank(a) < rank(b); });
   std::vector<Figure> figures;
   for (const Metric metric : metrics) {
-    if (figures.size() == most_metrics) break;
+    if (figures.size() == max_metrics) break;
     if (!measures(result, metric)) continue;
     Figure figure = rows_of_cells(result, metric);
     if (!figure.series.empty()) figures.push_back(std::move(figure));

@@ -126,7 +126,7 @@ std::string unknown_error_note() {
       least_independent_trials);
 }
 
-Table result_table(const Result& result, const std::string& id, std::size_t most_rows) {
+Table result_table(const Result& result, const std::string& id, std::size_t max_rows) {
   const std::vector<CellResult>& cells = result.cells;
   const std::vector<std::string> measured = measured_names(cells);
   const MetricTable& shown = presentation_of(result.config).metrics;
@@ -150,7 +150,7 @@ Table result_table(const Result& result, const std::string& id, std::size_t most
   table.columns.emplace_back("verdict");
 
   for (const CellResult& cell : cells) {
-    if (table.rows.size() == most_rows) break;
+    if (table.rows.size() == max_rows) break;
     std::vector<Cell> row{text_cell(cell.label)};
     for (const auto& [kind, metric] : numbers) row.push_back(shown_cell(cell, kind, metric));
     for (const std::string& name : measured) row.push_back(measured_cell(cell, name));
@@ -175,8 +175,8 @@ Table result_table(const Result& result, const std::string& id, std::size_t most
     if (!table.note.empty()) table.note += ' ';
     table.note += *result.config.measured_note;
   }
-  if (cells.size() > most_rows) {
-    table.note += fmt::format(" The first {} of {} rows; all are in results.csv.", most_rows, cells.size());
+  if (cells.size() > max_rows) {
+    table.note += fmt::format(" The first {} of {} rows; all are in results.csv.", max_rows, cells.size());
   }
   return table;
 }

@@ -10,8 +10,8 @@
 namespace speclab {
 
 /// One row per cell: what was set, then printed, formula and simulated value of each metric, then the
-/// verdict. At most `most_rows` rows, with a note when there are more.
-Table result_table(const Result& result, const std::string& id, std::size_t most_rows);
+/// verdict. At most `max_rows` rows, with a note when there are more.
+Table result_table(const Result& result, const std::string& id, std::size_t max_rows);
 
 /// For a result of one cell: one row per metric.
 Table metric_table(const Result& result, const std::string& id);

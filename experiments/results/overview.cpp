@@ -16,8 +16,8 @@ namespace speclab {
 
 namespace {
 
-constexpr std::size_t most_in_sample = 3000;  // a heat map draws each
-constexpr std::size_t most_rows_of_axis = 20;
+constexpr std::size_t max_in_sample = 3000;  // a heat map draws each
+constexpr std::size_t max_rows_of_axis = 20;
 
 struct SweptAxis {
   std::string path;  ///< empty for the cases
@@ -55,7 +55,7 @@ std::vector<std::size_t> kept_values(const std::vector<SweptAxis>& axes) {
     kept.push_back(axis.values.size());
     product *= static_cast<double>(axis.values.size());
   }
-  while (product > most_in_sample) {
+  while (product > max_in_sample) {
     std::size_t& longest = *std::max_element(kept.begin(), kept.end());
     product *= static_cast<double>(longest - 1) / static_cast<double>(longest);
     --longest;
@@ -135,8 +135,7 @@ Overview overview_of(const Result& result, const CellSource& cells, const std::s
   std::vector<Spread> whole(metrics.size());
   std::vector<AxisRows> by_axis;
   for (const SweptAxis& axis : axes)
-    by_axis.emplace_back(std::min(axis.values.size(), most_rows_of_axis),
-                         std::vector<Spread>(metrics.size()));
+    by_axis.emplace_back(std::min(axis.values.size(), max_rows_of_axis), std::vector<Spread>(metrics.size()));
   Agreement agreed;
   std::vector<std::size_t> at(axes.size());
   cells.each([&](const CellResult& cell) {

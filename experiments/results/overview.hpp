@@ -10,7 +10,7 @@
 namespace speclab {
 
 /// A page of so many cells is read and drawn by a browser in less than a second.
-inline constexpr std::size_t most_cells_on_page = 20'000;
+inline constexpr std::size_t max_cells_on_page = 20'000;
 
 struct Overview {
   Result sample;              ///< with the cells of some values of each axis

@@ -10,18 +10,18 @@ namespace speclab {
 
 namespace {
 
-constexpr std::size_t most_rows = 200;
-constexpr std::size_t most_rows_open = 40;
+constexpr std::size_t max_rows = 200;
+constexpr std::size_t max_rows_open = 40;
 
 }  // namespace
 
 std::vector<Table> metric_tables(const Result& result, const Timings&, const std::string& id) {
   const bool single = result.cells.size() == 1;
   std::vector<Table> tables{single ? metric_table(result, id + "-table")
-                                   : result_table(result, id + "-table", most_rows)};
+                                   : result_table(result, id + "-table", max_rows)};
   if (single && !result.cells.front().positions.empty())
     tables.push_back(position_table(result.cells.front(), id + "-positions"));
-  tables.front().folded = tables.front().rows.size() > most_rows_open;
+  tables.front().folded = tables.front().rows.size() > max_rows_open;
   return tables;
 }
 

@@ -39,7 +39,7 @@ Section result_section(const Result& result, const Timings& timings, const std::
 
 Section result_section(const Result& result, const CellSource& cells, const Timings& timings,
                        const std::string& id, const std::string& command) {
-  if (cells.size() <= most_cells_on_page) return result_section(result, timings, id, command);
+  if (cells.size() <= max_cells_on_page) return result_section(result, timings, id, command);
   Overview overview = overview_of(result, cells, id);
   Section section = result_section(overview.sample, timings, id, command);
   for (Table& table : section.tables) {

@@ -18,8 +18,8 @@ namespace speclab {
 
 namespace {
 
-constexpr std::size_t most_curves = 12;
-constexpr std::size_t most_facets = 6;
+constexpr std::size_t max_curves = 12;
+constexpr std::size_t max_facets = 6;
 
 /// The number that a cell sets at a path; none when it sets none, or something else.
 std::optional<double> set_number(const CellResult& cell, const std::string& path) {
@@ -170,7 +170,7 @@ std::vector<FigureConfig> default_figures(const Config& config) {
   };
   std::vector<Axis> axes;
   for (const auto& [path, axis] : *config.sweep)
-    axes.push_back({path, axis->is_array() ? axis->size() : most_curves + 1, is_numeric(*axis)});
+    axes.push_back({path, axis->is_array() ? axis->size() : max_curves + 1, is_numeric(*axis)});
   std::stable_sort(axes.begin(), axes.end(), [](const Axis& a, const Axis& b) {
     return std::pair(a.numeric, a.values) > std::pair(b.numeric, b.values);
   });
@@ -184,7 +184,7 @@ std::vector<FigureConfig> default_figures(const Config& config) {
   const auto second = std::max_element(axes.begin(), axes.end(),
                                        [](const Axis& a, const Axis& b) { return a.values < b.values; });
   figure.series = second->path;
-  if (second->numeric && second->values > most_curves) figure.style = FigureStyle::heat_map;
+  if (second->numeric && second->values > max_curves) figure.style = FigureStyle::heat_map;
   return {figure};
 }
 
@@ -251,7 +251,7 @@ std::vector<Figure> sweep_figures(const Result& result) {
   for (const FigureConfig& config : result.config.figures.value_or(default_figures(result.config))) {
     const std::vector<std::string> further = further_axes(result.cells, config);
     const std::vector<Facet> facets = facets_of(result.cells, further);
-    for (std::size_t i = 0; i < std::min(facets.size(), most_facets); ++i) {
+    for (std::size_t i = 0; i < std::min(facets.size(), max_facets); ++i) {
       Figure figure = config.style == FigureStyle::heat_map ? heat_map(facets[i].cells, config)
                                                             : curves(facets[i].cells, config);
       if (figure.series.empty() && (!figure.heat || figure.heat->x.empty())) continue;
@@ -263,9 +263,9 @@ std::vector<Figure> sweep_figures(const Result& result) {
       figure.log_x = config.log_x;
       figure.log_y = config.log_y;
       figure.caption = caption_of(figure);
-      if (facets.size() > most_facets) {
+      if (facets.size() > max_facets) {
         figure.caption += fmt::format(" Figure {} of {}, of {} combinations of values; results.csv has all.",
-                                      i + 1, most_facets, facets.size());
+                                      i + 1, max_facets, facets.size());
       }
       figures.push_back(std::move(figure));
     }

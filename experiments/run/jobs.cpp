@@ -27,7 +27,7 @@ void require_context(const Setup& setup, int gamma) {
   for (const auto& one : setup.simulation.prompts) prompt = std::max(prompt, one.size());
   const std::size_t text = prompt + setup.simulation.length + static_cast<std::size_t>(gamma);
   for (const Model* model : {&setup.target, &setup.draft}) {
-    const auto most = model->most_context();
+    const auto most = model->max_context();
     if (!most || text <= *most) continue;
     throw ConfigError("/simulation/length",
                       fmt::format("{} rounds of gamma = {} after a prompt of {} tokens make a text of more "

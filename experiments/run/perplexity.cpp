@@ -17,7 +17,7 @@ std::optional<Perplexity> perplexity_of(const Model& model, const std::vector<st
   std::uint64_t unknowns = 0;
   std::vector<double> scratch;
   const auto memory = model.memory();
-  const auto most = model.most_context();
+  const auto most = model.max_context();
   for (const std::vector<Token>& document : documents) {
     ++found.documents;
     if (model.prepares() && !document.empty() && (!most || document.size() <= *most)) {

@@ -60,7 +60,7 @@ std::vector<Turn> turns_of_all(const CellGrid& grid, const Experiment& experimen
 }
 
 bool cells_are_held(const CellGrid& grid, const Experiment& experiment) {
-  return !experiment.closed_forms || grid.size() <= most_cells_held;
+  return !experiment.closed_forms || grid.size() <= max_cells_held;
 }
 
 /// Gives jobs their tallies; those that have all of their batches then are done, and those that double as far

@@ -25,7 +25,7 @@ struct RunResult {
 
 /// So many cells are held in memory; more are computed again or read from the journals of shards as they are
 /// needed, where they can be (RunResult::all).
-inline constexpr std::size_t most_cells_held = 20'000;
+inline constexpr std::size_t max_cells_held = 20'000;
 
 /// Moves all cells into the result. Throws ConfigError where memory does not hold them.
 void hold_cells(RunResult& run);

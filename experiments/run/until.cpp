@@ -92,9 +92,9 @@ void run_until(Job& job, const std::string& experiment, double confidence) {
   }
   job.simulation = doubling_size(job.simulation);
   require_first_look(until, job.simulation.total());
-  const std::uint64_t most_by_trials = (std::uint64_t{1} << 32U) * job.simulation.length - 1;
+  const std::uint64_t max_by_trials = (std::uint64_t{1} << 32U) * job.simulation.length - 1;
   job.precision = wanted_precision(*job.wanted, job.simulation.total(),
-                                   std::min(until.most_rounds, most_by_trials), confidence);
+                                   std::min(until.most_rounds, max_by_trials), confidence);
 }
 
 void look_until_precise(Job& job, const std::function<Outcome()>& run) {

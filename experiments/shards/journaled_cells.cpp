@@ -10,7 +10,7 @@ namespace speclab {
 
 namespace {
 
-constexpr std::size_t most_open = 16;
+constexpr std::size_t max_open = 16;
 
 }  // namespace
 
@@ -23,7 +23,7 @@ std::string_view JournaledCells::json(std::size_t cell) const {
   if (known != open_.end()) {
     std::rotate(known, known + 1, open_.end());
   } else {
-    if (open_.size() == most_open) open_.erase(open_.begin());
+    if (open_.size() == max_open) open_.erase(open_.begin());
     open_.push_back({place.file, std::make_unique<JournalReader>(files_.at(place.file))});
   }
   return open_.back().reader->cell(place.offset);

@@ -37,7 +37,7 @@ std::optional<Shard> shard_of(const fs::path& file) {
   if (index.ec != std::errc() || !std::string_view(index.ptr, end).starts_with(between)) return std::nullopt;
   const auto count = std::from_chars(index.ptr + between.size(), end, shard.count);
   const bool sound = count.ec == std::errc() && 1 <= shard.index && shard.index <= shard.count;
-  return sound && shard.count <= most_shards ? std::optional(shard) : std::nullopt;
+  return sound && shard.count <= max_shards ? std::optional(shard) : std::nullopt;
 }
 
 std::string name_of(const Shard& shard) { return fmt::format("{}-of-{}", shard.index, shard.count); }

@@ -51,12 +51,12 @@ Shard shard_named(const std::string& words) {
   if (index.ec == std::errc() && index.ptr != end && *index.ptr == '/') {
     const auto count = std::from_chars(index.ptr + 1, end, shard.count);
     if (count.ec == std::errc() && count.ptr == end && 1 <= shard.index && shard.index <= shard.count &&
-        shard.count <= most_shards) {
+        shard.count <= max_shards) {
       return shard;
     }
   }
   throw UsageError(
-      fmt::format("--shard {}: expected I/N with 1 <= I <= N <= {}, for example 3/8", words, most_shards));
+      fmt::format("--shard {}: expected I/N with 1 <= I <= N <= {}, for example 3/8", words, max_shards));
 }
 
 ShardPlan::ShardPlan(const Experiment& experiment, const CellGrid& cells, int shards, Backend backend,
@@ -98,7 +98,7 @@ void ShardPlan::add(const Experiment& experiment, std::size_t at, const Config& 
   if (!simulations_.empty()) one.begin = simulations_.back().begin + simulations_.back().cost;
   if (backend == Backend::cpu) one.batches = batches_of(experiment.cut, size);
   if (cell.simulation.until) {
-    one.looks = one.batches > 1 && size.trials > 1 && simulation_of_.size() <= most_cells_in_looks;
+    one.looks = one.batches > 1 && size.trials > 1 && simulation_of_.size() <= max_cells_in_looks;
     one.batches = 1;
   }
   if (one.looks) {

@@ -22,14 +22,14 @@ struct Shard {
   int index = 1;
   int count = 1;
 };
-inline constexpr int most_shards = 100'000;
+inline constexpr int max_shards = 100'000;
 
 /// "3/8". Throws UsageError.
 Shard shard_named(const std::string& words);
 
 /// In grids of more cells, those that go on until they are precise stay whole: what each look at them gave
 /// would take more memory than a merge has, some 25 kB a look, and every shard has enough cells of all kinds.
-inline constexpr std::size_t most_cells_in_looks = 10'000;
+inline constexpr std::size_t max_cells_in_looks = 10'000;
 
 /// What every shard runs: cells in order, of equal cost. The cost of a cell is its rounds times gamma + 1.
 /// Cells that share simulations stay together. A cell is cut between batches where its experiment allows that

@@ -69,17 +69,17 @@ bool run(const Config& config, const ShardOptions& options) {
 /// What is missing, shard by shard, with the commands that mend it.
 std::string missing_shards(const std::filesystem::path& folder, const ShardedRun& run,
                            const std::vector<ShardPlan>& plans) {
-  constexpr int most_listed = 20;
+  constexpr int max_listed = 20;
   std::string text;
   int missing = 0;
   for (const ShardState& state : shard_states(folder, run, plans)) {
-    if (state.complete || ++missing > most_listed) continue;
+    if (state.complete || ++missing > max_listed) continue;
     text +=
         fmt::format("\n  shard {}: {} of {} cells finished{}; {}", state.shard, state.finished, state.cells,
                     state.damaged > 0 ? fmt::format(", {} damaged lines", state.damaged) : "",
                     shard_command(run, state.shard));
   }
-  if (missing > most_listed) text += fmt::format("\n  and {} more", missing - most_listed);
+  if (missing > max_listed) text += fmt::format("\n  and {} more", missing - max_listed);
   if (missing == 0) return "";
   return fmt::format("{}: {} of {} shards are not complete:{}", folder.string(), missing, run.shards.size(),
                      text);
@@ -135,7 +135,7 @@ MergedRun merge_once(const std::filesystem::path& folder,
   }
   if (merged.run.result.partial) return merged;
   merged.run.all = cells;
-  if (cells->size() <= most_cells_held || presentation_of(run.head.config).needs_all_cells())
+  if (cells->size() <= max_cells_held || presentation_of(run.head.config).needs_all_cells())
     hold_cells(merged.run);
   return merged;
 }

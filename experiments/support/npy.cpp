@@ -15,9 +15,9 @@ namespace speclab {
 
 namespace {
 
-constexpr std::size_t longest_header = 4096;    // NumPy writes some 120 bytes
-constexpr double largest_array = 4e9;           // bytes, of a compressed array, which may claim anything
-constexpr std::uint64_t most_of_a_byte = 1032;  // bytes that deflate can pack into one
+constexpr std::size_t longest_header = 4096;   // NumPy writes some 120 bytes
+constexpr double largest_array = 4e9;          // bytes, of a compressed array, which may claim anything
+constexpr std::uint64_t max_of_a_byte = 1032;  // bytes that deflate can pack into one
 constexpr std::string_view extension = ".npy";
 
 /// The integer of `size` bytes at an offset; throws when it is cut off.
@@ -207,7 +207,7 @@ std::string_view NpzArchive::stored(const Entry& entry) const {
 }
 
 NpyArray NpzArchive::unpacked(const Entry& entry) const {
-  if (entry.packed > bytes_.size() || entry.size / most_of_a_byte > entry.packed) {
+  if (entry.packed > bytes_.size() || entry.size / max_of_a_byte > entry.packed) {
     throw std::runtime_error("it claims to hold more than can be packed into its bytes");
   }
   const double least = std::min(available_memory().value_or(largest_array), largest_array);

@@ -29,7 +29,7 @@ namespace speclab::explorer {
 /// A text, and the n-gram models of it that were asked for.
 class TextModels {
  public:
-  explicit TextModels(std::string_view text) : corpus_(make_corpus(text, Tokenization::words, most_words)) {}
+  explicit TextModels(std::string_view text) : corpus_(make_corpus(text, Tokenization::words, max_words)) {}
 
   const Vocabulary& vocabulary() const { return corpus_.vocabulary; }
   std::size_t tokens() const { return corpus_.tokens.size(); }
@@ -43,7 +43,7 @@ class TextModels {
   }
 
  private:
-  static constexpr std::int32_t most_words = 8000;  // the default of a config's corpus
+  static constexpr std::int32_t max_words = 8000;  // the default of a config's corpus
 
   Corpus corpus_;
   std::map<int, Model> models_;

@@ -27,7 +27,7 @@ struct RoundTask {
 };
 
 /// A page that answers while a bar is dragged follows no more branches than this.
-inline constexpr double most_branches = 20000;
+inline constexpr double max_branches = 20000;
 
 template <class Real>
 ExactTable<Real> table_of(std::span<const std::int32_t> weights) {
@@ -104,7 +104,7 @@ inline void prove_round(const RoundTask& task, Record& out) {
   };
   const double bound = rule->branch_bound(task.gamma, support(task.draft), support(task.target));
   out.number("branch_bound", bound);
-  if (bound > most_branches) return;
+  if (bound > max_branches) return;
   const Losslessness<Rational> found =
       examine<Rational>(ModelRef<Rational>(target), ModelRef<Rational>(draft), rule, task.gamma, {});
   std::vector<Rational> scratch;

@@ -30,7 +30,7 @@ struct OfferedRule {
 namespace detail {
 
 /// Drafts and depths beyond these have more branches than a page follows.
-inline constexpr double most_whole = 3;
+inline constexpr double max_whole = 3;
 /// Of a number whose range does not include its end.
 inline constexpr double step = 0.05;
 
@@ -49,7 +49,7 @@ inline void add_parameter(const ObjectType& parameters, OfferedRule& rule) {
     rule.whole = whole;
     rule.value = parameters.fallback(field).get<double>();
     rule.least = open ? step : least;
-    rule.most = whole ? std::min(most, most_whole) : most;
+    rule.most = whole ? std::min(most, max_whole) : most;
     return;
   }
 }

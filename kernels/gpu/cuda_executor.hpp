@@ -23,7 +23,7 @@ struct DeviceLaunches {
   bool early = false;
   int shared_bytes = 0;  ///< of a block, dynamic and static
 
-  static constexpr int most_devices = 64;
+  static constexpr int max_devices = 64;
 
   static DeviceLaunches of(int device) {
     static const std::vector<DeviceLaunches> all = [] {
@@ -50,7 +50,7 @@ struct DeviceLaunches {
 /// host that launch it with other sizes would else take it from each other.
 template <class Kernel>
 void allow_shared_memory(int device, const DeviceLaunches& can) {
-  static std::array<std::once_flag, DeviceLaunches::most_devices> done;
+  static std::array<std::once_flag, DeviceLaunches::max_devices> done;
   std::call_once(done.at(static_cast<std::size_t>(device)), [&can] {
     cudaFuncAttributes attributes{};
     SPECLAB_CUDA(cudaFuncGetAttributes(&attributes, run_kernel<Kernel>));

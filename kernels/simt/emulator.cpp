@@ -381,7 +381,7 @@ Observed::~Observed() { emulated::observer = outer_; }
 void emulate(const Launch& launch, Order order, std::uint64_t& loaded_bytes,
              const std::function<void()>& body) {
   if (launch.threads < 1 || launch.threads > 1024 || launch.threads % warp_size != 0 ||
-      launch.blocks > most_blocks || launch.cluster < 1 || launch.cluster > most_cluster_blocks ||
+      launch.blocks > max_blocks || launch.cluster < 1 || launch.cluster > max_cluster_blocks ||
       launch.blocks % launch.cluster != 0 || launch.dynamic_shared > dynamic_shared_limit) {
     throw EmulationError(std::string(launch.kernel) + ": no GPU takes a launch of this shape");
   }

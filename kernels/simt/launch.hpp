@@ -19,10 +19,10 @@ namespace speclab::simt {
 inline constexpr int warp_size = 32;
 
 /// Limits of every device since compute capability 8.0; a launch beyond them is refused before it starts.
-inline constexpr std::int64_t most_blocks = 0x7fffffff;
+inline constexpr std::int64_t max_blocks = 0x7fffffff;
 inline constexpr std::size_t static_shared_limit = std::size_t{48} * 1024;
 inline constexpr std::size_t dynamic_shared_limit = std::size_t{227} * 1024;  ///< sm_90; 163 KiB on sm_80
-inline constexpr int most_cluster_blocks = 8;  ///< that every sm_90 device supports
+inline constexpr int max_cluster_blocks = 8;  ///< that every sm_90 device supports
 
 /// Bytes that a thread loads at once.
 struct alignas(16) Vector16 {
@@ -48,7 +48,7 @@ struct KernelOf {
 /// One launch.
 struct Launch {
   const char* kernel = "";
-  std::int64_t blocks = 1;  ///< 1 to most_blocks; 0: not launched at all
+  std::int64_t blocks = 1;  ///< 1 to max_blocks; 0: not launched at all
   int threads = 256;        ///< of a block: a multiple of warp_size, at most 1024
   int cluster = 1;          ///< blocks that share their shared memory; divides `blocks`; above 1: sm_90
   std::size_t dynamic_shared = 0;  ///< bytes of a block

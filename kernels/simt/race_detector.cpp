@@ -105,7 +105,7 @@ struct BlockState {
     const void* code = nullptr;
   };
   /// By rank: the last access to this block's shared memory from the block of that rank.
-  std::array<Touch, most_cluster_blocks> touched;
+  std::array<Touch, max_cluster_blocks> touched;
 };
 
 const char* word_of(Access kind) {
@@ -116,7 +116,7 @@ const char* word_of(Access kind) {
 
 struct RaceDetector::State {
   WithoutOrder without;
-  std::size_t most_races = 0;
+  std::size_t max_races = 0;
   Launch launch;
   std::uint32_t number = 0;          ///< of the launch
   Clock start;                       ///< of its blocks
@@ -284,10 +284,10 @@ class Busy {
 
 }  // namespace
 
-RaceDetector::RaceDetector(const WithoutOrder& without, std::size_t most_races)
+RaceDetector::RaceDetector(const WithoutOrder& without, std::size_t max_races)
     : state_(std::make_unique<State>()) {
   state_->without = without;
-  state_->most_races = most_races;
+  state_->max_races = max_races;
 }
 RaceDetector::~RaceDetector() {
   if (running_now == this) running_now = nullptr;
@@ -302,7 +302,7 @@ RaceDetector* running_detector() { return running_now; }
 
 void RaceDetector::access(Access kind, const void* address, std::size_t bytes, const void* code) {
   State& state = *state_;
-  if (state.busy || state.races.size() >= state.most_races) return;
+  if (state.busy || state.races.size() >= state.max_races) return;
   const auto first = reinterpret_cast<std::uintptr_t>(address);
   if (state.stack.has(first)) return;
   const Busy busy(state.busy);

@@ -41,7 +41,7 @@ enum class Access : std::uint8_t { read, write, add };
 class RaceDetector : public Observer {
  public:
   /// Looks no further when it has found so many.
-  explicit RaceDetector(const WithoutOrder& without = {}, std::size_t most_races = 100);
+  explicit RaceDetector(const WithoutOrder& without = {}, std::size_t max_races = 100);
   ~RaceDetector() override;
 
   /// By the thread; ignored between launches, and within the thread's own stack.

@@ -11,7 +11,7 @@ namespace speclab {
 namespace {
 
 /// Dynamic shared memory that every device since compute capability 8.0 gives a block.
-constexpr std::size_t most_shared = std::size_t{163} * 1024;
+constexpr std::size_t max_shared = std::size_t{163} * 1024;
 
 std::uint64_t divided_up(std::uint64_t count, std::uint64_t by) { return (count + by - 1) / by; }
 
@@ -32,7 +32,7 @@ IidLayout iid_layout(const RunShape& shape) {
   IidLayout layout;
   layout.shares = static_cast<std::uint32_t>(divided_up(longest, IidRounds::share_rounds));
   const std::uint64_t fitting = std::max<std::uint64_t>(1, shape.limits.rounds / longest);
-  layout.pieces = std::min({pieces, fitting, static_cast<std::uint64_t>(simt::most_blocks) / layout.shares});
+  layout.pieces = std::min({pieces, fitting, static_cast<std::uint64_t>(simt::max_blocks) / layout.shares});
   layout.launches = divided_up(pieces, layout.pieces);
   layout.launch = simt::launch_of<IidRounds>(static_cast<std::int64_t>(layout.pieces * layout.shares));
   layout.launch.dynamic_shared = IidRounds::shared_bytes(shape.gamma);
@@ -69,9 +69,9 @@ TableLayout table_layout(const RunShape& shape, const PreparedPairView& tables, 
 }
 
 std::string layout_unsupported_reason(const SimulateLayout& layout, std::uint64_t memory_bytes) {
-  if (layout.launch.dynamic_shared > most_shared) {
+  if (layout.launch.dynamic_shared > max_shared) {
     return "it takes " + std::to_string(layout.launch.dynamic_shared) +
-           " bytes of shared memory a thread block; devices have " + std::to_string(most_shared);
+           " bytes of shared memory a thread block; devices have " + std::to_string(max_shared);
   }
   if (layout.device_bytes > memory_bytes) {
     return "it takes " + mebibytes(layout.device_bytes) + " of device memory; there are " +

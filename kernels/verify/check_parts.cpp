@@ -10,7 +10,7 @@ namespace speclab {
 namespace {
 
 /// Bounds every product of sizes and strides well inside 64 bits.
-constexpr std::int64_t most_elements = std::int64_t{1} << 57;
+constexpr std::int64_t max_elements = std::int64_t{1} << 57;
 
 std::string hex(std::uintptr_t address) {
   char text[2 + 16 + 1];
@@ -60,7 +60,7 @@ Error stride_error(const std::string& name, const LogitRows& rows, std::int64_t 
       return found + ", but a row has vocab = " + std::to_string(vocab) +
              " logits: strides count elements, not bytes, and rows may not overlap";
     }
-    if (stride > most_elements / count) return found + ": more memory than there can be";
+    if (stride > max_elements / count) return found + ": more memory than there can be";
     return std::nullopt;
   };
   if (Error error = check(".row_stride", rows.row_stride, positions)) return error;
@@ -159,10 +159,10 @@ Error range_error(const char* field, std::int64_t value, std::int64_t least, std
 
 Error field_error(const VerifyBatch& batch) {
   if (Error error = range_error("requests", batch.requests, 0, INT32_MAX)) return error;
-  if (Error error = range_error("gamma", batch.gamma, 0, most_drafted_by(batch.rule.method))) {
+  if (Error error = range_error("gamma", batch.gamma, 0, max_drafted_by(batch.rule.method))) {
     return batch.rule.method == KernelRule::block ? *error + " by block verification" : error;
   }
-  if (Error error = range_error("vocab", batch.vocab, 1, most_vocab)) return error;
+  if (Error error = range_error("vocab", batch.vocab, 1, max_vocab)) return error;
   const char* const formats = " (f32, bf16, f16)";
   const auto target_dtype = static_cast<std::int64_t>(batch.target.dtype);
   if (Error error = range_error("target.dtype", target_dtype, 0, 2)) return *error + formats;
@@ -184,10 +184,10 @@ Error field_error(const VerifyBatch& batch) {
 }
 
 Error launch_error(const VerifyBatch& batch, const simt::Launch& launch) {
-  if (launch.blocks > simt::most_blocks) {
+  if (launch.blocks > simt::max_blocks) {
     return "requests is " + std::to_string(batch.requests) + ": with gamma " + std::to_string(batch.gamma) +
            " and vocab " + std::to_string(batch.vocab) + " the kernel \"" + launch.kernel + "\" would need " +
-           std::to_string(launch.blocks) + " blocks, and " + std::to_string(simt::most_blocks) +
+           std::to_string(launch.blocks) + " blocks, and " + std::to_string(simt::max_blocks) +
            " can be launched: split the batch";
   }
   if (launch.dynamic_shared > simt::dynamic_shared_limit) {

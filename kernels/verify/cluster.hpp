@@ -30,7 +30,7 @@ struct Lazy : simt::KernelOf<cluster::Args, tile_threads, 2> {
 
   struct Shared {
     ClusterSums sums;
-    TileWeightSum weight_sums[most_tiles];
+    TileWeightSum weight_sums[max_tiles];
     PositionDecision decided;
     fused::Decision decision;
     fused::FinishScratch<T> finish;

@@ -16,7 +16,7 @@ namespace speclab {
 /// Blocks of a cluster that share a row of so many tiles: a power of two.
 inline std::int32_t cluster_blocks(std::int32_t tiles) {
   return static_cast<std::int32_t>(
-      std::bit_floor(static_cast<std::uint32_t>(std::min<std::int32_t>(tiles, simt::most_cluster_blocks))));
+      std::bit_floor(static_cast<std::uint32_t>(std::min<std::int32_t>(tiles, simt::max_cluster_blocks))));
 }
 
 /// Bytes of two rows' tiles of one of the blocks.

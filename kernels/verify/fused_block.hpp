@@ -12,7 +12,7 @@
 
 namespace speclab::fused {
 
-static_assert(most_drafted_in_block == max_block);
+static_assert(max_drafted_in_block == max_block);
 
 /// Several blocks for each position of each request.
 template <class T>
@@ -20,9 +20,9 @@ struct NextOfBlock : simt::KernelOf<fused::Args, tile_threads, sizeof(T) == 4 ? 
   static constexpr const char* name = "next token of a block";
 
   struct Shared {
-    PositionDecision verdicts[most_drafted_in_block];
-    double log_prefix[most_drafted_in_block + 1];  ///< log2 of p_i
-    double left_over[most_drafted_in_block];       ///< Z_i
+    PositionDecision verdicts[max_drafted_in_block];
+    double log_prefix[max_drafted_in_block + 1];  ///< log2 of p_i
+    double left_over[max_drafted_in_block];       ///< Z_i
     FinishScratch<T> finish;
     Decision decision;
     bool last;

@@ -29,7 +29,7 @@ struct FusedLayout {
 /// How many blocks to launch, at least, where there are as many tiles; with more tiles a block takes several.
 struct BlocksWanted {
   /// Of the statistics, about four times what a large GPU runs at once; a block takes a power of two of a
-  /// row's tiles, at most `most_statistics_tiles`.
+  /// row's tiles, at most `max_statistics_tiles`.
   std::int64_t statistics = 2048;
   /// Of the last launch, two to three times what a large GPU runs at once: more would make the acceptance
   /// draws more often.
@@ -37,7 +37,7 @@ struct BlocksWanted {
   /// Of the cut-offs, twice what a large GPU runs at once: up to eight blocks share a row.
   std::int64_t cutoffs = 528;
 };
-inline constexpr std::int64_t most_statistics_tiles = 8;
+inline constexpr std::int64_t max_statistics_tiles = 8;
 
 /// For a batch without `batch_error`. From a null workspace only sizes count.
 inline FusedLayout fused_layout(const VerifyBatch& batch, void* workspace, const BlocksWanted& wanted = {}) {
@@ -57,7 +57,7 @@ inline FusedLayout fused_layout(const VerifyBatch& batch, void* workspace, const
 
   const std::int64_t rows = requests * (args.target_rows + args.draft_rows);
   const std::int64_t part_count = rows * args.tiles;
-  const std::int64_t row_tiles = std::min<std::int64_t>(args.tiles, most_statistics_tiles);
+  const std::int64_t row_tiles = std::min<std::int64_t>(args.tiles, max_statistics_tiles);
   args.statistics_tiles = static_cast<std::int32_t>(std::bit_floor(
       static_cast<std::uint32_t>(std::clamp<std::int64_t>(part_count / wanted.statistics, 1, row_tiles))));
   layout.statistics = simt::launch_of<fused::Statistics<float>>(
@@ -78,7 +78,7 @@ inline FusedLayout fused_layout(const VerifyBatch& batch, void* workspace, const
   const std::int64_t filtered = batch.has_filters() ? requests * target_positions : 0;
   const std::int64_t blocks_a_row =
       std::clamp<std::int64_t>(wanted.cutoffs / std::max<std::int64_t>(1, filtered), 1,
-                               std::min<std::int64_t>(args.tiles, simt::most_cluster_blocks));
+                               std::min<std::int64_t>(args.tiles, simt::max_cluster_blocks));
   const auto sharing = static_cast<int>(std::bit_floor(static_cast<std::uint32_t>(blocks_a_row)));
   layout.cutoffs = simt::launch_of<Cutoffs<float>>(filtered * sharing);
   layout.cutoffs.cluster = sharing;
@@ -98,8 +98,8 @@ struct FusedKernels {
                                            "exact, tile statistics and one row pair more, ours", true};
 
   static std::optional<std::string> unsupported_reason(const VerifyBatch& batch) {
-    if (batch.gamma <= most_drafted_by(batch.rule.method)) return std::nullopt;
-    return "takes at most " + std::to_string(most_drafted_by(batch.rule.method)) + " drafted tokens";
+    if (batch.gamma <= max_drafted_by(batch.rule.method)) return std::nullopt;
+    return "takes at most " + std::to_string(max_drafted_by(batch.rule.method)) + " drafted tokens";
   }
   static std::size_t workspace_bytes(const VerifyBatch& batch) {
     return fused_layout(batch, nullptr).workspace_bytes;

@@ -65,7 +65,7 @@ SPECLAB_DEVICE void tell_cluster(Value& slot, const Value& value) {
 /// What the blocks of a cluster know of two row pairs in turn, so that one barrier a pair is enough; of each
 /// the draft's tiles, then the target's.
 struct ClusterSums {
-  PartialSum parts[2][2][most_tiles];
+  PartialSum parts[2][2][max_tiles];
   PartialSumScratch scratch[2];
 };
 

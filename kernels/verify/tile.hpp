@@ -15,7 +15,7 @@ inline constexpr int tile_threads = 256;
 inline constexpr int tile_warps = tile_threads / simt::warp_size;
 /// Logits of a tile that one thread holds.
 inline constexpr int held = tile_size / tile_threads;
-inline constexpr std::int32_t most_tiles = most_vocab / tile_size;
+inline constexpr std::int32_t max_tiles = max_vocab / tile_size;
 
 SPECLAB_HD inline std::int32_t tiles_of(std::int32_t vocab) { return (vocab + tile_size - 1) / tile_size; }
 
@@ -285,7 +285,7 @@ SPECLAB_DEVICE LogSum merge_tops(std::int32_t tiles, const Tiles& tile_at) {
     largest = fmaxf(largest, part.reference);
   }
   largest = simt::warp_reduce(largest, [](float a, float b) { return fmaxf(a, b); });
-  Token lowest = most_vocab;
+  Token lowest = max_vocab;
   for (std::int32_t t = lane; t < tiles; t += simt::warp_size) {
     const PartialSum part = tile_at(t);
     if (part.reference != largest || !(part.sum > 0)) continue;
@@ -293,7 +293,7 @@ SPECLAB_DEVICE LogSum merge_tops(std::int32_t tiles, const Tiles& tile_at) {
     lowest = id < lowest ? id : lowest;
   }
   lowest = simt::warp_reduce(lowest, [](Token a, Token b) { return a < b ? a : b; });
-  if (simt::ballot(invalid) != 0 || lowest == most_vocab) return {};
+  if (simt::ballot(invalid) != 0 || lowest == max_vocab) return {};
   return {largest, lowest, 0};
 }
 

@@ -37,7 +37,7 @@ struct Traverse : simt::KernelOf<tree::Args, tile_threads, sizeof(T) == 4 ? 1 : 
   struct Shared {
     BlockShared<T> block;
     /// From the context, level by level; the one below the walk has the reach of the child tried last.
-    TriedNode levels[most_drafted + 1];
+    TriedNode levels[max_drafted + 1];
     std::uint32_t flags;
     bool zero_residual;  ///< the last refusal left nothing
   };

@@ -94,7 +94,7 @@ struct Walk : simt::KernelOf<tree::Args, tile_threads, sizeof(T) == 4 ? 1 : 2> {
 
   struct Shared {
     BlockShared<T> block;
-    Token refused[most_drafted];  ///< at the node
+    Token refused[max_drafted];  ///< at the node
     Node node;
   };
 

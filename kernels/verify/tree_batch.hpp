@@ -21,7 +21,7 @@ enum class TreeMethod : std::int32_t {
 
 /// A batch of requests, each with a tree of up to batch.gamma drafted tokens, its nodes. Node -1 is the
 /// context that drafting started from; position i + 1 is what follows node i. Of `batch`:
-/// - gamma: nodes, 0 to most_drafted; lengths or cumulative counts say how many of them a request has.
+/// - gamma: nodes, 0 to max_drafted; lengths or cumulative counts say how many of them a request has.
 /// - target [requests, nodes + 1, vocab]: row i + 1 is the target's after node i, row 0 after the context.
 /// - draft [requests, draft_rows, vocab]: row i + 1 (or as draft_row says) is the one that the children of
 ///   node i were drawn from; rows of leaves are not read. data null: children were chosen, not drawn (the

@@ -70,10 +70,10 @@ SPECLAB_DEVICE double drawn_child_probability(const TreeBatch& tree, std::int64_
 template <class T>
 struct BlockShared {
   ClusterSums sums;
-  TileWeightSum weight_sums[2][most_tiles];  ///< of two passes in turn
+  TileWeightSum weight_sums[2][max_tiles];  ///< of two passes in turn
   simt::BlockScratch<std::int32_t, tile_warps> invalid_nodes;
-  std::int32_t parents[most_drafted];
-  std::int32_t path[most_drafted];  ///< from the context to where the walk is
+  std::int32_t parents[max_drafted];
+  std::int32_t path[max_drafted];  ///< from the context to where the walk is
   fused::FinishScratch<T> finish;
 };
 

@@ -14,13 +14,13 @@ namespace speclab {
 enum class KernelRule : std::int32_t { token = 0, lenient = 1, block = 2 };
 
 /// Drafted tokens a request may have; block verification looks at all of them at once, and takes fewer.
-inline constexpr std::int32_t most_drafted = 256;
-inline constexpr std::int32_t most_drafted_in_block = 64;
-constexpr std::int32_t most_drafted_by(KernelRule method) {
-  return method == KernelRule::block ? most_drafted_in_block : most_drafted;
+inline constexpr std::int32_t max_drafted = 256;
+inline constexpr std::int32_t max_drafted_in_block = 64;
+constexpr std::int32_t max_drafted_by(KernelRule method) {
+  return method == KernelRule::block ? max_drafted_in_block : max_drafted;
 }
 /// Largest vocabulary.
-inline constexpr std::int32_t most_vocab = 1 << 21;
+inline constexpr std::int32_t max_vocab = 1 << 21;
 
 enum class RowKind : std::int32_t { logits = 0, probabilities = 1 };
 
@@ -85,8 +85,8 @@ enum VerifyFlag : std::uint32_t {
 /// does the work. Results do not depend on a request's place in the batch, nor on the batch's size.
 struct VerifyBatch {
   std::int32_t requests = 0;
-  std::int32_t gamma = 0;  ///< 0..most_drafted_by(rule.method)
-  std::int32_t vocab = 0;  ///< 1..most_vocab
+  std::int32_t gamma = 0;  ///< 0..max_drafted_by(rule.method)
+  std::int32_t vocab = 0;  ///< 1..max_vocab
   LogitRows target;        ///< [requests, gamma + 1, vocab]; without the last row where `bonus` is given
   LogitRows draft;         ///< [requests, gamma, vocab]; data null: each draft was certain (n-gram look-up)
   RowOptions target_options;

@@ -113,7 +113,7 @@ class DrawFrom final : public PythonDraw {
   void check_end(std::size_t returned) { asked_.check(point_ + '.', returned); }
 
  private:
-  static constexpr std::uint16_t most_draws = 60000;
+  static constexpr std::uint16_t max_draws = 60000;
 
   bool one_count() const { return uses_.bernoulli == uses_.categorical; }
 
@@ -131,7 +131,7 @@ class DrawFrom final : public PythonDraw {
   }
 
   static std::uint16_t next(std::uint16_t& count) {
-    if (count == most_draws) throw nb::value_error("draw: more than 60,000 draws in one run of a rule");
+    if (count == max_draws) throw nb::value_error("draw: more than 60,000 draws in one run of a rule");
     return count++;
   }
 

@@ -16,11 +16,11 @@ constexpr double row_tolerance = 1e-3;
 }  // namespace
 
 void PythonDrafter::Seen::count() {
-  if (++runs <= most_runs) return;
+  if (++runs <= max_runs) return;
   throw nb::value_error(
       fmt::format("max_branches: the drafter was run more than {} times; lower gamma or the vocabulary, or "
                   "raise max_branches",
-                  most_runs)
+                  max_runs)
           .c_str());
 }
 

@@ -78,9 +78,9 @@ class PythonDrafter {
       : name_(std::move(name)), function_(std::move(function)), seen_(std::make_shared<Seen>()) {}
 
   /// For one enumeration, which may run it at most so often.
-  PythonDrafter fresh(double most_runs) const {
+  PythonDrafter fresh(double max_runs) const {
     PythonDrafter made(name_, function_);
-    made.seen_->most_runs = static_cast<std::uint64_t>(most_runs);
+    made.seen_->max_runs = static_cast<std::uint64_t>(max_runs);
     return made;
   }
 
@@ -116,7 +116,7 @@ class PythonDrafter {
   struct Seen {
     void count();  ///< throws ValueError when it is run too often
 
-    std::uint64_t most_runs = 0;
+    std::uint64_t max_runs = 0;
     std::uint64_t runs = 0;
     AskedDraws asked;
     std::set<std::vector<double>> doubles;

@@ -26,11 +26,11 @@ namespace speclab::python {
 /// after it.
 struct PythonFunction {
   PythonFunction(std::string rule_name, nb::object rule, std::uint64_t most)
-      : name(std::move(rule_name)), function(std::move(rule)), most_runs(most) {}
+      : name(std::move(rule_name)), function(std::move(rule)), max_runs(most) {}
 
   std::string name;
   HeldObject function;
-  std::uint64_t most_runs;  ///< of an enumeration
+  std::uint64_t max_runs;  ///< of an enumeration
   std::atomic<std::uint64_t> runs = 0;
   AskedDraws asked;
   /// Rows of an enumeration as Python has them; their numbers stay where they are.

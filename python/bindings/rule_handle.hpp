@@ -13,7 +13,7 @@ struct RuleHandle {
   std::string name;
   /// The rule for rounds of so many drafted tokens; one written in Python enumerates at most so many
   /// branches.
-  std::function<RulePrograms(std::int32_t gamma, double most_branches)> make;
+  std::function<RulePrograms(std::int32_t gamma, double max_branches)> make;
   bool in_python = false;
   bool own_drafter = false;  ///< drafts by a function of its own, so that the draft model says nothing
 };

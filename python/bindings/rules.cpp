@@ -32,10 +32,10 @@ void AskedDraws::check(const std::string& point, std::size_t question) {
 }
 
 void count_run(PythonFunction& rule) {
-  if (++rule.runs <= rule.most_runs) return;
+  if (++rule.runs <= rule.max_runs) return;
   throw nb::value_error(
       fmt::format("{}: run more than {} times; lower gamma or the vocabulary, or raise max_branches",
-                  rule.name, rule.most_runs)
+                  rule.name, rule.max_runs)
           .c_str());
 }
 
@@ -126,10 +126,10 @@ RuleHandle rule_of_function(const std::string& name, nb::object function, std::o
   if (plain) weights.emplace(*plain);
   const HeldObject held(std::move(function));
   return {name,
-          [name, held, weights, drafts, tree](std::int32_t, double most_branches) {
+          [name, held, weights, drafts, tree](std::int32_t, double max_branches) {
             const nb::gil_scoped_acquire gil;
             const auto rule = std::make_shared<PythonFunction>(name, nb::borrow(held.get()),
-                                                               static_cast<std::uint64_t>(most_branches));
+                                                               static_cast<std::uint64_t>(max_branches));
             if (!tree.empty()) {
               const PythonTreeRule made(rule, DraftTree(tree));
               return RulePrograms{AnyRule(made), EnumerableRule(made)};
@@ -152,9 +152,9 @@ template <class Drafting>
 RuleHandle with_drafting(const RuleHandle& handle, const char* of_what, const Drafting& drafting) {
   RuleHandle made{handle.name, nullptr, handle.in_python};
   made.make = [inner = handle.make, name = handle.name, of_what, drafting](std::int32_t gamma,
-                                                                           double most_branches) {
-    const AnyRule rule = inner(gamma, most_branches).sampled;
-    const Drafting fresh = drafting.fresh(most_branches);
+                                                                           double max_branches) {
+    const AnyRule rule = inner(gamma, max_branches).sampled;
+    const Drafting fresh = drafting.fresh(max_branches);
     const auto asked = [&fresh](const auto& typed) {
       const RuleAndDrafting made_rule(typed, fresh);
       return RulePrograms{AnyRule(made_rule), EnumerableRule(made_rule)};

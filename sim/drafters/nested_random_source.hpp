@@ -20,7 +20,7 @@ class NestedRandomSource {
     assert(number < most_rounds);
   }
   NestedRandomSource deeper(std::uint32_t number) const {
-    assert(number < most_rounds && depth_ < most_inner_levels);
+    assert(number < most_rounds && depth_ < max_inner_levels);
     return NestedRandomSource(outermost_, depth_ + 1, path_ * most_rounds + number);
   }
 

@@ -16,7 +16,7 @@ namespace speclab {
 template <class Rows>
 void find_thresholds(const Rows& rows, std::span<RowDraw> draws, std::span<const double> numbers,
                      DrawBlocks& blocks) {
-  constexpr int most_steps = 64;
+  constexpr int max_steps = 64;
   thread_local std::vector<std::size_t> rising;
   thread_local std::vector<ContextTotal> totals;
   rising.clear();
@@ -24,7 +24,7 @@ void find_thresholds(const Rows& rows, std::span<RowDraw> draws, std::span<const
     draws[i].above = std::max(draws[i].above, numbers[i]);
     rising.push_back(i);
   }
-  for (int step = 0; step < most_steps && !rising.empty(); ++step) {
+  for (int step = 0; step < max_steps && !rising.empty(); ++step) {
     totals.clear();
     for (const std::size_t i : rising) totals.push_back({draws[i].context, draws[i].above});
     rows.total(totals, blocks);

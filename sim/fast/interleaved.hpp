@@ -25,8 +25,8 @@ namespace speclab {
 
 /// Sequences in flight in one thread.
 inline constexpr std::size_t default_streams = 32;
-inline constexpr std::size_t most_streams = 64;
-static_assert(default_streams % philox_batch == 0 && most_streams % philox_batch == 0);
+inline constexpr std::size_t max_streams = 64;
+static_assert(default_streams % philox_batch == 0 && max_streams % philox_batch == 0);
 
 /// One step of one sequence: its state, and the random word of its acceptance draw. The word that selects a
 /// token goes to the prefetches.
@@ -73,7 +73,7 @@ class InterleavedStreams {
         mutex_(mutex),
         cursors_(streams),
         lengths_(streams * (gamma_ + 1)) {
-    assert(1 <= streams && streams <= most_streams);
+    assert(1 <= streams && streams <= max_streams);
   }
 
   /// Trials first..last-1.
@@ -101,7 +101,7 @@ class InterleavedStreams {
   /// One step of every stream. Each outcome depends on a random draw, so that nothing here branches on it: a
   /// wrong guess costs as much as the rest of a step.
   void take_turns() {
-    alignas(64) std::array<std::uint32_t, 4 * most_streams> words;
+    alignas(64) std::array<std::uint32_t, 4 * max_streams> words;
     philox_blocks(simulation_.seed, counters_.data(), words.data(), width_);
     // Local copies, so that the compiler knows that stores to the streams do not change them.
     const Steps steps = steps_;
@@ -223,12 +223,12 @@ class InterleavedStreams {
   std::size_t active_ = 0;
   std::size_t leaving_ = 0;
   FastWork work_;
-  alignas(64) std::array<std::uint32_t, 4 * most_streams> counters_{};
-  std::array<std::uint16_t, most_streams> at_{};
-  std::array<std::uint16_t, most_streams> leavers_{};
-  std::array<std::uint32_t, most_streams> goals_{};
-  std::array<std::uint32_t, most_streams> since_{};
-  std::array<std::uint32_t, most_streams> batches_{};
+  alignas(64) std::array<std::uint32_t, 4 * max_streams> counters_{};
+  std::array<std::uint16_t, max_streams> at_{};
+  std::array<std::uint16_t, max_streams> leavers_{};
+  std::array<std::uint32_t, max_streams> goals_{};
+  std::array<std::uint32_t, max_streams> since_{};
+  std::array<std::uint32_t, max_streams> batches_{};
   std::vector<typename Steps::Cursor> cursors_;
   std::vector<std::uint64_t> lengths_;  ///< rounds by accepted length, stream by stream
 };

@@ -30,7 +30,7 @@ class NgramPairDecoder {
   static constexpr bool repeats = true;
 
   NgramPairDecoder(const NgramTable& table, const Rule& rule, std::uint64_t seed)
-      : table_(&table), rule_(rule), seed_(seed), most_(most_proposals(table.vocab())) {}
+      : table_(&table), rule_(rule), seed_(seed), max_(max_proposals(table.vocab())) {}
 
   Cursor start(const std::vector<Token>& prompt) const {
     Cursor cursor;
@@ -111,7 +111,7 @@ class NgramPairDecoder {
     cursor.overlap += bernoulli_quanta(drawn.acceptance) & (std::uint64_t{0} - state.drafting);
     std::uint32_t emitted = (accepts & (1U - state.probe)) | state.bonus;
     cursor.proposals = (cursor.proposals + 1) * (state.replacing & (1U - emitted));
-    if (cursor.proposals == most_) [[unlikely]] {
+    if (cursor.proposals == max_) [[unlikely]] {
       drawn.next = table_->find(cursor.context, replacement_by_pass(cursor, step)).next;
       cursor.proposals = 0;
       ++work.passes;
@@ -158,7 +158,7 @@ class NgramPairDecoder {
   const NgramTable* table_;
   Rule rule_;
   std::uint64_t seed_;
-  std::uint32_t most_;
+  std::uint32_t max_;
 };
 
 }  // namespace speclab

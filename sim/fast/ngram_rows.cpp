@@ -16,7 +16,7 @@ namespace speclab {
 namespace {
 
 /// Draws from the envelope of a residual before it is drawn by a pass over the vocabulary instead.
-constexpr std::uint32_t most_residual_draws = 64;
+constexpr std::uint32_t max_residual_draws = 64;
 
 }  // namespace
 
@@ -345,7 +345,7 @@ void NgramRows::draw_residual(std::span<RowDraw> draws, DrawBlocks& blocks) cons
   std::erase_if(blocks.active, [&](std::uint32_t which) { return !(envelopes[which].total > 0); });
   for (RowDraw& draw : draws) draw.token = no_token;
   drawn_in.resize(draws.size());
-  for (std::uint32_t tries = 0; !blocks.active.empty() && tries < most_residual_draws; ++tries) {
+  for (std::uint32_t tries = 0; !blocks.active.empty() && tries < max_residual_draws; ++tries) {
     blocks.make(draws, blocks.active);
     searches.clear();
     for (std::size_t i = 0; i < blocks.active.size(); ++i) {

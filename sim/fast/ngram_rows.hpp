@@ -38,7 +38,9 @@ class NgramRows {
 
   std::int32_t vocab() const { return table_.vocab(); }
   std::size_t contexts() const { return table_.contexts(); }
-  std::size_t bytes() const { return table_.bytes() + lists_.bytes() + nodes_.size() * (sizeof(Node) + sizeof(std::uint64_t)); }
+  std::size_t bytes() const {
+    return table_.bytes() + lists_.bytes() + nodes_.size() * (sizeof(Node) + sizeof(std::uint64_t));
+  }
 
   std::int32_t least_draft_support() const { return least_draft_support_; }
   std::uint32_t context_of(std::span<const Token> tokens) const { return table_.context_of(tokens); }

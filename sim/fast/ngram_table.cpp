@@ -33,7 +33,7 @@ constexpr double rounding = 1e-6;
 bool below_back_off(double listed, double backed_off) { return listed - backed_off < -rounding * listed; }
 
 /// Beyond this many draws for one that is kept, the plain engine's whole rows are no worse.
-constexpr double most_draws = 256;
+constexpr double max_draws = 256;
 
 constexpr double unlisted = -1;
 constexpr std::size_t contexts_a_task = 1024;
@@ -262,11 +262,11 @@ struct NgramTable::Builder {
     }
     place(at, block, shorter, 0, {unlisted, unlisted}, rest);
     for (const Side side : {target_side, draft_side}) {
-      if (totals[at][side] * context.scale[side] > most_draws) {
+      if (totals[at][side] * context.scale[side] > max_draws) {
         throw ModelError(
             fmt::format("an n-gram model lists n-grams so far below their back-off that fewer "
                         "than one draw in {} would be kept",
-                        most_draws));
+                        max_draws));
       }
     }
     set_slots(at, block);

@@ -87,7 +87,7 @@ class DrawBlocks {
 };
 
 /// Draws of one site before a token that may not be drawn is left out by a pass over the row.
-inline constexpr std::uint32_t most_redraws = 64;
+inline constexpr std::uint32_t max_redraws = 64;
 
 /// Makes those draws again, each with its site's next block, whose token may not be drawn: refused(i) says so
 /// of draws[i]. `again` receives those that are refused to the end.
@@ -99,7 +99,7 @@ void redraw_refused(const Rows& rows, Side side, std::vector<RowDraw>& draws, co
     if (refused(i)) again.push_back(i);
   }
   thread_local std::vector<RowDraw> redraws;
-  for (std::uint32_t tries = 1; !again.empty() && tries < most_redraws; ++tries) {
+  for (std::uint32_t tries = 1; !again.empty() && tries < max_redraws; ++tries) {
     redraws.clear();
     for (const std::size_t i : again) {
       ++draws[i].attempt;

@@ -13,7 +13,8 @@
 namespace speclab {
 
 /// Rows are made by the first that asks for them and shared by those that ask while somebody has them. Those
-/// made last are kept, so that pairs of the same models need not be alive at one time. The models outlive them.
+/// made last are kept, so that pairs of the same models need not be alive at one time. The models outlive
+/// them.
 class SharedRows {
  public:
   /// Of two tables, or two n-gram models. Throws ModelError as FastPair does.

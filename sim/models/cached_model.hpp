@@ -44,7 +44,7 @@ class CachedModel {
 
   /// How many tokens at the end of a context its rows depend on, when that is known of the base.
   std::optional<int> memory() const;
-  std::optional<std::size_t> most_context() const { return base_.most_context(); }
+  std::optional<std::size_t> max_context() const { return base_.max_context(); }
   void prepare(std::span<const Token> context, std::size_t first) const { base_.prepare(context, first); }
   bool prepares() const { return base_.prepares(); }
 

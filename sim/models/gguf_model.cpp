@@ -24,7 +24,7 @@ namespace speclab {
 
 namespace {
 
-std::int32_t most_tokens(const GgufFacts& facts, const GgufOptions& options) {
+std::int32_t max_tokens(const GgufFacts& facts, const GgufOptions& options) {
   constexpr std::int32_t usual = 4096;
   if (options.context > 0) return options.context;
   return facts.trained_context > 0 ? std::min(facts.trained_context, usual) : usual;
@@ -33,7 +33,7 @@ std::int32_t most_tokens(const GgufFacts& facts, const GgufOptions& options) {
 }  // namespace
 
 double GgufModel::cache_bytes(const GgufFacts& facts, const GgufOptions& options) {
-  return facts.cache_bytes * (most_tokens(facts, options) + options.batch);
+  return facts.cache_bytes * (max_tokens(facts, options) + options.batch);
 }
 
 #ifdef SPECLAB_HAS_LLAMA
@@ -44,13 +44,13 @@ class GgufModel::Engine final : public RunsTogether {
   Engine(std::shared_ptr<const GgufTokenizer> tokenizer, const GgufOptions& options)
       : tokenizer_(std::move(tokenizer)),
         options_(options),
-        most_context_(most_tokens(tokenizer_->facts(), options)),
+        max_context_(max_tokens(tokenizer_->facts(), options)),
         model_(load_llama_model(tokenizer_->file(), false)),
         kept_(options.kept_rows, static_cast<std::size_t>(tokenizer_->size())) {}
 
   const GgufTokenizer& tokenizer() const { return *tokenizer_; }
   const GgufOptions& options() const { return options_; }
-  std::int32_t most_context() const { return most_context_; }
+  std::int32_t max_context() const { return max_context_; }
 
   /// `use(logits)` with the logits after a context.
   template <class Use>
@@ -119,14 +119,14 @@ class GgufModel::Engine final : public RunsTogether {
     return session;
   }
 
-  std::int32_t session_tokens() const { return most_context_ + (tokenizer_->start() ? 1 : 0); }
+  std::int32_t session_tokens() const { return max_context_ + (tokenizer_->start() ? 1 : 0); }
 
   std::vector<Token> seen_by_model(std::span<const Token> context) const {
-    if (context.size() > static_cast<std::size_t>(most_context_)) {
+    if (context.size() > static_cast<std::size_t>(max_context_)) {
       throw ModelError(fmt::format(
           "{}: a text has grown to {} tokens, with its prompt; the model's context is {}. Decode "
           "less, or give a larger \"context\" (the model was trained for {})",
-          tokenizer_->file().string(), context.size(), most_context_, tokenizer_->facts().trained_context));
+          tokenizer_->file().string(), context.size(), max_context_, tokenizer_->facts().trained_context));
     }
     std::vector<Token> tokens;
     tokens.reserve(context.size() + 1);
@@ -180,7 +180,7 @@ class GgufModel::Engine final : public RunsTogether {
 
   std::shared_ptr<const GgufTokenizer> tokenizer_;
   GgufOptions options_;
-  std::int32_t most_context_;
+  std::int32_t max_context_;
   std::shared_ptr<llama_model> model_;
   LogitsOfTexts kept_;
   std::mutex mutex_;
@@ -219,7 +219,7 @@ void GgufModel::prepare(std::span<const Token> context, std::size_t first) const
 
 bool GgufModel::prepares() const { return engine_->options().batch != 1; }
 
-std::size_t GgufModel::most_context() const { return static_cast<std::size_t>(engine_->most_context()); }
+std::size_t GgufModel::max_context() const { return static_cast<std::size_t>(engine_->max_context()); }
 
 std::optional<GgufModel> GgufModel::adjusted(const Adjustment& how) const {
   if (!how_.identity()) return std::nullopt;
@@ -239,7 +239,7 @@ std::int32_t GgufModel::vocab() const { never_made(); }
 Row GgufModel::next(std::span<const Token>, std::vector<double>&) const { never_made(); }
 void GgufModel::prepare(std::span<const Token>, std::size_t) const { never_made(); }
 bool GgufModel::prepares() const { never_made(); }
-std::size_t GgufModel::most_context() const { never_made(); }
+std::size_t GgufModel::max_context() const { never_made(); }
 std::optional<GgufModel> GgufModel::adjusted(const Adjustment&) const { never_made(); }
 
 #endif

@@ -40,7 +40,7 @@ class GgufModel {
   GgufModel(std::shared_ptr<const GgufTokenizer> tokenizer, const GgufOptions& options);
 
   std::int32_t vocab() const;
-  /// Throws ModelError for a context that is longer than `most_context`.
+  /// Throws ModelError for a context that is longer than `max_context`.
   Row next(std::span<const Token> context, std::vector<double>& scratch) const;
 
   /// Rows after the context's first `first` tokens, after one more, and so on to its end, will be asked for:
@@ -50,7 +50,7 @@ class GgufModel {
   bool prepares() const;
 
   /// Tokens that a context may have.
-  std::size_t most_context() const;
+  std::size_t max_context() const;
 
   /// The model through sampling options, which are applied to its logits; none when it has some already.
   std::optional<GgufModel> adjusted(const Adjustment& how) const;

@@ -38,13 +38,13 @@ GgufSession::GgufSession(const std::shared_ptr<llama_model>& model, const GgufOp
                          std::int32_t context, std::size_t texts)
     : model_(model),
       vocab_(static_cast<std::size_t>(llama_vocab_n_tokens(llama_model_get_vocab(model.get())))),
-      most_(options.batch == 0 ? largest_run : static_cast<std::size_t>(options.batch)),
+      max_(options.batch == 0 ? largest_run : static_cast<std::size_t>(options.batch)),
       fixed_(options.batch != 0),
-      batch_(llama_batch_init(static_cast<std::int32_t>(most_), 0, 1)),
+      batch_(llama_batch_init(static_cast<std::int32_t>(max_), 0, 1)),
       texts_(texts) {
   assert(texts == 1 || !fixed_);
   llama_context_params parameters = llama_context_default_params();
-  const auto most = static_cast<std::uint32_t>(most_);
+  const auto most = static_cast<std::uint32_t>(max_);
   parameters.n_ctx =
       static_cast<std::uint32_t>(context) * static_cast<std::uint32_t>(texts) + (fixed_ ? most : 0);
   parameters.n_batch = most;
@@ -152,15 +152,15 @@ void GgufSession::decode(std::span<const TextRun> runs) {
   batch_.n_tokens = 0;
   for (const TextRun& run : runs) {
     const auto at = static_cast<std::size_t>(batch_.n_tokens);
-    if (at == most_) break;
+    if (at == max_) break;
     const std::size_t start = texts_[run.text].tokens.size();
-    const std::size_t end = std::min(run.tokens.size(), start + most_ - at);
+    const std::size_t end = std::min(run.tokens.size(), start + max_ - at);
     // A run of fixed shape gives the logits after all of its tokens, or after none.
     const bool wanted = end >= run.first;
     for (std::size_t i = start; i < end; ++i) {
       add_to(batch_, run.text, run.tokens[i], i, wanted && (fixed_ || i + 1 >= run.first));
     }
-    for (std::size_t i = end; fixed_ && i < start + most_; ++i) {
+    for (std::size_t i = end; fixed_ && i < start + max_; ++i) {
       add_to(batch_, run.text, run.tokens[end - 1], i, wanted);
     }
     parts.push_back({&run, at, start, end});
@@ -177,7 +177,7 @@ void GgufSession::decode(std::span<const TextRun> runs) {
     CachedText& cached = texts_[run.text];
     cached.tokens.insert(cached.tokens.end(), run.tokens.begin() + static_cast<std::ptrdiff_t>(part.start),
                          run.tokens.begin() + static_cast<std::ptrdiff_t>(part.end));
-    if (fixed_ && part.end - part.start < most_) {
+    if (fixed_ && part.end - part.start < max_) {
       llama_memory_seq_rm(llama_get_memory(context_.get()), static_cast<llama_seq_id>(run.text),
                           static_cast<llama_pos>(part.end), -1);
     }

@@ -67,8 +67,8 @@ class GgufSession {
   std::shared_ptr<llama_model> model_;
   std::unique_ptr<llama_context, Free> context_;
   std::size_t vocab_;
-  std::size_t most_;  ///< tokens of a run
-  bool fixed_;        ///< every run has `most_` tokens
+  std::size_t max_;  ///< tokens of a run
+  bool fixed_;       ///< every run has `max_` tokens
   llama_batch batch_;
   std::vector<CachedText> texts_;
   std::vector<std::vector<float>> spare_;

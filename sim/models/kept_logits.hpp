@@ -20,9 +20,9 @@ class LogitsOfTexts {
  public:
   using Values = std::shared_ptr<const std::vector<float>>;
 
-  LogitsOfTexts(std::size_t bytes, std::size_t vocab) : most_(bytes / (sizeof(float) * vocab)) {}
+  LogitsOfTexts(std::size_t bytes, std::size_t vocab) : max_(bytes / (sizeof(float) * vocab)) {}
 
-  bool on() const { return most_ > 0; }
+  bool on() const { return max_ > 0; }
 
   Values find(std::span<const Token> tokens) {
     const std::scoped_lock lock(mutex_);
@@ -38,7 +38,7 @@ class LogitsOfTexts {
     if (by_text_.contains(text_of(tokens))) return;
     last_used_.push_front({{tokens.begin(), tokens.end()}, std::move(made)});
     by_text_.emplace(text_of(last_used_.front().tokens), last_used_.begin());
-    if (last_used_.size() <= most_) return;
+    if (last_used_.size() <= max_) return;
     by_text_.erase(text_of(last_used_.back().tokens));
     last_used_.pop_back();
   }
@@ -54,7 +54,7 @@ class LogitsOfTexts {
     return {reinterpret_cast<const char*>(tokens.data()), tokens.size_bytes()};
   }
 
-  std::size_t most_;
+  std::size_t max_;
   std::mutex mutex_;
   std::list<Entry> last_used_;
   std::unordered_map<std::string_view, std::list<Entry>::iterator> by_text_;

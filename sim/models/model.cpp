@@ -36,9 +36,9 @@ std::optional<int> MixtureModel::memory() const {
   return first && second ? std::optional<int>(std::max(*first, *second)) : std::nullopt;
 }
 
-std::optional<std::size_t> MixtureModel::most_context() const {
-  const std::optional<std::size_t> first = base.most_context();
-  const std::optional<std::size_t> second = other.most_context();
+std::optional<std::size_t> MixtureModel::max_context() const {
+  const std::optional<std::size_t> first = base.max_context();
+  const std::optional<std::size_t> second = other.max_context();
   return first && second ? std::min(first, second) : std::max(first, second);
 }
 

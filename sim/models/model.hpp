@@ -28,7 +28,7 @@ concept PreparedModel = requires(const M& model, std::span<const Token> context,
 /// A model of any type that satisfies LanguageModel. Copies share the model, which never changes.
 class Model {
  public:
-  /// Takes a model over. What the type has of `memory`, `most_context`, `prepare` and `adjusted` is what
+  /// Takes a model over. What the type has of `memory`, `max_context`, `prepare` and `adjusted` is what
   /// these give.
   template <class M>
   requires(!std::same_as<M, Model> && LanguageModel<M>)
@@ -63,7 +63,7 @@ class Model {
   std::optional<int> memory() const { return held_->memory(); }
 
   /// How many tokens a context may have; empty when any number.
-  std::optional<std::size_t> most_context() const { return held_->most_context(); }
+  std::optional<std::size_t> max_context() const { return held_->max_context(); }
 
   /// The model through sampling options, where it can do that better than by its probabilities.
   std::optional<Model> adjusted(const Adjustment& how) const { return held_->adjusted(how); }
@@ -86,7 +86,7 @@ class Model {
     virtual std::int32_t vocab() const = 0;
     virtual Row next(std::span<const Token> context, std::vector<double>& scratch) const = 0;
     virtual std::optional<int> memory() const = 0;
-    virtual std::optional<std::size_t> most_context() const = 0;
+    virtual std::optional<std::size_t> max_context() const = 0;
     virtual void prepare(std::span<const Token> context, std::size_t first) const = 0;
     virtual std::optional<Model> adjusted(const Adjustment& how) const = 0;
   };
@@ -106,8 +106,8 @@ class Model {
       }
       return std::nullopt;
     }
-    std::optional<std::size_t> most_context() const override {
-      if constexpr (requires(const M& m) { m.most_context(); }) return model->most_context();
+    std::optional<std::size_t> max_context() const override {
+      if constexpr (requires(const M& m) { m.max_context(); }) return model->max_context();
       return std::nullopt;
     }
     void prepare([[maybe_unused]] std::span<const Token> context,
@@ -137,7 +137,7 @@ struct AdjustedModel {
   std::int32_t vocab() const { return base.vocab(); }
   Row next(std::span<const Token> context, std::vector<double>& scratch) const;
   std::optional<int> memory() const { return base.memory(); }
-  std::optional<std::size_t> most_context() const { return base.most_context(); }
+  std::optional<std::size_t> max_context() const { return base.max_context(); }
   void prepare(std::span<const Token> context, std::size_t first) const { base.prepare(context, first); }
   bool prepares() const { return base.prepares(); }
 };
@@ -151,7 +151,7 @@ struct MixtureModel {
   std::int32_t vocab() const { return base.vocab(); }
   Row next(std::span<const Token> context, std::vector<double>& scratch) const;
   std::optional<int> memory() const;
-  std::optional<std::size_t> most_context() const;
+  std::optional<std::size_t> max_context() const;
   void prepare(std::span<const Token> context, std::size_t first) const;
   bool prepares() const { return base.prepares() || other.prepares(); }
 };

@@ -122,7 +122,7 @@ double NgramModel::probability(std::span<const Token> context, Token token) cons
 ///     sum(a b c) = listed probability after (a b c) + backoff(a b c) * (sum(b c) - probability of the same
 ///     tokens after (b c)).
 double NgramModel::renormalise() {
-  double most_lost = 1;
+  double max_lost = 1;
   unigram_scale_ = 1 / total_probability(Row{unigrams_.data(), vocab()});
   if (!std::isfinite(unigram_scale_)) throw ModelError("the unigrams have no probability mass");
   worst_row_ = {1 / unigram_scale_, {}};
@@ -149,14 +149,14 @@ double NgramModel::renormalise() {
         worst_row_ = {total, {tokens.begin(), tokens.begin() + length}};
       }
       level.scales.push_back(1 / total);
-      most_lost = std::max(most_lost, (listed + context.backoff * shorter_total) / total);
+      max_lost = std::max(max_lost, (listed + context.backoff * shorter_total) / total);
     }
   }
-  return most_lost;
+  return max_lost;
 }
 
 std::optional<NgramModel> NgramModel::adjusted(const Adjustment& how) const {
-  constexpr double most_lost = 0x1p12;
+  constexpr double max_lost = 0x1p12;
   if (how.temperature < least_temperature || how.top_k != 0 || how.top_p != 1) return std::nullopt;
   NgramModel made = *this;
   const auto heat = [power = 1 / how.temperature](double& value) { value = std::pow(value, power); };
@@ -167,7 +167,7 @@ std::optional<NgramModel> NgramModel::adjusted(const Adjustment& how) const {
     for (NgramContext& context : level.contexts) heat(context.backoff);
   }
   try {
-    if (made.renormalise() > most_lost) return std::nullopt;
+    if (made.renormalise() > max_lost) return std::nullopt;
   } catch (const ModelError&) {
     return std::nullopt;
   }

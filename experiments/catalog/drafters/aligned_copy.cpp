@@ -30,7 +30,7 @@ DrafterKind aligned_copy_drafter() {
       {integer_field<AlignedCopyParameters>(
            "match", &AlignedCopyParameters::match, 1, 64,
            "Tokens at the end of the output that must match the prompt to align again."),
-       integer_field<AlignedCopyParameters>("length", &AlignedCopyParameters::length, 1, most_tokens_drafted,
+       integer_field<AlignedCopyParameters>("length", &AlignedCopyParameters::length, 1, max_tokens_drafted,
                                             "Most tokens drafted in a round."),
        field<AlignedCopyParameters>(
            "realign", &AlignedCopyParameters::realign,

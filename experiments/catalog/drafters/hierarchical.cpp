@@ -18,9 +18,9 @@ struct HierarchicalParameters {
 
 MadeDrafter make_hierarchical(const HierarchicalParameters& own, const std::string& path,
                               const DrafterRequest& request) {
-  if (request.level >= most_inner_levels) {
+  if (request.level >= max_inner_levels) {
     throw ConfigError(path, fmt::format("has a drafter below it at level {}; at most {} levels are counted",
-                                        request.level + 2, most_inner_levels + 1));
+                                        request.level + 2, max_inner_levels + 1));
   }
   if (own.inner.rule) {
     throw ConfigError(path + "/inner/rule",
@@ -48,7 +48,7 @@ DrafterKind hierarchical_drafter() {
            field("middle", &HierarchicalParameters::middle, kind_of(model_family()), "The middle model.")),
        required(
            field("inner", &HierarchicalParameters::inner, kind_of(drafter_family()), "What drafts for it.")),
-       integer_field("gamma", &HierarchicalParameters::gamma, 1, most_tokens_drafted,
+       integer_field("gamma", &HierarchicalParameters::gamma, 1, max_tokens_drafted,
                      "Tokens that the inner drafter drafts at a time.")},
       make_hierarchical);
 }

@@ -20,7 +20,7 @@ DrafterKind lookup_drafter() {
       "Prompt lookup: what followed the longest earlier match of the context's end. One run a round.",
       {integer_field("min_match", &LookupOptions::min_match, 1, 64, "Shortest match."),
        integer_field("max_match", &LookupOptions::max_match, 1, 64, "Longest match."),
-       integer_field("length", &LookupOptions::length, 1, most_tokens_drafted,
+       integer_field("length", &LookupOptions::length, 1, max_tokens_drafted,
                      "Most tokens drafted in a round."),
        field("occurrence", &LookupOptions::occurrence,
              choice<Occurrence>({{"last", Occurrence::last}, {"first", Occurrence::first}}),

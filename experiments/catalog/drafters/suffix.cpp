@@ -30,7 +30,7 @@ DrafterKind suffix_drafter() {
       {integer_field<SuffixParameters>("min_match", &SuffixParameters::min_match, 1, 64, "Shortest match."),
        integer_field<SuffixParameters>("max_match", &SuffixParameters::max_match, 1, 4096,
                                        "Longer matches are cut."),
-       integer_field<SuffixParameters>("length", &SuffixParameters::length, 1, most_tokens_drafted,
+       integer_field<SuffixParameters>("length", &SuffixParameters::length, 1, max_tokens_drafted,
                                        "Most tokens drafted in a round."),
        field<SuffixParameters>("factor", &SuffixParameters::factor, number(0, 64),
                                "Most drafted tokens for each matched one."),

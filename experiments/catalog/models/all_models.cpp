@@ -31,7 +31,7 @@ const Typed<Adjustment>& sampling_type() {
       "Sampling options, applied to each row as an adjusted distribution (Leviathan et al. 2023, section 2.2).",
       {field("temperature", &Adjustment::temperature, number(0, 100),
              "Probabilities are raised to the power 1/temperature and normalised; 0 is argmax."),
-       with_unit(integer_field("top_k", &Adjustment::top_k, 0, most_model_vocab,
+       with_unit(integer_field("top_k", &Adjustment::top_k, 0, max_model_vocab,
                                "Keep the k most probable tokens; 0 keeps all."),
                  "tokens"),
        field("top_p", &Adjustment::top_p, number_above(0, 1),

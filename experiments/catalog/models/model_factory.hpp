@@ -81,10 +81,10 @@ std::int32_t vocab_of(const std::optional<std::int32_t>& vocab, const std::strin
                       const ModelRequest& request);
 
 /// The key "vocab" of such models.
-inline constexpr double most_model_vocab = 1 << 20;
+inline constexpr double max_model_vocab = 1 << 20;
 template <class P>
 Field vocab_field() {
-  return with_unit(integer_field("vocab", &P::vocab, 1, most_model_vocab,
+  return with_unit(integer_field("vocab", &P::vocab, 1, max_model_vocab,
                                  "Vocabulary size; a draft may leave it out and takes the target's."),
                    "tokens");
 }

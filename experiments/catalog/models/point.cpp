@@ -19,7 +19,7 @@ ModelKind point_model() {
   ModelKind made = kind_entry<ModelKind, PointParameters>(
       "point", "Always the same token.",
       {vocab_field<PointParameters>(),
-       integer_field("token", &PointParameters::token, 0, most_model_vocab, "Its id.")},
+       integer_field("token", &PointParameters::token, 0, max_model_vocab, "Its id.")},
       [](const PointParameters& parameters, const std::string& path, const ModelRequest& request) {
         const std::int32_t vocab = vocab_of(parameters.vocab, path, request);
         if (parameters.token >= vocab) {

@@ -27,7 +27,7 @@ struct TableParameters {
 };
 
 const Typed<Rows>& rows_type() {
-  static const auto type = list(list(number(0, 1e300), 1, most_model_vocab), 1, most_model_vocab);
+  static const auto type = list(list(number(0, 1e300), 1, max_model_vocab), 1, max_model_vocab);
   return type;
 }
 

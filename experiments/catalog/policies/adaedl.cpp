@@ -21,7 +21,7 @@ PolicyKind adaedl_policy() {
           {with_unit(field("kappa", &AdaedlParameters::kappa, number(0, 100), "Factor of the entropy."),
                      "1/nat"),
            field("least", &AdaedlParameters::least, number(0, 1), "Drafting stops below this bound."),
-           most_field<AdaedlParameters>()},
+           max_field<AdaedlParameters>()},
           [](const AdaedlParameters& own, const std::string&, const PolicyRequest&) {
             return AdaEdlPolicy(own.kappa, own.least, own.most);
           }),

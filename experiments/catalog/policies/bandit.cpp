@@ -18,7 +18,7 @@ PolicyKind bandit_policy() {
       "bandit", "Upper confidence bounds: every gamma is an arm whose reward is tokens per time.",
       {field("width", &BanditParameters::width, number(0, 100),
              "Width of the bounds, as a multiple of the largest reward; UCB1 has 1.414."),
-       most_field<BanditParameters>()},
+       max_field<BanditParameters>()},
       [](const BanditParameters& own, const std::string&, const PolicyRequest& request) {
         return BanditPolicy(request.round_times(own.most), own.most, own.width);
       });

@@ -22,7 +22,7 @@ PolicyKind confidence_policy() {
        field("of", &ConfidenceParameters::of,
              choice<Confidence>({{"top", Confidence::top}, {"drawn", Confidence::drawn}}),
              "Of which token: the most probable one, or the one that was drawn (Hugging Face)."),
-       most_field<ConfidenceParameters>()},
+       max_field<ConfidenceParameters>()},
       [](const ConfidenceParameters& own, const std::string&, const PolicyRequest&) {
         return ConfidencePolicy(own.threshold, own.of, own.most);
       });

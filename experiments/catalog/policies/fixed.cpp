@@ -15,7 +15,7 @@ struct FixedParameters {
 PolicyKind fixed_policy() {
   return kind_entry<PolicyKind, FixedParameters>(
       "fixed", "The same number of drafted tokens every round.",
-      {required(integer_field("gamma", &FixedParameters::gamma, 0, most_tokens_drafted, "Tokens."))},
+      {required(integer_field("gamma", &FixedParameters::gamma, 0, max_tokens_drafted, "Tokens."))},
       [](const FixedParameters& own, const std::string&, const PolicyRequest&) {
         return FixedPolicy(own.gamma);
       });

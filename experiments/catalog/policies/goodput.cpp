@@ -16,7 +16,7 @@ PolicyKind goodput_policy() {
   return kind_entry<PolicyKind, GoodputParameters>(
       "goodput",
       "The gamma with the most expected tokens per time, from the acceptance rates by position so far.",
-      {most_field<GoodputParameters>()},
+      {max_field<GoodputParameters>()},
       [](const GoodputParameters& own, const std::string&, const PolicyRequest& request) {
         return GoodputPolicy(request.round_times(own.most), own.most);
       });

@@ -16,9 +16,9 @@ struct HeuristicParameters {
 PolicyKind heuristic_policy() {
   return kind_entry<PolicyKind, HeuristicParameters>(
       "heuristic", "Two more after a round that accepted everything, else one fewer (Hugging Face).",
-      {integer_field("start", &HeuristicParameters::start, 1, most_tokens_drafted,
+      {integer_field("start", &HeuristicParameters::start, 1, max_tokens_drafted,
                      "Tokens in the first round."),
-       most_field<HeuristicParameters>()},
+       max_field<HeuristicParameters>()},
       [](const HeuristicParameters& own, const std::string&, const PolicyRequest&) {
         return HeuristicPolicy(own.start, own.most);
       });

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "experiments/catalog/most_tokens_drafted.hpp"
+#include "experiments/catalog/max_tokens_drafted.hpp"
 #include "experiments/format/family.hpp"
 #include "sim/policies/any_policy.hpp"
 #include "sim/policies/round_times.hpp"
@@ -44,8 +44,8 @@ AnyPolicy make_policy(const PolicyConfig& policy, const PolicyRequest& request);
 
 /// The parameter "most" of adaptive policies.
 template <class P>
-Field most_field() {
-  return integer_field("most", &P::most, 1, most_tokens_drafted, "Most tokens drafted in a round.");
+Field max_field() {
+  return integer_field("most", &P::most, 1, max_tokens_drafted, "Most tokens drafted in a round.");
 }
 
 }  // namespace speclab

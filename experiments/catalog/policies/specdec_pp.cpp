@@ -19,7 +19,7 @@ PolicyKind specdec_pp_policy() {
           "specdec++",
           "SpecDec++: goes on while the predicted probability of a rejection so far stays below a risk.",
           {field("risk", &SpecdecPpParameters::risk, number(0, 1), "Drafting stops above this probability."),
-           most_field<SpecdecPpParameters>()},
+           max_field<SpecdecPpParameters>()},
           [](const SpecdecPpParameters& own, const std::string&, const PolicyRequest&) {
             return SpecDecPpPolicy(own.risk, own.most);
           }),

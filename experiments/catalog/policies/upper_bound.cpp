@@ -17,7 +17,7 @@ PolicyKind upper_bound_policy() {
       kind_entry<PolicyKind, UpperBoundParameters>(
           "upper-bound",
           "An upper bound for all policies: drafts exactly the tokens that will be accepted, which no real policy knows.",
-          {most_field<UpperBoundParameters>()},
+          {max_field<UpperBoundParameters>()},
           [](const UpperBoundParameters& own, const std::string&, const PolicyRequest&) {
             return UpperBoundPolicy(own.most);
           }),

@@ -8,16 +8,16 @@
 namespace speclab {
 
 DraftTree tree_of(const std::vector<std::int32_t>& branching, const std::string& path) {
-  constexpr std::int64_t most_nodes = 4096;
+  constexpr std::int64_t max_nodes = 4096;
   std::int64_t layer = 1;
   std::int64_t nodes = 0;
   for (const std::int32_t children : branching) {
     layer *= children;
     nodes += layer;
-    if (nodes > most_nodes) {
+    if (nodes > max_nodes) {
       throw ConfigError(path, fmt::format("a tree with branching [{}] has more than {} nodes; lower "
                                           "\"drafts\" or gamma, or give \"branching\" for each depth",
-                                          fmt::join(branching, ","), most_nodes));
+                                          fmt::join(branching, ","), max_nodes));
     }
   }
   return branching_tree(branching);

@@ -32,7 +32,7 @@ MadeSchedule make_dsi(const DsiParameters& own, const std::string& path, const S
                                   "event, 1/c of them in a target run, and none is slower than the target",
                                   c, least_c));
   }
-  const double most_servers = servers == 0 ? dsi_servers(c, lookahead) : servers;
+  const double max_servers = servers == 0 ? dsi_servers(c, lookahead) : servers;
   std::string name = servers == 0 ? fmt::format("DSI, all {} servers", dsi_servers(c, lookahead))
                                   : fmt::format("DSI, {} server{}", servers, servers == 1 ? "" : "s");
   if (lookahead > 1) name += fmt::format(", lookahead {}", lookahead);
@@ -45,7 +45,7 @@ MadeSchedule make_dsi(const DsiParameters& own, const std::string& path, const S
               },
           .printed = PrintedFormula{[=](double alpha) { return speedup_bound_drafting_paid(alpha, c); },
                                     "1/(1−α+cα)"},
-          .runs_per_time = 1 / c + std::min(most_servers, 1 / c)};
+          .runs_per_time = 1 / c + std::min(max_servers, 1 / c)};
 }
 
 }  // namespace

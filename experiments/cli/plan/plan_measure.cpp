@@ -52,10 +52,10 @@ std::optional<PlanAnswer> answer_measure(const Values& values, const Control& co
   if (values.has("config") == has_files || (values.has("target") != values.has("draft"))) {
     throw UsageError("plan measure: give either CONFIG.json, or --target and --draft, GGUF files");
   }
-  constexpr double most_batch = 64;
+  constexpr double max_batch = 64;
   const double batch = settings.at.batch;
-  if (batch > most_batch || batch != std::floor(batch)) {
-    throw UsageError(fmt::format("--batch {:g}: 1 to {:g} texts are decoded together", batch, most_batch));
+  if (batch > max_batch || batch != std::floor(batch)) {
+    throw UsageError(fmt::format("--batch {:g}: 1 to {:g} texts are decoded together", batch, max_batch));
   }
   const ThreadLimit limit(thread_option(values));
   const std::string file = values.has("config") ? values.text("config") : "";

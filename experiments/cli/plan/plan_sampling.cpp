@@ -20,7 +20,7 @@ namespace {
 
 namespace po = boost::program_options;
 
-constexpr double most_temperature = 100;
+constexpr double max_temperature = 100;
 
 /// "1" or "0.5,1": numbers from `least` to `most`; whole ones for an integral T.
 template <class T>
@@ -37,18 +37,18 @@ std::vector<T> numbers_of(const Values& values, const char* name, double least, 
     }
     numbers.push_back(static_cast<T>(*number));
   }
-  constexpr std::size_t most_numbers = 32;
-  if (numbers.size() > most_numbers)
-    throw UsageError(fmt::format("--{}: {} numbers; at most {}", name, numbers.size(), most_numbers));
+  constexpr std::size_t max_numbers = 32;
+  if (numbers.size() > max_numbers)
+    throw UsageError(fmt::format("--{}: {} numbers; at most {}", name, numbers.size(), max_numbers));
   return numbers;
 }
 
 SamplingQuestion sampling_question(const Values& values) {
   SamplingQuestion question;
-  question.temperatures = numbers_of<double>(values, "temperature", 0, most_temperature);
+  question.temperatures = numbers_of<double>(values, "temperature", 0, max_temperature);
   question.top_k = numbers_of<std::int32_t>(values, "top-k", 0, 1e8);
   question.top_p = numbers_of<double>(values, "top-p", 1e-6, 1);
-  question.draft_temperatures = numbers_of<double>(values, "draft-temperature", 0, most_temperature);
+  question.draft_temperatures = numbers_of<double>(values, "draft-temperature", 0, max_temperature);
   const double gamma = checked_number(values, "gamma", 1, max_block);
   if (gamma != std::floor(gamma)) throw UsageError(fmt::format("--gamma {}: expected an integer", gamma));
   question.gamma = static_cast<int>(gamma);
@@ -87,7 +87,7 @@ SamplingSource source_of(const Values& values, int gamma) {
     refuse_with(values, "--recording", {"target", "draft", "set", "seed"});
     return sampling_source_of_recording(values.text("recording"),
                                         values.has("draft-recording") ? values.text("draft-recording") : "",
-                                        checked_number(values, "text-temperature", 0, most_temperature));
+                                        checked_number(values, "text-temperature", 0, max_temperature));
   }
   if (!values.has("target") || !values.has("draft")) {
     throw UsageError(

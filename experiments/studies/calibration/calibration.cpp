@@ -20,7 +20,7 @@ namespace speclab {
 namespace {
 
 constexpr int ecdf_steps = 200;
-constexpr double most_branches = 1e7;
+constexpr double max_branches = 1e7;
 constexpr double equal_distribution = 1e-12;
 constexpr int line_points = 61;
 
@@ -186,12 +186,12 @@ void check_calibration(const Calibration& calibration) {
   const int tokens = calibration.settings.tokens;
   const std::optional<SequenceDistribution<double>> plain = exact_plain_distribution(setup, tokens);
   const double branches = std::pow(setup.target.vocab(), tokens + calibration.gamma);
-  if (!plain || branches > most_branches) {
+  if (!plain || branches > max_branches) {
     throw ConfigError(
         "/calibration/tokens",
         fmt::format("{} tokens at gamma {} over a vocabulary of {}: every distribution is enumerated, which "
                     "needs one prompt and vocabulary^(tokens + gamma) <= {:g}",
-                    tokens, calibration.gamma, setup.target.vocab(), most_branches));
+                    tokens, calibration.gamma, setup.target.vocab(), max_branches));
   }
   const double distance = distribution_distance(
       *plain, enumerated_distribution(setup, calibration.gamma, static_cast<std::size_t>(tokens)));

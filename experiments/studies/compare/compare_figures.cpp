@@ -39,20 +39,20 @@ Figure by_drafter(const Result& result, const std::vector<std::string>& drafters
 
 /// One row per cell, for sweeps, which have several for one drafter and task.
 std::vector<Figure> by_cell(const Result& result) {
-  constexpr std::size_t most_cells_drawn = 60;
+  constexpr std::size_t max_cells_drawn = 60;
   Figure figure;
   figure.title = "Speedup of every drafter at its best fixed γ";
   figure.y_label = metric_label(Metric::speedup);
   figure.caption = "One row per cell, with intervals. Standard decoding is 1.";
   Series series{.name = "best fixed γ", .style = SeriesStyle::points};
   for (const CellResult& cell : result.cells) {
-    if (numbers_of(cell) == nullptr || figure.categories.size() == most_cells_drawn) continue;
+    if (numbers_of(cell) == nullptr || figure.categories.size() == max_cells_drawn) continue;
     series.add(figure.add_category(cell.label), *value_of(cell.simulated, Metric::speedup));
   }
   if (series.x.empty()) return {};
-  if (result.cells.size() > most_cells_drawn)
+  if (result.cells.size() > max_cells_drawn)
     figure.caption +=
-        fmt::format(" The first {} of {} cells; results.csv has all.", most_cells_drawn, result.cells.size());
+        fmt::format(" The first {} of {} cells; results.csv has all.", max_cells_drawn, result.cells.size());
   figure.series.push_back(std::move(series));
   return {figure};
 }

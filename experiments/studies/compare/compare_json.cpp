@@ -33,8 +33,7 @@ const SectionKind& compare_section() {
           {required(field("tasks", &CompareSection::tasks, list(task_type(), 1, 64), "What is decoded.")),
            required(field("drafters", &CompareSection::drafters, list(kind_of(drafter_family()), 1, 64),
                           "What drafts.")),
-           field("gammas", &CompareSection::gammas,
-                 list(integer<std::int32_t>(1, most_tokens_drafted), 1, 64),
+           field("gammas", &CompareSection::gammas, list(integer<std::int32_t>(1, max_tokens_drafted), 1, 64),
                  "The fixed gammas, of which the fastest is \"best\"."),
            field("policies", &CompareSection::policies, list(kind_of(policy_family()), 0, 64),
                  "Adaptive policies, compared with the best fixed gamma."),
@@ -67,9 +66,9 @@ const Typed<GammaResult>& described() {
 template <>
 const Typed<PolicyResult>& described() {
   using Own = PolicyResult;
-  static const auto type = result_object<Own>(
-      "policy", {SPECLAB_FIELDS(Own, gain, speedup_drafting_free)},
-      joined(result_fields<Own>({SPECLAB_FIELDS(Own, name, kind)}), inherited<Own>(described<ComparedNumbers>())));
+  static const auto type = result_object<Own>("policy", {SPECLAB_FIELDS(Own, gain, speedup_drafting_free)},
+                                              joined(result_fields<Own>({SPECLAB_FIELDS(Own, name, kind)}),
+                                                     inherited<Own>(described<ComparedNumbers>())));
   return type;
 }
 

@@ -270,7 +270,7 @@ Table estimators_table(const Result& result, const std::string& id) {
 }  // namespace
 
 std::string compare_headline(const Result& result, const Timings&) {
-  constexpr std::size_t most_tasks = 3;
+  constexpr std::size_t max_tasks = 3;
   const std::vector<std::string> tasks = distinct(result, "task");
   std::string text;
   for (const std::string& task : tasks) {
@@ -285,8 +285,8 @@ std::string compare_headline(const Result& result, const Timings&) {
     text += fmt::format("{}{}: {} at γ = {}, speedup {}", text.empty() ? "Fastest on " : "; on ", task,
                         set_text(*best, "drafter"), numbers_of(*best)->best_gamma,
                         interval_text(*value_of(best->simulated, Metric::speedup)));
-    if (&task - tasks.data() + 1 == most_tasks && tasks.size() > most_tasks) {
-      text += fmt::format("; and {} tasks more", tasks.size() - most_tasks);
+    if (&task - tasks.data() + 1 == max_tasks && tasks.size() > max_tasks) {
+      text += fmt::format("; and {} tasks more", tasks.size() - max_tasks);
       break;
     }
   }

@@ -24,7 +24,7 @@ struct RulesSection {
 
 /// Numbers of one cell that are not functions of one another: what "simultaneous" widens for.
 constexpr int independent_numbers = 7;
-constexpr std::size_t most_categories = 60;
+constexpr std::size_t max_categories = 60;
 
 RuleQualityOptions quality_options(const Setup& setup, const Config& config) {
   const double temperature = sampling_of(config.models->target, config.sampling).temperature;
@@ -140,7 +140,7 @@ std::vector<Cell> test_cell(const CellResult& cell) {
 }
 
 std::vector<Figure> figures_of_rules(const Result& result, const Timings& timings) {
-  if (!result.config.figures && !result.config.sweep && result.cells.size() <= most_categories) {
+  if (!result.config.figures && !result.config.sweep && result.cells.size() <= max_categories) {
     Figure figure = rules_figure(result.cells);
     if (!figure.categories.empty()) return {figure};
   }

@@ -47,7 +47,7 @@ std::vector<NamedSchedule> schedules_of(const Config& config) {
 }
 
 /// Runs on one timeline: beyond what an eye tells apart, and drawn in seconds.
-constexpr double most_traced_runs = 20'000;
+constexpr double max_traced_runs = 20'000;
 
 /// What run_schedules holds of a trial, at least.
 double bytes_of_trial(std::size_t schedules) {
@@ -59,12 +59,12 @@ double bytes_of_trial(std::size_t schedules) {
 void check_traces(const Config& config, const std::vector<NamedSchedule>& named) {
   const auto tokens = static_cast<double>(config.section<SchedulesSection>().trace_tokens);
   for (std::size_t i = 0; i < named.size(); ++i) {
-    if (tokens * named[i].made.runs_per_time <= most_traced_runs) continue;
+    if (tokens * named[i].made.runs_per_time <= max_traced_runs) continue;
     throw ConfigError(
         "/schedules/trace_tokens",
         fmt::format("{:.0f} target runs of \"{}\" hold about {:.0f} runs; a timeline draws at most {:.0f}: "
                     "trace fewer tokens, or take a larger c",
-                    tokens, named[i].name, tokens * named[i].made.runs_per_time, most_traced_runs));
+                    tokens, named[i].name, tokens * named[i].made.runs_per_time, max_traced_runs));
   }
 }
 

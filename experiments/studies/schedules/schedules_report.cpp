@@ -174,7 +174,7 @@ Figure speedups(const SchedulesResult& own, const std::string& label) {
 }
 
 /// Tracks of one schedule in a figure, at most.
-constexpr std::size_t most_tracks = 6;
+constexpr std::size_t max_tracks = 6;
 
 bool earlier(const TraceBlock& a, const TraceBlock& b) { return a.start < b.start; }
 
@@ -216,7 +216,7 @@ void add_trace(Figure& figure, const ScheduleTrace& trace, double shortest) {
     figure.trace.push_back(std::move(joined));
     return;
   }
-  if (tracks.size() > most_tracks) tracks.resize(most_tracks);
+  if (tracks.size() > max_tracks) tracks.resize(max_tracks);
   tracks.front().label = fmt::format("{}: {}", trace.schedule, tracks.front().label);
   for (TraceRow& track : tracks) figure.trace.push_back(std::move(track));
 }
@@ -232,7 +232,7 @@ Figure timeline(const std::vector<ScheduleTrace>& traces, const std::string& lab
   figure.caption = fmt::format(
       "Timelines of the first sequence; of a schedule with more than {0} tracks, the first {0}. A dropped "
       "run is one whose result was not used. trace.json has all runs, for chrome://tracing and Perfetto.",
-      most_tracks);
+      max_tracks);
   return figure;
 }
 
@@ -290,12 +290,11 @@ std::vector<Table> schedules_tables(const Result& result, const Timings&, const 
 
 std::vector<Figure> schedules_figures(const Result& result, const Timings&) {
   std::vector<Figure> figures;
-  constexpr std::size_t most_cells_drawn = 4;
+  constexpr std::size_t max_cells_drawn = 4;
   if (std::optional<Figure> swept = sweep_figure(result)) figures.push_back(std::move(*swept));
   for (const CellResult& cell : result.cells) {
     const SchedulesResult* own = own_of(cell);
-    if (own == nullptr || own->rows.empty() || swept_path(result.config) ||
-        figures.size() == most_cells_drawn)
+    if (own == nullptr || own->rows.empty() || swept_path(result.config) || figures.size() == max_cells_drawn)
       continue;
     figures.push_back(speedups(*own, cell.label));
   }

@@ -88,15 +88,15 @@ GammaByState optimal_table(const Config& config, const AcceptanceLaw& law, const
   const auto refuse = [](const std::string& why) {
     throw ConfigError("/serving/policy", "\"optimal\" is solved for a small queue without memory: " + why);
   };
-  constexpr std::uint32_t most_batch = 8;
+  constexpr std::uint32_t max_batch = 8;
   const auto* rounds = std::get_if<RoundLaw>(&law);
   if (rounds == nullptr) refuse("give acceptance as a rate or positions");
   if (!section.geometric_output || section.length_variation > 0)
     refuse("\"geometric_output\" is to be true, and \"length_variation\" 0");
   if (!section.requests_per_second || section.bursts > 1 || section.trace)
     refuse("arrivals are to be Poisson");
-  if (section.engine.replicas > 1 || section.engine.max_sequences > most_batch)
-    refuse(fmt::format("one engine of at most {} sequences", most_batch));
+  if (section.engine.replicas > 1 || section.engine.max_sequences > max_batch)
+    refuse(fmt::format("one engine of at most {} sequences", max_batch));
   const BatchQueue queue{.arrivals_per_ms = *section.requests_per_second / 1000,
                          .batch = section.engine.max_sequences,
                          .prompt = static_cast<std::uint32_t>(section.prompt),
@@ -104,10 +104,10 @@ GammaByState optimal_table(const Config& config, const AcceptanceLaw& law, const
                          .max_gamma = static_cast<std::uint32_t>(config.gamma),
                          .survival = rounds->survival,
                          .time = time,
-                         .most_waiting = 60};
+                         .max_waiting = 60};
   const QueueSolution solved = least_latency(queue);
   if (solved.turned_away > 1e-3)
-    refuse(fmt::format("more than {} requests wait in {:.2g} of all cases", queue.most_waiting,
+    refuse(fmt::format("more than {} requests wait in {:.2g} of all cases", queue.max_waiting,
                        solved.turned_away));
   return solved.gamma;
 }

@@ -18,9 +18,9 @@ namespace speclab {
 namespace {
 
 /// Branches of one round, at most: about a second.
-constexpr double most_branches = 1e6;
+constexpr double max_branches = 1e6;
 constexpr double same = 1e-9;  // total variation up to which distributions count as one
-constexpr std::size_t most_shown = 6;
+constexpr std::size_t max_shown = 6;
 /// Laws this much less likely than the likeliest, or less, are not ruled out by these samples.
 constexpr double nearly_as_likely = 20;
 
@@ -75,7 +75,7 @@ std::optional<SequenceDistribution<double>> distribution_under(const RuleKind& k
   try {
     const RulePrograms rule = make_rule(selected(kind), gamma);
     const auto vocab = static_cast<std::size_t>(setup.target.vocab());
-    if (rule.enumerated->branch_bound(gamma, vocab, vocab) > most_branches) return std::nullopt;
+    if (rule.enumerated->branch_bound(gamma, vocab, vocab) > max_branches) return std::nullopt;
     return sequence_distribution<double>(setup.target, setup.draft, rule.enumerated, gamma,
                                          setup.simulation.prompt(0), length);
   } catch (const ConfigError&) {
@@ -179,7 +179,7 @@ Listing diagnosis_text(const std::vector<LikelihoodFit>& fits, double level) {
               {"like those of", "log-likelihood", "sequences that it cannot emit"}};
   for (std::size_t i = 0; i < fits.size(); ++i) {
     const LikelihoodFit& fit = fits[i];
-    if (i < most_shown || fit.name == "target") {
+    if (i < max_shown || fit.name == "target") {
       table.rows.push_back({text_cell(names_of(fit, "and")),
                             {fmt::format("{:.1f}", fit.log_likelihood), fit.log_likelihood},
                             count_cell(fit.impossible)});

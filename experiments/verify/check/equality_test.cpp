@@ -16,12 +16,12 @@ namespace speclab {
 
 namespace {
 
-constexpr double most_exact_sequences = 1e5;
+constexpr double max_exact_sequences = 1e5;
 constexpr double small_distance = 0.01;
 
 bool has_exact_distribution(const Setup& setup, int tokens) {
   return setup.simulation.prompts.size() == 1 &&
-         std::pow(setup.target.vocab(), tokens) <= most_exact_sequences;
+         std::pow(setup.target.vocab(), tokens) <= max_exact_sequences;
 }
 
 /// The least number of two significant digits of which, and not of the one before it, `enough` is true; none
@@ -156,7 +156,7 @@ std::optional<EqualityResult> test_samples(const Setup& setup, const CheckSectio
   const double sequences = std::pow(vocab, settings.tokens);
   return result_of(tests, EqualityReference::second_sample, vocab, settings, simulation.trials,
                    [&](std::uint64_t many) {
-                     return static_cast<int>(std::min(most_joint_degrees(tests, many, sequences), 1e9));
+                     return static_cast<int>(std::min(max_joint_degrees(tests, many, sequences), 1e9));
                    });
 }
 

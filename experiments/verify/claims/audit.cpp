@@ -212,12 +212,12 @@ std::vector<const JudgedClaim*> most_striking(const ClaimAudit& audit, std::size
   };
   std::stable_sort(off.begin(), off.end(),
                    [&](const JudgedClaim* a, const JudgedClaim* b) { return share(a) > share(b); });
-  constexpr int most_of_a_source = 2;
+  constexpr int max_of_a_source = 2;
   std::map<std::string, int> taken;
   std::vector<const JudgedClaim*> striking;
   for (const JudgedClaim* claim : off) {
     if (striking.size() == most) break;
-    if (++taken[claim->source] <= most_of_a_source) striking.push_back(claim);
+    if (++taken[claim->source] <= max_of_a_source) striking.push_back(claim);
   }
   return striking;
 }

@@ -29,7 +29,7 @@ const Typed<Claim>& claim_type() {
 }
 
 const Typed<ClaimSource>& source_type() {
-  constexpr double most_claims = 10000;
+  constexpr double max_claims = 10000;
   static const auto type = object<ClaimSource>(
       "claims", "A source, and numbers that it prints.",
       {required(field("source", &ClaimSource::source, text(), "As it is cited.")),
@@ -38,7 +38,7 @@ const Typed<ClaimSource>& source_type() {
        required(field("licence", &ClaimSource::licence, text(), "Of the source.")),
        field("opened", &ClaimSource::opened, text(), "When the numbers were compared with the source."),
        field("not_opened", &ClaimSource::not_opened, text(), "Instead: why they were not."),
-       required(field("claims", &ClaimSource::claims, list(claim_type(), 1, most_claims), "Its numbers."))});
+       required(field("claims", &ClaimSource::claims, list(claim_type(), 1, max_claims), "Its numbers."))});
   return type;
 }
 

@@ -58,8 +58,8 @@ Typed<PrintedNumber> printed_number() {
 }
 
 Typed<std::vector<PrintedNumber>> printed_numbers() {
-  constexpr double most_numbers = 1000;
-  static const auto type = list(printed_number(), 0, most_numbers);
+  constexpr double max_numbers = 1000;
+  static const auto type = list(printed_number(), 0, max_numbers);
   return type;
 }
 

@@ -24,7 +24,7 @@ namespace speclab {
 
 namespace {
 
-constexpr std::size_t most_classes = 8;
+constexpr std::size_t max_classes = 8;
 /// A chain settles differently from two starts when probabilities differ by more than this.
 constexpr double same_distribution = 1e-9;
 
@@ -383,7 +383,7 @@ ExactAnalysis analyse_exactly(const Config& config, bool simulate) {
                   .transient_contexts = chain.contexts.size() - recurrent,
                   .closed_classes = classes.size(),
                   .dense = chain.bonus.dense};
-  for (std::size_t i = 0; i < std::min(classes.size(), most_classes); ++i) {
+  for (std::size_t i = 0; i < std::min(classes.size(), max_classes); ++i) {
     result.classes.push_back(
         analyse_class(task, classes[i], plain_classes, classes.size() == 1, analysis.timings));
   }

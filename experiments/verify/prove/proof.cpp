@@ -14,7 +14,7 @@ namespace speclab {
 namespace {
 
 /// Above this many sequences, or numbers of rows, nobody reads them.
-constexpr std::size_t most_sequences = 10000;
+constexpr std::size_t max_sequences = 10000;
 
 /// Seconds that a branch of the bound may take, measured with 3 to 8 tokens, gamma 4 and 8, rows of 2 and of
 /// 17 digits, on one core of 2024: 18 to 37 microseconds and 140 to 220, for given and made rows each.
@@ -48,7 +48,7 @@ ProofNumber proof_number(double value) { return value; }
 
 template <class Real>
 std::optional<OrderedMap<ProofNumber>> listed(const SequenceDistribution<Real>& distribution) {
-  if (distribution.size() > most_sequences) return std::nullopt;
+  if (distribution.size() > max_sequences) return std::nullopt;
   OrderedMap<ProofNumber> out;
   for (const auto& [tokens, probability] : distribution) {
     if (probability > Real(0)) {
@@ -73,7 +73,7 @@ template <class Real>
 std::optional<std::vector<std::vector<ProofNumber>>> proved_rows(const ExactRows& given,
                                                                  const std::vector<std::vector<Real>>& made) {
   if (!made.empty()) return numbers_of(made);
-  if (given.size() * given.front().size() > most_sequences) return std::nullopt;
+  if (given.size() * given.front().size() > max_sequences) return std::nullopt;
   if constexpr (std::is_same_v<Real, Rational>) {
     return numbers_of(given);
   } else {

@@ -11,7 +11,7 @@ namespace speclab {
 
 namespace {
 
-constexpr std::size_t most_sequences_drawn = 30;
+constexpr std::size_t max_sequences_drawn = 30;
 
 std::string number_words(const ProofNumber& number) {
   constexpr std::size_t longest = 24;
@@ -29,7 +29,7 @@ Figure distribution_figure(const Proof& proof) {
   std::stable_sort(likely.begin(), likely.end(), [](const auto& a, const auto& b) {
     return std::max(a.second.first, a.second.second) > std::max(b.second.first, b.second.second);
   });
-  const std::size_t shown = std::min(most_sequences_drawn, likely.size());
+  const std::size_t shown = std::min(max_sequences_drawn, likely.size());
   Figure figure;
   figure.title = fmt::format("Probability of the first {} tokens", proof.gamma + 1);
   figure.y_label = "probability";

@@ -371,7 +371,7 @@ TEST_CASE("a periodic chain settles") {
 }
 
 TEST_CASE("a periodic chain that is too large for the direct solution settles by iteration") {
-  constexpr std::int32_t vocab = most_direct_states + 2;
+  constexpr std::int32_t vocab = max_direct_states + 2;
   std::vector<double> cycle(static_cast<std::size_t>(vocab) * vocab);
   for (std::int32_t i = 0; i < vocab; ++i) {
     // Even ids go to the two next odd ones, odd ids to the next even one: period 2.

@@ -22,7 +22,7 @@ BatchQueue small_queue(double per_second) {
               [](const StepWork& work) {
                 return 4 + 0.6 * work.verified + 0.05 * work.prefilled + 0.5 * work.draft_runs;
               },
-          .most_waiting = 60};
+          .max_waiting = 60};
 }
 
 struct Mean {

@@ -57,7 +57,7 @@ double best_of_fine_grid(const std::function<double(double)>& acceptance) {
   double best = acceptance(0);
   for (int i = 0; i <= points; ++i) {
     best = std::max(
-        best, acceptance(least_draft_temperature * std::pow(most_draft_temperature / least_draft_temperature,
+        best, acceptance(least_draft_temperature * std::pow(max_draft_temperature / least_draft_temperature,
                                                             static_cast<double>(i) / points)));
   }
   return best;
@@ -129,6 +129,6 @@ TEST_CASE("edges are said: the argmax is 0, and a rate that still rises is at th
   CHECK(same.temperature == 0);
   const DraftTemperature hottest =
       best_draft_temperature([](double temperature) { return temperature / 40; });
-  CHECK(hottest.temperature == doctest::Approx(most_draft_temperature));
+  CHECK(hottest.temperature == doctest::Approx(max_draft_temperature));
   CHECK(hottest.at_limit);
 }

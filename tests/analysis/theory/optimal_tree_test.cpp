@@ -33,7 +33,7 @@ std::vector<double> random_ranks(std::uint64_t seed, std::size_t count, bool fal
   return ranks;
 }
 
-std::size_t most_siblings(const Parents& parents) {
+std::size_t max_siblings(const Parents& parents) {
   std::vector<std::size_t> children(parents.size() + 1, 0);
   for (const std::int32_t parent : parents) ++children[static_cast<std::size_t>(parent + 1)];
   return *std::max_element(children.begin(), children.end());
@@ -59,7 +59,7 @@ double brute_force(std::size_t nodes, std::int32_t max_depth, const std::vector<
   double best = 0;
   Parents parents;
   for_each_tree(nodes, parents, [&](const Parents& tree) {
-    if (tree_depth(tree) > max_depth || (nodes > 0 && most_siblings(tree) > ranks.size())) return;
+    if (tree_depth(tree) > max_depth || (nodes > 0 && max_siblings(tree) > ranks.size())) return;
     best = std::max(best, expected_tokens(tree, ranks));
   });
   return best;
@@ -157,7 +157,7 @@ TEST_CASE("falling acceptance: the largest path products, one after another") {
         CHECK(tree.expected_tokens == doctest::Approx(greedy_value(nodes, depth, ranks)).epsilon(1e-12));
         CHECK(expected_tokens(tree.parents, ranks) == doctest::Approx(tree.expected_tokens).epsilon(1e-12));
         CHECK(tree_depth(tree.parents) <= depth);
-        CHECK(most_siblings(tree.parents) <= ranks.size());
+        CHECK(max_siblings(tree.parents) <= ranks.size());
       }
     }
   }

@@ -31,7 +31,7 @@ std::string text_of(const RunResult& run) {
 }  // namespace
 
 TEST_CASE("closed forms that are not held are the cells that would be") {
-  const std::size_t values = most_cells_held / 2 + 1;
+  const std::size_t values = max_cells_held / 2 + 1;
   RunResult run = run_of(predictions(values));
   REQUIRE(run.all);
   CHECK(run.result.cells.empty());
@@ -62,13 +62,13 @@ TEST_CASE("closed forms that are not held are the cells that would be") {
 }
 
 TEST_CASE("a grid of as many cells as are held is held") {
-  const RunResult run = run_of(predictions(most_cells_held / 2));
+  const RunResult run = run_of(predictions(max_cells_held / 2));
   CHECK_FALSE(run.all);
-  CHECK(run.result.cells.size() == most_cells_held);
+  CHECK(run.result.cells.size() == max_cells_held);
 }
 
 TEST_CASE("going over closed forms ends when it shall") {
-  const RunResult run = run_of(predictions(most_cells_held));
+  const RunResult run = run_of(predictions(max_cells_held));
   std::size_t seen = 0;
   const std::function<bool()> stop = [&] { return seen > 0; };
   const StopScope scope(&stop);

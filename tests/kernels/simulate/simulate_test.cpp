@@ -262,7 +262,7 @@ TEST_CASE("plans hold what devices allow, from sizes alone") {
   tables.suffix_contexts = 1;
   tables.bits = 8;
   const TableLayout plan = table_layout(shape, tables, 1);
-  CHECK(plan.launch.blocks <= simt::most_blocks);
+  CHECK(plan.launch.blocks <= simt::max_blocks);
   CHECK(std::uint64_t{plan.sequences} * plan.stretch * 65 <= shape.limits.steps);
   CHECK(std::uint64_t{plan.stretch} * 65 <= shape.limits.steps_in_a_row);
   CHECK(plan.device_bytes > std::uint64_t{48} * 256 * 256);
@@ -280,8 +280,8 @@ TEST_CASE("plans hold what devices allow, from sizes alone") {
   for (const std::int32_t gamma : {0, 5, 64}) {
     shape.gamma = gamma;
     const IidLayout acceptances = iid_layout(shape);
-    CHECK(acceptances.launch.blocks <= simt::most_blocks);
-    CHECK(acceptances.pieces * most_piece_rounds <= shape.limits.rounds);
+    CHECK(acceptances.launch.blocks <= simt::max_blocks);
+    CHECK(acceptances.pieces * max_piece_rounds <= shape.limits.rounds);
     CHECK(acceptances.launches * shape.limits.rounds >= shape.total());
     CHECK(acceptances.random_blocks >= shape.total() / 2);
     CHECK(layout_unsupported_reason(acceptances, 1U << 30U).empty());

@@ -107,7 +107,7 @@ TEST_CASE("every mistake is found, named, and told with its value") {
       {"gamma is 65: 0 to 64 are allowed by block verification",
        [](Call& c) { c.batch.gamma = 65, c.batch.rule.method = KernelRule::block; }},
       {"vocab is 0: 1 to 2097152", [](Call& c) { c.batch.vocab = 0; }},
-      {"vocab is 2097153", [](Call& c) { c.batch.vocab = most_vocab + 1; }},
+      {"vocab is 2097153", [](Call& c) { c.batch.vocab = max_vocab + 1; }},
       {"requests is 2147483647: with gamma 4",
        [](Call& c) { c.batch.requests = std::numeric_limits<std::int32_t>::max(); }},
       {"target.dtype is 3", [](Call& c) { c.batch.target.dtype = static_cast<Dtype>(3); }},

@@ -132,7 +132,7 @@ TEST_CASE("plans hold what is launched, at any size") {
       CHECK(plan.launches.size() == launches);
       for (const simt::Launch& launch : plan.launches) {
         CHECK(launch.blocks > 0);
-        CHECK(launch.blocks <= simt::most_blocks);
+        CHECK(launch.blocks <= simt::max_blocks);
         CHECK(launch.threads <= 1024);
       }
       CHECK(plan.workspace_bytes % 256 == 0);

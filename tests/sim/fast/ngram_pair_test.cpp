@@ -124,7 +124,7 @@ class Reference {
         context.push_back(drafted.token);
         continue;
       }
-      for (std::uint32_t proposal = 0; proposal < most_proposals(p.size); ++proposal) {
+      for (std::uint32_t proposal = 0; proposal < max_proposals(p.size); ++proposal) {
         const Drawn proposed = draw(where, context, target_side, Use::replace, slot, block);
         if (proposed.u >= residual_acceptance(rule, p[proposed.token], q[proposed.token])) continue;
         context.push_back(proposed.token);

@@ -110,7 +110,7 @@ Outcome single_rounds(const TableModel& target, const TableModel& draft, const R
         BlockRandomSource random(simulation.seed, trial, number);
         std::vector<double> unused;
         const std::size_t start = context.size();
-        tally.add_round(whole_row_round<double>(target, draft, rule, gamma, most_redraws, context, random));
+        tally.add_round(whole_row_round<double>(target, draft, rule, gamma, max_redraws, context, random));
         const std::span<const Token> all(context);
         for (std::size_t at = start; at < context.size(); ++at) {
           tally.add_overlap(overlap(target.next(all.first(at), unused), draft.next(all.first(at), unused)));

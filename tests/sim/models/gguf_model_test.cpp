@@ -267,8 +267,8 @@ TEST_CASE("gguf: greedy speculative text is greedy plain text" * doctest::skip(w
 
 TEST_CASE("gguf: a text that outgrows the context is an error with a remedy" * doctest::skip(without)) {
   const GgufModel model = loaded(tiny(), {.context = 16});
-  CHECK(model.most_context() == 16);
-  CHECK(loaded(tiny()).most_context() == tiny().size().context);
+  CHECK(model.max_context() == 16);
+  CHECK(loaded(tiny()).max_context() == tiny().size().context);
   CHECK_NOTHROW(row_of(model, text_of(6, 16)));
   CHECK_THROWS_WITH_AS(row_of(model, text_of(6, 17)), doctest::Contains("give a larger \"context\""),
                        ModelError);

@@ -105,12 +105,12 @@ ClaimCheck cost_by_emitted_check() {
 }
 
 ClaimCheck independent_experts_check() {
-  constexpr double most_experts = 100000;
+  constexpr double max_experts = 100000;
   return claim_check<Routing>(
       "independent_experts", "Distinct experts of a layer that several tokens use.",
-      {required(integer_field("experts", &Routing::experts, 1, most_experts, "Experts of a layer.")),
-       required(integer_field("per_token", &Routing::per_token, 1, most_experts, "That one token uses.")),
-       required(integer_field("tokens", &Routing::tokens, 1, most_experts, "Tokens that are verified."))},
+      {required(integer_field("experts", &Routing::experts, 1, max_experts, "Experts of a layer.")),
+       required(integer_field("per_token", &Routing::per_token, 1, max_experts, "That one token uses.")),
+       required(integer_field("tokens", &Routing::tokens, 1, max_experts, "Tokens that are verified."))},
       "experts (1 - (1 - per_token / experts)^tokens)",
       [](const Routing& in) -> Allowed {
         if (in.per_token > in.experts) throw std::invalid_argument("\"per_token\" above \"experts\"");

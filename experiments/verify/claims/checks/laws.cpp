@@ -65,12 +65,12 @@ ClaimCheck overlap_check() {
 }
 
 ClaimCheck expected_accepted_check() {
-  constexpr double most_gamma = 8;
+  constexpr double max_gamma = 8;
   return claim_check<Toy>(
       "expected_accepted", "Accepted tokens of a round by a rule of the catalogue, by enumeration.",
       joined(row_fields<Toy>(),
              {required(field("rule", &Toy::rule, kind_of(rule_family()), "The rule.")),
-              required(integer_field("gamma", &Toy::gamma, 1, most_gamma, "Drafted tokens."))}),
+              required(integer_field("gamma", &Toy::gamma, 1, max_gamma, "Drafted tokens."))}),
       "E[accepted], every branch of a round followed in fractions", [](const Toy& in) -> Allowed {
         check_rows(in);
         ProofTask task;

@@ -44,7 +44,7 @@ struct Rounds {
   PrintedNumber rounds, other_rounds;
 };
 
-constexpr double most_drafted = 1000;
+constexpr double max_drafted = 1000;
 
 std::vector<Field> rate_fields() {
   return {input("rate", &Rate::rate, "Accepted over drafted tokens."),
@@ -123,7 +123,7 @@ ClaimCheck geometric_length_check() {
   return claim_check<RateAndDraft>(
       "geometric_length", "1 + p + p^2 + ... where the source itself computes the length so.",
       {input("rate", &RateAndDraft::rate, "p."),
-       required(integer_field("drafted", &RateAndDraft::drafted, 0, most_drafted, "The last power of p."))},
+       required(integer_field("drafted", &RateAndDraft::drafted, 0, max_drafted, "The last power of p."))},
       "1 + rate + ... + rate^drafted",
       [](const RateAndDraft& in) -> Allowed { return expected_tokens(rate_of(in.rate), in.drafted); });
 }
@@ -132,9 +132,9 @@ ClaimCheck independent_length_check() {
   return claim_check<Extrapolated>(
       "independent_length", "Mean acceptance length at another number of drafted tokens.",
       {input("length", &Extrapolated::length, "Mean acceptance length that was measured."),
-       required(integer_field("at", &Extrapolated::at, 1, most_drafted, "Drafted tokens of that round.")),
+       required(integer_field("at", &Extrapolated::at, 1, max_drafted, "Drafted tokens of that round.")),
        required(
-           integer_field("drafted", &Extrapolated::drafted, 1, most_drafted, "Drafted tokens it is for."))},
+           integer_field("drafted", &Extrapolated::drafted, 1, max_drafted, "Drafted tokens it is for."))},
       "1 + a + ... + a^drafted, with the a that gives the length at \"at\"",
       [](const Extrapolated& in) -> Allowed {
         return expected_tokens(alpha_of_mean(in.length - 1, in.at), in.drafted);
@@ -160,7 +160,7 @@ ClaimCheck minimum_variance_rate_check() {
   return claim_check<Position>(
       "minimum_variance_rate", "Rate of a position in the law of least variance with a given mean length.",
       {input("length", &Position::length, "Mean acceptance length."),
-       required(integer_field("position", &Position::position, 1, most_drafted, "From 1."))},
+       required(integer_field("position", &Position::position, 1, max_drafted, "From 1."))},
       "length - 1 - (position - 1), at least 0 and at most 1",
       [](const Position& in) -> Allowed { return std::clamp(in.length - in.position, 0.0, 1.0); });
 }

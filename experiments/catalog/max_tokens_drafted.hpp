@@ -6,6 +6,6 @@
 namespace speclab {
 
 /// The most tokens that a config can ask to be drafted in a round.
-inline constexpr std::int32_t most_tokens_drafted = 64;
+inline constexpr std::int32_t max_tokens_drafted = 64;
 
 }  // namespace speclab
