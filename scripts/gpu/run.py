@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Tests and measures the GPU kernels on this machine.
 
-    scripts/gpu/run.py check      device tests, a quick benchmark, distributions, compute-sanitizer: about 7 minutes
+    scripts/gpu/run.py check      device tests, distributions, compute-sanitizer, side by side, then a quick benchmark: about 3 minutes
     scripts/gpu/run.py measure    the benchmark's sweep, the profiler where it is installed, simulation: about 8 minutes
     scripts/gpu/run.py torch      PyTorch, the package of kernels/python and the functions that it stands in for: about 6 minutes
     scripts/gpu/run.py all        one after the other
@@ -14,6 +14,7 @@ after every step. A step that fails does not stop the others. Every chosen size 
 of CUDA ends all that a process has yet to do. Exit codes: 0; 1 a step failed; 2 no GPU, no programs, or wrong options.
 """
 import argparse
+import concurrent.futures
 import json
 import os
 import platform
@@ -22,6 +23,7 @@ import signal
 import subprocess
 import sys
 import tarfile
+import threading
 import time
 from pathlib import Path
 
@@ -64,6 +66,7 @@ class Session:
         self.build, self.out, self.seconds = build, out, seconds
         self.end = time.monotonic() + seconds
         self.failures = 0
+        self.noting = threading.Lock()
         self.environment = dict(os.environ)
         if (build / "lib").is_dir():
             inherited = os.environ.get("LD_LIBRARY_PATH")
@@ -94,7 +97,6 @@ class Session:
         before, start = smi(), time.monotonic()
         code = self.run(command, self.out / f"{name}.log", min(left, limit or left))
         failed = code != 0 and not (may_be_cut and code == "interrupted")
-        self.failures += failed
         if code != 0:
             print(f"   ended with {code}{', a failure' if failed else ''}: see {self.out / name}.log")
         return self.note({"step": name, "command": command, "exit_code": code, "failed": failed, "limit": limit,
@@ -128,7 +130,17 @@ class Session:
         print(f"== {name}: skipped: {why}", flush=True)
         self.note({"step": name, "skipped": why})
 
+    def side_by_side(self, steps):
+        """Steps, each a name, a command and a limit, of which none is timed, at one time: a pair of programs for each processor."""
+        with concurrent.futures.ThreadPoolExecutor(2 * os.cpu_count()) as pool:
+            list(pool.map(lambda step: self.step(*step), steps))
+
     def note(self, entry):
+        with self.noting:
+            self.write(entry)
+
+    def write(self, entry):
+        self.failures += entry.get("failed", False)
         self.record["steps"].append(entry)
         scratch = self.out / "run.json.new"
         scratch.write_text(json.dumps(self.record, indent=1) + "\n")
@@ -139,20 +151,22 @@ class Session:
 
 def check(session):
     speclab = session.program("bin/speclab")
-    # Limits add up to less than a session, so that no step takes another's time.
-    session.step("verify-plain", [session.program("tests/verify_plain_gpu")], 30)
-    session.step("c-api", [session.program("tests/c_api_on_device")], 30)
-    session.step("verify-trees", [session.program("tests/verify_trees_gpu")], 40)
+    steps = [("verify-plain", [session.program("tests/verify_plain_gpu")], 60),
+             ("c-api", [session.program("tests/c_api_on_device")], 60),
+             ("verify-trees", [session.program("tests/verify_trees_gpu")], 90),
+             ("simulation", [session.program("tests/simulate_gpu")], 120),
+             ("check-kernels", [speclab, "check", "kernels", "--requests", "200000"], 150)]
     sanitizer = installed("compute-sanitizer")
+    programs = {"": [speclab, "check", "kernels", "--dtype", "bf16", "--requests", "1000"],
+                "-trees": [session.program("tests/verify_trees_gpu")]}
     for tool in ("racecheck", "synccheck", "memcheck", "initcheck"):
-        if sanitizer is None:
-            session.skip(tool, "compute-sanitizer is not installed")
-            continue
-        session.step(tool, [sanitizer, "--tool", tool, "--error-exitcode", "3", speclab, "check", "kernels", "--dtype", "bf16",
-                            "--requests", "100"], 60)
-    session.step("simulation", [session.program("tests/simulate_gpu")], 60)
+        for name, program in programs.items():
+            if sanitizer is None:
+                session.skip(tool + name, "compute-sanitizer is not installed")
+                continue
+            steps.append((tool + name, [sanitizer, "--tool", tool, "--error-exitcode", "3", *program], 150))
+    session.side_by_side(steps)
     session.step("bench-quick", [speclab, "bench", "kernels", "--quick", "--workload", "all", "--out", session.out / "quick"], 60)
-    session.step("check-kernels", [speclab, "check", "kernels", "--requests", "200000"], 100)
 
 
 def measure(session):
