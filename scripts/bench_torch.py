@@ -197,7 +197,11 @@ def captured(torch, run):
     graph = torch.cuda.CUDAGraph()
     with torch.cuda.graph(graph):
         run()
-    return graph.replay
+
+    def replay():
+        graph.replay()
+    replay.run = run  # keeps the tensors that the graph reads
+    return replay
 
 
 def time_all(torch, runs, options):

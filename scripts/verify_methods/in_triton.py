@@ -134,7 +134,7 @@ def race(target, draft, accepted, row_sums, scores, choices, vocab, tiles, seed,
     if kept < GAMMA:
         other = tl.load(draft + (request * GAMMA + kept) * vocab + ids, inside, -float("inf")).to(tl.float32)
         residual = tl.exp(z - tl.load(row_sums + request * 2)) - tl.exp(other - tl.load(row_sums + request * 2 + 1))
-        z = tl.where(residual > 0, tl.log(tl.maximum(residual, 1e-38)), -float("inf"))
+        z = tl.where(residual > 0, tl.log(tl.maximum(residual, 1e-38)), -float("inf")).to(tl.float32)
     u = tl.maximum(tl.rand(seed, (request * vocab + ids).to(tl.int32)), 1e-10)
     score = z - tl.log(-tl.log(u))
     tl.store(scores + request * tiles + tile, tl.max(score, 0))
