@@ -25,7 +25,7 @@ from functools import cached_property
 from pathlib import Path
 
 sys.dont_write_bytecode = True
-from kernel_times import (HELD, RESERVED_SHARED, THREADS, Device, blocks_at_once, cutoffs_time, fused_time,  # noqa: E402: of this folder
+from kernel_times import (DEVICES, HELD, RESERVED_SHARED, THREADS, blocks_at_once, cutoffs_time, fused_time,  # noqa: E402: of this folder
                           predictions_at)
 
 
@@ -39,39 +39,45 @@ class Ceiling:
     barriers: int
     branches: int
     stack: int = 0  # bytes, of spilled registers or of what is indexed
+    fences: int = 0  # exactly: one less is a race, one more is time; a barrier of a cluster has one
 
 
 # Instructions of the cut-offs are those of the largest logit and of the sum, which stand in one stretch of code each in F16 alone. The
-# paths through kernels of rows whose format is told as they run (AnyLogit) are too many to count their bytes in flight.
+# paths through kernels of rows whose format is told as they run (AnyLogit) are too many to count their bytes in flight. A multiprocessor
+# needs 29 KiB on their way for the bandwidth of the memory; kernels that read few rows have less.
 CEILINGS = {
     "fused::Statistics<Bf16>": Ceiling(64, 6.5, 128, 2, 80),
     "fused::Statistics<F16>": Ceiling(64, 6.5, 128, 2, 85),
-    "fused::Statistics<float>": Ceiling(128, 6.5, 128, 2, 85),
+    "fused::Statistics<float>": Ceiling(128, 6.5, 128, 2, 90),
     "fused::Statistics<AnyLogit>": Ceiling(128, 6.5, None, 2, 230),
-    "fused::Next<Bf16>": Ceiling(80, 16, 96, 12, 620),
-    "fused::Next<F16>": Ceiling(80, 16, 96, 12, 650),
-    "fused::Next<float>": Ceiling(128, 16, 128, 12, 680),
-    "fused::Next<AnyLogit>": Ceiling(128, 17.5, None, 12, 1950, stack=320),
-    "fused::NextOfBlock<Bf16>": Ceiling(80, 16, 96, 14, 700),
-    "fused::NextOfBlock<F16>": Ceiling(80, 16, 96, 14, 730),
-    "fused::NextOfBlock<float>": Ceiling(128, 16, 128, 14, 760),
-    "fused::NextOfBlock<AnyLogit>": Ceiling(128, 17.5, None, 14, 2000, stack=344),
-    "Cutoffs<Bf16>": Ceiling(128, None, 32, 14, 480),
-    "Cutoffs<F16>": Ceiling(128, 10, 64, 14, 480),
-    "Cutoffs<float>": Ceiling(128, None, 64, 14, 480),
-    "Cutoffs<AnyLogit>": Ceiling(196, 12, None, 14, 1050),
-    "cluster::Lazy<Bf16>": Ceiling(128, 16, 64, 24, 800),
-    "cluster::Lazy<F16>": Ceiling(128, 16, 64, 24, 840),
-    "cluster::Lazy<float>": Ceiling(128, 16, 128, 24, 860),
-    "tree::Walk<Bf16>": Ceiling(128, 16, 64, 18, 730),
-    "tree::Walk<F16>": Ceiling(128, 16, 64, 18, 745),
-    "tree::Walk<float>": Ceiling(200, 16, 64, 18, 765),
-    "tree::Walk<AnyLogit>": Ceiling(219, 16, None, 21, 2150),
-    "tree::Traverse<Bf16>": Ceiling(128, 16, 64, 18, 730),
-    "tree::Traverse<F16>": Ceiling(128, 16, 64, 18, 745),
-    "tree::Traverse<float>": Ceiling(200, 16, 64, 18, 765),
-    "tree::Traverse<AnyLogit>": Ceiling(219, 16, None, 21, 2150),
+    "fused::Next<Bf16>": Ceiling(64, 16.5, 32, 13, 580, fences=2),
+    "fused::Next<F16>": Ceiling(64, 16.5, 32, 13, 580, fences=2),
+    "fused::Next<float>": Ceiling(64, 16, 32, 13, 580, fences=2),
+    "fused::Next<AnyLogit>": Ceiling(128, 19.5, None, 13, 780, fences=2),
+    "fused::NextOfBlock<Bf16>": Ceiling(80, 16.5, 24, 16, 670, fences=2),
+    "fused::NextOfBlock<F16>": Ceiling(80, 16.5, 24, 16, 670, fences=2),
+    "fused::NextOfBlock<float>": Ceiling(80, 16.5, 24, 16, 670, fences=2),
+    "fused::NextOfBlock<AnyLogit>": Ceiling(128, 19.5, None, 16, 850, fences=2),
+    "Cutoffs<Bf16>": Ceiling(128, None, 32, 14, 480, fences=8),
+    "Cutoffs<F16>": Ceiling(128, 10, 64, 14, 480, fences=8),
+    "Cutoffs<float>": Ceiling(128, None, 64, 14, 500, fences=8),
+    "Cutoffs<AnyLogit>": Ceiling(200, 12, None, 14, 1050, fences=8),
+    "cluster::Lazy<Bf16>": Ceiling(128, 9, 32, 24, 800, fences=7),
+    "cluster::Lazy<F16>": Ceiling(128, 9, 32, 24, 800, fences=7),
+    "cluster::Lazy<float>": Ceiling(128, 9, 64, 24, 840, fences=7),
+    "tree::Walk<Bf16>": Ceiling(128, 9, 32, 18, 740, fences=3),
+    "tree::Walk<F16>": Ceiling(128, 9, 32, 18, 740, fences=3),
+    "tree::Walk<float>": Ceiling(150, 9, 32, 18, 765, fences=3),
+    "tree::Walk<AnyLogit>": Ceiling(160, 9, None, 18, 1150, fences=3),
+    "tree::Traverse<Bf16>": Ceiling(128, 9, 32, 18, 740, fences=3),
+    "tree::Traverse<F16>": Ceiling(128, 9, 32, 18, 740, fences=3),
+    "tree::Traverse<float>": Ceiling(150, 9, 32, 18, 765, fences=3),
+    "tree::Traverse<AnyLogit>": Ceiling(160, 9, None, 18, 1150, fences=3),
 }
+
+
+# They have no sums of products of their own, which are contracted on purpose, beside `merge`.
+MERGES_ALONE = {name for name in CEILINGS if "Statistics" in name or "Cutoffs" in name}
 
 
 @dataclass
@@ -87,6 +93,8 @@ class Kernel:
     blocks: int
     barriers: int
     branches: int
+    fences: int
+    contracted: int
 
 
 def tool(name):
@@ -122,6 +130,8 @@ def short_name(mangled):
     return name.replace("speclab::", "").replace(" >", ">")
 
 
+# Powers of a step of 16 bytes: two for each of four floats or of eight ids of 2 bytes.
+WEIGHED_IN_A_STEP = (8, 16)
 INSTRUCTION = re.compile(r"^\s*/\*([0-9a-f]{4,})\*/\s+(.*?)\s*;")
 
 
@@ -176,18 +186,33 @@ def powers(block):
 
 
 def instructions_an_id(blocks):
-    """Of the block that raises the most powers: two for each of the ids that a thread holds of a tile where a residual
-    is weighed; one where a row is summed, and there the block that takes maxima counts as well. Loads and what prepares
-    them stand in other blocks, and are few for each id."""
+    """Of the block that raises the most powers: one for each of the ids that a thread holds of a tile where a row is summed, and there the
+    block that takes maxima counts as well; two for each of the ids of a step where a residual is weighed step by step. Loads and what
+    prepares them stand in other blocks, and are few for each id."""
     innermost = max(blocks, key=powers, default=[])
     raised = powers(innermost)
+    if raised in WEIGHED_IN_A_STEP:
+        return len(innermost) / (raised / 2)
     if raised < HELD - 2:
         return 0.0
-    length = len(innermost)
-    if raised <= HELD + 2:
-        maxima = max(blocks, key=lambda block: sum(line.opcode.startswith("FMNMX") for line in block))
-        length += 0 if maxima is innermost else len(maxima)
-    return length / HELD
+    maxima = max(blocks, key=lambda block: sum(line.opcode.startswith("FMNMX") for line in block))
+    return (len(innermost) + (0 if maxima is innermost else len(maxima))) / HELD
+
+
+def contracted(block):
+    """Sums of products with a power of two, sum + weight * 2^x, of which the product is not rounded. Two threads that merge the same two sums
+    in opposite order then differ in the last bit, and blocks of a cluster that do so wait for one another for ever: --fmad=false keeps the
+    compiler from it (`merge` in kernels/verify/tile.hpp)."""
+    raised, count = set(), 0
+    for line in block:
+        written = re.match(r"R(\d+)", line.operands[0]) if line.operands else None
+        factors = {int(number) for operand in line.operands[1:3] for number in re.findall(r"\bR(\d+)\b", operand)}
+        count += line.opcode.startswith("FFMA") and bool(factors & raised)
+        if written:
+            number = int(written.group(1))
+            keeps = line.opcode.startswith("MUFU.EX2") or (line.opcode.startswith("FMUL") and number in factors & raised)
+            raised = raised | {number} if keeps else raised - {number}
+    return count
 
 
 def loads_before_use(lines):
@@ -246,7 +271,8 @@ def kernels_of(file):
         kernels.append(Kernel(
             short_name(name), registers, stack, shared, len(lines), round(instructions_an_id(basic_blocks(lines)), 2),
             loads, loads * 16 * THREADS * blocks, blocks, sum(line.opcode.startswith("BAR") for line in lines),
-            sum(line.opcode == "BRA" and bool(line.predicate) for line in lines)))
+            sum(line.opcode == "BRA" and bool(line.predicate) for line in lines),
+            sum(line.opcode.startswith("MEMBAR") for line in lines), sum(map(contracted, basic_blocks(lines)))))
     return sorted(kernels, key=lambda kernel: kernel.name)
 
 
@@ -270,9 +296,10 @@ def print_kernels(kernels):
     print_table(rows)
 
 
-def measured(result, requests):
-    """Median microseconds of fused verification at gamma 4, V 128,256, bf16, alpha 0.7: hot and flushed."""
-    rows = json.loads(Path(result).read_text())["verification"] if result else []
+def measured(result, requests, device):
+    """Median microseconds of fused verification at gamma 4, V 128,256, bf16, alpha 0.7 on this kind of device: hot and flushed."""
+    report = json.loads(Path(result).read_text()) if result else {"device": {"name": ""}, "verification": []}
+    rows = report["verification"] if report["device"]["name"].startswith(device.name) else []
     found = {row["cache"]: row["median_us"] for row in rows
              if (row["method"], row.get("workload", "chains"), row["requests"], row["gamma"], row["vocab"], row["dtype"], row["alpha"]) ==
              ("fused", "chains", requests, 4, 128256, "bf16", 0.7)}
@@ -284,17 +311,17 @@ def print_predictions(kernels, result):
     needed = [by_name.get(f"fused::{name}<Bf16>") for name in ("Statistics", "Next")]
     if None in needed:
         return
-    device = Device()
-    print("\nfused, gamma 4, V 128,256, bf16, alpha 0.7, by the model of an H200; microseconds")
     cutoffs = by_name.get("Cutoffs<F16>")  # of the same size
-    rows = [("B", "predicted", "bytes alone", "measured, hot", "measured, flushed", "top-k and top-p before")]
-    for requests in (1, 32, 256):
-        predicted = fused_time(device, *needed, requests)
-        rows_read = 2 * 4 + 2 - 0.7 ** 4
-        alone = requests * rows_read * 128256 * 2 / device.bandwidth_gbs / 1e3
-        before = None if cutoffs is None else round(cutoffs_time(device, cutoffs, requests), 1)
-        rows.append((requests, f"{predicted:.0f}", f"{alone:.1f}", *measured(result, requests), "" if before is None else f"{before:.0f}"))
-    print_table(rows)
+    for device in DEVICES:
+        print(f"\nfused, gamma 4, V 128,256, bf16, alpha 0.7, by the model of an {device.name.split()[-1]}; microseconds")
+        rows = [("B", "predicted", "bytes alone", "measured, hot", "measured, flushed", "top-k and top-p before")]
+        for requests in (1, 32, 256):
+            predicted = fused_time(device, *needed, requests)
+            rows_read = 2 * 4 + 2 - 0.7 ** 4
+            alone = requests * rows_read * 128256 * 2 / device.bandwidth_gbs / 1e3
+            before = None if cutoffs is None else round(cutoffs_time(device, cutoffs, requests), 1)
+            rows.append((requests, f"{predicted:.0f}", f"{alone:.1f}", *measured(result, requests, device), "" if before is None else f"{before:.0f}"))
+        print_table(rows)
 
 
 def exceeded(kernels):
@@ -310,6 +337,10 @@ def exceeded(kernels):
                                      ("branches", kernel.branches, most.branches)):
             if allowed is not None and value > allowed:
                 found.append(f"{name}: {value} {what}, at most {allowed} are allowed")
+        if kernel.fences != most.fences:
+            found.append(f"{name}: {kernel.fences} fences, {most.fences} are meant")
+        if kernel.contracted and name in MERGES_ALONE:
+            found.append(f"{name}: {kernel.contracted} products are contracted with their sums: --fmad=false is missing")
         if kernel.an_id == 0 and most.an_id is not None:
             found.append(f"{name}: its innermost code was not found, so that it cannot be counted")
         if most.in_flight is not None and kernel.bytes_in_flight < most.in_flight * 1024:
@@ -338,7 +369,7 @@ def main():
     if options.json:
         points = json.loads(options.sizes.read_text())["points"] if options.sizes else []
         predictions = predictions_at(kernels, points)
-        content = {"kernels": [asdict(kernel) for kernel in kernels], "device": asdict(Device()), "predictions": predictions}
+        content = {"kernels": [asdict(kernel) for kernel in kernels], "devices": [asdict(device) for device in DEVICES], "predictions": predictions}
         options.json.write_text(json.dumps(content, indent=1) + "\n")
     faults = exceeded(kernels) if options.check else []
     for fault in faults:

@@ -9,9 +9,13 @@
 #if defined(__CUDACC__)
 #define SPECLAB_DEVICE __device__
 #define SPECLAB_UNROLL _Pragma("unroll")
+/// Of a loop that a block goes through once or twice: instructions that run once cost their fetch, which
+/// takes longer than they do.
+#define SPECLAB_ROLLED _Pragma("unroll 1")
 #else
 #define SPECLAB_DEVICE
 #define SPECLAB_UNROLL
+#define SPECLAB_ROLLED
 #endif
 
 namespace speclab::simt {

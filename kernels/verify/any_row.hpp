@@ -45,41 +45,30 @@ struct AnyRow {
   }
 
   /// Sixteen bytes of floats; of shorter formats the eight that hold as many ids.
-  SPECLAB_DEVICE HeldTile<float> begin(std::int32_t tile) const {
-    HeldTile<float> mine{};
-    SPECLAB_UNROLL
-    for (int s = 0; s < Shape::steps; ++s) {
-      const std::int32_t first = Shape::first(tile, s, simt::thread_index());
-      if (!whole(first)) continue;
-      if (dtype == Dtype::f32) {
-        mine.vectors[s] = simt::load(reinterpret_cast<const simt::Vector16*>(address<float>(first)));
-      } else {
-        const simt::Vector8 half = simt::load(reinterpret_cast<const simt::Vector8*>(address<Bf16>(first)));
-        mine.vectors[s].word[0] = half.word[0];
-        mine.vectors[s].word[1] = half.word[1];
-      }
-    }
-    return mine;
+  SPECLAB_DEVICE simt::Vector16 begin(std::int32_t tile, int step) const {
+    const std::int32_t first = Shape::first(tile, step, simt::thread_index());
+    if (!whole(first)) return {};
+    if (dtype == Dtype::f32)
+      return simt::load(reinterpret_cast<const simt::Vector16*>(address<float>(first)));
+    const simt::Vector8 half = simt::load(reinterpret_cast<const simt::Vector8*>(address<Bf16>(first)));
+    return {{half.word[0], half.word[1], 0, 0}};
   }
 
-  SPECLAB_DEVICE void complete(std::int32_t tile, HeldTile<float>& mine) const {
+  SPECLAB_DEVICE void complete(std::int32_t tile, int step, simt::Vector16& mine) const {
+    const std::int32_t first = Shape::first(tile, step, simt::thread_index());
+    const std::uint32_t allowed = mask == nullptr || first >= vocab ? ~0U
+                                                                    : simt::load_cached(mask + first / 32) >>
+                                                                          static_cast<unsigned>(first % 32);
+    const simt::Vector16 loaded = mine;
     SPECLAB_UNROLL
-    for (int s = 0; s < Shape::steps; ++s) {
-      const std::int32_t first = Shape::first(tile, s, simt::thread_index());
-      const std::uint32_t allowed =
-          mask == nullptr || first >= vocab
-              ? ~0U
-              : simt::load_cached(mask + first / 32) >> static_cast<unsigned>(first % 32);
-      const simt::Vector16 loaded = mine.vectors[s];
-      SPECLAB_UNROLL
-      for (int k = 0; k < Shape::width; ++k) {
-        float value = whole(first) ? expanded(loaded, k) : in_memory(first + k);
-        if (kind == RowKind::probabilities) value = log_two(value);
-        if ((allowed >> static_cast<unsigned>(k) & 1U) == 0 || value < scale.cutoff) value = -INFINITY;
-        mine.vectors[s].word[k] = bits_of_float(value);
-      }
+    for (int k = 0; k < Shape::width; ++k) {
+      float value = whole(first) ? expanded(loaded, k) : in_memory(first + k);
+      if (kind == RowKind::probabilities) value = log_two(value);
+      if ((allowed >> static_cast<unsigned>(k) & 1U) == 0 || value < scale.cutoff) value = -INFINITY;
+      mine.word[k] = bits_of_float(value);
     }
   }
+  SPECLAB_DEVICE bool as_loaded(std::int32_t /*tile*/) const { return false; }
 
  private:
   using Shape = TileShape<float>;

@@ -59,12 +59,20 @@ struct Lazy : simt::KernelOf<cluster::Args, tile_threads, 2> {
       };
       sum_row_pair(args.tiles, turn, {!draft_known, !target_known}, row_at, shared.sums);
       if (thread < simt::warp_size) {
+        const Token token = simt::load(batch.drafted.at(request, i, batch.gamma));
+        const auto side = [&](bool of_target) {
+          if (!of_target && batch.certain_drafts()) return PositionSide{{0, no_token, 0}, log_of_zero};
+          TokenLogit of_token{};
+          if (has_logit(batch, of_target, token))
+            of_token = token_logit<T>(batch, of_target, request, i, token);
+          const PartialSum* const parts = shared.sums.parts[turn][of_target];
+          const LogSum sum = sum_of_row(batch, request, of_target, i, args.tiles,
+                                        [parts](std::int32_t t) { return parts[t]; });
+          return position_side(batch, of_target, token, of_token, sum);
+        };
+        const PositionSide draft = side(false);
         const PositionDecision decided =
-            decide_position<T>(batch, request, i, [&](bool of_target, std::int32_t) {
-              const PartialSum* const parts = shared.sums.parts[turn][of_target];
-              return sum_of_row(batch, request, of_target, i, args.tiles,
-                                [parts](std::int32_t t) { return parts[t]; });
-            });
+            decide_position(batch, token, side(true), draft, acceptance_uniform(batch, request, i));
         if (thread == 0) shared.decided = decided;
       }
       simt::sync();
@@ -99,11 +107,9 @@ struct Lazy : simt::KernelOf<cluster::Args, tile_threads, 2> {
                                                         pair.draft_sum_given};
     const auto weight_sum = [&](std::int32_t t) { return shared.weight_sums[t]; };
     const auto weigh = [&] {
-      int turn = 0;
-      for (std::int32_t tile = rank; tile < args.tiles; tile += blocks, turn ^= 1) {
-        tell_cluster(shared.weight_sums[tile],
-                     tile_weight_sum(rows, decision.distribution, tile, shared.finish.weights[turn]));
-      }
+      weigh_tiles(
+          rows, decision.distribution, rank, blocks, args.tiles, shared.finish.weights,
+          [&](std::int32_t tile, const TileWeightSum& sum) { tell_cluster(shared.weight_sums[tile], sum); });
       simt::cluster_sync();
     };
     const auto choose = [&] {

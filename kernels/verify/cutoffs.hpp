@@ -134,11 +134,11 @@ struct Cutoffs : simt::KernelOf<CutoffArgs, tile_threads, std::is_same_v<T, AnyL
     /// Calls `visit(tile)` for what this thread holds of each; the following one is on its way meanwhile.
     template <class Visit>
     SPECLAB_DEVICE void each_tile(const Visit& visit) const {
-      auto mine = row.begin(rank);
+      auto mine = begin_tile(row, rank);
       for (std::int32_t tile = rank; tile < tiles; tile += blocks) {
         decltype(mine) following{};
-        if (tile + blocks < tiles) following = row.begin(tile + blocks);
-        row.complete(tile, mine);
+        if (tile + blocks < tiles) following = begin_tile(row, tile + blocks);
+        complete_tile(row, tile, mine);
         visit(mine);
         mine = following;
       }

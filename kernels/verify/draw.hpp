@@ -103,49 +103,49 @@ struct CellSums {
 /// Second level: the id within the tile. Steps follow one another, and in a step a thread's ids follow those
 /// of the thread before it. All threads of the block; the one that holds the id calls `take(id)`. One `sync`
 /// within.
-template <class T, class Take>
-SPECLAB_DEVICE void draw_in_tile(const HeldWeights& mine, std::int32_t tile, double goal,
+template <class T, class Row, class Take>
+SPECLAB_DEVICE void draw_in_tile(const WeightsOf<Row>& weights, const TileChoice& choice,
                                  CellSums<T>& scratch, const Take& take) {
-  using Shape = TileShape<T>;
-  constexpr int width = Shape::width;
+  using Shape = TileShape<typename Row::Logit>;
   const int lane = simt::thread_index() % simt::warp_size;
   const int warp = simt::thread_index() / simt::warp_size;
-  double of_step[Shape::steps];
-  SPECLAB_UNROLL
-  for (int s = 0; s < Shape::steps; ++s) {
-    of_step[s] = 0;
-    SPECLAB_UNROLL
-    for (int k = 0; k < width; ++k) of_step[s] += static_cast<double>(mine.weight[s * width + k]);
-    const double of_cell = simt::warp_sum(of_step[s]);
-    if (lane == 0) scratch.of_cell[s * tile_warps + warp] = of_cell;
-  }
-  simt::sync();
-
-  // Every warp finds the cell for itself; the one whose cell it is goes on.
-  constexpr int each = CellSums<T>::cells / simt::warp_size;
-  const double* const cells = scratch.of_cell + lane * each;
-  double own = 0;
-  for (int i = 0; i < each; ++i) own += cells[i];
-  const Found of_lane = find_lane(own, goal);
-  const Found in_lane = find_place(each, of_lane.below, goal, [&](int i) { return cells[i]; });
-  const int cell = of_lane.place * each + simt::shuffle(in_lane.place, of_lane.place);
-  const double below = simt::shuffle(in_lane.below, of_lane.place);
-  if (cell % tile_warps != warp) return;
-  const int step = cell / tile_warps;
+  float weight[Shape::width];
   double of_thread = 0;
-  float weight[width] = {};
-  SPECLAB_UNROLL
-  for (int s = 0; s < Shape::steps; ++s) {
-    if (s != step) continue;
-    of_thread = of_step[s];
+  double goal = choice.goal;
+  int step = 0;
+  // All steps are summed, and the chosen one is weighed once more: one loop, so that its instructions are
+  // fetched once.
+  SPECLAB_ROLLED
+  for (int pass = 0; pass <= Shape::steps; ++pass) {
+    step = pass;
+    if (pass == Shape::steps) {
+      simt::sync();
+      // Every warp finds the cell for itself; the one whose cell it is goes on.
+      constexpr int each = CellSums<T>::cells / simt::warp_size;
+      const double* const cells = scratch.of_cell + lane * each;
+      double own = 0;
+      for (int i = 0; i < each; ++i) own += cells[i];
+      const Found of_lane = find_lane(own, goal);
+      const Found in_lane = find_place(each, of_lane.below, goal, [&](int i) { return cells[i]; });
+      const int cell = of_lane.place * each + simt::shuffle(in_lane.place, of_lane.place);
+      if (cell % tile_warps != warp) return;
+      goal -= simt::shuffle(in_lane.below, of_lane.place);
+      step = cell / tile_warps;
+    }
+    typename WeightsOf<Row>::Step mine = weights.begin(choice.tile, step);
+    weights.of_step(choice.tile, step, choice.reference, mine, weight);
+    of_thread = 0;
     SPECLAB_UNROLL
-    for (int k = 0; k < width; ++k) weight[k] = mine.weight[s * width + k];
+    for (int k = 0; k < Shape::width; ++k) of_thread += static_cast<double>(weight[k]);
+    if (pass == Shape::steps) break;
+    const double of_cell = simt::warp_sum(of_thread);
+    if (lane == 0) scratch.of_cell[step * tile_warps + warp] = of_cell;
   }
-  const Found of_threads = find_lane(of_thread, goal - below);
+  const Found of_threads = find_lane(of_thread, goal);
   if (lane != of_threads.place) return;
-  const Found found = find_place(width, of_threads.below, goal - below,
+  const Found found = find_place(Shape::width, of_threads.below, goal,
                                  [&weight](int k) { return static_cast<double>(weight[k]); });
-  take(Shape::first(tile, step, simt::thread_index()) + found.place);
+  take(Shape::first(choice.tile, step, simt::thread_index()) + found.place);
 }
 
 }  // namespace speclab

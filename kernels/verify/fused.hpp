@@ -15,6 +15,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <type_traits>
 
 #include "kernels/simt/launch.hpp"
 #include "kernels/verify/draw.hpp"
@@ -80,12 +81,12 @@ struct Statistics : simt::KernelOf<fused::Args, tile_threads, sizeof(T) == 4 ? 2
     const std::int32_t first = place.tile * args.statistics_tiles;
     const std::int32_t end =
         first + args.statistics_tiles < args.tiles ? first + args.statistics_tiles : args.tiles;
-    auto mine = row.begin(first);
+    auto mine = begin_tile(row, first);
     for (std::int32_t tile = first; tile < end; ++tile) {
       // The following tile is on its way while this one is summed.
       decltype(mine) following{};
-      if (tile + 1 < end) following = row.begin(tile + 1);
-      row.complete(tile, mine);
+      if (tile + 1 < end) following = begin_tile(row, tile + 1);
+      complete_tile(row, tile, mine);
       const PartialSum partial = tile_part(mine, row.scale, shared.scratch[tile % 2]);
       if (simt::thread_index() == 0) parts[tile] = partial;
       mine = following;
@@ -93,16 +94,55 @@ struct Statistics : simt::KernelOf<fused::Args, tile_threads, sizeof(T) == 4 ? 2
   }
 };
 
-/// The decision about one position, from its rows' parts. By one warp.
+/// Positions that a block decides at once: two warps for each, one for the target's row and one for the
+/// draft's.
+inline constexpr int positions_at_once = tile_warps / 2;
+
+/// What a block's warps found of these positions: of the draft, and of the target.
+struct SidesScratch {
+  PositionSide of[2][positions_at_once];
+};
+
+/// The acceptance draws of `positions_at_once` positions from `first` on, as far as there are any: lane l of
+/// each warp gets that of position first + l. All threads of a block; `sync` before the scratch is used
+/// again. Waits for the launch before, once, with what does not come from it already read.
 template <class T>
-SPECLAB_DEVICE PositionDecision decide_from_parts(const Args& args, std::int64_t request,
-                                                  std::int32_t position) {
-  return decide_position<T>(args.batch, request, position, [&](bool of_target, std::int32_t i) {
-    const PartialSum* const parts = parts_of(args, request, of_target, i);
-    return sum_of_row(args.batch, request, of_target, i, args.tiles, [parts](std::int32_t t) {
+SPECLAB_DEVICE PositionDecision decide_positions(const Args& args, std::int64_t request, std::int32_t first,
+                                                 std::int32_t length, SidesScratch& sides) {
+  const VerifyBatch& batch = args.batch;
+  const int lane = simt::thread_index() % simt::warp_size;
+  const int warp = simt::thread_index() / simt::warp_size;
+  const auto token_at = [&](std::int32_t position) {
+    return simt::load(batch.drafted.at(request, position, batch.gamma));
+  };
+
+  const bool of_target = warp < positions_at_once;
+  const std::int32_t position = first + warp % positions_at_once;
+  const bool sums = position < length && (of_target || !batch.certain_drafts());
+  const Token token = sums ? token_at(position) : no_token;
+  TokenLogit of_token{};
+  if (sums && has_logit(batch, of_target, token)) {
+    of_token = token_logit<T>(batch, of_target, request, position, token);
+  }
+  const std::int32_t position_of_lane = first + lane;
+  const bool decides = lane < positions_at_once && position_of_lane < length;
+  const Token token_of_lane = decides ? token_at(position_of_lane) : no_token;
+  const double u = decides ? acceptance_uniform(batch, request, position_of_lane) : 0;
+  if (first == 0) simt::wait_for_previous();
+
+  if (sums) {
+    const PartialSum* const parts = parts_of(args, request, of_target, position);
+    const LogSum sum = sum_of_row(batch, request, of_target, position, args.tiles, [parts](std::int32_t t) {
       return PartialSum{simt::load_fresh(&parts[t].reference), simt::load_fresh(&parts[t].sum)};
     });
-  });
+    const PositionSide side = position_side(batch, of_target, token, of_token, sum);
+    if (lane == 0) sides.of[of_target][position - first] = side;
+  }
+  simt::sync();
+  if (!decides) return {};
+  PositionSide draft{{0, no_token, 0}, log_of_zero};
+  if (!batch.certain_drafts()) draft = sides.of[false][lane];
+  return decide_position(batch, token_of_lane, sides.of[true][lane], draft, u);
 }
 
 /// Where the acceptance draws end, and the distribution of the next token. Thread by thread the same.
@@ -155,23 +195,27 @@ SPECLAB_DEVICE inline Decision rejection_at(const VerifyBatch& batch, std::int64
           distribution_of_rejection(batch, request, position, decided)};
 }
 
-/// A request's acceptance draws up to the first rejection, a warp for each position. All threads of a block;
-/// one of those that make the draws `leaves` the accepted tokens' logarithms.
+/// A request's acceptance draws up to the first rejection. All threads of a block, the same in all of them;
+/// one of the blocks that make the draws `leaves` the accepted tokens' logarithms.
 template <class T>
 SPECLAB_DEVICE Decision decide(const Args& args, std::int64_t request, std::int32_t length, bool leaves,
-                               PositionDecision (&of_warp)[tile_warps]) {
+                               SidesScratch& sides) {
   const int thread = simt::thread_index();
-  const int warp = thread / simt::warp_size;
-  for (std::int32_t first = 0; first < length; first += tile_warps) {
-    if (first + warp < length) {
-      const PositionDecision decided = decide_from_parts<T>(args, request, first + warp);
-      if (thread % simt::warp_size == 0) of_warp[warp] = decided;
+  const int lane = thread % simt::warp_size;
+  for (std::int32_t first = 0; first < length; first += positions_at_once) {
+    const PositionDecision decided = decide_positions<T>(args, request, first, length, sides);
+    const std::int32_t count = length - first < positions_at_once ? length - first : positions_at_once;
+    const std::uint32_t rejected = simt::ballot(lane < count && !decided.accepted);
+    const std::int32_t accepted = rejected != 0 ? simt::lowest_bit(rejected) : count;
+    if (leaves && thread < accepted) {
+      leave_logs(args.batch, request, first + thread, decided.log_target, decided.target);
     }
-    simt::sync();
-    for (std::int32_t i = first; i < length && i < first + tile_warps; ++i) {
-      const PositionDecision& decided = of_warp[i - first];
-      if (!decided.accepted) return rejection_at(args.batch, request, i, decided);
-      if (leaves && thread == 0) leave_logs(args.batch, request, i, decided.log_target, decided.target);
+    if (rejected != 0) {
+      PositionDecision rejection{};
+      rejection.target = sides.of[true][accepted].sum;
+      rejection.draft = args.batch.certain_drafts() ? LogSum{0, no_token, 0} : sides.of[false][accepted].sum;
+      rejection.flags = simt::shuffle(decided.flags, accepted);
+      return rejection_at(args.batch, request, first + accepted, rejection);
     }
     simt::sync();
   }
@@ -185,19 +229,6 @@ struct FinishScratch {
   CellSums<T> draw;
   TileChoice choice;
 };
-
-/// Weighs every `step`-th tile from `first` on. All threads of the block; `sync` before its scratch is used
-/// again.
-template <class Row>
-SPECLAB_DEVICE void weigh_tiles(const RowPair<Row>& rows, const NextDistribution& distribution,
-                                std::int32_t first, std::int32_t step, std::int32_t tiles,
-                                TileWeightSum* weight_sums, WeightScratch (&scratch)[2]) {
-  int turn = 0;
-  for (std::int32_t tile = first; tile < tiles; tile += step, turn ^= 1) {
-    const TileWeightSum mine = tile_weight_sum(rows, distribution, tile, scratch[turn]);
-    if (simt::thread_index() == 0) weight_sums[tile] = mine;
-  }
-}
 
 /// Is this the last of a request's blocks? Whatever the others wrote before is there for `load_fresh`. All
 /// threads of the block.
@@ -268,8 +299,8 @@ SPECLAB_DEVICE void finish(const VerifyBatch& batch, std::int64_t request, const
     if (simt::thread_index() == 0) write_invalid(batch, request, decision);
     return;
   }
-  const HeldWeights weights = tile_weights(rows, decision.distribution, choice.tile, choice.reference);
-  draw_in_tile<T>(weights, choice.tile, choice.goal, shared.draw, [&](Token next) {
+  const WeightsOf<Row> weights(rows, decision.distribution);
+  draw_in_tile<T>(weights, choice, shared.draw, [&](Token next) {
     // The row of a bonus token has been summed by the choice of its tile.
     LogSum sum = decision.distribution.target;
     sum.top = no_token;
@@ -287,20 +318,23 @@ SPECLAB_DEVICE inline void sample_target(Decision& decision) {
 }
 
 /// In the last block of a request: chooses, draws and writes. The decision is in shared memory, for registers
-/// are few.
+/// are few. `kept`: room for the sums that all blocks left in `weight_sums`, each of which is read once.
 template <class T>
 SPECLAB_DEVICE void finish_from(const VerifyBatch& batch, std::int64_t request, std::int32_t tiles,
-                                Decision& decision, TileWeightSum* weight_sums, FinishScratch<T>& shared) {
-  const auto fresh = [weight_sums](std::int32_t t) {
-    return TileWeightSum{simt::load_fresh(&weight_sums[t].sum), simt::load_fresh(&weight_sums[t].reference)};
-  };
+                                Decision& decision, const TileWeightSum* weight_sums, TileWeightSum* kept,
+                                FinishScratch<T>& shared) {
+  for (std::int32_t t = simt::thread_index(); t < tiles; t += tile_threads) {
+    kept[t] = {simt::load_fresh(&weight_sums[t].sum), simt::load_fresh(&weight_sums[t].reference)};
+  }
+  simt::sync();
+  const auto weight_sum = [kept](std::int32_t t) { return kept[t]; };
   if (wants_top(batch, request, decision)) {
-    if (simt::thread_index() < simt::warp_size) finish_top(batch, request, tiles, decision, fresh);
+    if (simt::thread_index() < simt::warp_size) finish_top(batch, request, tiles, decision, weight_sum);
     return;
   }
   const auto choose = [&](bool bonus) {
     if (simt::thread_index() < simt::warp_size) {
-      choose_tile(batch, request, tiles, decision.distribution, bonus, fresh, shared.choice);
+      choose_tile(batch, request, tiles, decision.distribution, bonus, weight_sum, shared.choice);
     }
     simt::sync();
   };
@@ -310,22 +344,32 @@ SPECLAB_DEVICE void finish_from(const VerifyBatch& batch, std::int64_t request, 
     if (simt::thread_index() == 0) sample_target(decision);
     NextDistribution distribution;
     distribution.position = decision.accepted;
-    weigh_tiles(row_pair<T>(batch, request, distribution), distribution, 0, 1, tiles, weight_sums,
-                shared.weights);
+    weigh_tiles(row_pair<T>(batch, request, distribution), distribution, 0, 1, tiles, shared.weights,
+                [kept](std::int32_t tile, const TileWeightSum& sum) {
+                  if (simt::thread_index() == 0) kept[tile] = sum;
+                });
     simt::sync();
     choose(false);
   }
   finish<T>(batch, request, row_pair<T>(batch, request, decision.distribution), decision, shared);
 }
 
+/// Leaves a tile's sum of weights for the last block of its request.
+SPECLAB_DEVICE inline auto leave_for_last(TileWeightSum* weight_sums) {
+  return [weight_sums](std::int32_t tile, const TileWeightSum& sum) {
+    if (simt::thread_index() == 0) weight_sums[tile] = sum;
+  };
+}
+
 /// Token and lenient verification.
 template <class T>
-struct Next : simt::KernelOf<fused::Args, tile_threads, sizeof(T) == 4 ? 2 : 3> {
+struct Next : simt::KernelOf<fused::Args, tile_threads, std::is_same_v<T, AnyLogit> ? 2 : 4> {
   static constexpr const char* name = "next token";
 
   struct Shared {
-    PositionDecision of_warp[tile_warps];
+    SidesScratch sides;
     FinishScratch<T> finish;
+    TileWeightSum weight_sums[max_tiles];
     Decision decision;
     bool last;
   };
@@ -335,13 +379,14 @@ struct Next : simt::KernelOf<fused::Args, tile_threads, sizeof(T) == 4 ? 2 : 3> 
     const BlockPlace place = block_place(1, args.next_blocks);
     const std::int64_t request = place.request;
     const std::int32_t length = batch.length(request);
-    simt::wait_for_previous();
+    // Acceptance draws wait for themselves.
+    if (length <= 0 || length > batch.gamma) simt::wait_for_previous();
     if (refuses_length(batch, request, place.tile == 0 && simt::thread_index() == 0)) return;
 
     auto& shared = simt::shared<Shared>();
     TileWeightSum* const weight_sums = args.weight_sums + request * args.tiles;
     {
-      const Decision decision = decide<T>(args, request, length, place.tile == 0, shared.of_warp);
+      const Decision decision = decide<T>(args, request, length, place.tile == 0, shared.sides);
       if (decision.distribution.weighing == Weighing::known) {
         if (place.tile == 0 && simt::thread_index() == 0) write_known(batch, request, decision);
         return;
@@ -349,12 +394,13 @@ struct Next : simt::KernelOf<fused::Args, tile_threads, sizeof(T) == 4 ? 2 : 3> 
       // Kept there for the last block, whose registers are few.
       if (simt::thread_index() == 0) shared.decision = decision;
       weigh_tiles(row_pair<T>(batch, request, decision.distribution), decision.distribution, place.tile,
-                  args.next_blocks, args.tiles, weight_sums, shared.finish.weights);
+                  args.next_blocks, args.tiles, shared.finish.weights, leave_for_last(weight_sums));
     }
     if (!last_to_finish(args.weighed + request, static_cast<std::uint32_t>(args.next_blocks), shared.last)) {
       return;
     }
-    finish_from<T>(batch, request, args.tiles, shared.decision, weight_sums, shared.finish);
+    finish_from<T>(batch, request, args.tiles, shared.decision, weight_sums, shared.weight_sums,
+                   shared.finish);
   }
 };
 

@@ -6,6 +6,7 @@
 
 #include <cmath>
 #include <cstdint>
+#include <type_traits>
 
 #include "core/rules/block.hpp"
 #include "kernels/verify/fused.hpp"
@@ -16,11 +17,13 @@ static_assert(max_drafted_in_block == max_block);
 
 /// Several blocks for each position of each request.
 template <class T>
-struct NextOfBlock : simt::KernelOf<fused::Args, tile_threads, sizeof(T) == 4 ? 2 : 3> {
+struct NextOfBlock : simt::KernelOf<fused::Args, tile_threads, std::is_same_v<T, AnyLogit> ? 2 : 3> {
   static constexpr const char* name = "next token of a block";
 
   struct Shared {
     PositionDecision verdicts[max_drafted_in_block];
+    SidesScratch sides;
+    TileWeightSum weight_sums[max_tiles];
     double log_prefix[max_drafted_in_block + 1];  ///< log2 of p_i
     double left_over[max_drafted_in_block];       ///< Z_i
     FinishScratch<T> finish;
@@ -36,19 +39,17 @@ struct NextOfBlock : simt::KernelOf<fused::Args, tile_threads, sizeof(T) == 4 ? 
     const std::int32_t position = place.position;
     const std::int32_t length = batch.length(request);
     const int thread = simt::thread_index();
-    simt::wait_for_previous();
+    // Acceptance draws wait for themselves.
+    if (length <= 0 || length > batch.gamma || position > length) simt::wait_for_previous();
     if (refuses_length(batch, request, place.tile == 0 && position == 0 && thread == 0)) return;
     if (position > length) return;
 
     auto& shared = simt::shared<Shared>();
-    // The whole block goes round together, so that what all warps share is in its uniform registers.
-    for (std::int32_t first = 0; first < length; first += tile_warps) {
-      const std::int32_t i = first + thread / simt::warp_size;
-      if (i >= length) continue;
-      const PositionDecision decided = decide_from_parts<T>(args, request, i);
-      if (thread % simt::warp_size == 0) shared.verdicts[i] = decided;
+    for (std::int32_t first = 0; first < length; first += positions_at_once) {
+      const PositionDecision decided = decide_positions<T>(args, request, first, length, shared.sides);
+      if (thread < positions_at_once && first + thread < length) shared.verdicts[first + thread] = decided;
+      simt::sync();
     }
-    simt::sync();
     if (thread == 0) {
       shared.log_prefix[0] = 0;
       for (std::int32_t i = 0; i < length; ++i) {
@@ -63,7 +64,8 @@ struct NextOfBlock : simt::KernelOf<fused::Args, tile_threads, sizeof(T) == 4 ? 
     const NextDistribution distribution = distribution_at(args, request, position, length, shared);
     if (distribution.weighing != Weighing::known) {
       weigh_tiles(row_pair<T>(batch, request, distribution), distribution, place.tile, args.next_blocks,
-                  args.tiles, weight_sums + std::int64_t{position} * args.tiles, shared.finish.weights);
+                  args.tiles, shared.finish.weights,
+                  leave_for_last(weight_sums + std::int64_t{position} * args.tiles));
     }
     const auto blocks = static_cast<std::uint32_t>(args.next_blocks * (length + 1));
     if (!last_to_finish(args.weighed + request, blocks, shared.last)) return;
@@ -102,7 +104,8 @@ struct NextOfBlock : simt::KernelOf<fused::Args, tile_threads, sizeof(T) == 4 ? 
       return;
     }
     finish_from<T>(batch, request, args.tiles, shared.decision,
-                   weight_sums + std::int64_t{shared.decision.accepted} * args.tiles, shared.finish);
+                   weight_sums + std::int64_t{shared.decision.accepted} * args.tiles, shared.weight_sums,
+                   shared.finish);
   }
 
  private:

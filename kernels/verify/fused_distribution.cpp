@@ -31,7 +31,7 @@ struct Probe : simt::KernelOf<ProbeArgs, tile_threads, 1> {
 
   struct Shared {
     PartialSumScratch partial;
-    WeightScratch scratch;
+    WeightScratch scratch[2];
     PositionDecision decided;
   };
 
@@ -59,25 +59,34 @@ struct Probe : simt::KernelOf<ProbeArgs, tile_threads, 1> {
     }
     simt::sync();
     for (Token id = thread; id < args.batch.vocab; id += threads) {
-      std::uint32_t flags = 0;
-      double log_target = 0;
-      const double log_acceptance =
-          log_ratio_of<T>(args.batch, args.request, args.position, id, shared.decided.target,
-                          shared.decided.draft, flags, log_target) -
-          log_lenience_of(args.batch.rule);
+      const auto side = [&](bool of_target, const LogSum& sum) {
+        TokenLogit of_token{};
+        if (has_logit(args.batch, of_target, id)) {
+          of_token = token_logit<T>(args.batch, of_target, args.request, args.position, id);
+        }
+        return position_side(args.batch, of_target, id, of_token, sum);
+      };
+      const PositionDecision decided = decide_position(args.batch, id, side(true, shared.decided.target),
+                                                       side(false, shared.decided.draft), 0);
+      const double log_acceptance = decided.log_ratio - log_lenience_of(args.batch.rule);
       args.accepted[id] = log_acceptance >= 0 ? 1 : exp2(log_acceptance);
     }
     const NextDistribution distribution =
         fused::distribution_of_rejection(args.batch, args.request, args.position, shared.decided);
     const auto rows = row_pair<T>(args.batch, args.request, distribution);
+    weigh_tiles(rows, distribution, 0, 1, args.tiles, shared.scratch,
+                [&](std::int32_t tile, const TileWeightSum& sum) {
+                  if (thread == 0) args.tile_weight_sums[tile] = sum.sum;
+                });
+    const WeightsOf<LogitRow<T>> weights(rows, distribution);
+    using Shape = TileShape<T>;
     for (std::int32_t tile = 0; tile < args.tiles; ++tile) {
-      const TileWeightSum weight_sum = tile_weight_sum(rows, distribution, tile, shared.scratch);
-      simt::sync();
-      const HeldWeights weights = tile_weights(rows, distribution, tile, 0);
-      if (thread == 0) args.tile_weight_sums[tile] = weight_sum.sum;
-      using Shape = TileShape<T>;
-      for (int i = 0; i < held; ++i) {
-        args.residual[Shape::first(tile, i / Shape::width, thread) + i % Shape::width] = weights.weight[i];
+      for (int step = 0; step < Shape::steps; ++step) {
+        auto mine = weights.begin(tile, step);
+        float weight[Shape::width];
+        weights.of_step(tile, step, 0, mine, weight);
+        for (int k = 0; k < Shape::width; ++k)
+          args.residual[Shape::first(tile, step, thread) + k] = weight[k];
       }
     }
   }

@@ -31,9 +31,9 @@ struct BlocksWanted {
   /// Of the statistics, about four times what a large GPU runs at once; a block takes a power of two of a
   /// row's tiles, at most `max_statistics_tiles`.
   std::int64_t statistics = 2048;
-  /// Of the last launch, two to three times what a large GPU runs at once: more would make the acceptance
-  /// draws more often.
-  std::int64_t next = 1024;
+  /// Of the last launch, what a large GPU runs at once, four blocks a multiprocessor: more would wait for
+  /// these to end, and make the acceptance draws more often.
+  std::int64_t next = 528;
   /// Of the cut-offs, twice what a large GPU runs at once: up to eight blocks share a row.
   std::int64_t cutoffs = 528;
 };

@@ -36,37 +36,50 @@ SPECLAB_DEVICE LogSum sum_of_row(const VerifyBatch& batch, std::int64_t request,
   return lowest ? merge_tops(tiles, tile_at) : merge_tiles(tiles, tile_at);
 }
 
-/// log2 of a token's probability in a row whose sum is known.
+/// A token's logit in a row.
+struct TokenLogit {
+  double logit;
+  RowScale scale;
+};
+
 template <class T>
-SPECLAB_DEVICE double log_probability_of(const VerifyBatch& batch, bool of_target, std::int64_t request,
-                                         std::int32_t position, Token token, const LogSum& sum) {
+SPECLAB_DEVICE TokenLogit token_logit(const VerifyBatch& batch, bool of_target, std::int64_t request,
+                                      std::int32_t position, Token token) {
+  const auto row = target_ids_row<T>(batch, of_target, request, position);
+  return {row.exact(token), row.scale};
+}
+
+/// log2 of a token's probability in a row whose sum is known.
+SPECLAB_DEVICE inline double log_probability_in(const VerifyBatch& batch, bool of_target, Token token,
+                                                const TokenLogit& of_token, const LogSum& sum) {
   if (sum.top != no_token) {
     const bool mapped = !of_target && batch.draft_place != nullptr;
     return (mapped ? batch.draft_place[token] : token) == sum.top ? 0 : log_of_zero;
   }
-  const auto row = target_ids_row<T>(batch, of_target, request, position);
-  return token_log_probability(row.exact(token), row.scale, sum);
+  return token_log_probability(of_token.logit, of_token.scale, sum);
+}
+template <class T>
+SPECLAB_DEVICE double log_probability_of(const VerifyBatch& batch, bool of_target, std::int64_t request,
+                                         std::int32_t position, Token token, const LogSum& sum) {
+  return log_probability_in(batch, of_target, token,
+                            token_logit<T>(batch, of_target, request, position, token), sum);
 }
 
-/// The token's log2 of target / draft probability, with flags, and of its target probability. `log_draft` of
-/// a certain draft is 0.
-template <class T>
-SPECLAB_DEVICE double log_ratio_of(const VerifyBatch& batch, std::int64_t request, std::int32_t position,
-                                   Token token, const LogSum& target, const LogSum& draft,
-                                   std::uint32_t& flags, double& log_target) {
-  log_target = log_of_zero;
-  if (token < 0 || token >= batch.vocab) {
-    flags |= flag_token_out_of_range;
-    return log_of_zero;
-  }
-  log_target = log_probability_of<T>(batch, true, request, position, token, target);
-  if (batch.certain_drafts()) return log_target;
-  const double log_draft = log_probability_of<T>(batch, false, request, position, token, draft);
-  if (log_draft == log_of_zero) {
-    flags |= flag_zero_draft_probability;
-    return log_of_nothing(target);
-  }
-  return log_target - log_draft;
+/// Whether the target or the draft has a row that gives the drafted token a probability.
+SPECLAB_DEVICE inline bool has_logit(const VerifyBatch& batch, bool of_target, Token token) {
+  return token >= 0 && token < batch.vocab && (of_target || !batch.certain_drafts());
+}
+
+/// What one of a position's two rows says of the drafted token. Of a draft that was certain the sum is 1.
+struct PositionSide {
+  LogSum sum;
+  double log_probability;  ///< log2; that of 0 where the row has no logit of the token
+};
+
+SPECLAB_DEVICE inline PositionSide position_side(const VerifyBatch& batch, bool of_target, Token token,
+                                                 const TokenLogit& of_token, const LogSum& sum) {
+  if (!has_logit(batch, of_target, token)) return {sum, log_of_zero};
+  return {sum, log_probability_in(batch, of_target, token, of_token, sum)};
 }
 
 /// The strict comparison of `UniformRandomSource::bernoulli`: probability 0 never happens, nor does NaN.
@@ -85,18 +98,32 @@ SPECLAB_HD inline double log_lenience_of(const VerifyRule& rule) {
   return rule.method == KernelRule::lenient ? log2(rule.lenience) : 0;
 }
 
-/// By one warp; the same in all of its lanes. `sums(of_target, position)` gives a row's LogSum.
-template <class T, class Sums>
-SPECLAB_DEVICE PositionDecision decide_position(const VerifyBatch& batch, std::int64_t request,
-                                                std::int32_t position, const Sums& sums) {
-  PositionDecision decided{sums(true, position), {}, invalid_log, 0, false, 0};
-  decided.draft = batch.certain_drafts() ? LogSum{0, no_token, 0} : sums(false, position);
-  const Token token = simt::load(batch.drafted.at(request, position, batch.gamma));
-  decided.log_ratio = log_ratio_of<T>(batch, request, position, token, decided.target, decided.draft,
-                                      decided.flags, decided.log_target);
-  const double u = uniform_of(batch, request, {Use::accept, static_cast<std::uint16_t>(position)});
+/// The acceptance draw of a position from both of its rows. `u`: its uniform.
+SPECLAB_HD inline PositionDecision decide_position(const VerifyBatch& batch, Token token,
+                                                   const PositionSide& target, const PositionSide& draft,
+                                                   double u) {
+  PositionDecision decided{target.sum, draft.sum, log_of_zero, 0, false, log_of_zero};
+  if (token < 0 || token >= batch.vocab) {
+    decided.flags = flag_token_out_of_range;
+  } else {
+    decided.log_target = target.log_probability;
+    decided.log_ratio = target.log_probability;
+    if (!batch.certain_drafts()) {
+      if (draft.log_probability == log_of_zero) {
+        decided.flags = flag_zero_draft_probability;
+        decided.log_ratio = log_of_nothing(target.sum);
+      } else {
+        decided.log_ratio = target.log_probability - draft.log_probability;
+      }
+    }
+  }
   decided.accepted = uniform_accepts(u, decided.log_ratio - log_lenience_of(batch.rule));
   return decided;
+}
+
+SPECLAB_HD inline double acceptance_uniform(const VerifyBatch& batch, std::int64_t request,
+                                            std::int32_t position) {
+  return uniform_of(batch, request, {Use::accept, static_cast<std::uint16_t>(position)});
 }
 
 /// Leaves the logarithms of a token, where they are asked for, from log2 of its probability and the sum of

@@ -10,27 +10,22 @@ namespace speclab {
 /// itself. `copies`: whether tiles that are not kept are copied as they are read.
 template <class Row, bool copies = true>
 struct RetainedRow : Row {
-  using Held = HeldTile<typename Row::Logit>;
-
   simt::Vector16* place = nullptr;  ///< of the copy; null: there is none, and the row is read again
   int blocks = 1;                   ///< of the cluster: tile t is number t / blocks of its block
   bool kept = false;                ///< whether the copy is there; always, where none is made
 
-  SPECLAB_DEVICE Held begin(std::int32_t tile) const {
-    if (!has_copy()) return Row::begin(tile);
-    Held mine;
-    SPECLAB_UNROLL
-    for (int s = 0; s < Shape::steps; ++s) mine.vectors[s] = *at(tile, s);
-    return mine;
+  SPECLAB_DEVICE simt::Vector16 begin(std::int32_t tile, int step) const {
+    return has_copy() ? *at(tile, step) : Row::begin(tile, step);
   }
-  SPECLAB_DEVICE void complete(std::int32_t tile, Held& mine) const {
+  SPECLAB_DEVICE void complete(std::int32_t tile, int step, simt::Vector16& mine) const {
     if (has_copy()) return;
-    Row::complete(tile, mine);
+    Row::complete(tile, step, mine);
     if constexpr (copies) {
-      if (place == nullptr) return;
-      SPECLAB_UNROLL
-      for (int s = 0; s < Shape::steps; ++s) *at(tile, s) = mine.vectors[s];
+      if (place != nullptr) *at(tile, step) = mine;
     }
+  }
+  SPECLAB_DEVICE bool as_loaded(std::int32_t tile) const {
+    return has_copy() || ((!copies || place == nullptr) && Row::as_loaded(tile));
   }
 
  private:

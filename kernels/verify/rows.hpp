@@ -45,8 +45,7 @@ SPECLAB_DEVICE void store_tile(float* row, std::int64_t stride, std::int32_t til
 
 /// This thread's part of a tile of such a row; nothing beyond the vocabulary.
 SPECLAB_DEVICE inline HeldWeights load_weights(const float* row, std::int32_t vocab, std::int32_t tile) {
-  HeldTile<float> loaded = load_vectors(row, vocab, tile);
-  load_rest(row, vocab, tile, loaded);
+  const HeldTile<float> loaded = whole_tile(LogitRow<float>{row, vocab, {1, -INFINITY}}, tile);
   HeldWeights mine;
   SPECLAB_UNROLL
   for (int i = 0; i < held; ++i) mine.weight[i] = loaded.logit(i) < 0 ? 0 : loaded.logit(i);

@@ -111,54 +111,88 @@ SPECLAB_HD bool in_vectors(const T* row) {
   return reinterpret_cast<std::uintptr_t>(row) % 16 == 0;
 }
 
-/// This thread's part of a tile in 16-byte loads, which are all on their way before one is used. Minus
-/// infinity stands where no whole vector lies in the row: beyond the vocabulary, and until `load_rest`.
+/// This thread's part of a step of a tile. Minus infinity stands where no whole vector lies in the row:
+/// beyond the vocabulary, and until `rest_of_step`.
 template <class T>
-SPECLAB_DEVICE HeldTile<T> load_vectors(const T* row, std::int32_t vocab, std::int32_t tile) {
+SPECLAB_DEVICE simt::Vector16 load_step(const T* row, std::int32_t vocab, std::int32_t tile, int step) {
   using Shape = TileShape<T>;
-  const bool aligned = in_vectors(row);
-  // One address for all steps, whose distances are known to the compiler.
+  // One address for all steps, whose distances are known to the compiler where it unrolls them.
   const T* const of_thread = row + Shape::first(tile, 0, simt::thread_index());
-  HeldTile<T> mine;
+  simt::Vector16 mine{};
   SPECLAB_UNROLL
-  for (int s = 0; s < Shape::steps; ++s) {
-    SPECLAB_UNROLL
-    for (int k = 0; k < Shape::width; ++k) set_logit<T>(mine.vectors[s], k, from_float<T>(-INFINITY));
-    const std::int32_t first = Shape::first(tile, s, simt::thread_index());
-    if (aligned && first + Shape::width <= vocab) {
-      mine.vectors[s] = simt::load(reinterpret_cast<const simt::Vector16*>(of_thread + s * Shape::step));
-    }
+  for (int k = 0; k < Shape::width; ++k) set_logit<T>(mine, k, from_float<T>(-INFINITY));
+  if (in_vectors(row) && Shape::first(tile, step, simt::thread_index()) + Shape::width <= vocab) {
+    mine = simt::load(reinterpret_cast<const simt::Vector16*>(of_thread + step * Shape::step));
   }
   return mine;
 }
 
-/// What no vector holds, logit by logit: the end of a row that vectors do not divide, or all of a row off
-/// 16-byte alignment. Those logits lie in one another's sectors, hence the first cache.
+/// What no vector holds of a step, logit by logit: the end of a row that vectors do not divide, or all of a
+/// row off 16-byte alignment. Those logits lie in one another's sectors, hence the first cache.
 template <class T>
-SPECLAB_DEVICE void load_rest(const T* row, std::int32_t vocab, std::int32_t tile, HeldTile<T>& mine) {
+SPECLAB_DEVICE void rest_of_step(const T* row, std::int32_t vocab, std::int32_t tile, int step,
+                                 simt::Vector16& mine) {
   using Shape = TileShape<T>;
-  const bool aligned = in_vectors(row);
-  const T* const of_thread = row + Shape::first(tile, 0, simt::thread_index());
-  if (aligned && ((tile + 1) * tile_size <= vocab || vocab % Shape::width == 0)) return;
+  const std::int32_t first = Shape::first(tile, step, simt::thread_index());
+  if (in_vectors(row) && first + Shape::width <= vocab) return;
   SPECLAB_UNROLL
-  for (int s = 0; s < Shape::steps; ++s) {
-    const std::int32_t first = Shape::first(tile, s, simt::thread_index());
-    if (aligned && first + Shape::width <= vocab) continue;
-    SPECLAB_UNROLL
-    for (int k = 0; k < Shape::width; ++k) {
-      if (first + k < vocab) set_logit<T>(mine.vectors[s], k, load_cached(of_thread + s * Shape::step + k));
-    }
+  for (int k = 0; k < Shape::width; ++k) {
+    if (first + k < vocab) set_logit<T>(mine, k, load_cached(row + first + k));
   }
+}
+
+/// Whether vectors hold all of a tile.
+template <class T>
+SPECLAB_DEVICE bool vectors_hold(const T* row, std::int32_t vocab, std::int32_t tile) {
+  return in_vectors(row) && ((tile + 1) * tile_size <= vocab || vocab % TileShape<T>::width == 0);
 }
 
 /// Gives ids below the cut-off minus infinity.
 template <class T>
-SPECLAB_DEVICE void cut_tile(HeldTile<T>& mine, float cutoff) {
+SPECLAB_DEVICE void cut_step(simt::Vector16& mine, float cutoff) {
   if (!(cutoff > -INFINITY)) return;
   SPECLAB_UNROLL
-  for (int i = 0; i < held; ++i) {
-    constexpr int width = TileShape<T>::width;
-    if (mine.logit(i) < cutoff) set_logit<T>(mine.vectors[i / width], i % width, from_float<T>(-INFINITY));
+  for (int k = 0; k < TileShape<T>::width; ++k) {
+    if (logit_in<T>(mine, k) < cutoff) set_logit<T>(mine, k, from_float<T>(-INFINITY));
+  }
+}
+
+/// Rows are read step by step, or a whole tile, whose loads are all on their way before one is used. Each
+/// `Row` has
+///     begin(tile, step)            starts a step's load
+///     complete(tile, step, mine)   makes it what the distribution is of
+///     as_loaded(tile)              whether there is nothing to complete
+template <class Row>
+SPECLAB_DEVICE auto begin_tile(const Row& row, std::int32_t tile) {
+  HeldTile<typename Row::Logit> mine;
+  SPECLAB_UNROLL
+  for (int s = 0; s < TileShape<typename Row::Logit>::steps; ++s) mine.vectors[s] = row.begin(tile, s);
+  return mine;
+}
+template <class Row>
+SPECLAB_DEVICE void complete_tile(const Row& row, std::int32_t tile, HeldTile<typename Row::Logit>& mine) {
+  if (row.as_loaded(tile)) return;
+  SPECLAB_UNROLL
+  for (int s = 0; s < TileShape<typename Row::Logit>::steps; ++s) row.complete(tile, s, mine.vectors[s]);
+}
+template <class Row>
+SPECLAB_DEVICE auto whole_tile(const Row& row, std::int32_t tile) {
+  auto mine = begin_tile(row, tile);
+  complete_tile(row, tile, mine);
+  return mine;
+}
+
+/// Goes through a row's tile step by step: `visit(step, vector)`. The following step is on its way meanwhile.
+template <class Row, class Visit>
+SPECLAB_DEVICE void each_step(const Row& row, std::int32_t tile, const Visit& visit) {
+  constexpr int steps = TileShape<typename Row::Logit>::steps;
+  simt::Vector16 following = row.begin(tile, 0);
+  SPECLAB_ROLLED
+  for (int s = 0; s < steps; ++s) {
+    simt::Vector16 mine = following;
+    if (s + 1 < steps) following = row.begin(tile, s + 1);
+    row.complete(tile, s, mine);
+    visit(s, mine);
   }
 }
 
@@ -179,8 +213,30 @@ struct PartialSumScratch {
   PartialSum of_warp[tile_warps];
 };
 
-/// The sum of a tile's weights; the first warp gets it. One `sync` within, and another before the scratch is
-/// used again.
+/// A block's part from its warps'; the first warp gets it. One `sync` within, and another before the scratch
+/// is used again.
+template <class Combine>
+SPECLAB_DEVICE PartialSum part_of_block(const PartialSum& of_warp, PartialSumScratch& scratch,
+                                        const Combine& combine) {
+  if (simt::thread_index() % simt::warp_size == 0) {
+    scratch.of_warp[simt::thread_index() / simt::warp_size] = of_warp;
+  }
+  simt::sync();
+  if (simt::thread_index() >= simt::warp_size) return {-INFINITY, 0};
+  PartialSum all = scratch.of_warp[simt::thread_index() % tile_warps];
+  for (int mask = tile_warps / 2; mask > 0; mask /= 2) {
+    all = combine(all, {simt::shuffle_xor(all.reference, mask), simt::shuffle_xor(all.sum, mask)});
+  }
+  return all;
+}
+
+/// The reference of weights whose largest logit this is. Where all weights are 0 every term is 0 for any
+/// finite reference, and NaN stays NaN.
+SPECLAB_HD inline float reference_of(float largest, float scale) {
+  return largest > -INFINITY ? largest * scale : 0.0F;
+}
+
+/// The sum of a tile's weights. The first warp gets it; `sync` as in `part_of_block`.
 template <class T>
 SPECLAB_DEVICE PartialSum tile_partial_sum(const HeldTile<T>& mine, float scale, PartialSumScratch& scratch) {
   float largest = mine.logit(0);
@@ -188,22 +244,46 @@ SPECLAB_DEVICE PartialSum tile_partial_sum(const HeldTile<T>& mine, float scale,
   for (int i = 1; i < held; ++i) largest = fmaxf(largest, mine.logit(i));
   largest = simt::warp_reduce(largest, [](float a, float b) { return fmaxf(a, b); });
 
-  // In a warp whose weights are all 0 every term is 0 for any finite reference, and NaN stays NaN.
-  const float reference = largest > -INFINITY ? largest * scale : 0.0F;
+  const float reference = reference_of(largest, scale);
   float sums[4] = {0, 0, 0, 0};
   SPECLAB_UNROLL
   for (int i = 0; i < held; ++i) sums[i % 4] += relative_weight(mine.logit(i), scale, reference);
   const float sum = simt::warp_sum((sums[0] + sums[1]) + (sums[2] + sums[3]));
-  if (simt::thread_index() % simt::warp_size == 0) {
-    scratch.of_warp[simt::thread_index() / simt::warp_size] = {sum == 0 ? -INFINITY : reference, sum};
+  return part_of_block({sum == 0 ? -INFINITY : reference, sum}, scratch, merge);
+}
+
+/// The same of a row's tile that nobody holds, read once: a thread's reference rises as it reads.
+template <class Row>
+SPECLAB_DEVICE PartialSum row_partial_sum(const Row& row, std::int32_t tile, PartialSumScratch& scratch) {
+  using T = typename Row::Logit;
+  const float scale = row.scale.scale;
+  float largest = -INFINITY;
+  float reference = 0;
+  float sums[4] = {0, 0, 0, 0};
+  each_step(row, tile, [&](int, const simt::Vector16& mine) {
+    float highest = largest;
+    SPECLAB_UNROLL
+    for (int k = 0; k < TileShape<T>::width; ++k) highest = fmaxf(highest, logit_in<T>(mine, k));
+    if (highest > largest) {
+      const float risen = reference_of(highest, scale);
+      const float factor = power_of_two(reference - risen);
+      // Nothing is summed before the first finite logit, whose reference may be far below 0.
+      for (float& sum : sums) sum = sum == 0 ? 0 : sum * factor;
+      largest = highest;
+      reference = risen;
+    }
+    SPECLAB_UNROLL
+    for (int k = 0; k < TileShape<T>::width; ++k) {
+      sums[k % 4] += relative_weight(logit_in<T>(mine, k), scale, reference);
+    }
+  });
+  const float sum = (sums[0] + sums[1]) + (sums[2] + sums[3]);
+  PartialSum part{sum == 0 ? -INFINITY : reference, sum};
+  SPECLAB_ROLLED
+  for (int mask = simt::warp_size / 2; mask > 0; mask /= 2) {
+    part = merge(part, {simt::shuffle_xor(part.reference, mask), simt::shuffle_xor(part.sum, mask)});
   }
-  simt::sync();
-  if (simt::thread_index() >= simt::warp_size) return {-INFINITY, 0};
-  PartialSum all = scratch.of_warp[simt::thread_index() % tile_warps];
-  for (int mask = tile_warps / 2; mask > 0; mask /= 2) {
-    all = merge(all, {simt::shuffle_xor(all.reference, mask), simt::shuffle_xor(all.sum, mask)});
-  }
-  return all;
+  return part_of_block(part, scratch, merge);
 }
 
 /// The higher of two parts as `tile_top` makes them; the lower place where both are as high.
@@ -215,55 +295,68 @@ SPECLAB_HD inline PartialSum higher(const PartialSum& a, const PartialSum& b) {
 }
 
 /// The part of a tile of a row whose largest logit of the lowest id has all probability: that logit, and 1
-/// and the id's place in the tile; {-inf, 0} of a tile without ids, and NaN in an invalid row. The first warp
-/// gets it; `sync` as in `tile_partial_sum`.
+/// and the id's place in the tile; {-inf, 0} of a tile without ids, and NaN in an invalid row. A thread's
+/// share of it, from all that the thread holds.
 template <class T>
-SPECLAB_DEVICE PartialSum tile_top(const HeldTile<T>& mine, PartialSumScratch& scratch) {
-  using Shape = TileShape<T>;
+struct TopOfThread {
   PartialSum top{-INFINITY, 0};
   bool invalid = false;
-  SPECLAB_UNROLL
-  for (int i = 0; i < held; ++i) {
-    const float logit = mine.logit(i);
-    invalid = invalid || !(logit < INFINITY);
-    const std::int32_t place = Shape::first(0, i / Shape::width, simt::thread_index()) + i % Shape::width;
-    if (logit > top.reference) top = {logit, static_cast<float>(place + 1)};
+
+  SPECLAB_DEVICE void take(int step, const simt::Vector16& mine) {
+    SPECLAB_UNROLL
+    for (int k = 0; k < TileShape<T>::width; ++k) {
+      const float logit = logit_in<T>(mine, k);
+      invalid = invalid || !(logit < INFINITY);
+      const std::int32_t place = TileShape<T>::first(0, step, simt::thread_index()) + k;
+      if (logit > top.reference) top = {logit, static_cast<float>(place + 1)};
+    }
   }
-  if (invalid) top.sum = NAN;
-  const auto reduce = [&top](int lanes) {
-    for (int mask = lanes / 2; mask > 0; mask /= 2) {
+  /// The tile's; the first warp gets it; `sync` as in `part_of_block`.
+  SPECLAB_DEVICE PartialSum of_tile(PartialSumScratch& scratch) {
+    if (invalid) top.sum = NAN;
+    for (int mask = simt::warp_size / 2; mask > 0; mask /= 2) {
       top = higher(top, {simt::shuffle_xor(top.reference, mask), simt::shuffle_xor(top.sum, mask)});
     }
-  };
-  reduce(simt::warp_size);
-  if (simt::thread_index() % simt::warp_size == 0) {
-    scratch.of_warp[simt::thread_index() / simt::warp_size] = top;
+    return part_of_block(top, scratch, higher);
   }
-  simt::sync();
-  if (simt::thread_index() >= simt::warp_size) return {-INFINITY, 0};
-  top = scratch.of_warp[simt::thread_index() % tile_warps];
-  reduce(tile_warps);
-  return top;
-}
+};
 
 /// What a tile adds to what is known of its row.
 template <class T>
 SPECLAB_DEVICE PartialSum tile_part(const HeldTile<T>& mine, const RowScale& scale,
                                     PartialSumScratch& scratch) {
-  return scale.lowest() ? tile_top(mine, scratch) : tile_partial_sum(mine, scale.scale, scratch);
+  if (!scale.lowest()) return tile_partial_sum(mine, scale.scale, scratch);
+  TopOfThread<T> top;
+  SPECLAB_UNROLL
+  for (int s = 0; s < TileShape<T>::steps; ++s) top.take(s, mine.vectors[s]);
+  return top.of_tile(scratch);
 }
 
-/// log2 of a row's total weight from its tiles': by one warp, lane after lane, the same in all of them.
+/// The same of a row's tile that nobody holds.
+template <class Row>
+SPECLAB_DEVICE PartialSum row_part(const Row& row, std::int32_t tile, PartialSumScratch& scratch) {
+  if (!row.scale.lowest()) return row_partial_sum(row, tile, scratch);
+  TopOfThread<typename Row::Logit> top;
+  each_step(row, tile, [&top](int step, const simt::Vector16& mine) { top.take(step, mine); });
+  return top.of_tile(scratch);
+}
+
+/// log2 of a row's total weight from its tiles': by one warp, lane after lane, the same in all of them. A
+/// lane reads its first tile once, since that read is what the warp waits for.
 template <class Tiles>
 SPECLAB_DEVICE LogSum merge_tiles(std::int32_t tiles, const Tiles& tile_at) {
   const int lane = simt::thread_index() % simt::warp_size;
-  float reference = -INFINITY;
-  for (std::int32_t t = lane; t < tiles; t += simt::warp_size)
+  const PartialSum own = lane < tiles ? tile_at(lane) : PartialSum{-INFINITY, 0};
+  float reference = own.reference;
+  SPECLAB_ROLLED
+  for (std::int32_t t = lane + simt::warp_size; t < tiles; t += simt::warp_size) {
     reference = fmaxf(reference, tile_at(t).reference);
+  }
   reference = simt::warp_reduce(reference, [](float a, float b) { return fmaxf(a, b); });
   double sum = 0;
+  SPECLAB_ROLLED
   for (std::int32_t t = lane; t < tiles; t += simt::warp_size) {
-    const PartialSum part = tile_at(t);
+    const PartialSum part = t == lane ? own : tile_at(t);
     if (part.sum != 0)
       sum += static_cast<double>(part.sum) * exp2(static_cast<double>(part.reference - reference));
   }

@@ -20,18 +20,14 @@ struct WithoutRefused : Row {
   const Token* refused = nullptr;
   std::int32_t count = 0;
 
-  SPECLAB_DEVICE void complete(std::int32_t tile, HeldTile<typename Row::Logit>& mine) const {
+  SPECLAB_DEVICE void complete(std::int32_t tile, int step, simt::Vector16& mine) const {
     using Format = typename Row::Logit;
-    using Tile = TileShape<Format>;
-    Row::complete(tile, mine);
+    Row::complete(tile, step, mine);
+    const std::int32_t first = TileShape<Format>::first(tile, step, simt::thread_index());
     for (std::int32_t r = 0; r < count; ++r) {
-      if (refused[r] / tile_size != tile) continue;
       SPECLAB_UNROLL
-      for (int i = 0; i < held; ++i) {
-        const Token id = Tile::first(tile, i / Tile::width, simt::thread_index()) + i % Tile::width;
-        if (id == refused[r]) {
-          set_logit<Format>(mine.vectors[i / Tile::width], i % Tile::width, from_float<Format>(-INFINITY));
-        }
+      for (int k = 0; k < TileShape<Format>::width; ++k) {
+        if (first + k == refused[r]) set_logit<Format>(mine, k, from_float<Format>(-INFINITY));
       }
     }
   }

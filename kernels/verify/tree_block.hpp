@@ -165,12 +165,10 @@ class Block {
   template <class Row>
   SPECLAB_DEVICE void weigh(const RowPair<Row>& rows, const NextDistribution& of) {
     pass_turn_ ^= 1;
-    int turn = 0;
-    for (std::int32_t tile = simt::cluster_rank(); tile < args_.tiles;
-         tile += simt::cluster_size(), turn ^= 1) {
-      tell_cluster(shared_.weight_sums[pass_turn_][tile],
-                   tile_weight_sum(rows, of, tile, shared_.finish.weights[turn]));
-    }
+    weigh_tiles(rows, of, simt::cluster_rank(), simt::cluster_size(), args_.tiles, shared_.finish.weights,
+                [this](std::int32_t tile, const TileWeightSum& sum) {
+                  tell_cluster(shared_.weight_sums[pass_turn_][tile], sum);
+                });
     kept_[true] = of.position;
     if (of.weighing == Weighing::residual && !of.certain) kept_[false] = of.position;
     simt::cluster_sync();
@@ -217,8 +215,8 @@ class Block {
     simt::sync();
     if (choice.invalid || choice.zero_residual) return write_invalid(accepted, flags);
     if (choice.tile % simt::cluster_size() != simt::cluster_rank()) return;
-    const auto weights = tile_weights(rows, of, choice.tile, choice.reference);
-    draw_in_tile<T>(weights, choice.tile, choice.goal, shared_.finish.draw, [&](Token next) {
+    const WeightsOf<Row> weights(rows, of);
+    draw_in_tile<T>(weights, choice, shared_.finish.draw, [&](Token next) {
       write_tree_result(args_.tree, request, shared_.path, accepted, next, flags);
     });
   }

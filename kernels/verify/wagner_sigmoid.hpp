@@ -58,8 +58,7 @@ struct SigmoidTarget {
   SPECLAB_DEVICE HeldWeights operator()(const VerifyBatch& batch, std::int64_t request, std::int32_t position,
                                         std::int32_t tile) const {
     const T* const row = row_of<T>(batch.target, request, position);
-    HeldTile<T> logits = load_vectors(row, batch.vocab, tile);
-    load_rest(row, batch.vocab, tile, logits);
+    const HeldTile<T> logits = whole_tile(LogitRow<T>{row, batch.vocab, {1, -INFINITY}}, tile);
     HeldWeights weights;
     SPECLAB_UNROLL
     for (int i = 0; i < held; ++i) weights.weight[i] = sigmoid(logits.logit(i));

@@ -52,12 +52,15 @@ struct LogitRow {
   SPECLAB_DEVICE double exact(Token id) const { return static_cast<double>(to_float(load_one(data + id))); }
   SPECLAB_DEVICE float one(Token id) const { return to_float(load_one(data + id)); }
 
-  /// A tile in two steps, so that several tiles' loads can be on their way: `begin` starts them, `complete`
-  /// uses them.
-  SPECLAB_DEVICE HeldTile<T> begin(std::int32_t tile) const { return load_vectors(data, vocab, tile); }
-  SPECLAB_DEVICE void complete(std::int32_t tile, HeldTile<T>& mine) const {
-    load_rest(data, vocab, tile, mine);
-    cut_tile(mine, scale.cutoff);
+  SPECLAB_DEVICE simt::Vector16 begin(std::int32_t tile, int step) const {
+    return load_step(data, vocab, tile, step);
+  }
+  SPECLAB_DEVICE void complete(std::int32_t tile, int step, simt::Vector16& mine) const {
+    rest_of_step(data, vocab, tile, step, mine);
+    cut_step<T>(mine, scale.cutoff);
+  }
+  SPECLAB_DEVICE bool as_loaded(std::int32_t tile) const {
+    return vectors_hold(data, vocab, tile) && !(scale.cutoff > -INFINITY);
   }
 };
 
@@ -104,13 +107,6 @@ SPECLAB_DEVICE RowOf<T> target_ids_row(const VerifyBatch& batch, bool of_target,
   return row;
 }
 
-template <class Row>
-SPECLAB_DEVICE auto whole_tile(const Row& row, std::int32_t tile) {
-  auto mine = row.begin(tile);
-  row.complete(tile, mine);
-  return mine;
-}
-
 /// The rows that the next token's weights are of; the draft's only where they are a residual of it.
 template <class Row>
 struct RowPair {
@@ -144,50 +140,96 @@ struct ResidualFactors {
   float share;
 };
 
-/// This thread's residual weights of a tile: `visit(i, factors)` for each id that it holds. Rows give tiles
-/// as `LogitRow` does. Returns whether the draft holds a NaN that its given sum does not show; the others
-/// show in the weights. Ids of target probability 0 have power 0 and a finite share.
-template <class Row, class Visit>
-SPECLAB_DEVICE bool visit_residual(const RowPair<Row>& rows, const NextDistribution& distribution,
-                                   std::int32_t tile, const Visit& visit) {
+/// What the weights of a distribution's rows have in common.
+template <class Row>
+class WeightsOf {
+ public:
   using T = typename Row::Logit;
   using Shape = TileShape<T>;
-  const float offset = distribution.log_offset();
-  const auto log_target = [&](float logit) {
-    return relative_log(logit, rows.target.scale.scale, distribution.target);
+  /// What this thread holds of a step of both rows.
+  struct Step {
+    simt::Vector16 target;
+    simt::Vector16 draft;
   };
-  auto p = rows.target.begin(tile);
-  if (distribution.certain) {
+
+  SPECLAB_DEVICE WeightsOf(const RowPair<Row>& rows, const NextDistribution& distribution)
+      : residual(distribution.weighing == Weighing::residual), rows_(rows), distribution_(distribution) {
+    if (!residual) return;
+    offset_ = distribution.log_offset();
     const Token drafted = distribution.token;
-    float share = 1;
-    if (drafted >= 0 && drafted < rows.target.vocab) {
-      share = one_minus_power(offset - log_target(rows.target.one(drafted)));
+    if (distribution.certain && drafted >= 0 && drafted < rows.target.vocab) {
+      certain_share_ = one_minus_power(offset_ - log_target(rows.target.one(drafted)));
     }
-    rows.target.complete(tile, p);
-    SPECLAB_UNROLL
-    for (int i = 0; i < held; ++i) {
-      const std::int32_t id = Shape::first(tile, i / Shape::width, simt::thread_index()) + i % Shape::width;
-      visit(i, ResidualFactors{power_of_two(log_target(p.logit(i))), id == drafted ? share : 1});
+  }
+
+  const bool residual;
+
+  SPECLAB_DEVICE Step begin(std::int32_t tile, int step) const {
+    Step mine{rows_.target.begin(tile, step), {}};
+    if (residual && !distribution_.certain) mine.draft = rows_.draft.begin(tile, step);
+    return mine;
+  }
+
+  /// This thread's residual weights of a step: `visit(k, factors)` for each id. Returns whether the draft
+  /// holds a NaN that its given sum does not show; the others show in the weights. Ids of target probability
+  /// 0 have power 0 and a finite share.
+  template <class Visit>
+  SPECLAB_DEVICE bool visit_residual(std::int32_t tile, int step, Step& mine, const Visit& visit) const {
+    rows_.target.complete(tile, step, mine.target);
+    if (distribution_.certain) {
+      const std::int32_t first = Shape::first(tile, step, simt::thread_index());
+      SPECLAB_UNROLL
+      for (int k = 0; k < Shape::width; ++k) {
+        const float share = first + k == distribution_.token ? certain_share_ : 1;
+        visit(k, ResidualFactors{power_of_two(log_target(logit_in<T>(mine.target, k))), share});
+      }
+      return false;
     }
-    return false;
-  }
-  // Both rows' loads are on their way before either is used.
-  auto q = rows.draft.begin(tile);
-  rows.target.complete(tile, p);
-  rows.draft.complete(tile, q);
-  SPECLAB_UNROLL
-  for (int i = 0; i < held; ++i) {
-    const float of_target = log_target(p.logit(i));
-    const float of_draft = relative_log(q.logit(i), rows.draft.scale.scale, distribution.draft);
-    visit(i, ResidualFactors{power_of_two(of_target), one_minus_power((of_draft - of_target) + offset)});
-  }
-  bool invalid = false;
-  if (rows.draft_sum_given) {
+    rows_.draft.complete(tile, step, mine.draft);
     SPECLAB_UNROLL
-    for (int i = 0; i < held; ++i) invalid = invalid || q.logit(i) != q.logit(i);
+    for (int k = 0; k < Shape::width; ++k) {
+      const float of_target = log_target(logit_in<T>(mine.target, k));
+      const float of_draft =
+          relative_log(logit_in<T>(mine.draft, k), rows_.draft.scale.scale, distribution_.draft);
+      visit(k, ResidualFactors{power_of_two(of_target), one_minus_power((of_draft - of_target) + offset_)});
+    }
+    bool invalid = false;
+    if (rows_.draft_sum_given) {
+      SPECLAB_UNROLL
+      for (int k = 0; k < Shape::width; ++k) {
+        const float logit = logit_in<T>(mine.draft, k);
+        invalid = invalid || logit != logit;
+      }
+    }
+    return invalid;
   }
-  return invalid;
-}
+
+  /// This thread's weights of a step, in units of 2^reference where they are the target's.
+  SPECLAB_DEVICE void of_step(std::int32_t tile, int step, float reference, Step& mine,
+                              float (&weight)[Shape::width]) const {
+    if (residual) {
+      visit_residual(tile, step, mine, [&weight](int k, const ResidualFactors& factors) {
+        weight[k] = factors.power * factors.share;
+      });
+      return;
+    }
+    rows_.target.complete(tile, step, mine.target);
+    SPECLAB_UNROLL
+    for (int k = 0; k < Shape::width; ++k) {
+      weight[k] = relative_weight(logit_in<T>(mine.target, k), rows_.target.scale.scale, reference);
+    }
+  }
+
+ private:
+  SPECLAB_DEVICE float log_target(float logit) const {
+    return relative_log(logit, rows_.target.scale.scale, distribution_.target);
+  }
+
+  const RowPair<Row>& rows_;
+  const NextDistribution& distribution_;
+  float offset_ = 0;
+  float certain_share_ = 1;
+};
 
 /// Scratch for the reductions of a block.
 struct WeightScratch {
@@ -197,42 +239,49 @@ struct WeightScratch {
   };
 };
 
-/// The sum of a tile's weights under a distribution, whose rows' sums are valid; the first warp gets it. One
-/// `sync` within, and another before the scratch is used again.
-template <class Row>
-SPECLAB_DEVICE TileWeightSum tile_weight_sum(const RowPair<Row>& rows, const NextDistribution& distribution,
-                                             std::int32_t tile, WeightScratch& scratch) {
-  if (distribution.weighing == Weighing::target) {
-    const PartialSum partial = tile_part(whole_tile(rows.target, tile), rows.target.scale, scratch.partial);
-    return {static_cast<double>(partial.sum), partial.reference};
-  }
-  float sums[4] = {0, 0, 0, 0};
-  const bool invalid =
-      visit_residual(rows, distribution, tile, [&sums](int i, const ResidualFactors& factors) {
-        sums[i % 4] = fmaf(factors.power, factors.share, sums[i % 4]);
-      });
-  double sum = static_cast<double>((sums[0] + sums[1]) + (sums[2] + sums[3]));
-  if (invalid) sum = invalid_log;
-  return {simt::block_reduce(sum, scratch.sum, [](double a, double b) { return a + b; }), 0};
-}
-
-/// This thread's weights again, that `tile_weight_sum` summed.
-template <class Row>
-SPECLAB_DEVICE HeldWeights tile_weights(const RowPair<Row>& rows, const NextDistribution& distribution,
-                                        std::int32_t tile, float reference) {
-  HeldWeights weights;
-  if (distribution.weighing == Weighing::target) {
-    const auto p = whole_tile(rows.target, tile);
-    SPECLAB_UNROLL
-    for (int i = 0; i < held; ++i) {
-      weights.weight[i] = relative_weight(p.logit(i), rows.target.scale.scale, reference);
+/// Sums the weights under a distribution of every `stride`-th tile from `first` on: `leave(tile, sum)`, for
+/// which the first warp has the sum. The rows' sums are valid. Steps of all these tiles follow one another,
+/// the next one on its way meanwhile. All threads of a block; `sync` before the scratch is used again, of
+/// which two take turns so that one barrier a tile is enough.
+template <class Row, class Leave>
+SPECLAB_DEVICE void weigh_tiles(const RowPair<Row>& rows, const NextDistribution& distribution,
+                                std::int32_t first, std::int32_t stride, std::int32_t tiles,
+                                WeightScratch (&scratch)[2], const Leave& leave) {
+  using Weights = WeightsOf<Row>;
+  constexpr int steps = Weights::Shape::steps;
+  const Weights weights(rows, distribution);
+  int turn = 0;
+  if (!weights.residual) {
+    SPECLAB_ROLLED
+    for (std::int32_t tile = first; tile < tiles; tile += stride, turn ^= 1) {
+      const PartialSum partial = row_part(rows.target, tile, scratch[turn].partial);
+      leave(tile, TileWeightSum{static_cast<double>(partial.sum), partial.reference});
     }
-  } else {
-    visit_residual(rows, distribution, tile, [&weights](int i, const ResidualFactors& factors) {
-      weights.weight[i] = factors.power * factors.share;
-    });
+    return;
   }
-  return weights;
+  if (first >= tiles) return;
+  typename Weights::Step following = weights.begin(first, 0);
+  SPECLAB_ROLLED
+  for (std::int32_t tile = first; tile < tiles; tile += stride, turn ^= 1) {
+    float sums[4] = {0, 0, 0, 0};
+    bool invalid = false;
+    SPECLAB_ROLLED
+    for (int s = 0; s < steps; ++s) {
+      typename Weights::Step mine = following;
+      const bool within = s + 1 < steps;
+      const std::int32_t next_tile = within ? tile : tile + stride;
+      if (next_tile < tiles) following = weights.begin(next_tile, within ? s + 1 : 0);
+      const bool found =
+          weights.visit_residual(tile, s, mine, [&sums](int k, const ResidualFactors& factors) {
+            sums[k % 4] = fmaf(factors.power, factors.share, sums[k % 4]);
+          });
+      invalid = invalid || found;
+    }
+    double sum = static_cast<double>((sums[0] + sums[1]) + (sums[2] + sums[3]));
+    if (invalid) sum = invalid_log;
+    sum = simt::block_reduce(sum, scratch[turn].sum, [](double a, double b) { return a + b; });
+    leave(tile, TileWeightSum{sum, 0});
+  }
 }
 
 }  // namespace speclab

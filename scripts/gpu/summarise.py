@@ -57,6 +57,8 @@ def sizes(rows, record):
     """A line for each size: the times of ours, the ceilings, and the fastest other method."""
     predicted = {}
     for entry in (record.get("predictions") or {}).get("predictions", []):
+        if not record["device"]["name"].startswith(entry.get("device", "")):
+            continue
         entry = {**USUAL, **entry}
         predicted[(entry["method"], *(entry[key] for key in KEYS))] = entry["predicted_us"]
     found = {}

@@ -32,6 +32,12 @@ std::string races_of(const simt::RaceDetector& detector) {
   return text;
 }
 
+std::string text_of(const std::set<int>& numbers) {
+  std::string text;
+  for (const int number : numbers) text += std::to_string(number) + " ";
+  return text;
+}
+
 /// Fused verification twice on one workspace, by two executors of one stream.
 void run_fused_twice(const VerifyBatch& batch, const BlocksWanted& wanted, simt::Order order) {
   std::vector<std::uint64_t> workspace(fused_layout(batch, nullptr, wanted).workspace_bytes / 8 + 32,
@@ -133,7 +139,8 @@ struct Case {
 const std::vector<Case> cases = {
     {"fused", [] { run_chain(KernelRule::token, 1.5); }, {}, {}, true},
     {"fused, all accepted", [] { run_chain(KernelRule::token, 0); }, {}, {}, true},
-    {"block", [] { run_chain(KernelRule::block, 1.5); }, {}, {}, true},
+    // The barrier after tiles' sums are staged is for rows of more tiles than a warp has lanes.
+    {"block", [] { run_chain(KernelRule::block, 1.5); }, {9}, {}, true},
     // The last barrier of a cluster is for rows whose cut-off is found without bins.
     {"cut-offs", [] { run_cutoffs(3, 0.9F); }, {}, {10}, true},
     {"cut-offs, flat", [] { run_cutoffs(1e-3, 0.9F); }, {}, {12}, true},
@@ -198,7 +205,7 @@ namespace {
 /// Every barrier, the fences and the waits are hidden in turn.
 void check_needs(const std::vector<Case>& some) {
   for (const Case& one : some) {
-    CAPTURE(one.name);
+    CAPTURE(std::string(one.name));
     const auto watch = [&one](const simt::WithoutOrder& without, const auto& see) {
       simt::RaceDetector detector(without, 1);
       const simt::Observed observed(detector);
@@ -222,12 +229,12 @@ void check_needs(const std::vector<Case>& some) {
     for (int n = 0; n < block_barriers; ++n) {
       if (!reported({.block_barrier = n})) spare.insert(n);
     }
-    CHECK(spare == one.spare);
+    CHECK(text_of(spare) == text_of(one.spare));
     spare.clear();
     for (int n = 0; n < cluster_barriers; ++n) {
       if (!reported({.cluster_barrier = n})) spare.insert(n);
     }
-    CHECK(spare == one.spare_of_clusters);
+    CHECK(text_of(spare) == text_of(one.spare_of_clusters));
     CHECK(reported({.fences = true}) == one.early);
     CHECK(reported({.waits = true}) == one.early);
   }

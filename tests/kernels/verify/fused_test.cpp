@@ -297,5 +297,5 @@ TEST_CASE("where requests are many, a block takes several tiles, to the same bit
   };
   CHECK(tiles_at(1) == std::pair{1, 16});
   CHECK(tiles_at(32) == std::pair{2, 16});
-  CHECK(tiles_at(256) == std::pair{8, 4});
+  CHECK(tiles_at(256) == std::pair{8, 2});
 }
