@@ -70,7 +70,8 @@ const Typed<VerificationRow>& described() {
   static const auto type = result_object<VerificationRow>(
       "verification",
       {SPECLAB_FIELDS(VerificationRow, realised_alpha, accepted, cache, method, kind, repetitions, median_us,
-                      p99_us, bytes, gb_per_s, of_copy, times_baseline),
+                      p99_us, draws, fastest_draw_us, slowest_draw_us, marginal_us, clock_mhz, bytes,
+                      gb_per_s, of_copy, times_baseline),
        {"times_wagner-exact", &VerificationRow::times_wagner_exact},
        {"times_wagner-sigmoid", &VerificationRow::times_wagner_sigmoid},
        {"total_variation", &VerificationRow::total_variation},

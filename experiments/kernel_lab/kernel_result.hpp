@@ -34,6 +34,11 @@ struct VerificationRow : KernelPoint {
   std::size_t repetitions = 0;
   double median_us = 0;  ///< here and below: NaN when it was not measured
   double p99_us = 0;
+  std::optional<int> draws;  ///< batches of other logits and uniforms, whose repetitions are pooled
+  std::optional<double> fastest_draw_us;  ///< medians of single batches, where there are several
+  std::optional<double> slowest_draw_us;
+  std::optional<double> marginal_us;     ///< of one call among several, BenchTimes::marginal_seconds
+  std::optional<double> clock_mhz;       ///< of a multiprocessor, BenchMeasurement::clock_mhz
   double bytes = 0;                      ///< that the method has to move
   double gb_per_s = 0;                   ///< of these bytes
   double of_copy = 0;                    ///< over the rate of the faster of two copies of the logits

@@ -57,6 +57,13 @@ double median_of(const BenchMeasurement& measured, const std::string& name) {
   return std::numeric_limits<double>::quiet_NaN();
 }
 
+/// Seeds of a point's batches.
+int draws_at(const KernelPoint& point) {
+  constexpr std::int32_t few_requests = 32;
+  constexpr int draws_of_few = 5;
+  return point.requests < few_requests ? draws_of_few : 1;
+}
+
 const BenchMethod* method_of(const BenchTask& task, const std::string& name) {
   for (const BenchMethod& method : task.methods) {
     if (method.name == name) return &method;
@@ -75,6 +82,33 @@ double bytes_of(const BenchTask& task, const BenchTimes& times, const BenchMetho
 }
 
 }  // namespace
+
+BenchMeasurement pooled_draws(std::vector<BenchMeasurement> draws) {
+  if (draws.size() == 1) return std::move(draws.front());
+  const double share = 1 / static_cast<double>(draws.size());
+  BenchMeasurement pooled;
+  pooled.clock_mhz = std::numeric_limits<double>::infinity();
+  for (BenchMeasurement& draw : draws) {
+    pooled.clock_mhz = std::min(pooled.clock_mhz, draw.clock_mhz);
+    pooled.times.resize(draw.times.size());
+    for (std::size_t at = 0; at < draw.times.size(); ++at) {
+      const BenchTimes& one = draw.times[at];
+      BenchTimes& all = pooled.times[at];
+      all.name = one.name;
+      all.seconds.insert(all.seconds.end(), one.seconds.begin(), one.seconds.end());
+      all.draw_seconds.push_back(median(one.seconds));
+      if (one.marginal_seconds)
+        all.marginal_seconds = all.marginal_seconds.value_or(0) + share * *one.marginal_seconds;
+      all.outcome.add(one.outcome, share);
+      all.outcome.accepted += share * one.outcome.accepted;
+      all.decisions.requests += one.decisions.requests;
+      all.decisions.within_band += one.decisions.within_band;
+      all.decisions.different += one.decisions.different;
+      all.replayed_otherwise += one.replayed_otherwise;
+    }
+  }
+  return pooled;
+}
 
 double nearest_rank(std::vector<double> values, double share) {
   if (values.empty()) return std::numeric_limits<double>::quiet_NaN();
@@ -107,6 +141,15 @@ std::vector<VerificationRow> verification_rows(const KernelPoint& point, const B
     row.repetitions = times.seconds.size();
     row.median_us = micro * seconds;
     row.p99_us = micro * nearest_rank(times.seconds, 0.99);
+    row.clock_mhz = measured.clock_mhz;
+    if (times.marginal_seconds) row.marginal_us = micro * *times.marginal_seconds;
+    if (!times.draw_seconds.empty()) {
+      const auto [fastest, slowest] =
+          std::minmax_element(times.draw_seconds.begin(), times.draw_seconds.end());
+      row.draws = static_cast<int>(times.draw_seconds.size());
+      row.fastest_draw_us = micro * *fastest;
+      row.slowest_draw_us = micro * *slowest;
+    }
     row.bytes = bytes_of(task, times, method);
     row.gb_per_s = row.bytes / seconds / 1e9;
     row.of_copy = row.bytes / seconds / copy_rate;
@@ -178,9 +221,22 @@ class KernelSuite {
     return bytes <= memory;
   }
 
+  BenchMeasurement measure_draws(BenchTask task, int count) const {
+    task.repetitions = (task.repetitions + count - 1) / count;
+    std::vector<BenchMeasurement> draws;
+    for (int draw = 0; draw < count; ++draw, ++task.logits.seed) {
+      draws.push_back(measure_on_gpu(task, [] { return interrupted(); }));
+      if (interrupted()) break;
+    }
+    return pooled_draws(std::move(draws));
+  }
+
   void measure(const KernelPoint& point) {
     const KernelWorkloadInfo& workload = info_of(point.workload);
-    BenchTask task{point, {.spread = workload.spread}, {}, false, options_.repetitions};
+    BenchTask task;
+    task.shape = point;
+    task.logits.spread = workload.spread;
+    task.repetitions = options_.repetitions;
     for (const BenchMethod& method : methods_for(point.workload, options_.methods)) {
       if (const auto why = unsupported_reason(method, shape_batch(point))) {
         leave_out(point, method.name, *why);
@@ -202,7 +258,8 @@ class KernelSuite {
       if (interrupted()) return;
       task.flushed = cache == CacheMode::flushed;
       try {
-        BenchMeasurement measured = measure_on_gpu(task, [] { return interrupted(); });
+        task.marginal = cache == CacheMode::hot && draws_at(point) > 1;
+        BenchMeasurement measured = measure_draws(task, draws_at(point));
         if (interrupted()) return;
         for (BenchTimes& times : measured.times) {
           if (times.replayed_otherwise > 0) {

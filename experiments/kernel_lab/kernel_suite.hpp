@@ -30,6 +30,11 @@ std::vector<VerificationRow> verification_rows(const KernelPoint& point, const B
                                                const BenchMeasurement& measured,
                                                const MadeDistributions& distributions);
 
+/// A batch of few requests is one draw of how many tokens are accepted, on which its times depend.
+/// Measurements of such batches with other seeds, at least one, as one: repetitions pooled, outcomes and
+/// marginal times averaged, decisions added up; the lowest clock.
+BenchMeasurement pooled_draws(std::vector<BenchMeasurement> draws);
+
 /// The value that `share` of the sorted values do not exceed (nearest rank); NaN of none.
 double nearest_rank(std::vector<double> values, double share);
 

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -24,21 +25,27 @@ struct BenchTask {
   BenchShape shape;
   MadeLogits logits;
   std::vector<BenchMethod> methods;  ///< which can run batches of the shape
-  bool flushed = false;  ///< read other memory before each repetition; else the second cache keeps what fits
+  bool flushed = false;   ///< read other memory before each repetition; else the second cache keeps what fits
+  bool marginal = false;  ///< measure the marginal time of a call, too
   int repetitions = 200;
 };
 
 struct BenchTimes {
   std::string name;
-  std::vector<double> seconds;  ///< one of each repetition
-  BenchOutcome outcome;         ///< of methods; where paths do not tell it, what is accepted alone
-  DecisionAgreement decisions;  ///< of some requests, beside the reference
+  std::vector<double> seconds = {};       ///< one of each repetition
+  std::vector<double> draw_seconds = {};  ///< medians of the batches that are pooled here; none of one batch
+  /// Of one call among several: (a graph of 20 calls - a graph of 10) / 10. Of methods, where it is asked
+  /// for.
+  std::optional<double> marginal_seconds = {};
+  BenchOutcome outcome = {};         ///< of methods; where paths do not tell it, what is accepted alone
+  DecisionAgreement decisions = {};  ///< of some requests, beside the reference
   int replayed_otherwise =
       0;  ///< requests that a replay of the graph leaves otherwise than the launch before it
 };
 
 struct BenchMeasurement {
   std::vector<BenchTimes> times;  ///< methods as asked for, then the six above
+  double clock_mhz = 0;           ///< of a multiprocessor, right after the repetitions
 };
 
 /// Each method is captured in a CUDA graph and replayed `repetitions` times, all methods in random order

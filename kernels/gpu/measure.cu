@@ -21,6 +21,12 @@ constexpr int spin_microseconds = 200;
 /// What is read to flush the second cache: several times the largest, since a cache may keep lines that are
 /// used again. Reading leaves no line that would have to be written back while something is timed.
 constexpr std::size_t flush_bytes = std::size_t{256} << 20U;
+/// Calls of the graphs whose difference is the marginal time, and their replays.
+constexpr int few_calls = 10;
+constexpr int many_calls = 20;
+constexpr int marginal_repetitions = 30;
+/// Cycles by which the clock is measured: about a millisecond.
+constexpr long long clock_cycles = 2'000'000;
 /// Requests whose decisions are compared with the reference, which takes tens of milliseconds each.
 constexpr std::int32_t compared_requests = 4;
 
@@ -39,6 +45,39 @@ OwnedEvent make_event() {
   cudaEvent_t event = nullptr;
   SPECLAB_CUDA(cudaEventCreate(&event));
   return OwnedEvent(event);
+}
+
+/// Seconds that the device takes for what `work` enqueues, as two events on the stream say.
+class Timer {
+ public:
+  explicit Timer(cudaStream_t stream) : stream_(stream) {}
+
+  template <class Work>
+  double operator()(const Work& work) const {
+    SPECLAB_CUDA(cudaEventRecord(start_.get(), stream_));
+    work();
+    SPECLAB_CUDA(cudaEventRecord(end_.get(), stream_));
+    SPECLAB_CUDA(cudaEventSynchronize(end_.get()));
+    float milliseconds = 0;
+    SPECLAB_CUDA(cudaEventElapsedTime(&milliseconds, start_.get(), end_.get()));
+    return static_cast<double>(milliseconds) / 1e3;
+  }
+
+ private:
+  cudaStream_t stream_;
+  OwnedEvent start_ = make_event();
+  OwnedEvent end_ = make_event();
+};
+
+void enqueue_spin(long long cycles, cudaStream_t stream) {
+  spin<<<1, 1, 0, stream>>>(cycles);
+  SPECLAB_CUDA(cudaGetLastError());
+}
+
+double median_of(std::vector<double> values) {
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::nth_element(values.begin(), middle, values.end());
+  return *middle;
 }
 
 /// Memory of the device, as HostMemory (bench_batch.hpp).
@@ -158,20 +197,30 @@ BenchMeasurement measure_on_gpu(const BenchTask& task, const std::function<bool(
 
   BenchMeasurement found;
   std::vector<CapturedGraph> graphs;
+  std::vector<std::pair<CapturedGraph, CapturedGraph>> several;  ///< of each method: few calls, and many
   std::vector<BenchResults> launched;  ///< what each method left when it was launched without a graph
   const auto add = [&](const char* name, const auto& work) {
     // Once as it is: refused launches then show before the capture.
     work();
     SPECLAB_CUDA(cudaStreamSynchronize(stream));
     graphs.emplace_back(stream, work);
-    found.times.push_back({name, {}, {}, {}});
+    found.times.push_back({.name = name});
   };
   for (const BenchMethod& method : task.methods) {
     const std::size_t size = layout_of(method, tree).workspace_bytes;
     auto* const workspace = memory.room<unsigned char>(size);
     SPECLAB_CUDA(cudaMemsetAsync(workspace, absurd_byte, size, stream));
     forget_results(tree, stream);
-    add(method.name, [&] { run_method(method, tree, workspace, stream); });
+    const auto call = [&method, &tree, workspace, stream] { run_method(method, tree, workspace, stream); };
+    add(method.name, call);
+    if (task.marginal) {
+      const auto calls = [&](int count) {
+        return CapturedGraph(stream, [&] {
+          for (int i = 0; i < count; ++i) call();
+        });
+      };
+      several.push_back({calls(few_calls), calls(many_calls)});
+    }
     const BenchResults& results = launched.emplace_back(fetch_results(memory, tree));
     found.times.back().outcome = outcome_of(drafts, results);
     found.times.back().decisions = sample.compare(method, results);
@@ -210,8 +259,7 @@ BenchMeasurement measure_on_gpu(const BenchTask& task, const std::function<bool(
   constexpr auto flush_vectors = static_cast<std::int64_t>(flush_bytes / sizeof(simt::Vector16));
   const auto flush_parity =
       device_array<std::uint32_t>(static_cast<std::size_t>(bench::moving_blocks(flush_vectors)));
-  const OwnedEvent start = make_event();
-  const OwnedEvent end = make_event();
+  const Timer timed(stream);
   const long long cycles = static_cast<long long>(device.clock_mhz) * spin_microseconds;
   std::vector<std::size_t> order(graphs.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
@@ -226,16 +274,24 @@ BenchMeasurement measure_on_gpu(const BenchTask& task, const std::function<bool(
       } else {
         graphs[at].replay(stream);
       }
-      spin<<<1, 1, 0, stream>>>(cycles);
-      SPECLAB_CUDA(cudaGetLastError());
-      SPECLAB_CUDA(cudaEventRecord(start.get(), stream));
-      graphs[at].replay(stream);
-      SPECLAB_CUDA(cudaEventRecord(end.get(), stream));
-      SPECLAB_CUDA(cudaEventSynchronize(end.get()));
-      float milliseconds = 0;
-      SPECLAB_CUDA(cudaEventElapsedTime(&milliseconds, start.get(), end.get()));
-      if (repetition >= 0) found.times[at].seconds.push_back(static_cast<double>(milliseconds) / 1e3);
+      enqueue_spin(cycles, stream);
+      const double seconds = timed([&] { graphs[at].replay(stream); });
+      if (repetition >= 0) found.times[at].seconds.push_back(seconds);
     }
+  }
+  found.clock_mhz =
+      static_cast<double>(clock_cycles) / timed([&] { enqueue_spin(clock_cycles, stream); }) / 1e6;
+  for (std::size_t at = 0; at < several.size() && !stop(); ++at) {
+    std::vector<double> differences;
+    for (int repetition = 0; repetition < marginal_repetitions; ++repetition) {
+      const auto time_of = [&](const CapturedGraph& graph) {
+        enqueue_spin(cycles, stream);
+        return timed([&] { graph.replay(stream); });
+      };
+      const double few = time_of(several[at].first);
+      differences.push_back((time_of(several[at].second) - few) / (many_calls - few_calls));
+    }
+    found.times[at].marginal_seconds = median_of(differences);
   }
   // What was timed is what was compared: the graphs, after all that they were replayed.
   for (std::size_t at = 0; at < launched.size(); ++at) {

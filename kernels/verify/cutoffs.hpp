@@ -262,11 +262,20 @@ struct Cutoffs : simt::KernelOf<CutoffArgs, tile_threads, std::is_same_v<T, AnyL
         const float of_tile = (sums[0] + sums[1]) + (sums[2] + sums[3]);
         if (row.row.scale.scale > 0) sum += static_cast<std::uint64_t>(of_tile * unit);
       }
+      // One addition a warp: of a flat row every id is near.
+      std::uint32_t mine = 0;
+      SPECLAB_UNROLL
+      for (int i = 0; i < held; ++i) mine += tile.logit(i) >= least ? 1 : 0;
+      const std::uint32_t up_to_here = simt::warp_inclusive_sum(mine);
+      const std::uint32_t of_warp = simt::shuffle(up_to_here, simt::warp_size - 1);
+      if (of_warp == 0) return;
+      std::uint32_t place = 0;
+      if (simt::thread_index() % simt::warp_size == 0) place = simt::fetch_add(&shared.near_count, of_warp);
+      place = simt::shuffle(place, 0) + up_to_here - mine;
+      if (mine == 0 || place >= most_near) return;
       SPECLAB_UNROLL
       for (int i = 0; i < held; ++i) {
-        if (!(tile.logit(i) >= least)) continue;
-        const std::uint32_t place = simt::fetch_add(&shared.near_count, 1U);
-        if (place < most_near) shared.near[place] = tile.logit(i);
+        if (tile.logit(i) >= least && place < most_near) shared.near[place++] = tile.logit(i);
       }
     });
     if constexpr (sum_weights) {

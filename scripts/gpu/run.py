@@ -33,7 +33,8 @@ QUERY = ("name,driver_version,compute_cap,memory.total,clocks.current.sm,clocks.
 # What `measure` times at chosen sizes: options of `speclab bench kernels`, the sizes, one step each, and seconds of a step at most.
 # Their times are predicted by pack.py.
 MEASURED = {
-    "sizes": (["--dtype", "bf16"], [f"{requests},4,128256" for requests in (1, 2, 4, 8, 16, 32, 64, 128, 256)], 25),
+    "sizes": (["--dtype", "bf16"], [f"{requests},4,128256" for requests in (1, 2, 4, 8, 16, 32, 64, 128, 256)]
+              + ["32,4,50257", "32,4,151669"], 25),  # the last two of ids that 16 bytes do not divide
     "cut-offs": (["--workload", "cut-offs,min-p", "--baselines", "fused", "--dtype", "bf16"],
                  ["1,4,128256", "32,4,128256", "256,4,128256", "32,4,32000", "32,4,256000"], 20),
     "trees": (["--workload", "trees,chosen-trees", "--dtype", "bf16"],

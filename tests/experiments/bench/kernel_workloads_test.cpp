@@ -43,10 +43,11 @@ KernelReport invented_workloads() {
     task.methods = methods_for(point.workload, parse_methods("--baselines", "fused,tree"));
     BenchMeasurement measured;
     for (const BenchMethod& method : task.methods) {
-      measured.times.push_back({method.name, {1e-5}, expected_outcome(draft_plan(point).tree, 0.7), {}});
+      measured.times.push_back(
+          {.name = method.name, .seconds = {1e-5}, .outcome = expected_outcome(draft_plan(point).tree, 0.7)});
     }
-    measured.times.push_back({ceiling::skip, {1e-6}, {}, {}});
-    measured.times.push_back({ceiling::copy, {2e-5}, {}, {}});
+    measured.times.push_back({.name = ceiling::skip, .seconds = {1e-6}});
+    measured.times.push_back({.name = ceiling::copy, .seconds = {2e-5}});
     for (VerificationRow& row : verification_rows(point, task, measured, {0.7, 1e-7, 0.3, 0.3})) {
       report.verification.push_back(std::move(row));
     }

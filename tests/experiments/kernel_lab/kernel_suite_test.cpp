@@ -36,7 +36,8 @@ BenchMeasurement invented_times(const BenchTask& task) {
   BenchMeasurement measured;
   double seconds = 1e-5;
   const auto add = [&](const char* name) {
-    measured.times.push_back({name, {3 * seconds, seconds, 2 * seconds}, {}, {}});
+    measured.times.push_back(
+        {.name = name, .seconds = {3 * seconds, seconds, 2 * seconds}});
     measured.times.back().outcome.accepted = 2;
     measured.times.back().outcome.rejecting = 0.8;
     seconds *= 2;
@@ -240,6 +241,39 @@ TEST_CASE("rows of a measurement have their rates, shares and ratios") {
   CHECK(nearest_rank({4, 1, 3, 2}, 0.5) == 2);
   CHECK(nearest_rank({4, 1, 3, 2}, 0.99) == 4);
   CHECK(std::isnan(nearest_rank({}, 0.5)));
+}
+
+TEST_CASE("batches of few requests are measured with several seeds, and pooled") {
+  const KernelPoint point{{1, 4, 128256, Dtype::bf16}, 0.7};
+  const BenchTask task = task_at(point, false);
+  BenchMeasurement one = invented_times(task);
+  BenchMeasurement other = invented_times(task);
+  one.clock_mhz = 1700;
+  other.clock_mhz = 1600;
+  for (BenchTimes& times : other.times) {
+    for (double& seconds : times.seconds) seconds *= 10;
+    times.outcome.accepted = 4;
+  }
+  one.times.front().marginal_seconds = 2e-6;
+  other.times.front().marginal_seconds = 4e-6;
+  one.times.front().decisions = {1, 0, 0};
+  other.times.front().decisions = {1, 0, 1};
+  const BenchMeasurement pooled = pooled_draws({one, other});
+  const VerificationRow fused = verification_rows(point, task, pooled, {0.69, 1e-7, 0.29, 0.31}).front();
+  CHECK(fused.repetitions == 6);
+  CHECK(fused.draws == 2);
+  CHECK(fused.fastest_draw_us.value() == doctest::Approx(20));
+  CHECK(fused.slowest_draw_us.value() == doctest::Approx(200));
+  CHECK(fused.marginal_us.value() == doctest::Approx(3));
+  CHECK(fused.clock_mhz == 1600);
+  CHECK(fused.accepted.value() == doctest::Approx(3));
+  CHECK(fused.compared == 2);
+  CHECK(fused.different == 1);
+  // One batch is left as it is.
+  const VerificationRow alone =
+      verification_rows(point, task, pooled_draws({one}), {0.69, 1e-7, 0.29, 0.31}).front();
+  CHECK_FALSE(alone.draws);
+  CHECK(alone.repetitions == 3);
 }
 
 TEST_CASE("a result is drawn again from its file") {
