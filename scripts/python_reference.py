@@ -22,14 +22,20 @@ GROUPS = {
 }
 
 
+LONGEST = 14  # parameters of a call that is shown whole
+SHOWN = 8  # of a longer one
+
+
 def signature(name, function):
-    """The call as one types it, without types."""
+    """The call as one types it, without types; of many parameters the first ones, and "..."."""
     parameters = []
     for parameter in inspect.signature(function).parameters.values():
         bare = parameter.replace(annotation=inspect.Parameter.empty)
         if bare.name != "self":
             parameters.append(bare)
-    return f"{name}{inspect.Signature(parameters)}"
+    if len(parameters) <= LONGEST:
+        return f"{name}{inspect.Signature(parameters)}"
+    return f"{name}{str(inspect.Signature(parameters[:SHOWN]))[:-1]}, ...)"
 
 
 def summary(docstring):
@@ -48,9 +54,11 @@ def of_class(value):
             field, _, comment = line.partition("#:")
             if comment and ":" in field:
                 comments[field.split(":")[0].strip()] = comment.strip()
-        for field in dataclasses.fields(value):
-            comment = comments.get(field.name, "")
-            members.append(f"- `{field.name}`{': ' + comment if comment else ''}")
+        names = [field.name for field in dataclasses.fields(value)]
+        members += [f"- `{name}`: {comments[name]}" for name in names if comments.get(name)]
+        plain = [f"`{name}`" for name in names if not comments.get(name)]
+        if plain:
+            members.append("- " + ", ".join(plain))
     for member, function in vars(value).items():
         if member.startswith("_"):
             continue

@@ -86,8 +86,7 @@ def record(
     threads: int = 0,
     progress: Progress = False,
 ) -> Recording:
-    """Records the pair of a config, as `speclab record` does: the target decodes plainly, and each token is kept with its
-    log-probabilities under both models (docs/recordings.md). For neural models there is `speclab.hf.record`.
+    """Records the pair of a config, as `speclab record` does (docs/recordings.md).
 
     Args:
         config: a dict or a path, of models; its rule, gamma and costs do not matter.

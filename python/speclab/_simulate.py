@@ -128,7 +128,7 @@ class Simulation:
         return found
 
     def to_pandas(self) -> Any:
-        """One row per estimate: metric, value, low, high; needs pandas."""
+        """One row per estimate: metric, value, low, high."""
         import pandas
 
         rows = [(name, at.value, at.low, at.high) for name, at in self.estimates.items() if at is not None]
