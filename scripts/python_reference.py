@@ -22,8 +22,10 @@ GROUPS = {
 }
 
 
-LONGEST = 14  # parameters of a call that is shown whole
-SHOWN = 8  # of a longer one
+LONGEST = 10  # parameters of a call that is shown whole
+SHOWN = 5  # of a longer one
+FIELDS = 20  # a class with more has their names alone
+SAY_THEMSELVES = ("cells", "data", "load", "records", "report", "save", "to_csv", "to_json", "to_markdown", "to_pandas")
 
 
 def signature(name, function):
@@ -45,7 +47,8 @@ def summary(docstring):
 
 
 def of_class(value):
-    """The first paragraph, attributes, the fields of a dataclass by the comments "#: ..." beside them, and members."""
+    """The first paragraph, attributes, the fields of a dataclass by the comments "#: ..." beside them, and members, by name
+    alone where the name says what they are."""
     _, _, attributes = inspect.cleandoc(value.__doc__).partition("\nAttributes:\n")
     members = ["- `{}`: {}".format(*line.strip().split(": ", 1)) for line in attributes.split("\n\n")[0].splitlines()]
     if dataclasses.is_dataclass(value):
@@ -55,10 +58,13 @@ def of_class(value):
             if comment and ":" in field:
                 comments[field.split(":")[0].strip()] = comment.strip()
         names = [field.name for field in dataclasses.fields(value)]
+        if len(names) > FIELDS:
+            comments = {}
         members += [f"- `{name}`: {comments[name]}" for name in names if comments.get(name)]
         plain = [f"`{name}`" for name in names if not comments.get(name)]
         if plain:
             members.append("- " + ", ".join(plain))
+    plain = []
     for member, function in vars(value).items():
         if member.startswith("_"):
             continue
@@ -67,8 +73,13 @@ def of_class(value):
             continue
         is_property = not inspect.isfunction(vars(value)[member]) and not isinstance(vars(value)[member], classmethod)
         call = member if is_property else signature(member, function).replace("(cls, ", "(")
+        if member in SAY_THEMSELVES:
+            plain.append(f"`.{call}`")
+            continue
         about = " ".join(inspect.cleandoc(function.__doc__).split("\n\n")[0].split())
         members.append(f"- `.{call}`: {about}")
+    if plain:
+        members.append("- " + ", ".join(plain))
     return "\n\n".join(part for part in (summary(value.__doc__), "\n".join(members)) if part)
 
 
