@@ -1,4 +1,4 @@
-"""docs/python.md: python/guide.md, then of every public function and class its call, first paragraph and example.
+"""docs/python.md: python/guide.md, then of every public function and class its call, first paragraph, and an example where the guide has none.
 
 usage: python_reference.py [--check] [SOURCE_DIR]     with the package importable. --check: exit code 1 when the page is stale.
 """
@@ -83,24 +83,29 @@ def of_class(value):
     return "\n\n".join(part for part in (summary(value.__doc__), "\n".join(members)) if part)
 
 
-def of(name, value, level="###"):
+def of(name, value, shown, level="###"):
+    """`shown`: the guide, whose examples are not repeated."""
     if inspect.ismodule(value):
-        members = [of(f"speclab.{name}.{member}", getattr(value, member), level + "#") for member in value.__all__
+        members = [of(f"speclab.{name}.{member}", getattr(value, member), shown, level + "#") for member in value.__all__
                    if inspect.isfunction(getattr(value, member)) or inspect.isclass(getattr(value, member))]
         return "\n\n".join([f"{level} speclab.{name}", inspect.cleandoc(value.__doc__), *members])
     if inspect.isclass(value):
         return f"{level} `{name}`\n\n{of_class(value)}"
-    return f"{level} `{signature(name, value)}`\n\n{summary(value.__doc__)}"
+    about = summary(value.__doc__)
+    if f"speclab.{name}(" in shown:
+        about = about.partition("\n\n")[0]
+    return f"{level} `{signature(name, value)}`\n\n{about}"
 
 
 def page(source):
     listed = [name for names in GROUPS.values() for name in names]
     left_out = set(speclab.__all__) - set(listed) - {"Rule", "Drafter"}
     assert not left_out and len(set(listed)) == len(listed), f"in no group of python_reference.py: {left_out}"
-    out = [(source / "python/guide.md").read_text(encoding="utf-8").rstrip()]
+    guide = (source / "python/guide.md").read_text(encoding="utf-8").rstrip()
+    out = [guide]
     for title, names in GROUPS.items():
         out.append(f"## {title}")
-        out += [of(name, getattr(speclab, name)) for name in names]
+        out += [of(name, getattr(speclab, name), guide) for name in names]
     return "\n\n".join(out) + "\n"
 
 
