@@ -1,4 +1,4 @@
-"""docs/python.md: python/guide.md, then of every public function and class its call, first paragraph and example.
+"""docs/python.md: python/guide.md, then of every public function and class its call, first paragraph, and an example where the guide has none.
 
 usage: python_reference.py [--check] [SOURCE_DIR]     with the package importable. --check: exit code 1 when the page is stale.
 """
@@ -22,14 +22,22 @@ GROUPS = {
 }
 
 
+LONGEST = 10  # parameters of a call that is shown whole
+SHOWN = 5  # of a longer one
+FIELDS = 20  # a class with more has their names alone
+SAY_THEMSELVES = ("cells", "data", "load", "records", "report", "save", "to_csv", "to_json", "to_markdown", "to_pandas")
+
+
 def signature(name, function):
-    """The call as one types it, without types."""
+    """The call as one types it, without types; of many parameters the first ones, and "..."."""
     parameters = []
     for parameter in inspect.signature(function).parameters.values():
         bare = parameter.replace(annotation=inspect.Parameter.empty)
         if bare.name != "self":
             parameters.append(bare)
-    return f"{name}{inspect.Signature(parameters)}"
+    if len(parameters) <= LONGEST:
+        return f"{name}{inspect.Signature(parameters)}"
+    return f"{name}{str(inspect.Signature(parameters[:SHOWN]))[:-1]}, ...)"
 
 
 def summary(docstring):
@@ -39,7 +47,8 @@ def summary(docstring):
 
 
 def of_class(value):
-    """The first paragraph, attributes, the fields of a dataclass by the comments "#: ..." beside them, and members."""
+    """The first paragraph, attributes, the fields of a dataclass by the comments "#: ..." beside them, and members, by name
+    alone where the name says what they are."""
     _, _, attributes = inspect.cleandoc(value.__doc__).partition("\nAttributes:\n")
     members = ["- `{}`: {}".format(*line.strip().split(": ", 1)) for line in attributes.split("\n\n")[0].splitlines()]
     if dataclasses.is_dataclass(value):
@@ -48,9 +57,14 @@ def of_class(value):
             field, _, comment = line.partition("#:")
             if comment and ":" in field:
                 comments[field.split(":")[0].strip()] = comment.strip()
-        for field in dataclasses.fields(value):
-            comment = comments.get(field.name, "")
-            members.append(f"- `{field.name}`{': ' + comment if comment else ''}")
+        names = [field.name for field in dataclasses.fields(value)]
+        if len(names) > FIELDS:
+            comments = {}
+        members += [f"- `{name}`: {comments[name]}" for name in names if comments.get(name)]
+        plain = [f"`{name}`" for name in names if not comments.get(name)]
+        if plain:
+            members.append("- " + ", ".join(plain))
+    plain = []
     for member, function in vars(value).items():
         if member.startswith("_"):
             continue
@@ -59,29 +73,39 @@ def of_class(value):
             continue
         is_property = not inspect.isfunction(vars(value)[member]) and not isinstance(vars(value)[member], classmethod)
         call = member if is_property else signature(member, function).replace("(cls, ", "(")
+        if member in SAY_THEMSELVES:
+            plain.append(f"`.{call}`")
+            continue
         about = " ".join(inspect.cleandoc(function.__doc__).split("\n\n")[0].split())
         members.append(f"- `.{call}`: {about}")
+    if plain:
+        members.append("- " + ", ".join(plain))
     return "\n\n".join(part for part in (summary(value.__doc__), "\n".join(members)) if part)
 
 
-def of(name, value, level="###"):
+def of(name, value, shown, level="###"):
+    """`shown`: the guide, whose examples are not repeated."""
     if inspect.ismodule(value):
-        members = [of(f"speclab.{name}.{member}", getattr(value, member), level + "#") for member in value.__all__
+        members = [of(f"speclab.{name}.{member}", getattr(value, member), shown, level + "#") for member in value.__all__
                    if inspect.isfunction(getattr(value, member)) or inspect.isclass(getattr(value, member))]
         return "\n\n".join([f"{level} speclab.{name}", inspect.cleandoc(value.__doc__), *members])
     if inspect.isclass(value):
         return f"{level} `{name}`\n\n{of_class(value)}"
-    return f"{level} `{signature(name, value)}`\n\n{summary(value.__doc__)}"
+    about = summary(value.__doc__)
+    if f"speclab.{name}(" in shown:
+        about = about.partition("\n\n")[0]
+    return f"{level} `{signature(name, value)}`\n\n{about}"
 
 
 def page(source):
     listed = [name for names in GROUPS.values() for name in names]
     left_out = set(speclab.__all__) - set(listed) - {"Rule", "Drafter"}
     assert not left_out and len(set(listed)) == len(listed), f"in no group of python_reference.py: {left_out}"
-    out = [(source / "python/guide.md").read_text(encoding="utf-8").rstrip()]
+    guide = (source / "python/guide.md").read_text(encoding="utf-8").rstrip()
+    out = [guide]
     for title, names in GROUPS.items():
         out.append(f"## {title}")
-        out += [of(name, getattr(speclab, name)) for name in names]
+        out += [of(name, getattr(speclab, name), guide) for name in names]
     return "\n\n".join(out) + "\n"
 
 

@@ -19,7 +19,7 @@ class Claims(Findings):
     """What `speclab claims` prints with --json: counts, sources and claims; also as attributes. str() is the program's text."""
 
     def to_pandas(self) -> Any:
-        """A row for each number, with address and date of its source; what is not there is None. Needs pandas."""
+        """A row for each number, with address and date of its source."""
         import pandas
 
         sources = {source["name"]: source for source in self["sources"]}

@@ -116,8 +116,7 @@ class GreedyCheck:
 def greedy_check(
     first_gaps: ArrayLike, gaps: ArrayLike, noise: float, *, texts: Sequence[int] | None = None, level: float = 1e-6
 ) -> GreedyCheck:
-    """Tells rounding from a fault at temperature 0, where a speculative text should be the plain one: each first difference must
-    sit at a near tie, and there must not be too many.
+    """Tells rounding from a fault at temperature 0, where a speculative text should be the plain one (docs/temperature-zero.md).
 
     Null: every row of the plain texts flips independently with probability P(Z > gap / noise), or less. With N rows of gaps g and
     differences at gaps up to h, p_far = 1 - prod over g >= h of P(no flip) bounds the probability of a flip at a gap of h or

@@ -54,8 +54,8 @@ def plan(
     confidence: float | None = None,
     threads: int = 0,
 ) -> Findings:
-    """Plans speculative decoding, as `speclab plan` does: the best drafter and gamma, the expected speedup with an interval,
-    the batch beyond which it stops paying, and settings for servers (docs/planning.md).
+    """Plans speculative decoding, as `speclab plan` does: the best drafter and gamma, the speedup with an interval, and
+    settings for servers (docs/planning.md).
 
     Args:
         alpha, alpha_se: acceptance rate and its standard error. Or one of the following, where acceptance is known from:

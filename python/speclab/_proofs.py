@@ -252,7 +252,7 @@ class RuleComparison:
         return out
 
     def to_pandas(self) -> Any:
-        """One row per rule; needs pandas."""
+        """One row per rule."""
         import pandas
 
         return pandas.DataFrame(self.records())

@@ -43,8 +43,7 @@ class Recording:
 
     @property
     def kept(self) -> npt.NDArray[np.float64]:
-        """[n], P(a drafted token was kept | this token was emitted) = min(1, q(y) / p(y)) at the first depth. Of a text
-        drawn from the target its mean estimates alpha (Leviathan et al. 2023, Cor. 3.6)."""
+        """[n], min(1, q(y) / p(y)) at the first depth: P(y was drafted and kept | y was emitted), whose mean estimates alpha."""
         return np.exp(np.minimum(self.draft[0] - self.target, 0))
 
     def __len__(self) -> int:
@@ -86,8 +85,7 @@ def record(
     threads: int = 0,
     progress: Progress = False,
 ) -> Recording:
-    """Records the pair of a config, as `speclab record` does: the target decodes plainly, and each token is kept with its
-    log-probabilities under both models (docs/recordings.md). For neural models there is `speclab.hf.record`.
+    """Records the pair of a config, as `speclab record` does (docs/recordings.md).
 
     Args:
         config: a dict or a path, of models; its rule, gamma and costs do not matter.

@@ -110,10 +110,8 @@ class Result:
         return self.data["cells"]
 
     def records(self) -> list[dict[str, Any]]:
-        """A dict for each cell and metric, with the names of results.csv: cell, label, what the cell sets (/models/draft/alpha is
-        models_draft_alpha), metric, printed (what the paper prints), formula, simulated, simulated_low and simulated_high
-        (the interval); where "measured" of the cases gives values, measured_NAME, and measured_note, why they differ. None
-        where there is nothing."""
+        """A dict for each cell and metric: cell, label, what the cell sets, metric, printed, formula, simulated,
+        simulated_low, simulated_high and measured_NAME, with the names of results.csv (docs/results.md)."""
         beside = list(dict.fromkeys(name for cell in self.cells for name in cell.get("measured") or {}))
         note = self.data["config"].get("measured_note")
         out = []
@@ -143,8 +141,7 @@ class Result:
         return self._core.csv()
 
     def to_pandas(self) -> Any:
-        """A tidy DataFrame: a row for each cell and metric with interval columns, as `records` describes. For
-        experiments without metrics (compare, schedules, ...) results.csv as a DataFrame. Needs pandas."""
+        """`records` as a DataFrame; results.csv for experiments without metrics (compare, schedules, ...)."""
         import pandas
 
         records = self.records()
@@ -153,8 +150,7 @@ class Result:
         return pandas.read_csv(io.StringIO(self.to_csv()))
 
     def plot(self, ax: Any = None, *, x: str | None = None, y: str | None = None, series: str | None = None) -> Any:
-        """Draws a metric over what was swept, as `speclab plot` does: points with intervals where it was simulated, lines of the
-        formula, the colours of the pages.
+        """Draws a metric over what was swept, as `speclab plot` does (docs/plots.md).
 
         Args:
             ax: matplotlib Axes; without one the current.

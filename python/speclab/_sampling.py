@@ -25,7 +25,7 @@ class SamplingPlan(Findings):
     """What `speclab plan sampling` prints with --json; also as attributes. str() is the program's text."""
 
     def to_pandas(self) -> Any:
-        """A row for each setting of the target, way to draft and rule; intervals are three columns. Needs pandas."""
+        """A row for each setting of the target, way to draft and rule."""
         import pandas
 
         return pandas.DataFrame([with_bounds(row) for row in self["rows"]])
@@ -50,9 +50,7 @@ def draft_sampling(
     confidence: float | None = None,
     threads: int = 0,
 ) -> SamplingPlan:
-    """Acceptance and tokens per target step of exact match, token and block verification, by how the draft proposes, as
-    `speclab plan sampling` gives them (docs/draft-sampling.md): its argmax, sampled as the target samples, without the target's
-    top-k and top-p, or at other temperatures, of which the best is found.
+    """Acceptance and tokens per target step by how the draft samples, as `speclab plan sampling` (docs/draft-sampling.md).
 
     Args:
         target, draft: rows of probabilities at temperature 1, [V] or [V^n, V]. Or one of the following:

@@ -16,7 +16,7 @@ class LoadPlan(Findings):
     """What `speclab plan load` prints with --json; also as attributes. str() is the program's text."""
 
     def to_pandas(self) -> Any:
-        """A row for each policy and rate; intervals are three columns. Needs pandas."""
+        """A row for each policy and rate."""
         import pandas
 
         rows = []
@@ -65,8 +65,7 @@ def serve(
     method: str | None = None,
     threads: int = 0,
 ) -> LoadPlan:
-    """Simulates a server with continuous batching, as `speclab plan load` does (docs/serving.md): for plain decoding, fixed
-    gammas, a table by batch and policies of engines, latencies at rates of requests.
+    """Simulates a server with continuous batching, as `speclab plan load` does (docs/serving.md).
 
     Args:
         alpha, alpha_spread: acceptance rate, and its standard deviation between requests.

@@ -78,8 +78,7 @@ class Simulation:
 
     @cached_property
     def estimates(self) -> dict[str, Interval | None]:
-        """All of them by name: alpha_overlap, alpha_examined, alpha_drafted, tokens_per_target_step, tokens_variance,
-        speedup, operations, memory_accesses (docs/reference.md)."""
+        """All of them by name (docs/results.md)."""
         found = {name: _interval(at) for name, at in self._core.estimates(self.c, self.c_hat, self.confidence).items()}
         if self._own_drafter:
             found["alpha_overlap"] = None  # a drafter has no row where it did not draft
@@ -112,8 +111,7 @@ class Simulation:
 
     @property
     def alpha(self) -> Interval:
-        """Mean of sum min(target, draft) over the contexts of emitted tokens (Leviathan et al. 2023, Cor. 3.6). ValueError
-        with a `drafter`, which has no rows for all of them."""
+        """Mean of sum min(target, draft) over contexts of emitted tokens (Leviathan et al. 2023, Cor. 3.6); not with a `drafter`."""
         return self._needed("alpha_overlap")
 
     @property
@@ -128,7 +126,7 @@ class Simulation:
         return found
 
     def to_pandas(self) -> Any:
-        """One row per estimate: metric, value, low, high; needs pandas."""
+        """One row per estimate: metric, value, low, high."""
         import pandas
 
         rows = [(name, at.value, at.low, at.high) for name, at in self.estimates.items() if at is not None]

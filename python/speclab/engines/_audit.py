@@ -49,8 +49,8 @@ def audit(
     progress: Progress = True,
     say: Callable[[str], Any] | None = None,
 ) -> Audit:
-    """Audits serving engines: each decodes a pair of models whose rows are known exactly, plainly and speculatively, and tests
-    judge whether what it emits has the target's distribution, and how many tokens it gets from a target step beside what could be had.
+    """Audits serving engines on a pair of models whose rows are known exactly: do emitted tokens have the target's distribution,
+    and how many come of a target step beside what could be had (docs/engines.md)?
 
     Tests of each setting: whole sequences of the first tokens and each token given those before it, against their exact law; the
     same against plain decoding by the same engine (two samples); and which token follows which in long texts, against the rows.

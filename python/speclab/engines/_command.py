@@ -14,22 +14,14 @@ from ._pairs import audit_pair
 from ._process import ALONE, EngineError
 from ._results import Audit
 
-RESULTS = "## Results\n"
 EXIT = "exit code: 0 all equal, 1 some different or failed, 2 unusable, 130 interrupted"
 
 
-def show(audits: list[Audit], page: str | None) -> int:
+def show(audits: list[Audit], into: str | None) -> int:
     together = Audit([one for audit in audits for one in audit.settings], {}, audits[0].level, audits[0].power)
-    tables = together.to_markdown()
-    if page is None:
-        print(tables, end="")
-        return 0
-    file = pathlib.Path(page)
-    before, found, _ = file.read_text(encoding="utf-8").partition(RESULTS)
-    if not found:
-        raise ValueError(f"{page}: has no line {RESULTS.strip()!r}, below which tables are written")
-    file.write_text(f"{before}{RESULTS}{tables}", encoding="utf-8")
-    together.save(file.with_suffix(""))
+    print(together.to_markdown(), end="")
+    if into is not None:
+        together.save(into)
     return 0
 
 
@@ -54,8 +46,7 @@ def main(words: list[str] | None = None) -> int:
     parser.add_argument("--models", metavar="FOLDER", help="write the pair as models for engines into a folder, and end")
     parser.add_argument("--controls", type=int, metavar="N", help="test whether the p-values of N tests of plain decoding against itself are uniform, and end")
     parser.add_argument("--show", nargs="+", metavar="FOLDER", help="print the tables of the results in these folders, and end")
-    parser.add_argument("--page", metavar="FILE",
-                        help="with --show: write them below the line \"## Results\" of a Markdown page, and the results in a folder of its name")
+    parser.add_argument("--into", metavar="FOLDER", help="with --show: write the results together into this folder")
     given = parser.parse_args(words)
     try:
         return _run(given)
@@ -100,9 +91,9 @@ def _run(given: argparse.Namespace) -> int:
     if given.pair:
         return on_pair(given)
     if given.show:
-        return show([Audit.load(folder) for folder in given.show], given.page)
-    if given.page:
-        raise ValueError("--page: goes with --show FOLDER")
+        return show([Audit.load(folder) for folder in given.show], given.into)
+    if given.into:
+        raise ValueError("--into: goes with --show FOLDER")
     engines = given.engines if given.engines == "all" else given.engines.split(",")
     try:
         prompt = [int(word) for word in given.prompt.split(",")]

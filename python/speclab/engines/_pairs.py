@@ -31,11 +31,11 @@ _ROWS = {("match", "as target"): "Σ p q", ("match", "argmax"): "p(argmax q)", (
 
 
 class PairAudit(Findings):
-    """`rows`: for each engine, way and temperature the tokens per target step as `measured`, and of the schemes in `possible`, each with its 95%
-    interval; `left`, block verification's less the measured ones; `like`, the schemes that the measured value does not differ from."""
+    """`rows`: for each engine, way and temperature the tokens per target step, `measured` and `possible` by each scheme, with 95%
+    intervals; `left`, block verification's less the measured ones; `like`, the schemes in the measured interval."""
 
     def to_pandas(self) -> Any:
-        """A row each; intervals are three columns. Needs pandas."""
+        """A row each."""
         import pandas
 
         return pandas.DataFrame([with_bounds({**{key: value for key, value in row.items() if key != "possible"}, "like": ", ".join(row["like"]),
@@ -55,8 +55,7 @@ def audit_pair(
     progress: Progress = True,
     say: Callable[[str], Any] | None = None,
 ) -> PairAudit:
-    """Tokens per target step of serving engines on a pair of models, with each of their ways to draft from the draft model, beside what
-    lossless schemes emit (docs/engines.md): on texts that are drawn from the target by speclab, from the same prompt.
+    """Tokens per target step of serving engines on a pair of models of your own, beside those of lossless schemes (docs/engines.md).
 
     Args:
         engines: names, or the paths of adapters of your own; those that take a GGUF file.

@@ -49,7 +49,7 @@ class AuditedSetting:
 
     @property
     def left(self) -> float | None:
-        """Tokens per target step that the optimum emits above the measured ones."""
+        """The optimum's tokens per target step less the measured ones."""
         return self.possible["block"] - self.tokens_per_step.value if self.possible and self.tokens_per_step else None
 
     @property
@@ -133,8 +133,8 @@ class Audit:
         return [one for one in self.settings if one.verdict == "failed"]
 
     def records(self) -> list[dict[str, Any]]:
-        """A dict for each setting: the attributes of AuditedSetting, with tokens_per_step_low and _high, possible_match (Σ p q),
-        possible_argmax (p(argmax q)), possible_token (Σ min(p, q)), possible_block, left, like, and greedy_different."""
+        """A dict for each setting: attributes, intervals, and possible_match (Σ p q), possible_argmax (p(argmax q)),
+        possible_token (Σ min(p, q)), possible_block."""
         out = []
         for one in self.settings:
             record = {key: value for key, value in vars(one).items() if key not in ("possible", "greedy", "tokens_per_step")}
@@ -147,7 +147,7 @@ class Audit:
         return out
 
     def to_csv(self) -> str:
-        """audit.csv, one row a setting, with the names of `records`."""
+        """audit.csv, one row a setting."""
         out = io.StringIO()
         records = self.records()
         writer = csv.DictWriter(out, list(records[0]) if records else ["engine"], lineterminator="\n")
@@ -156,7 +156,7 @@ class Audit:
         return out.getvalue()
 
     def to_pandas(self) -> Any:
-        """`records` as a DataFrame. Needs pandas."""
+        """`records` as a DataFrame."""
         import pandas
 
         return pandas.DataFrame(self.records())
@@ -168,7 +168,7 @@ class Audit:
         return json.dumps({"level": self.level, "power": self.power, "skipped": self.skipped, "settings": settings}, indent=1, ensure_ascii=False) + "\n"
 
     def save(self, folder: Union[str, "os.PathLike[str]"]) -> pathlib.Path:
-        """Writes audit.json and audit.csv into a folder, each whole or not at all."""
+        """Writes audit.json and audit.csv into a folder."""
         out = pathlib.Path(folder)
         out.mkdir(parents=True, exist_ok=True)
         for name, text in (("audit.json", self.to_json()), ("audit.csv", self.to_csv())):
@@ -178,7 +178,7 @@ class Audit:
         return out
 
     def to_markdown(self) -> str:
-        """A table for each engine and run of it: verdicts, and tokens per target step beside the optimum."""
+        """A table for each engine and run of it."""
         runs = dict.fromkeys((one.title, one.version, one.date, one.seed) for one in self.settings)
         parts = []
         for title, version, date, seed in runs:
@@ -187,8 +187,7 @@ class Audit:
         return "\n\n".join(parts) + "\n"
 
     def plot(self, ax: Any = None) -> Any:
-        """Draws the tokens per target step of every way at γ = 3 and temperature 1, with 95% intervals, over those of lossless schemes
-        on the same models.
+        """Draws tokens per target step beside those of lossless schemes, γ = 3, temperature 1.
 
         Args:
             ax: matplotlib Axes; without one the current.
