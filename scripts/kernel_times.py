@@ -27,7 +27,6 @@ class Device:
     executed: float = 0.227  # share of the last launch's instructions that a block executes, as the profiler counted them
     tile_end: float = 0.3  # of a block: reductions and what it writes
     finish: float = 3.5  # fence, counter, choice of a tile, the tile again, the draw
-    near: float = 2  # instructions an id for keeping what is near the largest logit, beside those that are counted
     thresholds: float = 6.0  # of a row: two times three rounds among what is near the largest logit
 
 
@@ -79,7 +78,7 @@ def cutoffs_time(device, kernel, requests, gamma=4, vocab=128256, logit_bytes=2,
     tiles, rows = -(-vocab // TILE), requests * (gamma + 1)
     sharing = max(1, min(8, tiles, 528 // rows))
     sharing = 1 << (sharing.bit_length() - 1)
-    both = replace(kernel, an_id=kernel.an_id / 2 + device.near)
+    both = replace(kernel, an_id=kernel.an_id / 2)
     reading = kernel_time(device, both, readings * rows * tiles, vocab * logit_bytes / tiles, rows * sharing, True)
     rounds = max(1, rows * sharing / (device.multiprocessors * kernel.blocks))
     return device.launch + reading + (device.thresholds * rounds if readings > 1 else 0)
