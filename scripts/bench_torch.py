@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Times verification of drafted tokens side by side on the same tensors: Hugging Face's function, a batched rewrite with
 and without torch.compile, Triton kernels in the shapes of serving engines, libspeclab_kernels.so, and the package of kernels/python:
-its operator, its Triton kernels, and its drop-in functions beside vLLM's and FlashInfer's own where these are installed.
+its operator, its Triton kernels, and its drop-in functions; and vLLM's and FlashInfer's own programs (--rivals), all from logits to tokens.
 
 Each method is first checked: its decisions against float64 where it takes injected uniforms, and for all but
 approximations a chi-squared test of the law of its tokens. Times are between CUDA events, methods taking turns. With
@@ -40,6 +40,8 @@ def numbers(text):
 def parse():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--library", help="libspeclab_kernels.so; without it speclab is left out")
+    parser.add_argument("--rivals", type=Path, metavar="FOLDER", default=SOURCE / "rivals" if (SOURCE / "rivals").is_dir() else None,
+                        help="what scripts/gpu/rivals.py unpacked of vLLM and FlashInfer (default: what was packed, or vllm as it is installed)")
     parser.add_argument("--requests", type=numbers, default=[1, 4, 16, 64, 256], metavar="B,...")
     parser.add_argument("--gammas", type=numbers, default=[4], metavar="N,...")
     parser.add_argument("--vocabs", type=numbers, default=[32000, 128256], metavar="V,...")
@@ -64,6 +66,8 @@ def parse():
         parser.error(f"--dtypes are of {', '.join(sizes.BYTES)}")
     if min(options.requests + options.gammas + options.vocabs + [options.repeats, options.loop_repeats]) < 1:
         parser.error("--requests, --gammas, --vocabs and repeats are 1 or more")
+    if options.rivals and not options.rivals.is_dir():
+        parser.error(f"--rivals {options.rivals}: there is no such folder: scripts/gpu/rivals.py makes it")
     return options
 
 
@@ -282,6 +286,11 @@ def all_methods(options, library):
             from verify_methods import in_speclab
             methods += in_speclab.methods(library)
         methods += in_wheel.methods()
+    try:
+        from verify_methods import in_rivals
+        methods += in_rivals.methods(options.rivals, options.device)
+    except ImportError as error:
+        print(f"vLLM and FlashInfer are left out: {error}")
     if options.only is None:
         return methods
     names = [method.name for method in methods]
@@ -334,7 +343,7 @@ def main():
         rows += bench_shape(torch, shape, sound, options)
     if options.json:
         with open(options.json, "w", encoding="utf-8") as file:
-            json.dump({"about": about, "options": vars(options), "checks": checked, "rows": rows,
+            json.dump({"about": about, "options": {**vars(options), "rivals": options.rivals and str(options.rivals)}, "checks": checked, "rows": rows,
                        "left_out": skipped}, file, indent=1)
             file.write("\n")
     good = all(found["verdict"] not in ("WRONG", "failed") for found in checked.values())

@@ -68,6 +68,16 @@ def add(folder, build):
             shutil.copy(SOURCE / name, place)
 
 
+def add_rivals(folder, rivals):
+    """What scripts/gpu/rivals.py unpacked and compiled; a GPU machine needs no headers."""
+    for name in ("vllm", "libflashinfer.so", "versions.json"):
+        if (rivals / name).is_dir():
+            shutil.copytree(rivals / name, folder / "rivals" / name, ignore=shutil.ignore_patterns("__pycache__"))
+        elif (rivals / name).is_file():
+            (folder / "rivals").mkdir(exist_ok=True)
+            shutil.copy(rivals / name, folder / "rivals" / name)
+
+
 def predict(build, predictions):
     """Predicts the times of everything that run.py measures at chosen sizes. Returns what scripts/kernel_code.py ended with."""
     points = []
@@ -90,11 +100,17 @@ def main():
     parser.add_argument("build", type=Path)
     parser.add_argument("archive", type=Path)
     parser.add_argument("--most-mib", type=float, default=55)
+    parser.add_argument("--rivals", type=Path, metavar="FOLDER", help="packs what scripts/gpu/rivals.py made of vLLM's and FlashInfer's wheels")
     options = parser.parse_args()
+    if options.rivals and not (options.rivals / "versions.json").is_file():
+        print(f"pack: --rivals {options.rivals}: versions.json is missing in it: scripts/gpu/rivals.py makes such a folder", file=sys.stderr)
+        return 2
     with tempfile.TemporaryDirectory() as scratch:
         folder = Path(scratch) / "speclab-gpu"
         folder.mkdir()
         add(folder, options.build)
+        if options.rivals:
+            add_rivals(folder, options.rivals)
         # Predictions are written down before anything is measured.
         predicted = predict(options.build, folder / "predictions.json")
         if predicted.returncode not in (0, 77):

@@ -9,6 +9,8 @@ from typing import Callable
 
 import torch
 
+TEMPERATURE = 0.7  # of the methods that have a temperature
+
 
 @dataclass
 class Case:
@@ -25,6 +27,16 @@ class Method:
     prepare: Callable  # of a Case: a function without arguments that returns accepted, next
     injected: bool  # whether the uniforms of the case decide
     waits: bool = False  # whether it waits for the device, and so cannot be captured in a graph
+
+
+def ends_of(case):
+    requests, gamma = case.drafted.shape
+    return torch.arange(1, requests + 1, dtype=torch.int32, device=case.drafted.device) * gamma
+
+
+def accepted_and_following(tokens):
+    accepted = (tokens >= 0).sum(1) - 1
+    return accepted, tokens.gather(1, accepted[:, None])[:, 0]
 
 
 def one_by_one(function):

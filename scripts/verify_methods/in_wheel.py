@@ -1,12 +1,11 @@
-"""The package of kernels/python on the tensors of a case: its operator, its kernels in Triton, and its drop-in functions, the last beside
-the functions whose place they take where those packages are installed and a GPU runs them."""
-import types
-
+"""The package of kernels/python on the tensors of a case: its operator, its kernels in Triton, and its drop-in functions, which begin with
+logits, as the functions do whose place they take (in_rivals.py)."""
 import torch
 
 from speclab_kernels import hugging_face, verify
 
-from .in_torch import Method, one_by_one
+from .in_rivals import by_engine_1, by_model_runner
+from .in_torch import TEMPERATURE, Method, accepted_and_following, ends_of, one_by_one
 
 
 def operator(**options):
@@ -18,16 +17,6 @@ def operator(**options):
             return result.accepted, result.next
         return run
     return prepare
-
-
-def ends_of(case):
-    requests, gamma = case.drafted.shape
-    return torch.arange(1, requests + 1, dtype=torch.int32, device=case.drafted.device) * gamma
-
-
-def accepted_and_following(tokens):
-    accepted = (tokens >= 0).sum(1) - 1
-    return accepted, tokens.gather(1, accepted[:, None])[:, 0]
 
 
 def in_triton(case):
@@ -42,61 +31,33 @@ def in_triton(case):
     return run
 
 
-def by_vllm(function):
-    """vLLM's arguments stand ready: probabilities of the draft, logits of the target in single precision, bonus tokens."""
+def by_flashinfer(function):
     def prepare(case):
-        requests, gamma = case.drafted.shape
-        device = case.drafted.device
-        vocab = case.target.shape[2]
-        target = case.target[:, :gamma].float().reshape(-1, vocab)
-        draft = case.draft.float().softmax(-1).reshape(-1, vocab)
-        drafted, ends = case.drafted.reshape(-1).int(), ends_of(case)
-        bonus = torch.multinomial(case.target[:, gamma].float().softmax(-1), 1)
-        sampling = types.SimpleNamespace(temperature=torch.ones(requests, device=device), all_greedy=False, all_random=True, generators={})
-        lengths = [gamma] * requests
+        drafted = case.drafted.int()
 
         def run():
-            return accepted_and_following(function(drafted, lengths, gamma, ends, draft, target, bonus, sampling))
+            target, draft = (rows.softmax(-1, dtype=torch.float32) for rows in (case.target, case.draft))
+            return accepted_and_following(function(draft, drafted, target)[0])
         return run
     return prepare
 
 
-def by_flashinfer(function):
-    def prepare(case):
-        target, draft = (rows.float().softmax(-1) for rows in (case.target, case.draft))
-        drafted = case.drafted.int()
-        return lambda: accepted_and_following(function(draft, drafted, target)[0])
-    return prepare
-
-
 def methods():
-    from speclab_kernels import flashinfer, vllm
+    from speclab_kernels import flashinfer, vllm, vllm_model_runner
     found = [Method("speclab-operator", "torch.ops.speclab.verify", operator(), injected=True),
              Method("speclab-operator-cut", "the same with top-k 50 and top-p 0.95", operator(top_k=50, top_p=0.95), injected=False),
              Method("hf-drop-in", "ours with transformers' arguments, request by request", one_by_one(hugging_face.speculative_sampling),
                     injected=False, waits=True),
-             Method("vllm-drop-in", "ours with vLLM's arguments", by_vllm(vllm.rejection_sample), injected=False),
+             Method("vllm-drop-in", "ours with vLLM's arguments", by_engine_1(vllm.rejection_sample), injected=False),
+             Method("model-runner-drop-in", f"ours with the arguments of vLLM's second model runner, at temperature {TEMPERATURE}",
+                    by_model_runner(vllm_model_runner.rejection_sample, TEMPERATURE, temperature_applied=False), injected=False),
              Method("flashinfer-drop-in", "ours with FlashInfer's arguments", by_flashinfer(flashinfer.chain_speculative_sampling),
                     injected=False)]
     try:
         from speclab_kernels import fused_triton  # noqa: F401
-        found.append(Method("speclab-triton", "ours in Triton", in_triton, injected=True))
+        found += [Method("speclab-triton", "ours in Triton", in_triton, injected=True),
+                  Method("model-runner-drop-in-triton", f"the same in Triton, at temperature {TEMPERATURE}", injected=False,
+                         prepare=by_model_runner(vllm_model_runner.rejection_sample_in_triton, TEMPERATURE, temperature_applied=False))]
     except ImportError as error:
         print(f"our kernels in Triton are left out: {error}")
-    if torch.cuda.is_available():
-        found += originals()
-    return found
-
-
-def originals():
-    found = []
-    for name, module, attribute, prepare in (
-            ("vllm-original", "vllm.v1.sample.rejection_sampler", "rejection_sample", by_vllm),
-            ("flashinfer-original", "flashinfer.sampling", "chain_speculative_sampling", by_flashinfer)):
-        try:
-            function = getattr(__import__(module, fromlist=[attribute]), attribute)
-        except Exception as error:  # engines refuse to be imported in many ways
-            print(f"{name} is left out: {type(error).__name__}: {error}")
-            continue
-        found.append(Method(name, f"{module}.{attribute}", prepare(function), injected=False))
     return found

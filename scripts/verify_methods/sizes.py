@@ -64,6 +64,16 @@ def _chain(s, gamma):
     return softmaxes(s, gamma) + 2 * 8
 
 
+def _copied(s, gamma):
+    """Target rows copied as fp32 and divided by the temperature in place, then the tiles of these and of the draft."""
+    return (gamma + 1) * (s + 4 + 8) + gamma * (s + 4) + s + 4
+
+
+def _flashinfer(s, gamma):
+    """Both cast to fp32, read and written by the softmax; then the chain."""
+    return (0 if s == 4 else softmaxes(s, gamma)) + softmaxes(4, gamma) + 2 * 8
+
+
 def _speclab_known(s, gamma):
     """With the draft's sums known, the draft's rows are not read but for the rejected one."""
     return gamma * s + 2 * s
@@ -81,6 +91,11 @@ PER_ID = {
     "speclab-operator": _tiles,
     "speclab-operator-cut": _cut,
     "speclab-triton": _tiles,
+    "model-runner-drop-in": _tiles,
+    "model-runner-drop-in-triton": _tiles,
+    "vllm-model-runner": _tiles,
+    "vllm-model-runner-temperature": _copied,
+    "flashinfer-chain": _flashinfer,
     "speclab-fused-draft-sums": _speclab_known,
 }
 

@@ -12,7 +12,7 @@ import triton.language as tl
 
 from .triton_cutoffs import HUGGING_FACE, cutoffs
 from .triton_rows import (DAMAGED_ROW, DRAFT_WITHOUT_MASS, LOGITS, NOBODY, NONE, PROBABILITIES, TILE, TOKEN_OUT_OF_RANGE, WARPS, ZERO_RESIDUAL,
-                          draft_row, first_of, load_tile, scale_of, temperature_of)
+                          coin_of, draft_row, has_residual, load_tile, next_uniform_of, scales_of, span_of, state_of, temperature_of)
 
 _NONE = tl.constexpr(NONE)
 _LOGITS = tl.constexpr(LOGITS)
@@ -26,13 +26,13 @@ _INFINITY = tl.constexpr(float("inf"))
 
 
 @triton.jit
-def rejected(target, draft, slots, drafted, request, start, kept, residual, SLOT_STRIDE, ROW_STRIDE, DRAFT: tl.constexpr):
+def rejected(target, draft, slots, drafted, request, start, first_id, kept, residual, SLOT_STRIDE, ROW_STRIDE, DRAFT: tl.constexpr):
     """The draft's row at the position where the request ended and the token there; of one that ended by no rejection, and of certain
     drafts, a row that is not read."""
     q_row = target
     token = tl.full([], -1, tl.int32)
     if residual:
-        token = tl.load(drafted + start + kept).to(tl.int32)
+        token = tl.load(drafted + first_id + kept).to(tl.int32)
         if DRAFT != _NONE:
             q_row = draft_row(draft, slots, request, start, kept, SLOT_STRIDE, ROW_STRIDE)
     return q_row, token
@@ -49,15 +49,15 @@ def store_sum(logits, scale, place):
 @triton.jit
 def sum_tiles(target, draft, slots, ends, temperatures, target_cutoffs, draft_cutoffs, parts, places, vocab, tiles,
               TARGET_STRIDE, SLOT_STRIDE, ROW_STRIDE, POSITIONS, BONUS_ROWS: tl.constexpr, TARGET: tl.constexpr,
-              DRAFT: tl.constexpr, BLOCK: tl.constexpr):
+              DRAFT: tl.constexpr, RUNNER: tl.constexpr, SCALED: tl.constexpr, BLOCK: tl.constexpr):
     """Programs [requests * POSITIONS, tiles, sides]. parts [requests * POSITIONS, 2 sides, tiles, 2]: maximum and sum of a tile,
     in powers of two; places [requests * POSITIONS, tiles]: of the largest, for requests at temperature 0."""
     at = tl.program_id(0).to(tl.int64)
     tile = tl.program_id(1)
     request = at // POSITIONS
     position = (at % POSITIONS).to(tl.int32)
-    start, length = first_of(ends, request)
-    temperature = temperature_of(temperatures, request)
+    start, length, _ = span_of(ends, request, RUNNER)
+    temperature = temperature_of(temperatures, state_of(slots, request, RUNNER))
     greedy = temperature == 0
     # The row of the bonus token is read for its largest id alone; `weigh_tiles` weighs it otherwise.
     if (position > length) | ((position == length) & (not greedy)):
@@ -65,7 +65,7 @@ def sum_tiles(target, draft, slots, ends, temperatures, target_cutoffs, draft_cu
     if greedy & (tl.program_id(2) == 1):
         return
     ids = tile * BLOCK + tl.arange(0, BLOCK)
-    scale = scale_of(temperature)
+    scale, draft_scale = scales_of(temperature, SCALED)
     if tl.program_id(2) == 0:
         number = start + request * BONUS_ROWS + position
         logits = load_tile(target + number * TARGET_STRIDE, target_cutoffs, number, ids, vocab)
@@ -75,7 +75,7 @@ def sum_tiles(target, draft, slots, ends, temperatures, target_cutoffs, draft_cu
         store_sum(logits, scale, parts + (at * 2 * tiles + tile) * 2)
     elif DRAFT == _LOGITS:
         row = draft_row(draft, slots, request, start, position, SLOT_STRIDE, ROW_STRIDE)
-        store_sum(load_tile(row, draft_cutoffs, start + position, ids, vocab), scale, parts + ((at * 2 + 1) * tiles + tile) * 2)
+        store_sum(load_tile(row, draft_cutoffs, start + position, ids, vocab), draft_scale, parts + ((at * 2 + 1) * tiles + tile) * 2)
 
 
 @triton.jit
@@ -137,7 +137,7 @@ def one_minus_power(t):
 
 @triton.jit
 def weights_of(target, target_number, target_stride, target_cutoffs, q_row, draft_number, draft_cutoffs, drafted, residual, scale,
-               target_reference, target_log_sum, draft_reference, draft_log_sum, ids, vocab, TARGET: tl.constexpr,
+               draft_scale, target_reference, target_log_sum, draft_reference, draft_log_sum, ids, vocab, TARGET: tl.constexpr,
                DRAFT: tl.constexpr):
     """Weights of a tile of the next distribution, and the power of two that they are relative to: a residual's to the row's
     reference, the target's alone to the tile's own."""
@@ -163,7 +163,7 @@ def weights_of(target, target_number, target_stride, target_cutoffs, q_row, draf
                 weights = difference(weights, q)
         else:
             other = load_tile(q_row, draft_cutoffs, draft_number, ids, vocab)
-            log_draft = other * scale - draft_reference
+            log_draft = other * draft_scale - draft_reference
             if TARGET == _LOGITS:
                 # An id without target probability has weight 0, whatever the draft gives it.
                 log_ratio = log_draft - log_target + (target_log_sum - draft_log_sum).to(tl.float32)
@@ -175,14 +175,15 @@ def weights_of(target, target_number, target_stride, target_cutoffs, q_row, draf
 
 
 @triton.jit
-def decide(target, draft, slots, ends, drafted, uniforms, temperatures, target_cutoffs, draft_cutoffs, parts, places, request,
+def decide(target, draft, slots, ends, drafted, uniforms, seeds, steps, temperatures, target_cutoffs, draft_cutoffs, parts, places, request,
            vocab, tiles, TARGET_STRIDE, SLOT_STRIDE, ROW_STRIDE, POSITIONS, BONUS_ROWS: tl.constexpr, TARGET: tl.constexpr,
-           DRAFT: tl.constexpr, TILES: tl.constexpr):
+           DRAFT: tl.constexpr, RUNNER: tl.constexpr, SCALED: tl.constexpr, TILES: tl.constexpr):
     """Tokens kept of a request, flags, and the sums of the row pair that rejected."""
-    start, length = first_of(ends, request)
-    temperature = temperature_of(temperatures, request)
+    start, length, first_id = span_of(ends, request, RUNNER)
+    state = state_of(slots, request, RUNNER)
+    temperature = temperature_of(temperatures, state)
     greedy = temperature == 0
-    scale = scale_of(temperature)
+    scale, draft_scale = scales_of(temperature, SCALED)
     kept = 0
     flags = 0
     going = 1
@@ -193,7 +194,7 @@ def decide(target, draft, slots, ends, drafted, uniforms, temperatures, target_c
     for position in range(length):
         if going == 1:
             at = request * POSITIONS + position
-            token = tl.load(drafted + start + position).to(tl.int32)
+            token = tl.load(drafted + first_id + position).to(tl.int32)
             inside = (token >= 0) & (token < vocab)
             flags = tl.where(inside, 0, _TOKEN_OUT_OF_RANGE)
             token = tl.where(inside, token, 0)
@@ -210,25 +211,28 @@ def decide(target, draft, slots, ends, drafted, uniforms, temperatures, target_c
                 q = tl.full([], 1.0, tl.float64)
                 if DRAFT != _NONE:
                     q = probability_of(draft_row(draft, slots, request, start, position, SLOT_STRIDE, ROW_STRIDE), token,
-                                       draft_cutoffs, start + position, scale, draft_reference, draft_log_sum, DRAFT)
+                                       draft_cutoffs, start + position, draft_scale, draft_reference, draft_log_sum, DRAFT)
                 flags = tl.where(inside & (q == 0), _DRAFT_WITHOUT_MASS, flags)
-                going = (inside & (q > 0) & (tl.load(uniforms + start + position) * q < p)).to(tl.int32)
+                u = coin_of(uniforms, seeds, steps, state, start + position, number, RUNNER)
+                going = (inside & (q > 0) & (u * q < p)).to(tl.int32)
             kept += going
     flags = tl.where(kept == length, 0, flags)
-    return start, length, kept, flags, greedy, scale, target_reference, target_log_sum, draft_reference, draft_log_sum
+    residual = has_residual(drafted, first_id, kept, length, RUNNER)
+    return start, first_id, kept, residual, flags, greedy, scale, draft_scale, target_reference, target_log_sum, draft_reference, draft_log_sum
 
 
 @triton.jit
-def weigh_tiles(target, draft, slots, ends, drafted, uniforms, temperatures, target_cutoffs, draft_cutoffs, parts, places, weights,
-                decisions, log_sums, vocab, tiles, TARGET_STRIDE, SLOT_STRIDE, ROW_STRIDE, POSITIONS, BONUS_ROWS: tl.constexpr,
-                TARGET: tl.constexpr, DRAFT: tl.constexpr, TILES: tl.constexpr, BLOCK: tl.constexpr):
+def weigh_tiles(target, draft, slots, ends, drafted, uniforms, seeds, steps, temperatures, target_cutoffs, draft_cutoffs, parts, places,
+                weights, decisions, log_sums, vocab, tiles, TARGET_STRIDE, SLOT_STRIDE, ROW_STRIDE, POSITIONS, BONUS_ROWS: tl.constexpr,
+                TARGET: tl.constexpr, DRAFT: tl.constexpr, RUNNER: tl.constexpr, SCALED: tl.constexpr, TILES: tl.constexpr, BLOCK: tl.constexpr):
     """Programs [requests, tiles]. weights [requests, tiles, 2] float64: sum of a tile's weights and its reference; decisions
     [requests, 2]: kept, flags; log_sums [requests, 4] float64: of the rejected row pair."""
     request = tl.program_id(0).to(tl.int64)
     tile = tl.program_id(1)
-    start, length, kept, flags, greedy, scale, target_reference, target_log_sum, draft_reference, draft_log_sum = decide(
-        target, draft, slots, ends, drafted, uniforms, temperatures, target_cutoffs, draft_cutoffs, parts, places, request, vocab,
-        tiles, TARGET_STRIDE, SLOT_STRIDE, ROW_STRIDE, POSITIONS, BONUS_ROWS, TARGET, DRAFT, TILES)
+    (start, first_id, kept, residual, flags, greedy, scale, draft_scale, target_reference, target_log_sum, draft_reference,
+     draft_log_sum) = decide(
+        target, draft, slots, ends, drafted, uniforms, seeds, steps, temperatures, target_cutoffs, draft_cutoffs, parts, places, request,
+        vocab, tiles, TARGET_STRIDE, SLOT_STRIDE, ROW_STRIDE, POSITIONS, BONUS_ROWS, TARGET, DRAFT, RUNNER, SCALED, TILES)
     if tile == 0:
         tl.store(decisions + request * 2, kept)
         tl.store(decisions + request * 2 + 1, flags)
@@ -236,15 +240,15 @@ def weigh_tiles(target, draft, slots, ends, drafted, uniforms, temperatures, tar
         tl.store(log_sums + request * 4 + 1, target_log_sum)
         tl.store(log_sums + request * 4 + 2, draft_reference.to(tl.float64))
         tl.store(log_sums + request * 4 + 3, draft_log_sum)
-    residual = kept < length
     # A bonus token that is given need not be drawn, nor does the largest id.
     if greedy | ((not residual) & (BONUS_ROWS == 0)):
         return
     number = start + request * BONUS_ROWS + kept
-    q_row, token = rejected(target, draft, slots, drafted, request, start, kept, residual, SLOT_STRIDE, ROW_STRIDE, DRAFT)
+    q_row, token = rejected(target, draft, slots, drafted, request, start, first_id, kept, residual, SLOT_STRIDE, ROW_STRIDE, DRAFT)
     ids = tile * BLOCK + tl.arange(0, BLOCK)
     found, reference = weights_of(target, number, TARGET_STRIDE, target_cutoffs, q_row, start + kept, draft_cutoffs, token, residual,
-                                  scale, target_reference, target_log_sum, draft_reference, draft_log_sum, ids, vocab, TARGET, DRAFT)
+                                  scale, draft_scale, target_reference, target_log_sum, draft_reference, draft_log_sum, ids, vocab, TARGET,
+                                  DRAFT)
     place = weights + (request * tiles + tile) * 2
     tl.store(place, tl.sum(found, 0).to(tl.float64))
     tl.store(place + 1, tl.where(residual, 0.0, reference).to(tl.float64))
@@ -260,17 +264,18 @@ def place_of(weights, numbers, goal):
 
 
 @triton.jit
-def draw(target, draft, slots, ends, drafted, next_uniforms, bonus, temperatures, target_cutoffs, draft_cutoffs, parts, places, weights,
+def draw(target, draft, slots, ends, drafted, next_uniforms, seeds, steps, bonus, temperatures, target_cutoffs, draft_cutoffs, parts, places, weights,
          decisions, log_sums, tokens, counts, flags_out, vocab, tiles, TARGET_STRIDE, SLOT_STRIDE, ROW_STRIDE, POSITIONS, WIDTH,
-         BONUS_ROWS: tl.constexpr, TARGET: tl.constexpr, DRAFT: tl.constexpr, TILES: tl.constexpr, BLOCK: tl.constexpr,
-         PADDED_WIDTH: tl.constexpr):
+         BONUS_ROWS: tl.constexpr, TARGET: tl.constexpr, DRAFT: tl.constexpr, RUNNER: tl.constexpr, SCALED: tl.constexpr,
+         TILES: tl.constexpr, BLOCK: tl.constexpr, PADDED_WIDTH: tl.constexpr):
     """Programs [requests]. tokens [requests, WIDTH], counts and flags [requests]."""
     request = tl.program_id(0).to(tl.int64)
-    start, length = first_of(ends, request)
-    temperature = temperature_of(temperatures, request)
+    start, length, first_id = span_of(ends, request, RUNNER)
+    state = state_of(slots, request, RUNNER)
+    temperature = temperature_of(temperatures, state)
     kept = tl.load(decisions + request * 2)
     flags = tl.load(decisions + request * 2 + 1)
-    residual = kept < length
+    residual = has_residual(drafted, first_id, kept, length, RUNNER)
     next_token = tl.full([], -1, tl.int32)
     wanted = kept <= length
     if BONUS_ROWS == 0:
@@ -281,13 +286,13 @@ def draw(target, draft, slots, ends, drafted, next_uniforms, bonus, temperatures
         found = largest_of(parts, places, request * POSITIONS + kept, tiles, TILES)
         next_token = tl.where(found == _NOBODY, -1, found)
     elif wanted:
-        scale = scale_of(temperature)
+        scale, draft_scale = scales_of(temperature, SCALED)
         target_reference = tl.load(log_sums + request * 4).to(tl.float32)
         target_log_sum = tl.load(log_sums + request * 4 + 1)
         draft_reference = tl.load(log_sums + request * 4 + 2).to(tl.float32)
         draft_log_sum = tl.load(log_sums + request * 4 + 3)
         number = start + request * BONUS_ROWS + kept
-        q_row, token = rejected(target, draft, slots, drafted, request, start, kept, residual, SLOT_STRIDE, ROW_STRIDE, DRAFT)
+        q_row, token = rejected(target, draft, slots, drafted, request, start, first_id, kept, residual, SLOT_STRIDE, ROW_STRIDE, DRAFT)
         numbers = tl.arange(0, TILES)
         place = weights + (request * tiles + numbers) * 2
         sums = tl.load(place, numbers < tiles, 0.0)
@@ -299,7 +304,7 @@ def draw(target, draft, slots, ends, drafted, next_uniforms, bonus, temperatures
             flags = flags | _ZERO_RESIDUAL
             for tile in range(tiles):
                 found, reference = weights_of(target, number, TARGET_STRIDE, target_cutoffs, q_row, start + kept, draft_cutoffs, token,
-                                              residual, scale, target_reference, target_log_sum, draft_reference, draft_log_sum,
+                                              residual, scale, draft_scale, target_reference, target_log_sum, draft_reference, draft_log_sum,
                                               tile * BLOCK + tl.arange(0, BLOCK), vocab, TARGET, DRAFT)
                 sums = tl.where(numbers == tile, tl.sum(found, 0).to(tl.float64), sums)
                 references = tl.where(numbers == tile, reference.to(tl.float64), references)
@@ -308,25 +313,26 @@ def draw(target, draft, slots, ends, drafted, next_uniforms, bonus, temperatures
         sums = sums * factors
         total = tl.sum(sums, 0)
         if (not damaged) & (total > 0) & (total < _INFINITY):
-            goal = tl.load(next_uniforms + request) * total
+            goal = next_uniform_of(next_uniforms, seeds, steps, state, request, number, RUNNER) * total
             tile = place_of(sums, numbers, goal)
             below = tl.sum(tl.where(numbers < tile, sums, 0.0), 0)
             factor = tl.sum(tl.where(numbers == tile, factors, 0.0), 0)
             ids = tile * BLOCK + tl.arange(0, BLOCK)
             found, reference = weights_of(target, number, TARGET_STRIDE, target_cutoffs, q_row, start + kept, draft_cutoffs, token,
-                                          residual, scale, target_reference, target_log_sum, draft_reference, draft_log_sum, ids,
+                                          residual, scale, draft_scale, target_reference, target_log_sum, draft_reference, draft_log_sum, ids,
                                           vocab, TARGET, DRAFT)
             next_token = place_of(found.to(tl.float64), ids, (goal - below) / factor)
     drawn = next_token >= 0
     tl.store(counts + request, kept + drawn.to(tl.int32))
     tl.store(flags_out + request, tl.where(drawn, flags, flags | _DAMAGED_ROW))
     places_out = tl.arange(0, PADDED_WIDTH)
-    values = tl.load(drafted + start + places_out, places_out < kept, -1).to(tl.int32)
+    values = tl.load(drafted + first_id + places_out, places_out < kept, -1).to(tl.int32)
     tl.store(tokens + request * WIDTH + places_out, tl.where(places_out == kept, next_token, values), places_out < WIDTH)
 
 
 def verify(target, draft, drafted, ends, max_length, uniforms, next_uniforms, bonus=None, *, temperature=None, top_k=None, top_p=None,
-           min_p=None, order=HUGGING_FACE, draft_cutoffs=None, slots=None, target_is=LOGITS, draft_is=LOGITS, tile=TILE):
+           min_p=None, order=HUGGING_FACE, draft_cutoffs=None, slots=None, target_is=LOGITS, draft_is=LOGITS, seeds=None, steps=None, scaled=False,
+           tile=TILE):
     """tokens [B, max_length + 1] padded with -1, counts [B] and flags [B], int32, for B requests.
 
     target      [rows, V]: of each request one row a drafted token, and, unless bonus tokens are given, one more
@@ -339,16 +345,19 @@ def verify(target, draft, drafted, ends, max_length, uniforms, next_uniforms, bo
                 [B]; of logits. Temperature 0 takes the lowest id of the largest logit. The draft's logits are divided by the same
                 temperature; cut-offs of its rows come from `cutoffs`
     order       of the three: HUGGING_FACE or VLLM (triton_cutoffs.py)
+    seeds       int64 by slot, and steps [rows], in the place of uniforms: with them all is laid out as in vLLM's second model runner
+                (vllm_model_runner.py), tokens are int64, temperatures are by slot, and max_length is the most drafted tokens
+    scaled      whether the target's logits are divided by the temperature already
     """
     requests, vocab = ends.shape[0], target.shape[1]
     device = target.device
     bonus_rows = int(bonus is None)
-    tokens = torch.empty(requests, max_length + 1, dtype=torch.int32, device=device)
+    tokens = torch.empty(requests, max_length + 1, dtype=torch.int32 if seeds is None else torch.int64, device=device)
     counts, flags = (torch.empty(requests, dtype=torch.int32, device=device) for _ in range(2))
     if requests == 0:
         return tokens, counts, flags
     dense = dict(target=target, draft=draft, drafted=drafted, ends=ends, uniforms=uniforms, next_uniforms=next_uniforms, bonus=bonus, slots=slots,
-                 temperature=temperature, top_k=top_k, top_p=top_p, min_p=min_p, draft_cutoffs=draft_cutoffs)
+                 temperature=temperature, top_k=top_k, top_p=top_p, min_p=min_p, draft_cutoffs=draft_cutoffs, seeds=seeds, steps=steps)
     for name, tensor in dense.items():
         if tensor is not None and tensor.shape[-1] > 1 and tensor.stride(-1) != 1:
             raise ValueError(f"the last stride of {name} is {tensor.stride(-1)}: 1 is needed")
@@ -362,17 +371,17 @@ def verify(target, draft, drafted, ends, max_length, uniforms, next_uniforms, bo
     weights = torch.empty(requests * tiles * 2, dtype=torch.float64, device=device)
     decisions = torch.empty(requests * 2, dtype=torch.int32, device=device)
     log_sums = torch.empty(requests * 4, dtype=torch.float64, device=device)
-    options = dict(BONUS_ROWS=bonus_rows, TARGET=target_is, DRAFT=draft_is, BLOCK=tile, num_warps=WARPS)
+    options = dict(BONUS_ROWS=bonus_rows, TARGET=target_is, DRAFT=draft_is, RUNNER=seeds is not None, SCALED=scaled, BLOCK=tile, num_warps=WARPS)
     padded = triton.next_power_of_2(tiles)
     strides = (target.stride(0), slot_stride, row_stride, positions)
     if positions and (target_is == LOGITS or draft_is == LOGITS or temperature is not None):
         sum_tiles[(requests * positions, tiles, 2 if draft_is == LOGITS else 1)](
             target, draft, slots, ends, temperature, target_cutoffs, draft_cutoffs, parts, places, vocab, tiles, *strides, **options)
     weigh_tiles[(requests, tiles)](
-        target, draft, slots, ends, drafted, uniforms, temperature, target_cutoffs, draft_cutoffs, parts, places, weights, decisions,
-        log_sums, vocab, tiles, *strides, TILES=padded, **options)
+        target, draft, slots, ends, drafted, uniforms, seeds, steps, temperature, target_cutoffs, draft_cutoffs, parts, places, weights,
+        decisions, log_sums, vocab, tiles, *strides, TILES=padded, **options)
     draw[(requests,)](
-        target, draft, slots, ends, drafted, next_uniforms, bonus, temperature, target_cutoffs, draft_cutoffs, parts, places, weights,
+        target, draft, slots, ends, drafted, next_uniforms, seeds, steps, bonus, temperature, target_cutoffs, draft_cutoffs, parts, places, weights,
         decisions, log_sums, tokens, counts, flags, vocab, tiles, *strides, max_length + 1, TILES=padded,
         PADDED_WIDTH=triton.next_power_of_2(max_length + 1), **options)
     return tokens, counts, flags

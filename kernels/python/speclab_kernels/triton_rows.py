@@ -33,6 +33,28 @@ def temperature_of(temperatures, request):
 
 
 @triton.jit
+def state_of(slots, request, RUNNER: tl.constexpr):
+    """Where a request's temperature and seed are: in the layout of vLLM's second model runner in its slot, as its draft rows are."""
+    if RUNNER:
+        return tl.load(slots + request).to(tl.int64)
+    else:
+        return request
+
+
+@triton.jit
+def span_of(ends, request, RUNNER: tl.constexpr):
+    """`first_of`, and where a request's ids begin. That model runner counts rows, one more than drafted tokens, and has as many ids: the one
+    before the drafted tokens is among them."""
+    start, length = first_of(ends, request)
+    ids = start
+    if RUNNER:
+        ids = start + 1
+        start -= request
+        length -= 1
+    return start, length, ids
+
+
+@triton.jit
 def scale_of(temperature):
     """Temperature 0 has ids compared, not weighed; a negative temperature or NaN damages the row."""
     scale = tl.where(temperature > 0, LOG2_E / temperature, float("nan"))
@@ -55,3 +77,47 @@ def load_tile(row, cutoffs, number, ids, vocab):
         # NaN stays, for the sums to show it.
         logits = tl.where(logits < tl.load(cutoffs + number), -float("inf"), logits)
     return logits
+
+
+@triton.jit
+def scales_of(temperature, SCALED: tl.constexpr):
+    """Of the target's and the draft's logits, in powers of two. SCALED: the target's are divided by the temperature already."""
+    scale = scale_of(temperature)
+    if SCALED:
+        return tl.where(temperature > 0, LOG2_E, scale), scale
+    else:
+        return scale, scale
+
+
+@triton.jit
+def coin_of(uniforms, seeds, steps, state, place, row, RUNNER: tl.constexpr):
+    """The uniform of an acceptance draw, in float64. With seeds it is vLLM's own, so that a seed accepts what it accepted there: 31 bits
+    from Philox at (seed, position), at least 2^-31."""
+    if RUNNER:
+        return tl.maximum(tl.rand(tl.load(seeds + state), tl.load(steps + row)), 4.6566127342e-10).to(tl.float64)
+    else:
+        return tl.load(uniforms + place).to(tl.float64)
+
+
+@triton.jit
+def next_uniform_of(next_uniforms, seeds, steps, state, request, row, RUNNER: tl.constexpr):
+    """The uniform of the token after the kept ones, in float64. With seeds it has 53 bits from Philox at (seed, position) and a third number
+    of the counter that acceptance draws do not have."""
+    if RUNNER:
+        step = tl.load(steps + row).to(tl.int64)
+        low, high = (step & 0xFFFFFFFF).to(tl.uint32), (step >> 32).to(tl.uint32)
+        first, second, _, _ = tl.philox(tl.load(seeds + state), low, high, low * 0 + 1, low * 0)
+        bits = ((first.to(tl.uint64) << 32) | second.to(tl.uint64)) >> 11
+        return bits.to(tl.float64) * 1.1102230246251565e-16
+    else:
+        return tl.load(next_uniforms + request).to(tl.float64)
+
+
+@triton.jit
+def has_residual(drafted, first_id, kept, length, RUNNER: tl.constexpr):
+    """Whether a draft is subtracted from the next token's distribution. That model runner has -1 where nothing was drafted: the target's
+    distribution is that of the token there."""
+    residual = kept < length
+    if RUNNER:
+        residual = residual & (tl.load(drafted + first_id + kept, residual, 0) >= 0)
+    return residual

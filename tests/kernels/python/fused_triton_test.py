@@ -173,10 +173,11 @@ def test_compiles_for_sm_90():
     assert forms["logits"]["find_cutoffs"]["REG"] <= 128
 
 
-def compile_form(target_is, draft_is, dtype, absent=(), bonus_rows=1):
+def compile_form(target_is, draft_is, dtype, absent=("seeds", "steps"), bonus_rows=1):
     from triton.backends.compiler import GPUTarget
     from triton.compiler import ASTSource
-    types = {"slots": "*i64", "bonus": None if bonus_rows else "*i64", "target": dtype, "rows": dtype,
+    runner = "seeds" not in absent
+    types = {"slots": "*i64", "seeds": "*i64", "steps": "*i64", "bonus": None if bonus_rows else "*i64", "target": dtype, "rows": dtype,
              "draft": "*fp32" if draft_is == fused.PROBABILITIES else dtype if draft_is else None,
              **dict.fromkeys(("uniforms", "next_uniforms", "weights", "log_sums"), "*fp64"),
              "bins": "*i64", **dict.fromkeys(("near", "temperatures", "target_cutoffs", "draft_cutoffs", "parts", "cutoffs", "top_p", "min_p"), "*fp32"),
@@ -184,6 +185,7 @@ def compile_form(target_is, draft_is, dtype, absent=(), bonus_rows=1):
              **dict.fromkeys(absent)}
     aligned = ("TARGET_STRIDE", "ROW_STRIDE", "SLOT_STRIDE", "STRIDE", "vocab")
     constants = {"BONUS_ROWS": bonus_rows, "TARGET": target_is, "DRAFT": draft_is, "BLOCK": fused.TILE, "TILES": 16, "PADDED_WIDTH": 8,
+                 "RUNNER": runner, "SCALED": False,
                  "MIN_P_FIRST": False, "UNUSED": 0 if dtype == "*fp32" else 16 if dtype == "*bf16" else 13, "NEAR": triton_cutoffs.NEAR,
                  "BINS": triton_cutoffs.BINS, "GROUPS": 256,
                  **{name: None for name, kind in types.items() if kind is None}}
@@ -209,11 +211,14 @@ def compile_form(target_is, draft_is, dtype, absent=(), bonus_rows=1):
 
 
 def compile_all():
-    plain = ("slots", "draft_cutoffs", "target_cutoffs", "temperatures")
+    given = ("seeds", "steps")
+    plain = (*given, "slots", "draft_cutoffs", "target_cutoffs", "temperatures")
     logits, probabilities = fused.LOGITS, fused.PROBABILITIES
-    return {"logits": compile_form(logits, logits, "*bf16", ("slots", "draft_cutoffs")),
+    return {"logits": compile_form(logits, logits, "*bf16", (*given, "slots", "draft_cutoffs")),
             "every option": compile_form(logits, logits, "*fp16"),
-            "vLLM's arguments": compile_form(logits, probabilities, "*fp32", ("slots", "draft_cutoffs", "target_cutoffs"), 0),
+            "vLLM's arguments": compile_form(logits, probabilities, "*fp32", (*given, "slots", "draft_cutoffs", "target_cutoffs"), 0),
+            "the model runner's arguments": compile_form(logits, logits, "*bf16",
+                                                         ("uniforms", "next_uniforms", "draft_cutoffs", "target_cutoffs")),
             "certain drafts": compile_form(logits, fused.NONE, "*bf16", plain),
             "FlashInfer's arguments": compile_form(probabilities, probabilities, "*fp32", plain)}
 

@@ -1,82 +1,32 @@
 """speclab_kernels.vllm beside vLLM's own function, which runs in Triton's interpreter. Skipped by name where torch, triton or vllm is not
 installed; `pip install --no-deps vllm` will do, since of vLLM one file is loaded, with stand-ins for what it imports."""
-import functools
-import importlib.util
 import inspect
 import os
-import sys
 import types
-from pathlib import Path
 
 os.environ["TRITON_INTERPRET"] = "1"
 
 import pytest
 
 torch = pytest.importorskip("torch")
-triton = pytest.importorskip("triton")
-found = importlib.util.find_spec("vllm")
-if found is None or found.origin is None:
-    pytest.skip("vllm is not installed", allow_module_level=True)
+pytest.importorskip("triton")
 
 import cases  # noqa: E402
 from speclab_kernels import vllm as ours  # noqa: E402
+from verify_methods import vllm_files  # noqa: E402
+
+FOLDER = vllm_files.installed()
+if FOLDER is None:
+    pytest.skip("vllm is not installed", allow_module_level=True)
 
 torch.set_num_threads(1)
-FILE = Path(found.origin).parent / "v1/sample/rejection_sampler.py"
 ALL = 100_000
 THEIRS = int(os.environ.get("SPECLAB_VLLM_REQUESTS", 1500))  # in the interpreter: milliseconds a request
 
 
-class StandIn(types.ModuleType):
-    """A module that has whatever is imported from it."""
-
-    def __getattr__(self, name):
-        if name.startswith("__"):
-            raise AttributeError(name)
-        return type(name, (), {"__init__": lambda self, *_, **__: None})
-
-
-def dispatched(kernel, warmup_inputs):
-    """vLLM's decorator: a function that says a launch's grid and further arguments becomes that launch."""
-    def decorate(function):
-        signature = inspect.signature(function)
-
-        @functools.wraps(function)
-        def launch(*arguments, **options):
-            given = dict(signature.bind(*arguments, **options).arguments)
-            grid, more = function(*arguments, **options)
-            given.update(more)
-            kernel[grid](**{name: given[name.removesuffix("_ptr")] for name in kernel.arg_names})
-        return launch
-    return decorate
-
-
 @pytest.fixture(scope="module")
 def theirs():
-    spec = importlib.util.spec_from_file_location("vllm.v1.sample.rejection_sampler", FILE)
-    module = importlib.util.module_from_spec(spec)
-    before = {name: loaded for name, loaded in sys.modules.items() if name == "vllm" or name.startswith("vllm.")}
-    names = set()
-    for line in FILE.read_text().splitlines():
-        if line.startswith(("from vllm", "import vllm")):
-            parts = line.split()[1].split(".")
-            names.update(".".join(parts[:i + 1]) for i in range(len(parts)))
-    try:
-        for name in names:
-            sys.modules[name] = StandIn(name)
-            sys.modules[name].__path__ = []
-        import triton.language as tl
-        sys.modules["vllm.triton_utils"].tl, sys.modules["vllm.triton_utils"].triton = tl, triton
-        sys.modules["vllm.logger"].init_logger = lambda _: None
-        helper = "vllm.model_executor.warmup.jit_warmup_triton_helper"
-        if helper in names:
-            sys.modules[helper].triton_kernel_dispatcher_with_warmup = dispatched
-        spec.loader.exec_module(module)
-    finally:
-        for name in names:
-            del sys.modules[name]
-        sys.modules.update(before)
-    return module
+    return vllm_files.load(FOLDER, vllm_files.ENGINE_1)[0]
 
 
 def metadata(temperature, generators=None):

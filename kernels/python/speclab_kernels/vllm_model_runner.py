@@ -1,0 +1,86 @@
+"""In place of the function rejection_sample of vLLM's second model runner (vllm/v1/worker/gpu/spec_decode/rejection_sampler_utils.py):
+
+    import vllm.v1.worker.gpu.spec_decode.rejection_sampler as sampler
+    from speclab_kernels.vllm_model_runner import rejection_sample      # by the library; rejection_sample_in_triton: by Triton alone
+    sampler.rejection_sample = rejection_sample
+
+Arguments are vLLM's: target_logits [num_logits, V], a row for each drafted token and one more a request; draft_logits [slots, steps, V] before
+the temperature, or None where drafts were certain; draft_sampled [num_logits], of each request the token before and its drafted ones, -1
+where nothing was drafted; cu_num_logits [requests + 1]; pos [num_logits] int64; idx_mapping [requests], the slots; temperature and seed
+int64, by slot. Results are vLLM's: tokens [requests, steps + 1] int64, padded with -1, and their counts [requests] int32. Requests at
+temperature 0 take the lowest id of the largest logit.
+
+`temperature_applied=False`: target logits are as the model gave them, in any format, and are divided by the temperature as they are read, so
+that vLLM's copy in fp32 is not needed. Modes that are not exact (synthetic acceptance, FLy) and watermarks are refused.
+"""
+import torch
+
+from .c_library import DTYPES, METHODS, TIES, Batch, Rows, View
+
+
+def _refuse(synthetic_conditional_rates, contexts, fly_window_size):
+    if synthetic_conditional_rates is not None or fly_window_size > 0:
+        raise NotImplementedError("synthetic acceptance and FLy change the output's distribution: use vLLM's own function")
+    if contexts is not None:
+        raise NotImplementedError("watermarks are not known here: use vLLM's own function")
+
+
+def rejection_sample(target_logits, draft_logits, draft_sampled, cu_num_logits, pos, idx_mapping, expanded_idx_mapping, expanded_local_pos,
+                     temperature, seed, num_speculative_steps, synthetic_conditional_rates=None, use_fp64=False, use_block_verification=False,
+                     contexts=None, watermarking=None, watermarking_skip_mask=None, watermark_key=None, fly_window_size=0,
+                     fly_entropy_threshold=0.3, fly_entropy_top_k=3, *, temperature_applied=True):
+    """By libspeclab_kernels.so, on a GPU or the CPU. Draws are the library's, by seed and the position of a request's first row: the same
+    in any slot of any batch, others than vLLM's."""
+    from .torch_operator import run
+    _refuse(synthetic_conditional_rates, contexts, fly_window_size)
+    requests, steps = cu_num_logits.shape[0] - 1, num_speculative_steps
+    device = target_logits.device
+    # Named, so that they live until the launch.
+    starts, slots, sampled = (tensor.to(torch.int32) for tensor in (cu_num_logits, idx_mapping, draft_sampled))
+    positions, seeds = pos.to(torch.int64), seed.to(torch.int64)
+    heat = temperature.to(torch.float32)
+    target_heat = (heat != 0).float() if temperature_applied else heat
+    # A request ends before the first place where nothing was drafted.
+    places = torch.arange(steps, device=device)
+    drafted = sampled[(starts[:-1, None] + 1 + places).clamp(max=sampled.shape[0] - 1)]
+    there = (places < (starts[1:] - starts[:-1] - 1)[:, None]) & (drafted >= 0)
+    lengths = there.int().cumprod(1).sum(1, dtype=torch.int32)
+    tokens = torch.empty(requests, steps + 1, dtype=torch.int32, device=device)
+    accepted, following, counts = (torch.empty(requests, dtype=torch.int32, device=device) for _ in range(3))
+
+    def by_slot(tensor):
+        return View(tensor.data_ptr(), slots.data_ptr(), tensor.stride(0), 0)
+    vocab, draft = target_logits.shape[1], {}
+    if draft_logits is not None:
+        vocab = min(vocab, draft_logits.shape[2])
+        draft = dict(draft_dtype=DTYPES[str(draft_logits.dtype)],
+                     draft=Rows(draft_logits.data_ptr(), draft_logits.stride(0), draft_logits.stride(1)),
+                     draft_index=slots.data_ptr(), draft_temperature=by_slot(heat))
+    run(Batch(requests=requests, gamma=steps, vocab=vocab, method=METHODS["block" if use_block_verification else "token"], ties=TIES["lowest"],
+              target_dtype=DTYPES[str(target_logits.dtype)],
+              target=Rows(target_logits.data_ptr(), target_logits.stride(0), target_logits.stride(0)), target_index=starts.data_ptr(),
+              target_temperature=by_slot(target_heat), lengths=lengths.data_ptr(),
+              drafted_view=View(sampled.data_ptr() + sampled.element_size() * sampled.stride(0), starts.data_ptr(), sampled.stride(0),
+                                sampled.stride(0)),
+              seeds=by_slot(seeds), positions=View(positions.data_ptr(), starts.data_ptr(), positions.stride(0), 0),
+              accepted=accepted.data_ptr(), next=following.data_ptr(), tokens=tokens.data_ptr(), counts=counts.data_ptr(), **draft), device)
+    return tokens.long(), counts
+
+
+def rejection_sample_in_triton(
+        target_logits, draft_logits, draft_sampled, cu_num_logits, pos, idx_mapping, expanded_idx_mapping, expanded_local_pos, temperature, seed,
+        num_speculative_steps, synthetic_conditional_rates=None, use_fp64=False, use_block_verification=False, contexts=None, watermarking=None,
+        watermarking_skip_mask=None, watermark_key=None, fly_window_size=0, fly_entropy_threshold=0.3, fly_entropy_top_k=3, *,
+        temperature_applied=True):
+    """In Triton, in three launches and nothing beside them. Acceptance draws are vLLM's own: a seed gives the accepted counts that it gave
+    before. The token after them takes one uniform of 53 bits, where vLLM draws a Gumbel variable for each id, so that `use_fp64` changes
+    nothing."""
+    from . import fused_triton
+    _refuse(synthetic_conditional_rates, contexts, fly_window_size)
+    if use_block_verification:
+        raise NotImplementedError("block verification is not there in Triton: rejection_sample has it")
+    if draft_logits is not None and draft_logits.shape[2] < target_logits.shape[1]:
+        target_logits = target_logits[:, :draft_logits.shape[2]]
+    tokens, counts, _ = fused_triton.verify(target_logits, draft_logits, draft_sampled, cu_num_logits[1:], num_speculative_steps, None, None,
+                                            temperature=temperature, slots=idx_mapping, seeds=seed, steps=pos, scaled=temperature_applied)
+    return tokens, counts
