@@ -5,8 +5,8 @@ its operator, its Triton kernels, and its drop-in functions; and vLLM's and Flas
 
 Each method is first checked: its decisions against float64 where it takes injected uniforms, and for all but
 approximations a chi-squared test of the law of its tokens. Times are between CUDA events, methods taking turns. With
---graphs they are of CUDA graph replays, without what Python and the launches cost the host; a method that waits for the
-device is timed as it is. Drafted ids stand ready as int64 for torch and int32 for speclab.
+--graphs they are of CUDA graph replays, without what Python and the launches cost the host, which stands beside them; a method
+that waits for the device is timed as it is. Drafted ids stand ready as int64 for torch and int32 for speclab.
 
 Exit codes: 0; 1 a check failed or a method broke down; 2 no torch or no GPU, or a wrong option.
 """
@@ -238,6 +238,18 @@ def time_all(torch, runs, options):
     return times
 
 
+def host_microseconds(torch, run, calls=50):
+    """What a call costs the host, without a graph: no call waits for the device, which is idle before and has room for all of them."""
+    run()
+    torch.cuda.synchronize()
+    start = time.perf_counter()
+    for _ in range(calls):
+        run()
+    taken = time.perf_counter() - start
+    torch.cuda.synchronize()
+    return 1e6 * taken / calls
+
+
 def bench_shape(torch, shape, methods, options):
     case = make_case(torch, shape, options)
     runs, rows = [], []
@@ -245,20 +257,22 @@ def bench_shape(torch, shape, methods, options):
         try:
             run = method.prepare(case)
             kept = run()[0].float().mean().item()
-            if options.graphs and options.device == "cuda" and not method.waits:
+            cuda = options.device == "cuda" and not method.waits
+            host = host_microseconds(torch, run) if cuda else None
+            if options.graphs and cuda:
                 run = captured(torch, run)
             runs.append((method.name, run, method.waits))
-            rows.append({"method": method.name, "mean_accepted": kept})
+            rows.append({"method": method.name, "mean_accepted": kept, "host_us": host})
         except Exception as error:  # as above
             print(f"{shape}: {method.name}: {type(error).__name__}: {error}", file=sys.stderr)
             rows.append({"method": method.name, "failed": f"{type(error).__name__}: {error}"})
     times = time_all(torch, runs, options)
     ours = statistics.median(times["speclab-fused"]) if times.get("speclab-fused") else None
-    shown = [("method", "median us", "p99 us", "n", "GB/s counted", "times speclab-fused", "accepted")]
+    shown = [("method", "median us", "p99 us", "n", "GB/s counted", "times speclab-fused", "accepted", "host us")]
     for row in rows:
         row.update(requests=shape.requests, gamma=shape.gamma, vocab=shape.vocab, dtype=shape.dtype)
         if "failed" in row:
-            shown.append((row["method"], "failed", "", "", "", "", ""))
+            shown.append((row["method"], "failed", *[""] * 6))
             continue
         sample = sorted(times[row["method"]])
         row.update(median_us=statistics.median(sample), p99_us=sample[-(-99 * len(sample) // 100) - 1],
@@ -266,7 +280,7 @@ def bench_shape(torch, shape, methods, options):
         rate = row["bytes_counted"] and row["bytes_counted"] / row["median_us"] / 1e3
         shown.append((row["method"], f"{row['median_us']:.1f}", f"{row['p99_us']:.1f}", str(len(sample)),
                       f"{rate:.0f}" if rate else "", f"{row['median_us'] / ours:.2f}" if ours else "",
-                      f"{row['mean_accepted']:.2f}"))
+                      f"{row['mean_accepted']:.2f}", f"{row['host_us']:.1f}" if row["host_us"] is not None else ""))
     print(shape)
     table(shown)
     return rows

@@ -2,7 +2,7 @@
 logits, as the functions do whose place they take (in_rivals.py)."""
 import torch
 
-from speclab_kernels import hugging_face, verify
+from speclab_kernels import hugging_face, prepare, verify
 
 from .in_rivals import by_engine_1, by_model_runner
 from .in_torch import TEMPERATURE, Method, accepted_and_following, ends_of, one_by_one
@@ -17,6 +17,15 @@ def operator(**options):
             return result.accepted, result.next
         return run
     return prepare
+
+
+def prepared(case):
+    call = prepare(case.target, case.draft, case.drafted.int(), case.uniforms)
+
+    def run():
+        results = call()
+        return results.accepted, results.next
+    return run
 
 
 def in_triton(case):
@@ -45,6 +54,7 @@ def by_flashinfer(function):
 def methods():
     from speclab_kernels import flashinfer, vllm, vllm_model_runner
     found = [Method("speclab-operator", "torch.ops.speclab.verify", operator(), injected=True),
+             Method("speclab-prepared", "the same on tensors that stay where they are", prepared, injected=True),
              Method("speclab-operator-cut", "the same with top-k 50 and top-p 0.95", operator(top_k=50, top_p=0.95), injected=False),
              Method("hf-drop-in", "ours with transformers' arguments, request by request", one_by_one(hugging_face.speculative_sampling),
                     injected=False, waits=True),

@@ -89,6 +89,7 @@ PER_ID = {
     "triton-chain": _chain,
     "speclab-fused": _tiles,
     "speclab-operator": _tiles,
+    "speclab-prepared": _tiles,
     "speclab-operator-cut": _cut,
     "speclab-triton": _tiles,
     "model-runner-drop-in": _tiles,

@@ -4,18 +4,18 @@
     result = verify(target, draft, drafted, uniforms)      # on the tensors' device: a GPU, or the CPU
     result.tokens                                          # [B, gamma + 1] int32: accepted tokens, the next one, then -1
 
-Draft trees: speclab_kernels.verify_tree.
+Step after step in the same tensors: speclab_kernels.prepare. Draft trees: speclab_kernels.verify_tree.
 Drop-in functions: speclab_kernels.hugging_face.speculative_sampling, speclab_kernels.vllm.rejection_sample,
 speclab_kernels.flashinfer.chain_speculative_sampling. The same program in Triton: speclab_kernels.fused_triton.
 """
 from .c_library import Library, SpeclabError, library
 
-__all__ = ["Library", "SpeclabError", "Verified", "VerifiedTree", "addresses", "library", "verify", "verify_tree"]
+__all__ = ["Library", "Prepared", "SpeclabError", "Verified", "VerifiedTree", "addresses", "library", "prepare", "verify", "verify_tree"]
 
 
 def __getattr__(name):
     # torch is imported with the first name that needs it: the library alone does without.
-    if name in ("Verified", "addresses", "verify"):
+    if name in ("Prepared", "Verified", "addresses", "prepare", "verify"):
         from . import torch_operator
         return getattr(torch_operator, name)
     if name in ("VerifiedTree", "verify_tree"):

@@ -64,18 +64,25 @@ def _verify(target: Tensor, draft: Optional[Tensor], drafted: Tensor, uniforms: 
             target_cutoff: Optional[Tensor], target_log_sum_exp: Optional[Tensor], draft_temperature: Optional[Tensor],
             draft_cutoff: Optional[Tensor], draft_log_sum_exp: Optional[Tensor], method: str, lenience: float, residual: str,
             ties: str, logs: bool, implementation: str) -> Tuple[Tensor, Tensor, Tensor, Tensor, Tensor, Tensor, Tensor]:
-    views = option_views(
-        target, drafted.shape[1], seeds=seeds, positions=positions, mask=mask, top_k=top_k, top_p=top_p, min_p=min_p,
-        target_temperature=target_temperature, target_cutoff=target_cutoff, target_log_sum_exp=target_log_sum_exp,
-        draft_temperature=draft_temperature, draft_cutoff=draft_cutoff, draft_log_sum_exp=draft_log_sum_exp)
-    outputs = tokens, counts, accepted, following, flags, *of_tokens = _outputs(target, drafted, logs)
-    if logs:
-        views["log_probabilities"], views["log_sum_exps"] = (tensor.data_ptr() for tensor in of_tokens)
-    batch = batch_of(target, draft, drafted, accepted, following, flags=flags, uniforms=uniforms, addresses=addresses,
-                     lengths=lengths, method=method, lenience=lenience, residual=residual, tokens=tokens, counts=counts,
-                     implementation=library().number_of(implementation or "fused"), ties=TIES[ties], **views)
+    outputs = _outputs(target, drafted, logs)
+    batch = _filled(
+        outputs, target, draft, drafted, uniforms, addresses, lengths, method, lenience, residual, ties, logs, implementation, seeds=seeds,
+        positions=positions, mask=mask, top_k=top_k, top_p=top_p, min_p=min_p, target_temperature=target_temperature, target_cutoff=target_cutoff,
+        target_log_sum_exp=target_log_sum_exp, draft_temperature=draft_temperature, draft_cutoff=draft_cutoff,
+        draft_log_sum_exp=draft_log_sum_exp)
     run(batch, target.device, emulate=implementation != "")
     return outputs
+
+
+def _filled(outputs, target, draft, drafted, uniforms, addresses, lengths, method, lenience, residual, ties, logs, implementation, **options):
+    """The Batch of a call whose results are `_outputs`."""
+    tokens, counts, accepted, following, flags, *of_tokens = outputs
+    views = option_views(target, drafted.shape[1], **options)
+    if logs:
+        views["log_probabilities"], views["log_sum_exps"] = (tensor.data_ptr() for tensor in of_tokens)
+    return batch_of(target, draft, drafted, accepted, following, flags=flags, uniforms=uniforms, addresses=addresses,
+                    lengths=lengths, method=method, lenience=lenience, residual=residual, tokens=tokens, counts=counts,
+                    implementation=library().number_of(implementation or "fused"), ties=TIES[ties], **views)
 
 
 def run(batch, device, emulate=False):
@@ -212,20 +219,74 @@ def verify(target: Tensor, draft: Optional[Tensor], drafted: Tensor, uniforms: O
                 thread, in milliseconds a request
 
     Raises SpeclabError with the library's sentence for what does not fit."""
+    arguments = _arguments(
+        target, draft, drafted, uniforms, addresses=addresses, seeds=seeds, positions=positions, lengths=lengths, mask=mask, top_k=top_k,
+        top_p=top_p, min_p=min_p, target_temperature=target_temperature, target_cutoff=target_cutoff, target_log_sum_exp=target_log_sum_exp,
+        draft_temperature=draft_temperature, draft_cutoff=draft_cutoff, draft_log_sum_exp=draft_log_sum_exp, method=method, lenience=lenience,
+        residual=residual, ties=ties, logs=logs, implementation=implementation)
+    return _named(_verify(**arguments), logs)
+
+
+def _named(outputs, logs):
+    *found, log_probabilities, log_sum_exps = outputs
+    return Verified(*found, *((log_probabilities, log_sum_exps) if logs else ()))
+
+
+def _arguments(target, draft, drafted, uniforms, *, addresses=None, lengths=None, method="token", lenience=1.0,
+               residual="target_minus_draft", ties="shared", logs=False, implementation="", **options):
+    """Those of the operator, by name, from those of `verify`."""
     if target.dim() != 3 or drafted.dim() != 2 or target.shape[1] != drafted.shape[1] + 1:
         raise SpeclabError(f"target is {tuple(target.shape)} and drafted {tuple(drafted.shape)}: "
                            "[B, gamma + 1, V] and [B, gamma] are needed")
-    requests, rows, vocab = target.shape
-    need_one_device(target, draft=draft, drafted=drafted, uniforms=uniforms, addresses=addresses, lengths=lengths, mask=mask)
+    requests, rows, _ = target.shape
+    need_one_device(target, draft=draft, drafted=drafted, uniforms=uniforms, addresses=addresses, lengths=lengths, mask=options.get("mask"))
     need_known(method=(method, METHODS), residual=(residual, RESIDUALS), ties=(ties, TIES))
-    if uniforms is None and addresses is None and seeds is None and positions is None:
+    if uniforms is None and addresses is None and options.get("seeds") is None and options.get("positions") is None:
         uniforms = torch.rand(requests, rows, dtype=torch.float64, device=target.device)
+    return {"target": target, "draft": draft, "drafted": drafted.to(torch.int32).contiguous(), "uniforms": uniforms, "addresses": addresses,
+            "lengths": None if lengths is None else lengths.to(torch.int32), "method": method, "lenience": float(lenience), "residual": residual,
+            "ties": ties, "logs": bool(logs), "implementation": implementation,
+            **spread_options(target, rows - 1, **{name: options.get(name) for name in OPTIONS})}
 
-    options = spread_options(
-        target, rows - 1, seeds=seeds, positions=positions, mask=mask, top_k=top_k, top_p=top_p, min_p=min_p,
-        target_temperature=target_temperature, target_cutoff=target_cutoff, target_log_sum_exp=target_log_sum_exp,
-        draft_temperature=draft_temperature, draft_cutoff=draft_cutoff, draft_log_sum_exp=draft_log_sum_exp)
-    *found, log_probabilities, log_sum_exps = _verify(
-        target, draft, drafted.to(torch.int32).contiguous(), uniforms, addresses, lengths=None if lengths is None else lengths.to(torch.int32),
-        method=method, lenience=float(lenience), residual=residual, ties=ties, logs=bool(logs), implementation=implementation, **options)
-    return Verified(*found, *((log_probabilities, log_sum_exps) if logs else ()))
+
+OPTIONS = ("seeds", "positions", "mask", "top_k", "top_p", "min_p", "target_temperature", "target_cutoff", "target_log_sum_exp",
+           "draft_temperature", "draft_cutoff", "draft_log_sum_exp")
+
+
+class Prepared:
+    """A call of `verify` on tensors that stay where they are: each call reads what they hold then, and writes `results` anew."""
+
+    def __init__(self, arguments, outputs):
+        self.results = _named(outputs, arguments["logs"])
+        self._kept = arguments, outputs  # alive as long as their addresses are
+        self._batch = _filled(outputs, **arguments)
+        self._device = arguments["target"].device
+        self._emulate = arguments["implementation"] != ""
+        self._workspace = torch.empty(library().workspace_bytes(self._batch) if self._device.type == "cuda" else 0, dtype=torch.uint8,
+                                      device=self._device)
+
+    def __call__(self):
+        """`results`. On CUDA tensors it launches on the current stream, waits for nothing and makes no tensor. Calls of one Prepared follow
+        one another on one stream, for they share their scratch."""
+        kernels = library()
+        run_on(self._device, lambda: kernels.on_cpu(self._batch, self._emulate),
+               lambda stream: kernels.launch(self._batch, self._workspace.data_ptr(), self._workspace.numel(), stream))
+        return self.results
+
+
+def prepare(target: Tensor, draft: Optional[Tensor], drafted: Tensor, uniforms: Optional[Tensor] = None, **options) -> Prepared:
+    """What calls `verify` with these arguments again and again, without what Python and torch spend on each call.
+
+    Arguments are those of `verify`. Tensors are read in place at each call, so that they must have the formats that the kernels read: int32
+    for drafted tokens, lengths and top_k, int64 for seeds and positions, float32 for other options. Numbers are as they were. Randomness has
+    to change between calls: uniforms, addresses or positions in a tensor.
+
+    Raises SpeclabError as `verify` does, and where a tensor would have to be copied."""
+    if uniforms is None and options.get("addresses") is None and not isinstance(options.get("positions"), Tensor):
+        raise SpeclabError("uniforms, addresses or positions in a tensor are needed: without them every call would draw the same numbers")
+    arguments = _arguments(target, draft, drafted, uniforms, **options)
+    for name, given in {"drafted": drafted, **options}.items():
+        if isinstance(given, Tensor) and arguments[name].data_ptr() != given.data_ptr():
+            raise SpeclabError(f"{name} is {given.dtype} with strides {tuple(given.stride())}, and would have to be copied at each call: "
+                               f"{arguments[name].dtype} is needed, as verify reads it")
+    return Prepared(arguments, _outputs(target, arguments["drafted"], arguments["logs"]))

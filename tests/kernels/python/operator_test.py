@@ -6,7 +6,7 @@ import pytest
 torch = pytest.importorskip("torch")
 
 import cases  # noqa: E402
-from speclab_kernels import SpeclabError, addresses, library, verify  # noqa: E402
+from speclab_kernels import SpeclabError, addresses, library, prepare, verify  # noqa: E402
 
 torch.set_num_threads(1)
 BAND = 1e-5  # single precision's error of the kernels
@@ -241,3 +241,36 @@ def test_mistakes_are_told():
     assert result.next[0] == -2 and result.flags[0] & 1 and result.tokens[0, int(result.accepted[0])] == -1
     assert library().implementations()[0] == "fused"
     assert verify(target[:0], draft[:0], drafted[:0]).tokens.shape == (0, 4)
+
+
+@pytest.mark.parametrize("name", ["", "fused"])
+def test_a_prepared_call_reads_and_writes_in_place(name):
+    target, draft, drafted, uniforms = batch(requests=5)
+    drafted = drafted.int()
+    top_k, temperature = torch.full((5,), 7, dtype=torch.int32), torch.full((5,), 0.7)
+    options = dict(top_k=top_k, target_temperature=temperature, draft_temperature=0.9, logs=True, implementation=name)
+    prepared = prepare(target, draft, drafted, uniforms, **options)
+    places = [tensor.data_ptr() for tensor in prepared.results]
+    for step in range(3):
+        others = batch(requests=5, seed=10 + step)
+        for tensor, other in zip((target, draft, drafted, uniforms), others):
+            tensor.copy_(other)
+        temperature.fill_(0.5 + 0.1 * step)
+        top_k.fill_(3 + step)
+        results = prepared()
+        wanted = verify(target, draft, drafted, uniforms, **options)
+        assert all((one == other).all() for one, other in zip(results, wanted))
+        assert [tensor.data_ptr() for tensor in results] == places
+
+
+def test_what_a_prepared_call_cannot_read_in_place_is_refused():
+    target, draft, drafted, uniforms = batch(requests=5)
+    with pytest.raises(SpeclabError, match="drafted is torch.int64.*torch.int32 is needed"):
+        prepare(target, draft, drafted, uniforms)
+    drafted = drafted.int()
+    with pytest.raises(SpeclabError, match="lengths is torch.int64"):
+        prepare(target, draft, drafted, uniforms, lengths=torch.full((5,), 3))
+    with pytest.raises(SpeclabError, match="top_p is torch.float64"):
+        prepare(target, draft, drafted, uniforms, top_p=torch.full((5,), 0.9, dtype=torch.float64))
+    with pytest.raises(SpeclabError, match="every call would draw the same numbers"):
+        prepare(target, draft, drafted, seeds=1, positions=2)
