@@ -17,7 +17,7 @@ from verify_methods import in_rivals, in_torch, vllm_files  # noqa: E402
 
 torch.set_num_threads(1)
 ALL = 100_000
-INTERPRETED = int(os.environ.get("SPECLAB_VLLM_REQUESTS", 1500))  # milliseconds a request
+INTERPRETED = int(os.environ.get("SPECLAB_VLLM_REQUESTS", 1200))  # milliseconds a request
 pytestmark = pytest.mark.filterwarnings("ignore:invalid value:RuntimeWarning", "ignore:divide by zero:RuntimeWarning")
 FUNCTIONS = {"library": ours.rejection_sample, "triton": ours.rejection_sample_in_triton}
 
@@ -130,12 +130,9 @@ def test_nothing_drafted_gives_the_target(name):
     assert p_value(row.softmax(-1)) > cases.LEVEL and p_value(residual / residual.sum()) < 1e-20
 
 
-@pytest.mark.parametrize("name", [*FUNCTIONS, "theirs"])
-@pytest.mark.parametrize("temperature", [1.0, 0.7])
+@pytest.mark.parametrize("name,temperature", [("library", 1.0), ("library", 0.7), ("triton", 0.7), ("theirs", 1.0)])
 def test_distribution(request, name, temperature):
-    """cases.p_value; a temperature is applied by ours as they read, by vLLM's caller before."""
-    if name == "theirs" and temperature != 1:
-        pytest.skip("the copy of the logits at a temperature is not their function's")
+    """cases.p_value; ours apply the temperature as they read."""
     function = request.getfixturevalue("theirs") if name == "theirs" else FUNCTIONS[name]
     target, draft = cases.rows()
     count = ALL if name == "library" else INTERPRETED
