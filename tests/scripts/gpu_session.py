@@ -73,7 +73,8 @@ try:
     sys.path.insert(0, str(source / "scripts"))
     from verify_methods import vllm_files
     wheels = {"vllm-9.1-py3-none-any.whl": [vllm_files.file_of(name) for name in vllm_files.MODULES],
-              "flashinfer_python-9.2-py3-none-any.whl": [f"flashinfer/data/include/flashinfer/{name}.cuh" for name in ("sampling", "utils")]}
+              "flashinfer_python-9.2-py3-none-any.whl": ["flashinfer/sampling.py", *(f"flashinfer/data/include/flashinfer/{name}.cuh"
+                                                                                    for name in ("sampling", "utils"))]}
     for name, files in wheels.items():
         with zipfile.ZipFile(scratch / name, "w") as archive:
             for file in files:

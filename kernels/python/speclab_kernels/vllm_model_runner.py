@@ -15,7 +15,7 @@ that vLLM's copy in fp32 is not needed. Modes that are not exact (synthetic acce
 """
 import torch
 
-from .c_library import DTYPES, METHODS, TIES, Batch, Rows, View
+from .c_library import METHODS, TIES, Batch, Rows, View, dtype_of
 
 
 def _refuse(synthetic_conditional_rates, contexts, fly_window_size):
@@ -53,11 +53,11 @@ def rejection_sample(target_logits, draft_logits, draft_sampled, cu_num_logits, 
     vocab, draft = target_logits.shape[1], {}
     if draft_logits is not None:
         vocab = min(vocab, draft_logits.shape[2])
-        draft = dict(draft_dtype=DTYPES[str(draft_logits.dtype)],
+        draft = dict(draft_dtype=dtype_of("draft_logits", draft_logits),
                      draft=Rows(draft_logits.data_ptr(), draft_logits.stride(0), draft_logits.stride(1)),
                      draft_index=slots.data_ptr(), draft_temperature=by_slot(heat))
     run(Batch(requests=requests, gamma=steps, vocab=vocab, method=METHODS["block" if use_block_verification else "token"], ties=TIES["lowest"],
-              target_dtype=DTYPES[str(target_logits.dtype)],
+              target_dtype=dtype_of("target_logits", target_logits),
               target=Rows(target_logits.data_ptr(), target_logits.stride(0), target_logits.stride(0)), target_index=starts.data_ptr(),
               target_temperature=by_slot(target_heat), lengths=lengths.data_ptr(),
               drafted_view=View(sampled.data_ptr() + sampled.element_size() * sampled.stride(0), starts.data_ptr(), sampled.stride(0),

@@ -12,6 +12,7 @@ torch = pytest.importorskip("torch")
 pytest.importorskip("triton")
 
 import cases  # noqa: E402
+from speclab_kernels import SpeclabError  # noqa: E402
 from speclab_kernels import vllm_model_runner as ours  # noqa: E402
 from verify_methods import in_rivals, in_torch, vllm_files  # noqa: E402
 
@@ -164,6 +165,12 @@ def test_block_verification():
     more = (block[1] - token[1]).double()
     print(f"block verification: {more.mean():.4f} more tokens a request, {more.sum() / (more.std() * ALL ** 0.5):.1f} standard deviations")
     assert more.sum() > 5 * more.std() * ALL ** 0.5
+
+
+def test_unknown_formats_are_refused():
+    arguments = batch()
+    with pytest.raises(SpeclabError, match="target_logits is torch.float64"):
+        ours.rejection_sample(**{**arguments, "target_logits": arguments["target_logits"].double()})
 
 
 def test_arguments_are_vllms(theirs):
