@@ -361,6 +361,8 @@ def verify(target, draft, drafted, ends, max_length, uniforms, next_uniforms, bo
     for name, tensor in dense.items():
         if tensor is not None and tensor.shape[-1] > 1 and tensor.stride(-1) != 1:
             raise ValueError(f"the last stride of {name} is {tensor.stride(-1)}: 1 is needed")
+    if seeds is not None and not (top_k is top_p is min_p is None):
+        raise ValueError("top_k, top_p and min_p are not known with seeds: their caller applies them, and sets scaled")
     target_cutoffs = cutoffs(target, ends, max_length, temperature, top_k, top_p, min_p, bonus is None, order, tile)
     tiles = triton.cdiv(vocab, tile)
     positions = max_length + bonus_rows
