@@ -167,6 +167,14 @@ def test_block_verification():
     assert more.sum() > 5 * more.std() * ALL ** 0.5
 
 
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_a_damaged_row_has_no_next_token(name):
+    arguments = batch(seed=4)
+    arguments["target_logits"][0, 3] = float("nan")
+    tokens, counts = FUNCTIONS[name](**scaled(arguments))
+    assert counts[0] == 0 and (tokens[0] == -1).all() and (counts[1:] > 0).all()
+
+
 def test_unknown_formats_are_refused():
     arguments = batch()
     with pytest.raises(SpeclabError, match="target_logits is torch.float64"):
