@@ -323,6 +323,11 @@ def draw(target, draft, slots, ends, drafted, next_uniforms, seeds, steps, bonus
                                           vocab, TARGET, DRAFT)
             next_token = place_of(found.to(tl.float64), ids, (goal - below) / factor)
     drawn = next_token >= 0
+    if RUNNER:
+        # That model runner needs a token of every request.
+        flags = tl.where(drawn, flags, flags | _DAMAGED_ROW)
+        next_token = tl.maximum(next_token, 0)
+        drawn = next_token >= 0
     tl.store(counts + request, kept + drawn.to(tl.int32))
     tl.store(flags_out + request, tl.where(drawn, flags, flags | _DAMAGED_ROW))
     places_out = tl.arange(0, PADDED_WIDTH)
