@@ -109,6 +109,8 @@ def environment(torch, options, library):
     for name in ("triton", "transformers"):
         module = sys.modules.get(name)
         found[name] = None if module is None else module.__version__
+    versions = options.rivals / "versions.json" if options.rivals else None
+    found["rivals"] = json.loads(versions.read_text()) if versions and versions.is_file() else None
     found["speclab"] = None if library is None else library.c.speclab_kernels_version()
     if options.device == "cpu":
         return {**found, "device": "cpu: says nothing about a GPU"}

@@ -22,8 +22,9 @@ sys.path.insert(0, str(HERE.parent))
 from verify_methods import vllm_files  # noqa: E402
 
 HEADERS = "flashinfer/data/include/flashinfer"
-# Those that flashinfer/sampling.cuh includes are beside it.
-WANTED = {"vllm": [str(vllm_files.file_of(name)) for name in vllm_files.MODULES], "flashinfer_python": [f"{HEADERS}/sampling.cuh"]}
+# Headers that flashinfer/sampling.cuh includes are beside it; tests read the arguments of its functions in flashinfer/sampling.py.
+WANTED = {"vllm": [str(vllm_files.file_of(name)) for name in vllm_files.MODULES],
+          "flashinfer_python": ["flashinfer/sampling.py", f"{HEADERS}/sampling.cuh"]}
 
 
 def unpack(wheel, folder):

@@ -51,6 +51,9 @@ KEYS = ("workload", "requests", "gamma", "vocab", "dtype", "alpha")
 # What the entries of results and predictions from before there were several lack.
 USUAL = {"workload": "chains", "method": "fused", "gamma": 4, "vocab": 128256, "dtype": "bf16", "alpha": 0.7}
 OURS = ("fused", "tree")
+# Programs of serving engines that scripts/bench_torch.py times, each beside ours with the same options.
+RIVALS = {"vllm-engine-1": "speclab-triton", "vllm-model-runner": "speclab-triton", "flashinfer-chain": "speclab-triton",
+          "vllm-model-runner-temperature": "model-runner-drop-in-triton"}
 
 
 def sizes(rows, record):
@@ -98,6 +101,10 @@ def in_torch(folder):
             rows.sort(key=lambda row: ("failed" in row, row.get("median_us", 0)))
             times = ", ".join(f"{row['method']} " + ("failed" if "failed" in row else f"{row['median_us']:.1f}") for row in rows)
             print(f"  in PyTorch, us at B {requests}, gamma {gamma}, V {vocab}, {dtype}: {times}")
+            median = {row["method"]: row["median_us"] for row in rows if "failed" not in row}
+            told = [f"{name} {median[name] / median[ours]:.2f} times {ours}" for name, ours in RIVALS.items() if name in median and ours in median]
+            if told:
+                print(f"    {', '.join(told)}")
     return wrong
 
 

@@ -6,6 +6,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import zipfile
 from pathlib import Path
 
 program, source, library = (Path(argument) for argument in sys.argv[1:4])
@@ -68,7 +69,26 @@ try:
     (build / "kernels").mkdir()
     shutil.copy(library, build / "kernels/libspeclab_kernels.so")
     run(sys.executable, source / "scripts/gpu/pack.py", build, scratch / "gpu.tar.gz", "--most-mib", "0.1", expect=1)
-    said = run(sys.argv[4], source / "scripts/gpu/pack.py", build, scratch / "gpu.tar.gz")
+    # Wheels of rivals: files of theirs, invented. FlashInfer's kernels are compiled by an nvcc that is not one.
+    sys.path.insert(0, str(source / "scripts"))
+    from verify_methods import vllm_files
+    wheels = {"vllm-9.1-py3-none-any.whl": [vllm_files.file_of(name) for name in vllm_files.MODULES],
+              "flashinfer_python-9.2-py3-none-any.whl": ["flashinfer/sampling.py", *(f"flashinfer/data/include/flashinfer/{name}.cuh"
+                                                                                    for name in ("sampling", "utils"))]}
+    for name, files in wheels.items():
+        with zipfile.ZipFile(scratch / name, "w") as archive:
+            for file in files:
+                archive.writestr(str(file), "theirs = 1\n")
+            archive.writestr("unwanted.py", "")
+    executable(path / "nvcc", "#!/bin/sh\nwhile [ $# -gt 1 ]; do shift; done; echo compiled >\"$1\"\n")
+    rivals = [sys.executable, source / "scripts/gpu/rivals.py", scratch / "rivals"]
+    with_nvcc = dict(os.environ, PATH=f"{path}:{os.environ['PATH']}")
+    run(*rivals, scratch / "other-1-py3-none-any.whl", expect=2)
+    assert "vllm 9.1" in run(*rivals, *(scratch / name for name in wheels), env=with_nvcc)
+    assert not (scratch / "rivals/unwanted.py").exists()
+    assert vllm_files.load(scratch / "rivals", vllm_files.MODEL_RUNNER)[0].theirs == 1 and "vllm" not in sys.modules
+    run(sys.executable, source / "scripts/gpu/pack.py", build, scratch / "gpu.tar.gz", "--rivals", scratch, expect=2)
+    said = run(sys.argv[4], source / "scripts/gpu/pack.py", build, scratch / "gpu.tar.gz", "--rivals", scratch / "rivals")
     assert "MiB; needs GLIBC 2." in said and "GLIBCXX 3." in said, said
     predicts = "predictions inside" in said
 
@@ -77,6 +97,8 @@ try:
     run("tar", "xf", scratch / "gpu.tar.gz", "-C", scratch / "there")
     there = scratch / "there/speclab-gpu"
     command = [sys.executable, there / "scripts/gpu/run.py"]
+    packed = sorted(str(file.relative_to(there / "rivals")) for file in (there / "rivals").rglob("*") if file.is_file())
+    assert packed == sorted([*(str(file) for file in wheels["vllm-9.1-py3-none-any.whl"]), "libflashinfer.so", "versions.json"]), packed
     # What is timed in PyTorch finds the package and the library that were packed.
     said = run(sys.executable, there / "scripts/bench_torch.py", "--dry-run", "--library", there / "kernels/libspeclab_kernels.so",
                "--requests", "1", "--vocabs", "1000")
@@ -129,8 +151,8 @@ try:
     assert any("cut-offs" in line and "66.1" in line for line in said.splitlines()), said
     file = scratch / "results/invented-gpu-9-x/run.json"
     rows = [{"requests": 32, "gamma": 4, "vocab": 128256, "dtype": "bfloat16", "method": name, "median_us": time}
-            for name, time in (("vllm-original", 410.04), ("speclab-triton", 77.02), ("speclab-operator", 40.06))]
-    checks = {name: {"verdict": "passed"} for name in ("speclab-triton", "speclab-operator", "vllm-original")}
+            for name, time in (("vllm-engine-1", 410.04), ("speclab-triton", 77.02), ("speclab-operator", 40.06))]
+    checks = {name: {"verdict": "passed"} for name in ("speclab-triton", "speclab-operator", "vllm-engine-1")}
     torch = {"rows": [*rows, {**rows[0], "method": "hf-loop", "failed": "OutOfMemoryError: x"}], "checks": checks}
     (file.parent / "torch.json").write_text(json.dumps(torch))
     assert json.loads(file.read_text()) == record
@@ -151,7 +173,8 @@ try:
     assert any("chains" in line and " 31 " in line for line in said.splitlines()), said
     assert any(" trees " in line and " 37 " in line for line in said.splitlines()), said
     assert not any("cut-offs" in line and " 31 " in line for line in said.splitlines()), said
-    assert "speclab-operator 40.1, speclab-triton 77.0, vllm-original 410.0, hf-loop failed" in said, said
+    assert "speclab-operator 40.1, speclab-triton 77.0, vllm-engine-1 410.0, hf-loop failed" in said, said
+    assert "vllm-engine-1 5.32 times speclab-triton" in said, said
     checks["speclab-triton"]["verdict"] = "WRONG"
     (file.parent / "torch.json").write_text(json.dumps(torch))
     assert "speclab-triton: WRONG" in run(*folder, expect=1)

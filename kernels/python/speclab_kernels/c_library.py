@@ -137,6 +137,14 @@ def batch_of(target, draft, drafted, accepted, next, flags=None, uniforms=None, 
         counts=dense("counts", counts, (requests,), "torch.int32"), **fields)
 
 
+def dtype_of(name, tensor):
+    """The number of a format, of rows whose last dimension is dense."""
+    if str(tensor.dtype) not in DTYPES or tensor.stride(-1) != 1:
+        raise SpeclabError(f"{name} is {tensor.dtype} with strides {tuple(tensor.stride())}: one of {', '.join(DTYPES)} is needed, and a "
+                           "last stride of 1")
+    return DTYPES[str(tensor.dtype)]
+
+
 PROBABILITIES = 1  # speclab_probabilities
 
 
@@ -145,17 +153,13 @@ def flat_batch_of(target, draft, drafted, starts, gamma, uniforms, accepted, nex
     row for each drafted token; drafted [rows]; starts [B + 1] cumulative counts, and up to gamma tokens a request; uniforms
     [B, gamma + 1] float64; bonus and temperature [B]; ids are int32. Temperature 0 takes the lowest id of the largest logit."""
     requests, vocab = starts.shape[0] - 1, target.shape[1]
-    for name, tensor in (("target", target), ("draft", draft)):
-        if tensor is not None and (str(tensor.dtype) not in DTYPES or tensor.stride(1) != 1):
-            raise SpeclabError(f"{name} is {tensor.dtype} with strides {tuple(tensor.stride())}: one of {', '.join(DTYPES)} is needed, and a "
-                               "last stride of 1")
     index = dense("starts", starts, (requests + 1,), "torch.int32")
 
     def flat(tensor):
         return Rows() if tensor is None else Rows(tensor.data_ptr(), tensor.stride(0), tensor.stride(0))
     return Batch(
-        requests=requests, gamma=gamma, vocab=vocab, target_dtype=DTYPES[str(target.dtype)], target=flat(target), target_index=index,
-        draft_dtype=0 if draft is None else DTYPES[str(draft.dtype)], draft=flat(draft), draft_index=None if draft is None else index,
+        requests=requests, gamma=gamma, vocab=vocab, target_dtype=dtype_of("target", target), target=flat(target), target_index=index,
+        draft_dtype=0 if draft is None else dtype_of("draft", draft), draft=flat(draft), draft_index=None if draft is None else index,
         draft_kind=0 if draft is None else PROBABILITIES, ties=TIES["lowest"], cumulative=index,
         drafted_view=View(dense("drafted", drafted, (target.shape[0],), "torch.int32"), index, 1, 1),
         target_temperature=View(dense("temperature", temperature, (requests,), "torch.float32"), None, 1, 0),

@@ -323,6 +323,11 @@ def draw(target, draft, slots, ends, drafted, next_uniforms, seeds, steps, bonus
                                           vocab, TARGET, DRAFT)
             next_token = place_of(found.to(tl.float64), ids, (goal - below) / factor)
     drawn = next_token >= 0
+    if RUNNER:
+        # That model runner needs a token of every request.
+        flags = tl.where(drawn, flags, flags | _DAMAGED_ROW)
+        next_token = tl.maximum(next_token, 0)
+        drawn = next_token >= 0
     tl.store(counts + request, kept + drawn.to(tl.int32))
     tl.store(flags_out + request, tl.where(drawn, flags, flags | _DAMAGED_ROW))
     places_out = tl.arange(0, PADDED_WIDTH)
@@ -361,6 +366,8 @@ def verify(target, draft, drafted, ends, max_length, uniforms, next_uniforms, bo
     for name, tensor in dense.items():
         if tensor is not None and tensor.shape[-1] > 1 and tensor.stride(-1) != 1:
             raise ValueError(f"the last stride of {name} is {tensor.stride(-1)}: 1 is needed")
+    if seeds is not None and not (top_k is top_p is min_p is None):
+        raise ValueError("top_k, top_p and min_p are not known with seeds: their caller applies them, and sets scaled")
     target_cutoffs = cutoffs(target, ends, max_length, temperature, top_k, top_p, min_p, bonus is None, order, tile)
     tiles = triton.cdiv(vocab, tile)
     positions = max_length + bonus_rows

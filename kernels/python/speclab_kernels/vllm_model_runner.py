@@ -8,14 +8,14 @@ Arguments are vLLM's: target_logits [num_logits, V], a row for each drafted toke
 the temperature, or None where drafts were certain; draft_sampled [num_logits], of each request the token before and its drafted ones, -1
 where nothing was drafted; cu_num_logits [requests + 1]; pos [num_logits] int64; idx_mapping [requests], the slots; temperature and seed
 int64, by slot. Results are vLLM's: tokens [requests, steps + 1] int64, padded with -1, and their counts [requests] int32. Requests at
-temperature 0 take the lowest id of the largest logit.
+temperature 0 take the lowest id of the largest logit. After a damaged row (NaN) follows id 0, for that model runner needs a token of every request.
 
 `temperature_applied=False`: target logits are as the model gave them, in any format, and are divided by the temperature as they are read, so
 that vLLM's copy in fp32 is not needed. Modes that are not exact (synthetic acceptance, FLy) and watermarks are refused.
 """
 import torch
 
-from .c_library import DTYPES, METHODS, TIES, Batch, Rows, View
+from .c_library import METHODS, TIES, Batch, Rows, View, dtype_of
 
 
 def _refuse(synthetic_conditional_rates, contexts, fly_window_size):
@@ -40,6 +40,8 @@ def rejection_sample(target_logits, draft_logits, draft_sampled, cu_num_logits, 
     positions, seeds = pos.to(torch.int64), seed.to(torch.int64)
     heat = temperature.to(torch.float32)
     target_heat = (heat != 0).float() if temperature_applied else heat
+    # At temperature 0 the target's largest logit decides alone: a draft row at temperature 0 would refuse what is not its own.
+    draft_heat = torch.where(heat == 0, 1.0, heat)
     # A request ends before the first place where nothing was drafted.
     places = torch.arange(steps, device=device)
     drafted = sampled[(starts[:-1, None] + 1 + places).clamp(max=sampled.shape[0] - 1)]
@@ -53,18 +55,20 @@ def rejection_sample(target_logits, draft_logits, draft_sampled, cu_num_logits, 
     vocab, draft = target_logits.shape[1], {}
     if draft_logits is not None:
         vocab = min(vocab, draft_logits.shape[2])
-        draft = dict(draft_dtype=DTYPES[str(draft_logits.dtype)],
+        draft = dict(draft_dtype=dtype_of("draft_logits", draft_logits),
                      draft=Rows(draft_logits.data_ptr(), draft_logits.stride(0), draft_logits.stride(1)),
-                     draft_index=slots.data_ptr(), draft_temperature=by_slot(heat))
+                     draft_index=slots.data_ptr(), draft_temperature=by_slot(draft_heat))
     run(Batch(requests=requests, gamma=steps, vocab=vocab, method=METHODS["block" if use_block_verification else "token"], ties=TIES["lowest"],
-              target_dtype=DTYPES[str(target_logits.dtype)],
+              target_dtype=dtype_of("target_logits", target_logits),
               target=Rows(target_logits.data_ptr(), target_logits.stride(0), target_logits.stride(0)), target_index=starts.data_ptr(),
               target_temperature=by_slot(target_heat), lengths=lengths.data_ptr(),
               drafted_view=View(sampled.data_ptr() + sampled.element_size() * sampled.stride(0), starts.data_ptr(), sampled.stride(0),
                                 sampled.stride(0)),
               seeds=by_slot(seeds), positions=View(positions.data_ptr(), starts.data_ptr(), positions.stride(0), 0),
               accepted=accepted.data_ptr(), next=following.data_ptr(), tokens=tokens.data_ptr(), counts=counts.data_ptr(), **draft), device)
-    return tokens.long(), counts
+    # Damaged rows have no next token.
+    tokens = torch.where((counts == accepted)[:, None] & (torch.arange(steps + 1, device=device) == accepted[:, None]), 0, tokens)
+    return tokens.long(), accepted + 1
 
 
 def rejection_sample_in_triton(
