@@ -66,9 +66,13 @@ double parameters(const Transformer& model) {
 
 double active_parameters(const Transformer& model) { return decoder_parameters(model, model.active_experts); }
 
-double expected_experts(const Transformer& model, double tokens) {
+double independent_experts(const Transformer& model, double tokens) {
   const double passed_by = 1 - double(model.active_experts) / model.experts;
   return model.experts * (1 - std::pow(passed_by, tokens));
+}
+
+double expected_experts(const Transformer& model, double tokens, double batch) {
+  return independent_experts(model, batch * std::pow(tokens, model.routing_exponent));
 }
 
 double cache_bytes(const Transformer& model, double context, const Precision& precision) {
@@ -77,7 +81,8 @@ double cache_bytes(const Transformer& model, double context, const Precision& pr
 
 RunWork work(const Transformer& model, const Run& run, const Precision& precision) {
   const double tokens = run.tokens * run.batch;
-  const double weights = decoder_parameters(model, expected_experts(model, tokens)) * precision.weight_bytes;
+  const double experts = expected_experts(model, run.tokens, run.batch);
+  const double weights = decoder_parameters(model, experts) * precision.weight_bytes;
   const double cache = cache_bytes(model, run.context, precision) * run.batch;
   const double written = 2.0 * model.kv_heads * model.head_size * precision.cache_bytes * model.layers;
   return {.flops = tokens *

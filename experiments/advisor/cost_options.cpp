@@ -116,6 +116,8 @@ void add_target_cost_options(po::options_description& options) {
   add("layer-overhead-us", po::value<double>()->default_value(5, "5"), "microseconds a layer (assumed)");
   add("reduce-latency-us", po::value<double>()->default_value(10, "10"),
       "microseconds an all-reduce, besides its bytes (assumed)");
+  add("routing-exponent", po::value<double>()->default_value(Transformer{}.routing_exponent, "0.79"),
+      "n tokens of a sequence touch the experts of n^exponent independent ones; 1: independent routing");
   add("target-times", po::value<std::string>(), "measured times of the target: CSV tokens,batch,ms");
 }
 
@@ -165,7 +167,8 @@ KnownCosts costs_of(const po::variables_map& values, const std::string& draft, c
 
   if (given("device")) {
     const Machine machine = machine_of(values);
-    const Transformer target = model_named(values["target"].as<std::string>(), "--target");
+    Transformer target = model_named(values["target"].as<std::string>(), "--target");
+    target.routing_exponent = checked_number(values, "routing-exponent", 0, 1);
     if (target.is_head())
       throw UsageError(fmt::format("--target {}: is a draft head, no model", target.name));
     costs.pair.target = RooflineCost{machine, target};
@@ -173,7 +176,8 @@ KnownCosts costs_of(const po::variables_map& values, const std::string& draft, c
     if (!costs.draft.empty()) {
       Machine drafting = machine;
       if (given("draft-devices")) drafting.devices = device_count(values, "draft-devices");
-      const Transformer model = model_named(costs.draft, option);
+      Transformer model = model_named(costs.draft, option);
+      model.routing_exponent = target.routing_exponent;
       costs.pair.draft = RooflineCost{drafting, model};
       if (!model.repository.empty()) costs.draft = model.repository;
       costs.is_head = model.is_head();

@@ -117,7 +117,7 @@ ClaimCheck independent_experts_check() {
         Transformer model;
         model.experts = in.experts;
         model.active_experts = in.per_token;
-        return expected_experts(model, in.tokens);
+        return independent_experts(model, in.tokens);
       },
       "tokens choose experts uniformly and independently");
 }
