@@ -36,8 +36,7 @@ BenchMeasurement invented_times(const BenchTask& task) {
   BenchMeasurement measured;
   double seconds = 1e-5;
   const auto add = [&](const char* name) {
-    measured.times.push_back(
-        {.name = name, .seconds = {3 * seconds, seconds, 2 * seconds}});
+    measured.times.push_back({.name = name, .seconds = {3 * seconds, seconds, 2 * seconds}});
     measured.times.back().outcome.accepted = 2;
     measured.times.back().outcome.rejecting = 0.8;
     seconds *= 2;
