@@ -2,6 +2,7 @@
 
 import importlib.util
 import json
+import mmap
 import os
 import pathlib
 import re
@@ -18,6 +19,7 @@ import speclab
 from speclab import _core
 from speclab._configs import config_text
 from speclab.engines import _acceptance, _audit, _process, _results, engine_of, names
+from speclab.engines._table_models import write_models
 
 SOURCE = pathlib.Path(os.environ["SPECLAB_SOURCE"])
 PAIR = json.loads((SOURCE / "configs/audit_engine.json").read_text())
@@ -281,6 +283,24 @@ def test_an_engine_that_fails(fault, sentence, tmp_path):
     assert one.verdict == "failed" and re.match(sentence, one.failed), one.failed
     ran = command("--engines", toy(tmp_path, fault), "--settings", "γ = 3", "--sequences", 20, "--out", tmp_path / "out")
     assert ran.returncode == 1 and "FAILED" in ran.stdout
+
+
+def test_what_failed_is_run_again(tmp_path):
+    engine, out = toy(tmp_path, "dies"), tmp_path / "out"
+    audited(engine, sequences=20, out=out)
+    files = [file for file in out.glob("*/*.json") if json.loads(file.read_text())["failed"]]
+    assert files
+    for file in files:
+        file.write_text(json.dumps({**json.loads(file.read_text()), "failed": "of before"}))
+    assert "SIGSEGV" in of(audited(engine, sequences=20, out=out)).failed
+
+
+def test_models_that_an_engine_has_mapped_are_not_changed(tmp_path):
+    write_models(PAIR, tmp_path)
+    with (tmp_path / "target.gguf").open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as mapped:
+        before = mapped[:]
+        write_models({**PAIR, "models": {**PAIR["models"], "target": PAIR["models"]["draft"]}}, tmp_path)
+        assert mapped[:] == before != (tmp_path / "target.gguf").read_bytes()
 
 
 def test_an_engine_may_listen_on_the_loopback_address(tmp_path):

@@ -28,7 +28,7 @@ from ._engine import Engine, Refused, Settings
 from ._process import EngineError, Part, decode, python_of, version
 from ._results import Audit, AuditedSetting, judged
 from ._settings import LONG, MOST_GAMMA, Plan, Setting, Unit, units_of
-from ._table_models import CONTEXT, tables, write_models
+from ._table_models import CONTEXT, tables, write_models, write_whole
 
 PAIR = pathlib.Path(__file__).resolve().parent / "audit_engine.json"
 
@@ -199,7 +199,8 @@ def _unit(
     known, kept = folder / f"{stem}.json", folder / f"{stem}.npz"
     if known.exists() and kept.exists():
         stored = json.loads(known.read_text(encoding="utf-8"))
-        if stored["fingerprint"] == fingerprint:
+        # What failed may have been ended from outside.
+        if stored["fingerprint"] == fingerprint and not stored["failed"]:
             return stored
     checked = config_text(plan.config(unit.setting))
     detectable = _core.detectable_before(checked, number_of)
@@ -218,8 +219,8 @@ def _unit(
         result |= _tests(plan, unit, checked, first, late, kept.with_name(f"{_word(unit.plain.label)}-{plan.number_of(engine, unit.plain)}-{plan.seed}.npz"))
         result |= _accepted(plan, engine, unit, first, late)
     empty = np.empty((0, 1), np.int32)
-    _replace(kept, lambda file: np.savez_compressed(file, first=empty if first is None else first.tokens, late=empty if late is None else late.tokens))
-    _replace(known, lambda file: file.write(json.dumps(result, indent=1, ensure_ascii=False).encode() + b"\n"))
+    write_whole(kept, lambda file: np.savez_compressed(file, first=empty if first is None else first.tokens, late=empty if late is None else late.tokens))
+    write_whole(known, lambda file: file.write(json.dumps(result, indent=1, ensure_ascii=False).encode() + b"\n"))
     return result
 
 
@@ -290,14 +291,3 @@ def _accepted(plan: Plan, engine: Engine, unit: Unit, first: Part, late: Part) -
 
 def _word(label: str) -> str:
     return "".join(letter if letter.isalnum() or letter in ".-" else "_" for letter in label.replace("γ = ", "gamma").replace(", ", "-"))
-
-
-def _replace(path: pathlib.Path, write: Callable[[Any], Any]) -> None:
-    """Whole or not at all."""
-    part = path.with_name(path.name + ".part")
-    try:
-        with part.open("wb") as file:
-            write(file)
-        part.replace(path)
-    finally:
-        part.unlink(missing_ok=True)

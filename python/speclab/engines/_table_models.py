@@ -12,7 +12,7 @@ import json
 import math
 import pathlib
 import struct
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from .._errors import ConfigError
@@ -150,10 +150,22 @@ def safetensors(rows: Rows) -> bytes:
     return struct.pack("<Q", len(head)) + head + b"".join(data for *_, data in parts)
 
 
+def write_whole(path: pathlib.Path, write: Callable[[Any], Any]) -> None:
+    """Writes a file whole or not at all. Who has read the former one into memory keeps it."""
+    part = path.with_name(path.name + ".part")
+    try:
+        with part.open("wb") as file:
+            write(file)
+        part.replace(path)
+    finally:
+        part.unlink(missing_ok=True)
+
+
 def write_models(config: Mapping[str, Any], folder: pathlib.Path) -> None:
     for side, rows in list(tables(config)):
         model = folder / side
         model.mkdir(parents=True, exist_ok=True)
-        (folder / f"{side}.gguf").write_bytes(gguf(rows))
-        (model / "model.safetensors").write_bytes(safetensors(rows))
-        (model / "config.json").write_text(json.dumps(settings(rows), indent=1) + "\n")
+        # An engine of another audit may have mapped the weights that are there.
+        for path, content in ((folder / f"{side}.gguf", gguf(rows)), (model / "model.safetensors", safetensors(rows)),
+                              (model / "config.json", (json.dumps(settings(rows), indent=1) + "\n").encode())):
+            write_whole(path, lambda file, content=content: file.write(content))
