@@ -171,6 +171,10 @@ KnownCosts costs_of(const po::variables_map& values, const std::string& draft, c
     target.routing_exponent = checked_number(values, "routing-exponent", 0, 1);
     if (target.is_head())
       throw UsageError(fmt::format("--target {}: is a draft head, no model", target.name));
+    const bool has_experts =
+        target.experts > 1 || (!costs.draft.empty() && model_named(costs.draft, option).experts > 1);
+    if (!has_experts && !values["routing-exponent"].defaulted())
+      throw UsageError(fmt::format("--routing-exponent: {} has no experts", target.name));
     costs.pair.target = RooflineCost{machine, target};
     costs.from = "roofline";
     if (!costs.draft.empty()) {

@@ -136,6 +136,8 @@ expect 2 plan alpha 0.7 --target llama-3.1-70b --draft llama-3.2-1b --device h10
 says err 'did you mean "h100-sxm"?'
 expect 2 plan alpha 0.7 "${on_device[@]}" --routing-exponent 2
 says err "--routing-exponent 2: expected a number from 0 to 1"
+expect 2 plan alpha 0.7 "${on_device[@]}" --routing-exponent 1
+says err "has no experts"
 expect 2 plan alpha 0.7 "${on_device[@]}" --dtype fp9
 says err 'did you mean "fp8"?'
 expect 2 plan drafters small:0.7
