@@ -43,6 +43,7 @@ MEASURED = {
                 "--repetitions", "100"], [], 40),
 }
 MEASURED_ALPHA = "0.7"
+PROFILED = (1, 32, 256)  # requests
 
 
 def smi():
@@ -177,16 +178,25 @@ def measure(session):
             step = name if size is None else f"{name}-{size.replace(',', '-')}"
             asked = [*options, *(["--sizes", size] if size else []), "--alpha", MEASURED_ALPHA]
             session.step(f"bench-{step}", [speclab, "bench", "kernels", *asked, "--out", session.out / step], limit)
+    profile(session)
+    session.step("bench-axes", [speclab, "bench", "kernels", "--repetitions", "50", "--out", session.out], may_be_cut=True)
+
+
+def profile(session):
+    """What the profiler says of three kernels at each size: its whole report, as text, and for each instruction how often it was
+    executed and how often a warp stood there."""
     profiler = installed("ncu")
     if profiler is None:
-        session.skip("profile", "ncu is not installed")
-    else:
-        sections = [part for name in ("SpeedOfLight", "Occupancy", "WarpStateStats", "MemoryWorkloadAnalysis")
-                    for part in ("--section", name)]
-        session.step("profile", [profiler, "--clock-control", "none", *sections, "--kernel-name", "regex:run_kernel",
-                                 "--launch-count", "24", speclab, "bench", "kernels", "--sizes", "32,4,128256", "--dtype", "bf16",
-                                 "--alpha", "0.7", "--baselines", "fused,cluster", "--repetitions", "1", "--cache", "hot"], 70)
-    session.step("bench-axes", [speclab, "bench", "kernels", "--repetitions", "50", "--out", session.out], may_be_cut=True)
+        return session.skip("profile", "ncu is not installed")
+    for requests in PROFILED:
+        report = session.out / f"profile-{requests}.ncu-rep"
+        session.step(f"profile-{requests}", [
+            profiler, "--clock-control", "none", "--cache-control", "none", "--set", "full", "--kernel-name-base", "demangled",
+            "--kernel-name", "regex:(Statistics|fused::Next|Lazy)<", "--launch-count", "3", "-f", "-o", report, session.program("bin/speclab"),
+            "bench", "kernels", "--sizes", f"{requests},4,128256", "--dtype", "bf16", "--alpha", MEASURED_ALPHA, "--baselines", "fused,cluster",
+            "--repetitions", "1", "--cache", "hot"], 60)
+        for page, options in (("details", []), ("source", ["--csv", "--print-source", "sass"])):
+            session.step(f"profile-{requests}-{page}", [profiler, "--import", report, "--page", page, *options], 20)
 
 
 def torch(session):
