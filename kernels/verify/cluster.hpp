@@ -33,7 +33,8 @@ struct Lazy : simt::KernelOf<cluster::Args, tile_threads, 2> {
     TileWeightSum weight_sums[max_tiles];
     PositionDecision decided;
     fused::Decision decision;
-    fused::FinishScratch<T> finish;
+    WeightScratch<T> scratch[2];  ///< in turn, so that one barrier a tile is enough
+    OwnCells<T> cells;
   };
 
   SPECLAB_DEVICE void operator()(const Args& args) const {
@@ -107,17 +108,16 @@ struct Lazy : simt::KernelOf<cluster::Args, tile_threads, 2> {
                                                         pair.draft_sum_given};
     const auto weight_sum = [&](std::int32_t t) { return shared.weight_sums[t]; };
     const auto weigh = [&] {
-      weigh_tiles(
-          rows, decision.distribution, rank, blocks, args.tiles, shared.finish.weights,
-          [&](std::int32_t tile, const TileWeightSum& sum) { tell_cluster(shared.weight_sums[tile], sum); });
+      weigh_tiles(rows, decision.distribution, rank, blocks, args.tiles, shared.scratch,
+                  [&](std::int32_t tile, const TileWeightSum& sum, const LaneCells<T>& cells) {
+                    tell_cluster(shared.weight_sums[tile], sum);
+                    shared.cells.keep(tile, cells);
+                  });
       simt::cluster_sync();
     };
+    // Every warp of every block chooses for itself.
     const auto choose = [&] {
-      if (thread < simt::warp_size) {
-        choose_tile(batch, request, args.tiles, decision.distribution, bonus, weight_sum,
-                    shared.finish.choice);
-      }
-      simt::sync();
+      return choose_tile(batch, request, args.tiles, decision.distribution, bonus, weight_sum);
     };
     weigh();
     if (fused::wants_top(batch, request, decision)) {
@@ -126,16 +126,18 @@ struct Lazy : simt::KernelOf<cluster::Args, tile_threads, 2> {
       }
       return;
     }
-    choose();
-    if (shared.finish.choice.zero_residual && !decision.invalid) {
+    TileChoice choice = choose();
+    if (choice.zero_residual && !decision.invalid) {
+      simt::sync();
       if (thread == 0) fused::sample_target(decision);
       // Nobody writes to a block that still chooses.
       simt::cluster_sync();
       weigh();
-      choose();
+      choice = choose();
     }
-    if (shared.finish.choice.tile % blocks != rank) return;
-    fused::finish<T>(batch, request, rows, decision, shared.finish);
+    if (choice.tile % blocks != rank) return;
+    fused::finish(batch, request, rows, decision, choice,
+                  [&](int i) { return shared.cells.at(choice.tile, i); });
   }
 };
 

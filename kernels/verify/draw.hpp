@@ -1,5 +1,4 @@
-// Drawing from weights by an inverse CDF on two levels: a tile by the sums of weights, in double, then an id
-// by the weights of the tile.
+// Drawing from weights by an inverse CDF on three levels: a tile, a cell in it, and an id in the cell.
 #pragma once
 
 #include <cmath>
@@ -48,15 +47,19 @@ struct TileChoice {
   double goal;         ///< in the tile's own units
   bool zero_residual;  ///< all weights are 0, and nothing was chosen
   bool invalid;
-  LogSum row;  ///< of the target's weights, their sum
+  float row_reference;  ///< of the sum of all tiles ...
+  double row_weight;    ///< ... that sum
+
+  /// Of the target's weights.
+  SPECLAB_DEVICE LogSum row() const { return {row_reference, no_token, log2(row_weight)}; }
 };
 
 /// First level: the tile where the running sum passes the share of the total that the uniform says. By one
-/// warp, each lane with a stretch of tiles; `weight_sum(t)` gives a tile's. One lane writes the choice.
+/// warp, each lane with a stretch of tiles; `weight_sum(t)` gives a tile's. Every lane gets the choice.
 template <class WeightSum>
-SPECLAB_DEVICE void choose_tile(const VerifyBatch& batch, std::int64_t request, std::int32_t tiles,
-                                const NextDistribution& distribution, bool bonus, const WeightSum& weight_sum,
-                                TileChoice& choice) {
+SPECLAB_DEVICE TileChoice choose_tile(const VerifyBatch& batch, std::int64_t request, std::int32_t tiles,
+                                      const NextDistribution& distribution, bool bonus,
+                                      const WeightSum& weight_sum) {
   const double u = uniform_of(batch, request, next_draw(bonus, distribution.position));
   const int lane = simt::thread_index() % simt::warp_size;
   const std::int32_t each = (tiles + simt::warp_size - 1) / simt::warp_size;
@@ -66,9 +69,7 @@ SPECLAB_DEVICE void choose_tile(const VerifyBatch& batch, std::int64_t request, 
   for (std::int32_t t = first; t < last; ++t) reference = fmaxf(reference, weight_sum(t).reference);
   reference = simt::warp_reduce(reference, [](float a, float b) { return fmaxf(a, b); });
   const auto factor = [&](const TileWeightSum& tile) {
-    return tile.reference == reference || tile.sum == 0
-               ? 1.0
-               : exp2(static_cast<double>(tile.reference - reference));
+    return tile.sum == 0 ? 1.0 : static_cast<double>(power_of_two(tile.reference - reference));
   };
   const auto weight_of = [&](const TileWeightSum& tile) { return tile.sum * factor(tile); };
   double own = 0;
@@ -76,76 +77,60 @@ SPECLAB_DEVICE void choose_tile(const VerifyBatch& batch, std::int64_t request, 
   const double whole = simt::warp_sum(own);
   if (!(whole > 0) || !(whole - whole == 0)) {
     const bool zero_residual = distribution.weighing == Weighing::residual && whole == 0;
-    if (lane == 0) choice = {0, 0, 0, zero_residual, !zero_residual, {}};
-    return;
+    return {0, 0, 0, zero_residual, !zero_residual, reference, whole};
   }
   const double goal = u * whole;
   const Found of_lane = find_lane(own, goal);
-  if (lane != of_lane.place) return;
-  const Found found =
-      find_place(last - first, of_lane.below, goal, [&](int i) { return weight_of(weight_sum(first + i)); });
-  const TileWeightSum tile = weight_sum(first + found.place);
-  choice = {first + found.place,
-            tile.reference,
-            (goal - found.below) / factor(tile),
-            false,
-            false,
-            {reference, no_token, log2(whole)}};
+  TileChoice choice{0, 0, 0, false, false, reference, whole};
+  if (lane == of_lane.place) {
+    const Found found = find_place(last - first, of_lane.below, goal,
+                                   [&](int i) { return weight_of(weight_sum(first + i)); });
+    const TileWeightSum tile = weight_sum(first + found.place);
+    choice.tile = first + found.place;
+    choice.reference = tile.reference;
+    choice.goal = (goal - found.below) / factor(tile);
+  }
+  choice.tile = simt::shuffle(choice.tile, of_lane.place);
+  choice.reference = simt::shuffle(choice.reference, of_lane.place);
+  choice.goal = simt::shuffle(choice.goal, of_lane.place);
+  return choice;
 }
 
-/// Sums of a tile's weights in the order of its ids: of each warp in each step.
-template <class T>
-struct CellSums {
-  static constexpr int cells = TileShape<T>::steps * tile_warps;
-  double of_cell[cells];
-};
-
-/// Second level: the id within the tile. Steps follow one another, and in a step a thread's ids follow those
-/// of the thread before it. All threads of the block; the one that holds the id calls `take(id)`. One `sync`
-/// within.
-template <class T, class Row, class Take>
-SPECLAB_DEVICE void draw_in_tile(const WeightsOf<Row>& weights, const TileChoice& choice,
-                                 CellSums<T>& scratch, const Take& take) {
-  using Shape = TileShape<typename Row::Logit>;
+/// Second and third level: the cell within the tile, whose weight `cell(i)` gives, and the id within the
+/// cell. All threads of the block. Every warp finds the cell for itself; the one whose cell it is goes on,
+/// and its thread that holds the id calls `take(id)`.
+template <class Row, class Cell, class Take>
+SPECLAB_DEVICE void draw_in_tile(const WeightsOf<Row>& weights, const TileChoice& choice, const Cell& cell,
+                                 const Take& take) {
+  using Shape = typename WeightsOf<Row>::Shape;
   const int lane = simt::thread_index() % simt::warp_size;
   const int warp = simt::thread_index() / simt::warp_size;
-  float weight[Shape::width];
-  double of_thread = 0;
-  double goal = choice.goal;
-  int step = 0;
-  // All steps are summed, and the chosen one is weighed once more: one loop, so that its instructions are
-  // fetched once.
-  SPECLAB_ROLLED
-  for (int pass = 0; pass <= Shape::steps; ++pass) {
-    step = pass;
-    if (pass == Shape::steps) {
-      simt::sync();
-      // Every warp finds the cell for itself; the one whose cell it is goes on.
-      constexpr int each = CellSums<T>::cells / simt::warp_size;
-      const double* const cells = scratch.of_cell + lane * each;
-      double own = 0;
-      for (int i = 0; i < each; ++i) own += cells[i];
-      const Found of_lane = find_lane(own, goal);
-      const Found in_lane = find_place(each, of_lane.below, goal, [&](int i) { return cells[i]; });
-      const int cell = of_lane.place * each + simt::shuffle(in_lane.place, of_lane.place);
-      if (cell % tile_warps != warp) return;
-      goal -= simt::shuffle(in_lane.below, of_lane.place);
-      step = cell / tile_warps;
-    }
-    typename WeightsOf<Row>::Step mine = weights.begin(choice.tile, step);
-    weights.of_step(choice.tile, step, choice.reference, mine, weight);
-    of_thread = 0;
-    SPECLAB_UNROLL
-    for (int k = 0; k < Shape::width; ++k) of_thread += static_cast<double>(weight[k]);
-    if (pass == Shape::steps) break;
-    const double of_cell = simt::warp_sum(of_thread);
-    if (lane == 0) scratch.of_cell[step * tile_warps + warp] = of_cell;
+  double cells[Shape::lane_cells];
+  double own = 0;
+  SPECLAB_UNROLL
+  for (int i = 0; i < Shape::lane_cells; ++i) {
+    cells[i] = static_cast<double>(cell(lane * Shape::lane_cells + i));
+    own += cells[i];
   }
+  const Found of_lane = find_lane(own, choice.goal);
+  const Found in_lane =
+      find_place(Shape::lane_cells, of_lane.below, choice.goal, [&](int i) { return cells[i]; });
+  const int found = of_lane.place * Shape::lane_cells + simt::shuffle(in_lane.place, of_lane.place);
+  const double goal = choice.goal - simt::shuffle(in_lane.below, of_lane.place);
+  if (found % tile_warps != warp) return;
+
+  const int step = found / tile_warps;
+  typename WeightsOf<Row>::Step mine = weights.begin(choice.tile, step);
+  float weight[Shape::width];
+  weights.of_step(choice.tile, step, choice.reference, mine, weight);
+  double of_thread = 0;
+  SPECLAB_UNROLL
+  for (int k = 0; k < Shape::width; ++k) of_thread += static_cast<double>(weight[k]);
   const Found of_threads = find_lane(of_thread, goal);
   if (lane != of_threads.place) return;
-  const Found found = find_place(Shape::width, of_threads.below, goal,
+  const Found place = find_place(Shape::width, of_threads.below, goal,
                                  [&weight](int k) { return static_cast<double>(weight[k]); });
-  take(Shape::first(choice.tile, step, simt::thread_index()) + found.place);
+  take(Shape::first(choice.tile, step, simt::thread_index()) + place.place);
 }
 
 }  // namespace speclab

@@ -2,9 +2,10 @@
 //
 // `Statistics` reads each row whose log-sum-exp is not given once, and leaves (maximum, sum) per tile. Each
 // block of `Next` makes its request's acceptance draws from those for itself, a warp a position, then weighs
-// tiles of the one row pair that the next token is drawn from, and leaves their sums; the last block of a
-// request chooses a tile, weighs it again and draws the id. The bonus row is read by `Next` alone. Where all
-// sums are known there are no statistics, and `Clear` prepares the counters instead.
+// tiles of the one row pair that the next token is drawn from, and leaves their sums and those of their
+// cells; the last block of a request chooses a tile and a cell, weighs that again and draws the id. The bonus
+// row is read by `Next` alone. Where all sums are known there are no statistics, and `Clear` prepares the
+// counters instead.
 //
 // What should make it fast: logits are read as they are, in 16-byte loads that are all on their way before
 // one is used, (s_t + s_d) gamma bytes an id and one row (pair) more; with both sums known only that row.
@@ -33,6 +34,7 @@ struct Args {
   std::uint32_t* weighed;         ///< [requests] blocks of `Next` that are done
   PartialSum* parts;              ///< [requests, target_rows + draft_rows, tiles]
   TileWeightSum* weight_sums;     ///< [requests, tiles]; of block verification [requests, gamma + 1, tiles]
+  float* weight_cells;            ///< [..., cells of a tile] of the same
 };
 
 /// The parts of one row.
@@ -104,7 +106,7 @@ struct SidesScratch {
 };
 
 /// The acceptance draws of `positions_at_once` positions from `first` on, as far as there are any: lane l of
-/// each warp gets that of position first + l. All threads of a block; `sync` before the scratch is used
+/// the first warp gets that of position first + l. All threads of a block; `sync` before the scratch is used
 /// again. Waits for the launch before, once, with what does not come from it already read.
 template <class T>
 SPECLAB_DEVICE PositionDecision decide_positions(const Args& args, std::int64_t request, std::int32_t first,
@@ -125,7 +127,7 @@ SPECLAB_DEVICE PositionDecision decide_positions(const Args& args, std::int64_t 
     of_token = token_logit<T>(batch, of_target, request, position, token);
   }
   const std::int32_t position_of_lane = first + lane;
-  const bool decides = lane < positions_at_once && position_of_lane < length;
+  const bool decides = warp == 0 && lane < positions_at_once && position_of_lane < length;
   const Token token_of_lane = decides ? token_at(position_of_lane) : no_token;
   const double u = decides ? acceptance_uniform(batch, request, position_of_lane) : 0;
   if (first == 0) simt::wait_for_previous();
@@ -145,7 +147,7 @@ SPECLAB_DEVICE PositionDecision decide_positions(const Args& args, std::int64_t 
   return decide_position(batch, token_of_lane, sides.of[true][lane], draft, u);
 }
 
-/// Where the acceptance draws end, and the distribution of the next token. Thread by thread the same.
+/// Where the acceptance draws end, and the distribution of the next token.
 struct Decision {
   std::int32_t accepted;
   std::uint32_t flags;
@@ -195,40 +197,40 @@ SPECLAB_DEVICE inline Decision rejection_at(const VerifyBatch& batch, std::int64
           distribution_of_rejection(batch, request, position, decided)};
 }
 
-/// A request's acceptance draws up to the first rejection. All threads of a block, the same in all of them;
-/// one of the blocks that make the draws `leaves` the accepted tokens' logarithms.
+/// What a block decides with.
+struct DecideScratch {
+  SidesScratch sides;
+  Decision decision;
+  bool ended;
+};
+
+/// A request's acceptance draws up to the first rejection. All threads of a block, which find the decision in
+/// the scratch; one of the blocks that make the draws `leaves` the accepted tokens' logarithms.
 template <class T>
-SPECLAB_DEVICE Decision decide(const Args& args, std::int64_t request, std::int32_t length, bool leaves,
-                               SidesScratch& sides) {
+SPECLAB_DEVICE void decide(const Args& args, std::int64_t request, std::int32_t length, bool leaves,
+                           DecideScratch& scratch) {
   const int thread = simt::thread_index();
-  const int lane = thread % simt::warp_size;
-  for (std::int32_t first = 0; first < length; first += positions_at_once) {
-    const PositionDecision decided = decide_positions<T>(args, request, first, length, sides);
-    const std::int32_t count = length - first < positions_at_once ? length - first : positions_at_once;
-    const std::uint32_t rejected = simt::ballot(lane < count && !decided.accepted);
-    const std::int32_t accepted = rejected != 0 ? simt::lowest_bit(rejected) : count;
-    if (leaves && thread < accepted) {
-      leave_logs(args.batch, request, first + thread, decided.log_target, decided.target);
-    }
-    if (rejected != 0) {
-      PositionDecision rejection{};
-      rejection.target = sides.of[true][accepted].sum;
-      rejection.draft = args.batch.certain_drafts() ? LogSum{0, no_token, 0} : sides.of[false][accepted].sum;
-      rejection.flags = simt::shuffle(decided.flags, accepted);
-      return rejection_at(args.batch, request, first + accepted, rejection);
+  std::int32_t first = 0;
+  do {
+    const PositionDecision decided = decide_positions<T>(args, request, first, length, scratch.sides);
+    if (thread < simt::warp_size) {
+      const std::int32_t count = length - first < positions_at_once ? length - first : positions_at_once;
+      const std::uint32_t rejected = simt::ballot(thread < count && !decided.accepted);
+      const std::int32_t accepted = rejected != 0 ? simt::lowest_bit(rejected) : count;
+      if (leaves && thread < accepted) {
+        leave_logs(args.batch, request, first + thread, decided.log_target, decided.target);
+      }
+      if (rejected != 0 && thread == accepted) {
+        scratch.decision = rejection_at(args.batch, request, first + accepted, decided);
+      } else if (rejected == 0 && thread == 0) {
+        scratch.decision = {length, 0, false, distribution_of_bonus(args.batch, request, length)};
+      }
+      if (thread == 0) scratch.ended = rejected != 0;
     }
     simt::sync();
-  }
-  return {length, 0, false, distribution_of_bonus(args.batch, request, length)};
+    first += positions_at_once;
+  } while (first < length && !scratch.ended);
 }
-
-/// What a block chooses and draws with.
-template <class T>
-struct FinishScratch {
-  WeightScratch weights[2];  ///< in turn, so that one barrier a tile is enough
-  CellSums<T> draw;
-  TileChoice choice;
-};
 
 /// Is this the last of a request's blocks? Whatever the others wrote before is there for `load_fresh`. All
 /// threads of the block.
@@ -290,22 +292,22 @@ SPECLAB_DEVICE inline bool wants_top(const VerifyBatch& batch, std::int64_t requ
          row_scale(batch, true, request, decision.accepted).lowest();
 }
 
-/// Draws the next token from the chosen tile and writes the result. All threads of one block.
-template <class T, class Row>
+/// Draws the next token from the chosen tile and writes the result; `cell(i)` gives the tile's cells. All
+/// threads of one block.
+template <class Row, class Cell>
 SPECLAB_DEVICE void finish(const VerifyBatch& batch, std::int64_t request, const RowPair<Row>& rows,
-                           const Decision& decision, FinishScratch<T>& shared) {
-  const TileChoice& choice = shared.choice;
+                           const Decision& decision, const TileChoice& choice, const Cell& cell) {
   if (decision.invalid || choice.invalid) {
     if (simt::thread_index() == 0) write_invalid(batch, request, decision);
     return;
   }
   const WeightsOf<Row> weights(rows, decision.distribution);
-  draw_in_tile<T>(weights, choice, shared.draw, [&](Token next) {
+  draw_in_tile(weights, choice, cell, [&](Token next) {
     // The row of a bonus token has been summed by the choice of its tile.
     LogSum sum = decision.distribution.target;
     sum.top = no_token;
     if (sum.invalid()) {
-      sum = batch.sum_known(true) ? known_sum(batch, true, request, decision.accepted) : choice.row;
+      sum = batch.sum_known(true) ? known_sum(batch, true, request, decision.accepted) : choice.row();
     }
     write_drawn(batch, request, rows.target, decision, next, sum);
   });
@@ -317,14 +319,38 @@ SPECLAB_DEVICE inline void sample_target(Decision& decision) {
   decision.flags |= flag_zero_residual;
 }
 
+/// Weights of a request's tiles, or of one of its positions', in the workspace.
+template <class T>
+struct LeftWeights {
+  static constexpr int cells = TileShape<T>::cells;
+  static constexpr int lane_cells = TileShape<T>::lane_cells;
+  TileWeightSum* sums;  ///< [tiles]
+  float* of_cells;      ///< [tiles, cells]
+
+  SPECLAB_DEVICE static LeftWeights of(const Args& args, std::int64_t place) {
+    return {args.weight_sums + place * args.tiles, args.weight_cells + place * args.tiles * cells};
+  }
+  /// By the first warp.
+  template <class Cells>
+  SPECLAB_DEVICE void leave(std::int32_t tile, const TileWeightSum& sum, const Cells& own) const {
+    const int lane = simt::thread_index();
+    if (lane == 0) sums[tile] = sum;
+    SPECLAB_UNROLL
+    for (int i = 0; i < lane_cells; ++i) of_cells[tile * cells + lane * lane_cells + i] = own.weight[i];
+  }
+  SPECLAB_DEVICE float cell(std::int32_t tile, int i) const {
+    return simt::load_fresh(of_cells + tile * cells + i);
+  }
+};
+
 /// In the last block of a request: chooses, draws and writes. The decision is in shared memory, for registers
-/// are few. `kept`: room for the sums that all blocks left in `weight_sums`, each of which is read once.
+/// are few. `kept`: room for the sums that all blocks left, each of which is read once.
 template <class T>
 SPECLAB_DEVICE void finish_from(const VerifyBatch& batch, std::int64_t request, std::int32_t tiles,
-                                Decision& decision, const TileWeightSum* weight_sums, TileWeightSum* kept,
-                                FinishScratch<T>& shared) {
+                                Decision& decision, const LeftWeights<T>& left, TileWeightSum* kept,
+                                WeightScratch<typename RowOf<T>::Logit> (&scratch)[2]) {
   for (std::int32_t t = simt::thread_index(); t < tiles; t += tile_threads) {
-    kept[t] = {simt::load_fresh(&weight_sums[t].sum), simt::load_fresh(&weight_sums[t].reference)};
+    kept[t] = {simt::load_fresh(&left.sums[t].sum), simt::load_fresh(&left.sums[t].reference)};
   }
   simt::sync();
   const auto weight_sum = [kept](std::int32_t t) { return kept[t]; };
@@ -332,33 +358,25 @@ SPECLAB_DEVICE void finish_from(const VerifyBatch& batch, std::int64_t request, 
     if (simt::thread_index() < simt::warp_size) finish_top(batch, request, tiles, decision, weight_sum);
     return;
   }
-  const auto choose = [&](bool bonus) {
-    if (simt::thread_index() < simt::warp_size) {
-      choose_tile(batch, request, tiles, decision.distribution, bonus, weight_sum, shared.choice);
-    }
-    simt::sync();
-  };
-  choose(decision.distribution.weighing == Weighing::target);
-  if (shared.choice.zero_residual && !decision.invalid) {
+  // Every warp chooses for itself, without a barrier.
+  const bool bonus = decision.distribution.weighing == Weighing::target;
+  TileChoice choice = choose_tile(batch, request, tiles, decision.distribution, bonus, weight_sum);
+  if (choice.zero_residual && !decision.invalid) {
     // So rare that this block may weigh the row alone.
+    simt::sync();
     if (simt::thread_index() == 0) sample_target(decision);
     NextDistribution distribution;
     distribution.position = decision.accepted;
-    weigh_tiles(row_pair<T>(batch, request, distribution), distribution, 0, 1, tiles, shared.weights,
-                [kept](std::int32_t tile, const TileWeightSum& sum) {
+    weigh_tiles(row_pair<T>(batch, request, distribution), distribution, 0, 1, tiles, scratch,
+                [&](std::int32_t tile, const TileWeightSum& sum, const auto& cells) {
                   if (simt::thread_index() == 0) kept[tile] = sum;
+                  left.leave(tile, sum, cells);
                 });
     simt::sync();
-    choose(false);
+    choice = choose_tile(batch, request, tiles, decision.distribution, false, weight_sum);
   }
-  finish<T>(batch, request, row_pair<T>(batch, request, decision.distribution), decision, shared);
-}
-
-/// Leaves a tile's sum of weights for the last block of its request.
-SPECLAB_DEVICE inline auto leave_for_last(TileWeightSum* weight_sums) {
-  return [weight_sums](std::int32_t tile, const TileWeightSum& sum) {
-    if (simt::thread_index() == 0) weight_sums[tile] = sum;
-  };
+  finish(batch, request, row_pair<T>(batch, request, decision.distribution), decision, choice,
+         [&](int i) { return left.cell(choice.tile, i); });
 }
 
 /// Token and lenient verification.
@@ -367,10 +385,9 @@ struct Next : simt::KernelOf<fused::Args, tile_threads, std::is_same_v<T, AnyLog
   static constexpr const char* name = "next token";
 
   struct Shared {
-    SidesScratch sides;
-    FinishScratch<T> finish;
+    DecideScratch decide;
+    WeightScratch<typename RowOf<T>::Logit> scratch[2];  ///< in turn, so that one barrier a tile is enough
     TileWeightSum weight_sums[max_tiles];
-    Decision decision;
     bool last;
   };
 
@@ -380,27 +397,29 @@ struct Next : simt::KernelOf<fused::Args, tile_threads, std::is_same_v<T, AnyLog
     const std::int64_t request = place.request;
     const std::int32_t length = batch.length(request);
     // Acceptance draws wait for themselves.
-    if (length <= 0 || length > batch.gamma) simt::wait_for_previous();
+    if (length < 0 || length > batch.gamma) simt::wait_for_previous();
     if (refuses_length(batch, request, place.tile == 0 && simt::thread_index() == 0)) return;
 
     auto& shared = simt::shared<Shared>();
-    TileWeightSum* const weight_sums = args.weight_sums + request * args.tiles;
+    const auto left = LeftWeights<T>::of(args, request);
+    decide<T>(args, request, length, place.tile == 0, shared.decide);
     {
-      const Decision decision = decide<T>(args, request, length, place.tile == 0, shared.sides);
-      if (decision.distribution.weighing == Weighing::known) {
-        if (place.tile == 0 && simt::thread_index() == 0) write_known(batch, request, decision);
+      const NextDistribution distribution = shared.decide.decision.distribution;
+      if (distribution.weighing == Weighing::known) {
+        if (place.tile == 0 && simt::thread_index() == 0) write_known(batch, request, shared.decide.decision);
         return;
       }
-      // Kept there for the last block, whose registers are few.
-      if (simt::thread_index() == 0) shared.decision = decision;
-      weigh_tiles(row_pair<T>(batch, request, decision.distribution), decision.distribution, place.tile,
-                  args.next_blocks, args.tiles, shared.finish.weights, leave_for_last(weight_sums));
+      weigh_tiles(row_pair<T>(batch, request, distribution), distribution, place.tile, args.next_blocks,
+                  args.tiles, shared.scratch,
+                  [&left](std::int32_t tile, const TileWeightSum& sum, const auto& cells) {
+                    left.leave(tile, sum, cells);
+                  });
     }
     if (!last_to_finish(args.weighed + request, static_cast<std::uint32_t>(args.next_blocks), shared.last)) {
       return;
     }
-    finish_from<T>(batch, request, args.tiles, shared.decision, weight_sums, shared.weight_sums,
-                   shared.finish);
+    finish_from<T>(batch, request, args.tiles, shared.decide.decision, left, shared.weight_sums,
+                   shared.scratch);
   }
 };
 

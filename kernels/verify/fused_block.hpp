@@ -24,9 +24,9 @@ struct NextOfBlock : simt::KernelOf<fused::Args, tile_threads, std::is_same_v<T,
     PositionDecision verdicts[max_drafted_in_block];
     SidesScratch sides;
     TileWeightSum weight_sums[max_tiles];
-    double log_prefix[max_drafted_in_block + 1];  ///< log2 of p_i
-    double left_over[max_drafted_in_block];       ///< Z_i
-    FinishScratch<T> finish;
+    double log_prefix[max_drafted_in_block + 1];         ///< log2 of p_i
+    double left_over[max_drafted_in_block];              ///< Z_i
+    WeightScratch<typename RowOf<T>::Logit> scratch[2];  ///< in turn, so that one barrier a tile is enough
     Decision decision;
     bool last;
   };
@@ -60,12 +60,14 @@ struct NextOfBlock : simt::KernelOf<fused::Args, tile_threads, std::is_same_v<T,
     }
     simt::sync();
 
-    TileWeightSum* const weight_sums = args.weight_sums + request * positions * args.tiles;
+    const auto left_at = [&](std::int32_t i) { return LeftWeights<T>::of(args, request * positions + i); };
     const NextDistribution distribution = distribution_at(args, request, position, length, shared);
     if (distribution.weighing != Weighing::known) {
       weigh_tiles(row_pair<T>(batch, request, distribution), distribution, place.tile, args.next_blocks,
-                  args.tiles, shared.finish.weights,
-                  leave_for_last(weight_sums + std::int64_t{position} * args.tiles));
+                  args.tiles, shared.scratch,
+                  [left = left_at(position)](std::int32_t tile, const TileWeightSum& sum, const auto& cells) {
+                    left.leave(tile, sum, cells);
+                  });
     }
     const auto blocks = static_cast<std::uint32_t>(args.next_blocks * (length + 1));
     if (!last_to_finish(args.weighed + request, blocks, shared.last)) return;
@@ -78,7 +80,7 @@ struct NextOfBlock : simt::KernelOf<fused::Args, tile_threads, std::is_same_v<T,
       }
       double sum = 0;
       for (std::int32_t t = 0; t < args.tiles; ++t) {
-        sum += simt::load_fresh(&weight_sums[i * args.tiles + t].sum);
+        sum += simt::load_fresh(&left_at(i).sums[t].sum);
       }
       const bool invalid = shared.verdicts[i].target.invalid() || shared.verdicts[i].draft.invalid();
       const double unit = distribution_at(args, request, i, length, shared).residual_unit();
@@ -103,9 +105,8 @@ struct NextOfBlock : simt::KernelOf<fused::Args, tile_threads, std::is_same_v<T,
       if (thread == 0) write_known(batch, request, shared.decision);
       return;
     }
-    finish_from<T>(batch, request, args.tiles, shared.decision,
-                   weight_sums + std::int64_t{shared.decision.accepted} * args.tiles, shared.weight_sums,
-                   shared.finish);
+    finish_from<T>(batch, request, args.tiles, shared.decision, left_at(shared.decision.accepted),
+                   shared.weight_sums, shared.scratch);
   }
 
  private:

@@ -31,7 +31,7 @@ struct Probe : simt::KernelOf<ProbeArgs, tile_threads, 1> {
 
   struct Shared {
     PartialSumScratch partial;
-    WeightScratch scratch[2];
+    WeightScratch<T> scratch[2];
     PositionDecision decided;
   };
 
@@ -75,7 +75,7 @@ struct Probe : simt::KernelOf<ProbeArgs, tile_threads, 1> {
         fused::distribution_of_rejection(args.batch, args.request, args.position, shared.decided);
     const auto rows = row_pair<T>(args.batch, args.request, distribution);
     weigh_tiles(rows, distribution, 0, 1, args.tiles, shared.scratch,
-                [&](std::int32_t tile, const TileWeightSum& sum) {
+                [&](std::int32_t tile, const TileWeightSum& sum, const LaneCells<T>&) {
                   if (thread == 0) args.tile_weight_sums[tile] = sum.sum;
                 });
     const WeightsOf<LogitRow<T>> weights(rows, distribution);

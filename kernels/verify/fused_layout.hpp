@@ -39,6 +39,12 @@ struct BlocksWanted {
 };
 inline constexpr std::int64_t max_statistics_tiles = 8;
 
+/// Cells of a tile of the batch's rows.
+inline std::size_t cells_of(const VerifyBatch& batch) {
+  const bool floats = batch.mixed_rows() || batch.target.dtype == Dtype::f32;
+  return static_cast<std::size_t>(floats ? TileShape<float>::cells : TileShape<Bf16>::cells);
+}
+
 /// For a batch without `batch_error`. From a null workspace only sizes count.
 inline FusedLayout fused_layout(const VerifyBatch& batch, void* workspace, const BlocksWanted& wanted = {}) {
   const bool block = batch.rule.method == KernelRule::block;
@@ -74,6 +80,7 @@ inline FusedLayout fused_layout(const VerifyBatch& batch, void* workspace, const
   args.weighed = parts.take<std::uint32_t>(requests);
   args.parts = parts.take<PartialSum>(part_count);
   args.weight_sums = parts.take<TileWeightSum>(requests * positions * args.tiles);
+  args.weight_cells = parts.take<float>(requests * positions * args.tiles * cells_of(batch));
   const std::int32_t target_positions = batch.target_rows(batch.gamma);
   const std::int64_t filtered = batch.has_filters() ? requests * target_positions : 0;
   const std::int64_t blocks_a_row =
@@ -119,8 +126,8 @@ struct FusedKernels {
     const double rows = layout.args.target_rows * target + layout.args.draft_rows * draft + second;
     const double parts = requests * (layout.args.target_rows + layout.args.draft_rows) * layout.args.tiles *
                          static_cast<double>(sizeof(PartialSum));
-    const double weight_sums =
-        requests * (block ? batch.gamma + 1 : 1) * layout.args.tiles * sizeof(TileWeightSum);
+    const double weight_sums = requests * (block ? batch.gamma + 1 : 1) * layout.args.tiles *
+                               static_cast<double>(sizeof(TileWeightSum) + sizeof(float) * cells_of(batch));
     return {requests * rows + parts + weight_sums + requests * cutoff_bytes(batch), parts + weight_sums};
   }
 

@@ -42,6 +42,9 @@ struct TileShape {
   static constexpr int width = static_cast<int>(16 / sizeof(T));
   static constexpr int step = tile_threads * width;
   static constexpr int steps = tile_size / step;
+  /// What a warp holds of a step is a cell; they follow one another in the order of ids.
+  static constexpr int cells = steps * tile_warps;
+  static constexpr int lane_cells = cells / simt::warp_size;
 
   /// The first id that a thread holds of a step.
   SPECLAB_HD static std::int32_t first(std::int32_t tile, int in_step, int thread) {
@@ -230,10 +233,10 @@ SPECLAB_DEVICE PartialSum part_of_block(const PartialSum& of_warp, PartialSumScr
   return all;
 }
 
-/// The reference of weights whose largest logit this is. Where all weights are 0 every term is 0 for any
-/// finite reference, and NaN stays NaN.
+/// The reference of weights whose largest logit this is: a whole number, so that powers of the differences of
+/// references are exact. Where all weights are 0 every term is 0 for any finite reference, and NaN stays NaN.
 SPECLAB_HD inline float reference_of(float largest, float scale) {
-  return largest > -INFINITY ? largest * scale : 0.0F;
+  return largest > -INFINITY ? ceilf(largest * scale) : 0.0F;
 }
 
 /// The sum of a tile's weights. The first warp gets it; `sync` as in `part_of_block`.
@@ -250,40 +253,6 @@ SPECLAB_DEVICE PartialSum tile_partial_sum(const HeldTile<T>& mine, float scale,
   for (int i = 0; i < held; ++i) sums[i % 4] += relative_weight(mine.logit(i), scale, reference);
   const float sum = simt::warp_sum((sums[0] + sums[1]) + (sums[2] + sums[3]));
   return part_of_block({sum == 0 ? -INFINITY : reference, sum}, scratch, merge);
-}
-
-/// The same of a row's tile that nobody holds, read once: a thread's reference rises as it reads.
-template <class Row>
-SPECLAB_DEVICE PartialSum row_partial_sum(const Row& row, std::int32_t tile, PartialSumScratch& scratch) {
-  using T = typename Row::Logit;
-  const float scale = row.scale.scale;
-  float largest = -INFINITY;
-  float reference = 0;
-  float sums[4] = {0, 0, 0, 0};
-  each_step(row, tile, [&](int, const simt::Vector16& mine) {
-    float highest = largest;
-    SPECLAB_UNROLL
-    for (int k = 0; k < TileShape<T>::width; ++k) highest = fmaxf(highest, logit_in<T>(mine, k));
-    if (highest > largest) {
-      const float risen = reference_of(highest, scale);
-      const float factor = power_of_two(reference - risen);
-      // Nothing is summed before the first finite logit, whose reference may be far below 0.
-      for (float& sum : sums) sum = sum == 0 ? 0 : sum * factor;
-      largest = highest;
-      reference = risen;
-    }
-    SPECLAB_UNROLL
-    for (int k = 0; k < TileShape<T>::width; ++k) {
-      sums[k % 4] += relative_weight(logit_in<T>(mine, k), scale, reference);
-    }
-  });
-  const float sum = (sums[0] + sums[1]) + (sums[2] + sums[3]);
-  PartialSum part{sum == 0 ? -INFINITY : reference, sum};
-  SPECLAB_ROLLED
-  for (int mask = simt::warp_size / 2; mask > 0; mask /= 2) {
-    part = merge(part, {simt::shuffle_xor(part.reference, mask), simt::shuffle_xor(part.sum, mask)});
-  }
-  return part_of_block(part, scratch, merge);
 }
 
 /// The higher of two parts as `tile_top` makes them; the lower place where both are as high.
@@ -332,10 +301,9 @@ SPECLAB_DEVICE PartialSum tile_part(const HeldTile<T>& mine, const RowScale& sca
   return top.of_tile(scratch);
 }
 
-/// The same of a row's tile that nobody holds.
+/// The top of a row's tile that nobody holds.
 template <class Row>
-SPECLAB_DEVICE PartialSum row_part(const Row& row, std::int32_t tile, PartialSumScratch& scratch) {
-  if (!row.scale.lowest()) return row_partial_sum(row, tile, scratch);
+SPECLAB_DEVICE PartialSum row_top(const Row& row, std::int32_t tile, PartialSumScratch& scratch) {
   TopOfThread<typename Row::Logit> top;
   each_step(row, tile, [&top](int step, const simt::Vector16& mine) { top.take(step, mine); });
   return top.of_tile(scratch);
@@ -358,7 +326,7 @@ SPECLAB_DEVICE LogSum merge_tiles(std::int32_t tiles, const Tiles& tile_at) {
   for (std::int32_t t = lane; t < tiles; t += simt::warp_size) {
     const PartialSum part = t == lane ? own : tile_at(t);
     if (part.sum != 0)
-      sum += static_cast<double>(part.sum) * exp2(static_cast<double>(part.reference - reference));
+      sum += static_cast<double>(part.sum) * static_cast<double>(power_of_two(part.reference - reference));
   }
   sum = simt::warp_sum(sum);
   // A sum of 0 or +inf makes the row invalid, as NaN does.

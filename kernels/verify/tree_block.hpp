@@ -73,8 +73,9 @@ struct BlockShared {
   TileWeightSum weight_sums[2][max_tiles];  ///< of two passes in turn
   simt::BlockScratch<std::int32_t, tile_warps> invalid_nodes;
   std::int32_t parents[max_drafted];
-  std::int32_t path[max_drafted];  ///< from the context to where the walk is
-  fused::FinishScratch<T> finish;
+  std::int32_t path[max_drafted];                      ///< from the context to where the walk is
+  WeightScratch<typename RowOf<T>::Logit> scratch[2];  ///< in turn, so that one barrier a tile is enough
+  OwnCells<typename RowOf<T>::Logit> cells;
 };
 
 /// Every thread has one, with the same values.
@@ -165,9 +166,10 @@ class Block {
   template <class Row>
   SPECLAB_DEVICE void weigh(const RowPair<Row>& rows, const NextDistribution& of) {
     pass_turn_ ^= 1;
-    weigh_tiles(rows, of, simt::cluster_rank(), simt::cluster_size(), args_.tiles, shared_.finish.weights,
-                [this](std::int32_t tile, const TileWeightSum& sum) {
+    weigh_tiles(rows, of, simt::cluster_rank(), simt::cluster_size(), args_.tiles, shared_.scratch,
+                [this](std::int32_t tile, const TileWeightSum& sum, const auto& cells) {
                   tell_cluster(shared_.weight_sums[pass_turn_][tile], sum);
+                  shared_.cells.keep(tile, cells);
                 });
     kept_[true] = of.position;
     if (of.weighing == Weighing::residual && !of.certain) kept_[false] = of.position;
@@ -208,17 +210,14 @@ class Block {
       if (sum.top == no_token) return write_invalid(accepted, flags);
       return write(accepted, sum.top, flags);
     }
-    const TileChoice& choice = shared_.finish.choice;
-    if (thread < simt::warp_size) {
-      choose_tile(batch, request, args_.tiles, of, leaf, sum_at, shared_.finish.choice);
-    }
-    simt::sync();
+    // Every warp of every block chooses for itself.
+    const TileChoice choice = choose_tile(batch, request, args_.tiles, of, leaf, sum_at);
     if (choice.invalid || choice.zero_residual) return write_invalid(accepted, flags);
     if (choice.tile % simt::cluster_size() != simt::cluster_rank()) return;
     const WeightsOf<Row> weights(rows, of);
-    draw_in_tile<T>(weights, choice, shared_.finish.draw, [&](Token next) {
-      write_tree_result(args_.tree, request, shared_.path, accepted, next, flags);
-    });
+    draw_in_tile(
+        weights, choice, [&](int i) { return shared_.cells.at(choice.tile, i); },
+        [&](Token next) { write_tree_result(args_.tree, request, shared_.path, accepted, next, flags); });
   }
 
   /// Writes a result that every block knows.

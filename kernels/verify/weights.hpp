@@ -1,5 +1,5 @@
-// The distribution that the next token is drawn from, tile by tile: sums of weights for choosing a tile, then
-// the weights again, id by id, for choosing within it.
+// The distribution that the next token is drawn from, tile by tile: sums of weights for choosing a tile and a
+// cell in it, then the cell's weights again, id by id, for choosing among them.
 #pragma once
 
 #include <cmath>
@@ -39,6 +39,12 @@ struct NextDistribution {
 struct TileWeightSum {
   double sum;
   float reference;  ///< 0 of a residual
+};
+
+/// The weights of a tile's cells in the same units: lane l of a warp has those from l lane_cells on.
+template <class T>
+struct LaneCells {
+  float weight[TileShape<T>::lane_cells];
 };
 
 /// A row of logits in global memory, and how it is scaled.
@@ -214,13 +220,41 @@ class WeightsOf {
       return;
     }
     rows_.target.complete(tile, step, mine.target);
+    of_target(mine, reference, weight);
+  }
+
+  /// The sum of the weights that a warp has of a step.
+  SPECLAB_DEVICE PartialSum of_cell(std::int32_t tile, int step, Step& mine) const {
+    float weight[Shape::width];
+    float reference = 0;
+    bool invalid = false;
+    if (residual) {
+      invalid = visit_residual(tile, step, mine, [&weight](int k, const ResidualFactors& factors) {
+        weight[k] = factors.power * factors.share;
+      });
+    } else {
+      rows_.target.complete(tile, step, mine.target);
+      float largest = logit_in<T>(mine.target, 0);
+      SPECLAB_UNROLL
+      for (int k = 1; k < Shape::width; ++k) largest = fmaxf(largest, logit_in<T>(mine.target, k));
+      largest = simt::warp_reduce(largest, [](float a, float b) { return fmaxf(a, b); });
+      reference = reference_of(largest, rows_.target.scale.scale);
+      of_target(mine, reference, weight);
+    }
+    float sum = invalid ? NAN : 0;
+    SPECLAB_UNROLL
+    for (int k = 0; k < Shape::width; k += 2) sum += weight[k] + weight[k + 1];
+    sum = simt::warp_sum(sum);
+    return {sum == 0 ? -INFINITY : reference, sum};
+  }
+
+ private:
+  SPECLAB_DEVICE void of_target(const Step& mine, float reference, float (&weight)[Shape::width]) const {
     SPECLAB_UNROLL
     for (int k = 0; k < Shape::width; ++k) {
       weight[k] = relative_weight(logit_in<T>(mine.target, k), rows_.target.scale.scale, reference);
     }
   }
-
- private:
   SPECLAB_DEVICE float log_target(float logit) const {
     return relative_log(logit, rows_.target.scale.scale, distribution_.target);
   }
@@ -231,31 +265,39 @@ class WeightsOf {
   float certain_share_ = 1;
 };
 
-/// Scratch for the reductions of a block.
+/// log2 of a share of the largest cell below which a cell is as if it were empty.
+inline constexpr float negligible_cell = -100;
+
+/// Scratch for what a block's warps found of a tile.
+template <class T>
 struct WeightScratch {
   union {
-    PartialSumScratch partial;
-    simt::BlockScratch<double, tile_warps> sum;
+    PartialSumScratch top;
+    PartialSum of_cell[TileShape<T>::cells];
   };
 };
 
-/// Sums the weights under a distribution of every `stride`-th tile from `first` on: `leave(tile, sum)`, for
-/// which the first warp has the sum. The rows' sums are valid. Steps of all these tiles follow one another,
-/// the next one on its way meanwhile. All threads of a block; `sync` before the scratch is used again, of
-/// which two take turns so that one barrier a tile is enough.
+/// Sums the weights under a distribution of every `stride`-th tile from `first` on: `leave(tile, sum,
+/// cells)`, by the first warp. The rows' sums are valid. Steps of all these tiles follow one another, the
+/// next one on its way meanwhile. All threads of a block; `sync` before the scratch is used again, of which
+/// two take turns so that one barrier a tile is enough.
 template <class Row, class Leave>
 SPECLAB_DEVICE void weigh_tiles(const RowPair<Row>& rows, const NextDistribution& distribution,
                                 std::int32_t first, std::int32_t stride, std::int32_t tiles,
-                                WeightScratch (&scratch)[2], const Leave& leave) {
+                                WeightScratch<typename Row::Logit> (&scratch)[2], const Leave& leave) {
   using Weights = WeightsOf<Row>;
-  constexpr int steps = Weights::Shape::steps;
+  using Shape = typename Weights::Shape;
+  using Cells = LaneCells<typename Row::Logit>;
+  const bool in_first_warp = simt::thread_index() < simt::warp_size;
+  const int lane = simt::thread_index() % simt::warp_size;
+  const int warp = simt::thread_index() / simt::warp_size;
   const Weights weights(rows, distribution);
   int turn = 0;
-  if (!weights.residual) {
+  if (!weights.residual && rows.target.scale.lowest()) {
     SPECLAB_ROLLED
     for (std::int32_t tile = first; tile < tiles; tile += stride, turn ^= 1) {
-      const PartialSum partial = row_part(rows.target, tile, scratch[turn].partial);
-      leave(tile, TileWeightSum{static_cast<double>(partial.sum), partial.reference});
+      const PartialSum top = row_top(rows.target, tile, scratch[turn].top);
+      if (in_first_warp) leave(tile, TileWeightSum{static_cast<double>(top.sum), top.reference}, Cells{});
     }
     return;
   }
@@ -263,24 +305,36 @@ SPECLAB_DEVICE void weigh_tiles(const RowPair<Row>& rows, const NextDistribution
   typename Weights::Step following = weights.begin(first, 0);
   SPECLAB_ROLLED
   for (std::int32_t tile = first; tile < tiles; tile += stride, turn ^= 1) {
-    float sums[4] = {0, 0, 0, 0};
-    bool invalid = false;
+    PartialSum* const of_cell = scratch[turn].of_cell;
     SPECLAB_ROLLED
-    for (int s = 0; s < steps; ++s) {
+    for (int s = 0; s < Shape::steps; ++s) {
       typename Weights::Step mine = following;
-      const bool within = s + 1 < steps;
+      const bool within = s + 1 < Shape::steps;
       const std::int32_t next_tile = within ? tile : tile + stride;
       if (next_tile < tiles) following = weights.begin(next_tile, within ? s + 1 : 0);
-      const bool found =
-          weights.visit_residual(tile, s, mine, [&sums](int k, const ResidualFactors& factors) {
-            sums[k % 4] = fmaf(factors.power, factors.share, sums[k % 4]);
-          });
-      invalid = invalid || found;
+      const PartialSum cell = weights.of_cell(tile, s, mine);
+      if (lane == 0) of_cell[s * tile_warps + warp] = cell;
     }
-    double sum = static_cast<double>((sums[0] + sums[1]) + (sums[2] + sums[3]));
-    if (invalid) sum = invalid_log;
-    sum = simt::block_reduce(sum, scratch[turn].sum, [](double a, double b) { return a + b; });
-    leave(tile, TileWeightSum{sum, 0});
+    simt::sync();
+    if (!in_first_warp) continue;
+    PartialSum own[Shape::lane_cells];
+    float reference = -INFINITY;
+    SPECLAB_UNROLL
+    for (int i = 0; i < Shape::lane_cells; ++i) {
+      own[i] = of_cell[lane * Shape::lane_cells + i];
+      reference = fmaxf(reference, own[i].reference);
+    }
+    reference = simt::warp_reduce(reference, [](float a, float b) { return fmaxf(a, b); });
+    Cells cells;
+    double sum = 0;
+    SPECLAB_UNROLL
+    for (int i = 0; i < Shape::lane_cells; ++i) {
+      // Far below the tile's reference the ids themselves would all be 0.
+      const float below = own[i].reference - reference;
+      cells.weight[i] = own[i].sum == 0 || below < negligible_cell ? 0 : own[i].sum * power_of_two(below);
+      sum += static_cast<double>(cells.weight[i]);
+    }
+    leave(tile, TileWeightSum{simt::warp_sum(sum), reference}, cells);
   }
 }
 

@@ -173,12 +173,12 @@ def check(session):
 
 def measure(session):
     speclab = session.program("bin/speclab")
+    profile(session)
     for name, (options, sizes, limit) in MEASURED.items():
         for size in sizes or [None]:
             step = name if size is None else f"{name}-{size.replace(',', '-')}"
             asked = [*options, *(["--sizes", size] if size else []), "--alpha", MEASURED_ALPHA]
             session.step(f"bench-{step}", [speclab, "bench", "kernels", *asked, "--out", session.out / step], limit)
-    profile(session)
     session.step("bench-axes", [speclab, "bench", "kernels", "--repetitions", "50", "--out", session.out], may_be_cut=True)
 
 
