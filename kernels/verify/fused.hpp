@@ -235,6 +235,8 @@ SPECLAB_DEVICE void decide(const Args& args, std::int64_t request, std::int32_t 
 /// Is this the last of a request's blocks? Whatever the others wrote before is there for `load_fresh`. All
 /// threads of the block.
 SPECLAB_DEVICE inline bool last_to_finish(std::uint32_t* finished, std::uint32_t blocks, bool& scratch) {
+  // What other threads wrote comes before the fence, too.
+  simt::sync();
   if (simt::thread_index() == 0) {
     simt::fence();
     scratch = simt::fetch_add(finished, 1U) == blocks - 1;
