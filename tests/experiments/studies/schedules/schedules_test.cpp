@@ -238,24 +238,24 @@ TEST_CASE("tables, figures and CSV") {
   CHECK(rows_named("PEARL, γ = 4: draft") == 1);
   CHECK(rows_named("PEARL, γ = 4") == 0);
   const std::string lines = csv_of(result, {});
-  CHECK(std::count(lines.begin(), lines.end(), '\n') == 16);
+  CHECK(std::count(lines.begin(), lines.end(), '\n') == 18);
 
   const Result swept =
       run_of(independent(R"({"simulation": {"length": 200}, "sweep": {"/alpha": [0.5, 0.9]}})")).result;
   CHECK(tables_of(swept, {}, "result").size() == 2);
   const std::vector<Figure> curves = figures_of(swept, Timings{});
   REQUIRE(curves.size() == 1);
-  CHECK(curves[0].series.size() == 30);
+  CHECK(curves[0].series.size() == 34);
   CHECK(curves[0].series[0].x == std::vector<double>{0.5, 0.9});
   const Result lengths =
       run_of(independent(R"({"simulation": {"length": 200}, "sweep": {"/gamma": [3, 4, 5]}})")).result;
   // One curve per schedule, also where its name says what is swept.
   const std::vector<Figure> by_gamma = figures_of(lengths, Timings{});
-  CHECK(by_gamma[0].series.size() == 30);
+  CHECK(by_gamma[0].series.size() == 34);
   CHECK(by_gamma[0].series[2].name == "speculative");
   CHECK(by_gamma[0].series[4].name == "speculative, γ = 2");
   const std::string swept_lines = csv_of(swept, {});
-  CHECK(std::count(swept_lines.begin(), swept_lines.end(), '\n') == 31);
+  CHECK(std::count(swept_lines.begin(), swept_lines.end(), '\n') == 35);
 }
 
 TEST_CASE("the ends of the range of alpha") {
