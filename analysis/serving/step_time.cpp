@@ -2,6 +2,20 @@
 
 namespace speclab {
 
+namespace {
+
+double of_target(const LinearStep& costs, const StepWork& work) {
+  return costs.step + costs.sequence * work.decoding + costs.position * (work.verified + work.replayed) +
+         costs.prompt_token * work.prefilled + costs.context_token * work.context;
+}
+
+double of_draft(const LinearStep& costs, const StepWork& work) {
+  return work.draft_runs * (costs.draft_run + costs.draft_sequence * work.decoding +
+                            costs.draft_context_token * work.draft_context);
+}
+
+}  // namespace
+
 StepTime step_time(const CostPair& costs, const StepExtras& extras) {
   return [costs, extras](const StepWork& work) {
     const double sequences = work.decoding + work.prefilling;
@@ -15,7 +29,7 @@ StepTime step_time(const CostPair& costs, const StepExtras& extras) {
     if (work.decoding > 0) {
       const double runs = work.draft_runs > 0 ? work.draft_runs : extras.draft_follows ? 1 : 0;
       const double context = work.context / sequences;
-      if (runs > 0) ms += runs * run_ms(costs.draft, {1, work.decoding, context});
+      if (runs > 0) ms += runs * run_ms(costs.draft, {1, work.decoding, work.draft_context / sequences});
       if (work.replayed > 0)
         ms += run_ms(costs.target, {work.replayed / work.decoding, work.decoding, context});
     }
@@ -25,14 +39,22 @@ StepTime step_time(const CostPair& costs, const StepExtras& extras) {
 
 StepTime step_time(const LinearStep& costs) {
   return [costs](const StepWork& work) {
-    return costs.step + costs.sequence * work.decoding + costs.position * (work.verified + work.replayed) +
-           costs.prompt_token * work.prefilled + costs.context_token * work.context +
+    return of_target(costs, work) +
            (work.decoding == 0    ? 0
             : work.draft_runs > 0 ? costs.speculation
                                   : costs.idle_draft) +
-           work.draft_runs * (costs.draft_run + costs.draft_sequence * work.decoding +
-                              costs.draft_context_token * work.context);
+           of_draft(costs, work);
   };
+}
+
+StepTime target_time(const LinearStep& costs) {
+  return [costs](const StepWork& work) {
+    return of_target(costs, work) + (work.verified > work.decoding ? costs.speculation : 0);
+  };
+}
+
+StepTime draft_time(const LinearStep& costs) {
+  return [costs](const StepWork& work) { return of_draft(costs, work); };
 }
 
 }  // namespace speclab

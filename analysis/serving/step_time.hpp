@@ -30,8 +30,12 @@ struct LinearStep {
   double idle_draft = 0;      ///< of a step with gamma 0, where an engine keeps its draft up all the same
   double draft_run = 0;       ///< of each of gamma
   double draft_sequence = 0;  ///< of each of gamma, for each decoding sequence
-  double draft_context_token = 0;  ///< of each of gamma, for each token of a cache
+  double draft_context_token = 0;  ///< of each of gamma, for each token of a cache that it reads
 };
 StepTime step_time(const LinearStep& costs);
+/// The same where drafts are made on another device, as sim/serving/draft_device.hpp wants it: the target's
+/// part, and that of the draft runs.
+StepTime target_time(const LinearStep& costs);
+StepTime draft_time(const LinearStep& costs);
 
 }  // namespace speclab

@@ -68,6 +68,11 @@ double pearl_speedup(double alpha, int gamma, double c);
 /// post-verify step settles gamma drafts.
 double pearl_speedup_next_row(double alpha, int gamma, double c);
 
+/// Drafts on a device of their own for likely outcomes, of sim/schedules/asynchronous.hpp: with A expected
+/// tokens of a drafted round, h A + (1 - h) A' tokens in h max(1, gamma c) + (1 - h) T target runs, where A'
+/// = A and T = 1 + gamma c after a miss that is drafted, and both are 1 after one that is not. 0 <= hit <= 1.
+double asynchronous_speedup(double alpha, int gamma, double c, double hit, bool plain_after_miss);
+
 /// Two functions in a row, the first's output accepted with probability beta; times f, g and, of the
 /// stand-in for f, q. Without interrupts (f + g) / (max(f, q + g) + (1 - beta) g), the usual form: after a
 /// rejection g first ends its useless run. With them a rejected call takes max(f, q) + g.

@@ -81,6 +81,9 @@ class AcceptanceDraws {
   /// where the draft has missed text.
   std::uint32_t accepted(const RequestAcceptance& own, std::uint32_t request, std::uint32_t round,
                          std::uint32_t gamma, double keep) const;
+  /// Whether the draft was made for the outcome of the round before `round`, of probability `hit`
+  /// (sim/serving/draft_device.hpp).
+  bool drafted_for(std::uint32_t request, std::uint32_t round, double hit) const;
   /// The text has grown by `emitted` tokens.
   void advance(RequestAcceptance& own, std::uint32_t request, std::uint32_t emitted) const;
 

@@ -22,6 +22,7 @@ StepTotals& StepTotals::operator+=(const StepTotals& other) {
   steps += other.steps;
   decoding += other.decoding;
   drafted += other.drafted;
+  prepared += other.prepared;
   accepted += other.accepted;
   emitted += other.emitted;
   preempted += other.preempted;
@@ -79,8 +80,19 @@ void Replica::forget() {
 }
 
 double Replica::keep(const Running& one) const {
-  if (options_.stale.loss == 0) return 1;
+  if (options_.stale.loss == 0 || options_.draft_device) return 1;
   return 1 - options_.stale.loss * std::min(one.stale, options_.stale.window) / options_.stale.window;
+}
+
+std::uint32_t Replica::drafts_of(const Running& one) const {
+  return options_.draft_device && options_.draft_device->plain_after_miss && !one.prepared ? 0 : gamma_;
+}
+
+/// Decides whether the outcome, so many of so many drafts accepted, was among those drafted for.
+void Replica::prepare(Running& one, std::uint32_t drafts, std::uint32_t accepted) const {
+  if (!options_.draft_device) return;
+  const double hit = options_.draft_device->hit[drafts][accepted];
+  one.prepared = draws_.drafted_for(one.request, one.rounds, hit);
 }
 
 /// Makes room for `tokens` in the cache of running_[index], by putting back those admitted after it. False
@@ -146,6 +158,37 @@ std::uint32_t Replica::choose_gamma(const DecodingBatch& batch) {
   return best;
 }
 
+double Replica::draft_context(std::uint32_t tokens) const {
+  return options_.draft_budget == 0 ? tokens : std::min(tokens, options_.draft_budget);
+}
+
+/// Milliseconds of a step whose drafts come from the device, which begins to draft for the next one with the
+/// target's run.
+double Replica::step_with_device(const DraftDevice& device, const StepWork& work, double now) {
+  const std::uint32_t gamma = std::get<FixedGamma>(policy_).gamma;
+  StepWork missed;
+  StepWork next;
+  bool any_prepared = false;
+  for (const Running& one : running_) {
+    const bool decodes_next = one.unread == one.reads;
+    if (decodes_next) {
+      next.decoding += device.outcomes;
+      next.draft_context += draft_context(one.context + one.reads);
+    }
+    if (!one.decodes()) continue;
+    any_prepared = any_prepared || one.prepared;
+    if (one.prepared || device.plain_after_miss) continue;
+    missed.decoding += 1;
+    missed.draft_context += draft_context(one.context);
+  }
+  next.draft_runs = next.decoding > 0 ? gamma : 0;
+  missed.draft_runs = missed.decoding > 0 ? gamma : 0;
+  const double wait = any_prepared ? std::max(0.0, drafted_at_ - now) : 0;
+  const double before = wait + (missed.draft_runs > 0 ? device.draft(missed) : 0);
+  drafted_at_ = now + before + (next.draft_runs > 0 ? device.draft(next) : 0);
+  return before + device.target(work);
+}
+
 double Replica::begin_step(double now) {
   // Decoding requests have a place in the cache for what they may accept; what gamma will be is not known
   // before the batch is, so that the step's before decides (vLLM's lookahead slots).
@@ -186,6 +229,7 @@ double Replica::begin_step(double now) {
   StepWork work;
   for (const Running& one : running_) {
     work.context += one.context;
+    work.draft_context += draft_context(one.context);
     if (one.decodes()) {
       work.decoding += 1;
       batch.context += one.context;
@@ -204,14 +248,18 @@ double Replica::begin_step(double now) {
   work.verified = 0;
   for (Running& one : running_) {
     if (!one.decodes()) continue;
-    one.accepts = draws_.accepted(one.own, one.request, one.rounds, gamma_, keep(one));
+    const std::uint32_t drafts = drafts_of(one);
+    one.accepts = draws_.accepted(one.own, one.request, one.rounds, drafts, keep(one));
     outcome.accepted += one.accepts;
-    outcome.examined += std::min(one.accepts + 1, gamma_);
-    work.verified += truncated ? one.accepts + 1 : gamma_ + 1;
-    if (options_.replays && one.accepts < gamma_) work.replayed += one.accepts + 1;
+    outcome.examined += std::min(one.accepts + 1, drafts);
+    work.verified += truncated ? one.accepts + 1 : drafts + 1;
+    if (options_.replays && one.accepts < drafts) work.replayed += one.accepts + 1;
+    totals_.drafted += drafts;
+    totals_.prepared += one.prepared ? 1 : 0;
   }
-  work.draft_runs = gamma_;
-  double ms = options_.time(work);
+  work.draft_runs = options_.draft_device ? 0 : gamma_;
+  double ms =
+      options_.draft_device ? step_with_device(*options_.draft_device, work, now) : options_.time(work);
   if (batch.sequences > 0) {
     if (any_decoded_ && gamma_ != last_gamma_) {
       ms += options_.switch_ms;
@@ -222,7 +270,6 @@ double Replica::begin_step(double now) {
     last_gamma_ = gamma_;
     totals_.ms_by_gamma[gamma_] += ms;
     totals_.decoding += batch.sequences;
-    totals_.drafted += std::uint64_t{gamma_} * batch.sequences;
     totals_.accepted += outcome.accepted;
     std::visit(
         [&](auto& policy) {
@@ -259,7 +306,9 @@ void Replica::end_step(double now, std::vector<std::uint32_t>& whole) {
   for (Running& one : running_) {
     if (one.decodes()) {
       const std::uint32_t tokens = one.accepts + 1;
+      const std::uint32_t drafts = drafts_of(one);
       ++one.rounds;
+      prepare(one, drafts, one.accepts);
       one.context += tokens;
       if (gamma_ == 0) {
         one.stale = std::min(one.stale + tokens, options_.stale.window);
@@ -270,7 +319,10 @@ void Replica::end_step(double now, std::vector<std::uint32_t>& whole) {
     } else {
       one.context += one.reads;
       one.unread -= one.reads;
-      if (one.unread == 0) emit(one, 1, now);
+      if (one.unread == 0) {
+        emit(one, 1, now);
+        prepare(one, 0, 0);
+      }
     }
     if (one.out == requests_[one.request].output) {
       used_blocks_ -= one.blocks;

@@ -7,10 +7,12 @@
 #include <array>
 #include <cstdint>
 #include <deque>
+#include <optional>
 #include <span>
 #include <vector>
 
 #include "sim/serving/acceptance_law.hpp"
+#include "sim/serving/draft_device.hpp"
 #include "sim/serving/request_stream.hpp"
 #include "sim/serving/step_policies.hpp"
 #include "sim/serving/step_work.hpp"
@@ -32,7 +34,11 @@ struct EngineOptions {
   bool replays = false;  ///< accepted tokens of a partly rejected draft run again (models with a state)
   double switch_ms = 0;  ///< of a step whose gamma differs from the step's before
   StaleDraft stale{};
+  /// Most tokens of a sequence's cache that a draft run reads (sparse KV; Chen et al. 2024, MagicDec); 0:
+  /// all.
+  std::uint32_t draft_budget = 0;
   StepTime time{};
+  std::optional<DraftDevice> draft_device{};  ///< with FixedGamma; `time` and `stale` are not read then
 };
 
 /// Of one request.
@@ -46,6 +52,7 @@ struct StepTotals {
   std::uint64_t steps = 0;
   std::uint64_t decoding = 0;  ///< sequences, summed over steps: rounds
   std::uint64_t drafted = 0;
+  std::uint64_t prepared = 0;  ///< rounds whose drafts a draft device had prepared
   std::uint64_t accepted = 0;
   std::uint64_t emitted = 0;
   std::uint64_t preempted = 0;
@@ -105,6 +112,7 @@ class Replica {
     std::uint32_t accepts = 0;  ///< in this step
     std::uint32_t blocks = 0;
     std::uint32_t stale = 0;  ///< tokens that the draft has missed
+    bool prepared = false;    ///< drafts of the next round, on a draft device
     double last_ms = 0;       ///< of the last emission
     RequestAcceptance own{};
 
@@ -123,6 +131,10 @@ class Replica {
   void emit(Running& one, std::uint32_t tokens, double now);
   std::uint32_t choose_gamma(const DecodingBatch& batch);
   double keep(const Running& one) const;
+  std::uint32_t drafts_of(const Running& one) const;
+  void prepare(Running& one, std::uint32_t drafts, std::uint32_t accepted) const;
+  double draft_context(std::uint32_t tokens) const;
+  double step_with_device(const DraftDevice& device, const StepWork& work, double now);
 
   const EngineOptions& options_;
   StepPolicy policy_;
@@ -134,6 +146,7 @@ class Replica {
   std::uint64_t used_blocks_ = 0;
   std::uint32_t gamma_ = 0;
   std::uint32_t last_gamma_ = 0;
+  double drafted_at_ = 0;  ///< when the draft device has drafted for likely outcomes of the last step
   bool any_decoded_ = false;
   bool in_step_ = false;
   StepTotals totals_;

@@ -11,6 +11,7 @@
   ENTRY(dsi) \
   ENTRY(dsi_as_charged) \
   ENTRY(pearl) \
+  ENTRY(asynchronous) \
   ENTRY(speculative_function_execution) \
   ENTRY(batched)
 // clang-format on

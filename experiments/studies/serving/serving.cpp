@@ -140,6 +140,41 @@ StepPolicy policy_of(const Config& config, const AcceptanceLaw& law, const StepT
   }
 }
 
+DraftDevice draft_device_of(const Config& config, const AcceptanceLaw& law) {
+  const auto& section = config.section<ServingSection>();
+  const DraftDeviceSection& known = *section.draft_device;
+  const auto gamma = static_cast<std::uint32_t>(config.gamma);
+  if (known.hit.has_value() == known.rank_shares.has_value())
+    throw ConfigError("/serving/draft_device", "give one of hit and rank_shares");
+  if (section.policy != StepPolicyName::fixed) {
+    throw ConfigError("/serving/policy",
+                      "what a draft device drafts is decided a step before: only \"fixed\" is simulated with "
+                      "/serving/draft_device");
+  }
+  DraftDevice device{.outcomes = known.outcomes,
+                     .plain_after_miss = known.plain_after_miss,
+                     .target = target_time(section.cost),
+                     .draft = draft_time(section.cost)};
+  if (known.hit) {
+    device.hit = equal_hits(*known.hit, gamma);
+    return device;
+  }
+  const std::vector<double>& shares = *known.rank_shares;
+  for (std::size_t i = 1; i < shares.size(); ++i) {
+    if (shares[i] <= shares[i - 1]) continue;
+    throw ConfigError(fmt::format("/serving/draft_device/rank_shares/{}", i),
+                      fmt::format("{} is above the share before it, {}: order choices by their shares",
+                                  shares[i], shares[i - 1]));
+  }
+  const double sum = std::accumulate(shares.begin(), shares.end(), 0.0);
+  if (sum > 1 + 1e-9) {
+    throw ConfigError("/serving/draft_device/rank_shares",
+                      fmt::format("shares add up to {}: give shares of all rounds, 1 at most together", sum));
+  }
+  device.hit = likeliest_hits(law, shares, known.outcomes, gamma);
+  return device;
+}
+
 Length length_of(double mean, double variation, const char* path) {
   if (variation == 0 && mean != std::floor(mean))
     throw ConfigError(path, fmt::format("{}: a fixed length is an integer", mean));
@@ -197,6 +232,8 @@ ServerOptions server_of(const Config& config) {
   options.engine.switch_ms = engine.switch_ms;
   options.engine.stale = {engine.stale_loss, engine.stale_window};
   options.engine.time = step_time(section.cost);
+  options.engine.draft_budget = engine.draft_budget;
+  if (section.draft_device) options.engine.draft_device = draft_device_of(config, options.acceptance);
   options.policy = policy_of(config, options.acceptance, options.engine.time);
   return options;
 }
@@ -264,6 +301,7 @@ std::vector<NamedValue> numbers_of(const ServingSection& section) {
     all.push_back({"targets kept", [](const RunNumbers& run) { return run.kept; }});
   all.push_back({"accepted", per_round(&StepTotals::accepted)});
   all.push_back({"drafted", per_round(&StepTotals::drafted)});
+  if (section.draft_device) all.push_back({"prepared", per_round(&StepTotals::prepared)});
   all.push_back(
       {"running", [](const RunNumbers& run) { return run.totals.running_ms / run.totals.busy_ms; }});
   all.push_back({"utilisation", [replicas = section.engine.replicas](const RunNumbers& run) {

@@ -57,8 +57,9 @@ const Typed<LinearStep>& cost_type() {
        field("idle_draft", &C::idle_draft, ms, "Of a step that could draft and does not."),
        field("draft_run", &C::draft_run, ms, "Of each of gamma draft runs."),
        field("draft_sequence", &C::draft_sequence, ms, "Of each draft run, for each decoding sequence."),
-       field("draft_context_token", &C::draft_context_token, ms,
-             "Of each draft run, for each token of a cache.")});
+       field(
+           "draft_context_token", &C::draft_context_token, ms,
+           "Of each draft run, for each token of a cache that it reads; \"engine\": {\"draft_budget\": n} bounds these.")});
   return type;
 }
 
@@ -80,10 +81,30 @@ const Typed<EngineSection>& engine_type() {
              "Accepted tokens of a partly rejected draft run again, as in models with a state."),
        field("switch_ms", &E::switch_ms, number(0, 1e9),
              "Milliseconds of a step whose gamma is another than before."),
+       integer_field(
+           "draft_budget", &E::draft_budget, 0, 1e9,
+           "Most tokens of a sequence's cache that a draft run reads (sparse KV, as in MagicDec); 0: all."),
        field("stale_loss", &E::stale_loss, number(0, 1),
              "Share of the rate that is lost when the draft has missed \"stale_window\" tokens."),
        integer_field("stale_window", &E::stale_window, 1, 1e6,
                      "Tokens without a draft until the whole loss, and with one until none is left.")});
+  return type;
+}
+
+const Typed<DraftDeviceSection>& draft_device_type() {
+  using D = DraftDeviceSection;
+  static const auto type = object<D>(
+      "serving draft device",
+      "Drafts on a device of their own, made for likely outcomes of a round while the target verifies it (SSD; Kumar, Dao and May 2026).",
+      {field("hit", &D::hit, number(0, 1), "Probability that the outcome is among those drafted for."),
+       field(
+           "rank_shares", &D::rank_shares, list(number(0, 1), 1, 64),
+           "Instead: how often the token after the accepted ones is the draft's first, second, ... choice; outcomes are then the likeliest pairs of accepted tokens and choice."),
+       integer_field("outcomes", &D::outcomes, 1, 4096,
+                     "Outcomes drafted for, of each sequence: sequences of a draft run."),
+       field(
+           "plain_after_miss", &D::plain_after_miss, boolean(),
+           "After another outcome a sequence is decoded without drafts; else all wait until it has some.")});
   return type;
 }
 
@@ -126,6 +147,8 @@ const SectionKind& serving_section() {
                  "Accepted tokens a round below which the gate shuts."),
            field("cost", &S::cost, cost_type(), "How long a step takes."),
            field("engine", &S::engine, engine_type(), "The engines."),
+           field("draft_device", &S::draft_device, draft_device_type(),
+                 "A device that drafts while the target verifies; without it drafts take the target's time."),
            integer_field("requests", &S::requests, 1, 1e9, "Requests measured in a run."),
            integer_field("settle", &S::settle, 0, 1e9,
                          "Requests before and after these, which are not measured."),

@@ -51,8 +51,17 @@ struct EngineSection {
   std::uint64_t cache_tokens = 0;
   bool replays = false;
   double switch_ms = 0;
+  std::uint32_t draft_budget = 0;
   double stale_loss = 0;
   std::uint32_t stale_window = 1;
+};
+
+/// Drafts on a device of their own; one of `hit` and `rank_shares` says how likely outcomes are drafted for.
+struct DraftDeviceSection {
+  std::optional<double> hit;
+  std::optional<std::vector<double>> rank_shares;
+  std::uint32_t outcomes = 1;
+  bool plain_after_miss = false;
 };
 
 struct ServingSection {
@@ -71,6 +80,7 @@ struct ServingSection {
   double gate_threshold = 1;        ///< accepted tokens a round
   LinearStep cost;
   EngineSection engine;
+  std::optional<DraftDeviceSection> draft_device;
   std::uint64_t requests = 2000;
   std::uint64_t settle = 200;
   std::uint32_t runs = 8;

@@ -10,6 +10,7 @@
 
 #include "analysis/statistics/intervals.hpp"
 #include "analysis/theory/theorems.hpp"
+#include "sim/schedules/asynchronous.hpp"
 #include "sim/schedules/batched.hpp"
 #include "sim/schedules/dsi.hpp"
 #include "sim/schedules/dsi_as_charged.hpp"
@@ -243,6 +244,19 @@ TEST_CASE("PEARL with as many drafts as fit into a target run is DSI with one se
             doctest::Approx(*dsi_speedup(alpha, 1.0 / gamma, 1, 1)));
     }
   }
+}
+
+TEST_CASE("drafts for likely outcomes: after a miss drafted, or plain") {
+  for (const bool plain : {false, true}) {
+    for (const double c : {0.05, 0.4}) {
+      CAPTURE(plain);
+      CAPTURE(c);
+      CHECK(follows(Asynchronous{4, c, 0.8, plain}, 0.75, asynchronous_speedup(0.75, 4, c, 0.8, plain)));
+      CHECK_FALSE(
+          follows(Asynchronous{4, c, 0.8, plain}, 0.75, asynchronous_speedup(0.75, 4, c, 0.9, plain)));
+    }
+  }
+  CHECK(asynchronous_speedup(0.8, 5, 0.05, 0, false) == doctest::Approx(speedup(0.8, 5, 0.05)));
 }
 
 TEST_CASE("two functions, with and without interrupts") {

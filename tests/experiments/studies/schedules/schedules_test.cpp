@@ -22,7 +22,7 @@ using namespace speclab;
 
 namespace {
 
-/// Independent acceptances, and fifteen schedules; merged with `more`.
+/// Independent acceptances, and seventeen schedules; merged with `more`.
 Json independent(const std::string& more = "{}") {
   Json config = parse_json(R"({
     "title": "test", "experiment": "schedules", "alpha": 0.8, "gamma": 4, "cost": {"c": 0.1},
@@ -33,6 +33,7 @@ Json independent(const std::string& more = "{}") {
       {"kind": "hierarchical", "levels": [{"gamma": 3, "c": 0.2}, {"gamma": 4, "c": 0.02, "alpha": 0.9}]},
       {"kind": "dsi"}, {"kind": "dsi", "servers": 2, "lookahead": 2, "label": "mine"},
       {"kind": "pearl"}, {"kind": "pearl", "next_row": false},
+      {"kind": "asynchronous"}, {"kind": "asynchronous", "plain_after_miss": true},
       {"kind": "speculative_function_execution"},
       {"kind": "speculative_function_execution", "interrupts": true},
       {"kind": "batched", "sequences": 4, "goal": 20},
@@ -88,21 +89,21 @@ TEST_CASE("independent acceptances: every formula is within its interval, and al
   CHECK(result.cells[0].formula_alpha == AlphaSource::exact);
   CHECK(result.cells[0].exact_alpha == 0.8);
   CHECK_FALSE(found.measured_alpha.has_value());
-  REQUIRE(found.rows.size() == 15);
-  CHECK(result.cells[0].agreement.size() == 15);
+  REQUIRE(found.rows.size() == 17);
+  CHECK(result.cells[0].agreement.size() == 17);
   for (const ScheduleRow& row : found.rows) {
     CAPTURE(row.name);
     CHECK(row.formula_within_interval == true);
     CHECK(row.tokens >= 32 * 3900);
     CHECK(row.speedup.low <= row.speedup.estimate);
   }
-  CHECK(agreement(result).held == 15);
+  CHECK(agreement(result).held == 17);
 
   // Names tell rows apart, and a user's own name stands.
   CHECK(row_of(found, "mine").kind == "dsi");
   std::set<std::string> names;
   for (const ScheduleRow& row : found.rows) names.insert(row.name);
-  CHECK(names.size() == 15);
+  CHECK(names.size() == 17);
   // A schedule's own gamma and c stand for the config's.
   CHECK(*row_of(found, "speculative, γ = 2").formula == doctest::Approx((1 - std::pow(0.8, 3)) / 0.2 / 1.04));
 }
@@ -160,7 +161,7 @@ TEST_CASE("models of one acceptance rate in every context are compared as indepe
   const Result result = run_of(config).result;
   CHECK(result.cells[0].formula_alpha == AlphaSource::exact);
   CHECK(*result.cells[0].exact_alpha == doctest::Approx(0.8));
-  CHECK(result.cells[0].agreement.size() == 15);
+  CHECK(result.cells[0].agreement.size() == 17);
 }
 
 TEST_CASE("the same bytes at one and two threads, and the same result after reading them") {
@@ -180,7 +181,7 @@ TEST_CASE("trace.json: complete events, inside their schedule's end, tracks name
   const Result result = run_of(independent(R"({"schedules": {"trace_tokens": 8}})")).result;
   const auto& traces = first_of(result).traces;
   REQUIRE(traces);
-  CHECK(traces->size() == 15);
+  CHECK(traces->size() == 17);
   const auto files = files_of(result);
   REQUIRE(files.size() == 1);
   CHECK(files[0].first == "trace.json");
@@ -212,7 +213,7 @@ TEST_CASE("trace.json: complete events, inside their schedule's end, tracks name
   }
   CHECK(inside);
   CHECK(apart);
-  CHECK(processes.size() == 15);
+  CHECK(processes.size() == 17);
   std::size_t recorded = 0;
   for (const ScheduleTrace& each : *traces) recorded += each.runs.size();
   CHECK(runs == recorded);
@@ -223,11 +224,11 @@ TEST_CASE("tables, figures and CSV") {
   const Result result = run_of(independent(R"({"schedules": {"trace_tokens": 8}})")).result;
   const std::vector<Table> tables = tables_of(result, {}, "result");
   REQUIRE(tables.size() == 1);
-  CHECK(tables[0].rows.size() == 15);
+  CHECK(tables[0].rows.size() == 17);
   for (const auto& row : tables[0].rows) CHECK(row.size() == tables[0].columns.size());
   const std::vector<Figure> figures = figures_of(result, Timings{});
   REQUIRE(figures.size() == 2);
-  CHECK(figures[0].categories.size() == 15);
+  CHECK(figures[0].categories.size() == 17);
   // Runs that follow one another share a row; DSI, PEARL and function execution have one a track.
   const auto rows_named = [&](const std::string& label) {
     return std::count_if(figures[1].trace.begin(), figures[1].trace.end(),
@@ -237,24 +238,24 @@ TEST_CASE("tables, figures and CSV") {
   CHECK(rows_named("PEARL, γ = 4: draft") == 1);
   CHECK(rows_named("PEARL, γ = 4") == 0);
   const std::string lines = csv_of(result, {});
-  CHECK(std::count(lines.begin(), lines.end(), '\n') == 16);
+  CHECK(std::count(lines.begin(), lines.end(), '\n') == 18);
 
   const Result swept =
       run_of(independent(R"({"simulation": {"length": 200}, "sweep": {"/alpha": [0.5, 0.9]}})")).result;
   CHECK(tables_of(swept, {}, "result").size() == 2);
   const std::vector<Figure> curves = figures_of(swept, Timings{});
   REQUIRE(curves.size() == 1);
-  CHECK(curves[0].series.size() == 30);
+  CHECK(curves[0].series.size() == 34);
   CHECK(curves[0].series[0].x == std::vector<double>{0.5, 0.9});
   const Result lengths =
       run_of(independent(R"({"simulation": {"length": 200}, "sweep": {"/gamma": [3, 4, 5]}})")).result;
   // One curve per schedule, also where its name says what is swept.
   const std::vector<Figure> by_gamma = figures_of(lengths, Timings{});
-  CHECK(by_gamma[0].series.size() == 30);
+  CHECK(by_gamma[0].series.size() == 34);
   CHECK(by_gamma[0].series[2].name == "speculative");
   CHECK(by_gamma[0].series[4].name == "speculative, γ = 2");
   const std::string swept_lines = csv_of(swept, {});
-  CHECK(std::count(swept_lines.begin(), swept_lines.end(), '\n') == 31);
+  CHECK(std::count(swept_lines.begin(), swept_lines.end(), '\n') == 35);
 }
 
 TEST_CASE("the ends of the range of alpha") {

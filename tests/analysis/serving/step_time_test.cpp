@@ -1,0 +1,91 @@
+// Times of steps against sums by hand, and a draft device against closed forms.
+#include "analysis/serving/step_time.hpp"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include "analysis/serving/run_numbers.hpp"
+#include "analysis/theory/schedule_theory.hpp"
+#include "analysis/theory/theorems.hpp"
+#include "tests/bounds.hpp"
+
+namespace speclab {
+namespace {
+
+TEST_CASE("a draft of sparse caches reads at most its budget, and of a large one all of them") {
+  constexpr double draft_run = 0.3;
+  constexpr double token = 0.01;
+  constexpr std::uint32_t prompt = 100;
+  const auto window = [&](std::uint32_t budget) {
+    ServerOptions options;
+    options.engine.draft_budget = budget;
+    options.engine.time =
+        step_time(LinearStep{.step = 2, .draft_run = draft_run, .draft_context_token = token});
+    options.policy = FixedGamma{3};
+    options.acceptance = iid_law(1);
+    return serve(options, {ClosedLoop{2}, FixedLength{prompt}, FixedLength{41}}, {2, 0, 0}, 1).window_ms;
+  };
+  // The prompts, then ten rounds of four tokens, each over two caches that grow by four.
+  const auto by_hand = [&](double budget) {
+    double ms = 2;
+    for (int round = 0; round < 10; ++round)
+      ms += 2 + 3 * (draft_run + token * 2 * std::min<double>(prompt + 4 * round, budget));
+    return ms;
+  };
+  for (const std::uint32_t budget : {1U, 64U, 110U, 136U})
+    CHECK(window(budget) == doctest::Approx(by_hand(budget)));
+  CHECK(window(136) == window(0));
+  CHECK(window(1000000) == window(0));
+  CHECK(window(135) < window(0));
+}
+
+TEST_CASE("the parts of target and draft are the step") {
+  const LinearStep costs{3, 0.1, 0.05, 0.01, 0.001, 0.7, 0, 0.4, 0.02, 0.003};
+  StepWork work{.decoding = 5, .verified = 20, .prefilling = 1, .prefilled = 50, .context = 900};
+  work.draft_context = 400;
+  work.draft_runs = 3;
+  const double target = 3 + 0.1 * 5 + 0.05 * 20 + 0.01 * 50 + 0.001 * 900 + 0.7;
+  const double draft = 3 * (0.4 + 0.02 * 5 + 0.003 * 400);
+  CHECK(step_time(costs)(work) == doctest::Approx(target + draft));
+  CHECK(target_time(costs)(work) == doctest::Approx(target));
+  CHECK(draft_time(costs)(work) == doctest::Approx(draft));
+}
+
+TEST_CASE("clients of a draft device wait for any of them that is missed, by the closed form") {
+  constexpr double alpha = 0.75;
+  constexpr double hit = 0.9;
+  constexpr int gamma = 4;
+  constexpr double draft_run = 0.2;
+  const LinearStep costs{.step = 1, .draft_run = draft_run};
+  for (const std::uint32_t clients : {1U, 8U}) {
+    CAPTURE(clients);
+    ServerOptions options;
+    options.engine.draft_device =
+        DraftDevice{.hit = equal_hits(hit, gamma), .target = target_time(costs), .draft = draft_time(costs)};
+    options.policy = FixedGamma{gamma};
+    options.acceptance = iid_law(alpha);
+    const RequestStream stream{ClosedLoop{clients}, FixedLength{1}, FixedLength{5000}};
+    std::vector<RunNumbers> runs;
+    for (std::uint64_t i = 0; i < 16; ++i)
+      runs.push_back(numbers_of(serve(options, stream, {clients, 0, clients}, test_seed(72) + i), 95, {}));
+    const Interval speed =
+        over_runs(runs, 1 - p_value_bound, [](const RunNumbers& run) { return 1 / run.tpot.mean; });
+    // All are ready in hit^clients of the steps.
+    const double ready = std::pow(hit, clients);
+    const double expected = asynchronous_speedup(alpha, gamma, draft_run, ready, false);
+    CAPTURE(speed.low);
+    CAPTURE(speed.high);
+    CAPTURE(expected);
+    CHECK(speed.low < expected);
+    CHECK(expected < speed.high);
+    // Power: as if each had its own device.
+    if (clients > 1) CHECK(speed.high < asynchronous_speedup(alpha, gamma, draft_run, hit, false));
+    CHECK(speed.low > asynchronous_speedup(alpha, gamma, draft_run, 0, false));
+  }
+}
+
+}  // namespace
+}  // namespace speclab
