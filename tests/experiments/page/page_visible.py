@@ -174,6 +174,11 @@ width => {
 """
 
 
+def drawn(page):
+    """Waits for two frames: what observes sizes has been told by then, however busy the machine is."""
+    page.evaluate("() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))")
+
+
 def first_screen(page, where, width, height):
     headline = page.locator("header .headline").first
     box = headline.bounding_box() if headline.count() else None
@@ -291,13 +296,13 @@ def look_at(browser, name, file):
         page.on("pageerror", lambda error, where=where: check(f"{where}: {error}", False))
         page.on("request", lambda request, where=where: check(f"{where}: asks for {request.url}", request.url.startswith(("file:", "blob:", "data:"))))
         page.goto(file.as_uri())
-        page.wait_for_timeout(150)
+        drawn(page)
         if shots:
             shots.mkdir(parents=True, exist_ok=True)
             page.screenshot(path=shots / f"{name}-{scheme}-{width}.png")
         first_screen(page, where, width, height)
         page.evaluate("for (const details of document.querySelectorAll('details')) details.open = true")
-        page.wait_for_timeout(100)
+        drawn(page)
         for finding in page.evaluate(LOOK, width)[:12]:
             check(f"{where}: {finding}", False)
         if scheme == "light" and (width > 1000 or name in of_every_kind):
@@ -341,7 +346,7 @@ with tempfile.TemporaryDirectory() as name:
             page.goto(files["reproduce"].as_uri())
             page.evaluate("for (const details of document.querySelectorAll('details')) details.open = true")
             page.evaluate(f"() => {{ {script} }}")
-            page.wait_for_timeout(100)
+            drawn(page)
             check(f"planted: {fault}: not found", page.evaluate(LOOK, 390))
             page.close()
         # A page says everything without its script.
