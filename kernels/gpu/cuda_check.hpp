@@ -36,12 +36,12 @@ DeviceArray<T> device_array(std::size_t count) {
   return DeviceArray<T>(static_cast<T*>(pointer));
 }
 
-/// It has arrived on return: cudaMemcpy may return before, and streams that do not block would not wait for
-/// it.
+/// A copy, behind room for `before` elements. It has arrived on return: cudaMemcpy may return before, and
+/// streams that do not block would not wait for it.
 template <class T>
-DeviceArray<T> device_copy(const T* host, std::size_t count) {
-  DeviceArray<T> device = device_array<T>(count);
-  SPECLAB_CUDA(cudaMemcpy(device.get(), host, count * sizeof(T), cudaMemcpyHostToDevice));
+DeviceArray<T> device_copy(const T* host, std::size_t count, std::size_t before = 0) {
+  DeviceArray<T> device = device_array<T>(before + count);
+  SPECLAB_CUDA(cudaMemcpy(device.get() + before, host, count * sizeof(T), cudaMemcpyHostToDevice));
   SPECLAB_CUDA(cudaDeviceSynchronize());
   return device;
 }

@@ -77,13 +77,8 @@ class DeviceBatch {
     if (host == nullptr) return nullptr;
     // As far off alignment as on the host: kernels read rows off 16 bytes in another way.
     const std::size_t off = reinterpret_cast<std::uintptr_t>(host) % 16;
-    const std::size_t bytes = count * sizeof(T);
-    kept_.push_back(device_array<unsigned char>(off + bytes));
-    unsigned char* const place = kept_.back().get() + off;
-    SPECLAB_CUDA(cudaMemcpy(place, host, bytes, cudaMemcpyHostToDevice));
-    // A copy may return before it has arrived.
-    SPECLAB_CUDA(cudaDeviceSynchronize());
-    return reinterpret_cast<T*>(place);
+    kept_.push_back(device_copy(reinterpret_cast<const unsigned char*>(host), count * sizeof(T), off));
+    return reinterpret_cast<T*>(kept_.back().get() + off);
   }
   template <class T>
   View<T> view(View<T> host, std::int32_t positions, std::int64_t width = 1) {

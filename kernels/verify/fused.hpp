@@ -325,20 +325,17 @@ SPECLAB_DEVICE inline void sample_target(Decision& decision) {
 template <class T>
 struct LeftWeights {
   static constexpr int cells = TileShape<T>::cells;
-  static constexpr int lane_cells = TileShape<T>::lane_cells;
   TileWeightSum* sums;  ///< [tiles]
   float* of_cells;      ///< [tiles, cells]
 
   SPECLAB_DEVICE static LeftWeights of(const Args& args, std::int64_t place) {
     return {args.weight_sums + place * args.tiles, args.weight_cells + place * args.tiles * cells};
   }
-  /// By the first warp.
-  template <class Cells>
-  SPECLAB_DEVICE void leave(std::int32_t tile, const TileWeightSum& sum, const Cells& own) const {
-    const int lane = simt::thread_index();
-    if (lane == 0) sums[tile] = sum;
-    SPECLAB_UNROLL
-    for (int i = 0; i < lane_cells; ++i) of_cells[tile * cells + lane * lane_cells + i] = own.weight[i];
+  /// Leaves a tile's, as `weigh_tiles` has them.
+  SPECLAB_DEVICE void operator()(std::int32_t tile, const TileWeightSum& sum,
+                                 const LaneCells<typename RowOf<T>::Logit>& own) const {
+    if (simt::thread_index() == 0) sums[tile] = sum;
+    own.leave(of_cells + tile * cells);
   }
   SPECLAB_DEVICE float cell(std::int32_t tile, int i) const {
     return simt::load_fresh(of_cells + tile * cells + i);
@@ -372,7 +369,7 @@ SPECLAB_DEVICE void finish_from(const VerifyBatch& batch, std::int64_t request, 
     weigh_tiles(row_pair<T>(batch, request, distribution), distribution, 0, 1, tiles, scratch,
                 [&](std::int32_t tile, const TileWeightSum& sum, const auto& cells) {
                   if (simt::thread_index() == 0) kept[tile] = sum;
-                  left.leave(tile, sum, cells);
+                  left(tile, sum, cells);
                 });
     simt::sync();
     choice = choose_tile(batch, request, tiles, decision.distribution, false, weight_sum);
@@ -412,10 +409,7 @@ struct Next : simt::KernelOf<fused::Args, tile_threads, std::is_same_v<T, AnyLog
         return;
       }
       weigh_tiles(row_pair<T>(batch, request, distribution), distribution, place.tile, args.next_blocks,
-                  args.tiles, shared.scratch,
-                  [&left](std::int32_t tile, const TileWeightSum& sum, const auto& cells) {
-                    left.leave(tile, sum, cells);
-                  });
+                  args.tiles, shared.scratch, left);
     }
     if (!last_to_finish(args.weighed + request, static_cast<std::uint32_t>(args.next_blocks), shared.last)) {
       return;

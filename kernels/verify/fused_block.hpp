@@ -64,10 +64,7 @@ struct NextOfBlock : simt::KernelOf<fused::Args, tile_threads, std::is_same_v<T,
     const NextDistribution distribution = distribution_at(args, request, position, length, shared);
     if (distribution.weighing != Weighing::known) {
       weigh_tiles(row_pair<T>(batch, request, distribution), distribution, place.tile, args.next_blocks,
-                  args.tiles, shared.scratch,
-                  [left = left_at(position)](std::int32_t tile, const TileWeightSum& sum, const auto& cells) {
-                    left.leave(tile, sum, cells);
-                  });
+                  args.tiles, shared.scratch, left_at(position));
     }
     const auto blocks = static_cast<std::uint32_t>(args.next_blocks * (length + 1));
     if (!last_to_finish(args.weighed + request, blocks, shared.last)) return;

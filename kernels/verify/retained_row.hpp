@@ -61,14 +61,11 @@ SPECLAB_DEVICE void tell_cluster(Value& slot, const Value& value) {
 template <class T>
 struct OwnCells {
   static constexpr int cells = TileShape<T>::cells;
-  static constexpr int lane_cells = TileShape<T>::lane_cells;
   float of[max_tiles / simt::max_cluster_blocks * cells];
 
   /// By the first warp.
   SPECLAB_DEVICE void keep(std::int32_t tile, const LaneCells<T>& own) {
-    const int first = tile / simt::cluster_size() * cells + simt::thread_index() * lane_cells;
-    SPECLAB_UNROLL
-    for (int i = 0; i < lane_cells; ++i) of[first + i] = own.weight[i];
+    own.leave(of + tile / simt::cluster_size() * cells);
   }
   SPECLAB_DEVICE float at(std::int32_t tile, int i) const {
     return of[tile / simt::cluster_size() * cells + i];

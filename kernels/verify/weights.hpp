@@ -44,7 +44,14 @@ struct TileWeightSum {
 /// The weights of a tile's cells in the same units: lane l of a warp has those from l lane_cells on.
 template <class T>
 struct LaneCells {
-  float weight[TileShape<T>::lane_cells];
+  static constexpr int count = TileShape<T>::lane_cells;
+  float weight[count];
+
+  /// Leaves them among the cells of their tile. All lanes of the first warp.
+  SPECLAB_DEVICE void leave(float* of_tile) const {
+    SPECLAB_UNROLL
+    for (int i = 0; i < count; ++i) of_tile[simt::thread_index() * count + i] = weight[i];
+  }
 };
 
 /// A row of logits in global memory, and how it is scaled.
@@ -140,12 +147,6 @@ SPECLAB_DEVICE RowPair<RowOf<T>> row_pair(const VerifyBatch& batch, std::int64_t
   return rows;
 }
 
-/// A residual weight is the product of these: of p, and of 1 - scale q / (prefix p).
-struct ResidualFactors {
-  float power;
-  float share;
-};
-
 /// What the weights of a distribution's rows have in common.
 template <class Row>
 class WeightsOf {
@@ -176,47 +177,11 @@ class WeightsOf {
     return mine;
   }
 
-  /// This thread's residual weights of a step: `visit(k, factors)` for each id. Returns whether the draft
-  /// holds a NaN that its given sum does not show; the others show in the weights. Ids of target probability
-  /// 0 have power 0 and a finite share.
-  template <class Visit>
-  SPECLAB_DEVICE bool visit_residual(std::int32_t tile, int step, Step& mine, const Visit& visit) const {
-    rows_.target.complete(tile, step, mine.target);
-    if (distribution_.certain) {
-      const std::int32_t first = Shape::first(tile, step, simt::thread_index());
-      SPECLAB_UNROLL
-      for (int k = 0; k < Shape::width; ++k) {
-        const float share = first + k == distribution_.token ? certain_share_ : 1;
-        visit(k, ResidualFactors{power_of_two(log_target(logit_in<T>(mine.target, k))), share});
-      }
-      return false;
-    }
-    rows_.draft.complete(tile, step, mine.draft);
-    SPECLAB_UNROLL
-    for (int k = 0; k < Shape::width; ++k) {
-      const float of_target = log_target(logit_in<T>(mine.target, k));
-      const float of_draft =
-          relative_log(logit_in<T>(mine.draft, k), rows_.draft.scale.scale, distribution_.draft);
-      visit(k, ResidualFactors{power_of_two(of_target), one_minus_power((of_draft - of_target) + offset_)});
-    }
-    bool invalid = false;
-    if (rows_.draft_sum_given) {
-      SPECLAB_UNROLL
-      for (int k = 0; k < Shape::width; ++k) {
-        const float logit = logit_in<T>(mine.draft, k);
-        invalid = invalid || logit != logit;
-      }
-    }
-    return invalid;
-  }
-
   /// This thread's weights of a step, in units of 2^reference where they are the target's.
   SPECLAB_DEVICE void of_step(std::int32_t tile, int step, float reference, Step& mine,
                               float (&weight)[Shape::width]) const {
     if (residual) {
-      visit_residual(tile, step, mine, [&weight](int k, const ResidualFactors& factors) {
-        weight[k] = factors.power * factors.share;
-      });
+      of_residual(tile, step, mine, weight);
       return;
     }
     rows_.target.complete(tile, step, mine.target);
@@ -229,9 +194,7 @@ class WeightsOf {
     float reference = 0;
     bool invalid = false;
     if (residual) {
-      invalid = visit_residual(tile, step, mine, [&weight](int k, const ResidualFactors& factors) {
-        weight[k] = factors.power * factors.share;
-      });
+      invalid = of_residual(tile, step, mine, weight);
     } else {
       rows_.target.complete(tile, step, mine.target);
       float largest = logit_in<T>(mine.target, 0);
@@ -249,6 +212,39 @@ class WeightsOf {
   }
 
  private:
+  /// This thread's residual weights of a step: of each id the product of p and of 1 - scale q / (prefix p),
+  /// where p = 0 gives 0. Returns whether the draft holds a NaN that its given sum does not show; the others
+  /// show in the weights.
+  SPECLAB_DEVICE bool of_residual(std::int32_t tile, int step, Step& mine,
+                                  float (&weight)[Shape::width]) const {
+    rows_.target.complete(tile, step, mine.target);
+    if (distribution_.certain) {
+      const std::int32_t first = Shape::first(tile, step, simt::thread_index());
+      SPECLAB_UNROLL
+      for (int k = 0; k < Shape::width; ++k) {
+        const float share = first + k == distribution_.token ? certain_share_ : 1;
+        weight[k] = power_of_two(log_target(logit_in<T>(mine.target, k))) * share;
+      }
+      return false;
+    }
+    rows_.draft.complete(tile, step, mine.draft);
+    SPECLAB_UNROLL
+    for (int k = 0; k < Shape::width; ++k) {
+      const float of_target = log_target(logit_in<T>(mine.target, k));
+      const float of_draft =
+          relative_log(logit_in<T>(mine.draft, k), rows_.draft.scale.scale, distribution_.draft);
+      weight[k] = power_of_two(of_target) * one_minus_power((of_draft - of_target) + offset_);
+    }
+    bool invalid = false;
+    if (rows_.draft_sum_given) {
+      SPECLAB_UNROLL
+      for (int k = 0; k < Shape::width; ++k) {
+        const float logit = logit_in<T>(mine.draft, k);
+        invalid = invalid || logit != logit;
+      }
+    }
+    return invalid;
+  }
   SPECLAB_DEVICE void of_target(const Step& mine, float reference, float (&weight)[Shape::width]) const {
     SPECLAB_UNROLL
     for (int k = 0; k < Shape::width; ++k) {

@@ -7,6 +7,7 @@
 
 #include "sim/acceptance_stream.hpp"
 #include "sim/schedules/events.hpp"
+#include "sim/schedules/rounds.hpp"
 
 namespace speclab {
 
@@ -54,14 +55,7 @@ Elapsed run_schedule(const Asynchronous& schedule, const Acceptances& text, Even
       now += drafting;
     }
     const std::uint64_t accepted = text.leading(emitted, drafted);
-    if constexpr (Events::wanted) {
-      events.add({now,
-                  now + 1,
-                  {TrackKind::target},
-                  EventKind::target_run,
-                  static_cast<std::int64_t>(drafted),
-                  static_cast<std::int64_t>(accepted)});
-    }
+    target_run(events, now, drafted, accepted);
     now += 1;
     emitted += accepted + 1;
   }

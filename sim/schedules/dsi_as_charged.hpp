@@ -11,6 +11,7 @@
 
 #include "sim/acceptance_stream.hpp"
 #include "sim/schedules/events.hpp"
+#include "sim/schedules/rounds.hpp"
 
 namespace speclab {
 
@@ -39,13 +40,8 @@ Elapsed run_schedule(const DsiAsCharged& schedule, const Acceptances& text, Even
                   {TrackKind::draft},
                   EventKind::draft_run,
                   static_cast<std::int64_t>(drafted)});
-      events.add({now + drafting,
-                  now + drafting + 1,
-                  {TrackKind::target},
-                  EventKind::target_run,
-                  static_cast<std::int64_t>(drafted),
-                  static_cast<std::int64_t>(accepted)});
     }
+    target_run(events, now + drafting, drafted, accepted);
     now += drafting + 1;
     emitted += accepted + 1;
   }
