@@ -183,6 +183,10 @@ struct RaceDetector::State {
     }
   }
 
+  void forget(const Region& region) {
+    each_byte(region.begin, region.begin + region.bytes, [](Byte& byte) { byte = {}; });
+  }
+
   std::string text_of(const Noted& noted) const {
     const When& when = noted.when;
     std::string text = std::string(word_of(noted.kind)) + " by block " + std::to_string(when.block);
@@ -363,6 +367,8 @@ void RaceDetector::cluster_ends() {
       if (code == nullptr || touch.when.epoch < owner.ended.epochs_of(touch.when.block)) continue;
       state.report(touch, nullptr, code, "shared memory of a block that may have ended");
     }
+    // The host may put anything else there, such as the arguments of a launch that starts early.
+    for (const Region& region : owner.shared) state.forget(region);
   }
 }
 
@@ -387,8 +393,9 @@ void RaceDetector::shared_memory(int rank, const void* memory, std::size_t bytes
   const Busy busy(state.busy);
   if (bytes == 0) return;
   const auto begin = reinterpret_cast<std::uintptr_t>(memory);
-  state.blocks[static_cast<std::size_t>(rank)].shared.push_back({begin, bytes});
-  state.each_byte(begin, begin + bytes, [](Byte& byte) { byte = {}; });
+  const Region region{begin, bytes};
+  state.blocks[static_cast<std::size_t>(rank)].shared.push_back(region);
+  state.forget(region);
 }
 
 void RaceDetector::arrives_at_block() { state_->arrive(*state_->block); }

@@ -1,6 +1,7 @@
 // The detector finds a planted race of each kind, and none in the kernel that is right.
 #include <doctest/doctest.h>
 
+#include <array>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -184,6 +185,41 @@ TEST_CASE("an early launch needs to wait, and knows only what it waited for") {
   hasty.run<Writer>(1);
   hasty.run<Reader<false>>(1, 1, true);
   CHECK(has(hasty.races(), "of an earlier launch (writer)"));
+}
+
+namespace {
+
+/// A launch writes to memory, its shared memory or not, that the next one, an early one, reads.
+std::size_t races_where_next_reads(bool shared) {
+  std::array<int, 4> memory{};
+  simt::RaceDetector detector;
+  simt::Launch launch = simt::launch_of<Writer>(1);
+  const auto begin = [&](int thread) {
+    detector.launch_begins(launch);
+    detector.cluster_begins(0);
+    if (shared && !launch.early) detector.shared_memory(0, memory.data(), sizeof memory);
+    detector.runs(0, thread, nullptr, 0);
+  };
+  const auto end = [&] {
+    detector.thread_ends();
+    detector.cluster_ends();
+    detector.launch_ends();
+  };
+  begin(0);
+  detector.access(simt::Access::write, memory.data(), sizeof(int), nullptr);
+  end();
+  launch.early = true;
+  begin(1);
+  detector.access(simt::Access::read, memory.data(), sizeof(int), nullptr);
+  end();
+  return detector.races().size();
+}
+
+}  // namespace
+
+TEST_CASE("where shared memory was the host may put what an early launch reads, such as its arguments") {
+  CHECK(races_where_next_reads(true) == 0);
+  CHECK(races_where_next_reads(false) == 1);
 }
 
 TEST_CASE("a block of a cluster has to be there when another reaches for its shared memory") {
