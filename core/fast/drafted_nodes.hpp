@@ -68,6 +68,7 @@ struct RoundEnd {
   Real residual_share{1};     ///< with this probability; else from p
   Token excluded = no_token;  ///< without this token
   Token emitted = no_token;   ///< it is this one instead, if one is named
+  bool thinned = false;       ///< from p, kept with the verification's `share`, else drawn again
   bool coupled = false;       ///< instead from p over p/q > t (core/fast/gumbel_verification.hpp), t > scale
 };
 

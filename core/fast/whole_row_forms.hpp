@@ -77,7 +77,7 @@ TraversalVerification<Real> verification_of(const TraversalRule&, RowFacts<Real>
   return {};
 }
 template <class Real, PositionForm Rule>
-PositionVerification<Real, Rule> verification_of(const Rule& rule, RowFacts<Real> facts) {
+PositionVerification<Real> verification_of(const Rule& rule, RowFacts<Real> facts) {
   return {rule, std::move(facts.position)};
 }
 

@@ -181,6 +181,10 @@ Round whole_row_round(const Target& target, const Draft& draft, const Rule& rule
   std::vector<Real> p = rows.target_row(end.node);
   const std::vector<Real> q = rows.draft_row(end.node);
   if (end.excluded >= 0) p[static_cast<std::size_t>(end.excluded)] = Real(0);
+  if constexpr (PositionForm<Rule>) {
+    for (std::size_t i = 0; end.thinned && i < p.size(); ++i)
+      p[i] *= verification.share(end.node, p[i], q[i]);
+  }
   const Draw draw{end.use, static_cast<std::uint16_t>(end.accepted)};
   const bool from_residual =
       random.bernoulli(Draw{Use::accept, static_cast<std::uint16_t>(shape.tree.size())}, end.residual_share);

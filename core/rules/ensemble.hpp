@@ -18,10 +18,13 @@ struct EnsembleRule : BonusFromTarget {
   SPECLAB_HD explicit EnsembleRule(double of_target) : weight(of_target) {}
 
   template <class Real>
-  SPECLAB_HD Real acceptance(Token token, BasicRow<Real> target, BasicRow<Real> draft) const {
+  SPECLAB_HD Real acceptance_probability(const Real& p, const Real& q) const {
     const Real w = from_decimal<Real>(weight);
-    const Real mixed = w * target[token] + (Real(1) - w) * draft[token];
-    return acceptance_ratio(mixed, draft[token], Real(1));
+    return acceptance_ratio(Real(w * p + (Real(1) - w) * q), q, Real(1));
+  }
+  template <class Real>
+  SPECLAB_HD Real acceptance(Token token, BasicRow<Real> target, BasicRow<Real> draft) const {
+    return acceptance_probability(target[token], draft[token]);
   }
   template <class Real>
   SPECLAB_HD Real acceptance_rate(BasicRow<Real> target, BasicRow<Real> draft) const {

@@ -5,6 +5,7 @@
 
 #include <cmath>
 #include <cstdint>
+#include <utility>
 
 #include "core/rules/greedy.hpp"
 
@@ -38,8 +39,10 @@ struct MarsRule : NearGreedy {
   MarsRule() = default;
   MarsRule(double ratio, double constant) : theta(ratio), log_sum_exp(constant) {}
 
+  /// The two tokens that it accepts, which are one where the second best is not near enough; the first is the
+  /// argmax, `no_token` in an invalid row.
   template <class Real>
-  auto acceptances(BasicRow<Real> target, BasicRow<Real>) const {
+  std::pair<Token, Token> accepted(BasicRow<Real> target) const {
     const Token best = argmax(target);
     Token second = no_token;
     for (Token id = 0; id < target.size; ++id) {
@@ -49,8 +52,12 @@ struct MarsRule : NearGreedy {
     if (best < 0 || second < 0 || !(target[second] > Real(0)) || !(logit(second) / logit(best) > theta)) {
       second = best;
     }
-    return [best, second](Token token) {
-      return best >= 0 && (token == best || token == second) ? Real(1) : Real(0);
+    return {best, second};
+  }
+  template <class Real>
+  auto acceptances(BasicRow<Real> target, BasicRow<Real>) const {
+    return [both = accepted(target)](Token token) {
+      return both.first >= 0 && (token == both.first || token == both.second) ? Real(1) : Real(0);
     };
   }
   template <class Real>
@@ -77,13 +84,20 @@ struct BildRule : NearGreedy {
   BildRule() = default;
   BildRule(double confidence, double surprise) : fallback(confidence), rollback(surprise) {}
 
+  /// Whether the draft is sure enough.
+  template <class Real>
+  bool drafts(BasicRow<Real> draft) const {
+    const Token sure = argmax(draft);
+    return sure >= 0 && !(static_cast<double>(draft[sure]) < fallback);
+  }
+  /// The least probability of a token that is not taken back.
+  double bar() const { return std::exp(-rollback); }
+
   template <class Real>
   auto acceptances(BasicRow<Real> target, BasicRow<Real> draft) const {
     const Token best = argmax(target);
-    const Token sure = argmax(draft);
-    const bool drafts = best >= 0 && sure >= 0 && !(static_cast<double>(draft[sure]) < fallback);
-    return [target, best, drafts, bar = std::exp(-rollback)](Token token) {
-      return drafts && (token == best || static_cast<double>(target[token]) >= bar) ? Real(1) : Real(0);
+    return [target, best, accepts = best >= 0 && drafts(draft), least = bar()](Token token) {
+      return accepts && (token == best || static_cast<double>(target[token]) >= least) ? Real(1) : Real(0);
     };
   }
   template <class Real>

@@ -18,14 +18,16 @@ struct TolerantRule : BonusFromTarget {
   SPECLAB_HD TolerantRule(double fixed, double of_uncertainty) : epsilon(fixed), beta(of_uncertainty) {}
 
   template <class Real>
-  SPECLAB_HD auto acceptances(BasicRow<Real> target, BasicRow<Real> draft) const {
+  SPECLAB_HD Real addend(BasicRow<Real> target) const {
     const Token best = argmax(target);
     const Real uncertainty = best < 0 ? Real(0) : Real(Real(1) - target[best]);
-    return
-        [target, draft,
-         addend = Real(from_decimal<Real>(epsilon) + from_decimal<Real>(beta) * uncertainty)](Token token) {
-          return acceptance_ratio(Real(target[token] + addend * draft[token]), draft[token], Real(1));
-        };
+    return from_decimal<Real>(epsilon) + from_decimal<Real>(beta) * uncertainty;
+  }
+  template <class Real>
+  SPECLAB_HD auto acceptances(BasicRow<Real> target, BasicRow<Real> draft) const {
+    return [target, draft, more = addend(target)](Token token) {
+      return acceptance_ratio(Real(target[token] + more * draft[token]), draft[token], Real(1));
+    };
   }
   template <class Real>
   SPECLAB_HD Real acceptance(Token token, BasicRow<Real> target, BasicRow<Real> draft) const {

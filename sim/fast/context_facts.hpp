@@ -4,13 +4,13 @@
 #include <algorithm>
 #include <atomic>
 #include <cmath>
-#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <variant>
 #include <vector>
 
-#include "core/fast/position_verification.hpp"
+#include "core/fast/position_forms.hpp"
 #include "core/rules/k_seq.hpp"
 #include "sim/fast/ngram_table.hpp"
 #include "sim/fast/row_draws.hpp"
@@ -58,69 +58,67 @@ class ContextFacts<Rows, KSeqRule> {
   mutable std::deque<std::vector<std::atomic<double>>> by_candidates_;
 };
 
-/// Thresholds of typical acceptance.
+/// Numbers of rules that decide position by position. They are found by a pass over both rows when they are
+/// first needed, as a run that emits little else than likely tokens comes to few contexts; those of n-grams
+/// that take no pass are found for all contexts beforehand.
 template <class Rows>
-class ContextFacts<Rows, TypicalRule> {
+class ContextFacts<Rows, PositionForms> {
  public:
-  ContextFacts(const Rows& rows, const TypicalRule& rule) : thresholds_(rows.minus_entropies()) {
-    for (double& one : thresholds_) one = std::min(rule.epsilon, rule.delta * std::exp(one));
-  }
-  static double bytes_for(const TypicalRule&, double contexts) { return contexts * sizeof(double); }
-  PositionNumbers<double> position(std::uint32_t context) const { return {thresholds_[context]}; }
-  double k_seq_scale(std::uint32_t, std::size_t) const { return 0; }
-
- private:
-  std::vector<double> thresholds_;
-};
-
-/// Acceptance rates of one-shot rejection.
-template <class Rows>
-class ContextFacts<Rows, RejectionRule> {
- public:
-  ContextFacts(const Rows& rows, const RejectionRule&) : rates_(rows.largest_ratios()) {
-    for (double& one : rates_) one = std::min(1.0, 1 / one);
-  }
-  static double bytes_for(const RejectionRule&, double contexts) { return contexts * sizeof(double); }
-  PositionNumbers<double> position(std::uint32_t context) const { return {rates_[context]}; }
-  double k_seq_scale(std::uint32_t, std::size_t) const { return 0; }
-
- private:
-  std::vector<double> rates_;
-};
-
-/// The target's likeliest token, found by a pass over the row when it is first needed: decoding that emits
-/// little else comes to few contexts.
-template <class Rows, class Rule>
-requires(std::same_as<Rule, GreedyRule> ||
-         std::same_as<Rule, GreedyLenienceRule>) class ContextFacts<Rows, Rule> {
- public:
-  ContextFacts(const Rows& rows, const Rule& rule) : rows_(rows), rule_(rule), known_(rows.contexts()) {}
-  static double bytes_for(const Rule&, double contexts) {
-    return contexts * sizeof(std::atomic<std::uint32_t>);
-  }
-  PositionNumbers<double> position(std::uint32_t context) const {
-    const std::uint32_t known = known_[context].load(std::memory_order_relaxed);
-    if (known > 0) return numbers(context, static_cast<Token>(known - 1));
-    thread_local std::vector<double> scratch;
-    const Token best = argmax(rows_.row(context, target_side, scratch));
-    known_[context].store(static_cast<std::uint32_t>(best) + 1, std::memory_order_relaxed);
-    return numbers(context, best);
-  }
-  double k_seq_scale(std::uint32_t, std::size_t) const { return 0; }
-
- private:
-  PositionNumbers<double> numbers(std::uint32_t context, Token best) const {
-    if constexpr (std::same_as<Rule, GreedyLenienceRule>) {
-      RowDraw found{.context = context, .trial = 0, .round = 0, .site = 0, .token = best};
-      rows_.find(found);
-      return {rule_.lenience * found.target, best};
+  ContextFacts(const Rows& rows, const PositionForms& rule)
+      : rows_(rows), rule_(rule), kept_(reads_rows(rule) ? rows.contexts() : 0) {
+    if constexpr (requires { rows.minus_entropies(); }) {
+      if (const auto* typical = std::get_if<TypicalRule>(&rule)) {
+        keep_all(rows.minus_entropies(), [typical](double minus_entropy) {
+          return std::min(typical->epsilon, typical->delta * std::exp(minus_entropy));
+        });
+      } else if (std::holds_alternative<RejectionRule>(rule)) {
+        keep_all(rows.largest_ratios(), [](double ratio) { return std::min(1.0, 1 / ratio); });
+      }
     }
-    return {0, best};
+  }
+  static double bytes_for(const PositionForms& rule, double contexts) {
+    return reads_rows(rule) ? contexts * sizeof(Kept) : 0;
+  }
+  double k_seq_scale(std::uint32_t, std::size_t) const { return 0; }
+
+  PositionNumbers<double> position(std::uint32_t context) const {
+    Kept& kept = kept_[context];
+    if (!kept.known.load(std::memory_order_acquire)) {
+      thread_local std::vector<double> target;
+      thread_local std::vector<double> draft;
+      kept.keep(position_numbers(rule_, rows_.row(context, target_side, target),
+                                 rows_.row(context, draft_side, draft)));
+    }
+    return {kept.number.load(std::memory_order_relaxed), kept.best.load(std::memory_order_relaxed),
+            kept.other.load(std::memory_order_relaxed), kept.second.load(std::memory_order_relaxed)};
+  }
+
+ private:
+  /// A function of the context alone, so that it does not matter which thread found it.
+  struct Kept {
+    std::atomic<double> number;
+    std::atomic<double> other;
+    std::atomic<Token> best;
+    std::atomic<Token> second;
+    std::atomic<bool> known;
+
+    void keep(const PositionNumbers<double>& found) {
+      number.store(found.number, std::memory_order_relaxed);
+      other.store(found.other, std::memory_order_relaxed);
+      best.store(found.best, std::memory_order_relaxed);
+      second.store(found.second, std::memory_order_relaxed);
+      known.store(true, std::memory_order_release);
+    }
+  };
+
+  template <class NumberOf>
+  void keep_all(const std::vector<double>& of_rows, const NumberOf& number_of) {
+    for (std::size_t at = 0; at < of_rows.size(); ++at) kept_[at].keep({number_of(of_rows[at])});
   }
 
   const Rows& rows_;
-  Rule rule_;
-  mutable std::vector<std::atomic<std::uint32_t>> known_;  ///< token + 1, or 0
+  PositionForms rule_;
+  mutable std::vector<Kept> kept_;
 };
 
 }  // namespace speclab

@@ -275,20 +275,6 @@ bool NgramRows::listed_above(std::uint32_t context, std::uint32_t drawn_in, Toke
   return false;
 }
 
-Token NgramRows::residual_by_pass(const RowDraw& draw, std::uint64_t seed) const {
-  std::vector<double> target;
-  std::vector<double> draft;
-  const Row p = row(draw.context, target_side, target);
-  const Row q = row(draw.context, draft_side, draft);
-  BlockRandomSource random(seed, draw.trial, draw.round);
-  const ResidualRow<double> residual(p, q, draw.scale);
-  std::vector<double> weights(static_cast<std::size_t>(p.size));
-  for (Token token = 0; token < p.size; ++token) {
-    if (p[token] > draw.above * q[token]) weights[static_cast<std::size_t>(token)] = residual[token];
-  }
-  return categorical_or(random, draw.draw(), Row{weights.data(), p.size}, p);
-}
-
 void NgramRows::draw_residual(std::span<RowDraw> draws, DrawBlocks& blocks) const {
   /// A list of the envelope: from which entry on it counts, for how much.
   struct Part {
@@ -381,12 +367,16 @@ void NgramRows::draw_residual(std::span<RowDraw> draws, DrawBlocks& blocks) cons
     blocks.active.resize(going_on);
   }
   for (RowDraw& draw : draws) {
-    if (draw.token == no_token) {
-      ++draw.attempt;
-      draw.token = residual_by_pass(draw, blocks.seed());
-      ++blocks.work.passes;
+    if (draw.token != no_token) {
+      find(draw);
+      continue;
     }
-    find(draw);
+    draw_by_pass(
+        *this, draw,
+        [scale = draw.scale, above = draw.above](double p, double q) {
+          return p > above * q ? std::max(0.0, p - scale * q) : 0;
+        },
+        blocks);
   }
   blocks.work.reads += 2 * draws.size();
 }

@@ -80,7 +80,6 @@ class NgramRows {
   /// Whether a context lists the token, or a suffix of it longer than `drawn_in`.
   bool listed_above(std::uint32_t context, std::uint32_t drawn_in, Token token) const;
   double largest_ratio(std::uint32_t context) const;
-  Token residual_by_pass(const RowDraw& draw, std::uint64_t seed) const;
   /// body(context) for all of them, in parallel.
   template <class Body>
   void for_each_context(const Body& body) const {

@@ -9,6 +9,7 @@
 #include "core/distribution/row.hpp"
 #include "core/random/block_random_source.hpp"
 #include "core/random/philox.hpp"
+#include "core/round/verify.hpp"
 #include "core/token.hpp"
 #include "sim/fast/ngram_table.hpp"
 #include "sim/fast/philox_blocks.hpp"
@@ -128,6 +129,24 @@ void draw_without(const Rows& rows, Side side, std::span<const Token> tokens, Ro
   draw.token = random.categorical(draw.draw(), Row{left.data(), row.size});
   draw.word = philox_words(blocks.seed(), draw.attempt, draw.site, draw.round, draw.trial).second;
   if (draw.token >= 0) rows.find(draw);
+}
+
+/// Draws by a pass over both rows with the site's next block: a token of these weights, functions of its
+/// probabilities, or one of the target where they are all 0.
+template <class Rows, class Weight>
+void draw_by_pass(const Rows& rows, RowDraw& draw, const Weight& weight, DrawBlocks& blocks) {
+  std::vector<double> target_scratch;
+  std::vector<double> draft_scratch;
+  const Row target = rows.row(draw.context, target_side, target_scratch);
+  const Row draft = rows.row(draw.context, draft_side, draft_scratch);
+  std::vector<double> weights(static_cast<std::size_t>(target.size));
+  for (Token id = 0; id < target.size; ++id)
+    weights[static_cast<std::size_t>(id)] = weight(target[id], draft[id]);
+  ++draw.attempt;
+  ++blocks.work.passes;
+  BlockRandomSource random(blocks.seed(), draw.trial, draw.round);
+  draw.token = categorical_or(random, draw.draw(), Row{weights.data(), target.size}, target);
+  rows.find(draw);
 }
 
 }  // namespace speclab

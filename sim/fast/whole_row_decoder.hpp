@@ -130,7 +130,7 @@ class WholeRowStreams {
   }
 
   /// How a last token is found.
-  enum Way : std::uint8_t { from_target, from_residual, named };
+  enum Way : std::uint8_t { from_target, thinned, from_residual, named };
   struct LastTokens {
     std::vector<RowDraw> draws;
     std::vector<std::size_t> lanes;
@@ -157,7 +157,10 @@ class WholeRowStreams {
       }
       const bool residual =
           end.coupled || (end.scale > 0 && (end.residual_share >= 1 || coin(lane) < end.residual_share));
-      const Way way = end.emitted >= 0 ? named : residual ? from_residual : from_target;
+      const Way way = end.emitted >= 0 ? named
+                      : end.thinned    ? thinned
+                      : residual       ? from_residual
+                                       : from_target;
       last_[way].draws.push_back(draw);
       last_[way].lanes.push_back(lane);
       if (way == from_target) excluded_.push_back(end.excluded);
@@ -168,6 +171,7 @@ class WholeRowStreams {
     }
     rows_.draw(target_side, last_[from_target].draws, blocks_);
     redraw_excluded();
+    if constexpr (PositionForm<Rule>) draw_thinned();
     if constexpr (coupled) find_thresholds(rows_, last_[from_residual].draws, numbers_, blocks_);
     rows_.draw_residual(last_[from_residual].draws, blocks_);
     for (RowDraw& draw : last_[named].draws) rows_.find(draw);
@@ -198,6 +202,25 @@ class WholeRowStreams {
       // Nothing else has a probability: that it was rejected was a matter of rounding.
       draws[i].token = excluded;
       rows_.find(draws[i]);
+    }
+  }
+
+  /// Tokens of the target, of which some are kept.
+  void draw_thinned() {
+    LastTokens& last = last_[thinned];
+    const auto share = [&](std::size_t i, double p, double q) {
+      const auto& verification = lanes_[last.lanes[i]].verification;
+      return verification.share(verification.end().node, p, q);
+    };
+    const auto refused = [&](std::size_t i) {
+      const RowDraw& draw = last.draws[i];
+      return !(open_unit(draw.word) < share(i, draw.target, draw.draft));
+    };
+    rows_.draw(target_side, last.draws, blocks_);
+    redraw_refused(rows_, target_side, last.draws, refused, again_, blocks_);
+    for (const std::size_t i : again_) {
+      draw_by_pass(
+          rows_, last.draws[i], [&](double p, double q) { return p * share(i, p, q); }, blocks_);
     }
   }
 
@@ -307,7 +330,7 @@ class WholeRowStreams {
   std::vector<std::int32_t> wanted_;
   std::vector<ContextTotal> totals_;
   std::vector<std::size_t> total_lanes_;
-  std::array<LastTokens, 3> last_;
+  std::array<LastTokens, 4> last_;
   std::vector<Token> excluded_;  ///< from the draws from the target
   std::vector<double> numbers_;  ///< that rejected drafts, of coupled draws
   std::vector<std::size_t> again_;

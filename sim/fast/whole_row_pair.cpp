@@ -5,12 +5,10 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
-#include <type_traits>
 #include <utility>
 #include <variant>
 
 #include "core/fast/whole_row_forms.hpp"
-#include "core/rules/position_rules.hpp"
 #include "sim/fast/context_facts.hpp"
 #include "sim/fast/ngram_rows.hpp"
 #include "sim/fast/shared_rows.hpp"
@@ -21,28 +19,34 @@ namespace speclab {
 
 namespace {
 
+/// All rules that decide position by position are compiled as one.
 using WholeRowRules =
-    std::variant<BlockRule, GumbelRule, RecursiveRule, KSeqRule, TreeRule, TraversalRule, MatchRule,
-                 TypicalRule, RejectionRule, GreedyRule, GreedyLenienceRule, TokenRule>;
+    std::variant<PositionForms, BlockRule, GumbelRule, RecursiveRule, KSeqRule, TreeRule, TraversalRule>;
 
-template <class... Rules>
-std::optional<std::variant<Rules...>> held_one(const AnyRule& rule, const std::variant<Rules...>*) {
-  std::optional<std::variant<Rules...>> found;
+template <class Found, class... Rules>
+void find_held(const AnyRule& rule, std::optional<Found>& found, const std::variant<Rules...>*) {
   const auto look = [&]<class Rule>(const Rule* held) {
     if (held != nullptr) found = *held;
   };
   (look(rule.get_if<Rules>()), ...);
-  return found;
 }
 
 std::optional<WholeRowRules> whole_row_rule(const AnyRule& rule) {
-  return held_one(rule, static_cast<const WholeRowRules*>(nullptr));
+  std::optional<PositionForms> by_position;
+  find_held(rule, by_position, static_cast<const PositionForms*>(nullptr));
+  if (by_position) return std::move(*by_position);
+  std::optional<WholeRowRules> found;
+  find_held(rule, found, static_cast<const WholeRowRules*>(nullptr));
+  return found;
 }
 
 /// Over stored rows those that accept or replace a token have tables of their own to decode by
 /// (sim/fast/prepared_pair.hpp), but not to be measured by.
-template <class Rule>
-constexpr bool reads_table_rows = !AcceptanceRule<Rule> || std::same_as<Rule, TokenRule>;
+bool reads_table_rows(const WholeRowRules& rule) {
+  const auto* by_position = std::get_if<PositionForms>(&rule);
+  return by_position == nullptr || std::holds_alternative<TokenRule>(*by_position) ||
+         std::holds_alternative<MatchRule>(*by_position);
+}
 
 template <class Rows, WholeRowRule Rule>
 class WholeRowPair final : public WholeRowDecoder {
@@ -80,7 +84,7 @@ bool whole_rows_are_of(const Model& target, const Model& draft, const AnyRule& r
   if (!held) return false;
   if (target.ngram() != nullptr && draft.ngram() != nullptr) return true;
   const bool tables = target.table() != nullptr && draft.table() != nullptr;
-  return tables && std::visit([]<class Rule>(const Rule&) { return reads_table_rows<Rule>; }, *held);
+  return tables && reads_table_rows(*held);
 }
 
 double whole_row_bytes(const Model& target, const Model& draft, const AnyRule& rule) {
@@ -103,11 +107,9 @@ std::unique_ptr<const WholeRowDecoder> whole_row_pair(const Model& target, const
                                                       const AnyRule& rule, SharedRows& rows) {
   return std::visit(
       [&]<class Rule>(const Rule& held) -> std::unique_ptr<const WholeRowDecoder> {
-        if constexpr (reads_table_rows<Rule>) {
-          if (target.table() != nullptr) {
-            return std::make_unique<WholeRowPair<TableRows, Rule>>(
-                rows.get<TableRows>(*target.table(), *draft.table()), held);
-          }
+        if (target.table() != nullptr) {
+          return std::make_unique<WholeRowPair<TableRows, Rule>>(
+              rows.get<TableRows>(*target.table(), *draft.table()), held);
         }
         return std::make_unique<WholeRowPair<NgramRows, Rule>>(
             rows.get<NgramRows>(*target.ngram(), *draft.ngram()), held);

@@ -15,7 +15,7 @@ using namespace speclab;
 // What derives from a rule may differ anywhere.
 static_assert(!WholeRowRule<BlockPrefixFault> && !WholeRowRule<StaleSiblingsFault>);
 static_assert(!WholeRowRule<LenienceRule> && !WholeRowRule<GrownTreeRule> && !WholeRowRule<ImportanceRule> &&
-              !WholeRowRule<CascadeRule>);
+              !WholeRowRule<SigmoidRule>);
 
 namespace {
 
@@ -110,9 +110,21 @@ TEST_CASE("exactly: so do rounds by few numbers of a context") {
   check_same(TokenRule{}, TokenRule{}, 23, 2, 12, true);
   check_same(GreedyRule{}, GreedyRule{}, 17, 2, 12, true);
   check_same(GreedyLenienceRule{0.4}, GreedyLenienceRule{0.4}, 18, 2, 12, true);
+  check_same(FuzzyRule{}, FuzzyRule{}, 25, 2, 12, true);
+  check_same(FuzzyRule(Nearness::tv, 0.4), FuzzyRule(Nearness::tv, 0.4), 26, 2, 12, true);
+  check_same(EnsembleRule{}, EnsembleRule{}, 27, 2, 12, true);
+  check_same(TolerantRule(0.1, 0.5), TolerantRule(0.1, 0.5), 28, 2, 12, true);
+  check_same(DeferralRule{}, DeferralRule{}, 29, 2, 12, true);
+  check_same(DeferralRule(Deferral::chow, 0.5), DeferralRule(Deferral::chow, 0.5), 30, 2, 12, true);
+  check_same(CascadeRule(0.4), CascadeRule(0.4), 31, 2, 24, true);
+  check_same(MarsRule(0.97, 20), MarsRule(0.97, 20), 32, 2, 12, true);
+  check_same(BildRule(0.6, 1), BildRule(0.6, 1), 33, 2, 12, true);
   check_same(MatchRule{}, RejectionRule{}, 19, 2, 12, false);
   check_same(TokenRule{}, LenienceRule{0.5}, 24, 2, 12, false);
   check_same(TypicalRule{}, TypicalRule(0.4, 0.9), 20, 2, 12, false);
+  check_same(CascadeRule(0.4), CascadeRule(0.1), 34, 2, 24, false);
+  check_same(DeferralRule{}, TokenRule{}, 35, 2, 12, false);
+  check_same(MarsRule(0.97, 20), GreedyRule{}, 36, 2, 12, false);
 }
 
 TEST_CASE("exactly: another rule's round is told apart") {
