@@ -15,9 +15,11 @@ namespace speclab {
 template <class Real>
 class BlockVerification {
  public:
-  void begin(const DraftedNodes<Real>& drafted) {
+  void begin(const DraftedNodes<Real>& drafted) { begin(drafted, drafted.shape->size()); }
+  /// Of the first tokens alone.
+  void begin(const DraftedNodes<Real>& drafted, std::int32_t length) {
     drafted_ = drafted;
-    gamma_ = drafted.shape->size();
+    gamma_ = length;
     assert(gamma_ <= max_block);
     prefix_[0] = Real(1);
     read_ = 0;

@@ -36,7 +36,7 @@ struct PositionNumbers {
 enum class Correction : std::uint8_t {
   target,    ///< by a token of the target
   another,   ///< by one of the target that is not the rejected one
-  residual,  ///< by one of norm((p - q)+)
+  residual,  ///< by one of norm((p - s q)+), with s of `residual_scale`
   thinned,   ///< by one of the target that is kept with probability `position_share`, else drawn again
   best       ///< by the target's argmax, which is the bonus token, too
 };
@@ -51,6 +51,17 @@ PositionNumbers<Real> position_numbers(const TokenRule&, BasicRow<Real>, BasicRo
 }
 template <class Real>
 Real position_acceptance(const TokenRule& rule, const PositionNumbers<Real>&, Token, const Real& p,
+                         const Real& q) {
+  return rule.acceptance_probability(p, q);
+}
+
+constexpr Correction correction_of(const LenienceRule&) { return Correction::residual; }
+template <class Real>
+PositionNumbers<Real> position_numbers(const LenienceRule&, BasicRow<Real>, BasicRow<Real>) {
+  return {};
+}
+template <class Real>
+Real position_acceptance(const LenienceRule& rule, const PositionNumbers<Real>&, Token, const Real& p,
                          const Real& q) {
   return rule.acceptance_probability(p, q);
 }
@@ -208,8 +219,8 @@ Real position_acceptance(const BildRule& rule, const PositionNumbers<Real>& here
 
 /// Any of them. What derives from one is none: it may differ anywhere.
 using PositionForms =
-    std::variant<TokenRule, MatchRule, RejectionRule, TypicalRule, FuzzyRule, EnsembleRule, TolerantRule,
-                 DeferralRule, CascadeRule, GreedyRule, GreedyLenienceRule, MarsRule, BildRule>;
+    std::variant<TokenRule, LenienceRule, MatchRule, RejectionRule, TypicalRule, FuzzyRule, EnsembleRule,
+                 TolerantRule, DeferralRule, CascadeRule, GreedyRule, GreedyLenienceRule, MarsRule, BildRule>;
 
 template <class Real>
 PositionNumbers<Real> position_numbers(const PositionForms& rule, BasicRow<Real> target,
@@ -218,8 +229,13 @@ PositionNumbers<Real> position_numbers(const PositionForms& rule, BasicRow<Real>
 }
 /// Whether its numbers are those of a context.
 inline bool reads_rows(const PositionForms& rule) {
-  return !std::holds_alternative<TokenRule>(rule) && !std::holds_alternative<MatchRule>(rule) &&
-         !std::holds_alternative<EnsembleRule>(rule);
+  return !std::holds_alternative<TokenRule>(rule) && !std::holds_alternative<LenienceRule>(rule) &&
+         !std::holds_alternative<MatchRule>(rule) && !std::holds_alternative<EnsembleRule>(rule);
+}
+template <class Real>
+Real residual_scale(const PositionForms& rule) {
+  const auto* lenience = std::get_if<LenienceRule>(&rule);
+  return lenience != nullptr ? lenience->residual_scale<Real>() : Real(1);
 }
 
 template <class Rule, class Forms>

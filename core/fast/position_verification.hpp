@@ -21,11 +21,14 @@ class PositionVerification {
       : rule_(std::move(rule)),
         numbers_(std::move(numbers)),
         reads_rows_(reads_rows(rule_)),
-        correction_(std::visit([](const auto& one) { return correction_of(one); }, rule_)) {}
+        correction_(std::visit([](const auto& one) { return correction_of(one); }, rule_)),
+        residual_scale_(residual_scale<Real>(rule_)) {}
 
-  void begin(const DraftedNodes<Real>& drafted) {
+  void begin(const DraftedNodes<Real>& drafted) { begin(drafted, drafted.shape->size()); }
+  /// Of the first tokens alone.
+  void begin(const DraftedNodes<Real>& drafted, std::int32_t length) {
     drafted_ = drafted;
-    gamma_ = drafted.shape->size();
+    gamma_ = length;
     at_ = 0;
   }
 
@@ -46,7 +49,7 @@ class PositionVerification {
     RoundEnd<Real> end{at_ - 1, at_, all ? at_ : at_ + 1, all ? Use::bonus : Use::replace};
     if (correction_ == Correction::best) end.emitted = numbers_(at_ - 1).best;
     if (all) return end;
-    if (correction_ == Correction::residual) end.scale = Real(1);
+    if (correction_ == Correction::residual) end.scale = residual_scale_;
     if (correction_ == Correction::another) end.excluded = drafted_.tokens[at_];
     end.thinned = correction_ == Correction::thinned;
     return end;
@@ -71,6 +74,7 @@ class PositionVerification {
   Numbers numbers_;
   bool reads_rows_;
   Correction correction_;
+  Real residual_scale_;
   DraftedNodes<Real> drafted_{};
   std::int32_t gamma_ = 0;
   std::int32_t at_ = 0;

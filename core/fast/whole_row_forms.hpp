@@ -11,11 +11,13 @@
 #include "core/fast/gumbel_verification.hpp"
 #include "core/fast/paths_verification.hpp"
 #include "core/fast/position_verification.hpp"
+#include "core/fast/scheduled_verification.hpp"
 #include "core/fast/tree_verification.hpp"
 #include "core/rules/block.hpp"
 #include "core/rules/gumbel.hpp"
 #include "core/rules/k_seq.hpp"
 #include "core/rules/recursive.hpp"
+#include "core/rules/scheduled.hpp"
 #include "core/rules/traversal.hpp"
 #include "core/rules/tree.hpp"
 
@@ -35,6 +37,9 @@ inline DraftedShape drafted_paths(std::int32_t paths, std::int32_t gamma) {
 }
 
 inline DraftedShape drafted_shape(const BlockRule&, std::int32_t gamma) { return drafted_paths(1, gamma); }
+inline DraftedShape drafted_shape(const ScheduledRule&, std::int32_t gamma) {
+  return drafted_paths(1, gamma);
+}
 inline DraftedShape drafted_shape(const GumbelRule&, std::int32_t gamma) { return drafted_paths(1, gamma); }
 template <PositionForm Rule>
 DraftedShape drafted_shape(const Rule&, std::int32_t gamma) {
@@ -50,11 +55,16 @@ template <class Real>
 struct RowFacts {
   typename KSeqVerification<Real>::Scale k_seq_scale;
   std::function<PositionNumbers<Real>(std::int32_t node)> position;
+  typename ScheduledVerification<Real>::DraftBest draft_best;
 };
 
 template <class Real>
 BlockVerification<Real> verification_of(const BlockRule&, RowFacts<Real>) {
   return {};
+}
+template <class Real>
+ScheduledVerification<Real> verification_of(const ScheduledRule& rule, RowFacts<Real> facts) {
+  return {rule, std::move(facts.draft_best)};
 }
 template <class Real>
 GumbelVerification<Real> verification_of(const GumbelRule&, RowFacts<Real>) {
@@ -83,8 +93,8 @@ PositionVerification<Real> verification_of(const Rule& rule, RowFacts<Real> fact
 
 /// What runs so. Nothing that derives from these: it may differ anywhere.
 template <class Rule>
-concept WholeRowRule = std::same_as<Rule, BlockRule> || std::same_as<Rule, GumbelRule> ||
-    std::same_as<Rule, RecursiveRule> || std::same_as<Rule, KSeqRule> || std::same_as<Rule, TreeRule> ||
-    std::same_as<Rule, TraversalRule> || PositionForm<Rule>;
+concept WholeRowRule = std::same_as<Rule, BlockRule> || std::same_as<Rule, ScheduledRule> ||
+    std::same_as<Rule, GumbelRule> || std::same_as<Rule, RecursiveRule> || std::same_as<Rule, KSeqRule> ||
+    std::same_as<Rule, TreeRule> || std::same_as<Rule, TraversalRule> || PositionForm<Rule>;
 
 }  // namespace speclab

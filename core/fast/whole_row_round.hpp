@@ -148,6 +148,10 @@ Round whole_row_round(const Target& target, const Draft& draft, const Rule& rule
     const std::vector<Real> q = rows.draft_row(node);
     return KSeqRule::scale(view(p), view(q), candidates);
   };
+  facts.draft_best = [&](std::int32_t node) {
+    const std::vector<Real> q = rows.draft_row(node);
+    return q[static_cast<std::size_t>(argmax(view(q)))];
+  };
   if constexpr (PositionForm<Rule>) {
     facts.position = [&](std::int32_t node) {
       const std::vector<Real> p = rows.target_row(node);

@@ -27,15 +27,20 @@ struct DeferralRule : BonusFromTarget {
   DeferralRule() = default;
   SPECLAB_HD DeferralRule(Deferral rule, double price) : deferral(rule), alpha(price) {}
 
+  /// From max p and max q; `distance()` is TV(p, q).
+  template <class Real, class Distance>
+  SPECLAB_HD bool defers(const Real& target_best, const Real& draft_best, const Distance& distance) const {
+    const Real price = from_decimal<Real>(alpha);
+    if (deferral == Deferral::chow) return draft_best < Real(1) - price;
+    if (deferral == Deferral::difference) return draft_best < target_best - price;
+    return draft_best < target_best - price * distance();
+  }
   template <class Real>
   SPECLAB_HD bool defers(BasicRow<Real> target, BasicRow<Real> draft) const {
     const Token best = argmax(target);
     const Token draft_best = argmax(draft);
     if (best < 0 || draft_best < 0) return true;
-    const Real price = from_decimal<Real>(alpha);
-    if (deferral == Deferral::chow) return draft[draft_best] < Real(1) - price;
-    if (deferral == Deferral::difference) return draft[draft_best] < target[best] - price;
-    return draft[draft_best] < target[best] - price * total_variation(target, draft);
+    return defers(target[best], draft[draft_best], [&] { return total_variation(target, draft); });
   }
   template <class Real>
   SPECLAB_HD auto acceptances(BasicRow<Real> target, BasicRow<Real> draft) const {

@@ -48,11 +48,14 @@ struct MarsRule : NearGreedy {
     for (Token id = 0; id < target.size; ++id) {
       if (id != best && (second < 0 || target[id] > target[second])) second = id;
     }
-    const auto logit = [&](Token id) { return std::log(static_cast<double>(target[id])) + log_sum_exp; };
-    if (best < 0 || second < 0 || !(target[second] > Real(0)) || !(logit(second) / logit(best) > theta)) {
+    if (best < 0 || second < 0 ||
+        !near(static_cast<double>(target[best]), static_cast<double>(target[second])))
       second = best;
-    }
     return {best, second};
+  }
+  /// Of the two largest probabilities.
+  bool near(double best, double second) const {
+    return second > 0 && (std::log(second) + log_sum_exp) / (std::log(best) + log_sum_exp) > theta;
   }
   template <class Real>
   auto acceptances(BasicRow<Real> target, BasicRow<Real>) const {
@@ -88,8 +91,9 @@ struct BildRule : NearGreedy {
   template <class Real>
   bool drafts(BasicRow<Real> draft) const {
     const Token sure = argmax(draft);
-    return sure >= 0 && !(static_cast<double>(draft[sure]) < fallback);
+    return sure >= 0 && is_sure(static_cast<double>(draft[sure]));
   }
+  bool is_sure(double likeliest) const { return !(likeliest < fallback); }
   /// The least probability of a token that is not taken back.
   double bar() const { return std::exp(-rollback); }
 

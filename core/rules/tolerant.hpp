@@ -17,11 +17,15 @@ struct TolerantRule : BonusFromTarget {
   TolerantRule() = default;
   SPECLAB_HD TolerantRule(double fixed, double of_uncertainty) : epsilon(fixed), beta(of_uncertainty) {}
 
+  /// `likeliest`: max p.
+  template <class Real>
+  SPECLAB_HD Real addend(const Real& likeliest) const {
+    return from_decimal<Real>(epsilon) + from_decimal<Real>(beta) * Real(Real(1) - likeliest);
+  }
   template <class Real>
   SPECLAB_HD Real addend(BasicRow<Real> target) const {
     const Token best = argmax(target);
-    const Real uncertainty = best < 0 ? Real(0) : Real(Real(1) - target[best]);
-    return from_decimal<Real>(epsilon) + from_decimal<Real>(beta) * uncertainty;
+    return addend(best < 0 ? Real(1) : target[best]);
   }
   template <class Real>
   SPECLAB_HD auto acceptances(BasicRow<Real> target, BasicRow<Real> draft) const {

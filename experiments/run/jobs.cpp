@@ -221,7 +221,7 @@ Outcome JobList::run_quality(Job& job, const Control& control) {
   const Setup& setup = *job.setup;
   if (job.engine == EngineUsed::fast) {
     if (const FastQuality* quality = prepared_for(job, &Prepared::quality))
-      return quality->measure(job.gamma, job.simulation, control);
+      return quality->measure(job.gamma, job.quality_options, job.simulation, control);
   }
   return measure_rule_quality(setup.target, setup.draft, setup.rule.sampled, job.gamma, job.quality_options,
                               job.simulation, control);

@@ -1,30 +1,51 @@
 // What rules need of a context beside totals, kept by context.
 #pragma once
 
-#include <algorithm>
 #include <atomic>
-#include <cmath>
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
-#include <variant>
+#include <optional>
 #include <vector>
 
 #include "core/fast/position_forms.hpp"
 #include "core/rules/k_seq.hpp"
+#include "core/rules/scheduled.hpp"
+#include "sim/fast/likely_tokens.hpp"
+#include "sim/fast/ngram_numbers.hpp"
+#include "sim/fast/ngram_rows.hpp"
 #include "sim/fast/ngram_table.hpp"
 #include "sim/fast/row_draws.hpp"
 
 namespace speclab {
 
-/// Of rules that need nothing of the kind.
+/// What rows say of a context without a pass over them: nothing, unless they are of n-grams.
+template <class Rows>
+class RowNumbers {
+ public:
+  RowNumbers(const Rows&, const PositionForms&) {}
+  static double bytes_for(const PositionForms&, double, double) { return 0; }
+  std::size_t bytes() const { return 0; }
+  std::optional<PositionNumbers<double>> find(std::uint32_t) const { return std::nullopt; }
+};
+template <>
+class RowNumbers<NgramRows> : public NgramNumbers {
+ public:
+  using NgramNumbers::NgramNumbers;
+};
+
+/// Of rules that need nothing of the kind. `bytes_for` takes how many contexts there are, and how many tokens
+/// they list where they are of n-grams.
 template <class Rows, class Rule>
 class ContextFacts {
  public:
   ContextFacts(const Rows&, const Rule&) {}
-  static double bytes_for(const Rule&, double) { return 0; }
+  static double bytes_for(const Rule&, double, double) { return 0; }
+  std::size_t bytes() const { return 0; }
   PositionNumbers<double> position(std::uint32_t) const { return {}; }
   double k_seq_scale(std::uint32_t, std::size_t) const { return 0; }
+  double draft_best(std::uint32_t) const { return 0; }
 };
 
 /// rho* by number of candidates, each computed when it is first needed. A value is a function of its context
@@ -35,10 +56,12 @@ class ContextFacts<Rows, KSeqRule> {
   ContextFacts(const Rows& rows, const KSeqRule& rule) : rows_(rows) {
     for (std::int32_t k = 0; k < rule.paths; ++k) by_candidates_.emplace_back(rows.contexts());
   }
-  static double bytes_for(const KSeqRule& rule, double contexts) {
+  static double bytes_for(const KSeqRule& rule, double contexts, double) {
     return contexts * rule.paths * sizeof(std::atomic<double>);
   }
+  std::size_t bytes() const { return by_candidates_.size() * rows_.contexts() * sizeof(std::atomic<double>); }
   PositionNumbers<double> position(std::uint32_t) const { return {}; }
+  double draft_best(std::uint32_t) const { return 0; }
 
   double k_seq_scale(std::uint32_t context, std::size_t candidates) const {
     std::atomic<double>& known = by_candidates_[candidates - 1][context];
@@ -58,42 +81,42 @@ class ContextFacts<Rows, KSeqRule> {
   mutable std::deque<std::vector<std::atomic<double>>> by_candidates_;
 };
 
-/// Numbers of rules that decide position by position. They are found by a pass over both rows when they are
-/// first needed, as a run that emits little else than likely tokens comes to few contexts; those of n-grams
-/// that take no pass are found for all contexts beforehand.
+/// Numbers of rules that decide position by position, each context's found when they are first needed, as a
+/// run that emits little else than likely tokens comes to few contexts: by a pass over both rows where the
+/// rows have no other way.
 template <class Rows>
 class ContextFacts<Rows, PositionForms> {
  public:
   ContextFacts(const Rows& rows, const PositionForms& rule)
-      : rows_(rows), rule_(rule), kept_(reads_rows(rule) ? rows.contexts() : 0) {
-    if constexpr (requires { rows.minus_entropies(); }) {
-      if (const auto* typical = std::get_if<TypicalRule>(&rule)) {
-        keep_all(rows.minus_entropies(), [typical](double minus_entropy) {
-          return std::min(typical->epsilon, typical->delta * std::exp(minus_entropy));
-        });
-      } else if (std::holds_alternative<RejectionRule>(rule)) {
-        keep_all(rows.largest_ratios(), [](double ratio) { return std::min(1.0, 1 / ratio); });
-      }
-    }
+      : rows_(rows), rule_(rule), numbers_(rows, rule), kept_(reads_rows(rule) ? rows.contexts() : 0) {}
+  static double bytes_for(const PositionForms& rule, double contexts, double followers) {
+    return (reads_rows(rule) ? contexts * sizeof(Kept) : 0) +
+           RowNumbers<Rows>::bytes_for(rule, contexts, followers);
   }
-  static double bytes_for(const PositionForms& rule, double contexts) {
-    return reads_rows(rule) ? contexts * sizeof(Kept) : 0;
-  }
+  std::size_t bytes() const { return kept_.size() * sizeof(Kept) + numbers_.bytes(); }
   double k_seq_scale(std::uint32_t, std::size_t) const { return 0; }
+  double draft_best(std::uint32_t) const { return 0; }
 
   PositionNumbers<double> position(std::uint32_t context) const {
     Kept& kept = kept_[context];
-    if (!kept.known.load(std::memory_order_acquire)) {
-      thread_local std::vector<double> target;
-      thread_local std::vector<double> draft;
-      kept.keep(position_numbers(rule_, rows_.row(context, target_side, target),
-                                 rows_.row(context, draft_side, draft)));
-    }
+    if (!kept.known.load(std::memory_order_acquire)) kept.keep(found(context));
     return {kept.number.load(std::memory_order_relaxed), kept.best.load(std::memory_order_relaxed),
             kept.other.load(std::memory_order_relaxed), kept.second.load(std::memory_order_relaxed)};
   }
+  double emitted_distance(std::uint32_t context) const requires std::same_as<Rows, NgramRows> {
+    return numbers_.emitted_distance(context,
+                                     reads_rows(rule_) ? position(context) : PositionNumbers<double>{});
+  }
 
  private:
+  PositionNumbers<double> found(std::uint32_t context) const {
+    if (const auto numbers = numbers_.find(context)) return *numbers;
+    thread_local std::vector<double> target;
+    thread_local std::vector<double> draft;
+    return position_numbers(rule_, rows_.row(context, target_side, target),
+                            rows_.row(context, draft_side, draft));
+  }
+
   /// A function of the context alone, so that it does not matter which thread found it.
   struct Kept {
     std::atomic<double> number;
@@ -111,14 +134,49 @@ class ContextFacts<Rows, PositionForms> {
     }
   };
 
-  template <class NumberOf>
-  void keep_all(const std::vector<double>& of_rows, const NumberOf& number_of) {
-    for (std::size_t at = 0; at < of_rows.size(); ++at) kept_[at].keep({number_of(of_rows[at])});
-  }
-
   const Rows& rows_;
   PositionForms rule_;
+  RowNumbers<Rows> numbers_;
   mutable std::vector<Kept> kept_;
+};
+
+/// The draft's largest probability, found so too.
+template <class Rows>
+class ContextFacts<Rows, ScheduledRule> {
+ public:
+  ContextFacts(const Rows& rows, const ScheduledRule&) : rows_(rows), kept_(rows.contexts()) {
+    if constexpr (of_ngrams) likely_.emplace(rows.table(), draft_side);
+  }
+  static double bytes_for(const ScheduledRule&, double contexts, double followers) {
+    return contexts * sizeof(std::atomic<double>) +
+           (of_ngrams ? LikelyTokens::bytes_for(followers, contexts) : 0);
+  }
+  std::size_t bytes() const {
+    return kept_.size() * sizeof(std::atomic<double>) + (likely_ ? likely_->bytes() : 0);
+  }
+  PositionNumbers<double> position(std::uint32_t) const { return {}; }
+  double k_seq_scale(std::uint32_t, std::size_t) const { return 0; }
+
+  double draft_best(std::uint32_t context) const {
+    double best = kept_[context].load(std::memory_order_relaxed);
+    if (best > 0) return best;
+    if constexpr (of_ngrams) {
+      best = likely_->likeliest(context).best_probability;
+    } else {
+      std::vector<double> scratch;
+      const Row draft = rows_.row(context, draft_side, scratch);
+      best = draft[argmax(draft)];
+    }
+    kept_[context].store(best, std::memory_order_relaxed);
+    return best;
+  }
+
+ private:
+  static constexpr bool of_ngrams = std::same_as<Rows, NgramRows>;
+
+  const Rows& rows_;
+  std::optional<LikelyTokens> likely_;
+  mutable std::vector<std::atomic<double>> kept_;
 };
 
 }  // namespace speclab

@@ -7,8 +7,9 @@ namespace speclab {
 std::optional<std::string> fast_quality_unsupported_reason(const Model& target, const Model& draft,
                                                            const AnyRule& rule,
                                                            const RuleQualityOptions& how) {
-  if (!how.lossless || how.argmax_target)
-    return "the distribution that a lossy rule emits is read from whole rows";
+  if (how.argmax_target) return "a target that means the argmax of its rows is compared by whole rows";
+  if (!how.lossless && !emitted_distance_is_known(target, draft, rule))
+    return "the distribution that this lossy rule emits is read from whole rows";
   if (!whole_rows_are_of(target, draft, rule)) {
     return "it takes two models of stored rows or two n-gram models, and a rule that reads rows through totals alone";
   }
@@ -18,9 +19,11 @@ std::optional<std::string> fast_quality_unsupported_reason(const Model& target, 
 FastQuality::FastQuality(const Model& target, const Model& draft, const AnyRule& rule, SharedRows& rows)
     : rule_(rule), decoder_(whole_row_pair(target, draft, rule, rows)) {}
 
-Outcome FastQuality::measure(std::int32_t gamma, const SimulationSize& simulation, const Control& control,
+Outcome FastQuality::measure(std::int32_t gamma, const RuleQualityOptions& how,
+                             const SimulationSize& simulation, const Control& control,
                              std::size_t streams) const {
-  return decoder_->measure_quality(gamma, rule_->first_drafts(gamma), simulation, control, streams);
+  return decoder_->measure_quality(gamma, rule_->first_drafts(gamma), how.lossless, simulation, control,
+                                   streams);
 }
 
 }  // namespace speclab

@@ -1,5 +1,6 @@
-// Decoding that measures a lossless rule (sim/rule_quality.hpp) at a cost that does not grow with the
-// vocabulary: total variation and optimal transport bound are functions of totals.
+// Decoding that measures a rule (sim/rule_quality.hpp) at a cost that does not grow with the vocabulary:
+// total variation and optimal transport bound are functions of totals, and so is what most lossy rules emit
+// (core/fast/emitted_distance.hpp).
 #pragma once
 
 #include <cstdint>
@@ -31,8 +32,8 @@ class FastQuality {
 
   /// As measure_rule_quality, by the random numbers of FastPair::decode. The result does not depend on
   /// `streams`, threads or instruction set.
-  Outcome measure(std::int32_t gamma, const SimulationSize& simulation, const Control& control = {},
-                  std::size_t streams = default_streams) const;
+  Outcome measure(std::int32_t gamma, const RuleQualityOptions& how, const SimulationSize& simulation,
+                  const Control& control = {}, std::size_t streams = default_streams) const;
 
  private:
   AnyRule rule_;

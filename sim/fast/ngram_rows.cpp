@@ -29,9 +29,8 @@ double NgramRows::contexts_for(const NgramModel& target, const NgramModel& draft
   return contexts;
 }
 
-double NgramRows::bytes_for(const NgramModel& target, const NgramModel& draft) {
-  double followers = 0;
-  const double contexts = contexts_for(target, draft);
+double NgramRows::followers_for(const NgramModel& target, const NgramModel& draft) {
+  double followers = target.vocab();
   for (const NgramModel* model : {&target, &draft}) {
     for (int length = 1; length < model->order(); ++length) {
       for (std::size_t at = 0; at < model->contexts(length); ++at) {
@@ -39,8 +38,14 @@ double NgramRows::bytes_for(const NgramModel& target, const NgramModel& draft) {
       }
     }
   }
-  const double own = followers + target.vocab() + contexts;
-  return static_cast<double>(RatioLists::bytes_for(own + followers + contexts, own)) +
+  return followers;
+}
+
+double NgramRows::bytes_for(const NgramModel& target, const NgramModel& draft) {
+  const double contexts = contexts_for(target, draft);
+  const double own = followers_for(target, draft) + contexts;
+  const double lower = own - target.vocab();
+  return static_cast<double>(RatioLists::bytes_for(own + lower, own)) +
          contexts * (sizeof(Node) + sizeof(std::uint64_t));
 }
 

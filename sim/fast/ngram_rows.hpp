@@ -30,12 +30,14 @@ class NgramRows {
   /// Throws ModelError for what NgramTable does not take. Vocabularies agree.
   NgramRows(const NgramModel& target, const NgramModel& draft);
 
-  /// At most so many contexts, the empty one among them.
+  /// At most so many contexts, the empty one among them, and so many tokens that they list.
   static double contexts_for(const NgramModel& target, const NgramModel& draft);
+  static double followers_for(const NgramModel& target, const NgramModel& draft);
   /// At most so much memory, in bytes, without what NgramTable takes: 52 a follower, or less, and 80 a
   /// context.
   static double bytes_for(const NgramModel& target, const NgramModel& draft);
 
+  const NgramTable& table() const { return table_; }
   std::int32_t vocab() const { return table_.vocab(); }
   std::size_t contexts() const { return table_.contexts(); }
   std::size_t bytes() const {

@@ -1,10 +1,12 @@
-// What measuring a lossless rule asks of a context (sim/rule_quality.hpp), from totals.
+// What measuring a rule asks of a context (sim/rule_quality.hpp), without a pass over its rows.
 #pragma once
 
 #include <algorithm>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
+#include <utility>
 #include <vector>
 
 #include "sim/fast/transport_bound.hpp"
@@ -16,10 +18,18 @@ namespace speclab {
 template <class Rows>
 class QualityFacts {
  public:
-  /// `drafts`: i.i.d. drafts at the first position.
-  QualityFacts(const Rows& rows, std::int32_t drafts)
-      : rows_(rows), drafts_(drafts), bounds_(drafts == 1 ? 0 : rows.contexts()) {}
+  /// Of a context: total variation of what the rule emits and the target.
+  using Distance = std::function<double(std::uint32_t context)>;
 
+  /// `drafts`: i.i.d. drafts at the first position. `distance`: none of a lossless rule.
+  QualityFacts(const Rows& rows, std::int32_t drafts, Distance distance)
+      : rows_(rows),
+        drafts_(drafts),
+        distance_(std::move(distance)),
+        bounds_(drafts == 1 ? 0 : rows.contexts()) {}
+
+  bool lossless() const { return !distance_; }
+  std::uint64_t distance(std::uint32_t context) const { return ContextSum::quanta_of(distance_(context)); }
   /// Total variation of the two rows.
   std::uint64_t divergence(std::uint32_t context) const {
     const std::uint64_t whole = ContextSum::quanta_of(1);
@@ -39,6 +49,7 @@ class QualityFacts {
  private:
   const Rows& rows_;
   std::int32_t drafts_;
+  Distance distance_;
   mutable std::vector<std::atomic<std::uint64_t>> bounds_;  ///< + 1, or 0
 };
 

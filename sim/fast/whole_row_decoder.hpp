@@ -55,6 +55,9 @@ class WholeRowStreams {
       of_nodes.position = [this, lane, &facts](std::int32_t node) {
         return facts.position(drafts_.context_after(lane, node));
       };
+      of_nodes.draft_best = [this, lane, &facts](std::int32_t node) {
+        return facts.draft_best(drafts_.context_after(lane, node));
+      };
       lanes_.push_back(Lane{.verification = verification_of<double>(rule, std::move(of_nodes))});
     }
   }
@@ -277,9 +280,10 @@ class WholeRowStreams {
       ++sum.contexts;
     };
     for (std::int32_t node = end.node;; node = drafts_.tree().parent(node)) {
-      const bool drafted = node != end.node || end.use != Use::bonus;
+      const bool drafted = drafts_.has_child(lane, node);
       const std::uint32_t context = drafts_.context_after(lane, node);
-      if (drafted) add(sums.divergence, quality_->divergence(context));
+      if (drafted && quality_->lossless()) add(sums.divergence, quality_->divergence(context));
+      if (drafted && !quality_->lossless()) add(sums.distance, quality_->distance(context));
       if (node >= 0) continue;
       if (drafted) add(sums.optimal_transport_bound, quality_->bound(context));
       return;
@@ -338,7 +342,7 @@ class WholeRowStreams {
 };
 
 /// All trials of `simulation`, `streams` at a time in each thread. With `quality` the tally has what
-/// measure_rule_quality gives of a lossless rule, and no acceptance rates.
+/// measure_rule_quality gives, and no acceptance rates.
 template <class Rows, WholeRowRule Rule>
 Outcome run_whole_rows(const Rows& rows, const Rule& rule, std::int32_t gamma,
                        const ContextFacts<Rows, Rule>& facts,

@@ -20,8 +20,8 @@ namespace speclab {
 namespace {
 
 /// All rules that decide position by position are compiled as one.
-using WholeRowRules =
-    std::variant<PositionForms, BlockRule, GumbelRule, RecursiveRule, KSeqRule, TreeRule, TraversalRule>;
+using WholeRowRules = std::variant<PositionForms, BlockRule, ScheduledRule, GumbelRule, RecursiveRule,
+                                   KSeqRule, TreeRule, TraversalRule>;
 
 template <class Found, class... Rules>
 void find_held(const AnyRule& rule, std::optional<Found>& found, const std::variant<Rules...>*) {
@@ -58,15 +58,17 @@ class WholeRowPair final : public WholeRowDecoder {
                  std::size_t streams) const override {
     return run_whole_rows(*rows_, rule_, gamma, facts_, nullptr, simulation, control, streams);
   }
-  Outcome measure_quality(std::int32_t gamma, std::int32_t drafts, const SimulationSize& simulation,
-                          const Control& control, std::size_t streams) const override {
-    const QualityFacts<Rows> quality(*rows_, drafts);
+  Outcome measure_quality(std::int32_t gamma, std::int32_t drafts, bool lossless,
+                          const SimulationSize& simulation, const Control& control,
+                          std::size_t streams) const override {
+    typename QualityFacts<Rows>::Distance distance;
+    if constexpr (requires { facts_.emitted_distance(0U); }) {
+      if (!lossless) distance = [this](std::uint32_t context) { return facts_.emitted_distance(context); };
+    }
+    const QualityFacts<Rows> quality(*rows_, drafts, std::move(distance));
     return run_whole_rows(*rows_, rule_, gamma, facts_, &quality, simulation, control, streams);
   }
-  std::size_t bytes() const override {
-    return rows_->bytes() + static_cast<std::size_t>(ContextFacts<Rows, Rule>::bytes_for(
-                                rule_, static_cast<double>(rows_->contexts())));
-  }
+  std::size_t bytes() const override { return rows_->bytes() + facts_.bytes(); }
   std::size_t contexts() const override { return rows_->contexts(); }
 
  private:
@@ -87,6 +89,12 @@ bool whole_rows_are_of(const Model& target, const Model& draft, const AnyRule& r
   return tables && reads_table_rows(*held);
 }
 
+bool emitted_distance_is_known(const Model& target, const Model& draft, const AnyRule& rule) {
+  const auto held = whole_row_rule(rule);
+  return held && std::holds_alternative<PositionForms>(*held) && target.ngram() != nullptr &&
+         draft.ngram() != nullptr;
+}
+
 double whole_row_bytes(const Model& target, const Model& draft, const AnyRule& rule) {
   return std::visit(
       [&]<class Rule>(const Rule& held) {
@@ -94,11 +102,13 @@ double whole_row_bytes(const Model& target, const Model& draft, const AnyRule& r
           const auto contexts =
               static_cast<double>(std::max(target.table()->contexts(), draft.table()->contexts()));
           return TableRows::bytes_for(*target.table(), *draft.table()) +
-                 ContextFacts<TableRows, Rule>::bytes_for(held, contexts);
+                 ContextFacts<TableRows, Rule>::bytes_for(held, contexts, 0);
         }
-        return NgramRows::bytes_for(*target.ngram(), *draft.ngram()) +
-               ContextFacts<NgramRows, Rule>::bytes_for(
-                   held, NgramRows::contexts_for(*target.ngram(), *draft.ngram()));
+        const NgramModel& p = *target.ngram();
+        const NgramModel& q = *draft.ngram();
+        return NgramRows::bytes_for(p, q) +
+               ContextFacts<NgramRows, Rule>::bytes_for(held, NgramRows::contexts_for(p, q),
+                                                        NgramRows::followers_for(p, q));
       },
       whole_row_rule(rule).value());
 }

@@ -14,8 +14,7 @@ using namespace speclab;
 
 // What derives from a rule may differ anywhere.
 static_assert(!WholeRowRule<BlockPrefixFault> && !WholeRowRule<StaleSiblingsFault>);
-static_assert(!WholeRowRule<LenienceRule> && !WholeRowRule<GrownTreeRule> && !WholeRowRule<ImportanceRule> &&
-              !WholeRowRule<SigmoidRule>);
+static_assert(!WholeRowRule<GrownTreeRule> && !WholeRowRule<ImportanceRule> && !WholeRowRule<SigmoidRule>);
 
 namespace {
 
@@ -94,6 +93,12 @@ TEST_CASE("exactly: rounds by totals emit and accept what the rules' own rounds 
   check_same(KSeqRule(2), KSeqRule(2), 5, 2, 18, true);
   check_same(KSeqRule(3), KSeqRule(3), 6, 1, 12, true);
   check_same(GumbelRule{}, GumbelRule{}, 21, 3, 40, true);
+  for (const double survival : {0.2, 0.5, 0.7}) {
+    for (const bool as_block : {false, true}) {
+      const ScheduledRule rule(survival, as_block);
+      check_same(rule, rule, 37, 3, 24, true);
+    }
+  }
   for (const std::vector<std::int32_t>& branching :
        {std::vector<std::int32_t>{1, 1}, {2}, {3}, {2, 1}, {2, 2}, {1, 2, 1}}) {
     const DraftTree tree = branching_tree(branching);
@@ -108,6 +113,8 @@ TEST_CASE("exactly: so do rounds by few numbers of a context") {
   check_same(RejectionRule{}, RejectionRule{}, 15, 2, 12, true);
   check_same(MatchRule{}, MatchRule{}, 16, 2, 12, true);
   check_same(TokenRule{}, TokenRule{}, 23, 2, 12, true);
+  for (const Residual residual : {Residual::target_minus_draft, Residual::literal, Residual::target})
+    check_same(LenienceRule(0.5, residual), LenienceRule(0.5, residual), 41, 2, 12, true);
   check_same(GreedyRule{}, GreedyRule{}, 17, 2, 12, true);
   check_same(GreedyLenienceRule{0.4}, GreedyLenienceRule{0.4}, 18, 2, 12, true);
   check_same(FuzzyRule{}, FuzzyRule{}, 25, 2, 12, true);
@@ -130,6 +137,9 @@ TEST_CASE("exactly: so do rounds by few numbers of a context") {
 TEST_CASE("exactly: another rule's round is told apart") {
   check_same(BlockRule{}, BlockPrefixFault{}, 9, 3, 12, false);
   check_same(GumbelRule{}, BlockRule{}, 22, 3, 12, false);
+  check_same(ScheduledRule(0.5, true), ScheduledRule(0.5, false), 38, 3, 24, false);
+  check_same(ScheduledRule(0.5, true), ScheduledRule(0.7, true), 39, 3, 24, false);
+  check_same(ScheduledRule(0.5, false), AnticipatingFault{}, 40, 3, 24, false);
   check_same(RecursiveRule(2), StaleSiblingsFault(2), 10, 1, 12, false);
   check_same(RecursiveRule(2), KSeqRule(2), 11, 1, 12, false);
   const DraftTree tree = branching_tree({2, 1});

@@ -81,6 +81,8 @@ SimulationSize several_trials() {
 template <class Check>
 void for_each_rule(const Check& check) {
   check(BlockRule{});
+  check(ScheduledRule(0.2, true));
+  check(ScheduledRule(0.3, false));
   check(GumbelRule{});
   check(RecursiveRule(1));
   check(RecursiveRule(4));
@@ -221,7 +223,7 @@ TEST_CASE("the numbers of n-gram contexts are those of dense rows") {
     const NgramRows rows(target, draft);
     std::vector<double> target_scratch;
     std::vector<double> draft_scratch;
-    for_each_position_rule([&](const auto& rule) {
+    const auto check_rule = [&](const auto& rule) {
       if (!reads_rows(rule)) return;
       const ContextFacts<NgramRows, PositionForms> facts(rows, rule);
       for (std::uint32_t context = 0; context < rows.contexts(); ++context) {
@@ -236,7 +238,19 @@ TEST_CASE("the numbers of n-gram contexts are those of dense rows") {
           CHECK(found.second == expected.second);
         }
       }
-    });
+    };
+    for_each_position_rule(check_rule);
+    check_rule(FuzzyRule(Nearness::tv, 0.4));
+    check_rule(DeferralRule(Deferral::chow, 0.6));
+    check_rule(DeferralRule(Deferral::difference, 0.05));
+    check_rule(CascadeRule(0.7));
+    check_rule(MarsRule(0.5, 20));
+    check_rule(BildRule(0.5, 1));
+    const ContextFacts<NgramRows, ScheduledRule> facts(rows, ScheduledRule{});
+    for (std::uint32_t context = 0; context < rows.contexts(); ++context) {
+      const Row draft_row = rows.row(context, draft_side, draft_scratch);
+      CHECK(facts.draft_best(context) == draft_row[argmax(draft_row)]);
+    }
   };
   for (const auto& [target_order, draft_order] : {std::pair{2, 2}, {3, 2}, {1, 2}, {4, 1}, {2, 3}, {1, 1}}) {
     const NgramModel target = trained(1, 9, target_order, 400);
@@ -365,12 +379,14 @@ TEST_CASE("a run that is stopped says so and keeps what it has") {
 TEST_CASE("what a rule needs of n-grams beyond its bound of memory is refused before it is made") {
   const Model target(trained(1, 9, 3, 400));
   const Model draft(trained(2, 9, 2, 300));
-  for_each_rule([&](const auto& rule) {
+  const auto check = [&](const auto& rule) {
     const AnyRule any(rule);
     const NgramTable table(*target.ngram(), *draft.ngram(), TokenRule{});
     CHECK(FastPair(target, draft, any).bytes() - table.bytes() <=
           static_cast<std::size_t>(whole_row_bytes(target, draft, any)));
-  });
+  };
+  for_each_rule(check);
+  for_each_position_rule(check);
   CHECK_FALSE(fast_unsupported_reason(target, draft, AnyRule(BlockRule{})));
   CHECK(fast_unsupported_reason(target, draft, AnyRule(BlockPrefixFault{})));
   CHECK(fast_unsupported_reason(target, draft, AnyRule(ImportanceRule(2))));

@@ -1,0 +1,78 @@
+// The tokens of one model of a pair of n-gram models in falling order of probability, for rules that look at
+// a context's likeliest tokens. A context keeps the order of its own tokens alone: the others follow that of
+// the shorter context, as backing off weighs them all alike.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "core/token.hpp"
+#include "sim/fast/huge_pages.hpp"
+#include "sim/fast/ngram_table.hpp"
+
+namespace speclab {
+
+/// The two likeliest tokens of a row; of equal ones the lower id comes first, as by argmax. Without a token
+/// the probability is 0.
+struct Likeliest {
+  Token best = no_token;
+  Token second = no_token;
+  double best_probability = 0;
+  double second_probability = 0;
+};
+
+class LikelyTokens {
+ public:
+  /// The table must outlive it.
+  LikelyTokens(const NgramTable& table, Side side);
+
+  /// At most so much memory, in bytes.
+  static double bytes_for(double followers, double contexts) {
+    return followers * sizeof(std::uint32_t) + (contexts + 1) * sizeof(std::uint64_t);
+  }
+  std::size_t bytes() const {
+    return places_.size() * sizeof(std::uint32_t) + starts_.size() * sizeof(std::uint64_t);
+  }
+
+  Likeliest likeliest(std::uint32_t context) const;
+  /// visit(token) for those of the row of a context with a probability of at least `bar`, in no order.
+  template <class Visit>
+  void visit_from(std::uint32_t context, double bar, const Visit& visit) const {
+    for_each_falling(context, [&](Token token, double probability) {
+      if (probability < bar) return false;
+      visit(token);
+      return true;
+    });
+  }
+
+ private:
+  /// For each context that the row takes tokens from, the longest first: more(token, probability) of these
+  /// tokens in falling order, until it returns false.
+  template <class More>
+  void for_each_falling(std::uint32_t context, const More& more) const;
+  /// Whether one of the contexts from `longest` down to before `at` lists the token.
+  bool listed_above(std::uint32_t longest, std::uint32_t at, Token token) const;
+
+  const NgramTable& table_;
+  Side side_;
+  BigTable<std::uint64_t> starts_;  ///< by context, and an end
+  BigTable<std::uint32_t> places_;  ///< in the blocks of their contexts
+};
+
+template <class More>
+void LikelyTokens::for_each_falling(std::uint32_t context, const More& more) const {
+  const std::uint32_t longest = table_.context(context).longest[side_];
+  double weight = table_.context(longest).scale[side_];
+  for (std::uint32_t at = longest;; at = table_.context(at).below[side_]) {
+    const NgramTable::Context& here = table_.context(at);
+    for (std::uint64_t entry = starts_[at]; entry < starts_[at + 1]; ++entry) {
+      const Token token = table_.places(here)[places_[entry]];
+      if (listed_above(longest, at, token)) continue;
+      if (!more(token, weight * table_.probabilities(here, places_[entry])[side_])) break;
+    }
+    if (at == 0) return;
+    weight *= here.backoff[side_];
+  }
+}
+
+}  // namespace speclab
