@@ -41,6 +41,8 @@ SuiteSize SuiteSize::brief() {
 
 std::vector<BenchRule> bench_rules() {
   return {{"block", BlockRule{}},
+          {"scheduled, block", ScheduledRule(0.1, true)},
+          {"cascade", CascadeRule{}},
           {"gumbel", GumbelRule{}},
           {"recursive, 4 drafts", RecursiveRule(4)},
           {"k-seq, 4 drafts", KSeqRule(4)},

@@ -9,11 +9,11 @@
 #include <cstdint>
 #include <optional>
 #include <variant>
-#include <vector>
 
 #include "core/fast/emitted_distance.hpp"
 #include "core/fast/position_forms.hpp"
 #include "sim/fast/likely_tokens.hpp"
+#include "sim/fast/ngram_entropies.hpp"
 #include "sim/fast/ngram_rows.hpp"
 
 namespace speclab {
@@ -24,33 +24,23 @@ class NgramNumbers {
     for (const Side side : {target_side, draft_side}) {
       if (looks_at(rule, side)) likely_[side].emplace(rows.table(), side);
     }
-    if (const auto* typical = std::get_if<TypicalRule>(&rule)) {
-      by_context_ = rows.minus_entropies();
-      for (double& number : by_context_)
-        number = std::min(typical->epsilon, typical->delta * std::exp(number));
-    } else if (std::holds_alternative<RejectionRule>(rule)) {
-      by_context_ = rows.largest_ratios();
-      for (double& number : by_context_) number = std::min(1.0, 1 / number);
-    }
+    if (std::holds_alternative<TypicalRule>(rule)) entropies_.emplace(rows);
   }
   /// At most so much memory, in bytes.
   static double bytes_for(const PositionForms& rule, double contexts, double followers) {
     double bytes = 0;
     for (const Side side : {target_side, draft_side})
       bytes += looks_at(rule, side) ? LikelyTokens::bytes_for(followers, contexts) : 0;
-    const bool kept =
-        std::holds_alternative<TypicalRule>(rule) || std::holds_alternative<RejectionRule>(rule);
-    return bytes + (kept ? contexts * sizeof(double) : 0);
+    return bytes + (std::holds_alternative<TypicalRule>(rule) ? NgramEntropies::bytes_for(contexts) : 0);
   }
   std::size_t bytes() const {
-    std::size_t bytes = by_context_.size() * sizeof(double);
+    std::size_t bytes = entropies_ ? entropies_->bytes() : 0;
     for (const std::optional<LikelyTokens>& of_side : likely_) bytes += of_side ? of_side->bytes() : 0;
     return bytes;
   }
 
   /// Those of the rows after a context; none where they take a pass.
   std::optional<PositionNumbers<double>> find(std::uint32_t context) const {
-    if (!by_context_.empty()) return PositionNumbers<double>{by_context_[context]};
     return std::visit([&](const auto& rule) { return numbers(rule, context); }, rule_);
   }
 
@@ -98,6 +88,13 @@ class NgramNumbers {
   Numbers numbers(const Rule&, std::uint32_t) const {
     return std::nullopt;
   }
+  Numbers numbers(const TypicalRule& rule, std::uint32_t context) const {
+    return PositionNumbers<double>{
+        std::min(rule.epsilon, rule.delta * std::exp(entropies_->minus_entropy(context)))};
+  }
+  Numbers numbers(const RejectionRule&, std::uint32_t context) const {
+    return PositionNumbers<double>{std::min(1.0, 1 / rows_.largest_ratio(context))};
+  }
   Numbers numbers(const FuzzyRule& rule, std::uint32_t context) const {
     if (rule.divergence != Nearness::tv) return std::nullopt;
     return PositionNumbers<double>{total_variation(context) <= rule.threshold ? 1.0 : 0.0};
@@ -143,7 +140,7 @@ class NgramNumbers {
   const NgramRows& rows_;
   PositionForms rule_;
   std::array<std::optional<LikelyTokens>, 2> likely_;
-  std::vector<double> by_context_;  ///< found beforehand
+  std::optional<NgramEntropies> entropies_;
 };
 
 }  // namespace speclab

@@ -59,9 +59,13 @@ class NgramRows {
   void find(RowDraw& draw) const;
   void total(std::span<ContextTotal> totals, DrawBlocks& blocks) const;
   double total(std::uint32_t context, double scale, double& draft) const;
-  /// By context: sum p ln p of the target's row, and the largest p / q of both.
-  std::vector<double> minus_entropies() const;
-  std::vector<double> largest_ratios() const;
+  /// What backing off from a context weighs in a model.
+  double back_off(std::uint32_t context, Side side) const {
+    const Node& node = nodes_[context];
+    return side == target_side ? node.target_back_off : node.draft_back_off;
+  }
+  /// The largest p / q of both rows.
+  double largest_ratio(std::uint32_t context) const;
   Row row(std::uint32_t context, Side side, std::vector<double>& scratch) const {
     scratch.resize(static_cast<std::size_t>(vocab()));
     table_.fill_row(context, side, scratch);
@@ -81,7 +85,6 @@ class NgramRows {
   void prefetch_find(std::uint32_t context, Token token) const;
   /// Whether a context lists the token, or a suffix of it longer than `drawn_in`.
   bool listed_above(std::uint32_t context, std::uint32_t drawn_in, Token token) const;
-  double largest_ratio(std::uint32_t context) const;
   /// body(context) for all of them, in parallel.
   template <class Body>
   void for_each_context(const Body& body) const {
