@@ -89,13 +89,29 @@ TEST_CASE("both engines find the same: intervals of each metric overlap, at a jo
       CHECK(overlap_each_other(interval, *other));
     }
   };
-  for (const char* rule :
-       {R"({"kind": "token"})", R"({"kind": "lenient", "lenience": 0.5})", R"({"kind": "block"})",
-        R"({"kind": "recursive", "drafts": 3})", R"({"kind": "k-seq", "drafts": 3})",
-        R"({"kind": "without-replacement", "drafts": 3})", R"({"kind": "tree", "branching": [2, 2, 1, 1]})",
-        R"({"kind": "traversal", "branching": [2, 2, 1, 1]})", R"({"kind": "match"})",
-        R"({"kind": "rejection"})", R"({"kind": "typical", "epsilon": 0.3, "delta": 0.5})",
-        R"({"kind": "greedy"})", R"({"kind": "lenient-greedy", "lenience": 0.5})"}) {
+  for (const char* rule : {R"({"kind": "token"})",
+                           R"({"kind": "lenient", "lenience": 0.5})",
+                           R"({"kind": "block"})",
+                           R"({"kind": "recursive", "drafts": 3})",
+                           R"({"kind": "k-seq", "drafts": 3})",
+                           R"({"kind": "without-replacement", "drafts": 3})",
+                           R"({"kind": "tree", "branching": [2, 2, 1, 1]})",
+                           R"({"kind": "traversal", "branching": [2, 2, 1, 1]})",
+                           R"({"kind": "match"})",
+                           R"({"kind": "rejection"})",
+                           R"({"kind": "typical", "epsilon": 0.3, "delta": 0.5})",
+                           R"({"kind": "greedy"})",
+                           R"({"kind": "lenient-greedy", "lenience": 0.5})",
+                           R"({"kind": "gumbel"})",
+                           R"({"kind": "scheduled", "survival": 0.2})",
+                           R"({"kind": "scheduled", "verification": "block"})",
+                           R"({"kind": "cascade"})",
+                           R"({"kind": "deferral"})",
+                           R"({"kind": "ensemble"})",
+                           R"({"kind": "tolerant"})",
+                           R"({"kind": "fuzzy"})",
+                           R"({"kind": "mars"})",
+                           R"({"kind": "bild"})"}) {
     for (const std::string& models : {markov, ngrams}) compare(models, rule);
   }
   // A rule that accepts otherwise does not pass for the same.
