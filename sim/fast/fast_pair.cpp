@@ -59,22 +59,15 @@ class NgramDecoder final : public FastDecoder {
   Rule rule_;
 };
 
-bool both_ngrams(const Model& target, const Model& draft) {
-  return target.ngram() != nullptr && draft.ngram() != nullptr;
-}
-
 /// What a pair is prepared as: tables of each context's decisions (stored), n-grams with two probabilities'
 /// decisions (pointwise), or rows in the order of target over draft.
 enum class FastForm { none, stored, pointwise, whole_rows };
 
 FastForm form_of(const Model& target, const Model& draft, const AnyRule& rule) {
-  if (target.table() != nullptr && draft.table() != nullptr) {
-    if (rule->said_by_position()) return FastForm::stored;
-  } else if (!both_ngrams(target, draft)) {
-    return FastForm::none;
-  } else if (pointwise_rule(rule)) {
-    return FastForm::pointwise;
-  }
+  const PairKind kind = pair_kind(target, draft);
+  if (kind == PairKind::other) return FastForm::none;
+  if (kind == PairKind::tables && rule->said_by_position()) return FastForm::stored;
+  if (kind == PairKind::ngrams && pointwise_rule(rule)) return FastForm::pointwise;
   return reads_whole_rows(rule) ? FastForm::whole_rows : FastForm::none;
 }
 
@@ -101,12 +94,12 @@ std::optional<std::string> fast_unsupported_reason(const Model& target, const Mo
   }
   switch (form_of(target, draft, rule)) {
     case FastForm::none:
-      if (both_ngrams(target, draft)) {
+      if (pair_kind(target, draft) != PairKind::other) {
         return "over n-grams its rule needs more of a row than the fast engine keeps; over stored rows it "
                "runs";
       }
-      return "it takes two models of stored rows or two n-gram models, of sampling options only a temperature of "
-             "0.1 and more for the latter";
+      return "it takes two models of stored rows, or two n-gram models at a temperature of 0.1 and more or both "
+             "through top-k or top-p";
     case FastForm::pointwise:
       return std::nullopt;
     case FastForm::stored:
@@ -125,8 +118,10 @@ bool fast_pays(const Model& target, const Model& draft, const SimulationSize& si
     return rounds >= 8 * static_cast<double>(contexts);
   }
   // A context with its followers costs about as much as reading 1024 probabilities.
-  const double contexts = NgramRows::contexts_for(*target.ngram(), *draft.ngram()) - 1;
-  return rounds * target.vocab() >= 1024 * contexts;
+  const bool sampled = pair_kind(target, draft) == PairKind::truncated_ngrams;
+  const NgramModel& p = sampled ? *TruncatedRows::ngram_of(target) : *target.ngram();
+  const NgramModel& q = sampled ? *TruncatedRows::ngram_of(draft) : *draft.ngram();
+  return rounds * target.vocab() >= 1024 * (NgramRows::contexts_for(p, q) - 1);
 }
 
 std::shared_ptr<SharedRows> make_shared_rows() { return std::make_shared<SharedRows>(); }

@@ -11,7 +11,7 @@ std::optional<std::string> fast_quality_unsupported_reason(const Model& target, 
   if (!how.lossless && !emitted_distance_is_known(target, draft, rule))
     return "the distribution that this lossy rule emits is read from whole rows";
   if (!whole_rows_are_of(target, draft, rule)) {
-    return "it takes two models of stored rows or two n-gram models, and a rule that reads rows through totals alone";
+    return "it takes two models of stored rows or of n-grams, and a rule that reads rows through totals alone";
   }
   return memory_reason(whole_row_bytes(target, draft, rule));
 }

@@ -3,12 +3,15 @@
 // the shorter context, as backing off weighs them all alike.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 
 #include "core/token.hpp"
 #include "sim/fast/huge_pages.hpp"
 #include "sim/fast/ngram_table.hpp"
+#include "sim/models/packed_ngram.hpp"
 
 namespace speclab {
 
@@ -44,6 +47,10 @@ class LikelyTokens {
       return true;
     });
   }
+  /// more(token, probability) of the row's tokens in falling order until it returns false; of equal ones the
+  /// lower id comes first.
+  template <class More>
+  void for_each_in_order(std::uint32_t context, const More& more) const;
 
  private:
   /// For each context that the row takes tokens from, the longest first: more(token, probability) of these
@@ -72,6 +79,50 @@ void LikelyTokens::for_each_falling(std::uint32_t context, const More& more) con
     }
     if (at == 0) return;
     weight *= here.backoff[side_];
+  }
+}
+
+template <class More>
+void LikelyTokens::for_each_in_order(std::uint32_t context, const More& more) const {
+  struct Level {
+    std::uint32_t at;
+    double weight;
+    std::uint64_t entry;
+    Token token;  ///< `no_token` at the end
+    double probability;
+  };
+  std::array<Level, max_ngram_order> levels;
+  std::size_t count = 0;
+  const std::uint32_t longest = table_.context(context).longest[side_];
+  const auto find_next = [&](Level& level) {
+    const NgramTable::Context& here = table_.context(level.at);
+    for (; level.entry < starts_[level.at + 1]; ++level.entry) {
+      level.token = table_.places(here)[places_[level.entry]];
+      if (listed_above(longest, level.at, level.token)) continue;
+      level.probability = level.weight * table_.probabilities(here, places_[level.entry])[side_];
+      return;
+    }
+    level.token = no_token;
+  };
+  double weight = table_.context(longest).scale[side_];
+  for (std::uint32_t at = longest;; at = table_.context(at).below[side_]) {
+    levels[count] = {at, weight, starts_[at], no_token, 0};
+    find_next(levels[count++]);
+    if (at == 0) break;
+    weight *= table_.context(at).backoff[side_];
+  }
+  for (;;) {
+    Level* first = nullptr;
+    for (Level& level : std::span(levels).first(count)) {
+      if (level.token == no_token) continue;
+      if (first == nullptr || level.probability > first->probability ||
+          (level.probability == first->probability && level.token < first->token)) {
+        first = &level;
+      }
+    }
+    if (first == nullptr || !more(first->token, first->probability)) return;
+    ++first->entry;
+    find_next(*first);
   }
 }
 

@@ -9,6 +9,7 @@
 
 #include "sim/fast/ngram_rows.hpp"
 #include "sim/fast/table_rows.hpp"
+#include "sim/fast/truncated_rows.hpp"
 
 namespace speclab {
 
@@ -17,7 +18,8 @@ namespace speclab {
 /// them.
 class SharedRows {
  public:
-  /// Of two tables, or two n-gram models. Throws ModelError as FastPair does.
+  /// Of two tables, two n-gram models, or two of these through sampling options. Throws ModelError as
+  /// FastPair does.
   template <class Rows, class ModelOfKind>
   std::shared_ptr<const Rows> get(const ModelOfKind& target, const ModelOfKind& draft) {
     const std::scoped_lock lock(mutex_);
@@ -42,7 +44,7 @@ class SharedRows {
 
   std::mutex mutex_;
   std::shared_ptr<const void> last_;
-  std::tuple<Known<TableRows>, Known<NgramRows>> known_;
+  std::tuple<Known<TableRows>, Known<NgramRows>, Known<TruncatedRows>> known_;
 };
 
 }  // namespace speclab

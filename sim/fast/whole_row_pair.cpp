@@ -13,6 +13,7 @@
 #include "sim/fast/ngram_rows.hpp"
 #include "sim/fast/shared_rows.hpp"
 #include "sim/fast/table_rows.hpp"
+#include "sim/fast/truncated_rows.hpp"
 #include "sim/fast/whole_row_decoder.hpp"
 
 namespace speclab {
@@ -79,36 +80,48 @@ class WholeRowPair final : public WholeRowDecoder {
 
 }  // namespace
 
+PairKind pair_kind(const Model& target, const Model& draft) {
+  if (target.table() != nullptr && draft.table() != nullptr) return PairKind::tables;
+  if (target.ngram() != nullptr && draft.ngram() != nullptr) return PairKind::ngrams;
+  if (TruncatedRows::ngram_of(target) != nullptr && TruncatedRows::ngram_of(draft) != nullptr)
+    return PairKind::truncated_ngrams;
+  return PairKind::other;
+}
+
 bool reads_whole_rows(const AnyRule& rule) { return whole_row_rule(rule).has_value(); }
 
 bool whole_rows_are_of(const Model& target, const Model& draft, const AnyRule& rule) {
   const auto held = whole_row_rule(rule);
   if (!held) return false;
-  if (target.ngram() != nullptr && draft.ngram() != nullptr) return true;
-  const bool tables = target.table() != nullptr && draft.table() != nullptr;
-  return tables && reads_table_rows(*held);
+  const PairKind kind = pair_kind(target, draft);
+  return kind == PairKind::tables ? reads_table_rows(*held) : kind != PairKind::other;
 }
 
 bool emitted_distance_is_known(const Model& target, const Model& draft, const AnyRule& rule) {
   const auto held = whole_row_rule(rule);
-  return held && std::holds_alternative<PositionForms>(*held) && target.ngram() != nullptr &&
-         draft.ngram() != nullptr;
+  return held && std::holds_alternative<PositionForms>(*held) && pair_kind(target, draft) == PairKind::ngrams;
 }
 
 double whole_row_bytes(const Model& target, const Model& draft, const AnyRule& rule) {
   return std::visit(
       [&]<class Rule>(const Rule& held) {
-        if (target.table() != nullptr) {
+        if (pair_kind(target, draft) == PairKind::tables) {
           const auto contexts =
               static_cast<double>(std::max(target.table()->contexts(), draft.table()->contexts()));
           return TableRows::bytes_for(*target.table(), *draft.table()) +
                  ContextFacts<TableRows, Rule>::bytes_for(held, contexts, 0);
         }
-        const NgramModel& p = *target.ngram();
-        const NgramModel& q = *draft.ngram();
-        return NgramRows::bytes_for(p, q) +
-               ContextFacts<NgramRows, Rule>::bytes_for(held, NgramRows::contexts_for(p, q),
-                                                        NgramRows::followers_for(p, q));
+        const auto facts_of = [&]<class Rows>(const NgramModel& p, const NgramModel& q) {
+          return ContextFacts<Rows, Rule>::bytes_for(held, NgramRows::contexts_for(p, q),
+                                                     NgramRows::followers_for(p, q));
+        };
+        if (pair_kind(target, draft) == PairKind::truncated_ngrams) {
+          return TruncatedRows::bytes_for(*target.sampled(), *draft.sampled()) +
+                 facts_of.template operator()<TruncatedRows>(*TruncatedRows::ngram_of(target),
+                                                             *TruncatedRows::ngram_of(draft));
+        }
+        return NgramRows::bytes_for(*target.ngram(), *draft.ngram()) +
+               facts_of.template operator()<NgramRows>(*target.ngram(), *draft.ngram());
       },
       whole_row_rule(rule).value());
 }
@@ -117,12 +130,17 @@ std::unique_ptr<const WholeRowDecoder> whole_row_pair(const Model& target, const
                                                       const AnyRule& rule, SharedRows& rows) {
   return std::visit(
       [&]<class Rule>(const Rule& held) -> std::unique_ptr<const WholeRowDecoder> {
-        if (target.table() != nullptr) {
-          return std::make_unique<WholeRowPair<TableRows, Rule>>(
-              rows.get<TableRows>(*target.table(), *draft.table()), held);
+        const auto pair_of = [&]<class Rows>(std::shared_ptr<const Rows> of_pair) {
+          return std::make_unique<WholeRowPair<Rows, Rule>>(std::move(of_pair), held);
+        };
+        switch (pair_kind(target, draft)) {
+          case PairKind::tables:
+            return pair_of(rows.get<TableRows>(*target.table(), *draft.table()));
+          case PairKind::truncated_ngrams:
+            return pair_of(rows.get<TruncatedRows>(*target.sampled(), *draft.sampled()));
+          default:
+            return pair_of(rows.get<NgramRows>(*target.ngram(), *draft.ngram()));
         }
-        return std::make_unique<WholeRowPair<NgramRows, Rule>>(
-            rows.get<NgramRows>(*target.ngram(), *draft.ngram()), held);
       },
       whole_row_rule(rule).value());
 }

@@ -1,6 +1,7 @@
 // Pairs prepared for rules that read whole rows (core/fast/whole_row_forms.hpp).
 #pragma once
 
+#include <cstdint>
 #include <memory>
 
 #include "sim/any_rule.hpp"
@@ -21,6 +22,11 @@ class WholeRowDecoder : public FastDecoder {
                                   std::size_t streams) const = 0;
 };
 
+/// Pairs whose rows the fast engine knows: two stored tables, two n-gram models, or two of these through
+/// top-k or top-p.
+enum class PairKind : std::uint8_t { tables, ngrams, truncated_ngrams, other };
+PairKind pair_kind(const Model& target, const Model& draft);
+
 /// Whether this is one of those rules.
 bool reads_whole_rows(const AnyRule& rule);
 
@@ -30,10 +36,10 @@ bool whole_rows_are_of(const Model& target, const Model& draft, const AnyRule& r
 /// Whether it can be measured there if it is lossy.
 bool emitted_distance_is_known(const Model& target, const Model& draft, const AnyRule& rule);
 
-/// Memory that preparing two stored tables, or two n-gram models, for such a rule takes at most, in bytes.
+/// Memory that preparing such a pair for such a rule takes at most, in bytes.
 double whole_row_bytes(const Model& target, const Model& draft, const AnyRule& rule);
 
-/// Of two n-gram models, or two stored tables if the rule is not one that accepts or replaces a token and may
+/// Of n-gram models, or two stored tables if the rule is not one that accepts or replaces a token and may
 /// be lossy. Throws ModelError as FastPair does.
 std::unique_ptr<const WholeRowDecoder> whole_row_pair(const Model& target, const Model& draft,
                                                       const AnyRule& rule, SharedRows& rows);

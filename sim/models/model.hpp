@@ -25,6 +25,8 @@ concept PreparedModel = requires(const M& model, std::span<const Token> context,
   { model.prepares() } -> std::convertible_to<bool>;
 };
 
+struct AdjustedModel;
+
 /// A model of any type that satisfies LanguageModel. Copies share the model, which never changes.
 class Model {
  public:
@@ -43,6 +45,7 @@ class Model {
       Model(std::shared_ptr<const M> model) {
     if constexpr (std::same_as<M, TableModel>) table_ = model.get();
     if constexpr (std::same_as<M, NgramModel>) ngram_ = model.get();
+    if constexpr (std::same_as<M, AdjustedModel>) sampled_ = model.get();
     if constexpr (PreparedModel<M>) prepares_ = model->prepares();
     held_ = std::make_shared<const Held<M>>(std::move(model));
   }
@@ -73,6 +76,9 @@ class Model {
 
   /// The n-gram model, when this is one.
   const NgramModel* ngram() const { return ngram_; }
+
+  /// The model and the sampling options that it is seen through, when this is one seen so.
+  const AdjustedModel* sampled() const { return sampled_; }
 
   /// The same row in every context.
   bool context_free() const { return table() != nullptr && table()->order() == 0; }
@@ -126,6 +132,7 @@ class Model {
   std::shared_ptr<const Interface> held_;
   const TableModel* table_ = nullptr;
   const NgramModel* ngram_ = nullptr;
+  const AdjustedModel* sampled_ = nullptr;
   bool prepares_ = false;
 };
 

@@ -21,6 +21,7 @@
 #include "sim/fast/table_rows.hpp"
 #include "sim/fast/whole_row_pair.hpp"
 #include "sim/models/synthetic.hpp"
+#include "tests/sim/fast/deviation.hpp"
 #include "tests/sim/fast/ngram_models.hpp"
 
 using namespace speclab;
@@ -290,38 +291,6 @@ std::vector<Token> rounds_with_zeros(std::uint64_t seed, const std::vector<doubl
     tokens.push_back(next);
   }
   return tokens;
-}
-
-/// How far the mean acceptance rates of drafted tokens' contexts, and the mean accepted lengths, of two runs
-/// differ, in standard errors over batches: the larger of both.
-double deviation(const std::vector<Tally>& one, const std::vector<Tally>& two) {
-  struct Mean {
-    double value;
-    double variance;  ///< of the value
-  };
-  const auto mean_of = [](const std::vector<Tally>& batches, const auto& of_batch) {
-    double sum = 0;
-    double squares = 0;
-    for (const Tally& batch : batches) {
-      const double value = of_batch(batch);
-      sum += value;
-      squares += value * value;
-    }
-    const auto n = static_cast<double>(batches.size());
-    return Mean{sum / n, (squares / n - sum / n * (sum / n)) / (n - 1)};
-  };
-  const auto between = [&](const auto& of_batch) {
-    const Mean a = mean_of(one, of_batch);
-    const Mean b = mean_of(two, of_batch);
-    return std::abs(a.value - b.value) / std::sqrt(a.variance + b.variance);
-  };
-  const double rates = between([](const Tally& batch) {
-    return static_cast<double>(batch.overlap_quanta) * Tally::quantum /
-           static_cast<double>(batch.overlap_contexts);
-  });
-  return std::max(rates, between([](const Tally& batch) {
-                    return static_cast<double>(batch.accepted) / static_cast<double>(batch.rounds);
-                  }));
 }
 
 }  // namespace

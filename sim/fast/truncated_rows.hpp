@@ -1,0 +1,85 @@
+// The rows of a pair of n-gram models through top-k or top-p, for rules that read whole rows
+// (sim/fast/whole_row_decoder.hpp). A row keeps few tokens, which the order of the n-grams gives without a
+// pass over the vocabulary. Each context's are found when they are first needed and kept, as long as there is
+// memory for it; what is not kept is found again.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "core/distribution/transforms.hpp"
+#include "sim/fast/likely_tokens.hpp"
+#include "sim/fast/ngram_table.hpp"
+#include "sim/fast/row_draws.hpp"
+#include "sim/models/model.hpp"
+#include "sim/models/ngram_model.hpp"
+
+namespace speclab {
+
+class TruncatedRows {
+ public:
+  /// The n-gram model below sampling options that leave few of its tokens; none where a model is something
+  /// else, or options keep all tokens.
+  static const NgramModel* ngram_of(const Model& model);
+
+  /// Of two models for which `ngram_of` is there; they must outlive it. Throws ModelError for what NgramTable
+  /// does not take. Vocabularies agree.
+  TruncatedRows(const AdjustedModel& target, const AdjustedModel& draft,
+                std::size_t most_kept_bytes = default_kept_bytes);
+  ~TruncatedRows();
+  TruncatedRows(const TruncatedRows&) = delete;
+  TruncatedRows& operator=(const TruncatedRows&) = delete;
+
+  /// Memory for what is kept of contexts.
+  static constexpr std::size_t default_kept_bytes = std::size_t{1} << 31U;
+
+  /// At most so much memory, in bytes, without what NgramTable takes.
+  static double bytes_for(const AdjustedModel& target, const AdjustedModel& draft);
+  std::size_t bytes() const;
+
+  std::int32_t vocab() const { return table_.vocab(); }
+  std::size_t contexts() const { return table_.contexts(); }
+  std::int32_t least_draft_support() const { return 1; }
+  std::uint32_t context_of(std::span<const Token> tokens) const { return table_.context_of(tokens); }
+  void prefetch(std::uint32_t context) const { __builtin_prefetch(&kept_[context]); }
+  std::uint64_t overlap_quanta(std::uint32_t context) const;
+
+  // As those of TableRows.
+  void draw(Side side, std::span<RowDraw> draws, DrawBlocks& blocks) const;
+  void draw_residual(std::span<RowDraw> draws, DrawBlocks& blocks) const;
+  void find(RowDraw& draw) const;
+  void total(std::span<ContextTotal> totals, DrawBlocks& blocks) const;
+  double total(std::uint32_t context, double scale, double& draft) const;
+  Row row(std::uint32_t context, Side side, std::vector<double>& scratch) const;
+
+ private:
+  /// A token that either row keeps, with sums of both rows' probabilities from it to the end.
+  struct Entry {
+    Token token;
+    std::uint32_t next;  ///< the context after it
+    std::array<double, 2> probability;
+    std::array<double, 2> sum;
+  };
+  /// In rising order of target over draft; equal ones by token.
+  using Entries = std::vector<Entry>;
+
+  Entries found(std::uint32_t context) const;
+  /// Valid until this thread asks for another context.
+  const Entries& entries(std::uint32_t context) const;
+  /// The tokens that sampling options keep of a model's row, with their probabilities.
+  void retain(std::uint32_t context, Side side, std::vector<std::pair<Token, double>>& retained) const;
+
+  std::array<Adjustment, 2> how_;
+  NgramTable table_;
+  std::array<LikelyTokens, 2> likely_;
+  std::size_t most_kept_bytes_;
+  mutable std::atomic<std::size_t> kept_bytes_ = 0;
+  mutable std::vector<std::atomic<const Entries*>> kept_;
+};
+
+}  // namespace speclab
