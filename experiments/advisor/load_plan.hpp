@@ -21,7 +21,10 @@ namespace speclab {
 struct LoadQuestion {
   double alpha = 0;
   double alpha_spread = 0;  ///< standard deviation between requests: a beta distribution
-  CostPair costs;           ///< in milliseconds
+  /// Of what the draft says of its tokens with their acceptance (sim/serving/confidence.hpp): adds adaptive
+  /// verification to the policies.
+  std::optional<double> draft_correlation{};
+  CostPair costs;  ///< in milliseconds
   std::string cost_from;
   StepExtras extras;
   RequestStream stream;       ///< lengths; its arrivals are made of `rates`

@@ -118,6 +118,15 @@ std::vector<LoadCandidate> load_candidates(const LoadQuestion& question,
       {"SGLang's steps", "its default slots by batch, moved by what is accepted", EmaTiers::defaults()});
   candidates.push_back({"goodput", "the γ of the most expected tokens a millisecond, α as it is seen",
                         GoodputGamma{.most = most, .time = time}});
+  if (question.draft_correlation) {
+    const ConfidenceLaw confidence(*question.draft_correlation,
+                                   position_rates(acceptance_of(question), most));
+    candidates.push_back(
+        {"adaptive verification",
+         fmt::format("γ = {}, of which those are verified that confidences choose, by a budget a step old",
+                     most),
+         AdaptiveVerification{.gamma = most, .confidence = confidence, .time = time}});
+  }
   candidates.push_back(
       {"clairvoyant",
        "knows what each request will accept, and drafts for the fastest next step; no engine can",

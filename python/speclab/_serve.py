@@ -41,6 +41,7 @@ def serve(
     tpot_ms: float | None = None,
     percentile: float | None = None,
     alpha_spread: float | None = None,
+    draft_correlation: float | None = None,
     replicas: int | None = None,
     max_sequences: int | None = None,
     step_tokens: int | None = None,
@@ -69,6 +70,7 @@ def serve(
 
     Args:
         alpha, alpha_spread: acceptance rate, and its standard deviation between requests.
+        draft_correlation: that of the draft's confidences with acceptance; adds adaptive verification to the policies.
         rate: requests a second, one or several in increasing order; by default ten up to 90% of the capacity.
         prompt, output, length_variation: mean tokens of both, and their standard deviation over the mean, log-normal.
         bursts, burst_seconds: the rate in bursts over the rate between them, and how long bursts last on average.

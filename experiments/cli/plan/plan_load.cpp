@@ -63,6 +63,8 @@ LoadQuestion question_of(const Values& values) {
         "--alpha-spread {}: rates from 0 to 1 with mean {} have a standard deviation below {:.4g}",
         question.alpha_spread, *alpha, std::sqrt(*alpha * (1 - *alpha))));
   }
+  if (values.has("draft-correlation"))
+    question.draft_correlation = checked_number(values, "draft-correlation", 0, 1);
   if (values.has("trace")) {
     for (const char* other : {"prompt", "output", "length-variation", "bursts"}) {
       if (!values[other].defaulted())
@@ -162,6 +164,8 @@ the rate from which on speculation should be off. Costs: two models on a device 
       "of latencies, and the share that shall keep targets");
   add("alpha-spread", po::value<double>()->default_value(0, "0"),
       "standard deviation of alpha between requests");
+  add("draft-correlation", po::value<double>(),
+      "of the draft's confidences with acceptance: adds adaptive verification");
   add("replicas", po::value<double>()->default_value(1, "1"),
       "engines; a request goes to the one of the fewest");
   add("max-sequences", po::value<double>()->default_value(256, "256"),

@@ -12,6 +12,7 @@
 #include "core/stop.hpp"
 #include "experiments/format/config_error.hpp"
 #include "experiments/recording/arrival_trace.hpp"
+#include "experiments/recording/confident_rounds.hpp"
 #include "experiments/results/presentation.hpp"
 #include "experiments/run/jobs.hpp"
 #include "experiments/studies/serving/serving_study.hpp"
@@ -46,15 +47,36 @@ RoundLaw law_of_mean(double mean, MeanLaw law, std::uint32_t gamma) {
   }
 }
 
+RecordedRounds recorded_acceptance(const std::string& file, std::uint32_t gamma) {
+  const char* path = "/serving/acceptance/recorded";
+  try {
+    RecordedRounds law = read_confident_rounds(file);
+    const auto shortest = std::ranges::min_element(
+        *law.rounds, {}, [](const RecordedRounds::Round& round) { return round.confidences.size(); });
+    if (shortest->confidences.size() < gamma) {
+      throw UsageError(
+          fmt::format("{}: a round of {} drafted tokens; \"gamma\" is {}, and of longer drafts "
+                      "nothing is known",
+                      file, shortest->confidences.size(), gamma));
+    }
+    return law;
+  } catch (const UsageError& error) {
+    throw ConfigError(path, error.what());
+  } catch (const ConfigError& error) {
+    throw ConfigError(path, fmt::format("{}: {}", file, error.what()));
+  }
+}
+
 AcceptanceLaw acceptance_of(const Config& config) {
   const AcceptanceSection& known = config.section<ServingSection>().acceptance;
   const int said = int(known.rate.has_value()) + int(known.positions.has_value()) +
                    int(known.rounds.has_value()) + int(known.classes.has_value()) +
-                   int(known.mean.has_value()) + int(known.easy.has_value());
+                   int(known.mean.has_value()) + int(known.easy.has_value()) +
+                   int(known.recorded.has_value());
   if (said > 1) {
     throw ConfigError(
         "/serving/acceptance",
-        "give one of rate, positions, rounds, classes, mean and easy: where acceptance is known from");
+        "give one of rate, positions, rounds, classes, mean, easy and recorded: where acceptance is known from");
   }
   if (said == 0 && !config.alpha)
     throw ConfigError("/alpha", "missing; serving needs an acceptance rate, here or in /serving/acceptance");
@@ -74,6 +96,9 @@ AcceptanceLaw acceptance_of(const Config& config) {
     if (std::abs(sum - 1) > 1e-9)
       throw ConfigError("/serving/acceptance/classes", fmt::format("shares add up to {}, not to 1", sum));
     return law;
+  }
+  if (known.recorded) {
+    return recorded_acceptance(*known.recorded, static_cast<std::uint32_t>(config.gamma));
   }
   if (known.mean) return law_of_mean(*known.mean, known.law, static_cast<std::uint32_t>(config.gamma));
   if (known.easy) return TextLaw{{*known.easy, known.hard}, {1 / known.easy_tokens, 1 / known.hard_tokens}};
@@ -112,6 +137,30 @@ GammaByState optimal_table(const Config& config, const AcceptanceLaw& law, const
   return solved.gamma;
 }
 
+/// What the draft says of its tokens; none where that is recorded with rounds.
+std::optional<ConfidenceLaw> confidence_of(const Config& config, const AcceptanceLaw& law) {
+  const VerificationSection& known = config.section<ServingSection>().verification;
+  if (std::holds_alternative<RecordedRounds>(law)) {
+    if (known.correlation || known.auc)
+      throw ConfigError("/serving/verification",
+                        "confidences are recorded with the rounds: leave out correlation and auc");
+    return std::nullopt;
+  }
+  if (known.correlation.has_value() == known.auc.has_value()) {
+    throw ConfigError(
+        "/serving/verification",
+        "give one of correlation and auc: how much the draft knows of the acceptance of its tokens");
+  }
+  const std::vector<double> rates = position_rates(law, static_cast<std::uint32_t>(config.gamma));
+  if (known.correlation) return ConfidenceLaw(*known.correlation, rates);
+  const double first = rates.empty() ? 0 : rates.front();
+  if (!(first > 0 && first < 1)) {
+    throw ConfigError("/serving/verification/auc",
+                      fmt::format("the first drafted token is accepted at rate {}: give correlation", first));
+  }
+  return ConfidenceLaw(correlation_of_auc(*known.auc, first), rates);
+}
+
 StepPolicy policy_of(const Config& config, const AcceptanceLaw& law, const StepTime& time) {
   const auto gamma = static_cast<std::uint32_t>(config.gamma);
   const auto& section = config.section<ServingSection>();
@@ -131,6 +180,12 @@ StepPolicy policy_of(const Config& config, const AcceptanceLaw& law, const StepT
       goodput.time = time;
       return goodput;
     }
+    case StepPolicyName::adaptive:
+      return AdaptiveVerification{.gamma = gamma,
+                                  .confidence = confidence_of(config, law),
+                                  .waits = section.verification.waits,
+                                  .step_ms = section.verification.step_ms,
+                                  .time = time};
     case StepPolicyName::optimal:
       return GammaByStateTable{optimal_table(config, law, time)};
     case StepPolicyName::clairvoyant:
@@ -301,6 +356,8 @@ std::vector<NamedValue> numbers_of(const ServingSection& section) {
     all.push_back({"targets kept", [](const RunNumbers& run) { return run.kept; }});
   all.push_back({"accepted", per_round(&StepTotals::accepted)});
   all.push_back({"drafted", per_round(&StepTotals::drafted)});
+  if (section.policy == StepPolicyName::adaptive)
+    all.push_back({"verified", per_round(&StepTotals::verified)});
   if (section.draft_device) all.push_back({"prepared", per_round(&StepTotals::prepared)});
   all.push_back(
       {"running", [](const RunNumbers& run) { return run.totals.running_ms / run.totals.busy_ms; }});

@@ -20,7 +20,7 @@ const Typed<AcceptanceSection>& acceptance_type() {
   using A = AcceptanceSection;
   static const auto type = object<A>(
       "serving acceptance",
-      "What is known of acceptance: one of rate, positions, rounds, classes, mean and easy; else \"alpha\" of the config.",
+      "What is known of acceptance: one of rate, positions, rounds, classes, mean, easy and recorded; else \"alpha\" of the config.",
       {field("rate", &A::rate, number(0, 1), "Acceptance rate of every token."),
        field("spread", &A::spread, number(0, 0.5),
              "Standard deviation of the rate between requests, which is beta distributed."),
@@ -39,7 +39,10 @@ const Typed<AcceptanceSection>& acceptance_type() {
        field("easy", &A::easy, number(0, 1), "Acceptance rate in easy stretches of a text."),
        field("hard", &A::hard, number(0, 1), "The same in hard stretches."),
        field("easy_tokens", &A::easy_tokens, number(1, 1e9), "Mean length of an easy stretch."),
-       field("hard_tokens", &A::hard_tokens, number(1, 1e9), "Mean length of a hard stretch.")});
+       field("hard_tokens", &A::hard_tokens, number(1, 1e9), "Mean length of a hard stretch."),
+       field(
+           "recorded", &A::recorded, input_file(),
+           "A file of recorded rounds, a JSON object a line: {\"accepted\": 2, \"confidences\": [0.9, 0.8, 0.3]}, with a \"weight\" or without one.")});
   return type;
 }
 
@@ -91,6 +94,23 @@ const Typed<EngineSection>& engine_type() {
   return type;
 }
 
+const Typed<VerificationSection>& verification_type() {
+  using V = VerificationSection;
+  static const auto type = object<V>(
+      "serving verification",
+      "Adaptive verification (vLLM): which drafted tokens are verified, by what the draft says of them.",
+      {field("correlation", &V::correlation, number(0, 1),
+             "Of a confidence with the acceptance of its token, given that those before it are accepted."),
+       field("auc", &V::auc, number(0.5, 1),
+             "Instead: how often a confidence of an accepted first token is above that of a rejected one."),
+       field(
+           "waits", &V::waits, boolean(),
+           "The budget is sized by the confidences of this step, for which the host waits; else by those a step old."),
+       field("step_ms", &V::step_ms, number(0, 1e9),
+             "Milliseconds of every decoding step, for ranking and waiting.")});
+  return type;
+}
+
 const Typed<DraftDeviceSection>& draft_device_type() {
   using D = DraftDeviceSection;
   static const auto type = object<D>(
@@ -139,12 +159,14 @@ const SectionKind& serving_section() {
                                        {"sglang", StepPolicyName::sglang},
                                        {"gate", StepPolicyName::gate},
                                        {"goodput", StepPolicyName::goodput},
+                                       {"adaptive", StepPolicyName::adaptive},
                                        {"optimal", StepPolicyName::optimal},
                                        {"clairvoyant", StepPolicyName::clairvoyant}}),
-               "How many tokens a step drafts: \"gamma\"; SGLang's default slots; \"gamma\" until few are accepted, never again then; up to \"gamma\" by expected tokens a millisecond; of the least mean latency, where that can be solved; or by what will be accepted, which no engine knows."),
+               "How many tokens a step drafts: \"gamma\"; SGLang's default slots; \"gamma\" until few are accepted, never again then; up to \"gamma\" by expected tokens a millisecond; \"gamma\", of which some are verified by confidence; of the least mean latency, where that can be solved; or by what will be accepted, which no engine knows."),
            integer_field("gate_window", &S::gate_window, 1, 1e6, "Steps over which the gate takes its mean."),
            field("gate_threshold", &S::gate_threshold, number(0, longest_draft),
                  "Accepted tokens a round below which the gate shuts."),
+           field("verification", &S::verification, verification_type(), "Of the policy \"adaptive\"."),
            field("cost", &S::cost, cost_type(), "How long a step takes."),
            field("engine", &S::engine, engine_type(), "The engines."),
            field("draft_device", &S::draft_device, draft_device_type(),

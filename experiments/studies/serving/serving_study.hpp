@@ -25,8 +25,8 @@ struct ClassSection {
   std::vector<double> positions;  ///< given those before; beyond the last at its rate
 };
 
-/// One of `rate`, `positions`, `rounds`, `classes`, `mean` and `easy` says what is known; none: "alpha" of
-/// the config.
+/// One of `rate`, `positions`, `rounds`, `classes`, `mean`, `easy` and `recorded` says what is known; none:
+/// "alpha" of the config.
 struct AcceptanceSection {
   std::optional<double> rate;
   double spread = 0;                                 ///< standard deviation of the rate between requests
@@ -39,9 +39,18 @@ struct AcceptanceSection {
   double hard = 0;
   double easy_tokens = 10;  ///< mean length of a stretch
   double hard_tokens = 10;
+  std::optional<std::string> recorded;  ///< a file of rounds (experiments/recording/confident_rounds.hpp)
 };
 
-enum class StepPolicyName { fixed, sglang, gate, goodput, optimal, clairvoyant };
+enum class StepPolicyName { fixed, sglang, gate, goodput, adaptive, optimal, clairvoyant };
+
+/// Of the policy `adaptive`. One of `correlation` and `auc`, or acceptance is recorded with confidences.
+struct VerificationSection {
+  std::optional<double> correlation;
+  std::optional<double> auc;
+  bool waits = false;
+  double step_ms = 0;
+};
 
 struct EngineSection {
   std::uint32_t replicas = 1;
@@ -78,6 +87,7 @@ struct ServingSection {
   StepPolicyName policy = StepPolicyName::fixed;
   std::uint32_t gate_window = 100;  ///< steps
   double gate_threshold = 1;        ///< accepted tokens a round
+  VerificationSection verification;
   LinearStep cost;
   EngineSection engine;
   std::optional<DraftDeviceSection> draft_device;
