@@ -9,6 +9,19 @@ double of_target(const LinearStep& costs, const StepWork& work) {
          costs.prompt_token * work.prefilled + costs.context_token * work.context;
 }
 
+/// Without what drafts cost.
+double of_target(const CostPair& costs, const StepExtras& extras, const StepWork& work) {
+  const double sequences = work.decoding + work.prefilling;
+  double ms = extras.step_ms;
+  if (sequences > 0) {
+    const double context = work.context / sequences;
+    ms += run_ms(costs.target, {(work.verified + work.prefilled) / sequences, sequences, context});
+    if (work.replayed > 0)
+      ms += run_ms(costs.target, {work.replayed / work.decoding, work.decoding, context});
+  }
+  return ms;
+}
+
 double of_draft(const LinearStep& costs, const StepWork& work) {
   return work.draft_runs * (costs.draft_run + costs.draft_sequence * work.decoding +
                             costs.draft_context_token * work.draft_context);
@@ -19,21 +32,27 @@ double of_draft(const LinearStep& costs, const StepWork& work) {
 StepTime step_time(const CostPair& costs, const StepExtras& extras) {
   return [costs, extras](const StepWork& work) {
     const double sequences = work.decoding + work.prefilling;
-    double ms = extras.step_ms;
-    if (sequences > 0) {
-      ms += run_ms(costs.target,
-                   {(work.verified + work.prefilled) / sequences, sequences, work.context / sequences});
-    }
+    double ms = of_target(costs, extras, work);
     if (work.prefilling > 0)
       ms += run_ms(costs.draft, {work.prefilled / work.prefilling, work.prefilling, 0});
     if (work.decoding > 0) {
       const double runs = work.draft_runs > 0 ? work.draft_runs : extras.draft_follows ? 1 : 0;
-      const double context = work.context / sequences;
       if (runs > 0) ms += runs * run_ms(costs.draft, {1, work.decoding, work.draft_context / sequences});
-      if (work.replayed > 0)
-        ms += run_ms(costs.target, {work.replayed / work.decoding, work.decoding, context});
     }
     return ms;
+  };
+}
+
+StepTime target_time(const CostPair& costs, const StepExtras& extras) {
+  return [costs, extras](const StepWork& work) { return of_target(costs, extras, work); };
+}
+
+StepTime draft_time(const CostPair& costs) {
+  return [costs](const StepWork& work) {
+    return work.draft_runs == 0
+               ? 0
+               : work.draft_runs *
+                     run_ms(costs.draft, {1, work.decoding, work.draft_context / work.decoding});
   };
 }
 

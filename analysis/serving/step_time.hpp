@@ -19,6 +19,11 @@ struct StepExtras {
 /// prompts. Replayed positions are one more target run.
 StepTime step_time(const CostPair& costs, const StepExtras& extras);
 
+/// The same where drafts are made on another device, as sim/serving/draft_device.hpp wants it: the target's
+/// part, and that of the draft runs. The draft device reads prompts while the target does.
+StepTime target_time(const CostPair& costs, const StepExtras& extras);
+StepTime draft_time(const CostPair& costs);
+
 /// Milliseconds that add up.
 struct LinearStep {
   double step = 0;            ///< of a step
@@ -33,8 +38,7 @@ struct LinearStep {
   double draft_context_token = 0;  ///< of each of gamma, for each token of a cache that it reads
 };
 StepTime step_time(const LinearStep& costs);
-/// The same where drafts are made on another device, as sim/serving/draft_device.hpp wants it: the target's
-/// part, and that of the draft runs.
+/// Of a target and a draft on devices of their own.
 StepTime target_time(const LinearStep& costs);
 StepTime draft_time(const LinearStep& costs);
 

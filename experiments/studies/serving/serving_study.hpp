@@ -42,6 +42,27 @@ struct AcceptanceSection {
   std::optional<std::string> recorded;  ///< a file of rounds (experiments/recording/confident_rounds.hpp)
 };
 
+/// Two models on a device (analysis/cost/roofline.hpp), with the defaults of `speclab plan`.
+struct ModelsSection {
+  std::string target;
+  std::string draft;  ///< empty: none, with gamma 0
+  std::string device;
+  std::string dtype = "bf16";
+  int devices = 1;
+  std::optional<int> draft_devices;
+  double routing_exponent = Transformer{}.routing_exponent;
+  double bandwidth_efficiency = Machine{}.bandwidth_efficiency;
+  double flops_efficiency = Machine{}.flops_efficiency;
+  double run_overhead_us = 100;
+  double layer_overhead_us = 5;
+  double reduce_latency_us = 10;
+  double step_ms = 0;
+  bool idle_draft = true;  ///< the draft runs at gamma = 0, too
+};
+const Typed<ModelsSection>& serving_models_type();
+/// ConfigError for names that are unknown, and where the draft is missing with gamma above 0.
+CostPair costs_of(const ModelsSection& models, int gamma);
+
 enum class StepPolicyName { fixed, sglang, gate, goodput, adaptive, optimal, clairvoyant };
 
 /// Of the policy `adaptive`. One of `correlation` and `auc`, or acceptance is recorded with confidences.
@@ -89,16 +110,25 @@ struct ServingSection {
   double gate_threshold = 1;        ///< accepted tokens a round
   VerificationSection verification;
   LinearStep cost;
+  std::optional<ModelsSection> models;
   EngineSection engine;
   std::optional<DraftDeviceSection> draft_device;
   std::uint64_t requests = 2000;
   std::uint64_t settle = 200;
+  std::optional<std::uint64_t> settle_after;
   std::uint32_t runs = 8;
   double percentile = 95;
   std::optional<double> ttft_ms;
   std::optional<double> tpot_ms;
   OrderedMap<double> measured;  ///< of such a server, by names of ServingNumber
 };
+
+/// What the config describes; ConfigError where it cannot be served.
+ServerOptions server_of(const Config& config);
+RequestStream stream_of(const ServingSection& section);
+LoadSize size_of(const ServingSection& section);
+/// ConfigError unless gamma can be served and steps take time.
+void check_costs(const Config& config);
 
 /// A number of the simulation, with what was measured where that is known. Times are in milliseconds.
 struct ServingNumber {

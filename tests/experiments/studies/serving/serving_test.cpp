@@ -124,6 +124,21 @@ TEST_CASE("a draft device that drafts for every outcome leaves the target its ow
   CHECK(prepared(8).estimate == doctest::Approx(0.8).epsilon(0.02));
 }
 
+TEST_CASE("tokens of a sequence that share experts make verification cheaper, and plain decoding as it was") {
+  const auto tpot = [&](int gamma, double exponent) {
+    Json config = served_config(fmt::format(
+        R"({{"gamma": {}, "serving": {{"cost": null, "models": {{"target": "mixtral-8x7b", "draft": "mistral-7b", "device": "h200", "devices": 4, "routing_exponent": {},
+         "idle_draft": false}}}}}})",
+        gamma, exponent));
+    config["serving"]["clients"] = 1;
+    return number(served_cell(config), "ITL mean").simulated.estimate;
+  };
+  CHECK(tpot(0, 0) == tpot(0, 1));
+  // Four positions touch the two experts of one, or up to those of four.
+  CHECK(tpot(3, 0) < tpot(3, 0.79));
+  CHECK(tpot(3, 0.79) < 0.99 * tpot(3, 1));
+}
+
 TEST_CASE("no policy is better than the solved one, which goodput comes near") {
   const auto latency = [&](const std::string& policy) {
     return number(
@@ -279,6 +294,20 @@ TEST_CASE("what cannot be served is refused, with its path") {
   CHECK(recorded(R"({"accepted": 1})").find("/confidences: missing") != std::string::npos);
   CHECK(recorded(R"({"accepted": 0, "confidences": [0, 0, 0], "weight": 0})").find("all of weight 0") !=
         std::string::npos);
+  const auto models = [](const std::string& more) {
+    return refused(R"({"serving": {"cost": null, "models": {"device": "h100-sxm", )" + more + "}}}");
+  };
+  CHECK(models(R"("target": "llama-3.1-9b", "draft": "llama-3.2-1b")")
+            .starts_with("/serving/models/target: unknown \"llama-3.1-9b\"; did you mean \"llama-3.1-8b\""));
+  CHECK(models(R"("target": "llama-3.1-8b")").starts_with("/serving/models/draft: missing"));
+  CHECK(models(R"("target": "llama-3.1-8b", "draft": "llama-3.2-1b", "dtype": "fp9")")
+            .starts_with("/serving/models/dtype: unknown \"fp9\""));
+  CHECK(models(R"("target": "llama-3.1-8b", "draft": "llama-3.2-1b", "routing_exponent": 1)")
+            .starts_with("/serving/models/routing_exponent: llama-3.1-8b has no experts"));
+  CHECK(
+      refused(
+          R"({"serving": {"models": {"device": "h100-sxm", "target": "llama-3.1-8b", "draft": "llama-3.2-1b"}}})") ==
+      "/serving: give one of cost and models");
   CHECK(refused(R"({"gamma": 65})").starts_with("/gamma: 65"));
   CHECK(refused(R"({"serving": {"draft_device": {}}})") ==
         "/serving/draft_device: give one of hit and rank_shares");
