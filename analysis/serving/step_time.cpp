@@ -1,11 +1,24 @@
 #include "analysis/serving/step_time.hpp"
 
+#include <algorithm>
+
 namespace speclab {
 
 namespace {
 
+double on_curve(const std::vector<TokenPoint>& points, double tokens) {
+  if (points.empty()) return 0;
+  if (points.size() == 1 || tokens <= points.front().tokens) return points.front().ms;
+  const auto beyond = std::find_if(points.begin() + 1, points.end() - 1,
+                                   [&](const TokenPoint& point) { return tokens <= point.tokens; });
+  const TokenPoint& high = *beyond;
+  const TokenPoint& low = *(beyond - 1);
+  return low.ms + (high.ms - low.ms) * (tokens - low.tokens) / (high.tokens - low.tokens);
+}
+
 double of_target(const LinearStep& costs, const StepWork& work) {
-  return costs.step + costs.sequence * work.decoding + costs.position * (work.verified + work.replayed) +
+  return on_curve(costs.by_tokens, work.verified + work.prefilled) + costs.step +
+         costs.sequence * work.decoding + costs.position * (work.verified + work.replayed) +
          costs.prompt_token * work.prefilled + costs.context_token * work.context;
 }
 

@@ -46,6 +46,15 @@ const Typed<AcceptanceSection>& acceptance_type() {
   return type;
 }
 
+const Typed<TokenPoint>& token_point_type() {
+  using P = TokenPoint;
+  static const auto type = object<P>(
+      "serving token point", "How long a step of so many tokens takes.",
+      {required(field("tokens", &P::tokens, number(0, 1e9), "Verified positions and tokens of prompts.")),
+       required(field("ms", &P::ms, number(0, 1e9), "Milliseconds."))});
+  return type;
+}
+
 const Typed<LinearStep>& cost_type() {
   using C = LinearStep;
   const auto ms = number(0, 1e9);
@@ -56,6 +65,9 @@ const Typed<LinearStep>& cost_type() {
        field("position", &C::position, ms, "Of each verified position: gamma + 1 of each decoding sequence."),
        field("prompt_token", &C::prompt_token, ms, "Of each token of a prompt."),
        field("context_token", &C::context_token, ms, "Of each token of a cache that is read."),
+       field(
+           "by_tokens", &C::by_tokens, list(token_point_type(), 0, 4096),
+           "Of a step by its tokens, in increasing order; lines between the points, and beyond the last as between the last two."),
        field("speculation", &C::speculation, ms, "Of a step that drafts."),
        field("idle_draft", &C::idle_draft, ms, "Of a step that could draft and does not."),
        field("draft_run", &C::draft_run, ms, "Of each of gamma draft runs."),
@@ -91,6 +103,16 @@ const Typed<EngineSection>& engine_type() {
              "Share of the rate that is lost when the draft has missed \"stale_window\" tokens."),
        integer_field("stale_window", &E::stale_window, 1, 1e6,
                      "Tokens without a draft until the whole loss, and with one until none is left.")});
+  return type;
+}
+
+const Typed<TableRowSection>& table_row_type() {
+  using R = TableRowSection;
+  static const auto type = object<R>(
+      "serving table row", "A gamma for batches and contexts.",
+      {required(integer_field("batch", &R::batch, 1, 65536, "Up to so many sequences.")),
+       field("context", &R::context, number(0, 1e9), "Up to so many tokens a sequence on average; 0: any."),
+       required(integer_field("gamma", &R::gamma, 0, longest_draft, "Drafted tokens."))});
   return type;
 }
 
@@ -156,16 +178,19 @@ const SectionKind& serving_section() {
            field(
                "policy", &S::policy,
                choice<StepPolicyName>({{"fixed", StepPolicyName::fixed},
+                                       {"table", StepPolicyName::table},
                                        {"sglang", StepPolicyName::sglang},
                                        {"gate", StepPolicyName::gate},
                                        {"goodput", StepPolicyName::goodput},
                                        {"adaptive", StepPolicyName::adaptive},
                                        {"optimal", StepPolicyName::optimal},
                                        {"clairvoyant", StepPolicyName::clairvoyant}}),
-               "How many tokens a step drafts: \"gamma\"; SGLang's default slots; \"gamma\" until few are accepted, never again then; up to \"gamma\" by expected tokens a millisecond; \"gamma\", of which some are verified by confidence; of the least mean latency, where that can be solved; or by what will be accepted, which no engine knows."),
+               "How many tokens a step drafts: \"gamma\"; by \"table\"; SGLang's default slots; \"gamma\" until few are accepted, never again then; up to \"gamma\" by expected tokens a millisecond; \"gamma\", of which some are verified by confidence; of the least mean latency, where that can be solved; or by what will be accepted, which no engine knows."),
            integer_field("gate_window", &S::gate_window, 1, 1e6, "Steps over which the gate takes its mean."),
            field("gate_threshold", &S::gate_threshold, number(0, longest_draft),
                  "Accepted tokens a round below which the gate shuts."),
+           field("table", &S::table, list(table_row_type(), 0, 4096),
+                 "Of the policy \"table\": the first row that holds batch and context decides; none: 0."),
            field("verification", &S::verification, verification_type(), "Of the policy \"adaptive\"."),
            field("cost", &S::cost, cost_type(), "How long a step takes."),
            field("models", &S::models, serving_models_type(),

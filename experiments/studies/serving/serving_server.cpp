@@ -41,6 +41,20 @@ RoundLaw law_of_mean(double mean, MeanLaw law, std::uint32_t gamma) {
   }
 }
 
+/// The longest draft of the policy.
+std::uint32_t most_drafted(const Config& config) {
+  const auto& section = config.section<ServingSection>();
+  auto most = static_cast<std::uint32_t>(config.gamma);
+  if (section.policy == StepPolicyName::table) {
+    most = 0;
+    for (const TableRowSection& row : section.table) most = std::max(most, row.gamma);
+  } else if (section.policy == StepPolicyName::sglang) {
+    for (const EmaTiers::Slot& slot : EmaTiers::defaults().slots)
+      most = std::max(most, slot.candidates.back());
+  }
+  return most;
+}
+
 RecordedRounds recorded_acceptance(const std::string& file, std::uint32_t gamma) {
   const char* path = "/serving/acceptance/recorded";
   try {
@@ -49,7 +63,7 @@ RecordedRounds recorded_acceptance(const std::string& file, std::uint32_t gamma)
         *law.rounds, {}, [](const RecordedRounds::Round& round) { return round.confidences.size(); });
     if (shortest->confidences.size() < gamma) {
       throw UsageError(
-          fmt::format("{}: a round of {} drafted tokens; \"gamma\" is {}, and of longer drafts "
+          fmt::format("{}: a round of {} drafted tokens; the policy drafts up to {}, and of longer drafts "
                       "nothing is known",
                       file, shortest->confidences.size(), gamma));
     }
@@ -91,9 +105,7 @@ AcceptanceLaw acceptance_of(const Config& config) {
       throw ConfigError("/serving/acceptance/classes", fmt::format("shares add up to {}, not to 1", sum));
     return law;
   }
-  if (known.recorded) {
-    return recorded_acceptance(*known.recorded, static_cast<std::uint32_t>(config.gamma));
-  }
+  if (known.recorded) return recorded_acceptance(*known.recorded, most_drafted(config));
   if (known.mean) return law_of_mean(*known.mean, known.law, static_cast<std::uint32_t>(config.gamma));
   if (known.easy) return TextLaw{{*known.easy, known.hard}, {1 / known.easy_tokens, 1 / known.hard_tokens}};
   const double rate = known.rate.value_or(config.alpha.value_or(0));
@@ -169,10 +181,19 @@ std::optional<ConfidenceLaw> confidence_of(const Config& config, const Acceptanc
   return ConfidenceLaw(correlation_of_auc(*known.auc, first), rates);
 }
 
+GammaTable table_of(const std::vector<TableRowSection>& rows) {
+  if (rows.empty()) throw ConfigError("/serving/table", "no row; the policy \"table\" needs some");
+  GammaTable table;
+  for (const TableRowSection& row : rows) table.rows.push_back({row.batch, row.context, row.gamma});
+  return table;
+}
+
 StepPolicy policy_of(const Config& config, const AcceptanceLaw& law, const StepTime& time) {
   const auto gamma = static_cast<std::uint32_t>(config.gamma);
   const auto& section = config.section<ServingSection>();
   switch (section.policy) {
+    case StepPolicyName::table:
+      return table_of(section.table);
     case StepPolicyName::sglang:
       return EmaTiers::defaults();
     case StepPolicyName::gate: {
@@ -306,6 +327,13 @@ void check_costs(const Config& config) {
   StepWork one;
   one.decoding = one.verified = 1;
   const auto& section = config.section<ServingSection>();
+  const std::vector<TokenPoint>& curve = section.cost.by_tokens;
+  for (std::size_t i = 1; i < curve.size(); ++i) {
+    if (curve[i].tokens > curve[i - 1].tokens) continue;
+    throw ConfigError(
+        fmt::format("/serving/cost/by_tokens/{}/tokens", i),
+        fmt::format("{} is not above {}, the one before", curve[i].tokens, curve[i - 1].tokens));
+  }
   const bool costs = step_time(section.cost)(one) > 0;
   if (costs && section.models) throw ConfigError("/serving", "give one of cost and models");
   if (!costs && !section.models) {

@@ -63,7 +63,14 @@ const Typed<ModelsSection>& serving_models_type();
 /// ConfigError for names that are unknown, and where the draft is missing with gamma above 0.
 CostPair costs_of(const ModelsSection& models, int gamma);
 
-enum class StepPolicyName { fixed, sglang, gate, goodput, adaptive, optimal, clairvoyant };
+enum class StepPolicyName { fixed, table, sglang, gate, goodput, adaptive, optimal, clairvoyant };
+
+/// As GammaTable::Row.
+struct TableRowSection {
+  std::uint32_t batch = 0;
+  double context = 0;
+  std::uint32_t gamma = 0;
+};
 
 /// Of the policy `adaptive`. One of `correlation` and `auc`, or acceptance is recorded with confidences.
 struct VerificationSection {
@@ -108,6 +115,7 @@ struct ServingSection {
   StepPolicyName policy = StepPolicyName::fixed;
   std::uint32_t gate_window = 100;  ///< steps
   double gate_threshold = 1;        ///< accepted tokens a round
+  std::vector<TableRowSection> table;
   VerificationSection verification;
   LinearStep cost;
   std::optional<ModelsSection> models;

@@ -79,6 +79,21 @@ TEST_CASE(
   CHECK(draft_time(costs)(work) == 0);
 }
 
+TEST_CASE("a curve of tokens is a line between its points, and goes on as it ends") {
+  LinearStep costs{.step = 1, .by_tokens = {{4, 10}, {8, 12}, {16, 20}}};
+  const auto ms = [&](double verified, double prefilled) {
+    return step_time(costs)({.decoding = 1, .verified = verified, .prefilled = prefilled});
+  };
+  CHECK(ms(1, 0) == doctest::Approx(11));
+  CHECK(ms(4, 0) == doctest::Approx(11));
+  CHECK(ms(4, 2) == doctest::Approx(12));
+  CHECK(ms(8, 0) == doctest::Approx(13));
+  CHECK(ms(10, 2) == doctest::Approx(17));
+  CHECK(ms(30, 2) == doctest::Approx(1 + 20 + 16));
+  costs.by_tokens.resize(1);
+  CHECK(ms(30, 2) == doctest::Approx(11));
+}
+
 TEST_CASE("clients of a draft device wait for any of them that is missed, by the closed form") {
   constexpr double alpha = 0.75;
   constexpr double hit = 0.9;

@@ -133,10 +133,22 @@ TEST_CASE("tokens of a sequence that share experts make verification cheaper, an
     config["serving"]["clients"] = 1;
     return number(served_cell(config), "ITL mean").simulated.estimate;
   };
-  CHECK(tpot(0, 0) == tpot(0, 1));
+  CHECK(tpot(0, 0) == doctest::Approx(tpot(0, 1)).epsilon(1e-12));
   // Four positions touch the two experts of one, or up to those of four.
   CHECK(tpot(3, 0) < tpot(3, 0.79));
   CHECK(tpot(3, 0.79) < 0.99 * tpot(3, 1));
+}
+
+TEST_CASE("a table by batch and context drafts what its rows say") {
+  const auto drafted = [&](const std::string& rows) {
+    return number(served_cell(served_config(R"({"serving": {"policy": "table", "table": [)" + rows + "]}}")),
+                  "drafted")
+        .simulated.estimate;
+  };
+  CHECK(drafted(R"({"batch": 8, "gamma": 2})") == 2);
+  CHECK(drafted(R"({"batch": 7, "gamma": 2}, {"batch": 8, "gamma": 1})") < 2);
+  CHECK(drafted(R"({"batch": 8, "context": 99, "gamma": 2})") == 0);
+  CHECK(drafted(R"({"batch": 8, "context": 200, "gamma": 2})") == 2);
 }
 
 TEST_CASE("no policy is better than the solved one, which goodput comes near") {
@@ -285,7 +297,7 @@ TEST_CASE("what cannot be served is refused, with its path") {
   CHECK(recorded(round, R"("verification": {"correlation": 0.5}, )")
             .starts_with("/serving/verification: confidences are recorded with the rounds"));
   CHECK(recorded(round + "\n" + R"({"accepted": 1, "confidences": [0.9, 0.5]})")
-            .find("a round of 2 drafted tokens; \"gamma\" is 3") != std::string::npos);
+            .find("a round of 2 drafted tokens; the policy drafts up to 3") != std::string::npos);
   CHECK(recorded(round + "\n" + R"({"accepted": 4, "confidences": [0.9, 0.5, 0.2]})")
             .find(":2: /accepted: 4; expected a whole number up to the 3 drafted tokens") !=
         std::string::npos);
@@ -294,6 +306,10 @@ TEST_CASE("what cannot be served is refused, with its path") {
   CHECK(recorded(R"({"accepted": 1})").find("/confidences: missing") != std::string::npos);
   CHECK(recorded(R"({"accepted": 0, "confidences": [0, 0, 0], "weight": 0})").find("all of weight 0") !=
         std::string::npos);
+  CHECK(refused(R"({"serving": {"policy": "table"}})").starts_with("/serving/table: no row"));
+  CHECK(
+      refused(R"({"serving": {"cost": {"by_tokens": [{"tokens": 4, "ms": 1}, {"tokens": 4, "ms": 2}]}}})") ==
+      "/serving/cost/by_tokens/1/tokens: 4 is not above 4, the one before");
   const auto models = [](const std::string& more) {
     return refused(R"({"serving": {"cost": null, "models": {"device": "h100-sxm", )" + more + "}}}");
   };
