@@ -39,7 +39,8 @@ RecordedRounds read_confident_rounds(const std::string& file) {
     }
     sum += round.weight;
   }
-  if (!problem.empty()) throw UsageError(problem);
+  // Of a line that is no JSON it names the file itself.
+  if (!problem.empty()) throw UsageError(problem.starts_with(file) ? problem : file + ": " + problem);
   if (!(sum > 0)) throw UsageError(fmt::format("{}: no rounds, or all of weight 0", file));
   return recorded_rounds(std::move(rounds));
 }

@@ -34,14 +34,6 @@ Edge beta_quantile(double a, double b, double share) {
   return edge;
 }
 
-std::vector<double> cumulated(const std::vector<double>& weights) {
-  std::vector<double> sums;
-  double sum = 0;
-  for (const double weight : weights) sums.push_back(sum += weight);
-  for (double& one : sums) one /= sum;
-  return sums;
-}
-
 }  // namespace
 
 std::vector<double> position_rates(const AcceptanceLaw& law, std::uint32_t gamma) {
@@ -80,6 +72,25 @@ std::vector<double> confidence_classes(double correlation, double rate) {
   return means;
 }
 
+ConfidenceLaw::Classes ConfidenceLaw::classes_of(const std::vector<double>& weights) {
+  Classes made;
+  double sum = 0;
+  for (const double weight : weights) made.below.push_back(sum += weight);
+  for (double& one : made.below) one /= sum;
+  for (std::size_t i = 0; i < weights.size(); ++i) {
+    const double least = static_cast<double>(i) / static_cast<double>(weights.size());
+    made.first.push_back(static_cast<std::uint8_t>(
+        std::lower_bound(made.below.begin(), made.below.end() - 1, least) - made.below.begin()));
+  }
+  return made;
+}
+
+std::size_t ConfidenceLaw::Classes::at(double number) const {
+  std::size_t found = first[static_cast<std::size_t>(number * static_cast<double>(first.size()))];
+  while (found + 1 < below.size() && below[found] < number) ++found;
+  return found;
+}
+
 ConfidenceLaw::ConfidenceLaw(double correlation, const std::vector<double>& rates) {
   for (const double rate : rates) {
     Position& position = positions_.emplace_back();
@@ -89,15 +100,15 @@ ConfidenceLaw::ConfidenceLaw(double correlation, const std::vector<double>& rate
     }
     if (correlation == 1) {
       position.confidence = {0, 1};
-      position.if_accepted = {0, 1};
-      position.if_rejected = {1, 1};
+      position.if_accepted = classes_of({0, 1});
+      position.if_rejected = classes_of({1, 0});
       continue;
     }
     position.confidence = confidence_classes(correlation, rate);
-    position.if_accepted = cumulated(position.confidence);
+    position.if_accepted = classes_of(position.confidence);
     std::vector<double> rejected = position.confidence;
     for (double& one : rejected) one = 1 - one;
-    position.if_rejected = cumulated(rejected);
+    position.if_rejected = classes_of(rejected);
   }
 }
 
@@ -111,9 +122,7 @@ void ConfidenceLaw::survival(std::uint64_t seed, std::uint32_t request, std::uin
     const std::size_t size = position.confidence.size();
     std::size_t chosen = 0;
     if (size > 1 && j <= accepted) {
-      const std::vector<double>& law = j < accepted ? position.if_accepted : position.if_rejected;
-      chosen = static_cast<std::size_t>(std::lower_bound(law.begin(), law.end(), u) - law.begin());
-      chosen = std::min(chosen, size - 1);
+      chosen = (j < accepted ? position.if_accepted : position.if_rejected).at(u);
     } else if (size > 1) {
       // Behind a rejected token no draft can be accepted; what is said of it knows nothing of that.
       chosen = std::min(static_cast<std::size_t>(u * static_cast<double>(size)), size - 1);

@@ -34,11 +34,20 @@ class ConfidenceLaw {
                 std::span<double> survival) const;
 
  private:
-  struct Position {
-    std::vector<double> confidence;   ///< by class, increasing
-    std::vector<double> if_accepted;  ///< P(class or one below | accepted)
-    std::vector<double> if_rejected;
+  /// Classes by the probability of each and those below, and where to begin to look for a number: in class
+  /// first[floor(number * classes)].
+  struct Classes {
+    std::vector<double> below;
+    std::vector<std::uint8_t> first;
+
+    std::size_t at(double number) const;
   };
+  struct Position {
+    std::vector<double> confidence;  ///< by class, increasing
+    Classes if_accepted;
+    Classes if_rejected;
+  };
+  static Classes classes_of(const std::vector<double>& weights);
   std::vector<Position> positions_;
 };
 

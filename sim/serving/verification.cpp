@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <functional>
-#include <numeric>
 
 namespace speclab {
 
@@ -24,17 +23,24 @@ void survival_of(const AdaptiveVerification& policy, const AcceptanceDraws& draw
 /// requests that were admitted earlier. A request's survival does not rise, so that it gets a first part.
 void share_out(std::span<const double> survival, std::size_t gamma, std::size_t budget,
                std::span<VerifiedSequence> sequences) {
-  std::vector<std::size_t> order(survival.size());
-  std::iota(order.begin(), order.end(), std::size_t{0});
-  const auto before = [&](std::size_t a, std::size_t b) {
-    if (survival[a] != survival[b]) return survival[a] > survival[b];
-    if (a % gamma != b % gamma) return a % gamma < b % gamma;
-    return a < b;
+  struct DraftSlot {
+    double survival;
+    std::uint32_t position;
+    std::uint32_t sequence;
   };
-  if (budget < order.size())
-    std::nth_element(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(budget), order.end(), before);
+  std::vector<DraftSlot> slots;
+  slots.reserve(survival.size());
+  for (std::uint32_t i = 0; i < sequences.size(); ++i) {
+    for (std::uint32_t j = 0; j < gamma; ++j) slots.push_back({survival[i * gamma + j], j, i});
+  }
+  const auto before = [](const DraftSlot& a, const DraftSlot& b) {
+    if (a.survival != b.survival) return a.survival > b.survival;
+    return a.position != b.position ? a.position < b.position : a.sequence < b.sequence;
+  };
+  if (budget < slots.size())
+    std::nth_element(slots.begin(), slots.begin() + static_cast<std::ptrdiff_t>(budget), slots.end(), before);
   for (VerifiedSequence& one : sequences) one.verified = 0;
-  for (std::size_t i = 0; i < budget; ++i) ++sequences[order[i] / gamma].verified;
+  for (std::size_t i = 0; i < budget; ++i) ++sequences[slots[i].sequence].verified;
 }
 
 }  // namespace

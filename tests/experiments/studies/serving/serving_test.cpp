@@ -304,6 +304,7 @@ TEST_CASE("what cannot be served is refused, with its path") {
   CHECK(recorded(R"({"accepted": 1, "confidences": [0.9, 1.5, 0.2]})")
             .find("/confidences/1: 1.5; expected a probability") != std::string::npos);
   CHECK(recorded(R"({"accepted": 1})").find("/confidences: missing") != std::string::npos);
+  CHECK(recorded("accepted").find("speclab_test_") < recorded("accepted").find(": is not JSON"));
   CHECK(recorded(R"({"accepted": 0, "confidences": [0, 0, 0], "weight": 0})").find("all of weight 0") !=
         std::string::npos);
   CHECK(refused(R"({"serving": {"policy": "table"}})").starts_with("/serving/table: no row"));
