@@ -41,4 +41,13 @@ const std::vector<Device>& device_presets() {
   return all;
 }
 
+const std::vector<NamedPrecision>& precision_presets() {
+  static const std::vector<NamedPrecision> all{{"bf16", {2, 2, false}},
+                                               {"fp16", {2, 2, false}},
+                                               {"fp8", {1, 2, true}},
+                                               {"int8", {1, 2, true}},
+                                               {"int4", {0.5, 2, false}}};
+  return all;
+}
+
 }  // namespace speclab

@@ -1,6 +1,7 @@
 // Devices and language models by name, with the source of each number.
 #pragma once
 
+#include <string>
 #include <vector>
 
 #include "analysis/cost/roofline.hpp"
@@ -9,6 +10,13 @@ namespace speclab {
 
 /// Accelerators, from their vendors' data sheets.
 const std::vector<Device>& device_presets();
+
+struct NamedPrecision {
+  std::string name;
+  Precision precision;
+};
+/// bf16, fp16, fp8, int8, and int4 (weights only); caches are 16-bit.
+const std::vector<NamedPrecision>& precision_presets();
 
 /// Language models, from their published config.json or the paper named.
 const std::vector<Transformer>& model_presets();

@@ -1,12 +1,38 @@
 #include "analysis/serving/step_time.hpp"
 
+#include <algorithm>
+
 namespace speclab {
 
 namespace {
 
+double on_curve(const std::vector<TokenPoint>& points, double tokens) {
+  if (points.empty()) return 0;
+  if (points.size() == 1 || tokens <= points.front().tokens) return points.front().ms;
+  const auto beyond = std::find_if(points.begin() + 1, points.end() - 1,
+                                   [&](const TokenPoint& point) { return tokens <= point.tokens; });
+  const TokenPoint& high = *beyond;
+  const TokenPoint& low = *(beyond - 1);
+  return low.ms + (high.ms - low.ms) * (tokens - low.tokens) / (high.tokens - low.tokens);
+}
+
 double of_target(const LinearStep& costs, const StepWork& work) {
-  return costs.step + costs.sequence * work.decoding + costs.position * (work.verified + work.replayed) +
+  return on_curve(costs.by_tokens, work.verified + work.prefilled) + costs.step +
+         costs.sequence * work.decoding + costs.position * (work.verified + work.replayed) +
          costs.prompt_token * work.prefilled + costs.context_token * work.context;
+}
+
+/// Without what drafts cost.
+double of_target(const CostPair& costs, const StepExtras& extras, const StepWork& work) {
+  const double sequences = work.decoding + work.prefilling;
+  double ms = extras.step_ms;
+  if (sequences > 0) {
+    const double context = work.context / sequences;
+    ms += run_ms(costs.target, {(work.verified + work.prefilled) / sequences, sequences, context});
+    if (work.replayed > 0)
+      ms += run_ms(costs.target, {work.replayed / work.decoding, work.decoding, context});
+  }
+  return ms;
 }
 
 double of_draft(const LinearStep& costs, const StepWork& work) {
@@ -19,21 +45,27 @@ double of_draft(const LinearStep& costs, const StepWork& work) {
 StepTime step_time(const CostPair& costs, const StepExtras& extras) {
   return [costs, extras](const StepWork& work) {
     const double sequences = work.decoding + work.prefilling;
-    double ms = extras.step_ms;
-    if (sequences > 0) {
-      ms += run_ms(costs.target,
-                   {(work.verified + work.prefilled) / sequences, sequences, work.context / sequences});
-    }
+    double ms = of_target(costs, extras, work);
     if (work.prefilling > 0)
       ms += run_ms(costs.draft, {work.prefilled / work.prefilling, work.prefilling, 0});
     if (work.decoding > 0) {
       const double runs = work.draft_runs > 0 ? work.draft_runs : extras.draft_follows ? 1 : 0;
-      const double context = work.context / sequences;
       if (runs > 0) ms += runs * run_ms(costs.draft, {1, work.decoding, work.draft_context / sequences});
-      if (work.replayed > 0)
-        ms += run_ms(costs.target, {work.replayed / work.decoding, work.decoding, context});
     }
     return ms;
+  };
+}
+
+StepTime target_time(const CostPair& costs, const StepExtras& extras) {
+  return [costs, extras](const StepWork& work) { return of_target(costs, extras, work); };
+}
+
+StepTime draft_time(const CostPair& costs) {
+  return [costs](const StepWork& work) {
+    return work.draft_runs == 0
+               ? 0
+               : work.draft_runs *
+                     run_ms(costs.draft, {1, work.decoding, work.draft_context / work.decoding});
   };
 }
 

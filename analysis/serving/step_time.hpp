@@ -2,6 +2,8 @@
 // was fitted to measurements.
 #pragma once
 
+#include <vector>
+
 #include "analysis/cost/speculation_cost.hpp"
 #include "sim/serving/step_work.hpp"
 
@@ -19,6 +21,17 @@ struct StepExtras {
 /// prompts. Replayed positions are one more target run.
 StepTime step_time(const CostPair& costs, const StepExtras& extras);
 
+/// The same where drafts are made on another device, as sim/serving/draft_device.hpp wants it: the target's
+/// part, and that of the draft runs. The draft device reads prompts while the target does.
+StepTime target_time(const CostPair& costs, const StepExtras& extras);
+StepTime draft_time(const CostPair& costs);
+
+/// A step of so many tokens takes so long: a point of an engine's own curve.
+struct TokenPoint {
+  double tokens = 0;
+  double ms = 0;
+};
+
 /// Milliseconds that add up.
 struct LinearStep {
   double step = 0;            ///< of a step
@@ -31,10 +44,12 @@ struct LinearStep {
   double draft_run = 0;       ///< of each of gamma
   double draft_sequence = 0;  ///< of each of gamma, for each decoding sequence
   double draft_context_token = 0;  ///< of each of gamma, for each token of a cache that it reads
+  /// Of a step by its tokens, verified and of prompts, increasing; between two points a line, below the first
+  /// its time, and beyond the last its slope goes on.
+  std::vector<TokenPoint> by_tokens{};
 };
 StepTime step_time(const LinearStep& costs);
-/// The same where drafts are made on another device, as sim/serving/draft_device.hpp wants it: the target's
-/// part, and that of the draft runs.
+/// Of a target and a draft on devices of their own.
 StepTime target_time(const LinearStep& costs);
 StepTime draft_time(const LinearStep& costs);
 

@@ -2,10 +2,10 @@
 
 #include <fmt/format.h>
 
-#include <map>
 #include <stdexcept>
 #include <vector>
 
+#include "analysis/cost/presets.hpp"
 #include "experiments/advisor/presets.hpp"
 #include "experiments/format/config_error.hpp"
 #include "experiments/format/json_io.hpp"
@@ -20,18 +20,9 @@ namespace {
 constexpr double largest_cost = 1000;
 constexpr double micro = 1e-6;
 
-const std::map<std::string, Precision>& precisions() {
-  static const std::map<std::string, Precision> all{{"bf16", {2, 2, false}},
-                                                    {"fp16", {2, 2, false}},
-                                                    {"fp8", {1, 2, true}},
-                                                    {"int8", {1, 2, true}},
-                                                    {"int4", {0.5, 2, false}}};
-  return all;
-}
-
 Precision precision_named(const std::string& name) {
   std::vector<std::string> names;
-  for (const auto& [known, precision] : precisions()) {
+  for (const auto& [known, precision] : precision_presets()) {
     if (known == name) return precision;
     names.push_back(known);
   }
@@ -117,7 +108,7 @@ void add_target_cost_options(po::options_description& options) {
   add("reduce-latency-us", po::value<double>()->default_value(10, "10"),
       "microseconds an all-reduce, besides its bytes (assumed)");
   add("routing-exponent", po::value<double>()->default_value(Transformer{}.routing_exponent, "0.79"),
-      "n tokens of a sequence touch the experts of n^exponent independent ones; 1: independent routing");
+      "n tokens of a sequence touch experts as n^exponent do; 1: independent");
   add("target-times", po::value<std::string>(), "measured times of the target: CSV tokens,batch,ms");
 }
 

@@ -20,9 +20,9 @@ SPECLAB_RESULT(LoadPoint, "load point", rate, overloaded, latency_mean, latency,
 SPECLAB_RESULT(LoadPolicy, "load policy", name, sentence, engine, capacity, highest, points);
 SPECLAB_RESULT(ContextTable, "context table", context, rows);
 SPECLAB_RESULT(LoadChoice, "load choice", rate, policy, not_told_apart);
-SPECLAB_RESULT(LoadPlan, "load plan", arrivals, lengths, acceptance, costs, cache_tokens, ttft_ms, tpot_ms,
-               percentile, confidence, requests, runs, fits, fits_reason, policies, best, off_from, on_until,
-               table, context_tables, settings, warnings);
+SPECLAB_RESULT(LoadPlan, "load plan", arrivals, lengths, acceptance, costs, draft_device, draft_budget,
+               cache_tokens, ttft_ms, tpot_ms, percentile, confidence, requests, runs, fits, fits_reason,
+               policies, best, off_from, on_until, table, context_tables, settings, warnings);
 
 namespace {
 
@@ -66,6 +66,14 @@ std::string length_words(const Length& length) {
                      normal.variation);
 }
 
+std::string device_words(const LoadDraftDevice& device) {
+  const std::string outcomes =
+      device.hit ? fmt::format("has drafted for a round's outcome with probability {:.4g}", *device.hit)
+                 : fmt::format("drafts for the {} likeliest outcomes of each sequence", device.outcomes);
+  return fmt::format("{}; after another {}", outcomes,
+                     device.plain_after_miss ? "its sequence is decoded plain" : "all wait for drafts");
+}
+
 void describe(const LoadQuestion& question, LoadPlan& plan) {
   const bool bursts = question.burst_factor > 1;
   plan.arrivals =
@@ -86,6 +94,8 @@ void describe(const LoadQuestion& question, LoadPlan& plan) {
                                       question.alpha, question.alpha_spread)
                         : fmt::format("{:.4g} for every token", question.alpha);
   plan.costs = question.cost_from;
+  if (question.draft_budget > 0) plan.draft_budget = question.draft_budget;
+  if (question.draft_device) plan.draft_device = device_words(*question.draft_device);
   plan.ttft_ms = question.targets.ttft_ms;
   plan.tpot_ms = question.targets.tpot_ms;
   plan.percentile = question.percentile;
@@ -204,7 +214,8 @@ std::vector<double> rates_below(double capacity) {
 }  // namespace
 
 std::uint64_t load_work(const LoadQuestion& question) {
-  const std::size_t policies = 5 + static_cast<std::size_t>(std::min(question.max_gamma, 9));
+  const std::size_t others = question.draft_device ? 1 : question.draft_correlation ? 6 : 5;
+  const std::size_t policies = others + static_cast<std::size_t>(std::min(question.max_gamma, 9));
   std::uint64_t requests = question.rates.empty() ? 10 * load_size(question, 1).all() : 0;
   for (const double rate : question.rates) requests += load_size(question, rate).all();
   // Each highest rate takes about six halvings.
@@ -216,16 +227,21 @@ std::uint64_t load_work(const LoadQuestion& question) {
 std::optional<LoadPlan> plan_load(const LoadQuestion& question, const Control& control) {
   LoadPlan plan;
   describe(question, plan);
-  if (const auto fit =
-          memory_fit(question.costs, {1, mean_context(question.stream)}, question.memory_share)) {
+  for (const CostPair& costs : costs_by_device(question)) {
+    const auto fit = memory_fit(costs, {1, mean_context(question.stream)}, question.memory_share);
+    if (!fit) continue;
     plan.fits = fit->fits;
     if (!fit->fits) {
       plan.fits_reason = fit->reason;
       return plan;
     }
   }
-  plan.table = batch_table(question, mean_context(question.stream));
-  std::vector<ContextTable> tables = context_tables(question);
+  std::vector<ContextTable> tables;
+  // What a draft device drafts is decided a step before, so that no policy changes it.
+  if (!question.draft_device) {
+    plan.table = batch_table(question, mean_context(question.stream));
+    tables = context_tables(question);
+  }
   const std::vector<LoadCandidate> candidates = load_candidates(question, plan.table, tables);
   if (tables.size() > 1) plan.context_tables = std::move(tables);
   plan.policies.resize(candidates.size());

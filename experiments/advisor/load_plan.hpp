@@ -17,13 +17,26 @@
 
 namespace speclab {
 
+/// Drafts on a device of their own (sim/serving/draft_device.hpp): one of `hit` and `rank_shares`.
+struct LoadDraftDevice {
+  std::optional<double> hit{};        ///< P(a round's outcome was drafted for)
+  std::vector<double> rank_shares{};  ///< how often the next token is the draft's first, second, ... choice
+  std::uint32_t outcomes = 1;         ///< drafted for, of each sequence
+  bool plain_after_miss = false;
+};
+
 /// What is asked.
 struct LoadQuestion {
   double alpha = 0;
   double alpha_spread = 0;  ///< standard deviation between requests: a beta distribution
-  CostPair costs;           ///< in milliseconds
+  /// Of what the draft says of its tokens with their acceptance (sim/serving/confidence.hpp): adds adaptive
+  /// verification to the policies.
+  std::optional<double> draft_correlation{};
+  CostPair costs;  ///< in milliseconds
   std::string cost_from;
   StepExtras extras;
+  std::uint32_t draft_budget = 0;  ///< most tokens of a cache that a draft run reads; 0: all
+  std::optional<LoadDraftDevice> draft_device{};
   RequestStream stream;       ///< lengths; its arrivals are made of `rates`
   double burst_factor = 1;    ///< above 1: Poisson arrivals in two phases, see `burst_seconds`
   double burst_seconds = 10;  ///< of a burst, mean; bursts take a fifth of the time
@@ -93,6 +106,8 @@ struct LoadPlan {
   std::string lengths;
   std::string acceptance;
   std::string costs;
+  std::optional<std::string> draft_device;    ///< words
+  std::optional<std::uint32_t> draft_budget;  ///< most tokens of a cache that a draft run reads
   std::optional<std::uint64_t> cache_tokens;  ///< of a replica with a draft; none without bound
   std::optional<double> ttft_ms;
   std::optional<double> tpot_ms;

@@ -47,14 +47,24 @@ double mean_context(const RequestStream& stream) {
   return mean_of(stream.prompt) + mean_of(stream.output) / 2;
 }
 
+std::vector<CostPair> costs_by_device(const LoadQuestion& question) {
+  if (!question.draft_device) return {question.costs};
+  return {{question.costs.target, ConstantCost{0}}, {question.costs.draft, ConstantCost{0}}};
+}
+
 std::uint64_t cache_of(const LoadQuestion& question, bool drafts) {
   if (question.cache_tokens != 0) return question.cache_tokens;
-  CostPair costs = question.costs;
-  if (!drafts) costs.draft = ConstantCost{0};
+  std::vector<CostPair> devices = costs_by_device(question);
+  if (!drafts) devices = {{question.costs.target, ConstantCost{0}}};
   const double context = mean_context(question.stream);
-  const auto memory = device_memory(costs, {1, context}, question.memory_share);
-  if (!memory || !memory->largest_batch) return 0;
-  return static_cast<std::uint64_t>(std::max(0.0, *memory->largest_batch) * context);
+  std::uint64_t tokens = 0;
+  for (const CostPair& costs : devices) {
+    const auto memory = device_memory(costs, {1, context}, question.memory_share);
+    if (!memory || !memory->largest_batch) continue;
+    const auto held = static_cast<std::uint64_t>(std::max(0.0, *memory->largest_batch) * context);
+    tokens = tokens == 0 ? held : std::min(tokens, held);
+  }
+  return tokens;
 }
 
 ServerOptions load_server(const LoadQuestion& question, const LoadCandidate& candidate) {
@@ -71,6 +81,18 @@ ServerOptions load_server(const LoadQuestion& question, const LoadCandidate& can
   if (!candidate.drafts) costs.draft = ConstantCost{0};
   if (!candidate.drafts || !candidate.engine) extras.draft_follows = false;
   engine.time = step_time(costs, extras);
+  engine.draft_budget = question.draft_budget;
+  if (question.draft_device && candidate.drafts) {
+    const LoadDraftDevice& known = *question.draft_device;
+    const std::uint32_t gamma = std::get<FixedGamma>(candidate.policy).gamma;
+    engine.draft_device = DraftDevice{
+        .outcomes = known.outcomes,
+        .plain_after_miss = known.plain_after_miss,
+        .hit = known.hit ? equal_hits(*known.hit, gamma)
+                         : likeliest_hits(server.acceptance, known.rank_shares, known.outcomes, gamma),
+        .target = target_time(costs, extras),
+        .draft = draft_time(costs)};
+  }
   return server;
 }
 
@@ -106,6 +128,7 @@ std::vector<LoadCandidate> load_candidates(const LoadQuestion& question,
     candidates.push_back({fmt::format("γ = {}", gamma), "at every batch",
                           FixedGamma{static_cast<std::uint32_t>(gamma)}, true, true, true});
   }
+  if (question.draft_device) return candidates;
   const StepTime time = step_time(question.costs, question.extras);
   const auto most = static_cast<std::uint32_t>(question.max_gamma);
   candidates.push_back({"table by batch", "the γ of each batch below, with a draft run where it is 0",
@@ -118,6 +141,15 @@ std::vector<LoadCandidate> load_candidates(const LoadQuestion& question,
       {"SGLang's steps", "its default slots by batch, moved by what is accepted", EmaTiers::defaults()});
   candidates.push_back({"goodput", "the γ of the most expected tokens a millisecond, α as it is seen",
                         GoodputGamma{.most = most, .time = time}});
+  if (question.draft_correlation) {
+    const ConfidenceLaw confidence(*question.draft_correlation,
+                                   position_rates(acceptance_of(question), most));
+    candidates.push_back(
+        {"adaptive verification",
+         fmt::format("γ = {}, of which those are verified that confidences choose, by a budget a step old",
+                     most),
+         AdaptiveVerification{.gamma = most, .confidence = confidence, .time = time}});
+  }
   candidates.push_back(
       {"clairvoyant",
        "knows what each request will accept, and drafts for the fastest next step; no engine can",

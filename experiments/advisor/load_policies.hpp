@@ -22,13 +22,16 @@ struct LoadCandidate {
 
 /// Mean tokens of a request's cache: its prompt and half of its output.
 double mean_context(const RequestStream& stream);
-/// Tokens of caches that a replica holds; 0 without bound.
+/// What each device pays for: of one device both models, or the target's and then the draft's alone.
+std::vector<CostPair> costs_by_device(const LoadQuestion& question);
+/// Tokens of caches that a replica holds, on each of its devices; 0 without bound.
 std::uint64_t cache_of(const LoadQuestion& question, bool drafts);
 /// The best gamma of each batch, as `plan` has it, for contexts of a quarter of the mean to four times the
 /// mean: one table where they agree. The last holds for all longer contexts.
 std::vector<ContextTable> context_tables(const LoadQuestion& question);
 
-/// Plain decoding first. `tables` of context_tables; `by_batch` of the mean context.
+/// Plain decoding first. `tables` of context_tables; `by_batch` of the mean context. With a draft device
+/// fixed gammas alone, and both are not read.
 std::vector<LoadCandidate> load_candidates(const LoadQuestion& question,
                                            const std::vector<BatchRange>& by_batch,
                                            const std::vector<ContextTable>& tables);

@@ -33,8 +33,12 @@ std::string head(const LoadPlan& plan) {
   out += plan_line("tokens", plan.lengths);
   out += plan_line("α", plan.acceptance);
   out += plan_line("costs", plan.costs);
+  if (plan.draft_device) out += plan_line("draft device", *plan.draft_device);
+  if (plan.draft_budget)
+    out += plan_line("a draft run reads", fmt::format("{} tokens of a cache at most", *plan.draft_budget));
+  const char* beside = plan.draft_device ? "on each of both devices" : "beside both models";
   out += plan_line("cache of a replica", plan.cache_tokens
-                                             ? fmt::format("{} tokens beside both models", *plan.cache_tokens)
+                                             ? fmt::format("{} tokens {}", *plan.cache_tokens, beside)
                                              : "without bound: --cache-tokens gives one");
   if (plan.ttft_ms) out += plan_line("target of TTFT", fmt::format("{:.4g} ms", *plan.ttft_ms));
   if (plan.tpot_ms) out += plan_line("target of TPOT", fmt::format("{:.4g} ms a token", *plan.tpot_ms));
@@ -236,7 +240,7 @@ Listing load_text(const LoadPlan& plan) {
   if (plan.best.size() > 1) out += rate_table(plan);
   if (plan.best.size() == 1) out += policy_table(plan, 0);
   if (plan.best.size() > 1 && has_targets(plan)) out += highest_table(plan);
-  out += batch_table(plan);
+  if (!plan.table.empty()) out += batch_table(plan);
   if (!plan.context_tables.empty()) out += context_table(plan);
   out += settings_text(plan.settings);
   return out;

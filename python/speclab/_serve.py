@@ -9,7 +9,7 @@ from ._arrays import number
 from ._plan import Path, answer_of, option_word
 from ._results import Findings, with_bounds
 
-_INTEGERS = ("devices", "draft_devices", "max_gamma", "replicas", "max_sequences", "step_tokens", "cache_tokens", "requests", "runs", "seed", "threads")
+_INTEGERS = ("devices", "draft_devices", "max_gamma", "replicas", "max_sequences", "step_tokens", "cache_tokens", "draft_budget", "outcomes", "requests", "runs", "seed", "threads")
 
 
 class LoadPlan(Findings):
@@ -41,12 +41,18 @@ def serve(
     tpot_ms: float | None = None,
     percentile: float | None = None,
     alpha_spread: float | None = None,
+    draft_correlation: float | None = None,
     replicas: int | None = None,
     max_sequences: int | None = None,
     step_tokens: int | None = None,
     cache_tokens: int | None = None,
     step_ms: float | None = None,
     skip_idle_draft: bool = False,
+    draft_budget: int | None = None,
+    draft_hit: float | None = None,
+    rank_shares: Sequence[float] | None = None,
+    outcomes: int | None = None,
+    plain_after_miss: bool = False,
     max_gamma: int | None = None,
     requests: int | None = None,
     runs: int | None = None,
@@ -59,6 +65,7 @@ def serve(
     devices: int | None = None,
     draft_devices: int | None = None,
     dtype: str | None = None,
+    routing_exponent: float | None = None,
     target_times: Path | None = None,
     draft_times: Path | None = None,
     memory_share: float | None = None,
@@ -69,6 +76,7 @@ def serve(
 
     Args:
         alpha, alpha_spread: acceptance rate, and its standard deviation between requests.
+        draft_correlation: that of the draft's confidences with acceptance; adds adaptive verification to the policies.
         rate: requests a second, one or several in increasing order; by default ten up to 90% of the capacity.
         prompt, output, length_variation: mean tokens of both, and their standard deviation over the mean, log-normal.
         bursts, burst_seconds: the rate in bursts over the rate between them, and how long bursts last on average.
@@ -76,9 +84,12 @@ def serve(
         ttft_ms, tpot_ms, percentile: what requests must keep, and the share of them that shall.
         replicas, max_sequences, step_tokens, cache_tokens: engines, and what each holds.
         step_ms, skip_idle_draft: what every step costs besides, and whether the draft rests where gamma is 0.
+        draft_budget: most tokens of a cache that a draft run reads.
+        draft_hit, rank_shares, outcomes, plain_after_miss: drafts on a device of their own: how often for the right outcome, or
+            how often the next token is the draft's first, second, ... choice; outcomes drafted for; what a miss costs.
         max_gamma: the largest gamma considered.
         requests, runs, seed, confidence: requests measured in a run, runs, the seed of the first, and that of intervals.
-        target, draft, device, devices, draft_devices, dtype: a roofline, as of `plan`; or
+        target, draft, device, devices, draft_devices, dtype, routing_exponent: a roofline, as of `plan`; or
         target_times, draft_times, c: measured times, or a draft run's time in plain target runs.
         memory_share, method: as of `plan`.
         threads: 0 for as many as there are cores. The result does not depend on it.
@@ -98,6 +109,7 @@ def serve(
 
 
 def _word(name: str, value: Any) -> str:
-    if name == "rate" and isinstance(value, Sequence) and not isinstance(value, str):
-        return f"--rate={','.join(repr(number(one, f'rate[{i}]', 0, 1e9)) for i, one in enumerate(value))}"
+    if name in ("rate", "rank_shares") and isinstance(value, Sequence) and not isinstance(value, str):
+        most = 1e9 if name == "rate" else 1
+        return f"--{name.replace('_', '-')}={','.join(repr(number(one, f'{name}[{i}]', 0, most)) for i, one in enumerate(value))}"
     return option_word(name, value, _INTEGERS, 10**15)

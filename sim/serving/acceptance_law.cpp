@@ -35,6 +35,14 @@ TextStep text_step(const TextLaw& law, std::uint64_t seed, std::uint32_t request
           static_cast<std::uint8_t>(open_unit(words.second) < law.leaves[state] ? 1 - state : state)};
 }
 
+const RecordedRounds::Round& round_at(const RecordedRounds& law, double u) {
+  const auto& rounds = *law.rounds;
+  const auto found = std::lower_bound(
+      rounds.begin(), rounds.end(), u,
+      [](const RecordedRounds::Round& round, double wanted) { return round.weight < wanted; });
+  return found == rounds.end() ? rounds.back() : *found;
+}
+
 /// P[accepted = k, state after k + 1 positions = t] for a round of `gamma` that starts in each state.
 struct RoundFrom {
   double accepted = 0;               ///< mean
@@ -119,6 +127,13 @@ RoundLaw all_or_none_law(double mean, std::uint32_t gamma) {
   return {std::vector<double>(gamma, gamma == 0 ? 0 : mean / gamma)};
 }
 
+RecordedRounds recorded_rounds(std::vector<RecordedRounds::Round> rounds) {
+  double sum = 0;
+  for (RecordedRounds::Round& round : rounds) round.weight = sum += round.weight;
+  for (RecordedRounds::Round& round : rounds) round.weight /= sum;
+  return {std::make_shared<const std::vector<RecordedRounds::Round>>(std::move(rounds))};
+}
+
 AcceptanceDraws::AcceptanceDraws(AcceptanceLaw law, std::uint64_t seed) : law_(std::move(law)), seed_(seed) {}
 
 RequestAcceptance AcceptanceDraws::begin(std::uint32_t request) const {
@@ -160,6 +175,15 @@ std::uint32_t AcceptanceDraws::accepted(const RequestAcceptance& own, std::uint3
     const double count = std::log(u) / log_rate;  // u < rate^j
     return count >= gamma ? gamma : static_cast<std::uint32_t>(count);
   }
+  if (const auto* recorded = std::get_if<RecordedRounds>(&law_)) {
+    const std::uint32_t all = std::min(round_at(*recorded, u).accepted, gamma);
+    if (keep == 1) return all;
+    // Of a draft that has missed text each token is accepted with `keep` of its probability.
+    const double kept = open_unit(words_at(seed_, round_slot, round, request).second);
+    std::uint32_t count = 0;
+    for (double power = keep; count < all && kept < power; power *= keep) ++count;
+    return count;
+  }
   const auto* classes = std::get_if<ClassLaw>(&law_);
   const std::vector<double>& survival =
       classes != nullptr ? classes->classes[own.state].law.survival : std::get<RoundLaw>(law_).survival;
@@ -171,6 +195,13 @@ std::uint32_t AcceptanceDraws::accepted(const RequestAcceptance& own, std::uint3
     all *= keep;
   }
   return count;
+}
+
+std::span<const float> AcceptanceDraws::recorded_confidences(std::uint32_t request,
+                                                             std::uint32_t round) const {
+  return round_at(std::get<RecordedRounds>(law_),
+                  open_unit(words_at(seed_, round_slot, round, request).first))
+      .confidences;
 }
 
 bool AcceptanceDraws::drafted_for(std::uint32_t request, std::uint32_t round, double hit) const {
@@ -200,6 +231,14 @@ double mean_accepted(const AcceptanceLaw& law, std::uint32_t gamma) {
   if (const auto* own = std::get_if<RequestLaw>(&law)) {
     double moment = 1;  // E[rate^j] = prod (a + i) / (a + b + i)
     for (std::uint32_t j = 0; j < gamma; ++j) sum += moment *= (own->a + j) / (own->a + own->b + j);
+    return sum;
+  }
+  if (const auto* recorded = std::get_if<RecordedRounds>(&law)) {
+    double before = 0;
+    for (const RecordedRounds::Round& round : *recorded->rounds) {
+      sum += (round.weight - before) * std::min(round.accepted, gamma);
+      before = round.weight;
+    }
     return sum;
   }
   const std::vector<double>& survival = std::get<RoundLaw>(law).survival;

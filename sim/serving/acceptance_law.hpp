@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <variant>
 #include <vector>
@@ -40,7 +41,18 @@ struct TextLaw {
   std::array<double, 2> leaves{.1, .1};  ///< probability that the next position has the other state
 };
 
-using AcceptanceLaw = std::variant<RoundLaw, RequestLaw, ClassLaw, TextLaw>;
+/// Rounds as they were recorded, with what the draft said of each of its tokens. They are drawn by their
+/// weights, independently.
+struct RecordedRounds {
+  struct Round {
+    std::uint32_t accepted = 0;      ///< no more than there are confidences
+    std::vector<float> confidences;  ///< of all drafted tokens: the probability that each is accepted
+    double weight = 1;
+  };
+  std::shared_ptr<const std::vector<Round>> rounds;  ///< weights summed up, 1 the last
+};
+
+using AcceptanceLaw = std::variant<RoundLaw, RequestLaw, ClassLaw, TextLaw, RecordedRounds>;
 
 /// Longest draft that laws are asked for.
 inline constexpr std::uint32_t longest_draft = 64;
@@ -63,6 +75,9 @@ RoundLaw constant_rate_law(double mean, std::uint32_t gamma);
 /// All of `gamma` tokens or none.
 RoundLaw all_or_none_law(double mean, std::uint32_t gamma);
 
+/// Weights are above 0 together; they need not add up to 1.
+RecordedRounds recorded_rounds(std::vector<RecordedRounds::Round> rounds);
+
 /// What one request knows of its own acceptance.
 struct RequestAcceptance {
   double log_rate = 0;         ///< of RequestLaw
@@ -76,6 +91,7 @@ class AcceptanceDraws {
  public:
   AcceptanceDraws(AcceptanceLaw law, std::uint64_t seed);
 
+  std::uint64_t seed() const { return seed_; }
   RequestAcceptance begin(std::uint32_t request) const;
   /// Accepted of `gamma` drafted tokens in this round. `keep` is the factor of every token's rate, below 1
   /// where the draft has missed text.
@@ -84,6 +100,8 @@ class AcceptanceDraws {
   /// Whether the draft was made for the outcome of the round before `round`, of probability `hit`
   /// (sim/serving/draft_device.hpp).
   bool drafted_for(std::uint32_t request, std::uint32_t round, double hit) const;
+  /// Of RecordedRounds: what the draft of this round said of its tokens.
+  std::span<const float> recorded_confidences(std::uint32_t request, std::uint32_t round) const;
   /// The text has grown by `emitted` tokens.
   void advance(RequestAcceptance& own, std::uint32_t request, std::uint32_t emitted) const;
 

@@ -1,7 +1,8 @@
 #include "sim/serving/draft_device.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
-#include <cstddef>
 #include <utility>
 
 namespace speclab {
@@ -25,6 +26,21 @@ std::vector<std::vector<double>> equal_hits(double hit, std::uint32_t max_gamma)
   std::vector<std::vector<double>> all;
   for (std::uint32_t gamma = 0; gamma <= max_gamma; ++gamma) all.emplace_back(gamma + 1, hit);
   return all;
+}
+
+std::optional<RankShareProblem> rank_share_problem(std::span<const double> rank_shares) {
+  double sum = 0;
+  for (std::size_t i = 0; i < rank_shares.size(); ++i) {
+    sum += rank_shares[i];
+    if (i > 0 && rank_shares[i] > rank_shares[i - 1]) {
+      return RankShareProblem{
+          i, fmt::format("{} is above the share before it, {}: order choices by their shares", rank_shares[i],
+                         rank_shares[i - 1])};
+    }
+  }
+  if (sum <= 1 + 1e-9) return std::nullopt;
+  return RankShareProblem{
+      std::nullopt, fmt::format("shares add up to {}: give shares of all rounds, 1 at most together", sum)};
 }
 
 std::vector<std::vector<double>> likeliest_hits(const AcceptanceLaw& law, std::span<const double> rank_shares,

@@ -3,8 +3,11 @@
 // sequence.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "sim/serving/acceptance_law.hpp"
@@ -28,6 +31,13 @@ struct DraftDevice {
 
 /// One probability for all outcomes, up to `max_gamma` drafts.
 std::vector<std::vector<double>> equal_hits(double hit, std::uint32_t max_gamma);
+
+/// What keeps these from being shares by rank: one is above that before it, or they add up to more than 1.
+struct RankShareProblem {
+  std::optional<std::size_t> rank;  ///< none: their sum
+  std::string why;
+};
+std::optional<RankShareProblem> rank_share_problem(std::span<const double> rank_shares);
 
 /// Of the `outcomes` likeliest outcomes of a round: k tokens are accepted, as `law` has it on average, and
 /// the token after them has rank r among the draft's own with probability rank_shares[r], whatever k. Shares

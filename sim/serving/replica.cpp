@@ -22,6 +22,7 @@ StepTotals& StepTotals::operator+=(const StepTotals& other) {
   steps += other.steps;
   decoding += other.decoding;
   drafted += other.drafted;
+  verified += other.verified;
   prepared += other.prepared;
   accepted += other.accepted;
   emitted += other.emitted;
@@ -122,6 +123,7 @@ void Replica::put_back() {
 }
 
 std::uint32_t Replica::choose_gamma(const DecodingBatch& batch) {
+  if (const auto* adaptive = std::get_if<AdaptiveVerification>(&policy_)) return adaptive->gamma;
   const auto* clairvoyant = std::get_if<Clairvoyant>(&policy_);
   if (clairvoyant == nullptr) {
     return std::visit(
@@ -156,6 +158,33 @@ std::uint32_t Replica::choose_gamma(const DecodingBatch& batch) {
     }
   }
   return best;
+}
+
+/// Of the drafts of all sequences those that the policy chooses, and how many of them are accepted.
+void Replica::verify_by_confidence(const AdaptiveVerification& policy, const StepWork& plain) {
+  std::vector<VerifiedSequence> sequences;
+  double sampling = 0;
+  for (const Running& one : running_) {
+    if (one.unread == one.reads) ++sampling;
+    if (!one.decodes()) continue;
+    sequences.push_back(
+        {.request = one.request,
+         .round = one.rounds,
+         .accepts = draws_.accepted(one.own, one.request, one.rounds, policy.gamma, keep(one)),
+         .accepts_before = one.accepts_before.value_or(0),
+         .first = !one.accepts_before});
+  }
+  StepWork work = plain;
+  work.draft_runs = policy.gamma;
+  verify(policy, draws_, work, sampling, sequences);
+  auto next = sequences.begin();
+  for (Running& one : running_) {
+    if (!one.decodes()) continue;
+    one.drafts = next->verified;
+    one.accepts = std::min(next->accepts, next->verified);
+    one.accepts_before = next->accepts;
+    ++next;
+  }
 }
 
 double Replica::draft_context(std::uint32_t tokens) const {
@@ -245,22 +274,29 @@ double Replica::begin_step(double now) {
 
   DecodedStep outcome{gamma_, batch.sequences};
   const bool truncated = std::holds_alternative<Clairvoyant>(policy_);
+  const auto* adaptive = std::get_if<AdaptiveVerification>(&policy_);
+  if (adaptive != nullptr && batch.sequences > 0) verify_by_confidence(*adaptive, work);
   work.verified = 0;
   for (Running& one : running_) {
     if (!one.decodes()) continue;
-    const std::uint32_t drafts = drafts_of(one);
-    one.accepts = draws_.accepted(one.own, one.request, one.rounds, drafts, keep(one));
+    if (adaptive == nullptr) {
+      one.drafts = drafts_of(one);
+      one.accepts = draws_.accepted(one.own, one.request, one.rounds, one.drafts, keep(one));
+    }
     outcome.accepted += one.accepts;
-    outcome.examined += std::min(one.accepts + 1, drafts);
-    work.verified += truncated ? one.accepts + 1 : drafts + 1;
-    if (options_.replays && one.accepts < drafts) work.replayed += one.accepts + 1;
-    totals_.drafted += drafts;
+    outcome.examined += std::min(one.accepts + 1, one.drafts);
+    const std::uint32_t verified = truncated ? one.accepts : one.drafts;
+    work.verified += verified + 1;
+    if (options_.replays && one.accepts < one.drafts) work.replayed += one.accepts + 1;
+    totals_.drafted += adaptive != nullptr ? gamma_ : one.drafts;
+    totals_.verified += verified;
     totals_.prepared += one.prepared ? 1 : 0;
   }
   work.draft_runs = options_.draft_device ? 0 : gamma_;
   double ms =
       options_.draft_device ? step_with_device(*options_.draft_device, work, now) : options_.time(work);
   if (batch.sequences > 0) {
+    if (adaptive != nullptr) ms += adaptive->step_ms;
     if (any_decoded_ && gamma_ != last_gamma_) {
       ms += options_.switch_ms;
       ++totals_.switches;
@@ -306,9 +342,8 @@ void Replica::end_step(double now, std::vector<std::uint32_t>& whole) {
   for (Running& one : running_) {
     if (one.decodes()) {
       const std::uint32_t tokens = one.accepts + 1;
-      const std::uint32_t drafts = drafts_of(one);
       ++one.rounds;
-      prepare(one, drafts, one.accepts);
+      prepare(one, one.drafts, one.accepts);
       one.context += tokens;
       if (gamma_ == 0) {
         one.stale = std::min(one.stale + tokens, options_.stale.window);

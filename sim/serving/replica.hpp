@@ -52,6 +52,7 @@ struct StepTotals {
   std::uint64_t steps = 0;
   std::uint64_t decoding = 0;  ///< sequences, summed over steps: rounds
   std::uint64_t drafted = 0;
+  std::uint64_t verified = 0;  ///< of the drafted tokens
   std::uint64_t prepared = 0;  ///< rounds whose drafts a draft device had prepared
   std::uint64_t accepted = 0;
   std::uint64_t emitted = 0;
@@ -109,11 +110,15 @@ class Replica {
     std::uint32_t out = 0;      ///< tokens emitted
     std::uint32_t rounds = 0;
     std::uint32_t reads = 0;    ///< of `unread` in this step
-    std::uint32_t accepts = 0;  ///< in this step
+    std::uint32_t drafts = 0;   ///< verified in this step
+    std::uint32_t accepts = 0;  ///< of these
     std::uint32_t blocks = 0;
     std::uint32_t stale = 0;  ///< tokens that the draft has missed
     bool prepared = false;    ///< drafts of the next round, on a draft device
-    double last_ms = 0;       ///< of the last emission
+    /// Of AdaptiveVerification: how many drafts of the round before would have been accepted; none before the
+    /// first.
+    std::optional<std::uint32_t> accepts_before{};
+    double last_ms = 0;  ///< of the last emission
     RequestAcceptance own{};
 
     bool decodes() const { return unread == 0; }
@@ -132,6 +137,7 @@ class Replica {
   std::uint32_t choose_gamma(const DecodingBatch& batch);
   double keep(const Running& one) const;
   std::uint32_t drafts_of(const Running& one) const;
+  void verify_by_confidence(const AdaptiveVerification& policy, const StepWork& plain);
   void prepare(Running& one, std::uint32_t drafts, std::uint32_t accepted) const;
   double draft_context(std::uint32_t tokens) const;
   double step_with_device(const DraftDevice& device, const StepWork& work, double now);

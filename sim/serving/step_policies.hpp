@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "sim/serving/step_work.hpp"
+#include "sim/serving/verification.hpp"
 
 namespace speclab {
 
@@ -212,7 +213,7 @@ struct Clairvoyant {
   StepTime time{};
 };
 
-using StepPolicy =
-    std::variant<FixedGamma, GammaTable, GammaByStateTable, EmaTiers, OneWayGate, GoodputGamma, Clairvoyant>;
+using StepPolicy = std::variant<FixedGamma, GammaTable, GammaByStateTable, EmaTiers, OneWayGate, GoodputGamma,
+                                AdaptiveVerification, Clairvoyant>;
 
 }  // namespace speclab

@@ -50,6 +50,41 @@ std::vector<double> rates_of(const Values& values) {
   return rates;
 }
 
+/// None without --draft-hit and --rank-shares.
+std::optional<LoadDraftDevice> draft_device_of(const Values& values) {
+  const bool hit = values.has("draft-hit");
+  const bool ranks = values.has("rank-shares");
+  if (hit && ranks) throw UsageError("give one of --draft-hit and --rank-shares");
+  if (!hit && !ranks) {
+    for (const char* other : {"outcomes", "plain-after-miss"}) {
+      if (values.has(other) && !values[other].defaulted())
+        throw UsageError(
+            fmt::format("--{}: of a draft device, which --draft-hit or --rank-shares describes", other));
+    }
+    return std::nullopt;
+  }
+  LoadDraftDevice device{.outcomes = static_cast<std::uint32_t>(whole(values, "outcomes", 1, 4096)),
+                         .plain_after_miss = values.has("plain-after-miss")};
+  if (hit) {
+    device.hit = checked_number(values, "draft-hit", 0, 1);
+    return device;
+  }
+  const std::string& text = values.text("rank-shares");
+  for (const std::string& word : split(text, ',')) {
+    const auto share = number_in(word);
+    if (!share || !(*share >= 0 && *share <= 1))
+      throw UsageError(
+          fmt::format("--rank-shares {}: \"{}\"; expected shares such as 0.6,0.2,0.1", text, word));
+    device.rank_shares.push_back(*share);
+  }
+  constexpr std::size_t most = 64;
+  if (device.rank_shares.size() > most)
+    throw UsageError(fmt::format("--rank-shares: {} shares; at most {}", device.rank_shares.size(), most));
+  if (const auto problem = rank_share_problem(device.rank_shares))
+    throw UsageError(fmt::format("--rank-shares {}: {}", text, problem->why));
+  return device;
+}
+
 LoadQuestion question_of(const Values& values) {
   LoadQuestion question;
   const std::string& text = values.text("alpha");
@@ -63,6 +98,8 @@ LoadQuestion question_of(const Values& values) {
         "--alpha-spread {}: rates from 0 to 1 with mean {} have a standard deviation below {:.4g}",
         question.alpha_spread, *alpha, std::sqrt(*alpha * (1 - *alpha))));
   }
+  if (values.has("draft-correlation"))
+    question.draft_correlation = checked_number(values, "draft-correlation", 0, 1);
   if (values.has("trace")) {
     for (const char* other : {"prompt", "output", "length-variation", "bursts"}) {
       if (!values[other].defaulted())
@@ -91,6 +128,10 @@ LoadQuestion question_of(const Values& values) {
   question.seed = whole(values, "seed", 0, 9e15);
   question.extras.step_ms = checked_number(values, "step-ms", 0, 1e6);
   question.extras.draft_follows = !values.has("skip-idle-draft");
+  question.draft_budget = static_cast<std::uint32_t>(whole(values, "draft-budget", 0, 1e9));
+  question.draft_device = draft_device_of(values);
+  if (question.draft_device && question.draft_correlation)
+    throw UsageError("--draft-correlation: adaptive verification is not simulated with a draft device");
   const PlanSettings settings = plan_settings(values);
   question.memory_share = settings.memory_share;
   question.confidence = settings.confidence;
@@ -146,22 +187,24 @@ the rate from which on speculation should be off. Costs: two models on a device 
       .positional = "alpha"};
   auto add = verb.options.add_options();
   add("rate", po::value<std::string>(),
-      "requests a second, one or several between commas (default: ten up to 90% of the capacity)");
+      "requests a second, one or several (default: ten up to 90% of capacity)");
   add("prompt", po::value<double>()->default_value(512, "512"), "tokens of a prompt, mean");
   add("output", po::value<double>()->default_value(256, "256"), "tokens of an output, mean");
   add("length-variation", po::value<double>()->default_value(1, "1"),
       "standard deviation of both over their means, log-normal; 0: all alike");
   add("bursts", po::value<double>()->default_value(1, "1"),
-      "rate in bursts over the rate between them; bursts take a fifth of the time");
+      "rate in bursts over the rate between; bursts take a fifth of the time");
   add("burst-seconds", po::value<double>()->default_value(10, "10"), "mean duration of a burst");
   add("trace", po::value<std::string>(),
-      "requests as recorded: CSV or JSON lines of Azure, Mooncake, or seconds,prompt,output; --rate speeds them up");
+      "requests as recorded: CSV or JSON lines; --rate speeds them up");
   add("ttft-ms", po::value<double>(), "target of the time to the first token");
   add("tpot-ms", po::value<double>(), "target of the mean time a token after it");
   add("percentile", po::value<double>()->default_value(95, "95"),
       "of latencies, and the share that shall keep targets");
   add("alpha-spread", po::value<double>()->default_value(0, "0"),
       "standard deviation of alpha between requests");
+  add("draft-correlation", po::value<double>(),
+      "of the draft's confidences with acceptance: adds adaptive verification");
   add("replicas", po::value<double>()->default_value(1, "1"),
       "engines; a request goes to the one of the fewest");
   add("max-sequences", po::value<double>()->default_value(256, "256"),
@@ -172,10 +215,19 @@ the rate from which on speculation should be off. Costs: two models on a device 
       "tokens of caches in a replica (default: what the device's memory holds)");
   add("step-ms", po::value<double>()->default_value(0, "0"), "scheduler and host, of every step (assumed)");
   add("skip-idle-draft", "the draft does not run where a policy's gamma is 0");
+  add("draft-budget", po::value<double>()->default_value(0, "0"),
+      "most tokens of a cache that a draft run reads (sparse KV); 0: all");
+  add("draft-hit", po::value<double>(),
+      "a draft device: how often it has drafted for the right outcome");
+  add("rank-shares", po::value<std::string>(),
+      "instead: how often the next token is the draft's 1st, 2nd, ... choice");
+  add("outcomes", po::value<double>()->default_value(1, "1"),
+      "outcomes that a draft device drafts for, of each sequence");
+  add("plain-after-miss", "after another outcome a sequence is decoded plain; else all wait");
   add("memory-share", po::value<double>()->default_value(0.9, "0.9"), "of the device's memory, usable");
   add("method", po::value<std::string>(), "for the settings: draft, ngram, eagle, eagle3, mtp or medusa");
   add("requests", po::value<double>(),
-      "measured in a run (default: 1000; with bursts, ten turns of both phases at least)");
+      "measured in a run (default: 1000; with bursts ten turns at least)");
   add("runs", po::value<double>()->default_value(8, "8"), "with seeds of their own; intervals are over them");
   add("seed", po::value<double>()->default_value(1, "1"), "of the first run");
   add("quiet", "no progress");

@@ -4,14 +4,11 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
-#include <memory>
 #include <numeric>
 #include <utility>
 
-#include "analysis/serving/batch_queue.hpp"
 #include "core/stop.hpp"
 #include "experiments/format/config_error.hpp"
-#include "experiments/recording/arrival_trace.hpp"
 #include "experiments/results/presentation.hpp"
 #include "experiments/run/jobs.hpp"
 #include "experiments/studies/serving/serving_study.hpp"
@@ -21,243 +18,13 @@ namespace speclab {
 
 namespace {
 
-/// Throws ConfigError unless `rate` and `spread` are the mean and the standard deviation of a beta law.
-RequestLaw checked_beta_law(double rate, double spread) {
-  if (!(spread * spread < rate * (1 - rate))) {
-    throw ConfigError("/serving/acceptance/spread",
-                      fmt::format("{}: rates from 0 to 1 with mean {} have a standard deviation below {:.4g}",
-                                  spread, rate, std::sqrt(rate * (1 - rate))));
-  }
-  return beta_law(rate, spread);
-}
-
-RoundLaw law_of_mean(double mean, MeanLaw law, std::uint32_t gamma) {
-  if (mean > gamma) {
-    throw ConfigError("/serving/acceptance/mean",
-                      fmt::format("{} accepted tokens are more than gamma, {}", mean, gamma));
-  }
-  switch (law) {
-    case MeanLaw::least_variance:
-      return least_variance_law(mean);
-    case MeanLaw::all_or_none:
-      return all_or_none_law(mean, gamma);
-    default:
-      return constant_rate_law(mean, gamma);
-  }
-}
-
-AcceptanceLaw acceptance_of(const Config& config) {
-  const AcceptanceSection& known = config.section<ServingSection>().acceptance;
-  const int said = int(known.rate.has_value()) + int(known.positions.has_value()) +
-                   int(known.rounds.has_value()) + int(known.classes.has_value()) +
-                   int(known.mean.has_value()) + int(known.easy.has_value());
-  if (said > 1) {
-    throw ConfigError(
-        "/serving/acceptance",
-        "give one of rate, positions, rounds, classes, mean and easy: where acceptance is known from");
-  }
-  if (said == 0 && !config.alpha)
-    throw ConfigError("/alpha", "missing; serving needs an acceptance rate, here or in /serving/acceptance");
-  if (known.positions) return position_law(*known.positions);
-  if (known.rounds) {
-    if (std::all_of(known.rounds->begin(), known.rounds->end(), [](auto count) { return count == 0; }))
-      throw ConfigError("/serving/acceptance/rounds", "no round");
-    return recorded_law(*known.rounds);
-  }
-  if (known.classes) {
-    ClassLaw law;
-    double sum = 0;
-    for (const ClassSection& one : *known.classes) {
-      law.classes.push_back({one.share, position_law(one.positions, true)});
-      sum += one.share;
-    }
-    if (std::abs(sum - 1) > 1e-9)
-      throw ConfigError("/serving/acceptance/classes", fmt::format("shares add up to {}, not to 1", sum));
-    return law;
-  }
-  if (known.mean) return law_of_mean(*known.mean, known.law, static_cast<std::uint32_t>(config.gamma));
-  if (known.easy) return TextLaw{{*known.easy, known.hard}, {1 / known.easy_tokens, 1 / known.hard_tokens}};
-  const double rate = known.rate.value_or(config.alpha.value_or(0));
-  if (known.spread > 0) return checked_beta_law(rate, known.spread);
-  return iid_law(rate);
-}
-
-/// The table of the least mean latency where the server is small and without memory; ConfigError elsewhere.
-GammaByState optimal_table(const Config& config, const AcceptanceLaw& law, const StepTime& time) {
-  const auto& section = config.section<ServingSection>();
-  const auto refuse = [](const std::string& why) {
-    throw ConfigError("/serving/policy", "\"optimal\" is solved for a small queue without memory: " + why);
-  };
-  constexpr std::uint32_t max_batch = 8;
-  const auto* rounds = std::get_if<RoundLaw>(&law);
-  if (rounds == nullptr) refuse("give acceptance as a rate or positions");
-  if (!section.geometric_output || section.length_variation > 0)
-    refuse("\"geometric_output\" is to be true, and \"length_variation\" 0");
-  if (!section.requests_per_second || section.bursts > 1 || section.trace)
-    refuse("arrivals are to be Poisson");
-  if (section.engine.replicas > 1 || section.engine.max_sequences > max_batch)
-    refuse(fmt::format("one engine of at most {} sequences", max_batch));
-  const BatchQueue queue{.arrivals_per_ms = *section.requests_per_second / 1000,
-                         .batch = section.engine.max_sequences,
-                         .prompt = static_cast<std::uint32_t>(section.prompt),
-                         .mean_output = section.output,
-                         .max_gamma = static_cast<std::uint32_t>(config.gamma),
-                         .survival = rounds->survival,
-                         .time = time,
-                         .max_waiting = 60};
-  const QueueSolution solved = least_latency(queue);
-  if (solved.turned_away > 1e-3)
-    refuse(fmt::format("more than {} requests wait in {:.2g} of all cases", queue.max_waiting,
-                       solved.turned_away));
-  return solved.gamma;
-}
-
-StepPolicy policy_of(const Config& config, const AcceptanceLaw& law, const StepTime& time) {
-  const auto gamma = static_cast<std::uint32_t>(config.gamma);
-  const auto& section = config.section<ServingSection>();
-  switch (section.policy) {
-    case StepPolicyName::sglang:
-      return EmaTiers::defaults();
-    case StepPolicyName::gate: {
-      OneWayGate gate;
-      gate.gamma = gamma;
-      gate.window = section.gate_window;
-      gate.threshold = section.gate_threshold;
-      return gate;
-    }
-    case StepPolicyName::goodput: {
-      GoodputGamma goodput;
-      goodput.most = gamma;
-      goodput.time = time;
-      return goodput;
-    }
-    case StepPolicyName::optimal:
-      return GammaByStateTable{optimal_table(config, law, time)};
-    case StepPolicyName::clairvoyant:
-      return Clairvoyant{gamma, time};
-    default:
-      return FixedGamma{gamma};
-  }
-}
-
-DraftDevice draft_device_of(const Config& config, const AcceptanceLaw& law) {
-  const auto& section = config.section<ServingSection>();
-  const DraftDeviceSection& known = *section.draft_device;
-  const auto gamma = static_cast<std::uint32_t>(config.gamma);
-  if (known.hit.has_value() == known.rank_shares.has_value())
-    throw ConfigError("/serving/draft_device", "give one of hit and rank_shares");
-  if (section.policy != StepPolicyName::fixed) {
-    throw ConfigError("/serving/policy",
-                      "what a draft device drafts is decided a step before: only \"fixed\" is simulated with "
-                      "/serving/draft_device");
-  }
-  DraftDevice device{.outcomes = known.outcomes,
-                     .plain_after_miss = known.plain_after_miss,
-                     .target = target_time(section.cost),
-                     .draft = draft_time(section.cost)};
-  if (known.hit) {
-    device.hit = equal_hits(*known.hit, gamma);
-    return device;
-  }
-  const std::vector<double>& shares = *known.rank_shares;
-  for (std::size_t i = 1; i < shares.size(); ++i) {
-    if (shares[i] <= shares[i - 1]) continue;
-    throw ConfigError(fmt::format("/serving/draft_device/rank_shares/{}", i),
-                      fmt::format("{} is above the share before it, {}: order choices by their shares",
-                                  shares[i], shares[i - 1]));
-  }
-  const double sum = std::accumulate(shares.begin(), shares.end(), 0.0);
-  if (sum > 1 + 1e-9) {
-    throw ConfigError("/serving/draft_device/rank_shares",
-                      fmt::format("shares add up to {}: give shares of all rounds, 1 at most together", sum));
-  }
-  device.hit = likeliest_hits(law, shares, known.outcomes, gamma);
-  return device;
-}
-
-Length length_of(double mean, double variation, const char* path) {
-  if (variation == 0 && mean != std::floor(mean))
-    throw ConfigError(path, fmt::format("{}: a fixed length is an integer", mean));
-  return varied_length(mean, variation);
-}
-
-/// Of a section with a trace.
-RequestStream recorded_stream(const ServingSection& section) {
-  if (section.clients || section.bursts > 1)
-    throw ConfigError("/serving/trace", "a trace has its own arrivals: leave out clients and bursts");
-  if (section.geometric_output || section.length_variation > 0)
-    throw ConfigError("/serving/trace",
-                      "a trace has its own lengths: leave out geometric_output and length_variation");
-  RequestStream stream;
-  try {
-    stream.trace = std::make_shared<const Trace>(read_trace(*section.trace));
-  } catch (const UsageError& error) {
-    throw ConfigError("/serving/trace", error.what());
-  } catch (const ConfigError& error) {
-    throw ConfigError("/serving/trace", fmt::format("{}: {}", *section.trace, error.what()));
-  }
-  const double recorded = trace_rate(*stream.trace);
-  stream.arrivals = TraceArrivals{section.requests_per_second.value_or(recorded) / recorded};
-  return stream;
-}
-
-RequestStream stream_of(const ServingSection& section) {
-  if (section.trace) return recorded_stream(section);
-  if (section.requests_per_second.has_value() == section.clients.has_value()) {
-    throw ConfigError("/serving", "give one of requests_per_second, clients and trace");
-  }
-  RequestStream stream;
-  stream.prompt = length_of(section.prompt, section.length_variation, "/serving/prompt");
-  stream.output = length_of(section.output, section.length_variation, "/serving/output");
-  if (section.geometric_output) stream.output = GeometricLength{section.output};
-  if (section.clients) {
-    stream.arrivals = ClosedLoop{*section.clients};
-  } else {
-    stream.arrivals = bursty_arrivals(*section.requests_per_second, section.bursts, section.burst_seconds);
-  }
-  return stream;
-}
-
-ServerOptions server_of(const Config& config) {
-  const auto& section = config.section<ServingSection>();
-  const EngineSection& engine = section.engine;
-  ServerOptions options;
-  options.replicas = engine.replicas;
-  options.front_ms = engine.front_ms;
-  options.acceptance = acceptance_of(config);
-  options.engine.max_sequences = engine.max_sequences;
-  options.engine.step_tokens = engine.step_tokens;
-  options.engine.cache_blocks = engine.cache_tokens / options.engine.block_tokens;
-  options.engine.replays = engine.replays;
-  options.engine.switch_ms = engine.switch_ms;
-  options.engine.stale = {engine.stale_loss, engine.stale_window};
-  options.engine.time = step_time(section.cost);
-  options.engine.draft_budget = engine.draft_budget;
-  if (section.draft_device) options.engine.draft_device = draft_device_of(config, options.acceptance);
-  options.policy = policy_of(config, options.acceptance, options.engine.time);
-  return options;
-}
-
-void check_costs(const Config& config) {
-  if (config.gamma > static_cast<int>(longest_draft))
-    throw ConfigError("/gamma", fmt::format("{}: serving drafts at most {}", config.gamma, longest_draft));
-  StepWork one;
-  one.decoding = one.verified = 1;
-  const auto& section = config.section<ServingSection>();
-  if (!(step_time(section.cost)(one) > 0)) {
-    throw ConfigError("/serving/cost",
-                      "a step of one sequence takes no time: give \"step\", \"sequence\" or \"position\"");
-  }
-}
-
 std::vector<RunNumbers> run_all(const Config& config, const ServerOptions& server, const Control& control) {
   const auto& section = config.section<ServingSection>();
   const RequestStream stream = stream_of(section);
   const LoadTargets targets{section.ttft_ms, section.tpot_ms};
   std::vector<RunNumbers> runs(section.runs);
   for_each_index(runs.size(), [&](std::size_t i) {
-    const ServingRun run =
-        serve(server, stream, {section.requests, section.settle, section.settle}, config.seed + i, control);
+    const ServingRun run = serve(server, stream, size_of(section), config.seed + i, control);
     if (run.stopped) return false;
     runs[i] = numbers_of(run, section.percentile, targets);
     return true;
@@ -301,6 +68,8 @@ std::vector<NamedValue> numbers_of(const ServingSection& section) {
     all.push_back({"targets kept", [](const RunNumbers& run) { return run.kept; }});
   all.push_back({"accepted", per_round(&StepTotals::accepted)});
   all.push_back({"drafted", per_round(&StepTotals::drafted)});
+  if (section.policy == StepPolicyName::adaptive)
+    all.push_back({"verified", per_round(&StepTotals::verified)});
   if (section.draft_device) all.push_back({"prepared", per_round(&StepTotals::prepared)});
   all.push_back(
       {"running", [](const RunNumbers& run) { return run.totals.running_ms / run.totals.busy_ms; }});
@@ -369,7 +138,7 @@ Work prepare_serving(const CellSpec& cell, JobList&) {
     }
     result.own = std::move(own);
   };
-  return {.finish = finish, .own_steps = (section.requests + 2 * section.settle) * section.runs};
+  return {.finish = finish, .own_steps = size_of(section).all() * section.runs};
 }
 
 }  // namespace

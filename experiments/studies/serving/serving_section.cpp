@@ -20,7 +20,7 @@ const Typed<AcceptanceSection>& acceptance_type() {
   using A = AcceptanceSection;
   static const auto type = object<A>(
       "serving acceptance",
-      "What is known of acceptance: one of rate, positions, rounds, classes, mean and easy; else \"alpha\" of the config.",
+      "What is known of acceptance: one of rate, positions, rounds, classes, mean, easy and recorded; else \"alpha\" of the config.",
       {field("rate", &A::rate, number(0, 1), "Acceptance rate of every token."),
        field("spread", &A::spread, number(0, 0.5),
              "Standard deviation of the rate between requests, which is beta distributed."),
@@ -39,7 +39,19 @@ const Typed<AcceptanceSection>& acceptance_type() {
        field("easy", &A::easy, number(0, 1), "Acceptance rate in easy stretches of a text."),
        field("hard", &A::hard, number(0, 1), "The same in hard stretches."),
        field("easy_tokens", &A::easy_tokens, number(1, 1e9), "Mean length of an easy stretch."),
-       field("hard_tokens", &A::hard_tokens, number(1, 1e9), "Mean length of a hard stretch.")});
+       field("hard_tokens", &A::hard_tokens, number(1, 1e9), "Mean length of a hard stretch."),
+       field(
+           "recorded", &A::recorded, input_file(),
+           "A file of recorded rounds, a JSON object a line: {\"accepted\": 2, \"confidences\": [0.9, 0.8, 0.3]}, with a \"weight\" or without one.")});
+  return type;
+}
+
+const Typed<TokenPoint>& token_point_type() {
+  using P = TokenPoint;
+  static const auto type = object<P>(
+      "serving token point", "How long a step of so many tokens takes.",
+      {required(field("tokens", &P::tokens, number(0, 1e9), "Verified positions and tokens of prompts.")),
+       required(field("ms", &P::ms, number(0, 1e9), "Milliseconds."))});
   return type;
 }
 
@@ -53,6 +65,9 @@ const Typed<LinearStep>& cost_type() {
        field("position", &C::position, ms, "Of each verified position: gamma + 1 of each decoding sequence."),
        field("prompt_token", &C::prompt_token, ms, "Of each token of a prompt."),
        field("context_token", &C::context_token, ms, "Of each token of a cache that is read."),
+       field(
+           "by_tokens", &C::by_tokens, list(token_point_type(), 0, 4096),
+           "Of a step by its tokens, in increasing order; lines between the points, and beyond the last as between the last two."),
        field("speculation", &C::speculation, ms, "Of a step that drafts."),
        field("idle_draft", &C::idle_draft, ms, "Of a step that could draft and does not."),
        field("draft_run", &C::draft_run, ms, "Of each of gamma draft runs."),
@@ -88,6 +103,33 @@ const Typed<EngineSection>& engine_type() {
              "Share of the rate that is lost when the draft has missed \"stale_window\" tokens."),
        integer_field("stale_window", &E::stale_window, 1, 1e6,
                      "Tokens without a draft until the whole loss, and with one until none is left.")});
+  return type;
+}
+
+const Typed<TableRowSection>& table_row_type() {
+  using R = TableRowSection;
+  static const auto type = object<R>(
+      "serving table row", "A gamma for batches and contexts.",
+      {required(integer_field("batch", &R::batch, 1, 65536, "Up to so many sequences.")),
+       field("context", &R::context, number(0, 1e9), "Up to so many tokens a sequence on average; 0: any."),
+       required(integer_field("gamma", &R::gamma, 0, longest_draft, "Drafted tokens."))});
+  return type;
+}
+
+const Typed<VerificationSection>& verification_type() {
+  using V = VerificationSection;
+  static const auto type = object<V>(
+      "serving verification",
+      "Adaptive verification (vLLM): which drafted tokens are verified, by what the draft says of them.",
+      {field("correlation", &V::correlation, number(0, 1),
+             "Of a confidence with the acceptance of its token, given that those before it are accepted."),
+       field("auc", &V::auc, number(0.5, 1),
+             "Instead: how often a confidence of an accepted first token is above that of a rejected one."),
+       field(
+           "waits", &V::waits, boolean(),
+           "The budget is sized by the confidences of this step, for which the host waits; else by those a step old."),
+       field("step_ms", &V::step_ms, number(0, 1e9),
+             "Milliseconds of every decoding step, for ranking and waiting.")});
   return type;
 }
 
@@ -136,22 +178,31 @@ const SectionKind& serving_section() {
            field(
                "policy", &S::policy,
                choice<StepPolicyName>({{"fixed", StepPolicyName::fixed},
+                                       {"table", StepPolicyName::table},
                                        {"sglang", StepPolicyName::sglang},
                                        {"gate", StepPolicyName::gate},
                                        {"goodput", StepPolicyName::goodput},
+                                       {"adaptive", StepPolicyName::adaptive},
                                        {"optimal", StepPolicyName::optimal},
                                        {"clairvoyant", StepPolicyName::clairvoyant}}),
-               "How many tokens a step drafts: \"gamma\"; SGLang's default slots; \"gamma\" until few are accepted, never again then; up to \"gamma\" by expected tokens a millisecond; of the least mean latency, where that can be solved; or by what will be accepted, which no engine knows."),
+               "How many tokens a step drafts: \"gamma\"; by \"table\"; SGLang's default slots; \"gamma\" until few are accepted, never again then; up to \"gamma\" by expected tokens a millisecond; \"gamma\", of which some are verified by confidence; of the least mean latency, where that can be solved; or by what will be accepted, which no engine knows."),
            integer_field("gate_window", &S::gate_window, 1, 1e6, "Steps over which the gate takes its mean."),
            field("gate_threshold", &S::gate_threshold, number(0, longest_draft),
                  "Accepted tokens a round below which the gate shuts."),
+           field("table", &S::table, list(table_row_type(), 0, 4096),
+                 "Of the policy \"table\": the first row that holds batch and context decides; none: 0."),
+           field("verification", &S::verification, verification_type(), "Of the policy \"adaptive\"."),
            field("cost", &S::cost, cost_type(), "How long a step takes."),
+           field("models", &S::models, serving_models_type(),
+                 "Instead of \"cost\": how long a step takes by the roofline of two models on a device."),
            field("engine", &S::engine, engine_type(), "The engines."),
            field("draft_device", &S::draft_device, draft_device_type(),
                  "A device that drafts while the target verifies; without it drafts take the target's time."),
            integer_field("requests", &S::requests, 1, 1e9, "Requests measured in a run."),
            integer_field("settle", &S::settle, 0, 1e9,
                          "Requests before and after these, which are not measured."),
+           integer_field("settle_after", &S::settle_after, 0, 1e9,
+                         "Requests after these, where they are not as many as before."),
            integer_field("runs", &S::runs, 2, 100000,
                          "Runs with seeds of their own; intervals are over them."),
            field("percentile", &S::percentile, number(1, 99.999), "Of latencies."),

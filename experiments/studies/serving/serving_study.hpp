@@ -25,8 +25,8 @@ struct ClassSection {
   std::vector<double> positions;  ///< given those before; beyond the last at its rate
 };
 
-/// One of `rate`, `positions`, `rounds`, `classes`, `mean` and `easy` says what is known; none: "alpha" of
-/// the config.
+/// One of `rate`, `positions`, `rounds`, `classes`, `mean`, `easy` and `recorded` says what is known; none:
+/// "alpha" of the config.
 struct AcceptanceSection {
   std::optional<double> rate;
   double spread = 0;                                 ///< standard deviation of the rate between requests
@@ -39,9 +39,46 @@ struct AcceptanceSection {
   double hard = 0;
   double easy_tokens = 10;  ///< mean length of a stretch
   double hard_tokens = 10;
+  std::optional<std::string> recorded;  ///< a file of rounds (experiments/recording/confident_rounds.hpp)
 };
 
-enum class StepPolicyName { fixed, sglang, gate, goodput, optimal, clairvoyant };
+/// Two models on a device (analysis/cost/roofline.hpp), with the defaults of `speclab plan`.
+struct ModelsSection {
+  std::string target;
+  std::string draft;  ///< empty: none, with gamma 0
+  std::string device;
+  std::string dtype = "bf16";
+  int devices = 1;
+  std::optional<int> draft_devices;
+  double routing_exponent = Transformer{}.routing_exponent;
+  double bandwidth_efficiency = Machine{}.bandwidth_efficiency;
+  double flops_efficiency = Machine{}.flops_efficiency;
+  double run_overhead_us = 100;
+  double layer_overhead_us = 5;
+  double reduce_latency_us = 10;
+  double step_ms = 0;
+  bool idle_draft = true;  ///< the draft runs at gamma = 0, too
+};
+const Typed<ModelsSection>& serving_models_type();
+/// ConfigError for names that are unknown, and where the draft is missing with gamma above 0.
+CostPair costs_of(const ModelsSection& models, int gamma);
+
+enum class StepPolicyName { fixed, table, sglang, gate, goodput, adaptive, optimal, clairvoyant };
+
+/// As GammaTable::Row.
+struct TableRowSection {
+  std::uint32_t batch = 0;
+  double context = 0;
+  std::uint32_t gamma = 0;
+};
+
+/// Of the policy `adaptive`. One of `correlation` and `auc`, or acceptance is recorded with confidences.
+struct VerificationSection {
+  std::optional<double> correlation;
+  std::optional<double> auc;
+  bool waits = false;
+  double step_ms = 0;
+};
 
 struct EngineSection {
   std::uint32_t replicas = 1;
@@ -78,17 +115,28 @@ struct ServingSection {
   StepPolicyName policy = StepPolicyName::fixed;
   std::uint32_t gate_window = 100;  ///< steps
   double gate_threshold = 1;        ///< accepted tokens a round
+  std::vector<TableRowSection> table;
+  VerificationSection verification;
   LinearStep cost;
+  std::optional<ModelsSection> models;
   EngineSection engine;
   std::optional<DraftDeviceSection> draft_device;
   std::uint64_t requests = 2000;
   std::uint64_t settle = 200;
+  std::optional<std::uint64_t> settle_after;
   std::uint32_t runs = 8;
   double percentile = 95;
   std::optional<double> ttft_ms;
   std::optional<double> tpot_ms;
   OrderedMap<double> measured;  ///< of such a server, by names of ServingNumber
 };
+
+/// What the config describes; ConfigError where it cannot be served.
+ServerOptions server_of(const Config& config);
+RequestStream stream_of(const ServingSection& section);
+LoadSize size_of(const ServingSection& section);
+/// ConfigError unless gamma can be served and steps take time.
+void check_costs(const Config& config);
 
 /// A number of the simulation, with what was measured where that is known. Times are in milliseconds.
 struct ServingNumber {

@@ -54,6 +54,46 @@ TEST_CASE("the parts of target and draft are the step") {
   CHECK(draft_time(costs)(work) == doctest::Approx(draft));
 }
 
+TEST_CASE(
+    "the parts of two models are their step, but for the prompts that a draft on the same device reads") {
+  const auto grid = [](double a, double b) {
+    std::vector<MeasuredPoint> points;
+    for (const double tokens : {1.0, 1000.0}) {
+      for (const double batch : {1.0, 64.0}) points.push_back({tokens, batch, a + b * tokens * batch});
+    }
+    return MeasuredCost(points);
+  };
+  const CostPair costs{grid(10, 0.05), grid(0.5, 0.002)};
+  const StepExtras extras{1.5, true};
+  StepWork work{.decoding = 4, .verified = 16, .context = 900};
+  work.draft_runs = 3;
+  CHECK(target_time(costs, extras)(work) == doctest::Approx(1.5 + 10 + 0.05 * 16));
+  CHECK(draft_time(costs)(work) == doctest::Approx(3 * (0.5 + 0.002 * 4)));
+  CHECK(step_time(costs, extras)(work) ==
+        doctest::Approx(target_time(costs, extras)(work) + draft_time(costs)(work)));
+  work.prefilling = 2;
+  work.prefilled = 60;
+  CHECK(step_time(costs, extras)(work) ==
+        doctest::Approx(target_time(costs, extras)(work) + draft_time(costs)(work) + 0.5 + 0.002 * 60));
+  work.draft_runs = 0;
+  CHECK(draft_time(costs)(work) == 0);
+}
+
+TEST_CASE("a curve of tokens is a line between its points, and goes on as it ends") {
+  LinearStep costs{.step = 1, .by_tokens = {{4, 10}, {8, 12}, {16, 20}}};
+  const auto ms = [&](double verified, double prefilled) {
+    return step_time(costs)({.decoding = 1, .verified = verified, .prefilled = prefilled});
+  };
+  CHECK(ms(1, 0) == doctest::Approx(11));
+  CHECK(ms(4, 0) == doctest::Approx(11));
+  CHECK(ms(4, 2) == doctest::Approx(12));
+  CHECK(ms(8, 0) == doctest::Approx(13));
+  CHECK(ms(10, 2) == doctest::Approx(17));
+  CHECK(ms(30, 2) == doctest::Approx(1 + 20 + 16));
+  costs.by_tokens.resize(1);
+  CHECK(ms(30, 2) == doctest::Approx(11));
+}
+
 TEST_CASE("clients of a draft device wait for any of them that is missed, by the closed form") {
   constexpr double alpha = 0.75;
   constexpr double hit = 0.9;

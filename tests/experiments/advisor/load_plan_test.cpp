@@ -71,6 +71,24 @@ TEST_CASE("a server that is nearly idle has the latencies of its costs") {
   CHECK_FALSE(plan.off_from);
 }
 
+TEST_CASE("adaptive verification is simulated where its confidences are described") {
+  LoadQuestion question = small_question();
+  question.rates = {0.01};
+  CHECK_THROWS_AS(point(*plan_load(question, {}), "adaptive verification", 0), std::logic_error);
+  // Positions cost next to nothing, so that drafts of which nothing is known are all verified: gamma = 5.
+  const auto latency = [&](double correlation) {
+    question.draft_correlation = correlation;
+    const LoadPlan plan = *plan_load(question, {});
+    CHECK(point(plan, "adaptive verification", 0).gamma == 5);
+    return std::pair{point(plan, "adaptive verification", 0).latency_mean->estimate,
+                     point(plan, "γ = 5", 0).latency_mean->estimate};
+  };
+  const auto [adaptive, fixed] = latency(0);
+  CHECK(adaptive == doctest::Approx(fixed).epsilon(1e-12));
+  // Budgets a step old cut accepted tokens off where all is said about the drafts before.
+  CHECK(latency(1).first > 1.05 * fixed);
+}
+
 TEST_CASE("the capacity is that of a full server, and a rate beyond it is overloaded") {
   LoadQuestion question = small_question();
   question.alpha = 0.3;

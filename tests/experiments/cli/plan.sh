@@ -196,6 +196,35 @@ for way in alpha log recording config measure drafters load benchmark sampling l
   [[ $(wc -l <out) -le $([[ $way == load ]] && echo 60 || echo 45) ]] || fail "plan $way --help has $(wc -l <out) lines"
 done
 
+# A server under load with a draft device, and the same in a config: equal numbers.
+load=(plan load 0.75 --target llama-3.1-8b --draft llama-3.2-1b --device h100-sxm --rate 3 --output 40 --length-variation 0 --cache-tokens 400000 --max-gamma 2 --requests 20 --runs 2
+  --quiet --draft-budget 64)
+expect 0 "${load[@]}" --rank-shares 0.6,0.2 --outcomes 5
+says out "draft device            drafts for the 5 likeliest outcomes of each sequence; after another all wait for drafts"
+says out "a draft run reads       64 tokens of a cache at most"
+expect 0 "${load[@]}" --rank-shares 0.6,0.2 --outcomes 5 --json
+mv out plan.json
+cat >server.json <<'END'
+{"title": "server", "experiment": "serving", "seed": 1, "gamma": 2, "alpha": 0.75, "serving": {"requests_per_second": 3, "output": 40, "requests": 20, "settle": 4, "settle_after": 2,
+ "runs": 2, "models": {"target": "llama-3.1-8b", "draft": "llama-3.2-1b", "device": "h100-sxm"}, "engine": {"cache_tokens": 400000, "draft_budget": 64},
+ "draft_device": {"rank_shares": [0.6, 0.2], "outcomes": 5}}}
+END
+expect 0 run server.json --out server
+python "import json
+planned = next(policy for policy in data['policies'] if policy['name'] == 'γ = 2')['points'][0]
+found = {one['name']: one['simulated'] for one in json.load(open('server/result.json'))['cells'][0]['serving']['numbers']}
+assert planned['latency_mean'] == found['latency mean'] and planned['ttft'] == found['TTFT p95']" plan.json
+expect 0 "${load[@]}" --draft-correlation 0.6
+says out "adaptive verification"
+expect 2 "${load[@]}" --draft-hit 0.5 --draft-correlation 0.6
+says err "--draft-correlation: adaptive verification is not simulated with a draft device"
+expect 2 "${load[@]}" --draft-hit 0.5 --rank-shares 0.5
+says err "give one of --draft-hit and --rank-shares"
+expect 2 "${load[@]}" --outcomes 4
+says err "--outcomes: of a draft device"
+expect 2 "${load[@]}" --rank-shares 0.2,0.3
+says err "0.3 is above the share before it, 0.2"
+
 # How a draft should sample: of tables, a config and recorded rows, by closed forms where there are some.
 expect 0 plan sampling --target .5,.3,.2 --draft .4,.5,.1 --gamma 4 --temperature 0,1 --json
 python "rows = {(row['temperature'], row['draft'], row['rule']): row for row in data['rows']}

@@ -124,6 +124,33 @@ TEST_CASE("a draft device that drafts for every outcome leaves the target its ow
   CHECK(prepared(8).estimate == doctest::Approx(0.8).epsilon(0.02));
 }
 
+TEST_CASE("tokens of a sequence that share experts make verification cheaper, and plain decoding as it was") {
+  const auto tpot = [&](int gamma, double exponent) {
+    Json config = served_config(fmt::format(
+        R"({{"gamma": {}, "serving": {{"cost": null, "models": {{"target": "mixtral-8x7b", "draft": "mistral-7b", "device": "h200", "devices": 4, "routing_exponent": {},
+         "idle_draft": false}}}}}})",
+        gamma, exponent));
+    config["serving"]["clients"] = 1;
+    return number(served_cell(config), "ITL mean").simulated.estimate;
+  };
+  CHECK(tpot(0, 0) == doctest::Approx(tpot(0, 1)).epsilon(1e-12));
+  // Four positions touch the two experts of one, or up to those of four.
+  CHECK(tpot(3, 0) < tpot(3, 0.79));
+  CHECK(tpot(3, 0.79) < 0.99 * tpot(3, 1));
+}
+
+TEST_CASE("a table by batch and context drafts what its rows say") {
+  const auto drafted = [&](const std::string& rows) {
+    return number(served_cell(served_config(R"({"serving": {"policy": "table", "table": [)" + rows + "]}}")),
+                  "drafted")
+        .simulated.estimate;
+  };
+  CHECK(drafted(R"({"batch": 8, "gamma": 2})") == 2);
+  CHECK(drafted(R"({"batch": 7, "gamma": 2}, {"batch": 8, "gamma": 1})") < 2);
+  CHECK(drafted(R"({"batch": 8, "context": 99, "gamma": 2})") == 0);
+  CHECK(drafted(R"({"batch": 8, "context": 200, "gamma": 2})") == 2);
+}
+
 TEST_CASE("no policy is better than the solved one, which goodput comes near") {
   const auto latency = [&](const std::string& policy) {
     return number(
@@ -138,6 +165,35 @@ TEST_CASE("no policy is better than the solved one, which goodput comes near") {
   CHECK(latency("fixed").estimate > 1.02 * best.estimate);
   CHECK(latency("goodput").estimate > 0.995 * best.estimate);
   CHECK(latency("goodput").estimate < 1.03 * best.estimate);
+}
+
+TEST_CASE("adaptive verification takes confidences by a law or as they are recorded") {
+  const auto verified = [&](const std::string& more) {
+    const CellResult cell = served_cell(served_config(
+        R"({"serving": {"policy": "adaptive", "clients": 1, "output": 400, "cost": {"position": 1.3}, )" +
+        more + "}}"));
+    CHECK(number(cell, "drafted").simulated.estimate == 3);
+    return std::pair{number(cell, "verified").simulated.estimate,
+                     number(cell, "accepted").simulated.estimate};
+  };
+  // 1.8 / (2 + 2.6), 2.44 / (2 + 3.9), 2.95 / (2 + 5.2): two are verified where nothing is known.
+  const auto [two, some] = verified(R"("verification": {"correlation": 0, "waits": true})");
+  CHECK(two == 2);
+  CHECK(some == doctest::Approx(0.8 + 0.64).epsilon(0.02));
+  const auto [all, as_many] = verified(R"("verification": {"correlation": 1, "waits": true})");
+  CHECK(all == as_many);
+  CHECK(as_many == doctest::Approx(0.8 + 0.64 + 0.512).epsilon(0.02));
+  // An area of one half says nothing, and one of 1 says all.
+  CHECK(verified(R"("verification": {"auc": 0.5, "waits": true})").first == 2);
+  CHECK(verified(R"("verification": {"auc": 1, "waits": true})").first == all);
+  // Two rounds in turn by chance: a draft that is sure of three tokens, and one that is sure of none.
+  const TempFile rounds(
+      "{\"accepted\": 3, \"confidences\": [1, 1, 1], \"weight\": 3}\n"
+      "{\"accepted\": 0, \"confidences\": [0, 1, 1], \"weight\": 1}\n");
+  const auto [three, sure] = verified(fmt::format(
+      R"("verification": {{"waits": true}}, "acceptance": {{"recorded": "{}"}})", rounds.path().string()));
+  CHECK(three == sure);
+  CHECK(sure == doctest::Approx(3 * 0.75).epsilon(0.02));
 }
 
 TEST_CASE("a recorded trace is played as it was recorded, or at a rate") {
@@ -225,6 +281,50 @@ TEST_CASE("what cannot be served is refused, with its path") {
       refused(R"({"serving": {"policy": "optimal"}})").starts_with("/serving/policy: \"optimal\" is solved"));
   CHECK(refused(R"({"serving": {"measured": {"TTFT p59": 4}}})")
             .starts_with("/serving/measured: unknown number \"TTFT p59\""));
+  CHECK(refused(R"({"serving": {"policy": "adaptive"}})")
+            .starts_with("/serving/verification: give one of correlation and auc"));
+  CHECK(refused(R"({"serving": {"policy": "adaptive", "verification": {"correlation": 1.5}}})")
+            .starts_with("/serving/verification/correlation: 1.5"));
+  CHECK(refused(R"({"alpha": 1, "serving": {"policy": "adaptive", "verification": {"auc": 0.8}}})")
+            .starts_with("/serving/verification/auc: the first drafted token is accepted at rate 1"));
+  const auto recorded = [&](const std::string& lines, const std::string& more = "") {
+    const TempFile file(lines);
+    return refused(
+        fmt::format(R"({{"serving": {{"policy": "adaptive", {}"acceptance": {{"recorded": "{}"}}}}}})", more,
+                    file.path().string()));
+  };
+  const std::string round = R"({"accepted": 1, "confidences": [0.9, 0.5, 0.2]})";
+  CHECK(recorded(round, R"("verification": {"correlation": 0.5}, )")
+            .starts_with("/serving/verification: confidences are recorded with the rounds"));
+  CHECK(recorded(round + "\n" + R"({"accepted": 1, "confidences": [0.9, 0.5]})")
+            .find("a round of 2 drafted tokens; the policy drafts up to 3") != std::string::npos);
+  CHECK(recorded(round + "\n" + R"({"accepted": 4, "confidences": [0.9, 0.5, 0.2]})")
+            .find(":2: /accepted: 4; expected a whole number up to the 3 drafted tokens") !=
+        std::string::npos);
+  CHECK(recorded(R"({"accepted": 1, "confidences": [0.9, 1.5, 0.2]})")
+            .find("/confidences/1: 1.5; expected a probability") != std::string::npos);
+  CHECK(recorded(R"({"accepted": 1})").find("/confidences: missing") != std::string::npos);
+  CHECK(recorded("accepted").find("speclab_test_") < recorded("accepted").find(": is not JSON"));
+  CHECK(recorded(R"({"accepted": 0, "confidences": [0, 0, 0], "weight": 0})").find("all of weight 0") !=
+        std::string::npos);
+  CHECK(refused(R"({"serving": {"policy": "table"}})").starts_with("/serving/table: no row"));
+  CHECK(
+      refused(R"({"serving": {"cost": {"by_tokens": [{"tokens": 4, "ms": 1}, {"tokens": 4, "ms": 2}]}}})") ==
+      "/serving/cost/by_tokens/1/tokens: 4 is not above 4, the one before");
+  const auto models = [](const std::string& more) {
+    return refused(R"({"serving": {"cost": null, "models": {"device": "h100-sxm", )" + more + "}}}");
+  };
+  CHECK(models(R"("target": "llama-3.1-9b", "draft": "llama-3.2-1b")")
+            .starts_with("/serving/models/target: unknown \"llama-3.1-9b\"; did you mean \"llama-3.1-8b\""));
+  CHECK(models(R"("target": "llama-3.1-8b")").starts_with("/serving/models/draft: missing"));
+  CHECK(models(R"("target": "llama-3.1-8b", "draft": "llama-3.2-1b", "dtype": "fp9")")
+            .starts_with("/serving/models/dtype: unknown \"fp9\""));
+  CHECK(models(R"("target": "llama-3.1-8b", "draft": "llama-3.2-1b", "routing_exponent": 1)")
+            .starts_with("/serving/models/routing_exponent: llama-3.1-8b has no experts"));
+  CHECK(
+      refused(
+          R"({"serving": {"models": {"device": "h100-sxm", "target": "llama-3.1-8b", "draft": "llama-3.2-1b"}}})") ==
+      "/serving: give one of cost and models");
   CHECK(refused(R"({"gamma": 65})").starts_with("/gamma: 65"));
   CHECK(refused(R"({"serving": {"draft_device": {}}})") ==
         "/serving/draft_device: give one of hit and rank_shares");
