@@ -1,5 +1,6 @@
 """An adapter for tests: Algorithm 1 in plain Python, with a fault to plant. FAULT and ROWS are replaced by the test."""
 
+import math
 import os
 import random
 import signal
@@ -39,22 +40,32 @@ def cooled(row, temperature):
 def decode(loaded, settings, numbers, tokens):
     target, draft = ([cooled(row, settings.temperature) for row in rows] for rows in (TARGET, DRAFT))
     for sequence in numbers:
+        prompt = settings.prompt_of(sequence)
         if FAULT == "dies" and sequence == 3:
             os.kill(os.getpid(), signal.SIGSEGV)
         if FAULT == "slow":
             print("slow", flush=True)
             time.sleep(0.05)
         draws = random.Random(1 if FAULT == "one seed" and settings.gamma else settings.seed_of(sequence))
-        yield decoded(settings, target, draft, draws, tokens)
+        yield decoded(settings, prompt[-1], target, draft, draws, tokens)
 
 
-def decoded(settings, target, draft, draws, tokens):
-    text, steps = [settings.prompt[-1]], 0
+def tampered(row, exact, draws):
+    """The row of a speculative text at temperature 0 with a fault."""
+    order = sorted(range(len(row)), key=lambda token: -exact[token])
+    wrong = FAULT == "runner-up" and draws.random() < 0.02 or FAULT == "other of ties" and exact[order[0]] == exact[order[1]] and draws.random() < 0.5
+    return [float(token == order[1]) for token in range(len(row))] if wrong else row
+
+
+def decoded(settings, before, target, draft, draws, tokens):
+    text, steps = [before], 0
     everything = range(len(target))
     while len(text) < tokens + 1:
         steps += 1
         for _ in range(settings.gamma):
             p, q = target[text[-1]], draft[text[-1]]
+            if settings.temperature == 0:
+                p = tampered(p, TARGET[text[-1]], draws)
             (token,) = draws.choices(everything, q)
             if FAULT == "accept all" or draws.random() * q[token] < p[token]:
                 text.append(token)
@@ -71,7 +82,8 @@ def decoded(settings, target, draft, draws, tokens):
         ids.pop()
     if FAULT == "loses the first" and settings.gamma:
         ids = ids[1:] + draws.choices(everything, target[ids[-1]])
-    return Decoded([ids], steps=steps)
+    logp = [[math.log(TARGET[last][token]) * (2 if FAULT == "other rows" else 1) for last, token in zip([before, *ids], ids)]]
+    return Decoded([ids], steps=steps, logp=logp if settings.logp and FAULT != "no logp" else None)
 
 
 ENGINE = Engine(title="Toy", ways=(Way("draft", "a token drawn from the draft"),), version=version, load=load, decode=decode, sequences=2000, long=150,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import pathlib
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 
@@ -43,6 +43,11 @@ class Settings:
     context: int  #: tokens of the longest sequence, with prompt and drafted ones
     seed: int
     ids: bool = True  #: emitted ids are looked at; else lists of NO_ID will do
+    prompts: list[list[int]] = field(default_factory=list)  #: of the sequences in turn, where there are several
+    logp: bool = False  #: `Decoded.logp` is asked for, and ids with it
+
+    def prompt_of(self, sequence: int) -> list[int]:
+        return self.prompts[sequence % len(self.prompts)] if self.prompts else self.prompt
 
     def seed_of(self, sequence: int) -> int:
         """A seed of 31 bits for each sequence: some generators give similar streams for seeds that are close."""
@@ -57,6 +62,7 @@ class Decoded:
     drafted: int | None = None
     accepted: int | None = None
     steps: int | None = None  #: runs of the target; where `first_by_prompt`, without that of the prompt
+    logp: list[list[float | None]] | None = None  #: what the engine says are the emitted tokens' log-probabilities at temperature 1
 
 
 @dataclass(frozen=True)

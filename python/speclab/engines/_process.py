@@ -38,6 +38,7 @@ class Part:
     tokens: npt.NDArray[np.int32]  #: [sequences, tokens]
     groups: npt.NDArray[np.int64]  #: [groups, 4]: sequences, drafted, accepted, steps; -1 where the engine has no count
     seconds: float
+    logp: npt.NDArray[np.float64] | None = None  #: [sequences, tokens], as `Decoded.logp`; NaN of what the engine does not say
 
 
 def python_of(name: str, environments: pathlib.Path) -> pathlib.Path:
@@ -148,16 +149,19 @@ def _read(
         raise EngineError(f"{engine.title} listens on {', '.join(others)}, not on the loopback address alone; it was ended")
     for sequences, length in parts:
         tokens = np.empty((sequences, length), np.int32)
+        logp = np.full((sequences, length), np.nan)
         groups: list[tuple[int, int, int, int]] = []
         at = 0
         while "part" not in (group := message()):
-            for ids in group["tokens"]:
+            for number, ids in enumerate(group["tokens"]):
                 if at == sequences or len(ids) != length:
                     raise EngineError(f"{engine.title} emitted {len(ids)} tokens in sequence {at + 1}; expected {sequences} sequences of {length}")
                 wrong = None if vocab is None else next((id for id in ids if not 0 <= id < vocab), None)
                 if wrong is not None:
                     raise EngineError(f"{engine.title} emitted the id {wrong} in sequence {at + 1}; ids are 0 to {vocab - 1}")
                 tokens[at] = ids
+                if group.get("logp"):
+                    logp[at] = np.array(group["logp"][number], dtype=np.float64)
                 at += 1
                 done += 1
             counts = [-1 if group[name] is None else int(group[name]) for name in ("drafted", "accepted", "steps")]
@@ -167,6 +171,6 @@ def _read(
                 report(done)
         if at != sequences:
             raise EngineError(f"{engine.title} emitted {at} sequences; expected {sequences}")
-        yield Part(tokens, np.array(groups, np.int64).reshape(-1, 4), float(group["part"]))
+        yield Part(tokens, np.array(groups, np.int64).reshape(-1, 4), float(group["part"]), logp)
     if report is not None:
         report(done)

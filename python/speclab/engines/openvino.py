@@ -27,7 +27,7 @@ def load(settings: Settings) -> Any:
     scheduler.cache_size = 1
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
-        for side in ("target", "draft"):  # reads GGUF, and leaves an OpenVINO model beside the copy
+        for side in ("target", "draft") if settings.gamma and not lookup else ("target",):  # reads GGUF, and leaves an OpenVINO model beside the copy
             (folder / side).mkdir()
             copy = shutil.copy(settings.folder / f"{side}.gguf", folder / side / "model.gguf")
             openvino_genai.LLMPipeline(copy, "CPU", enable_save_ov_model=True)
@@ -46,6 +46,7 @@ def configured(settings: Settings, sequence: int, tokens: int) -> Any:
     config.max_new_tokens = tokens
     config.ignore_eos = True
     config.rng_seed = settings.seed_of(sequence)
+    config.logprobs = int(settings.logp)
     config.do_sample = settings.temperature > 0
     if config.do_sample:
         config.temperature = settings.temperature
@@ -64,11 +65,12 @@ def decode(pipeline: Any, settings: Settings, numbers: range, tokens: int) -> It
     import numpy
     import openvino
 
-    prompt = openvino.Tensor(numpy.array([settings.prompt], dtype=numpy.int64))
     for first in range(numbers.start, numbers.stop, settings.slots):
         batch = range(first, min(first + settings.slots, numbers.stop))
-        handles = [pipeline.add_request(sequence, prompt, configured(settings, sequence, tokens)) for sequence in batch]
+        prompts = [openvino.Tensor(numpy.array([settings.prompt_of(sequence)], dtype=numpy.int64)) for sequence in batch]
+        handles = [pipeline.add_request(sequence, prompt, configured(settings, sequence, tokens)) for sequence, prompt in zip(batch, prompts)]
         texts: list[list[int]] = [[] for _ in batch]
+        logp: list[list[float | None]] = [[] for _ in batch]
         steps = [-1] * len(batch)  # without that of the prompt
         while pipeline.has_non_finished_requests():
             pipeline.step()
@@ -77,10 +79,11 @@ def decode(pipeline: Any, settings: Settings, numbers: range, tokens: int) -> It
                 while handle.can_read():
                     for output in handle.read().values():
                         texts[at] += output.generated_ids
+                        logp[at] += map(float, output.generated_log_probs)
                         emitted = True
                 steps[at] += emitted
-        for text, runs in zip(texts, steps):
-            yield Decoded([text], steps=runs)
+        for text, runs, said in zip(texts, steps, logp):
+            yield Decoded([text], steps=runs, logp=[said] if settings.logp else None)
 
 
 ENGINE = Engine(
