@@ -38,7 +38,11 @@ def cooled(row, temperature):
 
 
 def decode(loaded, settings, numbers, tokens):
-    target, draft = ([cooled(row, settings.temperature) for row in rows] for rows in (TARGET, DRAFT))
+    rows = TARGET, DRAFT
+    if settings.ends:
+        ends = [[0.1, 0.15, 0.2, 0.1], [0.2, 0.15, 0.1, 0.2]]
+        rows = ([[end] + [(1 - end) * p for p in row[1:]] for end, row in zip(*both)] for both in zip(ends, rows))
+    target, draft = ([cooled(row, settings.temperature) for row in one] for one in rows)
     for sequence in numbers:
         prompt = settings.prompt_of(sequence)
         if FAULT == "dies" and sequence == 3:
@@ -76,15 +80,26 @@ def decoded(settings, before, target, draft, draws, tokens):
         else:
             text += draws.choices(everything, target[text[-1]])
     ids = text[1 : tokens + 1]
+    accepted = len(text) - 1 - steps if settings.gamma else 0
+    if settings.ends and 0 in ids:
+        whole, ids = ids, ids[: ids.index(0) + 1]
+        if FAULT == "behind the end" and settings.gamma:
+            ids = whole[: len(ids) + 1]
+        if FAULT == "no end":
+            ids.pop()
+    if FAULT != "counts behind the end":
+        accepted = min(accepted, len(ids))
     if FAULT == "wrong id":
         ids[0] = 99
     if FAULT == "short":
         ids.pop()
     if FAULT == "loses the first" and settings.gamma:
         ids = ids[1:] + draws.choices(everything, target[ids[-1]])
-    logp = [[math.log(TARGET[last][token]) * (2 if FAULT == "other rows" else 1) for last, token in zip([before, *ids], ids)]]
-    return Decoded([ids], steps=steps, logp=logp if settings.logp and FAULT != "no logp" else None)
+    logp = None
+    if settings.logp and FAULT != "no logp":
+        logp = [[math.log(TARGET[last][token]) * (2 if FAULT == "other rows" else 1) for last, token in zip([before, *ids], ids)]]
+    return Decoded([ids], steps=steps, accepted=accepted, logp=logp)
 
 
 ENGINE = Engine(title="Toy", ways=(Way("draft", "a token drawn from the draft"),), version=version, load=load, decode=decode, sequences=2000, long=150,
-                options=("temperature",), first_by_prompt=False)
+                options=("temperature",), ends=True, first_by_prompt=False)

@@ -43,6 +43,7 @@ class Settings:
     context: int  #: tokens of the longest sequence, with prompt and drafted ones
     seed: int
     ids: bool = True  #: emitted ids are looked at; else lists of NO_ID will do
+    ends: bool = False  #: id 0 ends a text, which has it as its last one and may be shorter than asked for
     prompts: list[list[int]] = field(default_factory=list)  #: of the sequences in turn, where there are several
     logp: bool = False  #: `Decoded.logp` is asked for, and ids with it
 
@@ -58,7 +59,7 @@ class Settings:
 class Decoded:
     """Sequences that were decoded, with the engine's own counts of them together; None where it has none."""
 
-    tokens: list[list[int]]  #: after the prompt; NO_ID for each where Settings.ids is false and the engine does not say
+    tokens: list[list[int]]  #: after the prompt, all that is emitted; NO_ID for each where Settings.ids is false and the engine does not say
     drafted: int | None = None
     accepted: int | None = None
     steps: int | None = None  #: runs of the target; where `first_by_prompt`, without that of the prompt
@@ -82,6 +83,7 @@ class Engine:
     long: int = 200  #: long sequences
     slots: int = 1  #: sequences decoded at once
     options: tuple[str, ...] = ("temperature", "top_k", "top_p")  #: and "min_p"
+    ends: bool = False  #: the adapter heeds Settings.ends
     first_by_prompt: bool = True  #: the run that reads the prompt emits a token, without drafted ones
 
     def way(self, name: str) -> Way:

@@ -35,7 +35,7 @@ class EngineError(RuntimeError):
 class Part:
     """What came of so many sequences of so many tokens."""
 
-    tokens: npt.NDArray[np.int32]  #: [sequences, tokens]
+    tokens: npt.NDArray[np.int32]  #: [sequences, tokens]; behind a text that has ended 0
     groups: npt.NDArray[np.int64]  #: [groups, 4]: sequences, drafted, accepted, steps; -1 where the engine has no count
     seconds: float
     logp: npt.NDArray[np.float64] | None = None  #: [sequences, tokens], as `Decoded.logp`; NaN of what the engine does not say
@@ -113,7 +113,7 @@ def decode(
                 process.stdin.write(json.dumps(asked) + "\n")
                 process.stdin.flush()
             try:
-                return list(_read(engine, process, vocab, parts, report))
+                return list(_read(engine, process, vocab, parts, report, settings.ends))
             except EOFError as end:
                 code = _code_of(process)
                 said.seek(0)
@@ -129,7 +129,7 @@ def _code_of(process: subprocess.Popen[str]) -> str:
 
 
 def _read(
-    engine: Engine, process: subprocess.Popen[str], vocab: int | None, parts: list[tuple[int, int]], report: Callable[[int], Any] | None
+    engine: Engine, process: subprocess.Popen[str], vocab: int | None, parts: list[tuple[int, int]], report: Callable[[int], Any] | None, ends: bool
 ) -> Iterator[Part]:
     done = 0
     told = time.monotonic()
@@ -154,6 +154,10 @@ def _read(
         at = 0
         while "part" not in (group := message()):
             for number, ids in enumerate(group["tokens"]):
+                if ends and len(ids) < length:
+                    if 0 not in ids:
+                        raise EngineError(f"{engine.title} emitted {len(ids)} tokens in sequence {at + 1} without the end of text; {length} were asked for")
+                    ids = [*ids, *[0] * (length - len(ids))]
                 if at == sequences or len(ids) != length:
                     raise EngineError(f"{engine.title} emitted {len(ids)} tokens in sequence {at + 1}; expected {sequences} sequences of {length}")
                 wrong = None if vocab is None else next((id for id in ids if not 0 <= id < vocab), None)

@@ -44,7 +44,9 @@ def configured(settings: Settings, sequence: int, tokens: int) -> Any:
 
     config = openvino_genai.GenerationConfig()
     config.max_new_tokens = tokens
-    config.ignore_eos = True
+    config.ignore_eos = not settings.ends
+    if settings.ends:
+        config.eos_token_id, config.stop_token_ids = 0, {0}
     config.rng_seed = settings.seed_of(sequence)
     config.logprobs = int(settings.logp)
     config.do_sample = settings.temperature > 0
@@ -91,4 +93,4 @@ ENGINE = Engine(
     ways=(Way("draft", "a token drawn from the draft model"), Way("lookup", "what followed the last ids before", lookup=True)),
     version=version, load=load, decode=decode,
     installs=(("openvino-genai==2026.4.1.0", "numpy"),), size="300 MB", time="10 seconds", sequences=100_000, slots=128,
-    options=("temperature", "top_k", "top_p", "min_p"))
+    options=("temperature", "top_k", "top_p", "min_p"), ends=True)
