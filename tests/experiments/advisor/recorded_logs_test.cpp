@@ -12,6 +12,7 @@
 
 #include "experiments/advisor/acceptance_file.hpp"
 #include "experiments/advisor/planning.hpp"
+#include "experiments/format/config_error.hpp"
 
 using namespace speclab;
 
@@ -115,6 +116,11 @@ TEST_CASE("llama.cpp's answers and log lines give the rounds of the ids that it 
   CHECK(accepted_of(*lines.means) == doctest::Approx(static_cast<double>(truth.accepted)));
   CHECK(lines.means->rounds >= truth.rounds);
   CHECK(lines.means->rounds <= truth.rounds + records_of("llama_cpp_responses.jsonl").size());
+}
+
+TEST_CASE("llama.cpp's slots have no counts of drafts") {
+  CHECK_THROWS_WITH_AS(read_acceptance(recorded("llama_cpp_slots.json")), doctest::Contains("llama_metrics"),
+                       UsageError);
 }
 
 TEST_CASE("OpenVINO GenAI's counts are those of its runs but the prompt's and the last") {
