@@ -212,6 +212,7 @@ def test_the_program(tmp_path):
     words = [sys.executable, "-m", "speclab.audit", "--pair", config, "--greedy", "--sequences", "20", "--settings", "draft, γ = 3", "--out", tmp_path / "out"]
     ran = subprocess.run([*words, "--engines", toy(tmp_path, "runner-up")], capture_output=True, text=True)
     assert ran.returncode == 1 and "MORE THAN ROUNDING" in ran.stdout, ran.stderr
+    assert re.search(r"Toy, draft, γ = 3: in text \d+ token \d+ is [123], at a gap of 0\.\d+; \d+ such places are in `rows`", ran.stdout)
     read = speclab.GreedyAudit((tmp_path / "out/greedy.json").read_text(), "")
     assert len(read.different) == 2 and isinstance(read.to_pandas(), pandas.DataFrame)
     assert subprocess.run([sys.executable, "-m", "speclab.audit", "--greedy"], capture_output=True).returncode == 2

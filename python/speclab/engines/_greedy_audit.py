@@ -308,4 +308,9 @@ def _table(rows: list[dict[str, Any]], texts: int, tokens: int, level: float, po
                  f"{at_most}{row['least']:.1f} to {row['most']:.1f} [{row['low']}, {row['high']}]", f"{row['largest_gap']:.3g}" if row["differ"] else "",
                  f"{at_most}{row.get('noise', row['own_noise']):.2g}", f"{row['p']:.2g}", f"{1 / row['detectable']:,.0f}")
         lines.append(f"| {' | '.join(cells)} |")
+    for row in rows:
+        if row["verdict"] == "more than rounding":
+            worst = max(row["differences"] + row["rows"]["differences"], key=lambda one: one["gap"])
+            lines += ["", f"{row['title']}, {row['setting']}: in text {worst['text'] + 1} token {worst['position']} is {worst['emitted']}, at a gap of {worst['gap']:.3g}; "
+                      f"{len(row['rows']['differences'])} such places are in `rows`."]
     return "\n".join(lines) + "\n"
