@@ -18,7 +18,7 @@ SCRIPTS = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(SCRIPTS))
 try:
     import numpy as np
-    from pair import drafters, readme, texts
+    from pair import bpe, drafters, readme, texts
     from pair.llama_numpy import Llama, log_softmax
 except ImportError as missing:
     sys.exit(f"{missing}; pip install numpy")
@@ -90,7 +90,7 @@ def ngram_text(options, source, target):
     known = hashlib.sha256((options.models / "target.gguf").read_bytes()).hexdigest()[:8]
     file = options.work / f"text-{known}-{source}-{options.ngram_sequences}-{options.seed}.npy"
     if not file.exists():
-        prompts, random = prompts_of(options, source, target.tokenizer(), 0)
+        prompts, random = prompts_of(options, source, bpe.of(target.values), 0)
         text = np.concatenate([generated(target, part, 256, random) for part in np.array_split(prompts, -(-len(prompts) // 64))])
         options.work.mkdir(parents=True, exist_ok=True)
         np.save(file, text)
@@ -99,7 +99,7 @@ def ngram_text(options, source, target):
 
 
 def record(options, source, target, neural):
-    tokenizer = target.tokenizer()
+    tokenizer = bpe.of(target.values)
     training = ngram_text(options, source, target)
     all_drafters = {name: drafters.Neural(model) for name, model in neural.items()}
     for order, name in enumerate(("unigram", "bigram", "trigram"), 1):
@@ -129,7 +129,7 @@ def record(options, source, target, neural):
 
 def check(options, source, target, neural):
     """The largest difference between neural columns of the file at temperature 1 and the models."""
-    prompts, _ = prompts_of(options, source, target.tokenizer(), 1)
+    prompts, _ = prompts_of(options, source, bpe.of(target.values), 1)
     with open(options.out / f"{source}.csv", encoding="utf-8") as file:
         lines = list(csv.DictReader(file))
     worst = 0.0

@@ -12,6 +12,7 @@
   ENTRY(sglang_response)           \
   ENTRY(tensorrt_iterations)       \
   ENTRY(tensorrt_request)          \
+  ENTRY(llama_metrics)             \
   ENTRY(llama_server_log)          \
   ENTRY(llama_server_response)     \
   ENTRY(llama_speculative)         \

@@ -4,7 +4,8 @@
   names, on dicts;
 - your own rule, drafter or gamma policy: `prove`, `compare_rules`, `simulate` take functions in their places;
 - your own arrays: `alpha`, `alpha_from_logprobs`, `verify`, `simulate`, `sample`;
-- your own sampler: `check`, `check_sampler`; at temperature 0 `greedy_check`, `greedy_rounds`, `flips`; a serving engine: `audit`, `audit_pair`;
+- your own sampler: `check`, `check_sampler`; at temperature 0 `greedy_check`, `greedy_rounds`, `flips`; a serving engine: `audit`, `audit_greedy`,
+  `audit_pair`;
 - a server under load: `serve`; how its draft should sample: `draft_sampling`;
 - numbers that others print: `claims`;
 - models of Hugging Face: `hf.record`, `hf.check_generate`.
@@ -40,6 +41,7 @@ from ._theory import (
     speedup,
 )
 from .engines._audit import audit
+from .engines._greedy_audit import GreedyAudit, audit_greedy
 from .engines._pairs import PairAudit, audit_pair
 from .engines._process import EngineError
 from .engines._results import Audit, AuditedSetting
@@ -59,6 +61,7 @@ __all__ = [
     "EngineError",
     "Findings",
     "Flips",
+    "GreedyAudit",
     "GreedyCheck",
     "GreedyRounds",
     "Interval",
@@ -79,6 +82,7 @@ __all__ = [
     "alpha_from_drafted",
     "alpha_from_logprobs",
     "audit",
+    "audit_greedy",
     "audit_pair",
     "check",
     "check_sampler",

@@ -115,3 +115,8 @@ class Tokenizer:
 
     def decode(self, ids):
         return bytes(BYTES[letter] for i in ids if i for letter in self.tokens[i]).decode("utf-8", errors="replace")
+
+
+def of(values):
+    """The pair's, from the keys of its GGUF file."""
+    return Tokenizer([pair.split(" ") for pair in values["tokenizer.ggml.merges"]])

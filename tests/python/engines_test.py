@@ -199,6 +199,42 @@ def test_differences_at_temperature_0(tmp_path):
     assert found["different"] == 1 and found["first"] == [{"position": 2, "gap": pytest.approx(np.log(0.5 / 0.3)), "plain": 1, "speculative": 2}]
 
 
+# Texts that may end.
+
+
+def test_a_right_engine_ends_its_texts(tmp_path):
+    """Null: ended texts have the law of the rows, lengths included. Their mean length is that of the absorbing chain, to five standard errors (6e-7)."""
+    result = audited(toy(tmp_path), "end of text", out=tmp_path / "out")
+    assert {one.setting: one.verdict for one in result.settings} == {"end of text": "equal", "end of text, γ = 8": "equal"}
+    assert [one.overcounted for one in result.settings if one.way] == [0, 0] and not result.failed
+    rows = _audit.endings(PAIR)["target"]
+    alive, left = np.eye(len(rows))[1], 0.0  # a text of at most 16 tokens, after token 1
+    for _ in range(16):
+        left += alive.sum()
+        alive = alive @ rows * (np.arange(len(rows)) > 0)
+    emitted = np.load(next((tmp_path / "out/toy_").glob("draft-end_of_text-2000-1.npz")))["first"]
+    lengths = np.where((emitted == 0).any(axis=1), (emitted == 0).argmax(axis=1) + 1, 16)
+    assert abs(lengths.mean() - left) < 5 * lengths.std() / np.sqrt(len(lengths)) and 6 < left < 8
+
+
+def test_a_token_behind_the_end_is_found(tmp_path):
+    plain, *speculative = audited(toy(tmp_path, "behind the end"), "end of text", sequences=300).settings
+    assert plain.verdict == "equal" and [one.verdict for one in speculative] == ["different", "different"]
+    assert all(one.rows_p == 0 or one.rows_p < 1e-12 for one in speculative)
+
+
+def test_accepted_tokens_that_are_counted_behind_the_end_are_said(tmp_path):
+    result = audited(toy(tmp_path, "counts behind the end"), "end of text", sequences=300)
+    _, three, eight = result.settings
+    assert three.verdict == eight.verdict == "equal" and 0 < three.overcounted < eight.overcounted < 300
+    assert f"| equal; counts more accepted tokens than it emits in {eight.overcounted} texts |" in str(result)
+
+
+def test_a_text_that_stops_without_its_end_fails(tmp_path):
+    assert re.match(r"Toy emitted \d+ tokens in sequence \d+ without the end of text; 16 were asked for",
+                    audited(toy(tmp_path, "no end"), "end of text", sequences=20).settings[-1].failed)
+
+
 def test_an_end_of_text_that_would_be_emitted_is_refused():
     rows = [[0.1, 0.9], [0, 1]]
     with pytest.raises(speclab.ConfigError, match="a row gives token 0 a probability"):
@@ -394,6 +430,7 @@ def test_llama_cpp(environments, tmp_path):
         six = 3 * (one.tokens_per_step.high - one.tokens_per_step.low) / 2  # half widths of 1.96 deviations: P < 1e-8
         assert abs(one.tokens_per_step.value - one.possible[scheme]) < six
         assert abs(one.tokens_per_step.value - one.possible[other]) > six / 3
+    assert {one.verdict for one in audited("llama_cpp", "probabilistic, end of text, γ = 8", environments=environments, sequences=400).settings} == {"equal"}
     assert {one.verdict for one in audited("llama_cpp", "ngram_simple", environments=environments, sequences=300, long=5).settings} == {"equal"}
 
 

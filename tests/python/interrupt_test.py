@@ -34,6 +34,7 @@ SHORT = {
     "compare": "`run` of a config of that experiment",
     "law": "at most 100,000 sequences",
     "audit": "waits for an engine's process; engines_test.py interrupts it",
+    "audit_greedy": "the same",
     "audit_pair": "the same",
     "check_sampler": "calls the user's sampler, whose own Ctrl-C it is",
     "read_recording": "`plan` reads one",

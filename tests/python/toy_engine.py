@@ -1,5 +1,6 @@
 """An adapter for tests: Algorithm 1 in plain Python, with a fault to plant. FAULT and ROWS are replaced by the test."""
 
+import math
 import os
 import random
 import signal
@@ -37,24 +38,38 @@ def cooled(row, temperature):
 
 
 def decode(loaded, settings, numbers, tokens):
-    target, draft = ([cooled(row, settings.temperature) for row in rows] for rows in (TARGET, DRAFT))
+    rows = TARGET, DRAFT
+    if settings.ends:
+        ends = [[0.1, 0.15, 0.2, 0.1], [0.2, 0.15, 0.1, 0.2]]
+        rows = ([[end] + [(1 - end) * p for p in row[1:]] for end, row in zip(*both)] for both in zip(ends, rows))
+    target, draft = ([cooled(row, settings.temperature) for row in one] for one in rows)
     for sequence in numbers:
+        prompt = settings.prompt_of(sequence)
         if FAULT == "dies" and sequence == 3:
             os.kill(os.getpid(), signal.SIGSEGV)
         if FAULT == "slow":
             print("slow", flush=True)
             time.sleep(0.05)
         draws = random.Random(1 if FAULT == "one seed" and settings.gamma else settings.seed_of(sequence))
-        yield decoded(settings, target, draft, draws, tokens)
+        yield decoded(settings, prompt[-1], target, draft, draws, tokens)
 
 
-def decoded(settings, target, draft, draws, tokens):
-    text, steps = [settings.prompt[-1]], 0
+def tampered(row, exact, draws):
+    """The row of a speculative text at temperature 0 with a fault."""
+    order = sorted(range(len(row)), key=lambda token: -exact[token])
+    wrong = FAULT == "runner-up" and draws.random() < 0.02 or FAULT == "other of ties" and exact[order[0]] == exact[order[1]] and draws.random() < 0.5
+    return [float(token == order[1]) for token in range(len(row))] if wrong else row
+
+
+def decoded(settings, before, target, draft, draws, tokens):
+    text, steps = [before], 0
     everything = range(len(target))
     while len(text) < tokens + 1:
         steps += 1
         for _ in range(settings.gamma):
             p, q = target[text[-1]], draft[text[-1]]
+            if settings.temperature == 0:
+                p = tampered(p, TARGET[text[-1]], draws)
             (token,) = draws.choices(everything, q)
             if FAULT == "accept all" or draws.random() * q[token] < p[token]:
                 text.append(token)
@@ -65,14 +80,26 @@ def decoded(settings, target, draft, draws, tokens):
         else:
             text += draws.choices(everything, target[text[-1]])
     ids = text[1 : tokens + 1]
+    accepted = len(text) - 1 - steps if settings.gamma else 0
+    if settings.ends and 0 in ids:
+        whole, ids = ids, ids[: ids.index(0) + 1]
+        if FAULT == "behind the end" and settings.gamma:
+            ids = whole[: len(ids) + 1]
+        if FAULT == "no end":
+            ids.pop()
+    if FAULT != "counts behind the end":
+        accepted = min(accepted, len(ids))
     if FAULT == "wrong id":
         ids[0] = 99
     if FAULT == "short":
         ids.pop()
     if FAULT == "loses the first" and settings.gamma:
         ids = ids[1:] + draws.choices(everything, target[ids[-1]])
-    return Decoded([ids], steps=steps)
+    logp = None
+    if settings.logp and FAULT != "no logp":
+        logp = [[math.log(TARGET[last][token]) * (2 if FAULT == "other rows" else 1) for last, token in zip([before, *ids], ids)]]
+    return Decoded([ids], steps=steps, accepted=accepted, logp=logp)
 
 
 ENGINE = Engine(title="Toy", ways=(Way("draft", "a token drawn from the draft"),), version=version, load=load, decode=decode, sequences=2000, long=150,
-                options=("temperature",), first_by_prompt=False)
+                options=("temperature",), ends=True, first_by_prompt=False)

@@ -19,14 +19,14 @@ except ImportError as error:
 
 speclab, source = sys.argv[1], pathlib.Path(sys.argv[2])
 sys.path.insert(0, str(source / "scripts"))
-from pair import drafters  # noqa: E402
+from pair import bpe, drafters  # noqa: E402
 from pair.llama_numpy import Llama  # noqa: E402
 
 # libllama rounds activations to 8 bits where matrices are in q8_0; of all log-probabilities of a text the mean
 # difference is smaller than this, in nats.
 MEAN_TOLERANCE = 0.02
 models = source / "configs/neural"
-prompt = Llama(models / "target.gguf").tokenizer().encode("She was not aware that")
+prompt = bpe.of(Llama(models / "target.gguf").values).encode("She was not aware that")
 
 
 def expect(condition, what):

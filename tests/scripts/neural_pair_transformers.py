@@ -21,7 +21,7 @@ except ImportError as error:
 speclab, source = sys.argv[1], pathlib.Path(sys.argv[2])
 sys.path.insert(0, str(source / "scripts"))
 import gguf_to_hf  # noqa: E402
-from pair import drafters, llama_numpy  # noqa: E402
+from pair import bpe, drafters, llama_numpy  # noqa: E402
 from pair.gguf_file import GgufFile  # noqa: E402
 
 # Both add in f32, in different orders: some hundred terms of a size of at most 10, a few layers deep.
@@ -61,7 +61,7 @@ with tempfile.TemporaryDirectory() as name:
         expect(np.abs(whole - wrong).max() > 10 * TOLERANCE, f"{model}: RoPE of other pairs is not seen")
         gguf_to_hf.write(GgufFile(path), folder / model)
 
-    tokenizer = llama_numpy.Llama(source / "configs/neural/target.gguf").tokenizer()
+    tokenizer = bpe.of(GgufFile(source / "configs/neural/target.gguf").values)
     other = GPT2Tokenizer.from_pretrained(folder / "target")
     for text in TEXTS:
         expect(tokenizer.encode(text) == other(text)["input_ids"], f"tokens of {text!r}")

@@ -4,6 +4,8 @@
 // request's. The counts are exact, so that they are preferred.
 #include <nlohmann/json.hpp>
 
+#include <utility>
+
 #include "experiments/advisor/log_format.hpp"
 
 namespace speclab {
@@ -12,6 +14,7 @@ namespace {
 
 constexpr std::string_view statistics_marker = "#gen drafts =";
 constexpr std::string_view request_marker = "draft acceptance";
+constexpr double llama_length_rounding = 0.0051;  // of a mean length
 
 std::string not_llama_server_log(const LogSource& source) {
   if (source.has(statistics_marker) || (source.has(request_marker) && source.has("accepted /"))) return "";
@@ -71,12 +74,29 @@ ModelLogs read_statistics(const LogSource& source) {
   return logs;
 }
 
+/// Rounds of a request of `emitted` tokens, from its mean length of two decimals. Each run of the target but
+/// the prompt's is a round, unless it drafted nothing: where the digits allow that number, it is taken.
+std::uint64_t rounds_of_length(double length, std::uint64_t accepted, std::uint64_t emitted) {
+  const auto sum = static_cast<double>(accepted);
+  const std::uint64_t runs = emitted > accepted ? emitted - accepted - 1 : 0;
+  const double mean = 1 + sum / static_cast<double>(std::max<std::uint64_t>(runs, 1));
+  if (runs > 0 && std::abs(mean - length) <= llama_length_rounding) return runs;
+  return static_cast<std::uint64_t>(std::llround(sum / (length - 1)));
+}
+
 ModelLogs read_requests(const LogSource& source) {
   ModelLog log;
+  std::uint64_t emitted = 0;  // by the request whose timings are printed
   for (const TextLine& line : source.lines()) {
+    if (const auto time = line.text.find(" eval time ="); time != std::string::npos) {
+      if (line.text.find("prompt eval time") == std::string::npos)
+        emitted = static_cast<std::uint64_t>(number_after(line.text.substr(time), " ms /").value_or(0));
+      continue;
+    }
     const auto at = line.text.find(request_marker);
     if (at == std::string::npos || line.text.find("accepted /") == std::string::npos) continue;
     const TextLine part{line.where, line.text.substr(at)};
+    const std::uint64_t of_request = std::exchange(emitted, 0);
     const std::uint64_t accepted = llama_count(part, "(");
     const std::uint64_t drafted = llama_count(part, "accepted /");
     if (drafted == 0) continue;
@@ -84,13 +104,12 @@ ModelLogs read_requests(const LogSource& source) {
     if (!length) length = number_after(part.text, "mean len");
     const std::vector<double> rates = rates_after(part, "acceptance rate per position");
     if (length && !rates.empty()) {
-      constexpr double half_of_last_digit = 0.0051;
-      add_rounded(log, line.where, *length, half_of_last_digit, accepted, drafted, rates);
+      add_rounded(log, line.where, *length, llama_length_rounding, accepted, drafted, rates);
       continue;
     }
     std::uint64_t rounds = 0;
     if (length && accepted > 0 && *length > 1) {
-      rounds = static_cast<std::uint64_t>(std::llround(static_cast<double>(accepted) / (*length - 1)));
+      rounds = rounds_of_length(*length, accepted, of_request);
     } else {
       const std::uint64_t gamma = drafted_option(source, "lines of this version do not say");
       rounds = (drafted + gamma - 1) / gamma;

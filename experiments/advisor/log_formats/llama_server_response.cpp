@@ -11,6 +11,18 @@ namespace {
 
 constexpr const char* timing_key = "draft_n_accepted";
 
+/// Rounds of an answer of `emitted` tokens (0: not known). llama-server drafts no further than to the token
+/// before the last one: if the runs of the target but the prompt's explain `drafted`, all drafted but the one
+/// for the last token, if there was one. Of fewer drafts, as n-grams make them, rounds are full.
+std::uint64_t rounds_drafting(std::uint64_t gamma, std::uint64_t drafted, std::uint64_t accepted,
+                              std::uint64_t emitted) {
+  const std::uint64_t full = (drafted + gamma - 1) / gamma;
+  if (emitted <= accepted + 1) return full;
+  const std::uint64_t runs = emitted - accepted - 1;
+  if (runs < full || runs * gamma - drafted > gamma * (gamma + 1) / 2) return full;
+  return std::max(full, runs * gamma - drafted >= gamma ? runs - 1 : runs);
+}
+
 ModelLogs read_llama_server_response(const LogSource& source) {
   ModelLogs logs;
   for (const JsonDocument& document : source.documents()) {
@@ -23,7 +35,8 @@ ModelLogs read_llama_server_response(const LogSource& source) {
       } else {
         const std::uint64_t gamma =
             drafted_option(source, "timings without draft_rounds do not say (llama-server's log does)");
-        rounds = (drafted + gamma - 1) / gamma;
+        const std::uint64_t emitted = place.has("predicted_n") ? count_in(place.at("predicted_n")) : 0;
+        rounds = rounds_drafting(gamma, drafted, count_in(place.at(timing_key)), emitted);
       }
       logs[model_of(document)].add_sums(place.where, rounds, drafted, count_in(place.at(timing_key)));
     }

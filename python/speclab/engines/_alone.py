@@ -6,8 +6,8 @@
     _alone.py decode NAME               reads settings and parts from standard input, a line of JSON, and writes messages
 
 Messages of `decode` are lines of JSON on standard output, which is the audit's alone: what the engine prints goes to standard
-error. {"loaded": true}; then for each group of sequences {"tokens": [[...], ...], "drafted": n, "accepted": n, "steps": n}, and
-{"part": seconds} at the end of each part; or {"refused": sentence} and the end.
+error. {"loaded": true}; then for each group of sequences {"tokens": [[...], ...], "drafted": n, "accepted": n, "steps": n}, with
+"logp": [[...], ...] where it is asked for, and {"part": seconds} at the end of each part; or {"refused": sentence} and the end.
 """
 
 from __future__ import annotations
@@ -75,7 +75,8 @@ def decode(engines: ModuleType, name: str) -> int:
         for first, sequences, tokens in asked["parts"]:
             start = time.monotonic()
             for group in engine.decode(loaded, settings, range(first, first + sequences), tokens):
-                say(tokens=[[int(token) for token in one] for one in group.tokens], drafted=group.drafted, accepted=group.accepted, steps=group.steps)
+                logp = {"logp": group.logp} if settings.logp else {}
+                say(tokens=[[int(token) for token in one] for one in group.tokens], drafted=group.drafted, accepted=group.accepted, steps=group.steps, **logp)
             say(part=round(time.monotonic() - start, 2))
     except Exception as problem:  # an engine may raise anything; the audit says it in a sentence
         lines = str(problem).strip().splitlines() or [""]

@@ -27,8 +27,8 @@ from ._acceptance import SCHEMES, filtered, measured, round_of, tokens_per_step
 from ._engine import Engine, Refused, Settings
 from ._process import EngineError, Part, decode, python_of, version
 from ._results import Audit, AuditedSetting, judged
-from ._settings import LONG, MOST_GAMMA, Plan, Setting, Unit, units_of
-from ._table_models import CONTEXT, tables, write_models, write_whole
+from ._settings import ENDED, LONG, MOST_GAMMA, Plan, Setting, Unit, units_of
+from ._table_models import CONTEXT, ending, tables, write_models, write_whole
 
 PAIR = pathlib.Path(__file__).resolve().parent / "audit_engine.json"
 
@@ -96,12 +96,13 @@ def audit(
         folder = pathlib.Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="speclab-")) if out is None else out)
         level = number(level, "level", 0, 1, open_ends=True)
         plan = Plan(
-            document=document, target=target, draft=draft, start=start, models=folder / "models", out=folder, environments=pathlib.Path(environments),
+            document=document, target=target, draft=draft, start=start, models=folder / "models", ending=endings(document), out=folder, environments=pathlib.Path(environments),
             sequences=None if sequences is None else integer(sequences, "sequences", 10, 10**7), long=None if long is None else integer(long, "long", 2, 10**6),
             seed=integer(seed, "seed", 0, MOST_SEED), level=level, power=number(power, "power", level, 1, open_ends=True))
         chosen = {name: _chosen(name, engine, settings) for name, engine in known.items()}
         versions, skipped = _installed(plan, list(known))
         write_models(document, plan.models)
+        write_models(ending(document), plan.models / "ending", ends=True)
         done, total = 0, sum(plan.size(known[name], unit) for name in versions for unit in chosen[name])
         found: list[AuditedSetting] = []
         report = stack.enter_context(reporter(progress, "audit"))
@@ -176,6 +177,10 @@ def _read(config: ConfigLike | None) -> tuple[dict[str, Any], npt.NDArray[np.flo
     return document, np.array(rows["target"]), np.array(rows["draft"])
 
 
+def endings(document: dict[str, Any]) -> dict[str, npt.NDArray[np.float64]]:
+    return {side: np.array(rows) for side, rows in tables(ending(document), ends=True)}
+
+
 def _chosen(name: str, engine: Engine, text: str) -> list[Unit]:
     """Those whose label has the text, after the plain decoding that they are compared with."""
     units = units_of(engine)
@@ -192,7 +197,7 @@ def _unit(
     number_of = plan.number_of(engine, unit)
     made_of = {"engine": version_text, "adapter": file_of(name).read_text(encoding="utf-8"), "unit": dataclasses.asdict(unit),
                "models": plan.document["models"], "prompt": plan.prompt(unit.setting),
-               "tokens": plan.tokens, "sequences": number_of, "long": plan.long_of(engine), "seed": plan.seed, "level": plan.level, "power": plan.power}
+               "tokens": plan.tokens, "sequences": number_of, "long": plan.long_of(engine, unit.setting), "seed": plan.seed, "level": plan.level, "power": plan.power}
     fingerprint = hashlib.sha256(json.dumps(made_of, sort_keys=True).encode()).hexdigest()
     folder = plan.out / file_of(name).stem
     stem = f"{_word(unit.label)}-{number_of}-{plan.seed}"
@@ -227,17 +232,20 @@ def _unit(
 def _decoded(plan: Plan, name: str, engine: Engine, unit: Unit, number_of: int, report: Callable[[int], Any] | None) -> tuple[Part, Part]:
     setting = unit.setting
     prompt = plan.prompt(setting)
-    tokens = plan.tokens + setting.gamma + 1  # so that the tested ones are not cut short by the end
+    # So many that the tested ones are not cut short by the end.
+    tokens = max(ENDED, plan.tokens) if setting.ends else plan.tokens + setting.gamma + 1
     # Units draw independently of each other.
     seed = int.from_bytes(hashlib.sha256(f"{plan.seed}/{name}/{unit.label}".encode()).digest()[:4], "big") >> 1
-    asked = Settings(folder=plan.models.resolve(), prompt=prompt, way=unit.way, gamma=setting.gamma, slots=setting.slots or engine.slots,
-                     context=len(prompt) + max(LONG, tokens) + setting.gamma, seed=seed, **setting.options)
-    first, late = decode(name, engine, python_of(name, plan.environments), asked, len(plan.target), [(number_of, tokens), (plan.long_of(engine), LONG)], report)
-    return first, late
+    folder = plan.models / "ending" if setting.ends else plan.models
+    asked = Settings(folder=folder.resolve(), prompt=prompt, way=unit.way, gamma=setting.gamma, slots=setting.slots or engine.slots,
+                     context=len(prompt) + max(LONG, tokens) + setting.gamma, seed=seed, ends=setting.ends, **setting.options)
+    parts = [(number_of, tokens), *([] if setting.ends else [(plan.long_of(engine, setting), LONG)])]
+    first, *late = decode(name, engine, python_of(name, plan.environments), asked, len(plan.target), parts, report)
+    return first, late[0] if late else first
 
 
 def _tests(plan: Plan, unit: Unit, checked: Any, first: Part, late: Part, plain_file: pathlib.Path) -> dict[str, Any]:
-    target, _ = plan.rows(unit.setting)
+    target, _ = plan.law(unit.setting)
     emitted = np.ascontiguousarray(first.tokens[:, : plan.tokens])
     check = json.loads(_core.check_emitted(checked, emitted))
     before = np.concatenate([np.full((len(late.tokens), 1), plan.prompt(unit.setting)[-1], np.int32), late.tokens[:, :-1]], axis=1)
@@ -274,9 +282,12 @@ def greedy_differences(plain: npt.NDArray[np.int32], other: npt.NDArray[np.int32
 def _accepted(plan: Plan, engine: Engine, unit: Unit, first: Part, late: Part) -> dict[str, Any]:
     groups = late.groups
     counted = [int(groups[:, column].sum()) if len(groups) and (groups[:, column] >= 0).all() else None for column in (1, 2, 3)]
-    out: dict[str, Any] = {"drafted": counted[0], "accepted": counted[1], "steps": counted[2], "seconds": round(first.seconds + late.seconds, 2)}
+    seconds = first.seconds if late is first else first.seconds + late.seconds
+    out: dict[str, Any] = {"drafted": counted[0], "accepted": counted[1], "steps": counted[2], "seconds": round(seconds, 2)}
     if not unit.way:
         return out
+    if unit.setting.ends:
+        return out | {"overcounted": overcounted(engine, first), "possible": {}}
     interval = measured(groups, LONG, engine.first_by_prompt)
     out["tokens_per_step"] = None if interval is None else [interval.value, interval.low, interval.high]
     way = engine.way(unit.way)
@@ -287,6 +298,15 @@ def _accepted(plan: Plan, engine: Engine, unit: Unit, first: Part, late: Part) -
         out["possible"] = {scheme: tokens_per_step(round_of(scheme, target, draft, unit.setting.gamma), target, LONG, before, engine.first_by_prompt)
                            for scheme in SCHEMES}
     return out
+
+
+def overcounted(engine: Engine, part: Part) -> int | None:
+    """Texts of which the engine counts more accepted tokens than it emitted of them, where it counts them one by one: their end among them,
+    and without the one that the prompt's run emits."""
+    if len(part.groups) != len(part.tokens) or (part.groups[:, 2] < 0).any():
+        return None
+    lengths = np.where((part.tokens == 0).any(axis=1), (part.tokens == 0).argmax(axis=1) + 1, part.tokens.shape[1])
+    return int((part.groups[:, 2] > lengths - engine.first_by_prompt).sum())
 
 
 def _word(label: str) -> str:

@@ -10,6 +10,7 @@ import sys
 
 from . import names
 from ._audit import audit, controls, pair
+from ._greedy_audit import audit_greedy
 from ._pairs import audit_pair
 from ._process import ALONE, EngineError
 from ._results import Audit
@@ -33,6 +34,7 @@ def main(words: list[str] | None = None) -> int:
     parser.add_argument("--out", default="out/audit", help="folder of results; what is there is not run again (default %(default)s)")
     parser.add_argument("--config", help="tables of another pair of models, as in configs/audit_engine.json")
     parser.add_argument("--pair", metavar="CONFIG", help="tokens per target step on the models of a config, GGUF files, beside lossless schemes, and end")
+    parser.add_argument("--greedy", action="store_true", help="with --pair: temperature 0; are texts that differ from plain decoding's near ties?")
     parser.add_argument("--temperatures", default="0.7,1", metavar="LIST", help="with --pair (default %(default)s)")
     parser.add_argument("--gamma", type=int, default=3, help="with --pair: drafted tokens (default %(default)s)")
     parser.add_argument("--prompt", default="0", metavar="IDS", help="ids before the text, with commas (default %(default)s)")
@@ -74,6 +76,18 @@ def on_pair(given: argparse.Namespace) -> int:
     return 0
 
 
+def greedy_on_pair(given: argparse.Namespace) -> int:
+    engines = names() if given.engines == "all" else given.engines.split(",")
+    sizes = {} if given.sequences is None else {"texts": given.sequences}
+    found = audit_greedy(engines, given.pair, settings=given.settings, seed=given.seed, level=given.level, environments=given.environments, progress=sys.stderr.isatty(),
+                         say=lambda sentence: print(sentence, file=sys.stderr, flush=True), **sizes)
+    print(found, end="")
+    folder = pathlib.Path(given.out)
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "greedy.json").write_text(json.dumps(dict(found), indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    return 1 if found.different or found.failed else 0
+
+
 def _run(given: argparse.Namespace) -> int:
     if given.install:
         calls = [[sys.executable, "-P", "-B", str(ALONE), "install", name, str(pathlib.Path(given.environments, name))] for name in given.install]
@@ -89,7 +103,9 @@ def _run(given: argparse.Namespace) -> int:
             print(f"{name}: {given.controls} controls, Kolmogorov-Smirnov distance from uniform {distance:.4f}, p = {p:.3g}")
         return 0
     if given.pair:
-        return on_pair(given)
+        return greedy_on_pair(given) if given.greedy else on_pair(given)
+    if given.greedy:
+        raise ValueError("--greedy: goes with --pair CONFIG")
     if given.show:
         return show([Audit.load(folder) for folder in given.show], given.into)
     if given.into:

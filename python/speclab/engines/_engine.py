@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import pathlib
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 
@@ -43,6 +43,12 @@ class Settings:
     context: int  #: tokens of the longest sequence, with prompt and drafted ones
     seed: int
     ids: bool = True  #: emitted ids are looked at; else lists of NO_ID will do
+    ends: bool = False  #: id 0 ends a text, which has it as its last one and may be shorter than asked for
+    prompts: list[list[int]] = field(default_factory=list)  #: of the sequences in turn, where there are several
+    logp: bool = False  #: `Decoded.logp` is asked for, and ids with it
+
+    def prompt_of(self, sequence: int) -> list[int]:
+        return self.prompts[sequence % len(self.prompts)] if self.prompts else self.prompt
 
     def seed_of(self, sequence: int) -> int:
         """A seed of 31 bits for each sequence: some generators give similar streams for seeds that are close."""
@@ -53,10 +59,11 @@ class Settings:
 class Decoded:
     """Sequences that were decoded, with the engine's own counts of them together; None where it has none."""
 
-    tokens: list[list[int]]  #: after the prompt; NO_ID for each where Settings.ids is false and the engine does not say
+    tokens: list[list[int]]  #: after the prompt, all that is emitted; NO_ID for each where Settings.ids is false and the engine does not say
     drafted: int | None = None
     accepted: int | None = None
     steps: int | None = None  #: runs of the target; where `first_by_prompt`, without that of the prompt
+    logp: list[list[float | None]] | None = None  #: what the engine says are the emitted tokens' log-probabilities at temperature 1
 
 
 @dataclass(frozen=True)
@@ -76,6 +83,7 @@ class Engine:
     long: int = 200  #: long sequences
     slots: int = 1  #: sequences decoded at once
     options: tuple[str, ...] = ("temperature", "top_k", "top_p")  #: and "min_p"
+    ends: bool = False  #: the adapter heeds Settings.ends
     first_by_prompt: bool = True  #: the run that reads the prompt emits a token, without drafted ones
 
     def way(self, name: str) -> Way:

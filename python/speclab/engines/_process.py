@@ -35,9 +35,10 @@ class EngineError(RuntimeError):
 class Part:
     """What came of so many sequences of so many tokens."""
 
-    tokens: npt.NDArray[np.int32]  #: [sequences, tokens]
+    tokens: npt.NDArray[np.int32]  #: [sequences, tokens]; behind a text that has ended 0
     groups: npt.NDArray[np.int64]  #: [groups, 4]: sequences, drafted, accepted, steps; -1 where the engine has no count
     seconds: float
+    logp: npt.NDArray[np.float64] | None = None  #: [sequences, tokens], as `Decoded.logp`; NaN of what the engine does not say
 
 
 def python_of(name: str, environments: pathlib.Path) -> pathlib.Path:
@@ -112,7 +113,7 @@ def decode(
                 process.stdin.write(json.dumps(asked) + "\n")
                 process.stdin.flush()
             try:
-                return list(_read(engine, process, vocab, parts, report))
+                return list(_read(engine, process, vocab, parts, report, settings.ends))
             except EOFError as end:
                 code = _code_of(process)
                 said.seek(0)
@@ -128,7 +129,7 @@ def _code_of(process: subprocess.Popen[str]) -> str:
 
 
 def _read(
-    engine: Engine, process: subprocess.Popen[str], vocab: int | None, parts: list[tuple[int, int]], report: Callable[[int], Any] | None
+    engine: Engine, process: subprocess.Popen[str], vocab: int | None, parts: list[tuple[int, int]], report: Callable[[int], Any] | None, ends: bool
 ) -> Iterator[Part]:
     done = 0
     told = time.monotonic()
@@ -148,16 +149,23 @@ def _read(
         raise EngineError(f"{engine.title} listens on {', '.join(others)}, not on the loopback address alone; it was ended")
     for sequences, length in parts:
         tokens = np.empty((sequences, length), np.int32)
+        logp = np.full((sequences, length), np.nan)
         groups: list[tuple[int, int, int, int]] = []
         at = 0
         while "part" not in (group := message()):
-            for ids in group["tokens"]:
+            for number, ids in enumerate(group["tokens"]):
+                if ends and len(ids) < length:
+                    if 0 not in ids:
+                        raise EngineError(f"{engine.title} emitted {len(ids)} tokens in sequence {at + 1} without the end of text; {length} were asked for")
+                    ids = [*ids, *[0] * (length - len(ids))]
                 if at == sequences or len(ids) != length:
                     raise EngineError(f"{engine.title} emitted {len(ids)} tokens in sequence {at + 1}; expected {sequences} sequences of {length}")
                 wrong = None if vocab is None else next((id for id in ids if not 0 <= id < vocab), None)
                 if wrong is not None:
                     raise EngineError(f"{engine.title} emitted the id {wrong} in sequence {at + 1}; ids are 0 to {vocab - 1}")
                 tokens[at] = ids
+                if group.get("logp"):
+                    logp[at] = np.array(group["logp"][number], dtype=np.float64)
                 at += 1
                 done += 1
             counts = [-1 if group[name] is None else int(group[name]) for name in ("drafted", "accepted", "steps")]
@@ -167,6 +175,6 @@ def _read(
                 report(done)
         if at != sequences:
             raise EngineError(f"{engine.title} emitted {at} sequences; expected {sequences}")
-        yield Part(tokens, np.array(groups, np.int64).reshape(-1, 4), float(group["part"]))
+        yield Part(tokens, np.array(groups, np.int64).reshape(-1, 4), float(group["part"]), logp)
     if report is not None:
         report(done)

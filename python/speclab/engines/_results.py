@@ -46,6 +46,7 @@ class AuditedSetting:
     greedy: dict[str, Any] | None  #: at temperature 0: texts that differ from plain decoding, and their first differences
     failed: str  #: why, in a sentence
     seconds: float | None
+    overcounted: int | None = None  #: where texts may end, those of which the engine counts more accepted tokens than it emitted
 
     @property
     def left(self) -> float | None:
@@ -80,7 +81,7 @@ def judged(results: list[dict[str, Any]], level: float) -> list[AuditedSetting]:
             law=_law(check) if different and "possible" in one else "",
             drafted=one.get("drafted"), accepted=one.get("accepted"), steps=one.get("steps"),
             tokens_per_step=Interval(*interval) if interval else None, possible=one.get("possible", {}), greedy=one.get("greedy"),
-            failed=one["failed"] or "", seconds=one.get("seconds")))
+            failed=one["failed"] or "", seconds=one.get("seconds"), overcounted=one.get("overcounted")))
     return out
 
 
@@ -238,7 +239,9 @@ def _cells(one: AuditedSetting) -> tuple[str, ...]:
     if verdict == "different":
         verdict = "DIFFERENT" + (f"; law: {one.law}" if one.law else "")
     elif verdict == "failed":
-        verdict = f"FAILED: {one.failed.partition(': ')[2][:80]}"
+        verdict = f"FAILED: {(one.failed.partition(': ')[2] or one.failed)[:80]}"
+    if one.overcounted:
+        verdict += f"; counts more accepted tokens than it emits in {one.overcounted:,} texts"
     fits = f"{one.statistic:,.0f} on {one.degrees}" if one.degrees else ""
     interval = one.tokens_per_step
     steps = "" if interval is None else f"{interval.value:.3f} ± {(interval.high - interval.low) / 2:.3f}"

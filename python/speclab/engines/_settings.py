@@ -16,6 +16,7 @@ from ._engine import Engine
 #: Tokens of the sequences whose transitions are tested late in the text, and whose steps are counted.
 LONG = 192
 MOST_GAMMA = 8
+ENDED = 16  #: tokens of texts that may end
 GREEDY = 64  #: sequences at temperature 0, all alike but for their number
 
 
@@ -26,6 +27,7 @@ class Setting:
     sampling: dict[str, float] = field(default_factory=dict)
     slots: int | None = None  #: the engine's own
     repeated: bool = False  #: a prompt of three ids in turn
+    ends: bool = False  #: texts may end
 
     @property
     def options(self) -> dict[str, Any]:
@@ -36,13 +38,15 @@ def settings_of(engine: Engine, lookup: bool) -> list[Setting]:
     repeated = Setting("repeated prompt", repeated=True)
     cool = Setting("temperature 0.7", sampling={"temperature": 0.7})
     greedy = Setting("temperature 0", sampling={"temperature": 0.0})
+    ends = Setting("end of text", ends=True)
     if lookup:
-        return [repeated, dataclasses.replace(cool, label="repeated prompt, temperature 0.7", repeated=True),
+        return [repeated, *([dataclasses.replace(ends, label="repeated prompt, end of text", repeated=True)] if engine.ends else []), dataclasses.replace(cool, label="repeated prompt, temperature 0.7", repeated=True),
                 dataclasses.replace(greedy, label="repeated prompt, temperature 0", repeated=True)]
     filters = [Setting("top-k 2", sampling={"top_k": 2}), Setting("top-p 0.55", sampling={"top_p": 0.55}), Setting("min-p 0.5", sampling={"min_p": 0.5})]
     batches = [Setting("one at once" if slots == 1 else f"{slots} at once", slots=slots) for slots in (1, 8) if slots != engine.slots]
     return [Setting("γ = 3"), Setting("γ = 1", gamma=1), Setting(f"γ = {MOST_GAMMA}", gamma=MOST_GAMMA), cool,
-            *(one for one in filters if set(one.sampling) <= set(engine.options)), *batches, repeated, greedy]
+            *(one for one in filters if set(one.sampling) <= set(engine.options)), *batches, repeated, greedy,
+            *([ends, dataclasses.replace(ends, label=f"end of text, γ = {MOST_GAMMA}", gamma=MOST_GAMMA)] if engine.ends else [])]
 
 
 @dataclass(frozen=True)
@@ -59,7 +63,8 @@ class Unit:
     @property
     def plain(self) -> Unit:
         """Plain decoding of the same sampling, prompt and slots."""
-        label = self.setting.label if self.setting.sampling or self.setting.slots or self.setting.repeated else "as it is"
+        one = self.setting
+        label = one.label.partition(", γ")[0] if one.sampling or one.slots or one.repeated or one.ends else "as it is"
         return Unit("", dataclasses.replace(self.setting, gamma=0, label=label))
 
 
@@ -82,6 +87,7 @@ class Plan:
     target: npt.NDArray[np.float64]
     draft: npt.NDArray[np.float64]
     models: pathlib.Path
+    ending: dict[str, npt.NDArray[np.float64]]  #: "target" and "draft" of settings in which texts may end
     start: list[int]  #: the prompt of settings that do not repeat one
     out: pathlib.Path
     environments: pathlib.Path
@@ -96,21 +102,32 @@ class Plan:
         return int(self.document["check"]["tokens"])
 
     def prompt(self, setting: Setting) -> list[int]:
-        return [0, *list(range(1, min(len(self.target), 4))) * 5] if setting.repeated else self.start
+        if setting.repeated:
+            return [0, *list(range(1, min(len(self.target), 4))) * 5]
+        return [*self.start, 1] if setting.ends and self.start[-1] == 0 else self.start  # after 0 an ended text has 0 alone
 
     def rows(self, setting: Setting) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
-        return filtered(self.target, **setting.options), filtered(self.draft, **setting.options)
+        target, draft = (self.ending["target"], self.ending["draft"]) if setting.ends else (self.target, self.draft)
+        return filtered(target, **setting.options), filtered(draft, **setting.options)
+
+    def law(self, setting: Setting) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
+        """`rows` of what is emitted: an ended text goes on with 0."""
+        target, draft = (rows.copy() for rows in self.rows(setting))
+        if setting.ends:
+            target[0] = draft[0] = np.eye(1, len(target))[0]
+        return target, draft
 
     def config(self, setting: Setting) -> dict[str, Any]:
         """Of `speclab check`, with rows as they are sampled from."""
-        target, draft = self.rows(setting)
+        target, draft = self.law(setting)
         table = lambda rows: {"kind": "table", "rows": rows.tolist()}  # noqa: E731
         return {"title": "audit", "models": {"target": table(target), "draft": table(draft)}, "rule": {"kind": "token"},
                 "gamma": max(setting.gamma, 1), "simulation": {"prompt": self.prompt(setting)},
                 "check": {"tokens": self.tokens, "level": self.level, "power": self.power}}
 
-    def long_of(self, engine: Engine) -> int:
-        return self.long or engine.long
+    def long_of(self, engine: Engine, setting: Setting) -> int:
+        """Long sequences; none where they end before."""
+        return 0 if setting.ends else self.long or engine.long
 
     def number_of(self, engine: Engine, unit: Unit) -> int:
         """Sequences; of plain decoding twice as many, whose halves are each other's control."""
@@ -120,4 +137,4 @@ class Plan:
 
     def size(self, engine: Engine, unit: Unit) -> int:
         """Sequences of both kinds."""
-        return self.number_of(engine, unit) + self.long_of(engine)
+        return self.number_of(engine, unit) + self.long_of(engine, unit.setting)

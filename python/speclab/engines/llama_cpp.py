@@ -51,16 +51,25 @@ def speculate(speculative: Any, settings: Settings, kinds: Any) -> None:
 def decode(server: Any, settings: Settings, numbers: range, tokens: int) -> Iterator[Decoded]:
     def one(sequence: int) -> Decoded:
         answer = server.handle_completions({
-            "prompt": settings.prompt, "n_predict": tokens, "temperature": settings.temperature, "top_k": settings.top_k,
+            "prompt": settings.prompt_of(sequence), "n_predict": tokens, "temperature": settings.temperature, "top_k": settings.top_k,
             "top_p": settings.top_p, "min_p": settings.min_p, "samplers": ["top_k", "top_p", "min_p", "temperature"],
-            "seed": settings.seed_of(sequence), "ignore_eos": True, "cache_prompt": False})
+            "seed": settings.seed_of(sequence), "ignore_eos": not settings.ends, "cache_prompt": False,
+            **({"logprobs": 1} if settings.logp or settings.ends else {})})
         counts = answer["timings"]
+        logp = None
+        if settings.logp or settings.ends:
+            said = answer["choices"][0]["logprobs"]["content"]
+            ids = [one["id"] for one in said]
+            # Of what is verified it says 0, and no likely ones; the others were decoded alone, which tells nothing of speculation.
+            logp = [[None if settings.gamma else one["logprob"] for one in said]]
         # Of tables ids are letters, and the end of text has none; of other models the server has no ids.
-        ids = ([ord(letter) - ord("a") + 1 for letter in answer["choices"][0]["text"]] if settings.ids
-               else [NO_ID] * answer["usage"]["completion_tokens"])
+        elif settings.ids:
+            ids = [ord(letter) - ord("a") + 1 for letter in answer["choices"][0]["text"]]
+        else:
+            ids = [NO_ID] * answer["usage"]["completion_tokens"]
         drafted, accepted = counts.get("draft_n", 0), counts.get("draft_n_accepted", 0)
-        # It never drafts beyond the last token, so that each token which was not drafted is a run of the target.
-        return Decoded([ids], drafted, accepted, tokens - 1 - accepted)
+        # It never drafts beyond the last token, so that each token which was not drafted is a run of the target; beyond an end it does.
+        return Decoded([ids], drafted, accepted, None if settings.ends else tokens - 1 - accepted, logp)
 
     with concurrent.futures.ThreadPoolExecutor(settings.slots) as threads:
         yield from threads.map(one, numbers)
@@ -77,4 +86,4 @@ ENGINE = Engine(
           Way("ngram_cache", "n-gram statistics of the text", lookup=True)),
     version=version, load=load, decode=decode,
     installs=(("xllamacpp==2026.10.11549",),), size="130 MB", time="5 seconds",
-    sequences=10_000, slots=4, options=("temperature", "top_k", "top_p", "min_p"))
+    sequences=10_000, slots=4, options=("temperature", "top_k", "top_p", "min_p"), ends=True)

@@ -28,16 +28,22 @@ def decode(loaded: Any, settings: Settings, numbers: range, tokens: int) -> Iter
     from mlx_lm.generate import generate_step, speculative_generate_step
 
     target, draft, sampler = loaded
-    prompt = mlx.core.array(settings.prompt)
     for sequence in numbers:
+        prompt = mlx.core.array(settings.prompt_of(sequence))
         mlx.core.random.seed(settings.seed_of(sequence))
         if settings.gamma == 0:
-            yield Decoded([[int(token) for token, _ in generate_step(prompt, target, max_tokens=tokens, sampler=sampler)]], steps=tokens - 1)
+            plain = list(generate_step(prompt, target, max_tokens=tokens, sampler=sampler))
+            yield Decoded([[int(token) for token, _ in plain]], steps=tokens - 1, logp=logp_of(plain, settings))
             continue
         emitted = list(speculative_generate_step(prompt, target, draft, num_draft_tokens=settings.gamma, max_tokens=tokens, sampler=sampler))
         accepted = sum(bool(from_draft) for _, _, from_draft in emitted)
         # Its first round verifies drafted tokens, too. A last round that is cut short has no token of its own.
-        yield Decoded([[int(token) for token, _, _ in emitted]], accepted=accepted, steps=tokens - accepted + bool(emitted[-1][2]))
+        yield Decoded([[int(token) for token, _, _ in emitted]], accepted=accepted, steps=tokens - accepted + bool(emitted[-1][2]),
+                      logp=logp_of(emitted, settings))
+
+
+def logp_of(emitted: list[Any], settings: Settings) -> list[list[float | None]] | None:
+    return [[float(row[int(token)]) for token, row, *_ in emitted]] if settings.logp else None
 
 
 ENGINE = Engine(

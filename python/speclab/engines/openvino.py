@@ -27,7 +27,7 @@ def load(settings: Settings) -> Any:
     scheduler.cache_size = 1
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
-        for side in ("target", "draft"):  # reads GGUF, and leaves an OpenVINO model beside the copy
+        for side in ("target", "draft") if settings.gamma and not lookup else ("target",):  # reads GGUF, and leaves an OpenVINO model beside the copy
             (folder / side).mkdir()
             copy = shutil.copy(settings.folder / f"{side}.gguf", folder / side / "model.gguf")
             openvino_genai.LLMPipeline(copy, "CPU", enable_save_ov_model=True)
@@ -44,8 +44,11 @@ def configured(settings: Settings, sequence: int, tokens: int) -> Any:
 
     config = openvino_genai.GenerationConfig()
     config.max_new_tokens = tokens
-    config.ignore_eos = True
+    config.ignore_eos = not settings.ends
+    if settings.ends:
+        config.eos_token_id, config.stop_token_ids = 0, {0}
     config.rng_seed = settings.seed_of(sequence)
+    config.logprobs = int(settings.logp)
     config.do_sample = settings.temperature > 0
     if config.do_sample:
         config.temperature = settings.temperature
@@ -64,11 +67,12 @@ def decode(pipeline: Any, settings: Settings, numbers: range, tokens: int) -> It
     import numpy
     import openvino
 
-    prompt = openvino.Tensor(numpy.array([settings.prompt], dtype=numpy.int64))
     for first in range(numbers.start, numbers.stop, settings.slots):
         batch = range(first, min(first + settings.slots, numbers.stop))
-        handles = [pipeline.add_request(sequence, prompt, configured(settings, sequence, tokens)) for sequence in batch]
+        prompts = [openvino.Tensor(numpy.array([settings.prompt_of(sequence)], dtype=numpy.int64)) for sequence in batch]
+        handles = [pipeline.add_request(sequence, prompt, configured(settings, sequence, tokens)) for sequence, prompt in zip(batch, prompts)]
         texts: list[list[int]] = [[] for _ in batch]
+        logp: list[list[float | None]] = [[] for _ in batch]
         steps = [-1] * len(batch)  # without that of the prompt
         while pipeline.has_non_finished_requests():
             pipeline.step()
@@ -77,10 +81,11 @@ def decode(pipeline: Any, settings: Settings, numbers: range, tokens: int) -> It
                 while handle.can_read():
                     for output in handle.read().values():
                         texts[at] += output.generated_ids
+                        logp[at] += map(float, output.generated_log_probs)
                         emitted = True
                 steps[at] += emitted
-        for text, runs in zip(texts, steps):
-            yield Decoded([text], steps=runs)
+        for text, runs, said in zip(texts, steps, logp):
+            yield Decoded([text], steps=runs, logp=[said] if settings.logp else None)
 
 
 ENGINE = Engine(
@@ -88,4 +93,4 @@ ENGINE = Engine(
     ways=(Way("draft", "a token drawn from the draft model"), Way("lookup", "what followed the last ids before", lookup=True)),
     version=version, load=load, decode=decode,
     installs=(("openvino-genai==2026.4.1.0", "numpy"),), size="300 MB", time="10 seconds", sequences=100_000, slots=128,
-    options=("temperature", "top_k", "top_p", "min_p"))
+    options=("temperature", "top_k", "top_p", "min_p"), ends=True)

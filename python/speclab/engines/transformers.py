@@ -52,14 +52,20 @@ def decode(loaded: Any, settings: Settings, numbers: range, tokens: int) -> Iter
     import torch
 
     target, options = loaded
-    prompt = torch.tensor([settings.prompt])
+    said = {"output_logits": True, "return_dict_in_generate": True} if settings.logp else {}
     for sequence in numbers:
+        prompt = torch.tensor([settings.prompt_of(sequence)])
         torch.manual_seed(settings.seed_of(sequence))
         target.runs = 0
         with torch.inference_mode():
-            text = target.model.generate(prompt, attention_mask=torch.ones_like(prompt), min_new_tokens=tokens, max_new_tokens=tokens, **options)
+            text = target.model.generate(prompt, attention_mask=torch.ones_like(prompt), max_new_tokens=tokens,
+                                         **({} if settings.ends else {"min_new_tokens": tokens}), **options,
+                                         **said)
+        text, logits = (text.sequences, text.logits) if settings.logp else (text, None)
+        ids = text[0, prompt.shape[1]:].tolist()
+        logp = None if logits is None else [[float(row[0].log_softmax(-1)[token]) for row, token in zip(logits, ids)]]
         # The first run verifies drafted tokens, too: it reads the prompt with them.
-        yield Decoded([text[0, len(settings.prompt):].tolist()], steps=target.runs)
+        yield Decoded([ids], steps=target.runs, logp=logp)
 
 
 ENGINE = Engine(
@@ -67,4 +73,4 @@ ENGINE = Engine(
     ways=(Way("assisted", "a token drawn from the draft model"), Way("lookup", "what followed the last ids before", lookup=True)),
     version=version, load=load, decode=decode,
     installs=(("torch==2.15.0", "transformers==5.24.0"),), size="6 GB", time="2 minutes", sequences=2_000, long=20,
-    options=("temperature", "top_k", "top_p", "min_p"), first_by_prompt=False)
+    options=("temperature", "top_k", "top_p", "min_p"), ends=True, first_by_prompt=False)

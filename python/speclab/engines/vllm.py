@@ -41,7 +41,7 @@ def decode(engine: Any, settings: Settings, numbers: range, tokens: int) -> Iter
     batch = 16 * settings.slots
     for first in range(numbers.start, numbers.stop, batch):
         before = counts(engine)
-        asked = [{"prompt_token_ids": settings.prompt}] * min(batch, numbers.stop - first)
+        asked = [{"prompt_token_ids": settings.prompt_of(sequence)} for sequence in range(first, min(first + batch, numbers.stop))]
         answers = engine.generate(asked, parameters, use_tqdm=False)
         after = counts(engine)
         drafts, drafted, accepted = (after[name] - before[name] if name in after else None

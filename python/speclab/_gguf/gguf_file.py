@@ -1,4 +1,4 @@
-"""Reads GGUF files of the pair with numpy alone: what they say, and matrices as f32. q8_0, f16 and f32."""
+"""Reads GGUF files with numpy alone: what they say, and matrices as f32. q8_0, f16 and f32."""
 
 import struct
 

@@ -1,29 +1,40 @@
-"""A model of the pair in numpy, from its GGUF file: the forward pass that other implementations are compared with."""
+"""A model of the Llama architecture in numpy, from its GGUF file: the forward pass that other implementations are compared with."""
 
 import numpy as np
 
-from pair import bpe, gguf_file
+from . import gguf_file
+
+NAMES = ("attn_q", "attn_k", "attn_v", "attn_output", "ffn_gate", "ffn_up", "ffn_down", "attn_norm", "ffn_norm")
 
 
 class Llama:
-    """Matrices are used in f32, and activations are not quantised as libllama does for q8_0."""
+    """Matrices are used in `dtype`, and activations are not quantised as libllama does for q8_0. ValueError: the file is of another
+    architecture, or has tensors that this does not know."""
 
-    def __init__(self, path):
+    def __init__(self, path, dtype=np.float32):
         file = gguf_file.GgufFile(path)
-        self.values, self.tensors = file.values, file.tensors
+        self.values = file.values
+        if self.values.get("general.architecture") != "llama":
+            raise ValueError(f"{path}: general.architecture is {self.values.get('general.architecture')!r}; this runs 'llama'")
+        self.tensors = {name: tensor.astype(dtype) for name, tensor in file.tensors.items()}
+        self.dtype = dtype
         self.layers, self.width = self.values["llama.block_count"], self.values["llama.embedding_length"]
+        known = {"token_embd.weight", "output_norm.weight", "output.weight",
+                 *(f"blk.{layer}.{name}.weight" for layer in range(self.layers) for name in NAMES)}
+        if odd := sorted((known - {"output.weight"}) - set(self.tensors) | (set(self.tensors) - known)):
+            raise ValueError(f"{path}: the tensor {odd[0]} is {'missing' if odd[0] in known else 'one that this does not know'}")
         self.heads = self.values["llama.attention.head_count"]
+        self.key_heads = self.values.get("llama.attention.head_count_kv", self.heads)
         self.head = self.width // self.heads
         self.epsilon = self.values["llama.attention.layer_norm_rms_epsilon"]
-        self.base = self.values["llama.rope.freq_base"]
+        self.base = self.values.get("llama.rope.freq_base", 10000.0)
         self.vocab = len(self.values["tokenizer.ggml.tokens"])
-
-    def tokenizer(self):
-        return bpe.Tokenizer([pair.split(" ") for pair in self.values["tokenizer.ggml.merges"]])
+        # A file without an output matrix has the embedding in its place.
+        self.output = self.tensors.get("output.weight", self.tensors["token_embd.weight"]).T
 
     def start(self, rows):
         """A state: keys and values of `rows` sequences, none yet."""
-        empty = np.zeros((rows, self.heads, 0, self.head), np.float32)
+        empty = np.zeros((rows, self.key_heads, 0, self.head), self.dtype)
         return [(empty, empty)] * self.layers
 
     def logits(self, tokens, state):
@@ -31,28 +42,29 @@ class Llama:
         batch, length = tokens.shape
         past = state[0][0].shape[2]
         angle = np.arange(past, past + length)[:, None] * self.base ** (-np.arange(0, self.head, 2) / self.head)
-        cos, sin = np.cos(angle).astype(np.float32), np.sin(angle).astype(np.float32)
+        cos, sin = np.cos(angle).astype(self.dtype), np.sin(angle).astype(self.dtype)
         visible = np.arange(past + length) <= np.arange(past, past + length)[:, None]
         x, after = self.tensors["token_embd.weight"][tokens], []
         for layer in range(self.layers):
             h = self._normed(x, f"blk.{layer}.attn_norm")
-            q, k, v = ((h @ self._matrix(layer, f"attn_{m}")).reshape(batch, length, self.heads, self.head).swapaxes(1, 2)
-                       for m in "qkv")
+            q, k, v = ((h @ self._matrix(layer, f"attn_{m}")).reshape(batch, length, -1, self.head).swapaxes(1, 2) for m in "qkv")
             q, k = rotated(q, cos, sin), rotated(k, cos, sin)
             k, v = np.concatenate([state[layer][0], k], axis=2), np.concatenate([state[layer][1], v], axis=2)
             after.append((k, v))
-            weights = softmax(np.where(visible, q @ k.swapaxes(2, 3) * np.float32(self.head ** -0.5), -np.inf))
+            # Heads of queries in a row share one of keys and values.
+            k, v = (np.repeat(one, self.heads // self.key_heads, axis=1) for one in (k, v))
+            weights = softmax(np.where(visible, q @ k.swapaxes(2, 3) * self.dtype(self.head ** -0.5), -np.inf))
             x = x + (weights @ v).swapaxes(1, 2).reshape(batch, length, self.width) @ self._matrix(layer, "attn_output")
             h = self._normed(x, f"blk.{layer}.ffn_norm")
             gate = h @ self._matrix(layer, "ffn_gate")
             x = x + (gate / (1 + np.exp(-gate)) * (h @ self._matrix(layer, "ffn_up"))) @ self._matrix(layer, "ffn_down")
-        return self._normed(x, "output_norm") @ self.tensors["token_embd.weight"].T, after
+        return self._normed(x, "output_norm") @ self.output, after
 
     def _matrix(self, layer, name):
         return self.tensors[f"blk.{layer}.{name}.weight"].T
 
     def _normed(self, x, name):
-        return x / np.sqrt((x * x).mean(-1, keepdims=True) + np.float32(self.epsilon)) * self.tensors[f"{name}.weight"]
+        return x / np.sqrt((x * x).mean(-1, keepdims=True) + self.dtype(self.epsilon)) * self.tensors[f"{name}.weight"]
 
 
 def rotated(x, cos, sin):

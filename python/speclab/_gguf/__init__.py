@@ -1,0 +1,1 @@
+"""Models in GGUF files, read and run with numpy alone: rows that owe nothing to an engine. scripts/pair uses it, too."""

@@ -1,0 +1,181 @@
+"""What rounding does to texts at temperature 0: the probability that a row flips, from its gaps in exact rows and from measured
+deviations; and whether an engine's differences are that (docs/temperature-zero.md).
+
+A deviation is that of the difference of two logits. Engines say the log-probability of what they emit, log p. Where rounding moves
+all logits alike and independently, with standard deviation s, it moves log p by s sqrt(1 - 2 p + sum p^2), and the difference of two
+logits by s sqrt(2): so one follows from the other.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from .._greedy import _any, _at_least, _flip_probabilities
+
+Floats = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int64]
+
+OTHERS = 8  #: tokens of a row that it may flip to: the likeliest ones after the first
+LEAST = 1e-9  #: of a deviation, in logits: exact rows are rounded, too
+SURE = 0.1  #: rows whose log p moves by less than so much of a logit's deviation say nothing of it
+FEWEST = 50  #: deviations that a law is made of
+#: A normal law whose mean absolute value is 1 has this standard deviation.
+SPREAD = math.sqrt(math.pi / 2)
+
+
+@dataclass(frozen=True)
+class TextRows:
+    """Exact rows along texts: [texts, tokens]."""
+
+    gaps: Floats  #: [texts, tokens, OTHERS]: the best logit less those of the next ones; infinite where there are none
+    below: Floats  #: the best logit less that of the token of the text
+    logp: Floats  #: of the token of the text
+    moves: Floats  #: deviation of its log p over that of one logit
+
+
+def rows_along(model: Any, prompts: list[list[int]], texts: npt.NDArray[np.int32], known: tuple[npt.NDArray[np.int32], TextRows] | None = None) -> TextRows:
+    """Of a `Llama` in f64: the rows that each token of each text was chosen from. `known`: texts whose rows are there already."""
+    found = []
+    for at, (prompt, text) in enumerate(zip(prompts, texts)):
+        if known is not None and (known[0][at] == text).all():
+            found.append(tuple(part[at] for part in (known[1].gaps, known[1].below, known[1].logp, known[1].moves)))
+        else:
+            found.append(_rows_of(model, prompt, text.astype(np.int64)))
+    return TextRows(*(np.stack(parts) for parts in zip(*found)))
+
+
+def _rows_of(model: Any, prompt: list[int], text: Ints) -> tuple[Floats, Floats, Floats, Floats]:
+    logits = model.logits(np.array([[*prompt, *text[:-1]]]), model.start(1))[0][0, len(prompt) - 1 :]
+    others = min(OTHERS, model.vocab - 1)
+    best = -np.sort(-np.partition(logits, model.vocab - others - 1, axis=1)[:, model.vocab - others - 1 :], axis=1)
+    gaps = np.full((len(text), OTHERS), np.inf)
+    gaps[:, :others] = best[:, :1] - best[:, 1:]
+    p = np.exp(logits - best[:, :1])
+    total = p.sum(axis=1)
+    below = best[:, 0] - logits[np.arange(len(text)), text]
+    logp = -below - np.log(total)
+    moves = np.sqrt(np.maximum(0, 1 - 2 * np.exp(logp) + (p**2).sum(axis=1) / total**2))
+    return gaps, below, logp, moves
+
+
+def deviations(one: Floats, other: Floats, moves: Floats) -> Floats:
+    """Absolute deviations of the difference of two logits, from two log-probabilities of the same tokens; where both are known."""
+    known = np.isfinite(one) & np.isfinite(other) & (moves >= SURE)
+    return np.abs(one[known] - other[known]) / moves[known] * math.sqrt(2)
+
+
+@dataclass(frozen=True)
+class Noise:
+    """The law of a deviation, whose sizes are very unlike each other: each measured size stands for a normal law of that mean
+    absolute value. The mean of |deviation|, and with it the expected number of flips where gaps have a density, is then the
+    measured one; larger deviations are more frequent than measured, so that tests do not alarm at them."""
+
+    sizes: Floats  #: the quantiles of those measured at 1/400, 3/400, ..., without those above the last
+    rms: float
+
+    @classmethod
+    def of(cls, measured: Floats) -> Noise:
+        return cls(np.quantile(measured, (np.arange(200) + 0.5) / 200), float(np.sqrt((measured**2).mean())))
+
+    def times(self, factor: float) -> Noise:
+        return Noise(self.sizes * factor, self.rms * factor)
+
+    def beyond(self) -> Callable[[Floats], Floats]:
+        """P(deviation > gap), for gaps of at least 0; 1/2 of a gap of 0."""
+        scale = np.maximum(SPREAD * self.sizes, LEAST)
+        grid = np.concatenate([[0.0], np.geomspace(LEAST / 10, 40 * scale[-1], 1500)])
+        value = np.zeros(len(grid))
+        for one in scale:
+            value += _flip_probabilities(grid, float(one))
+        value /= len(scale)
+        return lambda gaps: np.interp(gaps, grid, value, right=0.0)
+
+
+def flip_law(own: Noise | None, between: Noise) -> Callable[[Floats], Floats]:
+    """P(two runs order two tokens differently), by the gap of the two in exact rows: one run deviates from the exact gap by `own`, the
+    other from that by `between`. `own` None: the one has the exact gaps."""
+    beyond = between.beyond()
+    if own is None:
+        return beyond
+    normal = np.array([_normal((i + 0.5) / 41) for i in range(41)])
+    shifts = (np.maximum(SPREAD * own.sizes[::4], LEAST)[:, None] * normal).ravel()
+    grid = np.concatenate([[0.0], np.geomspace(LEAST / 10, np.abs(shifts).max() + 40 * max(SPREAD * between.sizes[-1], LEAST), 1500)])
+    value = np.array([beyond(np.abs(gap + shifts)).mean() for gap in grid])
+    return lambda gaps: np.interp(gaps, grid, value, right=0.0)
+
+
+def _normal(p: float) -> float:
+    from statistics import NormalDist
+
+    return NormalDist().inv_cdf(p)
+
+
+@dataclass(frozen=True)
+class Judged:
+    """Differences of texts, beside what rounding is expected to do."""
+
+    differ: int  #: texts
+    least: float  #: expected texts that rounding changes, if only the second-best token may win, and not again where a text repeats itself
+    most: float  #: if each of the next ones may, independently in each row
+    low: int  #: the 2.5% quantile of the number, by the former law
+    high: int  #: the 97.5% quantile, by the latter
+    largest: float  #: gap of a difference; 0 where there is none
+    p_far: float  #: P(rounding flips any row at such a gap or beyond)
+    p_many: float  #: P(as many texts or more)
+
+    @property
+    def p(self) -> float:
+        return min(1.0, 2 * min(self.p_far, self.p_many))
+
+
+def row_flips(law: Callable[[Floats], Floats], gaps: Floats, at_least: float = 0.0) -> Floats:
+    """P(a row flips to a token whose gap is so large or larger), [texts, tokens]; other tokens as if they were independent."""
+    p = np.where(gaps >= at_least, law(gaps), 0.0)
+    return 1 - np.prod(1 - p, axis=2)
+
+
+def first_times(texts: npt.NDArray[np.int32]) -> npt.NDArray[np.bool_]:
+    """False where a token and the three before it have been in the text before: such rows are alike, and rounded alike."""
+    out = np.ones(texts.shape, bool)
+    for at, text in enumerate(texts.tolist()):
+        seen: set[tuple[int, ...]] = set()
+        for end in range(4, len(text) + 1):
+            out[at, end - 1] = (last := tuple(text[end - 4 : end])) not in seen
+            seen.add(last)
+    return out
+
+
+def judged(law: Callable[[Floats], Floats], along: npt.NDArray[np.int32], gaps: Floats, different: Ints, differences: Floats) -> Judged:
+    """`gaps` [texts, tokens, others] of exact rows along texts; `different` the texts that differ, and the gaps of their differences.
+    The tests take the law of more flips."""
+    texts = np.array([_any(one) for one in row_flips(law, gaps)])
+    fewer = np.array([_any(one) for one in np.where(first_times(along), law(gaps[:, :, 0]), 0)])
+    largest = float(differences.max()) if len(differences) else 0.0
+    # Exact rows are rounded: one gap is the same in two of them.
+    far = _any(row_flips(law, gaps, max(0.0, largest - LEAST)).ravel()) if len(differences) else 1.0
+    count = len(set(different.tolist()))
+    return Judged(count, float(fewer.sum()), float(texts.sum()), _quantile(fewer, 0.025), _quantile(texts, 0.975), largest, far, _at_least(texts, count))
+
+
+def _quantile(probabilities: Floats, at: float) -> int:
+    """Of the number of independent events that happen."""
+    law = np.ones(1)
+    for p in probabilities:
+        law = np.convolve(law, [1 - p, p])
+    return int(min(np.searchsorted(np.cumsum(law), at), len(probabilities)))
+
+
+def detectable_rate(law: Callable[[Floats], Floats], gaps: Floats, level: float, power: float) -> float:
+    """A fault that emits the second-best token in this share of rows, wherever, is found with probability `power` by its largest gap.
+    1 where no fault is."""
+    second = np.sort(gaps[:, :, 0].ravel())
+    kept = np.log1p(-np.minimum(law(second), 1 - 1e-16))
+    # P(rounding flips any row of this gap or a larger one); where that is too small, a flip is found.
+    seen = int((-np.expm1(np.cumsum(kept[::-1])) < level / 2).sum())
+    return 1.0 if seen == 0 else min(1.0, -math.log1p(-power) / seen)
