@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "core/fast/position_forms.hpp"
+#include "core/fast/whole_row_forms.hpp"
 #include "core/rules/k_seq.hpp"
 #include "core/rules/scheduled.hpp"
 #include "sim/fast/likely_tokens.hpp"
@@ -35,17 +36,19 @@ class RowNumbers<NgramRows> : public NgramNumbers {
   using NgramNumbers::NgramNumbers;
 };
 
-/// Of rules that need nothing of the kind. `bytes_for` takes how many contexts there are, and how many tokens
-/// they list where they are of n-grams.
+/// Of rules that need nothing of the kind. `of_nodes` is for a verification: `after(node)` is the context
+/// after a drafted node. `bytes_for` takes how many contexts there are, and how many tokens they list where
+/// they are of n-grams.
 template <class Rows, class Rule>
 class ContextFacts {
  public:
   ContextFacts(const Rows&, const Rule&) {}
   static double bytes_for(const Rule&, double, double) { return 0; }
   std::size_t bytes() const { return 0; }
-  PositionNumbers<double> position(std::uint32_t) const { return {}; }
-  double k_seq_scale(std::uint32_t, std::size_t) const { return 0; }
-  double draft_best(std::uint32_t) const { return 0; }
+  template <class After>
+  RowFacts<double> of_nodes(const After&) const {
+    return {};
+  }
 };
 
 /// rho* by number of candidates, each computed when it is first needed. A value is a function of its context
@@ -60,23 +63,29 @@ class ContextFacts<Rows, KSeqRule> {
     return contexts * rule.paths * sizeof(std::atomic<double>);
   }
   std::size_t bytes() const { return by_candidates_.size() * rows_.contexts() * sizeof(std::atomic<double>); }
-  PositionNumbers<double> position(std::uint32_t) const { return {}; }
-  double draft_best(std::uint32_t) const { return 0; }
+  template <class After>
+  RowFacts<double> of_nodes(const After& after) const {
+    RowFacts<double> facts;
+    facts.k_seq_scale = [this, after](std::int32_t node, std::size_t candidates) {
+      return scale(after(node), candidates);
+    };
+    return facts;
+  }
 
-  double k_seq_scale(std::uint32_t context, std::size_t candidates) const {
+ private:
+  double scale(std::uint32_t context, std::size_t candidates) const {
     std::atomic<double>& known = by_candidates_[candidates - 1][context];
-    double scale = known.load(std::memory_order_relaxed);
-    if (scale > 0) return scale;
-    scale = speclab::k_seq_scale(candidates, [&](double rho) {
+    double found = known.load(std::memory_order_relaxed);
+    if (found > 0) return found;
+    found = k_seq_scale(candidates, [&](double rho) {
       double draft;
       const double total = rows_.total(context, rho, draft);
       return CappedOverlap{1 - total, draft};
     });
-    known.store(scale, std::memory_order_relaxed);
-    return scale;
+    known.store(found, std::memory_order_relaxed);
+    return found;
   }
 
- private:
   const Rows& rows_;
   mutable std::deque<std::vector<std::atomic<double>>> by_candidates_;
 };
@@ -94,8 +103,12 @@ class ContextFacts<Rows, PositionForms> {
            RowNumbers<Rows>::bytes_for(rule, contexts, followers);
   }
   std::size_t bytes() const { return kept_.size() * sizeof(Kept) + numbers_.bytes(); }
-  double k_seq_scale(std::uint32_t, std::size_t) const { return 0; }
-  double draft_best(std::uint32_t) const { return 0; }
+  template <class After>
+  RowFacts<double> of_nodes(const After& after) const {
+    RowFacts<double> facts;
+    facts.position = [this, after](std::int32_t node) { return position(after(node)); };
+    return facts;
+  }
 
   PositionNumbers<double> position(std::uint32_t context) const {
     Kept& kept = kept_[context];
@@ -154,8 +167,12 @@ class ContextFacts<Rows, ScheduledRule> {
   std::size_t bytes() const {
     return kept_.size() * sizeof(std::atomic<double>) + (likely_ ? likely_->bytes() : 0);
   }
-  PositionNumbers<double> position(std::uint32_t) const { return {}; }
-  double k_seq_scale(std::uint32_t, std::size_t) const { return 0; }
+  template <class After>
+  RowFacts<double> of_nodes(const After& after) const {
+    RowFacts<double> facts;
+    facts.draft_best = [this, after](std::int32_t node) { return draft_best(after(node)); };
+    return facts;
+  }
 
   double draft_best(std::uint32_t context) const {
     double best = kept_[context].load(std::memory_order_relaxed);

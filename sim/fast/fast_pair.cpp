@@ -98,7 +98,7 @@ std::optional<std::string> fast_unsupported_reason(const Model& target, const Mo
         return "over n-grams its rule needs more of a row than the fast engine keeps; over stored rows it "
                "runs";
       }
-      return "it takes two models of stored rows, or two n-gram models at a temperature of 0.1 and more or both "
+      return "it takes two models of stored rows, or two n-gram models: at a temperature of 0.1 and more, or both "
              "through top-k or top-p";
     case FastForm::pointwise:
       return std::nullopt;

@@ -48,17 +48,8 @@ class WholeRowStreams {
         blocks_(simulation.seed),
         drafts_(rows, drafted_shape(rule, gamma), gamma, streams) {
     for (std::size_t lane = 0; lane < streams; ++lane) {
-      RowFacts<double> of_nodes;
-      of_nodes.k_seq_scale = [this, lane, &facts](std::int32_t node, std::size_t candidates) {
-        return facts.k_seq_scale(drafts_.context_after(lane, node), candidates);
-      };
-      of_nodes.position = [this, lane, &facts](std::int32_t node) {
-        return facts.position(drafts_.context_after(lane, node));
-      };
-      of_nodes.draft_best = [this, lane, &facts](std::int32_t node) {
-        return facts.draft_best(drafts_.context_after(lane, node));
-      };
-      lanes_.push_back(Lane{.verification = verification_of<double>(rule, std::move(of_nodes))});
+      const auto after = [this, lane](std::int32_t node) { return drafts_.context_after(lane, node); };
+      lanes_.push_back(Lane{.verification = verification_of<double>(rule, facts.of_nodes(after))});
     }
   }
 

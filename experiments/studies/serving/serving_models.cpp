@@ -29,7 +29,7 @@ const Typed<ModelsSection>& serving_models_type() {
   using M = ModelsSection;
   static const auto type = object<M>(
       "serving models",
-      "Two models on a device, named as `speclab plan list models` and `devices` have them.",
+      "Two models on a device, named as `plan list models` and `plan list devices` have them.",
       {required(field("target", &M::target, text(), "The target.")),
        field("draft", &M::draft, text(), "The draft; may be left out where gamma is 0."),
        required(field("device", &M::device, text(), "The device.")),

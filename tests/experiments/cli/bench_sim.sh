@@ -5,7 +5,7 @@
 
 expect 0 bench sim --quick --only V=256 --repetitions 2 --threads 1 --out bench --json
 python "names = [row['name'] for row in data['workloads']]
-assert len(names) == 15 and all(name.startswith('stored bigrams, V = 256') for name in names), names
+assert len(names) == 19 and all(name.startswith('stored bigrams, V = 256') for name in names), names
 assert data['workloads'][0]['bound']['ratio_to_larger'] >= data['workloads'][0]['bound']['ratio_to_sum'] > 0
 assert len(data['lengths']) == 2 and data.get('numpy') is None
 assert data == json.load(open('bench/result.json'))" out
