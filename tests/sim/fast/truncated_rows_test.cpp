@@ -121,9 +121,9 @@ TEST_CASE("models whose options keep whole rows are not taken for those") {
                                 AnyRule(SigmoidRule{})));
 }
 
-// Null: both engines emit one law. 22 comparisons of 40 batches each, of which a right engine differs by 6
-// standard errors in one of 600,000 runs of this test (Student's t of 78 degrees); the planted fault, a token
-// more in the target's rows, by more than 10.
+// Null: both engines emit one law. 22 comparisons of 40 batches each, of which a right engine differs by 7
+// standard errors in one of 28 million runs of this test (Student's t of 78 degrees); the planted fault, a
+// token more in the target's rows, by more than 10.
 TEST_CASE("runs accept what the plain engine's do, also with fewer tokens than siblings") {
   const NgramModel p = trained(5, 40, 3, 3000);
   const NgramModel q = trained(6, 40, 2, 2000);
@@ -156,7 +156,7 @@ TEST_CASE("runs accept what the plain engine's do, also with fewer tokens than s
           AnyRule(RecursiveRule(3)), AnyRule(KSeqRule(3)), AnyRule(TreeRule(branching_tree({3, 2, 1}))),
           AnyRule(TraversalRule(branching_tree({3, 1, 1}))), AnyRule(ScheduledRule(0.3, true)),
           AnyRule(CascadeRule(0.3)), AnyRule(GumbelRule{})}) {
-      CHECK(deviation(fast(how, rule), plain(how, rule)) < 6);
+      CHECK(deviation(fast(how, rule), plain(how, rule)) < 7);
     }
   }
   CHECK(deviation(fast({.top_k = 2}, BlockRule{}), plain({.top_k = 3}, BlockRule{})) > 10);

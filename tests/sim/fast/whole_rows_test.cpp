@@ -296,8 +296,8 @@ std::vector<Token> rounds_with_zeros(std::uint64_t seed, const std::vector<doubl
 }  // namespace
 
 // Null: both engines emit one law, on which what is accepted later depends. 24 comparisons of 40 batches
-// each, of which a right engine differs by 6 standard errors in one of 600,000 runs of this test (Student's t
-// of 78 degrees); the planted fault, a residual that is not thinned, by more than 10.
+// each, of which a right engine differs by 7 standard errors in one of 26 million runs of this test
+// (Student's t of 78 degrees); the planted fault, a residual that is not thinned, by more than 10.
 TEST_CASE("over n-grams rules that decide position by position accept and replace as dense rows say") {
   const Model target(train_kneser_ney(rounds_with_zeros(5, {0.3, 0.4, 0.15, 0.15}), 4, 3));
   const Model draft(train_kneser_ney(rounds_with_zeros(6, {0.85, 0.05, 0.05, 0.05}), 4, 2));
@@ -314,7 +314,7 @@ TEST_CASE("over n-grams rules that decide position by position accept and replac
     return FastPair(target, draft, rule).decode(3, simulation).batches;
   };
   for_each_position_rule(
-      [&](const auto& rule) { CHECK(deviation(fast(AnyRule(rule)), plain(AnyRule(rule))) < 6); });
+      [&](const auto& rule) { CHECK(deviation(fast(AnyRule(rule)), plain(AnyRule(rule))) < 7); });
   CHECK(deviation(fast(AnyRule(CascadeRule{})), plain(AnyRule(UnthinnedCascade{}))) > 10);
 }
 
