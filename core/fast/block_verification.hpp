@@ -12,9 +12,12 @@
 
 namespace speclab {
 
-template <class Real>
+/// `Rule`: BlockRule, or one that accepts the whole block otherwise.
+template <class Real, class Rule = BlockRule>
 class BlockVerification {
  public:
+  explicit BlockVerification(const Rule& rule = {}) : rule_(rule) {}
+
   void begin(const DraftedNodes<Real>& drafted) { begin(drafted, drafted.shape->size()); }
   /// Of the first tokens alone.
   void begin(const DraftedNodes<Real>& drafted, std::int32_t length) {
@@ -37,8 +40,9 @@ class BlockVerification {
     for (; at_ > 0; --at_) {
       const Real& prefix = prefix_[at_];
       if (prefix > Real(0) && prefix < Real(1) && at_ < gamma_ && !answered_) return Wants::total;
-      const Real probability =
-          answered_ ? rule_.block_acceptance_probability(Real(prefix * total_), prefix) : prefix;
+      const Real probability = at_ == gamma_ ? rule_.whole_block_acceptance(prefix, [&] { return ratio(); })
+                               : answered_ ? rule_.block_acceptance_probability(Real(prefix * total_), prefix)
+                                           : prefix;
       answered_ = false;
       if (accept(at_ - 1, probability)) break;
     }
@@ -56,7 +60,13 @@ class BlockVerification {
   }
 
  private:
-  BlockRule rule_;
+  Real ratio() const {
+    Real product(1);
+    for (std::int32_t i = 0; i < gamma_; ++i) product *= drafted_.ratio(i);
+    return product;
+  }
+
+  Rule rule_;
   DraftedNodes<Real> drafted_{};
   std::int32_t gamma_ = 0;
   std::int32_t read_ = 0;  ///< tokens whose probabilities are in `prefix_`

@@ -15,6 +15,7 @@
 #include "core/fast/tree_verification.hpp"
 #include "core/rules/block.hpp"
 #include "core/rules/gumbel.hpp"
+#include "core/rules/hsd.hpp"
 #include "core/rules/k_seq.hpp"
 #include "core/rules/recursive.hpp"
 #include "core/rules/scheduled.hpp"
@@ -60,7 +61,12 @@ struct RowFacts {
 
 template <class Real>
 BlockVerification<Real> verification_of(const BlockRule&, RowFacts<Real>) {
-  return {};
+  return BlockVerification<Real>();
+}
+/// As the program reads: the pseudocode has another round.
+template <class Real>
+BlockVerification<Real, HsdRule> verification_of(const HsdRule& rule, RowFacts<Real>) {
+  return BlockVerification<Real, HsdRule>(rule);
 }
 template <class Real>
 ScheduledVerification<Real> verification_of(const ScheduledRule& rule, RowFacts<Real> facts) {
@@ -93,7 +99,8 @@ PositionVerification<Real> verification_of(const Rule& rule, RowFacts<Real> fact
 
 /// What runs so. Nothing that derives from these: it may differ anywhere.
 template <class Rule>
-concept WholeRowRule = std::same_as<Rule, BlockRule> || std::same_as<Rule, ScheduledRule> ||
+concept WholeRowRule =
+    std::same_as<Rule, BlockRule> || std::same_as<Rule, HsdRule> || std::same_as<Rule, ScheduledRule> ||
     std::same_as<Rule, GumbelRule> || std::same_as<Rule, RecursiveRule> || std::same_as<Rule, KSeqRule> ||
     std::same_as<Rule, TreeRule> || std::same_as<Rule, TraversalRule> || PositionForm<Rule>;
 

@@ -90,7 +90,7 @@ std::optional<std::string> fast_unsupported_reason(const Model& target, const Mo
                                                    const AnyRule& rule) {
   if (!reads_whole_rows(rule) && !rule->said_by_position()) {
     return "its rule needs more of a row than the fast engine keeps, or has a round of its own: all rules but "
-           "importance, gbv, hsd, fly, dynamic trees and faults run on it";
+           "importance, gbv, fly, dynamic trees and faults run on it";
   }
   switch (form_of(target, draft, rule)) {
     case FastForm::none:

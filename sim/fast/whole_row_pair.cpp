@@ -21,8 +21,8 @@ namespace speclab {
 namespace {
 
 /// All rules that decide position by position are compiled as one.
-using WholeRowRules = std::variant<PositionForms, BlockRule, ScheduledRule, GumbelRule, RecursiveRule,
-                                   KSeqRule, TreeRule, TraversalRule>;
+using WholeRowRules = std::variant<PositionForms, BlockRule, HsdRule, ScheduledRule, GumbelRule,
+                                   RecursiveRule, KSeqRule, TreeRule, TraversalRule>;
 
 template <class Found, class... Rules>
 void find_held(const AnyRule& rule, std::optional<Found>& found, const std::variant<Rules...>*) {
@@ -38,6 +38,8 @@ std::optional<WholeRowRules> whole_row_rule(const AnyRule& rule) {
   if (by_position) return std::move(*by_position);
   std::optional<WholeRowRules> found;
   find_held(rule, found, static_cast<const WholeRowRules*>(nullptr));
+  const HsdRule* hsd = found ? std::get_if<HsdRule>(&*found) : nullptr;
+  if (hsd != nullptr && hsd->reading == HsdReading::pseudocode) return std::nullopt;
   return found;
 }
 

@@ -87,6 +87,7 @@ void check_same(const Fast& fast_rule, const Rule& rule, std::uint64_t seed, std
 
 TEST_CASE("exactly: rounds by totals emit and accept what the rules' own rounds do") {
   check_same(BlockRule{}, BlockRule{}, 1, 3, 40, true);
+  check_same(HsdRule{}, HsdRule{}, 42, 3, 40, true);
   check_same(RecursiveRule(1), RecursiveRule(1), 2, 2, 12, true);
   check_same(RecursiveRule(2), RecursiveRule(2), 3, 2, 18, true);
   check_same(RecursiveRule(3), RecursiveRule(3), 4, 1, 12, true);
@@ -136,6 +137,7 @@ TEST_CASE("exactly: so do rounds by few numbers of a context") {
 
 TEST_CASE("exactly: another rule's round is told apart") {
   check_same(BlockRule{}, BlockPrefixFault{}, 9, 3, 12, false);
+  check_same(BlockRule{}, HsdRule{}, 43, 3, 60, false);
   check_same(GumbelRule{}, BlockRule{}, 22, 3, 12, false);
   check_same(ScheduledRule(0.5, true), ScheduledRule(0.5, false), 38, 3, 24, false);
   check_same(ScheduledRule(0.5, true), ScheduledRule(0.7, true), 39, 3, 24, false);

@@ -82,6 +82,7 @@ SimulationSize several_trials() {
 template <class Check>
 void for_each_rule(const Check& check) {
   check(BlockRule{});
+  check(HsdRule{});
   check(ScheduledRule(0.2, true));
   check(ScheduledRule(0.3, false));
   check(GumbelRule{});
@@ -359,4 +360,6 @@ TEST_CASE("what a rule needs of n-grams beyond its bound of memory is refused be
   CHECK_FALSE(fast_unsupported_reason(target, draft, AnyRule(BlockRule{})));
   CHECK(fast_unsupported_reason(target, draft, AnyRule(BlockPrefixFault{})));
   CHECK(fast_unsupported_reason(target, draft, AnyRule(ImportanceRule(2))));
+  CHECK_FALSE(fast_unsupported_reason(target, draft, AnyRule(HsdRule{})));
+  CHECK(fast_unsupported_reason(target, draft, AnyRule(HsdRule(HsdReading::pseudocode))));
 }
