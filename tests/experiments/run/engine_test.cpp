@@ -111,7 +111,8 @@ TEST_CASE("both engines find the same: intervals of each metric overlap, at a jo
                            R"({"kind": "tolerant"})",
                            R"({"kind": "fuzzy"})",
                            R"({"kind": "mars"})",
-                           R"({"kind": "bild"})"}) {
+                           R"({"kind": "bild"})",
+                           R"({"kind": "hsd"})"}) {
     for (const std::string& models : {markov, ngrams}) compare(models, rule);
   }
   // A rule that accepts otherwise does not pass for the same.
