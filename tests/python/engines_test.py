@@ -354,7 +354,7 @@ def test_what_is_not_installed_is_skipped_by_name(tmp_path):
 
 
 @pytest.mark.parametrize("arguments, sentence", [
-    ({"engines": "nothing"}, "engines: 'nothing' is no engine; known are llama_cpp, "),
+    ({"engines": "nothing"}, "engines: 'nothing' is no engine; known are litgpt, llama_cpp, "),
     ({"engines": "no_such.py"}, "engines: no_such.py: no such file"),
     ({"settings": "γ = 9"}, r"settings: 'γ = 9' is in no setting of llama_cpp: plain, as it is, compared, γ = 3"),
     ({"sequences": 3}, "sequences"),
@@ -439,6 +439,12 @@ def test_openvino(environments):
     result = audited("openvino", environments=environments, sequences=600, long=20)
     assert [one.verdict for one in result.settings] == ["equal", "different"]  # docs/engines/openvino.md
     assert {one.verdict for one in audited("openvino", "lookup", environments=environments, sequences=600, long=20).settings} == {"equal"}
+
+
+def test_litgpt(environments):
+    installed("litgpt")
+    result = audited("litgpt", environments=environments, sequences=600, long=20)
+    assert [one.verdict for one in result.settings] == ["equal", "different", "equal"]  # docs/engines/litgpt.md
 
 
 def test_faults_of_an_adapter_are_found(environments, tmp_path):

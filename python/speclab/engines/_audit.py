@@ -79,7 +79,7 @@ def audit(
 
     >>> audit("llama", progress=False)
     Traceback (most recent call last):
-    ValueError: engines: 'llama' is no engine; known are llama_cpp, mlx, openvino, transformers, vllm, and the path of an adapter of your own, FILE.py
+    ValueError: engines: 'llama' is no engine; known are litgpt, llama_cpp, mlx, openvino, transformers, vllm, and the path of an adapter of your own, FILE.py
     """
     asked = names() if engines == "all" else [engines] if isinstance(engines, str) else list(engines)
     try:
