@@ -76,16 +76,16 @@ def decode(loaded: Any, settings: Settings, numbers: range, tokens: int) -> Iter
             ids = base.generate_fn(target, prompt, len(prompt) + tokens, stop_tokens=([0],) if settings.ends else (), include_eos=True, **options)
             yield Decoded([[int(one) for one in ids]], steps=tokens - 1)
             continue
-        # Of so many it returns one less, or two.
+        # Asked for n new ids it returns n or n - 1.
         rounds.calls.clear()
         text, _ = speculative_decoding.generate(draft, target, prompt, len(prompt) + tokens + 1, stop_tokens=(0,) if settings.ends else (),
                                                 speculative_k=settings.gamma, **options)
         ids = text.tolist()
-        if settings.ends and any(0 in emitted for *_, emitted in rounds.calls):
+        if settings.ends and len(ids) < tokens:
             ids.append(0)  # it keeps the end to itself
         if settings.way == "first token kept":
             ids.insert(0, rounds.calls[0][0])
-        # The long run is for the token that is lost: counts are of what the prompt's run would leave to do.
+        # Rounds that the text needs if the run of the prompt emits its first token, in both ways.
         done = list(accumulate(len(emitted) for *_, emitted in rounds.calls))
         calls = rounds.calls[: 1 + sum(count < tokens - 1 for count in done)]
         yield Decoded([ids[:tokens]], drafted=sum(drafted for _, drafted, _ in calls), accepted=sum(len(emitted) - 1 for *_, emitted in calls),
