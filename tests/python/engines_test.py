@@ -11,6 +11,7 @@ import struct
 import subprocess
 import sys
 import time
+import types
 
 import numpy as np
 import pytest
@@ -18,7 +19,7 @@ import pytest
 import speclab
 from speclab import _core
 from speclab._configs import config_text
-from speclab.engines import _acceptance, _audit, _process, _results, engine_of, names
+from speclab.engines import _acceptance, _audit, _process, _results, engine_of, litgpt, names
 from speclab.engines._table_models import write_models
 
 SOURCE = pathlib.Path(os.environ["SPECLAB_SOURCE"])
@@ -304,6 +305,44 @@ def test_the_table_of_the_page_is_of_its_results():
     assert table == speclab.Audit.load(SOURCE / "docs/engines").to_csv()
 
 
+def test_litgpt_without_it(monkeypatch, tmp_path):
+    """What its adapter makes of rounds: the token of the prompt's run is lost or put back, the end is emitted, counts are of the text."""
+    rounds = [(2, [1, 2, 3]), (2, [3]), (2, [2, 0, 1])]  # drafted ones, emitted ids
+
+    class Ids(list):
+        tolist = list.copy
+
+    def generate(draft, target, prompt, most, *, speculative_k, stop_tokens, **_):
+        emitted, before = Ids(), 3
+        for _, ids in rounds:
+            before = code.speculative_decoding(token=before, speculative_k=speculative_k, ids=ids)[-1]
+            for one in ids:
+                if one in stop_tokens:
+                    return emitted, 0.5
+                emitted.append(one)
+        return emitted, 0.5
+
+    torch, base, code = (types.ModuleType(name) for name in ("torch", "base", "code"))
+    torch.tensor, torch.manual_seed = list, lambda seed: None
+    code.generate = generate
+    code.speculative_decoding = litgpt.Rounds(lambda ids, **_: Ids(ids))
+    package = types.ModuleType("litgpt.generate")
+    package.base, package.speculative_decoding = base, code
+    for name, module in (("torch", torch), ("litgpt", types.ModuleType("litgpt")), ("litgpt.generate", package)):
+        monkeypatch.setitem(sys.modules, name, module)
+
+    def decoded(way, tokens, ends):
+        asked = _audit.Settings(folder=tmp_path, prompt=[0], way=way, gamma=2, temperature=1.0, top_k=0, top_p=1.0, min_p=0.0, slots=1, context=64, seed=1, ends=ends)
+        (one,) = litgpt.decode((None, None, code.speculative_decoding), asked, range(1), tokens)
+        return one.tokens[0], one.drafted, one.accepted, one.steps
+
+    assert decoded("draft", 4, False) == ([1, 2, 3, 3], 2, 2, 1)
+    assert decoded("draft", 5, False) == ([1, 2, 3, 3, 2], 4, 2, 2)
+    assert decoded("first token kept", 5, False) == ([3, 1, 2, 3, 3], 4, 2, 2)
+    assert decoded("draft", 16, True) == ([1, 2, 3, 3, 2, 0], 6, 4, 3)
+    assert decoded("first token kept", 16, True) == ([3, 1, 2, 3, 3, 2, 0], 6, 4, 3)
+
+
 # What goes wrong is one sentence, and nothing is left running.
 
 
@@ -354,7 +393,7 @@ def test_what_is_not_installed_is_skipped_by_name(tmp_path):
 
 
 @pytest.mark.parametrize("arguments, sentence", [
-    ({"engines": "nothing"}, "engines: 'nothing' is no engine; known are llama_cpp, "),
+    ({"engines": "nothing"}, "engines: 'nothing' is no engine; known are litgpt, llama_cpp, "),
     ({"engines": "no_such.py"}, "engines: no_such.py: no such file"),
     ({"settings": "γ = 9"}, r"settings: 'γ = 9' is in no setting of llama_cpp: plain, as it is, compared, γ = 3"),
     ({"sequences": 3}, "sequences"),
@@ -439,6 +478,12 @@ def test_openvino(environments):
     result = audited("openvino", environments=environments, sequences=600, long=20)
     assert [one.verdict for one in result.settings] == ["equal", "different"]  # docs/engines/openvino.md
     assert {one.verdict for one in audited("openvino", "lookup", environments=environments, sequences=600, long=20).settings} == {"equal"}
+
+
+def test_litgpt(environments):
+    installed("litgpt")
+    result = audited("litgpt", environments=environments, sequences=600, long=20)
+    assert [one.verdict for one in result.settings] == ["equal", "different", "equal"]  # docs/engines/litgpt.md
 
 
 def test_faults_of_an_adapter_are_found(environments, tmp_path):

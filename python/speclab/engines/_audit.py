@@ -79,7 +79,7 @@ def audit(
 
     >>> audit("llama", progress=False)
     Traceback (most recent call last):
-    ValueError: engines: 'llama' is no engine; known are llama_cpp, mlx, openvino, transformers, vllm, and the path of an adapter of your own, FILE.py
+    ValueError: engines: 'llama' is no engine; known are litgpt, llama_cpp, mlx, openvino, transformers, vllm, and the path of an adapter of your own, FILE.py
     """
     asked = names() if engines == "all" else [engines] if isinstance(engines, str) else list(engines)
     try:
@@ -235,7 +235,7 @@ def _decoded(plan: Plan, name: str, engine: Engine, unit: Unit, number_of: int, 
     # So many that the tested ones are not cut short by the end.
     tokens = max(ENDED, plan.tokens) if setting.ends else plan.tokens + setting.gamma + 1
     # Units draw independently of each other.
-    seed = int.from_bytes(hashlib.sha256(f"{plan.seed}/{name}/{unit.label}".encode()).digest()[:4], "big") >> 1
+    seed = int.from_bytes(hashlib.sha256(f"{plan.seed}/{file_of(name).stem}/{unit.label}".encode()).digest()[:4], "big") >> 1
     folder = plan.models / "ending" if setting.ends else plan.models
     asked = Settings(folder=folder.resolve(), prompt=prompt, way=unit.way, gamma=setting.gamma, slots=setting.slots or engine.slots,
                      context=len(prompt) + max(LONG, tokens) + setting.gamma, seed=seed, ends=setting.ends, **setting.options)
