@@ -2,7 +2,6 @@
 // variation, without that distribution: from totals T(G) = sum (p - G q)+ and from the target's likely
 // tokens. `facts` is about the two rows:
 //     total(G)
-//     best()                 max p
 //     likely(bar, visit)     visit(p, q) of the tokens with p >= bar
 //     of(token)              {p, q}
 // Rows sum to 1. With a(x) the acceptance probability, A = sum q a and r the normalised replacement, the rule
@@ -23,7 +22,8 @@ Real positive(const Real& value) {
   return value > Real(0) ? value : Real(0);
 }
 
-/// Of a rule that accepts the tokens of p >= bar, if it accepts any, and two more, and replaces by `best`.
+/// Of a rule that accepts `best`, and the tokens of p >= bar where there is a bar, else `second`, and
+/// replaces by `best`.
 template <class Real, class Facts>
 Real distance_by_best(const PositionNumbers<Real>& here, const Facts& facts, const Real* bar) {
   const auto [best_target, best_draft] = facts.of(here.best);
@@ -124,8 +124,8 @@ Real emitted_distance(const CascadeRule&, const PositionNumbers<Real>& here, con
 }
 
 template <class Real, class Facts>
-Real emitted_distance(const GreedyRule&, const PositionNumbers<Real>&, const Facts& facts) {
-  return Real(1) - facts.best();
+Real emitted_distance(const GreedyRule&, const PositionNumbers<Real>& here, const Facts& facts) {
+  return Real(1) - facts.of(here.best)[0];
 }
 
 template <class Real, class Facts>
@@ -140,7 +140,7 @@ Real emitted_distance(const MarsRule&, const PositionNumbers<Real>& here, const 
 
 template <class Real, class Facts>
 Real emitted_distance(const BildRule& rule, const PositionNumbers<Real>& here, const Facts& facts) {
-  if (!(here.number > Real(0))) return Real(1) - facts.best();
+  if (!(here.number > Real(0))) return Real(1) - facts.of(here.best)[0];
   const Real bar(rule.bar());
   return detail::distance_by_best(here, facts, &bar);
 }

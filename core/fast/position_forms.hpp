@@ -44,24 +44,21 @@ enum class Correction : std::uint8_t {
 // By rule: how it replaces; its numbers from whole rows; P(a drafted token of these probabilities is
 // accepted).
 
-constexpr Correction correction_of(const TokenRule&) { return Correction::residual; }
-template <class Real>
-PositionNumbers<Real> position_numbers(const TokenRule&, BasicRow<Real>, BasicRow<Real>) {
+/// TokenRule, LenienceRule and EnsembleRule: two probabilities say all.
+template <class Rule>
+concept JudgedByProbabilities = requires(const Rule& rule, double m) {
+  rule.acceptance_probability(m, m);
+};
+template <JudgedByProbabilities Rule>
+constexpr Correction correction_of(const Rule&) {
+  return Correction::residual;
+}
+template <class Real, JudgedByProbabilities Rule>
+PositionNumbers<Real> position_numbers(const Rule&, BasicRow<Real>, BasicRow<Real>) {
   return {};
 }
-template <class Real>
-Real position_acceptance(const TokenRule& rule, const PositionNumbers<Real>&, Token, const Real& p,
-                         const Real& q) {
-  return rule.acceptance_probability(p, q);
-}
-
-constexpr Correction correction_of(const LenienceRule&) { return Correction::residual; }
-template <class Real>
-PositionNumbers<Real> position_numbers(const LenienceRule&, BasicRow<Real>, BasicRow<Real>) {
-  return {};
-}
-template <class Real>
-Real position_acceptance(const LenienceRule& rule, const PositionNumbers<Real>&, Token, const Real& p,
+template <class Real, JudgedByProbabilities Rule>
+Real position_acceptance(const Rule& rule, const PositionNumbers<Real>&, Token, const Real& p,
                          const Real& q) {
   return rule.acceptance_probability(p, q);
 }
@@ -110,17 +107,6 @@ template <class Real>
 Real position_acceptance(const FuzzyRule&, const PositionNumbers<Real>& here, Token, const Real&,
                          const Real& q) {
   return q > Real(0) ? here.number : Real(0);
-}
-
-constexpr Correction correction_of(const EnsembleRule&) { return Correction::residual; }
-template <class Real>
-PositionNumbers<Real> position_numbers(const EnsembleRule&, BasicRow<Real>, BasicRow<Real>) {
-  return {};
-}
-template <class Real>
-Real position_acceptance(const EnsembleRule& rule, const PositionNumbers<Real>&, Token, const Real& p,
-                         const Real& q) {
-  return rule.acceptance_probability(p, q);
 }
 
 constexpr Correction correction_of(const TolerantRule&) { return Correction::residual; }
@@ -229,8 +215,9 @@ PositionNumbers<Real> position_numbers(const PositionForms& rule, BasicRow<Real>
 }
 /// Whether its numbers are those of a context.
 inline bool reads_rows(const PositionForms& rule) {
-  return !std::holds_alternative<TokenRule>(rule) && !std::holds_alternative<LenienceRule>(rule) &&
-         !std::holds_alternative<MatchRule>(rule) && !std::holds_alternative<EnsembleRule>(rule);
+  return std::visit(
+      []<class Rule>(const Rule&) { return !JudgedByProbabilities<Rule> && !std::same_as<Rule, MatchRule>; },
+      rule);
 }
 template <class Real>
 Real residual_scale(const PositionForms& rule) {

@@ -70,20 +70,16 @@ bool LikelyTokens::listed_above(std::uint32_t longest, std::uint32_t at, Token t
 
 Likeliest LikelyTokens::likeliest(std::uint32_t context) const {
   Likeliest found;
-  const auto before = [](Token token, double probability, Token other, double other_probability) {
-    return probability > other_probability ||
-           (probability == other_probability && probability > 0 && (other < 0 || token < other));
-  };
-  for_each_falling(context, [&](Token token, double probability) {
-    if (before(token, probability, found.best, found.best_probability)) {
-      found = {token, found.best, probability, found.best_probability};
-    } else if (before(token, probability, found.second, found.second_probability)) {
-      found.second = token;
-      found.second_probability = probability;
-    } else {
-      return false;
+  for_each_in_order(context, [&](Token token, double probability) {
+    if (!(probability > 0)) return false;
+    if (found.best == no_token) {
+      found.best = token;
+      found.best_probability = probability;
+      return true;
     }
-    return true;
+    found.second = token;
+    found.second_probability = probability;
+    return false;
   });
   return found;
 }

@@ -38,10 +38,10 @@ class LikelyTokens {
   }
 
   Likeliest likeliest(std::uint32_t context) const;
-  /// visit(token) for those of the row of a context with a probability of at least `bar`, in no order.
+  /// visit(token) for those of the row of a context with a probability of at least `bar`, in falling order.
   template <class Visit>
   void visit_from(std::uint32_t context, double bar, const Visit& visit) const {
-    for_each_falling(context, [&](Token token, double probability) {
+    for_each_in_order(context, [&](Token token, double probability) {
       if (probability < bar) return false;
       visit(token);
       return true;
@@ -53,10 +53,6 @@ class LikelyTokens {
   void for_each_in_order(std::uint32_t context, const More& more) const;
 
  private:
-  /// For each context that the row takes tokens from, the longest first: more(token, probability) of these
-  /// tokens in falling order, until it returns false.
-  template <class More>
-  void for_each_falling(std::uint32_t context, const More& more) const;
   /// Whether one of the contexts from `longest` down to before `at` lists the token.
   bool listed_above(std::uint32_t longest, std::uint32_t at, Token token) const;
 
@@ -65,22 +61,6 @@ class LikelyTokens {
   BigTable<std::uint64_t> starts_;  ///< by context, and an end
   BigTable<std::uint32_t> places_;  ///< in the blocks of their contexts
 };
-
-template <class More>
-void LikelyTokens::for_each_falling(std::uint32_t context, const More& more) const {
-  const std::uint32_t longest = table_.context(context).longest[side_];
-  double weight = table_.context(longest).scale[side_];
-  for (std::uint32_t at = longest;; at = table_.context(at).below[side_]) {
-    const NgramTable::Context& here = table_.context(at);
-    for (std::uint64_t entry = starts_[at]; entry < starts_[at + 1]; ++entry) {
-      const Token token = table_.places(here)[places_[entry]];
-      if (listed_above(longest, at, token)) continue;
-      if (!more(token, weight * table_.probabilities(here, places_[entry])[side_])) break;
-    }
-    if (at == 0) return;
-    weight *= here.backoff[side_];
-  }
-}
 
 template <class More>
 void LikelyTokens::for_each_in_order(std::uint32_t context, const More& more) const {

@@ -61,7 +61,6 @@ class NgramNumbers {
       double unused;
       return numbers.rows_.total(context, scale, unused);
     }
-    double best() const { return numbers.likeliest(target_side, context).best_probability; }
     NgramTable::Probabilities of(Token token) const {
       return numbers.rows_.table().find(context, token).probabilities;
     }

@@ -16,11 +16,13 @@ double kept_tokens(const Adjustment& how, std::int32_t vocab) {
   return how.top_k > 0 ? std::min(how.top_k, vocab) : vocab;
 }
 
-/// Where a search in entries ends: the first that is not `before`.
-template <class Entries, class Before>
-std::size_t first_not(const Entries& entries, const Before& before) {
-  return static_cast<std::size_t>(std::partition_point(entries.begin(), entries.end(), before) -
-                                  entries.begin());
+/// The first entry with p / q > scale, or the end.
+template <class Entries>
+std::size_t first_above(const Entries& entries, double scale) {
+  const auto first = std::partition_point(entries.begin(), entries.end(), [scale](const auto& one) {
+    return !(one.probability[target_side] > scale * one.probability[draft_side]);
+  });
+  return static_cast<std::size_t>(first - entries.begin());
 }
 
 /// The last entry from `from` on whose sum to the end is above `goal`, which is below that of the first.
@@ -188,9 +190,7 @@ void TruncatedRows::draw_residual(std::span<RowDraw> draws, DrawBlocks& blocks) 
     const auto rest = [scale = draw.scale](const Entry& one) {
       return one.sum[target_side] - scale * one.sum[draft_side];
     };
-    const std::size_t from = first_not(all, [above = draw.above](const Entry& one) {
-      return !(one.probability[target_side] > above * one.probability[draft_side]);
-    });
+    const std::size_t from = first_above(all, draw.above);
     const double total = from < all.size() ? rest(all[from]) : 0;
     if (!(total > 0)) {
       ++draw.attempt;
@@ -218,9 +218,7 @@ void TruncatedRows::find(RowDraw& draw) const {
 
 double TruncatedRows::total(std::uint32_t context, double scale, double& draft) const {
   const Entries& all = entries(context);
-  const std::size_t from = first_not(all, [scale](const Entry& one) {
-    return !(one.probability[target_side] > scale * one.probability[draft_side]);
-  });
+  const std::size_t from = first_above(all, scale);
   draft = from < all.size() ? all[from].sum[draft_side] : 0;
   return from < all.size() ? std::max(0.0, all[from].sum[target_side] - scale * draft) : 0;
 }

@@ -21,6 +21,7 @@ from speclab import _core
 from speclab._configs import config_text
 from speclab.engines import _acceptance, _audit, _process, _results, engine_of, litgpt, names
 from speclab.engines._table_models import write_models
+from this_python import environment
 
 SOURCE = pathlib.Path(os.environ["SPECLAB_SOURCE"])
 PAIR = json.loads((SOURCE / "configs/audit_engine.json").read_text())
@@ -448,10 +449,7 @@ def environments(tmp_path_factory):
     """Environments whose Python is this one."""
     folder = tmp_path_factory.mktemp("environments")
     for name in names():
-        python = folder / name / "bin/python"
-        python.parent.mkdir(parents=True)
-        python.write_text(f'#!/bin/sh\nexec "{sys.executable}" "$@"\n')
-        python.chmod(0o755)
+        environment(folder, name)
     return folder
 
 

@@ -17,6 +17,7 @@ from speclab._gguf.llama_numpy import Llama
 from speclab.engines import _rounding
 from speclab.engines._rounding import Noise, detectable_rate, flip_law, judged, rows_along
 from speclab.engines._table_models import write_models
+from this_python import environment
 
 SOURCE = pathlib.Path(os.environ["SPECLAB_SOURCE"])
 PAIR = {**json.loads((SOURCE / "configs/audit_engine.json").read_text()), "simulation": {"prompt": [0]}}
@@ -219,14 +220,6 @@ def test_the_program(tmp_path):
 
 
 # Engines that are installed with the tests.
-
-
-def environment(folder, name):
-    python = folder / name / "bin/python"
-    python.parent.mkdir(parents=True)
-    python.write_text(f'#!/bin/sh\nexec "{sys.executable}" "$@"\n')
-    python.chmod(0o755)
-    return folder
 
 
 def test_openvino_by_its_own_rounding(tmp_path):

@@ -195,8 +195,7 @@ the rate from which on speculation should be off. Costs: two models on a device 
   add("bursts", po::value<double>()->default_value(1, "1"),
       "rate in bursts over the rate between; bursts take a fifth of the time");
   add("burst-seconds", po::value<double>()->default_value(10, "10"), "mean duration of a burst");
-  add("trace", po::value<std::string>(),
-      "requests as recorded: CSV or JSON lines; --rate speeds them up");
+  add("trace", po::value<std::string>(), "requests as recorded: CSV or JSON lines; --rate speeds them up");
   add("ttft-ms", po::value<double>(), "target of the time to the first token");
   add("tpot-ms", po::value<double>(), "target of the mean time a token after it");
   add("percentile", po::value<double>()->default_value(95, "95"),
@@ -217,8 +216,7 @@ the rate from which on speculation should be off. Costs: two models on a device 
   add("skip-idle-draft", "the draft does not run where a policy's gamma is 0");
   add("draft-budget", po::value<double>()->default_value(0, "0"),
       "most tokens of a cache that a draft run reads (sparse KV); 0: all");
-  add("draft-hit", po::value<double>(),
-      "a draft device: how often it has drafted for the right outcome");
+  add("draft-hit", po::value<double>(), "a draft device: how often it has drafted for the right outcome");
   add("rank-shares", po::value<std::string>(),
       "instead: how often the next token is the draft's 1st, 2nd, ... choice");
   add("outcomes", po::value<double>()->default_value(1, "1"),
@@ -226,8 +224,7 @@ the rate from which on speculation should be off. Costs: two models on a device 
   add("plain-after-miss", "after another outcome a sequence is decoded plain; else all wait");
   add("memory-share", po::value<double>()->default_value(0.9, "0.9"), "of the device's memory, usable");
   add("method", po::value<std::string>(), "for the settings: draft, ngram, eagle, eagle3, mtp or medusa");
-  add("requests", po::value<double>(),
-      "measured in a run (default: 1000; with bursts ten turns at least)");
+  add("requests", po::value<double>(), "measured in a run (default: 1000; with bursts ten turns at least)");
   add("runs", po::value<double>()->default_value(8, "8"), "with seeds of their own; intervals are over them");
   add("seed", po::value<double>()->default_value(1, "1"), "of the first run");
   add("quiet", "no progress");

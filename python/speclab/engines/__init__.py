@@ -10,6 +10,7 @@ import importlib
 import importlib.util
 import pathlib
 import sys
+from collections.abc import Sequence
 
 from ._engine import Engine, Refused
 
@@ -24,6 +25,14 @@ def names() -> list[str]:
 def file_of(name: str) -> pathlib.Path:
     """The adapter's file: of a name, or the path of an adapter of one's own."""
     return pathlib.Path(name).resolve() if name.endswith(".py") else FOLDER / f"{name}.py"
+
+
+def engines_of(asked: Sequence[str]) -> dict[str, Engine]:
+    """Of an argument "engines". ValueError: one of them is none."""
+    try:
+        return {name: engine_of(name) for name in asked}
+    except Refused as problem:
+        raise ValueError(f"engines: {problem}") from None
 
 
 def engine_of(name: str) -> Engine:

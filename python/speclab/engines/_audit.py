@@ -22,9 +22,9 @@ from .._configs import ConfigLike, config_text
 from .._errors import ConfigError
 from .._progress import Progress, reporter
 from .._simulate import MOST_SEED
-from . import engine_of, file_of, names
+from . import engine_of, engines_of, file_of, names
 from ._acceptance import SCHEMES, filtered, measured, round_of, tokens_per_step
-from ._engine import Engine, Refused, Settings
+from ._engine import Engine, Settings
 from ._process import EngineError, Part, decode, python_of, version
 from ._results import Audit, AuditedSetting, judged
 from ._settings import ENDED, LONG, MOST_GAMMA, Plan, Setting, Unit, units_of
@@ -82,10 +82,7 @@ def audit(
     ValueError: engines: 'llama' is no engine; known are litgpt, llama_cpp, mlx, openvino, transformers, vllm, and the path of an adapter of your own, FILE.py
     """
     asked = names() if engines == "all" else [engines] if isinstance(engines, str) else list(engines)
-    try:
-        known = {name: engine_of(name) for name in asked}
-    except Refused as problem:
-        raise ValueError(f"engines: {problem}") from None
+    known = engines_of(asked)
     document, target, draft = _read(config)
     start = [integer(token, "prompt", 0, len(target) - 1) for token in prompt]
     most = CONTEXT - LONG - MOST_GAMMA

@@ -22,9 +22,9 @@ from .._gguf.llama_numpy import Llama
 from .._progress import Progress, reporter
 from .._results import Findings
 from .._simulate import MOST_SEED
-from . import engine_of, file_of
+from . import engines_of, file_of
 from ._audit import pair
-from ._engine import Engine, Refused, Settings
+from ._engine import Engine, Settings
 from ._pairs import _models, _prompt
 from ._process import EngineError, Part, decode, python_of, version
 from ._rounding import FEWEST, Judged, Noise, TextRows, detectable_rate, deviations, flip_law, judged, rows_along
@@ -115,10 +115,7 @@ def audit_greedy(
     speclab.ConfigError: /simulation/prompt: expected a list of ids, with which engines begin
     """
     names = [engines] if isinstance(engines, str) else list(engines)
-    try:
-        known = {name: engine_of(name) for name in names}
-    except Refused as problem:
-        raise ValueError(f"engines: {problem}") from None
+    known = engines_of(names)
     gammas = [integer(one, "gamma", 1, 64) for one in ([gamma] if isinstance(gamma, int) else gamma)]
     if not gammas:
         raise ValueError("gamma: none; expected one or several")

@@ -19,10 +19,10 @@ from .._progress import Progress, reporter
 from .._results import Findings, with_bounds
 from .._sampling import draft_sampling
 from .._simulate import MOST_SEED
-from . import engine_of, file_of
+from . import engines_of, file_of
 from ._acceptance import SCHEMES, measured
 from ._audit import pair
-from ._engine import Engine, Refused, Settings, Way
+from ._engine import Engine, Settings, Way
 from ._process import EngineError, decode, python_of, version
 from ._table_models import tables, write_models
 
@@ -75,10 +75,7 @@ def audit_pair(
     speclab.ConfigError: /simulation/prompt: expected a list of ids, with which engines begin
     """
     names = [engines] if isinstance(engines, str) else list(engines)
-    try:
-        known = {name: engine_of(name) for name in names}
-    except Refused as problem:
-        raise ValueError(f"engines: {problem}") from None
+    known = engines_of(names)
     temperatures = [number(one, "temperature", 0, 100, open_ends=True) for one in ([temperature] if isinstance(temperature, (int, float)) else temperature)]
     gamma, sequences, tokens = integer(gamma, "gamma", 1, 64), integer(sequences, "sequences", 2, 10**6), integer(tokens, "tokens", 2, 10**5)
     seed = integer(seed, "seed", 0, MOST_SEED)
