@@ -288,6 +288,15 @@ def bench_shape(torch, shape, methods, options):
     return rows
 
 
+def write(options, results):
+    if not options.json:
+        return
+    asked = {**vars(options), "rivals": options.rivals and str(options.rivals)}
+    scratch = Path(options.json + ".new")
+    scratch.write_text(json.dumps({"options": asked, **results}, indent=1) + "\n", encoding="utf-8")
+    scratch.replace(options.json)
+
+
 def all_methods(options, library):
     from verify_methods import in_torch
     methods = in_torch.methods()
@@ -357,11 +366,8 @@ def main():
                 skipped.append(str(shape))
                 continue
         rows += bench_shape(torch, shape, sound, options)
-    if options.json:
-        with open(options.json, "w", encoding="utf-8") as file:
-            json.dump({"about": about, "options": {**vars(options), "rivals": options.rivals and str(options.rivals)}, "checks": checked, "rows": rows,
-                       "left_out": skipped}, file, indent=1)
-            file.write("\n")
+        # After every shape, for whoever ends the program.
+        write(options, {"about": about, "checks": checked, "rows": rows, "left_out": skipped})
     good = all(found["verdict"] not in ("WRONG", "failed") for found in checked.values())
     return 0 if good and not any("failed" in row for row in rows) else 1
 

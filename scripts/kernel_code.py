@@ -249,7 +249,7 @@ def loads_before_use(lines):
 
 
 def is_vector_load(line):
-    return line.opcode.startswith("LDG") and ".128" in line.opcode
+    return line.opcode.startswith("LDG.") and ".128" in line.opcode
 
 
 def kernels_of(file):

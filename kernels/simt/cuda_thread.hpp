@@ -1,6 +1,7 @@
 // A thread on a GPU: simt.hpp in CUDA's own words.
 #pragma once
 
+#include <cuda_pipeline_primitives.h>
 #include <cuda_runtime.h>
 
 #include <cstdint>
@@ -75,6 +76,14 @@ SPECLAB_DEVICE inline Vector8 load(const Vector8* address) {
 template <class T>
 SPECLAB_DEVICE T load_cached(const T* address) {
   return __ldg(address);
+}
+SPECLAB_DEVICE inline void copy_to_shared(Vector16* to, const Vector16* from) {
+  __pipeline_memcpy_async(to, from, sizeof(Vector16));
+}
+SPECLAB_DEVICE inline void end_copies() { __pipeline_commit(); }
+template <int but>
+SPECLAB_DEVICE void wait_for_copies() {
+  __pipeline_wait_prior(but);
 }
 template <class T>
 SPECLAB_DEVICE T load_fresh(const T* address) {

@@ -43,11 +43,51 @@ struct Warp {
 
 struct Block;
 
+/// A thread's copies into shared memory that it has not waited for, in order. They are made when it waits.
+class PendingCopies {
+ public:
+  struct Copy {
+    Vector16* to;
+    const Vector16* from;
+  };
+
+  SPECLAB_UNWATCHED void add(Vector16* to, const Vector16* from) {
+    assert(count_ < most_copies);
+    copies_[count_++] = {to, from};
+  }
+  SPECLAB_UNWATCHED void end_group() {
+    assert(groups_ < most_groups);
+    ends_[groups_++] = count_;
+  }
+  /// How many there are in all groups but the last `but`.
+  SPECLAB_UNWATCHED int due(int but) const { return groups_ > but ? ends_[groups_ - but - 1] : 0; }
+  SPECLAB_UNWATCHED Copy at(int i) const { return copies_[i]; }
+  /// Forgets those.
+  SPECLAB_UNWATCHED void drop_due(int but) {
+    const int gone = due(but);
+    for (int i = gone; i < count_; ++i) copies_[i - gone] = copies_[i];
+    count_ -= gone;
+    const int kept = groups_ < but ? groups_ : but;
+    for (int i = 0; i < kept; ++i) ends_[i] = ends_[groups_ - kept + i] - gone;
+    groups_ = kept;
+  }
+
+ private:
+  /// As many as fill a block's shared memory, where all its threads copy.
+  static constexpr int most_copies = 64;
+  static constexpr int most_groups = 8;
+  Copy copies_[most_copies];
+  int ends_[most_groups];  ///< of groups: the number of copies before each end
+  int count_ = 0;
+  int groups_ = 0;
+};
+
 struct Thread {
   int index = 0;
   Block* block = nullptr;
   Warp* warp = nullptr;
   int side = 0;  ///< of the warp's slots, in the next exchange
+  PendingCopies pending;
 };
 
 /// The thread that is running, the bytes that its launch has loaded, and who is told, or null.
@@ -171,6 +211,25 @@ T load_cached(const T* address) {
 template <class T>
 T load_fresh(const T* address) {
   return load(address);
+}
+
+inline void copy_to_shared(Vector16* to, const Vector16* from) {
+  assert(reinterpret_cast<std::uintptr_t>(from) % alignof(Vector16) == 0);
+  emulated::count_loaded(sizeof(Vector16));
+  // What a thread finds that does not wait.
+  *to = {{~0U, ~0U, ~0U, ~0U}};
+  emulated::self().pending.add(to, from);
+}
+inline void end_copies() { emulated::self().pending.end_group(); }
+template <int but>
+void wait_for_copies() {
+  emulated::PendingCopies& pending = emulated::self().pending;
+  const int due = pending.due(but);
+  for (int i = 0; i < due; ++i) {
+    const auto copy = pending.at(i);
+    *copy.to = *copy.from;
+  }
+  pending.drop_due(but);
 }
 
 inline void fence() {

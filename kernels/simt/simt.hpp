@@ -12,6 +12,10 @@
 //     dynamic_shared()                     Launch::dynamic_shared bytes of the block, aligned to 16
 //     load(pointer)                        of data that no thread writes meanwhile: past the first cache
 //     load_cached(pointer)                 the same through the first cache, for neighbours that are read soon
+//     copy_to_shared(to, from)             starts to copy 16 bytes of global memory that no thread writes meanwhile;
+//                                          this thread finds them at `to` once it has waited
+//     end_copies()                         ends a group of copies, which may be empty
+//     wait_for_copies<n>()                 for all groups that this thread has ended but the last n
 //     load_fresh(pointer)                  of data that another block wrote before a fence and a fetch_add
 //     fence()                              of global memory
 //     fetch_add(address, value)            on global or shared memory; returns what was there

@@ -56,7 +56,7 @@ struct Lazy : simt::KernelOf<cluster::Args, tile_threads, 2> {
     for (std::int32_t i = 0; i < length; ++i) {
       const int turn = i % 2;
       const auto row_at = [&](bool of_target) {
-        return retained_row(logit_row<T>(batch, of_target, request, i), of_target, args.keeps, false);
+        return copied_row(logit_row<T>(batch, of_target, request, i), of_target, args.keeps);
       };
       sum_row_pair(args.tiles, turn, {!draft_known, !target_known}, row_at, shared.sums);
       if (thread < simt::warp_size) {
@@ -99,13 +99,13 @@ struct Lazy : simt::KernelOf<cluster::Args, tile_threads, 2> {
     }
 
     const bool bonus = decision.accepted == length;
-    // A row whose sum was given has not been read, and so is not stored.
-    const bool stored = !bonus && !target_known && !(draft_known && !batch.certain_drafts());
-    const bool keeps = args.keeps && stored;
+    // A row whose sum was given has not been read yet.
+    const bool kept = !bonus && !target_known && !(draft_known && !batch.certain_drafts());
     const auto pair = row_pair<T>(batch, request, decision.distribution);
-    const RowPair<RetainedRow<LogitRow<T>, false>> rows{retained_row<false>(pair.target, true, keeps, true),
-                                                        retained_row<false>(pair.draft, false, keeps, true),
-                                                        pair.draft_sum_given};
+    RowPair<RetainedRow<LogitRow<T>>> rows{retained_row(pair.target, true, args.keeps, kept),
+                                           retained_row(pair.draft, false, args.keeps, kept),
+                                           pair.draft_sum_given};
+    send_rows(rows, pair.draft.data != nullptr, args.tiles);
     const auto weight_sum = [&](std::int32_t t) { return shared.weight_sums[t]; };
     const auto weigh = [&] {
       weigh_tiles(rows, decision.distribution, rank, blocks, args.tiles, shared.scratch,
@@ -113,6 +113,8 @@ struct Lazy : simt::KernelOf<cluster::Args, tile_threads, 2> {
                     tell_cluster(shared.weight_sums[tile], sum);
                     shared.cells.keep(tile, cells);
                   });
+      rows.target.keep();
+      rows.draft.keep();
       simt::cluster_sync();
     };
     // Every warp of every block chooses for itself.

@@ -19,11 +19,19 @@ inline std::int32_t cluster_blocks(std::int32_t tiles) {
       std::bit_floor(static_cast<std::uint32_t>(std::min<std::int32_t>(tiles, simt::max_cluster_blocks))));
 }
 
-/// Bytes of two rows' tiles of one of the blocks.
-inline std::size_t kept_bytes(std::int32_t tiles, std::int32_t blocks, std::int64_t logit_bytes) {
-  return static_cast<std::size_t>((tiles + blocks - 1) / blocks) * 2 * tile_size *
-         static_cast<std::size_t>(logit_bytes);
-}
+/// Whether shared memory holds a block's tiles of a row pair beside what the kernel has anyway, and the bytes
+/// for them, else for two tiles of each row.
+struct CopiedTiles {
+  bool keeps = false;
+  std::size_t bytes = 0;
+
+  CopiedTiles(std::int32_t tiles, std::int32_t blocks, std::int64_t logit_bytes, std::size_t shared_bytes) {
+    const std::size_t pair = std::size_t{2} * tile_size * static_cast<std::size_t>(logit_bytes);
+    const std::int32_t each = (tiles + blocks - 1) / blocks;
+    keeps = static_cast<std::size_t>(each) * pair + shared_bytes <= simt::dynamic_shared_limit;
+    bytes = static_cast<std::size_t>(keeps ? each : 2) * pair;
+  }
+};
 
 struct ClusterLayout {
   simt::Launch lazy;
@@ -36,10 +44,10 @@ inline ClusterLayout cluster_layout(const VerifyBatch& batch) {
   const std::int32_t blocks = cluster_blocks(tiles);
   layout.lazy = simt::launch_of<cluster::Lazy<float>>(std::int64_t{batch.requests} * blocks);
   layout.lazy.cluster = blocks;
-  // If they fit beside what the kernel has anyway.
-  const std::size_t bytes = kept_bytes(tiles, blocks, dtype_bytes(batch.target.dtype));
-  layout.keeps = bytes + sizeof(cluster::Lazy<float>::Shared) <= simt::dynamic_shared_limit;
-  if (layout.keeps) layout.lazy.dynamic_shared = bytes;
+  const CopiedTiles copied(tiles, blocks, dtype_bytes(batch.target.dtype),
+                           sizeof(cluster::Lazy<float>::Shared));
+  layout.keeps = copied.keeps;
+  layout.lazy.dynamic_shared = copied.bytes;
   return layout;
 }
 

@@ -216,21 +216,29 @@ struct PartialSumScratch {
   PartialSum of_warp[tile_warps];
 };
 
-/// A block's part from its warps'; the first warp gets it. One `sync` within, and another before the scratch
-/// is used again.
-template <class Combine>
-SPECLAB_DEVICE PartialSum part_of_block(const PartialSum& of_warp, PartialSumScratch& scratch,
-                                        const Combine& combine) {
+/// Leaves what a warp adds for `merged_part`.
+SPECLAB_DEVICE inline void leave_part(const PartialSum& of_warp, PartialSumScratch& scratch) {
   if (simt::thread_index() % simt::warp_size == 0) {
     scratch.of_warp[simt::thread_index() / simt::warp_size] = of_warp;
   }
-  simt::sync();
-  if (simt::thread_index() >= simt::warp_size) return {-INFINITY, 0};
+}
+/// A block's part from its warps', of which the block knows: by one warp.
+template <class Combine>
+SPECLAB_DEVICE PartialSum merged_part(const PartialSumScratch& scratch, const Combine& combine) {
   PartialSum all = scratch.of_warp[simt::thread_index() % tile_warps];
   for (int mask = tile_warps / 2; mask > 0; mask /= 2) {
     all = combine(all, {simt::shuffle_xor(all.reference, mask), simt::shuffle_xor(all.sum, mask)});
   }
   return all;
+}
+/// The same at once; the first warp gets it. One `sync` within, and another before the scratch is used again.
+template <class Combine>
+SPECLAB_DEVICE PartialSum part_of_block(const PartialSum& of_warp, PartialSumScratch& scratch,
+                                        const Combine& combine) {
+  leave_part(of_warp, scratch);
+  simt::sync();
+  if (simt::thread_index() >= simt::warp_size) return {-INFINITY, 0};
+  return merged_part(scratch, combine);
 }
 
 /// The reference of weights whose largest logit this is: a whole number, so that powers of the differences of
@@ -239,20 +247,52 @@ SPECLAB_HD inline float reference_of(float largest, float scale) {
   return largest > -INFINITY ? ceilf(largest * scale) : 0.0F;
 }
 
+/// The largest of the logits that a thread holds, step by step.
+template <class T>
+struct LargestOfThread {
+  float largest = -INFINITY;
+
+  SPECLAB_DEVICE void take(const simt::Vector16& mine) {
+    SPECLAB_UNROLL
+    for (int k = 0; k < TileShape<T>::width; ++k) largest = fmaxf(largest, logit_in<T>(mine, k));
+  }
+  SPECLAB_DEVICE float reference_of_warp(float scale) const {
+    return reference_of(simt::warp_reduce(largest, [](float a, float b) { return fmaxf(a, b); }), scale);
+  }
+};
+/// The sum of the weights that a thread holds, likewise.
+template <class T>
+struct SumOfThread {
+  float sums[4] = {0, 0, 0, 0};
+
+  SPECLAB_DEVICE void take(const simt::Vector16& mine, float scale, float reference) {
+    SPECLAB_UNROLL
+    for (int k = 0; k < TileShape<T>::width; ++k) {
+      sums[k % 4] += relative_weight(logit_in<T>(mine, k), scale, reference);
+    }
+  }
+  SPECLAB_DEVICE PartialSum of_warp(float reference) const {
+    const float sum = simt::warp_sum((sums[0] + sums[1]) + (sums[2] + sums[3]));
+    return {sum == 0 ? -INFINITY : reference, sum};
+  }
+};
+
+/// The sum of the weights that a warp holds of a tile.
+template <class T>
+SPECLAB_DEVICE PartialSum warp_partial_sum(const HeldTile<T>& mine, float scale) {
+  LargestOfThread<T> largest;
+  SPECLAB_UNROLL
+  for (int s = 0; s < TileShape<T>::steps; ++s) largest.take(mine.vectors[s]);
+  const float reference = largest.reference_of_warp(scale);
+  SumOfThread<T> sum;
+  SPECLAB_UNROLL
+  for (int s = 0; s < TileShape<T>::steps; ++s) sum.take(mine.vectors[s], scale, reference);
+  return sum.of_warp(reference);
+}
 /// The sum of a tile's weights. The first warp gets it; `sync` as in `part_of_block`.
 template <class T>
 SPECLAB_DEVICE PartialSum tile_partial_sum(const HeldTile<T>& mine, float scale, PartialSumScratch& scratch) {
-  float largest = mine.logit(0);
-  SPECLAB_UNROLL
-  for (int i = 1; i < held; ++i) largest = fmaxf(largest, mine.logit(i));
-  largest = simt::warp_reduce(largest, [](float a, float b) { return fmaxf(a, b); });
-
-  const float reference = reference_of(largest, scale);
-  float sums[4] = {0, 0, 0, 0};
-  SPECLAB_UNROLL
-  for (int i = 0; i < held; ++i) sums[i % 4] += relative_weight(mine.logit(i), scale, reference);
-  const float sum = simt::warp_sum((sums[0] + sums[1]) + (sums[2] + sums[3]));
-  return part_of_block({sum == 0 ? -INFINITY : reference, sum}, scratch, merge);
+  return part_of_block(warp_partial_sum(mine, scale), scratch, merge);
 }
 
 /// The higher of two parts as `tile_top` makes them; the lower place where both are as high.
@@ -280,25 +320,36 @@ struct TopOfThread {
       if (logit > top.reference) top = {logit, static_cast<float>(place + 1)};
     }
   }
-  /// The tile's; the first warp gets it; `sync` as in `part_of_block`.
-  SPECLAB_DEVICE PartialSum of_tile(PartialSumScratch& scratch) {
+  /// The warp's.
+  SPECLAB_DEVICE PartialSum of_warp() {
     if (invalid) top.sum = NAN;
     for (int mask = simt::warp_size / 2; mask > 0; mask /= 2) {
       top = higher(top, {simt::shuffle_xor(top.reference, mask), simt::shuffle_xor(top.sum, mask)});
     }
-    return part_of_block(top, scratch, higher);
+    return top;
   }
 };
 
-/// What a tile adds to what is known of its row.
+/// What a tile adds to what is known of its row: a warp's share, and the block's from those, by one warp.
 template <class T>
-SPECLAB_DEVICE PartialSum tile_part(const HeldTile<T>& mine, const RowScale& scale,
-                                    PartialSumScratch& scratch) {
-  if (!scale.lowest()) return tile_partial_sum(mine, scale.scale, scratch);
+SPECLAB_DEVICE PartialSum warp_part(const HeldTile<T>& mine, const RowScale& scale) {
+  if (!scale.lowest()) return warp_partial_sum(mine, scale.scale);
   TopOfThread<T> top;
   SPECLAB_UNROLL
   for (int s = 0; s < TileShape<T>::steps; ++s) top.take(s, mine.vectors[s]);
-  return top.of_tile(scratch);
+  return top.of_warp();
+}
+SPECLAB_DEVICE inline PartialSum merged_part(const PartialSumScratch& scratch, const RowScale& scale) {
+  return scale.lowest() ? merged_part(scratch, higher) : merged_part(scratch, merge);
+}
+/// Both; the first warp gets it; `sync` as in `part_of_block`.
+template <class T>
+SPECLAB_DEVICE PartialSum tile_part(const HeldTile<T>& mine, const RowScale& scale,
+                                    PartialSumScratch& scratch) {
+  leave_part(warp_part(mine, scale), scratch);
+  simt::sync();
+  if (simt::thread_index() >= simt::warp_size) return {-INFINITY, 0};
+  return merged_part(scratch, scale);
 }
 
 /// The top of a row's tile that nobody holds.
@@ -306,7 +357,7 @@ template <class Row>
 SPECLAB_DEVICE PartialSum row_top(const Row& row, std::int32_t tile, PartialSumScratch& scratch) {
   TopOfThread<typename Row::Logit> top;
   each_step(row, tile, [&top](int step, const simt::Vector16& mine) { top.take(step, mine); });
-  return top.of_tile(scratch);
+  return part_of_block(top.of_warp(), scratch, higher);
 }
 
 /// log2 of a row's total weight from its tiles': by one warp, lane after lane, the same in all of them. A

@@ -16,13 +16,12 @@
 namespace speclab::tree {
 
 /// Whether the draft has lost a child's token: a sibling before it had the same. By all lanes of a warp.
-SPECLAB_DEVICE inline bool drawn_before(const TreeBatch& tree, const std::int32_t* parents,
-                                        std::int64_t request, std::int32_t child, Token token) {
+SPECLAB_DEVICE inline bool drawn_before(const std::int32_t* parents, const Token* drafted,
+                                        std::int32_t child) {
   std::uint32_t found = 0;
   for (std::int32_t first = 0; first < child && found == 0; first += simt::warp_size) {
     const std::int32_t here = first + simt::thread_index() % simt::warp_size;
-    found = simt::ballot(here < child && parents[here] == parents[child] &&
-                         simt::load(tree.batch.drafted.at(request, here, tree.batch.gamma)) == token);
+    found = simt::ballot(here < child && parents[here] == parents[child] && drafted[here] == drafted[child]);
   }
   return found != 0;
 }
@@ -68,25 +67,17 @@ struct Traverse : simt::KernelOf<tree::Args, tile_threads, sizeof(T) == 4 ? 1 : 
         TriedNode& here = shared.levels[depth];
         if (arrived) {
           arrived = false;
-          block.sum_rows(node + 1);
-          if (thread < simt::warp_size) {
-            const LogSum target = block.sum(true, node + 1);
-            const LogSum draft = block.sum(false, node + 1);
-            if (thread == 0) {
-              here.target = target;
-              here.draft = draft;
-            }
-          }
+          block.arrive(node + 1, here);
           simt::sync();
           if (here.target.invalid() || here.draft.invalid()) return block.write_invalid(depth, shared.flags);
         }
         if (thread < simt::warp_size) {
-          const Token token = simt::load(tree.batch.drafted.at(block.request, child, tree.batch.gamma));
-          const bool lost = drawn_before(tree, shared.block.parents, block.request, child, token);
+          const bool lost = drawn_before(shared.block.parents, shared.block.drafted, child);
           if (thread == 0) {
             path[depth] = child;
-            const double reach =
-                drawn_child_probability<T>(tree, block.request, node + 1, token, lost, here, shared.flags);
+            const Token token = shared.block.drafted[child];
+            const ChildLogits logits = child_logits<T>(tree, block.request, node + 1, token);
+            const double reach = drawn_child_probability(tree, token, logits, lost, here, shared.flags);
             shared.levels[depth + 1].siblings = SiblingResidual<double>::reached(reach);
             if (!(reach >= least_reach)) shared.levels[depth + 1].siblings.reach = 0;
           }

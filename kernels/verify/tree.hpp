@@ -44,35 +44,30 @@ struct Node : TriedNode {
 
 /// What a chosen child is accepted with; notes what its refusal takes from the target. `again`: it had been
 /// refused before. By one thread.
-template <class T>
-SPECLAB_DEVICE double chosen_child_probability(const VerifyBatch& batch, std::int64_t request,
-                                               std::int32_t position, Token token, bool again, Node& node) {
+SPECLAB_DEVICE inline double chosen_child_probability(const VerifyBatch& batch, Token token,
+                                                      const TokenLogit& of_token, bool again, Node& node) {
   node.refused_probability = 0;
   if (token < 0 || token >= batch.vocab) {
     node.flags |= flag_token_out_of_range;
     return 0;
   }
   if (again) return 0;
-  const double probability = exp2(log_probability_of<T>(batch, true, request, position, token, node.target));
+  const double probability = exp2(log_probability_in(batch, true, token, of_token, node.target));
   node.refused_probability = probability;
   if (probability >= node.siblings.left) return probability > 0 ? 1 : 0;
   return probability / node.siblings.left;
 }
 
-/// The acceptance draw of a child, by one thread.
-template <class T>
-SPECLAB_DEVICE void try_child(const TreeBatch& tree, std::int64_t request, std::int32_t position,
-                              std::int32_t child, Node& node, Token* refused) {
+/// The acceptance draw of a child, with the uniform u, by one thread.
+SPECLAB_DEVICE inline void try_child(const TreeBatch& tree, Token token, const ChildLogits& logits, double u,
+                                     Node& node, Token* refused) {
   const VerifyBatch& batch = tree.batch;
-  const Token token = simt::load(batch.drafted.at(request, child, batch.gamma));
-  const double u = tree_uniform_of(tree, request, {Use::accept, static_cast<std::uint16_t>(child + 1)});
   bool again = false;
   for (std::int32_t r = 0; r < node.refused; ++r) again = again || refused[r] == token;
   const bool lost = again && tree.siblings == Siblings::without_replacement;
-  const double probability =
-      batch.certain_drafts()
-          ? chosen_child_probability<T>(batch, request, position, token, again, node)
-          : drawn_child_probability<T>(tree, request, position, token, lost, node, node.flags);
+  const double probability = batch.certain_drafts()
+                                 ? chosen_child_probability(batch, token, logits.target, again, node)
+                                 : drawn_child_probability(tree, token, logits, lost, node, node.flags);
   node.accepted = u < probability;
   if (node.accepted || token < 0 || token >= batch.vocab) return;
   if (batch.certain_drafts()) {
@@ -92,16 +87,27 @@ struct Walk : simt::KernelOf<tree::Args, tile_threads, sizeof(T) == 4 ? 1 : 2> {
     BlockShared<T> block;
     Token refused[max_drafted];  ///< at the node
     Node node;
+    NextDistribution distribution;
+    /// Of all nodes of the tree, what their acceptance draws need but sums.
+    ChildLogits logits[max_drafted];
+    double uniforms[max_drafted];
   };
 
   SPECLAB_DEVICE void operator()(const Args& args) const {
     const TreeBatch& tree = args.tree;
     auto& shared = simt::shared<Shared>();
     Node& node = shared.node;
+    NextDistribution& distribution = shared.distribution;
     Block<T> block(args, shared.block);
     const int thread = simt::thread_index();
     if (!block.begins()) return;
     if (thread == 0) node.flags = 0;
+    for (std::int32_t i = thread; i < block.nodes; i += tile_threads) {
+      const std::int32_t position = shared.block.parents[i] + 1;
+      shared.logits[i] = child_logits<T>(tree, block.request, position, shared.block.drafted[i]);
+      shared.uniforms[i] =
+          tree_uniform_of(tree, block.request, {Use::accept, static_cast<std::uint16_t>(i + 1)});
+    }
 
     const bool chosen = tree.batch.certain_drafts();
     using Row = WithoutRefused<RetainedRow<RowOf<T>>>;
@@ -118,7 +124,6 @@ struct Walk : simt::KernelOf<tree::Args, tile_threads, sizeof(T) == 4 ? 1 : 2> {
     // Nobody writes to a block that has not started.
     simt::cluster_sync();
 
-    NextDistribution distribution;
     bool without_refused = false;
     while (true) {
       // Children are tried until a pass over the rows is needed: after a drawn child was refused, or to draw
@@ -127,17 +132,20 @@ struct Walk : simt::KernelOf<tree::Args, tile_threads, sizeof(T) == 4 ? 1 : 2> {
       while (child >= 0 && !after_refusal) {
         if (arrived) {
           arrived = false;
-          block.sum_rows(position);
-          if (thread < simt::warp_size) {
-            const LogSum target = block.sum(true, position);
-            const LogSum draft = chosen ? LogSum{0, no_token, 0} : block.sum(false, position);
-            if (thread == 0) node = {{target, draft, {}, 0}, 0, node.flags, false, false};
+          block.arrive(position, node);
+          if (thread == 0) {
+            node.siblings = {};
+            node.refused = 0;
+            node.accepted = node.zero_residual = false;
           }
         }
         // Everybody has seen what became of the child before.
         simt::sync();
         if (node.target.invalid() || node.draft.invalid()) return block.write_invalid(accepted, node.flags);
-        if (thread == 0) try_child<T>(tree, block.request, position, child, node, shared.refused);
+        if (thread == 0) {
+          try_child(tree, shared.block.drafted[child], shared.logits[child], shared.uniforms[child], node,
+                    shared.refused);
+        }
         simt::sync();
         if (node.accepted) {
           if (thread == 0) shared.block.path[accepted] = child;
@@ -151,19 +159,19 @@ struct Walk : simt::KernelOf<tree::Args, tile_threads, sizeof(T) == 4 ? 1 : 2> {
           after_refusal = !chosen && node.target.top == no_token;
         }
       }
-      if (after_refusal) {
-        distribution = block.residual(position, node, node.siblings.taken_next());
-      } else {
-        if (!arrived && node.target.top != no_token) {
-          return block.write(accepted, node.target.top, node.flags);
-        }
-        without_refused = !arrived && chosen && !node.zero_residual;
+      if (!after_refusal && !arrived && node.target.top != no_token) {
+        return block.write(accepted, node.target.top, node.flags);
+      }
+      without_refused = !after_refusal && !arrived && chosen && !node.zero_residual;
+      if (thread == 0) {
+        const double taken = arrived || chosen ? 0
+                             : after_refusal   ? node.siblings.taken_next()
+                                               : node.siblings.taken;
         distribution = {};
         distribution.position = position;
-        if (!arrived && !chosen && node.siblings.taken > 0) {
-          distribution = block.residual(position, node, node.siblings.taken);
-        }
+        if (after_refusal || taken > 0) distribution = block.residual(position, node, taken);
       }
+      simt::sync();
       block.weigh(rows_of(distribution, without_refused), distribution);
       if (!after_refusal && !without_refused) break;
       if (thread < simt::warp_size) {

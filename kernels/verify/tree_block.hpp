@@ -42,22 +42,39 @@ SPECLAB_DEVICE inline std::int32_t next_child(const std::int32_t* parents, std::
   return -1;
 }
 
+/// A drafted token's logits in the rows that a child of its node's parent has, read before the rows are
+/// summed.
+struct ChildLogits {
+  TokenLogit target;
+  TokenLogit draft;
+};
+
+template <class T>
+SPECLAB_DEVICE ChildLogits child_logits(const TreeBatch& tree, std::int64_t request, std::int32_t position,
+                                        Token token) {
+  const VerifyBatch& batch = tree.batch;
+  ChildLogits logits{};
+  if (has_logit(batch, true, token)) logits.target = token_logit<T>(batch, true, request, position, token);
+  if (has_logit(batch, false, token)) {
+    logits.draft = token_logit<T>(batch, false, request, tree.draft_position(request, position), token);
+  }
+  return logits;
+}
+
 /// What a drawn child is accepted with, or reached with in traversal verification; notes what its refusal
 /// takes from the draft, and in `flags` why it is impossible. `lost`: the draft has lost its token. By one
 /// thread.
-template <class T>
-SPECLAB_DEVICE double drawn_child_probability(const TreeBatch& tree, std::int64_t request,
-                                              std::int32_t position, Token token, bool lost, TriedNode& node,
-                                              std::uint32_t& flags) {
+SPECLAB_DEVICE inline double drawn_child_probability(const TreeBatch& tree, Token token,
+                                                     const ChildLogits& logits, bool lost, TriedNode& node,
+                                                     std::uint32_t& flags) {
   const VerifyBatch& batch = tree.batch;
   node.refused_probability = 0;
   if (token < 0 || token >= batch.vocab) {
     flags |= flag_token_out_of_range;
     return 0;
   }
-  const double log_target = log_probability_of<T>(batch, true, request, position, token, node.target);
-  const std::int32_t draft_position = tree.draft_position(request, position);
-  const double log_draft = log_probability_of<T>(batch, false, request, draft_position, token, node.draft);
+  const double log_target = log_probability_in(batch, true, token, logits.target, node.target);
+  const double log_draft = log_probability_in(batch, false, token, logits.draft, node.draft);
   if (lost || log_draft == log_of_zero) {
     flags |= flag_zero_draft_probability;
     return 0;
@@ -73,6 +90,7 @@ struct BlockShared {
   TileWeightSum weight_sums[2][max_tiles];  ///< of two passes in turn
   simt::BlockScratch<std::int32_t, tile_warps> invalid_nodes;
   std::int32_t parents[max_drafted];
+  Token drafted[max_drafted];
   std::int32_t path[max_drafted];                      ///< from the context to where the walk is
   WeightScratch<typename RowOf<T>::Logit> scratch[2];  ///< in turn, so that one barrier a tile is enough
   OwnCells<typename RowOf<T>::Logit> cells;
@@ -103,6 +121,7 @@ class Block {
     std::int32_t invalid_nodes = 0;
     for (std::int32_t i = simt::thread_index(); i < nodes; i += tile_threads) {
       shared_.parents[i] = tree.parent(request, i);
+      shared_.drafted[i] = simt::load(tree.batch.drafted.at(request, i, tree.batch.gamma));
       if (!tree.node_valid(request, i)) invalid_nodes = 1;
     }
     const auto either = [](std::int32_t a, std::int32_t b) { return a | b; };
@@ -117,31 +136,17 @@ class Block {
     return next_child(shared_.parents, nodes, node, after);
   }
 
-  /// Sums the row pair of a position, unless both sums are known; `sum` then has them, by one warp.
-  SPECLAB_DEVICE void sum_rows(std::int32_t position) {
-    if (!target_known || !draft_known) {
-      const TreeBatch& tree = args_.tree;
-      node_turn_ ^= 1;
-      // A row by ids of its own is not weighed as it is.
-      const bool keeps[2] = {args_.keeps && tree.batch.draft_place == nullptr, args_.keeps};
-      const auto row_at = [&](bool of_target) {
-        const std::int32_t at = of_target ? position : tree.draft_position(request, position);
-        return retained_row(logit_row<T>(tree.batch, of_target, request, at), of_target, keeps[of_target],
-                            false);
-      };
-      sum_row_pair(args_.tiles, node_turn_, {!draft_known, !target_known}, row_at, shared_.sums);
-      if (!target_known) kept_[true] = position;
-      if (!draft_known) kept_[false] = keeps[false] ? position : -1;
-    }
-    simt::sync();
+  /// Sums the row pair of a position, unless both sums are known, and leaves the sums in a node: the first
+  /// warp the target's and the second the draft's, 0 of chosen children. `sync` before they are read.
+  SPECLAB_DEVICE void arrive(std::int32_t position, TriedNode& node) {
+    sum_rows(position);
+    const int warp = simt::thread_index() / simt::warp_size;
+    if (warp >= 2) return;
+    const bool of_target = warp == 0;
+    LogSum of_row{0, no_token, 0};
+    if (of_target || !args_.tree.batch.certain_drafts()) of_row = sum(of_target, position);
+    if (simt::thread_index() % simt::warp_size == 0) (of_target ? node.target : node.draft) = of_row;
   }
-  SPECLAB_DEVICE LogSum sum(bool of_target, std::int32_t position) const {
-    const PartialSum* const parts = shared_.sums.parts[node_turn_][of_target];
-    const std::int32_t at = of_target ? position : args_.tree.draft_position(request, position);
-    return sum_of_row(args_.tree.batch, request, of_target, at, args_.tiles,
-                      [parts](std::int32_t t) { return parts[t]; });
-  }
-
   /// What is left of the target when `taken` of the draft is subtracted.
   SPECLAB_DEVICE NextDistribution residual(std::int32_t position, const TriedNode& node, double taken) const {
     const PositionDecision decided{node.target, node.draft, 0, 0, false, 0};
@@ -164,7 +169,9 @@ class Block {
 
   /// A pass over a distribution's rows. All blocks; ends with `cluster_sync`.
   template <class Row>
-  SPECLAB_DEVICE void weigh(const RowPair<Row>& rows, const NextDistribution& of) {
+  SPECLAB_DEVICE void weigh(RowPair<Row> rows, const NextDistribution& of) {
+    const bool with_draft = of.weighing == Weighing::residual && !of.certain;
+    send_rows(rows, with_draft, args_.tiles);
     pass_turn_ ^= 1;
     weigh_tiles(rows, of, simt::cluster_rank(), simt::cluster_size(), args_.tiles, shared_.scratch,
                 [this](std::int32_t tile, const TileWeightSum& sum, const auto& cells) {
@@ -172,7 +179,7 @@ class Block {
                   shared_.cells.keep(tile, cells);
                 });
     kept_[true] = of.position;
-    if (of.weighing == Weighing::residual && !of.certain) kept_[false] = of.position;
+    if (with_draft) kept_[false] = of.position;
     simt::cluster_sync();
   }
   /// The sum of the last pass, in its units; by one warp.
@@ -235,6 +242,27 @@ class Block {
   const bool draft_known;
 
  private:
+  SPECLAB_DEVICE void sum_rows(std::int32_t position) {
+    if (!target_known || !draft_known) {
+      const TreeBatch& tree = args_.tree;
+      node_turn_ ^= 1;
+      const auto row_at = [&](bool of_target) {
+        const std::int32_t at = of_target ? position : tree.draft_position(request, position);
+        return copied_row(logit_row<T>(tree.batch, of_target, request, at), of_target, args_.keeps);
+      };
+      sum_row_pair(args_.tiles, node_turn_, {!draft_known, !target_known}, row_at, shared_.sums);
+      if (!target_known) kept_[true] = position;
+      // A row by ids of its own is not weighed as it is.
+      if (!draft_known) kept_[false] = tree.batch.draft_place == nullptr ? position : -1;
+    }
+    simt::sync();
+  }
+  SPECLAB_DEVICE LogSum sum(bool of_target, std::int32_t position) const {
+    const PartialSum* const parts = shared_.sums.parts[node_turn_][of_target];
+    const std::int32_t at = of_target ? position : args_.tree.draft_position(request, position);
+    return sum_of_row(args_.tree.batch, request, of_target, at, args_.tiles,
+                      [parts](std::int32_t t) { return parts[t]; });
+  }
   SPECLAB_DEVICE TileWeightSum weight_sum(std::int32_t tile) const {
     return shared_.weight_sums[pass_turn_][tile];
   }

@@ -97,9 +97,9 @@ struct TreeKernels {
     layout.launch = simt::launch_of<Kernel>(std::int64_t{tree.batch.requests} * blocks);
     layout.launch.cluster = blocks;
     const std::int64_t width = tree.batch.mixed_rows() ? 4 : dtype_bytes(tree.batch.target.dtype);
-    const std::size_t bytes = kept_bytes(tiles, blocks, width);
-    layout.keeps = bytes + sizeof(typename Kernel::Shared) <= simt::dynamic_shared_limit;
-    if (layout.keeps) layout.launch.dynamic_shared = bytes;
+    const CopiedTiles copied(tiles, blocks, width, sizeof(typename Kernel::Shared));
+    layout.keeps = copied.keeps;
+    layout.launch.dynamic_shared = copied.bytes;
     return layout;
   }
 };

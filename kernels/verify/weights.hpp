@@ -75,6 +75,12 @@ struct LogitRow {
   SPECLAB_DEVICE bool as_loaded(std::int32_t tile) const {
     return vectors_hold(data, vocab, tile) && !(scale.cutoff > -INFINITY);
   }
+  /// Where `begin` finds its 16 bytes; null where there are none.
+  SPECLAB_DEVICE const simt::Vector16* vector(std::int32_t tile, int step) const {
+    const std::int32_t first = TileShape<T>::first(tile, step, simt::thread_index());
+    if (!in_vectors(data) || first + TileShape<T>::width > vocab) return nullptr;
+    return reinterpret_cast<const simt::Vector16*>(data + first);
+  }
 };
 
 template <class T>
