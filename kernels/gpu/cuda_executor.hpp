@@ -2,7 +2,10 @@
 #pragma once
 
 #include <array>
+#include <map>
 #include <mutex>
+#include <tuple>
+#include <utility>
 #include <vector>
 
 #include "kernels/gpu/cuda_check.hpp"
@@ -59,44 +62,85 @@ void allow_shared_memory(int device, const DeviceLaunches& can) {
   });
 }
 
+/// A launch in CUDA's words.
+class LaunchConfig {
+ public:
+  LaunchConfig(const Launch& launch, const DeviceLaunches& can, cudaStream_t stream) {
+    if (launch.early && can.early) {
+      attributes_[config_.numAttrs].id = cudaLaunchAttributeProgrammaticStreamSerialization;
+      attributes_[config_.numAttrs++].val.programmaticStreamSerializationAllowed = 1;
+    }
+    const bool alone = launch.cluster > 1 && !can.clusters;
+    if (launch.cluster > 1 && !alone) {
+      attributes_[config_.numAttrs].id = cudaLaunchAttributeClusterDimension;
+      attributes_[config_.numAttrs++].val.clusterDim = {static_cast<unsigned>(launch.cluster), 1, 1};
+    }
+    config_.gridDim = dim3(static_cast<unsigned>(alone ? launch.blocks / launch.cluster : launch.blocks));
+    config_.blockDim = dim3(static_cast<unsigned>(launch.threads));
+    config_.dynamicSmemBytes = launch.dynamic_shared;
+    config_.stream = stream;
+    config_.attrs = attributes_;
+  }
+  LaunchConfig(const LaunchConfig&) = delete;
+  LaunchConfig& operator=(const LaunchConfig&) = delete;
+
+  const cudaLaunchConfig_t* get() const { return &config_; }
+
+ private:
+  cudaLaunchAttribute attributes_[2];
+  cudaLaunchConfig_t config_{};
+};
+
+/// Whether a device places a cluster of so many blocks with so much dynamic shared memory; asked once.
+template <class Kernel>
+bool places_cluster(const Launch& launch, int device, const DeviceLaunches& can) {
+  static std::mutex mutex;
+  static std::map<std::tuple<int, int, std::size_t>, bool> answers;
+  const std::lock_guard lock(mutex);
+  const auto [at, is_new] = answers.try_emplace({device, launch.cluster, launch.dynamic_shared}, false);
+  if (!is_new) return at->second;
+  SPECLAB_CUDA(cudaFuncSetAttribute(run_kernel<Kernel>, cudaFuncAttributeNonPortableClusterSizeAllowed, 1));
+  allow_shared_memory<Kernel>(device, can);
+  int clusters = 0;
+  const cudaError_t found =
+      cudaOccupancyMaxActiveClusters(&clusters, run_kernel<Kernel>, LaunchConfig(launch, can, nullptr).get());
+  // A size that the device does not know is an error, which is the answer.
+  if (found != cudaSuccess) cudaGetLastError();
+  return at->second = found == cudaSuccess && clusters > 0;
+}
+
 /// Launches on one stream. Nothing waits for the host, so that a launch can be captured in a graph.
 class CudaExecutor {
  public:
   explicit CudaExecutor(cudaStream_t stream) : stream_(stream) {}
 
+  /// Whether the current device takes such clusters.
+  template <class Kernel>
+  bool takes(const Launch& launch) const {
+    const auto [device, can] = current();
+    return can.clusters &&
+           (launch.cluster <= portable_cluster_blocks || places_cluster<Kernel>(launch, device, can));
+  }
+
   /// Throws std::runtime_error with call, file and line when the launch is refused.
   template <class Kernel>
   void run(const Launch& launch, const typename Kernel::Args& args) const {
     if (launch.blocks == 0) return;
-    int device = 0;
-    SPECLAB_CUDA(cudaGetDevice(&device));
-    const DeviceLaunches can = DeviceLaunches::of(device);
+    const auto [device, can] = current();
     if (launch.cluster > 1 && launch.cluster_needed && !can.clusters) {
       throw std::runtime_error(std::string(launch.kernel) + ": this device launches no clusters of blocks");
     }
     if (launch.dynamic_shared > 0) allow_shared_memory<Kernel>(device, can);
-    cudaLaunchAttribute attributes[2];
-    unsigned count = 0;
-    if (launch.early && can.early) {
-      attributes[count].id = cudaLaunchAttributeProgrammaticStreamSerialization;
-      attributes[count++].val.programmaticStreamSerializationAllowed = 1;
-    }
-    const bool alone = launch.cluster > 1 && !can.clusters;
-    if (launch.cluster > 1 && !alone) {
-      attributes[count].id = cudaLaunchAttributeClusterDimension;
-      attributes[count++].val.clusterDim = {static_cast<unsigned>(launch.cluster), 1, 1};
-    }
-    cudaLaunchConfig_t config{};
-    config.gridDim = dim3(static_cast<unsigned>(alone ? launch.blocks / launch.cluster : launch.blocks));
-    config.blockDim = dim3(static_cast<unsigned>(launch.threads));
-    config.dynamicSmemBytes = launch.dynamic_shared;
-    config.stream = stream_;
-    config.attrs = attributes;
-    config.numAttrs = count;
-    SPECLAB_CUDA(cudaLaunchKernelEx(&config, run_kernel<Kernel>, args));
+    SPECLAB_CUDA(cudaLaunchKernelEx(LaunchConfig(launch, can, stream_).get(), run_kernel<Kernel>, args));
   }
 
  private:
+  static std::pair<int, DeviceLaunches> current() {
+    int device = 0;
+    SPECLAB_CUDA(cudaGetDevice(&device));
+    return {device, DeviceLaunches::of(device)};
+  }
+
   cudaStream_t stream_;
 };
 

@@ -30,11 +30,19 @@ void emulate(const Launch& launch, Order order, std::uint64_t& loaded_bytes,
 /// Launches kernels, one after the other.
 class EmulatedExecutor {
  public:
-  explicit EmulatedExecutor(Order order = Order::forward) : order_(order) {}
+  /// `max_cluster`: the largest clusters of the device that it stands for.
+  explicit EmulatedExecutor(Order order = Order::forward, int max_cluster = portable_cluster_blocks)
+      : order_(order), max_cluster_(max_cluster) {}
 
   template <class Kernel>
   void run(const Launch& launch, const typename Kernel::Args& args) {
     if (launch.blocks > 0) emulate(launch, order_, loaded_bytes_, [&args] { Kernel{}(args); });
+  }
+
+  /// Whether the device takes such clusters.
+  template <class Kernel>
+  bool takes(const Launch& launch) const {
+    return launch.cluster <= max_cluster_;
   }
 
   /// Of the launches so far.
@@ -42,6 +50,7 @@ class EmulatedExecutor {
 
  private:
   Order order_;
+  int max_cluster_;
   std::uint64_t loaded_bytes_ = 0;
 };
 

@@ -26,7 +26,8 @@ inline constexpr int warp_size = 32;
 inline constexpr std::int64_t max_blocks = 0x7fffffff;
 inline constexpr std::size_t static_shared_limit = std::size_t{48} * 1024;
 inline constexpr std::size_t dynamic_shared_limit = std::size_t{227} * 1024;  ///< sm_90; 163 KiB on sm_80
-inline constexpr int max_cluster_blocks = 8;  ///< that every sm_90 device supports
+inline constexpr int portable_cluster_blocks = 8;  ///< that every device with clusters supports
+inline constexpr int max_cluster_blocks = 16;  ///< that a device can support, which its executor is asked for
 
 /// Bytes that a thread loads at once.
 struct alignas(16) Vector16 {

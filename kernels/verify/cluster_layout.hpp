@@ -13,10 +13,27 @@
 
 namespace speclab {
 
-/// Blocks of a cluster that share a row of so many tiles: a power of two.
-inline std::int32_t cluster_blocks(std::int32_t tiles) {
+/// Blocks of a cluster that share a row of so many tiles: a power of two, at most `largest`.
+inline std::int32_t cluster_blocks(std::int32_t tiles, int largest) {
   return static_cast<std::int32_t>(
-      std::bit_floor(static_cast<std::uint32_t>(std::min<std::int32_t>(tiles, simt::max_cluster_blocks))));
+      std::bit_floor(static_cast<std::uint32_t>(std::min<std::int32_t>(tiles, largest))));
+}
+
+/// So few requests have clusters of more blocks than every device supports, where the device places them: a
+/// request has more multiprocessors, and on an H100 and H200 all of these clusters run at once. Of 32
+/// requests they do not, and take longer (kernels/results/nvidia-h100.md).
+inline constexpr std::int32_t few_requests = 8;
+
+/// The layout that `layout_for(largest)` makes for the largest clusters that the executor's device takes;
+/// `launch_in` finds the launch in it.
+template <class Kernel, class Executor, class LayoutFor, class LaunchIn>
+auto layout_on(const Executor& executor, std::int32_t requests, const LayoutFor& layout_for,
+               const LaunchIn& launch_in) {
+  if (requests <= few_requests) {
+    const auto layout = layout_for(simt::max_cluster_blocks);
+    if (executor.template takes<Kernel>(launch_in(layout))) return layout;
+  }
+  return layout_for(simt::portable_cluster_blocks);
 }
 
 /// Whether shared memory holds a block's tiles of a row pair beside what the kernel has anyway, and the bytes
@@ -38,10 +55,10 @@ struct ClusterLayout {
   bool keeps = false;
 };
 
-inline ClusterLayout cluster_layout(const VerifyBatch& batch) {
+inline ClusterLayout cluster_layout(const VerifyBatch& batch, int largest = simt::portable_cluster_blocks) {
   ClusterLayout layout;
   const std::int32_t tiles = tiles_of(batch.vocab);
-  const std::int32_t blocks = cluster_blocks(tiles);
+  const std::int32_t blocks = cluster_blocks(tiles, largest);
   layout.lazy = simt::launch_of<cluster::Lazy<float>>(std::int64_t{batch.requests} * blocks);
   layout.lazy.cluster = blocks;
   const CopiedTiles copied(tiles, blocks, dtype_bytes(batch.target.dtype),
@@ -84,10 +101,12 @@ struct ClusterKernels {
   template <class Executor>
   static void run(Executor&& executor, const VerifyBatch& batch, void*) {
     if (batch.requests == 0) return;
-    const ClusterLayout layout = cluster_layout(batch);
-    const cluster::Args args{batch, tiles_of(batch.vocab), layout.keeps};
     with_logit_type(batch.target.dtype, [&](auto logit) {
-      executor.template run<cluster::Lazy<decltype(logit)>>(layout.lazy, args);
+      using Kernel = cluster::Lazy<decltype(logit)>;
+      const ClusterLayout layout = layout_on<Kernel>(
+          executor, batch.requests, [&batch](int largest) { return cluster_layout(batch, largest); },
+          [](const ClusterLayout& of) { return of.lazy; });
+      executor.template run<Kernel>(layout.lazy, cluster::Args{batch, tiles_of(batch.vocab), layout.keeps});
     });
   }
 };

@@ -85,7 +85,7 @@ inline FusedLayout fused_layout(const VerifyBatch& batch, void* workspace, const
   const std::int64_t filtered = batch.has_filters() ? requests * target_positions : 0;
   const std::int64_t blocks_a_row =
       std::clamp<std::int64_t>(wanted.cutoffs / std::max<std::int64_t>(1, filtered), 1,
-                               std::min<std::int64_t>(args.tiles, simt::max_cluster_blocks));
+                               std::min<std::int64_t>(args.tiles, simt::portable_cluster_blocks));
   const auto sharing = static_cast<int>(std::bit_floor(static_cast<std::uint32_t>(blocks_a_row)));
   layout.cutoffs = simt::launch_of<Cutoffs<float>>(filtered * sharing);
   layout.cutoffs.cluster = sharing;

@@ -17,6 +17,11 @@ class LaunchList {
   void run(const simt::Launch& launch, const typename Kernel::Args&) {
     if (launch.blocks > 0) launches.push_back(launch);
   }
+  /// The launches are those that every device takes.
+  template <class Kernel>
+  bool takes(const simt::Launch& launch) const {
+    return launch.cluster <= simt::portable_cluster_blocks;
+  }
 
   std::vector<simt::Launch> launches;
 };

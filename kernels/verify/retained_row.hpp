@@ -115,7 +115,7 @@ SPECLAB_DEVICE void tell_cluster(Value& slot, const Value& value) {
 template <class T>
 struct OwnCells {
   static constexpr int cells = TileShape<T>::cells;
-  float of[max_tiles / simt::max_cluster_blocks * cells];
+  float of[max_tiles / simt::portable_cluster_blocks * cells];
 
   /// By the first warp.
   SPECLAB_DEVICE void keep(std::int32_t tile, const LaneCells<T>& own) {

@@ -17,10 +17,11 @@ struct TreeKernels {
     bool keeps = false;
   };
 
-  /// As `cluster_layout`, for rows of any kind.
+  /// As `cluster_layout`, for rows of any kind, on every device with clusters.
   static Layout layout(const TreeBatch& tree) {
-    return tree.method == TreeMethod::traversal ? layout_of<tree::Traverse<float>>(tree)
-                                                : layout_of<tree::Walk<float>>(tree);
+    constexpr int largest = simt::portable_cluster_blocks;
+    return tree.method == TreeMethod::traversal ? layout_of<tree::Traverse<float>>(tree, largest)
+                                                : layout_of<tree::Walk<float>>(tree, largest);
   }
 
   /// Why a batch cannot be run: a sentence's end. Nothing when it can.
@@ -90,10 +91,10 @@ struct TreeKernels {
  private:
   /// The kernel of another format has the same launch.
   template <class Kernel>
-  static Layout layout_of(const TreeBatch& tree) {
+  static Layout layout_of(const TreeBatch& tree, int largest) {
     Layout layout;
     const std::int32_t tiles = tiles_of(tree.batch.vocab);
-    const std::int32_t blocks = cluster_blocks(tiles);
+    const std::int32_t blocks = cluster_blocks(tiles, largest);
     layout.launch = simt::launch_of<Kernel>(std::int64_t{tree.batch.requests} * blocks);
     layout.launch.cluster = blocks;
     const std::int64_t width = tree.batch.mixed_rows() ? 4 : dtype_bytes(tree.batch.target.dtype);
@@ -106,7 +107,9 @@ struct TreeKernels {
 
 template <class Kernel, class Executor>
 void TreeKernels::launch(Executor& executor, const TreeBatch& tree) {
-  const Layout layout_here = layout(tree);
+  const Layout layout_here = layout_on<Kernel>(
+      executor, tree.batch.requests, [&tree](int largest) { return layout_of<Kernel>(tree, largest); },
+      [](const Layout& of) { return of.launch; });
   const tree::Args args{tree, tiles_of(tree.batch.vocab), layout_here.keeps};
   executor.template run<Kernel>(layout_here.launch, args);
 }

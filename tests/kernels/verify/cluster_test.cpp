@@ -13,9 +13,10 @@ using namespace speclab;
 
 namespace {
 
-std::uint64_t run_cluster_on(LogitBatch& logits, simt::Order order = simt::Order::forward) {
+std::uint64_t run_cluster_on(LogitBatch& logits, simt::Order order = simt::Order::forward,
+                             int max_cluster = simt::portable_cluster_blocks) {
   std::fill(logits.next.begin(), logits.next.end(), -7);
-  simt::EmulatedExecutor executor(order);
+  simt::EmulatedExecutor executor(order, max_cluster);
   ClusterKernels::run(executor, logits.batch, nullptr);
   return executor.loaded_bytes();
 }
@@ -52,6 +53,16 @@ TEST_CASE("a cluster leaves the bits of fused verification") {
       }
     }
   }
+}
+
+TEST_CASE("few requests have clusters of sixteen blocks where the device takes them, and the same bits") {
+  LogitBatch logits({.requests = 2, .gamma = 2, .vocab = 140000, .dtype = Dtype::bf16, .distance = 0.5}, 18);
+  CHECK(cluster_layout(logits.batch).lazy.cluster == 8);
+  CHECK(cluster_layout(logits.batch, simt::max_cluster_blocks).lazy.cluster == 16);
+  CHECK(same_as_fused(logits));
+  const auto next = logits.next;
+  run_cluster_on(logits, simt::Order::forward, simt::max_cluster_blocks);
+  CHECK(logits.next == next);
 }
 
 TEST_CASE("a cluster knows every option that fused verification knows") {

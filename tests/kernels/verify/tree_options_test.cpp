@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/round/tree.hpp"
+#include "kernels/simt/emulator.hpp"
 #include "kernels/verify/implementation.hpp"
 #include "kernels/verify/tree_layout.hpp"
 #include "tests/kernels/verify/tree_logits.hpp"
@@ -174,6 +175,21 @@ TEST_CASE("trees: known sums, masks, probabilities, two formats and a draft with
       logits.batch.ties = ties;
       CHECK(as_reference(logits));
     }
+  }
+}
+
+TEST_CASE("few trees have clusters of sixteen blocks where the device takes them, and the same bits") {
+  for (const Drafting how : {Drafting::without_replacement, Drafting::traversed}) {
+    TreeLogits logits({.requests = 2, .vocab = 140000, .dtype = Dtype::bf16, .distance = 0.7}, option_tree,
+                      how, 29);
+    CHECK(TreeKernels::layout(logits.tree()).launch.cluster == 8);
+    logits.run();
+    const auto path = logits.path;
+    const auto next = logits.next;
+    std::fill(logits.next.begin(), logits.next.end(), -7);
+    TreeKernels::run(simt::EmulatedExecutor(simt::Order::shuffled, simt::max_cluster_blocks), logits.tree());
+    CHECK(logits.path == path);
+    CHECK(logits.next == next);
   }
 }
 
