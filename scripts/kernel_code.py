@@ -40,11 +40,13 @@ class Ceiling:
     branches: int
     stack: int = 0  # bytes, of spilled registers or of what is indexed
     fences: int = 0  # exactly: one less is a race, one more is time; a barrier of a cluster has one
+    copies: int = 0  # at least, of 16 bytes into shared memory
 
 
 # Instructions of the cut-offs are those of the largest logit, the sum and the count of what is near, which stand in one stretch of code
 # each in F16 alone. The paths through kernels of rows whose format is told as they run (AnyLogit) are too many to count their bytes in
-# flight. A multiprocessor needs 29 KiB on their way for the bandwidth of the memory; kernels that read few rows have less.
+# flight. A multiprocessor needs 29 KiB on their way for the bandwidth of the memory; kernels that read few rows have less. Clusters copy the
+# tiles of a row to shared memory, two of each row at a time: 64 KiB a block of 2-byte formats, whatever registers there are.
 CEILINGS = {
     "fused::Statistics<Bf16>": Ceiling(64, 6.5, 128, 2, 80),
     "fused::Statistics<F16>": Ceiling(64, 6.5, 128, 2, 85),
@@ -62,17 +64,17 @@ CEILINGS = {
     "Cutoffs<F16>": Ceiling(128, 14.5, 64, 14, 480, fences=8),
     "Cutoffs<float>": Ceiling(128, None, 64, 14, 500, fences=8),
     "Cutoffs<AnyLogit>": Ceiling(200, 17, None, 14, 1050, fences=8),
-    "cluster::Lazy<Bf16>": Ceiling(128, 9, 32, 22, 760, fences=9),
-    "cluster::Lazy<F16>": Ceiling(128, 9, 32, 22, 760, fences=9),
-    "cluster::Lazy<float>": Ceiling(128, 9, 64, 22, 760, fences=9),
-    "tree::Walk<Bf16>": Ceiling(128, 9, 32, 18, 740, fences=3),
-    "tree::Walk<F16>": Ceiling(128, 9, 32, 18, 740, fences=3),
-    "tree::Walk<float>": Ceiling(150, 9, 32, 18, 765, fences=3),
-    "tree::Walk<AnyLogit>": Ceiling(190, 9, None, 18, 1150, fences=3),
-    "tree::Traverse<Bf16>": Ceiling(128, 9, 32, 18, 740, fences=3),
-    "tree::Traverse<F16>": Ceiling(128, 9, 32, 18, 740, fences=3),
-    "tree::Traverse<float>": Ceiling(152, 9, 32, 18, 765, fences=3),
-    "tree::Traverse<AnyLogit>": Ceiling(190, 9, None, 18, 1150, fences=3),
+    "cluster::Lazy<Bf16>": Ceiling(128, 16.5, None, 18, 760, fences=9, copies=12),
+    "cluster::Lazy<F16>": Ceiling(128, 16.5, None, 18, 760, fences=9, copies=12),
+    "cluster::Lazy<float>": Ceiling(128, 21, None, 18, 760, fences=9, copies=24),
+    "tree::Walk<Bf16>": Ceiling(128, 18, None, 16, 680, fences=6, copies=12),
+    "tree::Walk<F16>": Ceiling(128, 18, None, 16, 680, fences=6, copies=12),
+    "tree::Walk<float>": Ceiling(128, 21, None, 16, 700, fences=6, copies=24),
+    "tree::Walk<AnyLogit>": Ceiling(168, 18, None, 16, 760, fences=5),
+    "tree::Traverse<Bf16>": Ceiling(128, 18, None, 15, 660, fences=5, copies=12),
+    "tree::Traverse<F16>": Ceiling(128, 18, None, 15, 660, fences=5, copies=12),
+    "tree::Traverse<float>": Ceiling(128, 21, None, 15, 680, fences=5, copies=24),
+    "tree::Traverse<AnyLogit>": Ceiling(168, 18, None, 15, 740, fences=3),
 }
 
 
@@ -89,6 +91,7 @@ class Kernel:
     instructions: int
     an_id: float
     loads: int
+    copies: int
     bytes_in_flight: int
     blocks: int
     barriers: int
@@ -270,7 +273,7 @@ def kernels_of(file):
         loads = 0 if "AnyLogit" in name else loads_before_use(lines)
         kernels.append(Kernel(
             short_name(name), registers, stack, shared, len(lines), round(instructions_an_id(basic_blocks(lines)), 2),
-            loads, loads * 16 * THREADS * blocks, blocks, sum(line.opcode.startswith("BAR") for line in lines),
+            loads, sum(line.opcode.startswith("LDGSTS") and ".128" in line.opcode for line in lines), loads * 16 * THREADS * blocks, blocks, sum(line.opcode.startswith("BAR") for line in lines),
             sum(line.opcode == "BRA" and bool(line.predicate) for line in lines),
             sum(line.opcode.startswith("MEMBAR") for line in lines), sum(map(contracted, basic_blocks(lines)))))
     return sorted(kernels, key=lambda kernel: kernel.name)
@@ -344,6 +347,8 @@ def exceeded(kernels):
             found.append(f"{name}: {kernel.contracted} products are contracted with their sums: --fmad=false is missing")
         if kernel.an_id == 0 and most.an_id is not None:
             found.append(f"{name}: its innermost code was not found, so that it cannot be counted")
+        if kernel.copies < most.copies:
+            found.append(f"{name}: {kernel.copies} copies to shared memory, {most.copies} are needed")
         if most.in_flight is not None and kernel.bytes_in_flight < most.in_flight * 1024:
             found.append(f"{name}: {kernel.bytes_in_flight // 1024} KiB in flight, {most.in_flight} are needed")
     return found
