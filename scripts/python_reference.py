@@ -6,6 +6,7 @@ usage: python_reference.py [--check] [SOURCE_DIR]     with the package importabl
 import dataclasses
 import inspect
 import pathlib
+import re
 import sys
 
 import speclab
@@ -97,16 +98,21 @@ def of(name, value, shown, level="###"):
     return f"{level} `{signature(name, value)}`\n\n{about}"
 
 
+def with_links(text):
+    """Docstrings name a page by its path in the repository."""
+    return re.sub(r"docs/([\w-]+)\.md", lambda match: f"[{match[1].replace('-', ' ')}]({match[1]}.md)", text)
+
+
 def page(source):
     listed = [name for names in GROUPS.values() for name in names]
     left_out = set(speclab.__all__) - set(listed) - {"Rule", "Drafter"}
     assert not left_out and len(set(listed)) == len(listed), f"in no group of python_reference.py: {left_out}"
     guide = (source / "python/guide.md").read_text(encoding="utf-8").rstrip()
-    out = [guide]
+    out = []
     for title, names in GROUPS.items():
         out.append(f"## {title}")
         out += [of(name, getattr(speclab, name), guide) for name in names]
-    return "\n\n".join(out) + "\n"
+    return guide + "\n\n" + with_links("\n\n".join(out)) + "\n"
 
 
 def main():

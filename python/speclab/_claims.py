@@ -16,7 +16,7 @@ SHIPPED = pathlib.Path(__file__).resolve().parent / "_claim_files"
 
 
 class Claims(Findings):
-    """What `speclab claims` prints with --json: counts, sources and claims; also as attributes. str() is the program's text."""
+    """What `speclab claims` prints with --json: counts, sources and claims; a `Findings`."""
 
     def to_pandas(self) -> Any:
         """A row for each number, with address and date of its source."""

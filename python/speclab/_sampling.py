@@ -22,7 +22,7 @@ _INTEGERS = ("gamma", "sequences", "tokens", "seed", "threads")
 
 
 class SamplingPlan(Findings):
-    """What `speclab plan sampling` prints with --json; also as attributes. str() is the program's text."""
+    """What `speclab plan sampling` prints with --json; a `Findings`."""
 
     def to_pandas(self) -> Any:
         """A row for each setting of the target, way to draft and rule."""

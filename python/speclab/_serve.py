@@ -13,7 +13,7 @@ _INTEGERS = ("devices", "draft_devices", "max_gamma", "replicas", "max_sequences
 
 
 class LoadPlan(Findings):
-    """What `speclab plan load` prints with --json; also as attributes. str() is the program's text."""
+    """What `speclab plan load` prints with --json; a `Findings`."""
 
     def to_pandas(self) -> Any:
         """A row for each policy and rate."""
