@@ -4,6 +4,8 @@ from dataclasses import dataclass, replace
 from math import ceil
 
 THREADS = 256
+# Few requests have clusters of more blocks than every device supports (kernels/verify/cluster_layout.hpp).
+FEW_REQUESTS, LARGE_CLUSTER = 8, 16
 TILE = 8192
 HELD = TILE // THREADS  # ids of a tile that one thread holds
 LOAD_BYTES = 16
@@ -28,6 +30,7 @@ class Device:
     tile_end: float = 0.3  # of a block: reductions and what it writes
     finish: float = 3.5  # fence, counter, choice of a tile, the tile again, the draw
     thresholds: float = 6.0  # of a row: two times three rounds among what is near the largest logit
+    line_cycles: float = 4.0  # of a warp's load of one id a lane, 16 bytes apart: four lines of the first cache
 
 
 DEVICES = (Device(), Device(name="NVIDIA H100", bandwidth_gbs=3000))
@@ -37,6 +40,13 @@ def blocks_at_once(registers, shared):
     by_registers = REGISTERS // ((registers + 7) // 8 * 8 * THREADS)
     by_shared = SHARED_BYTES // (shared + RESERVED_SHARED)
     return min(by_registers, by_shared, RESIDENT_THREADS // THREADS)
+
+
+def loads_by_id(device, tiles, vocab, logit_bytes):
+    """What rows cost beside their bytes that are read id by id, since 16 bytes do not divide them: loads of the first cache."""
+    if vocab * logit_bytes % LOAD_BYTES == 0:
+        return 0
+    return tiles * TILE / 32 * device.line_cycles / device.clock_mhz / device.multiprocessors
 
 
 def kernel_time(device, kernel, tiles, tile_bytes, blocks, prefetched, trips=1):
@@ -69,7 +79,8 @@ def fused_time(device, statistics, following, requests, gamma=4, vocab=128256, l
     second = kernel_time(device, following, requests * tiles, tile_bytes * (1 + rejecting), next_blocks, trips > 1, trips)
     before = device.decisions + device.fetch * device.executed * following.instructions
     waves = ceil(next_blocks / (device.multiprocessors * following.blocks))
-    return device.launch + first + device.dependent_launch + before * waves + second + device.finish
+    by_id = loads_by_id(device, row_tiles + requests * tiles * (1 + rejecting), vocab, logit_bytes)
+    return device.launch + first + device.dependent_launch + before * waves + second + device.finish + by_id
 
 
 def cutoffs_time(device, kernel, requests, gamma=4, vocab=128256, logit_bytes=2, readings=2):
@@ -90,17 +101,20 @@ def slowest_chain(expected, requests, gamma, alpha):
     return {**expected, "tried": tried, "accepted": tried - 1, "refused": 1, "leaves": 1 - (1 - alpha**gamma) ** requests}
 
 
-def tree_time(device, walk, statistics, vocab, launch, bytes_read, expected, chosen, slowest=None):
+def tree_time(device, walk, statistics, requests, vocab, launch, bytes_read, expected, chosen, slowest=None):
     """Microseconds of the launch that verifies trees, as kernels/verify/tree.hpp and traversal.hpp do, for the outcome that is expected:
     rows are summed where children are tried, and weighed for a leaf and after refusals; of chosen children once, if all were refused.
-    A block sums its tiles of both rows one after the other (kernels/verify/retained_row.hpp), and waits for the memory for each; so it
-    does for each tile of a leaf. Other tiles that are weighed lie in shared memory. `slowest(n)`: the outcome of the
+    A block waits for the memory once a row pair and once a leaf, since all its tiles are on their way together
+    (kernels/verify/retained_row.hpp); other tiles that are weighed lie in shared memory. `slowest(n)`: the outcome of the
     slowest of n requests, which the launch ends with; where nobody says it, the mean outcome stands for it, and the time is too short. On an
-    H200 launches of 32 and 256 requests took 1.2 to 3.5 times the time of this model (kernels/results/nvidia-h200.md)."""
+    H100 launches took 1.0 to 2.9 times the time of this model (kernels/results/nvidia-h100.md)."""
     def tile_work(an_id):
         return an_id * HELD * 1.15 * (THREADS / 32) / 4 * 1.5 / device.clock_mhz
 
     tiles = -(-vocab // TILE)
+    if requests <= FEW_REQUESTS and tiles >= LARGE_CLUSTER:
+        launch = {**launch, "cluster": LARGE_CLUSTER, "blocks": requests * LARGE_CLUSTER,
+                  "dynamic_shared": launch["dynamic_shared"] * launch["cluster"] // LARGE_CLUSTER}
     tiles_each = -(-tiles // launch["cluster"])
     slots = device.multiprocessors * blocks_at_once(walk.registers, walk.shared + launch["dynamic_shared"])
 
@@ -109,7 +123,7 @@ def tree_time(device, walk, statistics, vocab, launch, bytes_read, expected, cho
         summed = outcome["tried"] * (1 if chosen else 2)
         weighed = outcome["leaves"] + (outcome["rejecting"] if chosen else outcome["refused"])
         work = tiles_each * (summed * tile_work(statistics.an_id) + weighed * tile_work(walk.an_id))
-        waiting = (tiles_each * ((summed + outcome["leaves"]) * device.memory_latency + (summed + weighed) * device.tile_end)
+        waiting = ((outcome["tried"] + outcome["leaves"]) * device.memory_latency + tiles_each * (summed + weighed) * device.tile_end
                    + (outcome["accepted"] + outcome["refused"]) * device.decisions)
         return work, waiting + work
 
@@ -143,14 +157,14 @@ def predicted_fused(device, by_name, point, method):
 def predicted_tree(device, by_name, point, method):
     name, _ = FORMATS[point["dtype"]]
     kernel = {"tree": "Walk", "traversal": "Traverse"}[method["method"]]
-    return tree_time(device, by_name[f"tree::{kernel}<{name}>"], by_name[f"fused::Statistics<{name}>"], point["vocab"],
+    return tree_time(device, by_name[f"tree::{kernel}<{name}>"], by_name[f"fused::Statistics<{name}>"], point["requests"], point["vocab"],
                      method["launches"][0], method["bytes_read"], method["expected"], point["workload"].startswith("chosen"))
 
 
 def predicted_cluster(device, by_name, point, method):
     """A chain is a tree without branches, and the launch walks down it in the same way (kernels/verify/cluster.hpp)."""
     name, _ = FORMATS[point["dtype"]]
-    return tree_time(device, by_name[f"cluster::Lazy<{name}>"], by_name[f"fused::Statistics<{name}>"], point["vocab"],
+    return tree_time(device, by_name[f"cluster::Lazy<{name}>"], by_name[f"fused::Statistics<{name}>"], point["requests"], point["vocab"],
                      method["launches"][0], method["bytes_read"], method["expected"], False,
                      lambda requests: slowest_chain(method["expected"], requests, point["gamma"], point["alpha"]))
 
