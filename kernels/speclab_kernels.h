@@ -228,8 +228,8 @@ SPECLAB_API speclab_status speclab_verify(const speclab_verify_batch* batch, voi
 /* The same on the CPU, without a device: all pointers are to host memory, and the work is done on return.
  * With emulate = 0 by the program that defines the answer, in double precision; else by the kernels' own
  * source, which an emulator runs thread by thread: the GPU's answer but for the rounding of its exponential,
- * milliseconds a request. The definition does not report speclab_zero_residual, which is a matter of
- * rounding. */
+ * milliseconds a request. The Python package's library has no emulator and refuses emulate != 0. The
+ * definition does not report speclab_zero_residual, which is a matter of rounding. */
 SPECLAB_API speclab_status speclab_verify_on_cpu(const speclab_verify_batch* batch, int32_t emulate);
 
 /* The same of trees: on a stream of a device of compute capability 9.0 or above, without a workspace, and on

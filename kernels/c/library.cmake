@@ -14,11 +14,8 @@ target_link_options(speclab_kernels_c PRIVATE LINKER:--version-script=${CMAKE_CU
   LINKER:--as-needed)
 install(TARGETS speclab_kernels_c EXPORT speclabTargets LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
   PUBLIC_HEADER DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
-# In the wheel (kernels/python), with Boost.Context beside it: Debian's static one asks for thread-local storage that there is
-# no room for once torch is loaded.
+# In the wheel (kernels/python).
 if(SPECLAB_ONLY_KERNELS)
-  set_target_properties(speclab_kernels_c PROPERTIES BUILD_WITH_INSTALL_RPATH ON INSTALL_RPATH "$ORIGIN")
-  target_link_options(speclab_kernels_c PRIVATE LINKER:--strip-all)
+  target_link_options(speclab_kernels_c PRIVATE LINKER:--strip-all LINKER:-z,defs)
   install(FILES $<TARGET_FILE:speclab_kernels_c> DESTINATION speclab_kernels RENAME libspeclab_kernels.so COMPONENT kernels_wheel)
-  install(FILES $<TARGET_FILE:Boost::context> DESTINATION speclab_kernels COMPONENT kernels_wheel)
 endif()

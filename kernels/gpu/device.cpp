@@ -44,8 +44,12 @@ std::string why_no_device() {
   int count = 0;
   const cudaError_t error = cudaGetDeviceCount(&count);
   int driver = 0;
-  if (error == cudaErrorInsufficientDriver && cudaDriverGetVersion(&driver) == cudaSuccess && driver == 0) {
-    return "no CUDA driver on this machine";
+  if (error == cudaErrorInsufficientDriver && cudaDriverGetVersion(&driver) == cudaSuccess) {
+    if (driver == 0) return "no CUDA driver on this machine";
+    // Releases of one major version run on the drivers of all of them.
+    const std::string major = std::to_string(CUDART_VERSION / 1000);
+    return "the driver is for CUDA " + version_name(driver) + ", and this library needs one for " + major +
+           ".0 or later: update the driver, or take a library that was compiled with an older CUDA";
   }
   if (error != cudaSuccess) return cudaGetErrorString(error);
   return count == 0 ? "no CUDA device" : "";

@@ -27,7 +27,8 @@ class EmulationError : public std::runtime_error {
 void emulate(const Launch& launch, Order order, std::uint64_t& loaded_bytes,
              const std::function<void()>& body);
 
-/// Launches kernels, one after the other.
+/// Launches kernels, one after the other. Where SPECLAB_WITHOUT_EMULATOR is defined (CMakeLists.txt, for the
+/// Python package's library) it refuses instead, and no kernel is compiled for the CPU.
 class EmulatedExecutor {
  public:
   /// `max_cluster`: the largest clusters of the device that it stands for.
@@ -36,7 +37,15 @@ class EmulatedExecutor {
 
   template <class Kernel>
   void run(const Launch& launch, const typename Kernel::Args& args) {
+#if defined(SPECLAB_WITHOUT_EMULATOR)
+    static_cast<void>(launch);
+    static_cast<void>(args);
+    throw std::invalid_argument(
+        "this library has no emulator: on the CPU it decides by the definition (emulate = 0; in Python neither "
+        "implementation nor emulate); the library of a whole build has one, and SPECLAB_KERNELS_LIBRARY names it");
+#else
     if (launch.blocks > 0) emulate(launch, order_, loaded_bytes_, [&args] { Kernel{}(args); });
+#endif
   }
 
   /// Whether the device takes such clusters.

@@ -216,7 +216,7 @@ def verify(target: Tensor, draft: Optional[Tensor], drafted: Tensor, uniforms: O
     logs        whether log_probabilities and log_sum_exps are wanted
     implementation
                 which kernels: `library().implementations()`; named on the CPU, their source runs in an emulator, thread by
-                thread, in milliseconds a request
+                thread, in milliseconds a request, where SPECLAB_KERNELS_LIBRARY names a library that has one (a whole build's)
 
     Raises SpeclabError with the library's sentence for what does not fit."""
     arguments = _arguments(

@@ -81,7 +81,7 @@ def verify_tree(target: Tensor, draft: Optional[Tensor], drafted: Tensor, parent
     *_temperature, *_cutoff, *_log_sum_exp
                 of rows: a number, [B], or [B, N + 1] of the target and [B, R] of the draft
     ties        as of `verify`
-    emulate     on the CPU, run the kernel's source in an emulator, thread by thread
+    emulate     on the CPU, run the kernel's source in an emulator, thread by thread, as `implementation` of `verify` does
 
     Raises SpeclabError with the library's sentence for what does not fit."""
     if target.dim() != 3 or drafted.dim() != 2 or target.shape[1] != drafted.shape[1] + 1:

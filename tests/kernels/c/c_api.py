@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 """The shared library through ctypes: what it exports, its version, its sizes and its errors.
 
-usage: c_api.py LIBRARY VERSION NM PACKAGE
-Tensors are stand-ins with made-up addresses, so that nothing is launched where there is a device.
+usage: c_api.py LIBRARY VERSION NM PACKAGE [WITHOUT_EMULATOR]
+A fifth argument says that the library has no emulator, and must refuse to emulate; an NM that is none, that the tools to read exports with are
+missing. Tensors are stand-ins with made-up addresses, so that nothing is launched where there is a device.
 """
 import ctypes
 import subprocess
@@ -10,6 +11,7 @@ import sys
 import unittest
 
 library_path, version, nm, package = sys.argv[1:5]
+HAS_EMULATOR = len(sys.argv) < 6
 sys.path.insert(0, package)
 from speclab_kernels import c_library as sk  # noqa: E402
 
@@ -62,6 +64,7 @@ class SharedLibrary(unittest.TestCase):
     def setUpClass(cls):
         cls.library = sk.Library(library_path)
 
+    @unittest.skipIf(nm == "none", "there is no nm")
     def test_exports_nothing_but_its_functions(self):
         lines = subprocess.run([nm, "--dynamic", "--defined-only", library_path], check=True, capture_output=True,
                                text=True).stdout.splitlines()
@@ -143,7 +146,7 @@ class SharedLibrary(unittest.TestCase):
         """Two ids, equal rows: the drafted id is accepted whatever its uniform, and the other uniform picks the next. In the
         second request the draft is certain of an id without target probability."""
         infinity = float("inf")
-        for emulate in (False, True):
+        for emulate in (False, True)[:1 + HAS_EMULATOR]:
             made = {"target": Made([0, 0, 0, 0, -infinity, 5, 0, 0], (2, 2, 2), "torch.float32", ctypes.c_float),
                     "draft": Made([0, 0, 5, -infinity], (2, 1, 2), "torch.float32", ctypes.c_float),
                     "drafted": Made([1, 0], (2, 1), "torch.int32", ctypes.c_int32),
@@ -154,6 +157,9 @@ class SharedLibrary(unittest.TestCase):
             self.assertEqual(list(made["tokens"].values), [1, 1, 1, -1])
             self.assertEqual(list(made["counts"].values), [2, 1])
             self.assertEqual((list(made["accepted"].values), list(made["next"].values)), ([1, 0], [1, 1]))
+        if not HAS_EMULATOR:
+            with self.assertRaisesRegex(sk.SpeclabError, "this library has no emulator"):
+                self.library.on_cpu(sk.batch_of(**made), True)
         made["target"].data_ptr = lambda: 0
         with self.assertRaisesRegex(sk.SpeclabError, "target.data is null"):
             self.library.on_cpu(sk.batch_of(**made))
@@ -161,7 +167,7 @@ class SharedLibrary(unittest.TestCase):
     def test_decides_trees_on_the_cpu(self):
         """Chosen children 0 and 1 of the context, whose target is certain of 1, and of 2 after the second child."""
         infinity = float("inf")
-        for emulate in (False, True):
+        for emulate in (False, True)[:1 + HAS_EMULATOR]:
             logits = [-infinity, 0, -infinity, 0, 0, 0, -infinity, -infinity, 0]
             made = {"target": Made(logits, (1, 3, 3), "torch.float32", ctypes.c_float), "draft": None, "drafted": Made([0, 1], (1, 2)),
                     "uniforms": Made([0.0, 0.999, 0.5], (1, 3), "torch.float64", ctypes.c_double), "tokens": Made([-7] * 3, (1, 3)),
@@ -174,6 +180,9 @@ class SharedLibrary(unittest.TestCase):
             parents.values[1] = 1
             self.library.tree_on_cpu(tree, emulate)
             self.assertEqual((made["next"].values[0], made["flags"].values[0]), (-2, 32))
+        if not HAS_EMULATOR:
+            with self.assertRaisesRegex(sk.SpeclabError, "this library has no emulator"):
+                self.library.tree_on_cpu(tree, True)
         tree.struct_size = 88
         with self.assertRaisesRegex(sk.SpeclabError, "sizeof.speclab_tree_batch. is needed, 96 or more"):
             self.library.tree_on_cpu(tree)
