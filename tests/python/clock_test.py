@@ -84,7 +84,7 @@ def test_what_is_measured_is_not_measured_again(right):
     file = folder / "out/clock_measured.jsonl"
     file.write_text(file.read_text()[:-20])  # interrupted while the last one was written
     assert speclab.time_pair(clocked(folder), PAIR, out=folder / "out", say=said.append, **SMALL) == found
-    assert said == [f"{clocked(folder)}: draft, γ = 6, 4 at once"]
+    assert said == [f"{clocked(folder)}: draft, γ = 6, 4 at once, repeat 4"]
 
 
 def test_a_cost_that_is_not_linear_is_seen(tmp_path):

@@ -50,7 +50,7 @@ class PairClock(Findings):
 
 @dataclass(frozen=True)
 class _Timed:
-    """What one process was asked for, and what came of it: of each repeat the seconds, and the target steps of all texts together."""
+    """Of each repeat the seconds, and the target steps of all texts together."""
 
     seconds: list[float]
     steps: list[int]
@@ -114,8 +114,8 @@ def time_pair(
         calibrate: the two γ at which the time of a step is measured.
         temperature: of the target and of the draft.
         sequences, tokens: texts of each repeat, and their length. sequences is a multiple of each of at_once.
-        repeats: timed ones, after one that is not counted. Intervals are over repeats of one process.
-        seed: of the texts.
+        repeats: each in a process of its own, which first decodes at_once texts that are not counted. Those of all γ take turns.
+        seed: of the texts of the first repeat; those of the next ones have the next seeds.
         out: a folder for what has been measured, which is not measured again there.
         environments, progress, say: as of `audit`.
 
@@ -134,12 +134,12 @@ def time_pair(
     tokens, repeats = integer(tokens, "tokens", 2, 10**5), integer(repeats, "repeats", 3, 1000)
     sequences = integer(sequences, "sequences", 2, 10**6)
     batches = sorted({integer(one, "at_once", 1, 10**4) for one in at_once})
-    if odd := [one for one in batches if sequences % one]:
-        raise ValueError(f"sequences: {sequences}; expected a multiple of at_once's {odd[0]}, so that as many texts are decoded at once all the time")
     for name in names:
         _ways(known[name])
-        if not _batches(known[name], batches):
+        if not (timed_at := _batches(known[name], batches)):
             raise ValueError(f"at_once: {', '.join(map(str, batches))}; {name} decodes one text at a time")
+        if odd := [one for one in timed_at if sequences % one]:
+            raise ValueError(f"sequences: {sequences}; expected a multiple of at_once's {odd[0]}, so that as many texts are decoded at once all the time")
     document = pair(config)
     prompt = _prompt(document)
     folders = pathlib.Path(environments)
@@ -165,33 +165,35 @@ def time_pair(
 
         # All of it before anything is timed: it takes the processor.
         schemes = {(name, way.name, gamma): expected(way, gamma) for name in names for way in _ways(known[name]) for gamma in gammas if gamma}
-        todo = [(name, at_once, way, gamma) for name in names for at_once in _batches(known[name], batches)
+        # Repeats of all γ take turns, each in a process of its own: a machine that changes its pace changes it for all of them.
+        todo = [(name, slots, way, gamma, repeat) for name in names for slots in _batches(known[name], batches) for repeat in range(repeats)
                 for way, gamma in [(Way("", ""), 0), *((way, gamma) for way in _ways(known[name]) for gamma in gammas if gamma)]]
-        timed = {}
-        for at, (name, slots, way, gamma) in enumerate(todo):
+        timed: dict[tuple[str, int, str, int], list[dict[str, Any]]] = {}
+        for at, (name, slots, way, gamma, repeat) in enumerate(todo):
             asked = Settings(folder=folder, prompt=prompt, way=way.name, gamma=gamma, temperature=temperature, top_k=0, top_p=1.0, min_p=0.0, slots=slots,
-                             context=len(prompt) + tokens + max(gammas), seed=seed, ids=vocab is not None)
-            parts = [(slots, tokens)] + [(sequences, tokens)] * repeats
-            count = None if report is None else lambda more, base=at: report(base * sequences * repeats + more, len(todo) * sequences * repeats)
+                             context=len(prompt) + tokens + max(gammas), seed=seed + repeat, ids=vocab is not None)
 
-            def measured(name: str = name, way: Way = way, asked: Settings = asked, parts: list[tuple[int, int]] = parts, count: Any = count) -> Any:
+            def measured(name: str = name, way: Way = way, asked: Settings = asked, repeat: int = repeat) -> Any:
                 if say is not None:
-                    say(f"{name}: {f'{way.name}, γ = {asked.gamma}' if asked.gamma else 'plain'}, {asked.slots} at once")
-                done = decode(name, known[name], pythons[name], asked, vocab, parts, count)[1:]
-                steps = [int(part.groups[:, 3].sum()) if len(part.groups) and (part.groups[:, 3] >= 0).all() else 0 for part in done]
-                if not all(steps):
+                    say(f"{name}: {f'{way.name}, γ = {asked.gamma}' if asked.gamma else 'plain'}, {asked.slots} at once, repeat {repeat + 1}")
+                _, part = decode(name, known[name], pythons[name], asked, vocab, [(asked.slots, tokens), (sequences, tokens)])
+                if not len(part.groups) or (part.groups[:, 3] < 0).any():
                     raise EngineError(f"{known[name].title}: {way.name or 'plain decoding'} does not count the target's runs")
-                return {"date": datetime.date.today().isoformat(), "seconds": [part.seconds for part in done], "steps": steps}
+                return {"date": datetime.date.today().isoformat(), "seconds": part.seconds, "steps": int(part.groups[:, 3].sum())}
 
-            timed[name, slots, way.name, gamma] = kept.get({**models, "engine": name, "version": versions[name], "way": way.name, "gamma": gamma, "at_once": slots,
-                                                            "temperature": temperature, "parts": parts, "seed": seed}, measured)
+            timed.setdefault((name, slots, way.name, gamma), []).append(
+                kept.get({**models, "engine": name, "version": versions[name], "way": way.name, "gamma": gamma, "at_once": slots, "temperature": temperature,
+                          "sequences": sequences, "tokens": tokens, "seed": asked.seed}, measured))
+            if report is not None:
+                report(at + 1, len(todo))
         for name in names:
             for slots in _batches(known[name], batches):
                 plain = timed[name, slots, "", 0]
                 for way in _ways(known[name]):
-                    head = {"engine": file_of(name).stem, "title": known[name].title, "version": versions[name], "date": plain["date"], "way": way.name, "scheme": way.scheme,
+                    head = {"engine": file_of(name).stem, "title": known[name].title, "version": versions[name], "date": plain[0]["date"], "way": way.name, "scheme": way.scheme,
                             "at_once": slots}
-                    found = {gamma: _Timed(one["seconds"], one["steps"]) for gamma in gammas for one in [timed[name, slots, way.name if gamma else "", gamma]]}
+                    found = {gamma: _Timed([one["seconds"] for one in runs], [one["steps"] for one in runs]) for gamma in gammas
+                             for runs in [timed[name, slots, way.name if gamma else "", gamma]]}
                     counted = tokens - 1 if known[name].first_by_prompt else tokens
                     rows += [{**head, **row} for row in _rows(found, {gamma: schemes[name, way.name, gamma] for gamma in gammas if gamma}, calibrate, slots,
                                                               sequences, tokens, counted)]

@@ -45,6 +45,7 @@ def main(words: list[str] | None = None) -> int:
     parser.add_argument("--settings", default="", metavar="TEXT", help="only settings whose label has this text")
     parser.add_argument("--sequences", type=int, help="of each setting, instead of the engine's own number")
     parser.add_argument("--long", type=int, help="sequences of 192 tokens, instead of the engine's own number")
+    parser.add_argument("--repeats", type=int, default=5, help="with --clock (default %(default)s)")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--level", type=float, default=1e-6, help="chance of a false alarm about an engine (default %(default)s)")
     parser.add_argument("--environments", default="build/engines", help="folder of the engines' environments (default %(default)s)")
@@ -84,7 +85,7 @@ def on_pair(given: argparse.Namespace) -> int:
         temperatures = temperatures_of(given, "1")
         if len(temperatures) > 1:
             raise ValueError(f"--temperatures {given.temperatures}: with --clock one alone")
-        found = time_pair(engines, given.pair, temperature=temperatures[0], out=given.out, **common)
+        found = time_pair(engines, given.pair, temperature=temperatures[0], repeats=given.repeats, out=given.out, **common)
     else:
         found = audit_pair(engines, given.pair, gamma=given.gamma, temperature=temperatures_of(given, "0.7,1"), **common)
     print(found, end="")
