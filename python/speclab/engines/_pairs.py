@@ -60,7 +60,7 @@ def audit_pair(
     """Tokens per target step of serving engines on a pair of models of your own, beside those of lossless schemes (docs/engines.md).
 
     Args:
-        engines: names, or the paths of adapters of your own; those that take a GGUF file.
+        engines: names, or the paths of adapters of your own.
         config: its models are of the kind "gguf", or tables as in `audit`; simulation.prompt is a list of ids.
         gamma: drafted tokens. temperature: of the target and of the draft, one or several, above 0.
         sequences, tokens: of the texts, at each setting. The last round of a text is cut, which lowers the measured value by up to
