@@ -13,7 +13,7 @@ import tempfile
 try:
     import numpy as np
     import torch
-    from transformers import GPT2Tokenizer
+    from transformers import AutoModelForCausalLM, GPT2Tokenizer
 except ImportError as error:
     print(f"needs numpy, torch and transformers: {error}")
     sys.exit(77)
@@ -21,7 +21,7 @@ except ImportError as error:
 speclab, source = sys.argv[1], pathlib.Path(sys.argv[2])
 sys.path.insert(0, str(source / "scripts"))
 import gguf_to_hf  # noqa: E402
-from pair import bpe, drafters, llama_numpy  # noqa: E402
+from pair import bpe, drafters, hf_folder, llama_numpy  # noqa: E402
 from pair.gguf_file import GgufFile  # noqa: E402
 
 # Both add in f32, in different orders: some hundred terms of a size of at most 10, a few layers deep.
@@ -40,7 +40,8 @@ with tempfile.TemporaryDirectory() as name:
     for model in ("target", "draft", "draft-small"):
         path = source / f"configs/neural/{model}.gguf"
         ours = llama_numpy.Llama(path)
-        theirs = gguf_to_hf.converted(GgufFile(path))
+        gguf_to_hf.write(GgufFile(path), folder / model)
+        theirs = AutoModelForCausalLM.from_pretrained(folder / model).eval()
         tokens = random.integers(ours.vocab, size=(3, 80))
         with torch.no_grad():
             logits = theirs(torch.from_numpy(tokens)).logits.numpy()
@@ -53,13 +54,13 @@ with tempfile.TemporaryDirectory() as name:
             steps.append(row[:, 0])
         expect(np.abs(np.stack(steps, axis=1) - whole).max() < TOLERANCE, f"{model}: the cache changes logits")
         # A planted fault is seen: the other order of pairs in RoPE.
-        broken = gguf_to_hf.halves
-        gguf_to_hf.halves = lambda matrix, heads: matrix
+        right = hf_folder.halves
+        hf_folder.halves = lambda matrix, heads: matrix
+        hf_folder.write(GgufFile(path), folder / "other pairs")
+        hf_folder.halves = right
         with torch.no_grad():
-            wrong = gguf_to_hf.converted(GgufFile(path))(torch.from_numpy(tokens)).logits.numpy()
-        gguf_to_hf.halves = broken
+            wrong = AutoModelForCausalLM.from_pretrained(folder / "other pairs").eval()(torch.from_numpy(tokens)).logits.numpy()
         expect(np.abs(whole - wrong).max() > 10 * TOLERANCE, f"{model}: RoPE of other pairs is not seen")
-        gguf_to_hf.write(GgufFile(path), folder / model)
 
     tokenizer = bpe.of(GgufFile(source / "configs/neural/target.gguf").values)
     other = GPT2Tokenizer.from_pretrained(folder / "target")

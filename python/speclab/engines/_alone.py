@@ -77,7 +77,7 @@ def decode(engines: ModuleType, name: str) -> int:
             for group in engine.decode(loaded, settings, range(first, first + sequences), tokens):
                 logp = {"logp": group.logp} if settings.logp else {}
                 say(tokens=[[int(token) for token in one] for one in group.tokens], drafted=group.drafted, accepted=group.accepted, steps=group.steps, **logp)
-            say(part=round(time.monotonic() - start, 2))
+            say(part=round(time.monotonic() - start, 6))
     except Exception as problem:  # an engine may raise anything; the audit says it in a sentence
         lines = str(problem).strip().splitlines() or [""]
         refused = type(problem).__name__ == "Refused"

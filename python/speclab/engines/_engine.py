@@ -22,6 +22,7 @@ class Way:
 
     name: str
     sentence: str  #: what is drafted, and how the engine says that it verifies
+    scheme: str = ""  #: by which it accepts at temperature 1: of _acceptance.SCHEMES, or the name of a rule of speclab
     lookup: bool = False  #: drafts from the text so far, without a draft model
     draft_options: tuple[str, ...] = ("temperature", "top_k", "top_p", "min_p")  #: sampling options that the draft's rows get, too
     draft_top_k: int = 0  #: the draft proposes from so many of its likeliest tokens, whatever is asked for; 0: from all
@@ -84,6 +85,7 @@ class Engine:
     slots: int = 1  #: sequences decoded at once
     options: tuple[str, ...] = ("temperature", "top_k", "top_p")  #: and "min_p"
     ends: bool = False  #: the adapter heeds Settings.ends
+    folders: bool = False  #: reads target/ and draft/, not the GGUF files
     first_by_prompt: bool = True  #: the run that reads the prompt emits a token, without drafted ones
 
     def way(self, name: str) -> Way:

@@ -133,7 +133,7 @@ def audit_greedy(
     versions = {name: version(name, pythons[name]) for name in names}
     with tempfile.TemporaryDirectory(prefix="speclab-") as temporary, reporter(progress, "audit") as report:
         folder = pathlib.Path(temporary)
-        vocab = _models(document, folder)
+        vocab = _models(document, folder, any(engine.folders for engine in known.values()))
         try:
             model = Llama(folder / "target.gguf", np.float64)
         except ValueError as problem:

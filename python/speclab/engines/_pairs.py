@@ -15,6 +15,8 @@ from typing import Any, Union
 from .._arrays import integer, number
 from .._configs import ConfigLike, run
 from .._errors import ConfigError
+from .._gguf import hf_folder
+from .._gguf.gguf_file import GgufFile
 from .._progress import Progress, reporter
 from .._results import Findings, with_bounds
 from .._sampling import draft_sampling
@@ -58,7 +60,7 @@ def audit_pair(
     """Tokens per target step of serving engines on a pair of models of your own, beside those of lossless schemes (docs/engines.md).
 
     Args:
-        engines: names, or the paths of adapters of your own; those that take a GGUF file.
+        engines: names, or the paths of adapters of your own.
         config: its models are of the kind "gguf", or tables as in `audit`; simulation.prompt is a list of ids.
         gamma: drafted tokens. temperature: of the target and of the draft, one or several, above 0.
         sequences, tokens: of the texts, at each setting. The last round of a text is cut, which lowers the measured value by up to
@@ -86,15 +88,14 @@ def audit_pair(
     versions = {name: version(name, pythons[name]) for name in names}
     with tempfile.TemporaryDirectory(prefix="speclab-") as temporary:
         folder = pathlib.Path(temporary)
-        vocab = _models(document, folder)
+        vocab = _models(document, folder, any(engine.folders for engine in known.values()))
         possible = {}
         for one in temperatures:
             if say is not None and vocab is None:
                 say(f"lossless schemes at temperature {one:g}: {sequences} texts of {tokens} tokens")
             possible[one] = _possible(document, gamma, one, sequences, tokens, seed)
-        cut = {(top_k, one): _cut_drafts(document, gamma, one, top_k, sequences, tokens, seed)
-               for top_k in {way.draft_top_k for engine in known.values() for way in engine.ways} if top_k > 0 and (vocab is None or vocab > top_k)
-               for one in temperatures}
+        cut = {(top_k, one): {f"Σ min(p, q), top {top_k}": _simulated(document, gamma, one, sequences, tokens, seed, "token", top_k)}
+               for top_k in {way.draft_top_k for engine in known.values() for way in engine.ways if cuts(way, vocab)} for one in temperatures}
         rows = []
         units = [(name, way, one) for name in names for way in known[name].ways if not way.lookup for one in temperatures]
         with reporter(progress, "audit") as report:
@@ -116,8 +117,8 @@ def _prompt(document: dict[str, Any]) -> list[int]:
     return prompt
 
 
-def _models(document: dict[str, Any], folder: pathlib.Path) -> int | None:
-    """Puts target.gguf and draft.gguf into the folder. The vocabulary's size, of tables."""
+def _models(document: dict[str, Any], folder: pathlib.Path, folders: bool) -> int | None:
+    """Puts target.gguf and draft.gguf into the folder, and where `folders` are asked for target/ and draft/. The vocabulary's size, of tables."""
     models = document.get("models", {})
     kinds = {models.get(side, {}).get("kind") for side in ("target", "draft")}
     if kinds == {"table"}:
@@ -130,6 +131,11 @@ def _models(document: dict[str, Any], folder: pathlib.Path) -> int | None:
         if not file.is_file():
             raise ConfigError(f"/models/{side}/file: {file}: no such file", f"/models/{side}/file")
         (folder / f"{side}.gguf").symlink_to(file.resolve())
+        if folders:
+            try:
+                hf_folder.write(GgufFile(file), folder / side)
+            except (ValueError, KeyError) as problem:
+                raise ConfigError(f"/models/{side}/file: {file}: no model of the Llama architecture in f32, f16 or q8_0: {problem}", f"/models/{side}/file") from None
     return None
 
 
@@ -143,14 +149,21 @@ def _possible(document: dict[str, Any], gamma: int, temperature: float, sequence
     return {scheme: found[scheme] for scheme in SCHEMES}
 
 
-def _cut_drafts(document: dict[str, Any], gamma: int, temperature: float, top_k: int, sequences: int, tokens: int, seed: int) -> dict[str, dict[str, float]]:
-    """Algorithm 1 with drafts from the draft's so many likeliest tokens, simulated: about as many tokens as of the other schemes."""
+def cuts(way: Way, vocab: int | None) -> bool:
+    """Whether the way cuts drafts to fewer tokens than there are."""
+    return way.draft_top_k > 0 and (vocab is None or vocab > way.draft_top_k)
+
+
+def _simulated(
+    document: dict[str, Any], gamma: int, temperature: float, sequences: int, tokens: int, seed: int, rule: str, top_k: int
+) -> dict[str, float]:
+    """Tokens per target step of a rule with drafts from the draft's so many likeliest tokens (0: all): about as many tokens as of the schemes."""
     models = document["models"]
     draft = {**models["draft"], "sampling": {"temperature": temperature, "top_k": top_k}}
     result = run({"title": "drafts of few tokens", "experiment": "decode", "seed": seed, "models": {**models, "draft": draft}, "sampling": {"temperature": temperature},
-                  "rule": {"kind": "token"}, "gamma": gamma,
+                  "rule": {"kind": rule}, "gamma": gamma,
                   "simulation": {"trials": sequences, "length": max(2, tokens // 2), "prompt": document["simulation"]["prompt"]}})
-    return {f"Σ min(p, q), top {top_k}": result.cells[0]["simulated"]["tokens_per_target_step"]}
+    return result.cells[0]["simulated"]["tokens_per_target_step"]
 
 
 def _half(interval: dict[str, float]) -> float:

@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from .._errors import ConfigError
+from .._gguf.hf_folder import safetensors
 
 NEVER = -1e4  #: the logit of what has probability 0
 EPSILON = 1e-6
@@ -147,16 +148,9 @@ def gguf(rows: Rows) -> bytes:
     return head + bytes(-len(head) % 32) + b"".join(padded)
 
 
-def safetensors(rows: Rows) -> bytes:
-    """https://github.com/huggingface/safetensors#format"""
-    parts = [(name, shape, struct.pack(f"<{len(values)}f", *values)) for _, name, shape, values in tensors(rows)]
-    described, offset = {"__metadata__": {"format": "pt"}}, 0
-    for name, shape, data in parts:
-        described[name] = {"dtype": "F32", "shape": shape, "data_offsets": [offset, offset + len(data)]}
-        offset += len(data)
-    head = json.dumps(described).encode()
-    head += b" " * (-len(head) % 8)
-    return struct.pack("<Q", len(head)) + head + b"".join(data for *_, data in parts)
+def stored(rows: Rows) -> list[tuple[str, tuple[int, ...], bytes]]:
+    """As `safetensors` takes them."""
+    return [(name, shape, struct.pack(f"<{len(values)}f", *values)) for _, name, shape, values in tensors(rows)]
 
 
 def write_whole(path: pathlib.Path, write: Callable[[Any], Any]) -> None:
@@ -175,6 +169,6 @@ def write_models(config: Mapping[str, Any], folder: pathlib.Path, ends: bool = F
         model = folder / side
         model.mkdir(parents=True, exist_ok=True)
         # An engine of another audit may have mapped the weights that are there.
-        for path, content in ((folder / f"{side}.gguf", gguf(rows)), (model / "model.safetensors", safetensors(rows)),
+        for path, content in ((folder / f"{side}.gguf", gguf(rows)), (model / "model.safetensors", safetensors(stored(rows))),
                               (model / "config.json", (json.dumps(settings(rows), indent=1) + "\n").encode())):
             write_whole(path, lambda file, content=content: file.write(content))

@@ -1,0 +1,310 @@
+"""How fast engines decode a pair of models of one's own, beside what measured costs and the exact acceptance of their rule predict."""
+
+from __future__ import annotations
+
+import datetime
+import json
+import math
+import os
+import pathlib
+import tempfile
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Union
+
+import numpy as np
+
+from .._arrays import integer, number
+from .._configs import ConfigLike
+from .._progress import Progress, reporter
+from .._results import Findings, with_bounds
+from .._simulate import MOST_SEED
+from . import engines_of, file_of
+from ._acceptance import NORMAL, SCHEMES, expected_steps
+from ._audit import pair
+from ._engine import Engine, Settings, Way
+from ._pairs import _models, _possible, _prompt, _simulated, cuts
+from ._process import EngineError, decode, python_of, version
+
+NEAR = 0.1  #: predictions are counted that are this near to the measured speedup, as a share of it
+
+Bounds = dict[str, float]
+
+
+class PairClock(Findings):
+    """`rows`: for each engine, way, number of texts at once and γ `seconds_per_token` (of all texts together), `seconds_per_step`, tokens per
+    target step (`expected` of the scheme, `tokens_per_step` counted), the speedup over plain decoding of as many texts (`predicted`, `speedup`) and
+    `ratio` of the two, with 95% intervals. `kind`: "plain", "calibrated" (its step was timed for the prediction) or "predicted"."""
+
+    def near(self, kind: str = "predicted") -> tuple[int, int]:
+        """Settings of a kind whose prediction is within 10% of the measured speedup, and all of that kind."""
+        judged = [row["near"] for row in self["rows"] if row["kind"] == kind]
+        return sum(judged), len(judged)
+
+    def to_pandas(self) -> Any:
+        """A row each."""
+        import pandas
+
+        return pandas.DataFrame([with_bounds(row) for row in self["rows"]])
+
+
+@dataclass(frozen=True)
+class _Timed:
+    """Of each repeat the seconds, and the target steps of all texts together."""
+
+    seconds: list[float]
+    steps: list[int]
+
+    def step(self, at_once: int) -> Bounds:
+        """Seconds of a step of a batch, in which each of its texts takes one."""
+        return interval([at_once * seconds / steps for seconds, steps in zip(self.seconds, self.steps)])
+
+
+class _Kept:
+    """Values by what they were made from, in a file to which each is appended when it is there."""
+
+    def __init__(self, file: pathlib.Path | None) -> None:
+        self._file = file
+        self._values: dict[str, Any] = {}
+        if file is not None and file.is_file():
+            for line in file.read_text(encoding="utf-8").splitlines():
+                try:
+                    one = json.loads(line)
+                except ValueError:  # an interrupted line
+                    continue
+                self._values[json.dumps(one["of"], sort_keys=True)] = one["value"]
+
+    def get(self, of: dict[str, Any], make: Callable[[], Any]) -> Any:
+        key = json.dumps(of, sort_keys=True)
+        if key not in self._values:
+            self._values[key] = make()
+            if self._file is not None:
+                with self._file.open("a", encoding="utf-8") as file:
+                    file.write(json.dumps({"of": of, "value": self._values[key]}, ensure_ascii=False) + "\n")
+        return self._values[key]
+
+
+def time_pair(
+    engines: Union[str, Sequence[str]],
+    config: ConfigLike,
+    *,
+    gammas: Sequence[int] = range(0, 7),
+    at_once: Sequence[int] = (1, 4, 16),
+    calibrate: Sequence[int] = (1, 4),
+    temperature: float = 1.0,
+    sequences: int = 16,
+    tokens: int = 96,
+    repeats: int = 5,
+    seed: int = 1,
+    out: Union[str, "os.PathLike[str]", None] = None,
+    environments: Union[str, "os.PathLike[str]"] = "build/engines",
+    progress: Progress = True,
+    say: Callable[[str], Any] | None = None,
+) -> PairClock:
+    """Speedups of serving engines on a pair of models of your own by the clock, beside predicted ones (docs/engines.md).
+
+    A prediction needs plain decoding, the time of a step at two γ, between and beyond which it is taken for linear in γ, and the tokens per
+    target step of the scheme that the engine's way is known to follow, on these models.
+
+    Args:
+        engines: names, or the paths of adapters of your own.
+        config: as of `audit_pair`.
+        gammas: drafted tokens; with 0, plain decoding, and those of `calibrate`.
+        at_once: texts that are decoded at once. Engines that decode one at a time are timed at 1 alone.
+        calibrate: the two γ at which the time of a step is measured.
+        temperature: of the target and of the draft.
+        sequences, tokens: texts of each repeat, and their length. sequences is a multiple of each of at_once.
+        repeats: each in a process of its own, which first decodes at_once texts that are not counted. Those of all γ take turns.
+        seed: of the texts of the first repeat; those of the next ones have the next seeds.
+        out: a folder for what has been measured, which is not measured again there.
+        environments, progress, say: as of `audit`.
+
+    Raises:
+        EngineError: an engine is not installed, cannot decode the pair, counts no steps, or verifies by no known scheme. ConfigError, ValueError: an
+        argument that cannot be used, before the work.
+
+    >>> time_pair("llama_cpp", {"models": {}}, gammas=[0, 1, 2], progress=False)
+    Traceback (most recent call last):
+    ValueError: gammas: 0, 1, 2; calibrate's 4 is missing
+    """
+    names = [engines] if isinstance(engines, str) else list(engines)
+    known = engines_of(names)
+    gammas, calibrate = _gammas(gammas, calibrate)
+    temperature, seed = number(temperature, "temperature", 0, 100, open_ends=True), integer(seed, "seed", 0, MOST_SEED)
+    tokens, repeats = integer(tokens, "tokens", 2, 10**5), integer(repeats, "repeats", 3, 1000)
+    sequences = integer(sequences, "sequences", 2, 10**6)
+    batches = sorted({integer(one, "at_once", 1, 10**4) for one in at_once})
+    for name in names:
+        _ways(known[name])
+        if not (timed_at := _batches(known[name], batches)):
+            raise ValueError(f"at_once: {', '.join(map(str, batches))}; {name} decodes one text at a time")
+        if odd := [one for one in timed_at if sequences % one]:
+            raise ValueError(f"sequences: {sequences}; expected a multiple of at_once's {odd[0]}, so that as many texts are decoded at once all the time")
+    document = pair(config)
+    prompt = _prompt(document)
+    folders = pathlib.Path(environments)
+    pythons = {name: python_of(name, folders) for name in names}
+    versions = {name: version(name, pythons[name]) for name in names}
+    if out is not None:
+        pathlib.Path(out).mkdir(parents=True, exist_ok=True)
+    kept = _Kept(None if out is None else pathlib.Path(out) / "clock_measured.jsonl")
+    rows: list[dict[str, Any]] = []
+    with tempfile.TemporaryDirectory(prefix="speclab-") as temporary, reporter(progress, "clock") as report:
+        folder = pathlib.Path(temporary)
+        vocab = _models(document, folder, any(engine.folders for engine in known.values()))
+        models = {"models": document["models"], "prompt": prompt, "files": [[(file := folder / f"{side}.gguf").stat().st_size, file.stat().st_mtime_ns if vocab is None else 0]
+                                                                            for side in ("target", "draft")]}
+
+        def expected(way: Way, gamma: int) -> Bounds:
+            size = max(sequences, 48), max(tokens, 192)
+            of = {**models, "temperature": temperature, "gamma": gamma, "size": size, "seed": seed}
+            if way.scheme in SCHEMES and not cuts(way, vocab):
+                return kept.get(of, lambda: _possible(document, gamma, temperature, *size, seed))[way.scheme]
+            rule, top_k = ("token" if way.scheme in SCHEMES else way.scheme), way.draft_top_k
+            return kept.get({**of, "rule": rule, "top_k": top_k}, lambda: _simulated(document, gamma, temperature, *size, seed, rule, top_k))
+
+        # All of it before anything is timed: it takes the processor.
+        schemes = {(name, way.name, gamma): expected(way, gamma) for name in names for way in _ways(known[name]) for gamma in gammas if gamma}
+        # Repeats of all γ take turns, each in a process of its own: a machine that changes its pace changes it for all of them.
+        todo = [(name, slots, way, gamma, repeat) for name in names for slots in _batches(known[name], batches) for repeat in range(repeats)
+                for way, gamma in [(Way("", ""), 0), *((way, gamma) for way in _ways(known[name]) for gamma in gammas if gamma)]]
+        timed: dict[tuple[str, int, str, int], list[dict[str, Any]]] = {}
+        for at, (name, slots, way, gamma, repeat) in enumerate(todo):
+            asked = Settings(folder=folder, prompt=prompt, way=way.name, gamma=gamma, temperature=temperature, top_k=0, top_p=1.0, min_p=0.0, slots=slots,
+                             context=len(prompt) + tokens + max(gammas), seed=seed + repeat, ids=vocab is not None)
+
+            def measured(name: str = name, way: Way = way, asked: Settings = asked, repeat: int = repeat) -> Any:
+                if say is not None:
+                    say(f"{name}: {f'{way.name}, γ = {asked.gamma}' if asked.gamma else 'plain'}, {asked.slots} at once, repeat {repeat + 1}")
+                _, part = decode(name, known[name], pythons[name], asked, vocab, [(asked.slots, tokens), (sequences, tokens)])
+                if not len(part.groups) or (part.groups[:, 3] < 0).any():
+                    raise EngineError(f"{known[name].title}: {way.name or 'plain decoding'} does not count the target's runs")
+                return {"date": datetime.date.today().isoformat(), "seconds": part.seconds, "steps": int(part.groups[:, 3].sum())}
+
+            timed.setdefault((name, slots, way.name, gamma), []).append(
+                kept.get({**models, "engine": name, "version": versions[name], "way": way.name, "gamma": gamma, "at_once": slots, "temperature": temperature,
+                          "sequences": sequences, "tokens": tokens, "seed": asked.seed}, measured))
+            if report is not None:
+                report(at + 1, len(todo))
+        for name in names:
+            for slots in _batches(known[name], batches):
+                plain = timed[name, slots, "", 0]
+                for way in _ways(known[name]):
+                    head = {"engine": file_of(name).stem, "title": known[name].title, "version": versions[name], "date": plain[0]["date"], "way": way.name, "scheme": way.scheme,
+                            "at_once": slots}
+                    found = {gamma: _Timed([one["seconds"] for one in runs], [one["steps"] for one in runs]) for gamma in gammas
+                             for runs in [timed[name, slots, way.name if gamma else "", gamma]]}
+                    counted = tokens - 1 if known[name].first_by_prompt else tokens
+                    rows += [{**head, **row} for row in _rows(found, {gamma: schemes[name, way.name, gamma] for gamma in gammas if gamma}, calibrate, slots,
+                                                              sequences, tokens, counted)]
+    values = {"gammas": gammas, "calibrate": calibrate, "temperature": temperature, "sequences": sequences, "tokens": tokens, "repeats": repeats, "seed": seed, "rows": rows}
+    return PairClock(json.dumps(values), _table(values))
+
+
+def _gammas(gammas: Sequence[int], calibrate: Sequence[int]) -> tuple[list[int], list[int]]:
+    found = sorted({integer(one, "gammas", 0, 64) for one in gammas})
+    two = sorted({integer(one, "calibrate", 1, 64) for one in calibrate})
+    if len(two) != 2:
+        raise ValueError(f"calibrate: {', '.join(map(str, two)) or 'none'}; expected two γ, at which the time of a step is measured")
+    for one, needed in ((0, "plain decoding's 0"), *((one, f"calibrate's {one}") for one in two)):
+        if one not in found:
+            raise ValueError(f"gammas: {', '.join(map(str, found)) or 'none'}; {needed} is missing")
+    return found, two
+
+
+def _ways(engine: Engine) -> list[Way]:
+    """Those with a draft model."""
+    ways = [way for way in engine.ways if not way.lookup]
+    for way in ways:
+        if not way.scheme:
+            raise EngineError(f"{engine.title}: its adapter does not say by which scheme {way.name} verifies (`Way.scheme`)")
+    return ways
+
+
+def _batches(engine: Engine, at_once: list[int]) -> list[int]:
+    return at_once if engine.slots > 1 else [one for one in at_once if one == 1]
+
+
+def interval(values: Sequence[float]) -> Bounds:
+    """The mean with a 95% interval by Student's t, whose quantile is a series in 1/degrees (Abramowitz and Stegun, 26.7.5): 3% too small at 2
+    degrees, 0.3% at 4."""
+    z, degrees = NORMAL, len(values) - 1
+    t = z + (z**3 + z) / (4 * degrees) + (5 * z**5 + 16 * z**3 + 3 * z) / (96 * degrees**2) + (3 * z**7 + 19 * z**5 + 17 * z**3 - 15 * z) / (384 * degrees**3)
+    return _around(float(np.mean(values)), t * float(np.std(values, ddof=1)) / math.sqrt(len(values)))
+
+
+def _around(value: float, half: float) -> Bounds:
+    return {"value": value, "low": value - half, "high": value + half}
+
+
+def _half(one: Bounds) -> float:
+    return (one["high"] - one["low"]) / 2
+
+
+def _share(one: Bounds) -> float:
+    """Half the interval as a share of the value."""
+    return _half(one) / one["value"]
+
+
+def steps_of(tokens_per_step: float, gamma: int, tokens: int) -> float:
+    """Expected target steps for so many tokens, of which the last round is cut, where rounds are independent and each drafted token is accepted
+    with one probability, by which a round emits `tokens_per_step`."""
+    low, high = 0.0, 1.0
+    for _ in range(60):
+        middle = (low + high) / 2
+        low, high = (middle, high) if sum(middle**i for i in range(gamma + 1)) < tokens_per_step else (low, middle)
+    emitted = [high**i * (1 - high) for i in range(gamma)] + [high**gamma]
+    return float(expected_steps(np.array(emitted)[:, None, None], tokens)[0])
+
+
+def _rows(
+    found: dict[int, _Timed], schemes: dict[int, Bounds], calibrate: list[int], at_once: int, sequences: int, tokens: int, counted: int
+) -> list[dict[str, Any]]:
+    """Of one engine, way and number of texts at once. `counted`: tokens of a text that its counted steps emit."""
+    all_tokens = sequences * tokens
+    plain = interval([seconds / all_tokens for seconds in found[0].seconds])
+    first, last = calibrate
+    ends = found[first].step(at_once), found[last].step(at_once)
+    rows: list[dict[str, Any]] = []
+    for gamma, one in found.items():
+        per_token = interval([seconds / all_tokens for seconds in one.seconds])
+        row = {"gamma": gamma, "kind": "plain", "seconds_per_token": per_token, "seconds_per_step": one.step(at_once)}
+        if gamma == 0:
+            rows.append(row)
+            continue
+        weight = (gamma - first) / (last - first)
+        step = _around((1 - weight) * ends[0]["value"] + weight * ends[1]["value"], math.hypot((1 - weight) * _half(ends[0]), weight * _half(ends[1])))
+        steps = steps_of(schemes[gamma]["value"], gamma, counted)
+        expected_share = _share(schemes[gamma])
+        predicted = step["value"] * steps / at_once / tokens
+        texts_steps = interval([steps / sequences for steps in one.steps])
+        is_calibrated = gamma in calibrate
+        # The step's own time is no part of the ratio where it is the measured one.
+        apart = math.hypot(expected_share, *([_share(texts_steps)] if is_calibrated else [_share(per_token), _share(step)]))
+        speedup, guess, ratio = plain["value"] / per_token["value"], plain["value"] / predicted, per_token["value"] / predicted
+        rows.append({**row, "kind": "calibrated" if is_calibrated else "predicted", "step_predicted": step,
+                     "expected": _around(counted / steps, expected_share * counted / steps), "tokens_per_step": interval([counted * sequences / steps for steps in one.steps]),
+                     "predicted": _around(guess, guess * math.hypot(_share(plain), _share(step), expected_share)),
+                     "speedup": _around(speedup, speedup * math.hypot(_share(plain), _share(per_token))), "ratio": _around(ratio, ratio * apart),
+                     "near": abs(ratio - 1) <= NEAR})
+    return rows
+
+
+def _table(values: dict[str, Any]) -> str:
+    """As a Markdown page has it."""
+    drafted = [gamma for gamma in values["gammas"] if gamma]
+    lines = [f"Speedup over plain decoding, predicted and measured ± 95%, at temperature {values['temperature']:g}: {values['repeats']} repeats of {values['sequences']} texts of "
+             f"{values['tokens']} tokens. Bold: more than {NEAR:.0%} apart. At γ = {' and '.join(map(str, values['calibrate']))} the time of a step is measured.", "",
+             f"| engine | at once | plain, ms a token | {' | '.join(f'γ = {gamma}' for gamma in drafted)} |", f"| {' | '.join(['---'] * (3 + len(drafted)))} |"]
+    for row in values["rows"]:
+        if row["kind"] == "plain":
+            lines.append(f"| {row['title']}, {row['way']} | {row['at_once']} | {1000 * row['seconds_per_token']['value']:.3f} |")
+        else:
+            cell = f"{row['predicted']['value']:.2f}, {row['speedup']['value']:.2f} ± {_half(row['speedup']):.2f}"
+            lines[-1] += f" {cell} |" if row["near"] else f" **{cell}** |"
+    lines.append("")
+    for title in dict.fromkeys(row["title"] for row in values["rows"]):
+        for kind in ("predicted", "calibrated"):
+            judged = [row["near"] for row in values["rows"] if row["title"] == title and row["kind"] == kind]
+            lines.append(f"{title}: {sum(judged)} of {len(judged)} {kind} settings within {NEAR:.0%}.")
+    return "\n".join(lines) + "\n"
