@@ -123,8 +123,9 @@ std::vector<std::string> launch_problems(const simt::Launch& launch) {
   refuse(launch.dynamic_shared > simt::dynamic_shared_limit,
          fmt::format("{} bytes of shared memory; at most {}", launch.dynamic_shared,
                      simt::dynamic_shared_limit));
-  refuse(launch.cluster < 1 || launch.cluster > simt::max_cluster_blocks,
-         fmt::format("clusters of {} blocks; 1 to {} are allowed", launch.cluster, simt::max_cluster_blocks));
+  refuse(launch.cluster < 1 || launch.cluster > simt::portable_cluster_blocks,
+         fmt::format("clusters of {} blocks; 1 to {} are allowed", launch.cluster,
+                     simt::portable_cluster_blocks));
   refuse(launch.cluster > 0 && launch.blocks % launch.cluster != 0,
          fmt::format("{} blocks are not whole clusters of {}", launch.blocks, launch.cluster));
   return problems;
