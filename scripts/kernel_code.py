@@ -273,7 +273,8 @@ def kernels_of(file):
         loads = 0 if "AnyLogit" in name else loads_before_use(lines)
         kernels.append(Kernel(
             short_name(name), registers, stack, shared, len(lines), round(instructions_an_id(basic_blocks(lines)), 2),
-            loads, sum(line.opcode.startswith("LDGSTS") and ".128" in line.opcode for line in lines), loads * 16 * THREADS * blocks, blocks, sum(line.opcode.startswith("BAR") for line in lines),
+            loads, sum(line.opcode.startswith("LDGSTS") and ".128" in line.opcode for line in lines), loads * 16 * THREADS * blocks, blocks,
+            sum(line.opcode.startswith("BAR") for line in lines),
             sum(line.opcode == "BRA" and bool(line.predicate) for line in lines),
             sum(line.opcode.startswith("MEMBAR") for line in lines), sum(map(contracted, basic_blocks(lines)))))
     return sorted(kernels, key=lambda kernel: kernel.name)

@@ -107,7 +107,7 @@ def tree_time(device, walk, statistics, requests, vocab, launch, bytes_read, exp
     A block waits for the memory once a row pair and once a leaf, since all its tiles are on their way together
     (kernels/verify/retained_row.hpp); other tiles that are weighed lie in shared memory. `slowest(n)`: the outcome of the
     slowest of n requests, which the launch ends with; where nobody says it, the mean outcome stands for it, and the time is too short. On an
-    H100 launches took 1.0 to 2.9 times the time of this model (kernels/results/nvidia-h100.md)."""
+    H100 launches took 1.0 to 4.8 times the time of this model (kernels/results/nvidia-h100.md)."""
     def tile_work(an_id):
         return an_id * HELD * 1.15 * (THREADS / 32) / 4 * 1.5 / device.clock_mhz
 

@@ -23,7 +23,7 @@ from . import engines_of, file_of
 from ._acceptance import NORMAL, SCHEMES, expected_steps
 from ._audit import pair
 from ._engine import Engine, Settings, Way
-from ._pairs import _models, _possible, _prompt, _simulated, cuts
+from ._pairs import _half, _models, _possible, _prompt, _simulated, cuts
 from ._process import EngineError, decode, python_of, version
 
 NEAR = 0.1  #: predictions are counted that are this near to the measured speedup, as a share of it
@@ -235,10 +235,6 @@ def interval(values: Sequence[float]) -> Bounds:
 
 def _around(value: float, half: float) -> Bounds:
     return {"value": value, "low": value - half, "high": value + half}
-
-
-def _half(one: Bounds) -> float:
-    return (one["high"] - one["low"]) / 2
 
 
 def _share(one: Bounds) -> float:
