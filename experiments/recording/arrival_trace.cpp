@@ -6,6 +6,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <string_view>
 
 #include "experiments/format/config_error.hpp"
 #include "experiments/format/json_io.hpp"
@@ -36,21 +37,43 @@ double days_of(int year, int month, int day) {
   return era * 146097.0 + of_era * 365 + of_era / 4 - of_era / 100 + of_year - 719468;
 }
 
-/// "2023-11-16 18:17:03.9799600" as milliseconds.
-std::optional<double> time_of(const std::string& text) {
-  const auto number = [&](std::size_t from, std::size_t size) {
-    return from + size <= text.size() ? number_in(text.substr(from, size)) : std::nullopt;
+/// Whether text has a digit wherever the pattern has a d, and the pattern's own characters elsewhere.
+bool matches(std::string_view text, std::string_view pattern) {
+  return std::equal(text.begin(), text.end(), pattern.begin(), pattern.end(), [](char c, char expected) {
+    return expected == 'd' ? c >= '0' && c <= '9' : c == expected;
+  });
+}
+
+/// "2023-11-16 18:17:03.9799600" as milliseconds; a T may stand for the blank, and Z, +02:00 or -07:00 at the
+/// end for a zone.
+std::optional<double> time_of(std::string text) {
+  const auto digits = [&](std::size_t from, std::size_t size) {
+    int value = 0;
+    for (const char digit : text.substr(from, size)) value = 10 * value + (digit - '0');
+    return value;
   };
-  const auto year = number(0, 4);
-  const auto month = number(5, 2);
-  const auto day = number(8, 2);
-  const auto hour = number(11, 2);
-  const auto minute = number(14, 2);
-  const auto second = text.size() > 17 ? number_in(text.substr(17)) : std::nullopt;
-  if (!year || !month || !day || !hour || !minute || !second || text[4] != '-' || text[13] != ':')
-    return std::nullopt;
-  const double days = days_of(static_cast<int>(*year), static_cast<int>(*month), static_cast<int>(*day));
-  return ms_of_second * (((days * 24 + *hour) * 60 + *minute) * 60 + *second);
+  constexpr std::string_view minutes = "dddd-dd-dd dd:dd:";
+  constexpr std::string_view zone = "dd:dd";
+  if (text.size() <= minutes.size()) return std::nullopt;
+  if (text[10] == 'T') text[10] = ' ';
+  int ahead = 0;  // of UTC, in minutes
+  if (text.back() == 'Z') {
+    text.pop_back();
+  } else if (const std::size_t at = text.size() - zone.size();
+             matches(text.substr(at), zone) && (text[at - 1] == '+' || text[at - 1] == '-')) {
+    ahead = (text[at - 1] == '+' ? 1 : -1) * (60 * digits(at, 2) + digits(at + 3, 2));
+    text.resize(at - 1);
+  }
+  if (!matches(text.substr(0, minutes.size()), minutes)) return std::nullopt;
+  const int month = digits(5, 2);
+  const int day = digits(8, 2);
+  const int hour = digits(11, 2);
+  const int minute = digits(14, 2);
+  const auto second = number_in(text.substr(minutes.size()));
+  if (month < 1 || month > 12 || day < 1 || day > 31 || hour > 23 || minute > 59) return std::nullopt;
+  if (!second || !(*second >= 0 && *second < 61)) return std::nullopt;
+  const double days = days_of(digits(0, 4), month, day);
+  return ms_of_second * (((days * 24 + hour) * 60 + minute - ahead) * 60 + *second);
 }
 
 Request row_of(const TextLine& line) {

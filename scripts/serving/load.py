@@ -5,11 +5,14 @@ arrivals, Poisson and in bursts, and only after that are they measured with the 
 the cells, and what was measured in each; `speclab run` shows both side by side.
 
 The machine is to be idle. Even then a virtual machine's speed changes by a third from minute to minute, so that all times here are of a
-clock that goes with it: every hundred requests, and in each pass of the calibration, one client measures the plain engine's latency, and
+clock that goes with it: between chunks of requests, and in each pass of the calibration, one client measures the plain engine's latency, and
 intervals between arrivals are stretched, and times that were measured divided, by that latency over its median in the calibration. A core that
 was idle is slower for some milliseconds, which closed loops do not show: a process of the lowest priority a core keeps them busy throughout.
 
-An engine's script calls `main` with a function that starts the engine with a gamma, 0 for plain decoding. An engine has
+The time of a step is a curve over its tokens, of plain decoding and of prompts. What drafting adds to it is linear in the sequences, and a prompt
+that a draft reads, too, costs more by the token.
+
+An engine's script calls `main` with settings and a function that starts the engine with a setting and a gamma, 0 for plain decoding. An engine has
   prompt_tokens(text), the length of a prompt;
   answer(text, seed, output), which waits for the answer of `output` tokens and returns an Answer.
 """
@@ -17,10 +20,12 @@ import argparse
 import ctypes
 import dataclasses
 import datetime
+import itertools
 import json
 import math
 import os
 import pathlib
+import queue
 import random
 import signal
 import statistics
@@ -32,8 +37,7 @@ import time
 
 SOURCE = pathlib.Path(__file__).resolve().parents[2]
 TEXT = (SOURCE / "data/austen.txt").read_text()
-CHUNK = 100
-PAUSE = 20  # between chunks of requests, in mean times between arrivals: all are answered by then
+PAUSE = 10  # between chunks of requests, in mean times between arrivals: all are answered by then
 LOADS = ((0.25, False), (0.5, False), (0.7, False), (0.4, True))  # share of the capacity, in bursts
 
 
@@ -45,11 +49,59 @@ class Answer:
     sent: float = 0
     done: float = 0
 
+    def ends(self):
+        """When the prompt's step and each round ended: tokens of a round come together, after the longest waits."""
+        waits = sorted(range(1, len(self.times)), key=lambda i: self.times[i - 1] - self.times[i])
+        return [self.times[i] for i in [0, *sorted(waits[: self.rounds])]]
+
     def ttft(self):
         return 1e3 * (self.times[0] - self.sent)
 
     def tpot(self):
         return 1e3 * (self.times[-1] - self.times[0]) / (len(self.times) - 1)
+
+
+class Asked:
+    def __init__(self, prompt, seed, output):
+        self.prompt, self.seed, self.output = prompt, seed, output
+        self.times, self.rounds, self.whole = [], -1, threading.Event()
+
+
+class Stepped:
+    """An engine whose steps are called here, by a thread of its own. It has
+      encoded(text) and length(prompt), a prompt's tokens and their number;
+      add(number, asked), which queues a request;
+      step(), which runs a step and returns (number, tokens) of the requests that have new ones."""
+
+    def __init__(self):
+        self.asked = queue.Queue()
+        threading.Thread(target=self.serve, daemon=True).start()
+
+    def serve(self):
+        running, number = {}, 0
+        while True:
+            while not running or not self.asked.empty():
+                number += 1
+                running[number] = self.asked.get()
+                self.add(number, running[number])
+            emitted = self.step()
+            now = time.perf_counter()
+            for of, tokens in emitted:
+                asked = running[of]
+                asked.rounds += 1  # the first is of the prompt
+                asked.times += [now] * tokens
+                if len(asked.times) == asked.output:
+                    asked.whole.set()
+                    del running[of]
+
+    def prompt_tokens(self, text):
+        return self.length(self.encoded(text))
+
+    def answer(self, text, seed, output):
+        asked = Asked(self.encoded(text), seed, output)
+        self.asked.put(asked)
+        asked.whole.wait()
+        return Answer(asked.times, asked.rounds)
 
 
 def text_of(request, characters):
@@ -64,7 +116,7 @@ def ask(engine, request, seed, at, setting, characters=None):
 
 
 def closed_loop(engine, clients, requests, setting, characters=None):
-    """Requests of as many clients, each of which waits for its answer: (answers, seconds that one took, the first and last of each left out)."""
+    """Answers to requests of as many clients, each of which waits for its answer."""
     answers, lock, left = [], threading.Lock(), list(range(requests))
 
     def client():
@@ -82,8 +134,21 @@ def closed_loop(engine, clients, requests, setting, characters=None):
         worker.start()
     for worker in workers:
         worker.join()
-    middle = answers[clients:-clients] if requests >= 4 * clients else answers
-    return middle, statistics.mean(answer.done - answer.sent for answer in middle)
+    return answers
+
+
+def steps_of(answers):
+    """Steps of the server: (sequences that decoded, prompts that were read, milliseconds). Sequences whose rounds end together, within a quarter of
+    the usual round, shared a step. Steps of prompts alone are left out."""
+    ends = sorted((end, i and 1e3 * (end - before)) for answer in answers for i, (before, end) in enumerate(itertools.pairwise([0, *answer.ends()])))
+    usual = statistics.median(wait for _, wait in ends if wait)
+    steps, last = [], -math.inf
+    for end, wait in ends:
+        if 1e3 * (end - last) > usual / 4:
+            steps.append([])
+            last = end
+        steps[-1].append(wait)
+    return [(len(of) - of.count(0), of.count(0), statistics.median(filter(None, of))) for of in steps if any(of)]
 
 
 def open_loop(engine, first, times, setting, seed):
@@ -103,7 +168,7 @@ def open_loop(engine, first, times, setting, seed):
     return answers
 
 
-def arrivals(bursts, count):
+def arrivals(bursts, count, size):
     """Times at one request a second, in chunks with a pause between: Poisson, or in bursts of 8 seconds on average, a fifth of the time, at four
     times the rate between them."""
     draw, times = random.Random(7), []
@@ -112,7 +177,7 @@ def arrivals(bursts, count):
         now = times[-1] + PAUSE if times else 0.0
         burst, ends = False, now + draw.expovariate(1 / (4 * length)) if bursts else math.inf
         chunk = [now]
-        while len(chunk) < min(CHUNK, count - len(times)):
+        while len(chunk) < min(size, count - len(times)):
             wait = draw.expovariate(quiet * factor if burst else quiet)
             if now + wait < ends:
                 now += wait
@@ -131,20 +196,52 @@ def line(points):
     return y - slope * x, slope
 
 
+def step_ms(curve, tokens):
+    """Milliseconds of a step of so many tokens; beyond the last point as between the last two (serving.cost.by_tokens)."""
+    i = min(max(1, sum(point < tokens for point, _ in curve)), len(curve) - 1)
+    (x, y), (u, v) = curve[i - 1], curve[i]
+    return y + (v - y) * (tokens - x) / (u - x)
+
+
+def rounds_of(rate, gamma, tokens):
+    """Expected rounds for so many tokens, where each drafted token is accepted at this rate."""
+    chance = [rate**k * (1 - rate if k < gamma else 1) for k in range(gamma + 1)]
+    expected = [0.0]
+    for left in range(1, tokens + 1):
+        expected.append(1 + sum(p * expected[max(0, left - 1 - k)] for k, p in enumerate(chance)))
+    return expected[-1]
+
+
+def rate_for(rounds, gamma, tokens):
+    low, high = 0.0, 1.0
+    for _ in range(40):
+        middle = (low + high) / 2
+        low, high = (middle, high) if rounds_of(middle, gamma, tokens) > rounds else (low, middle)
+    return round(low, 4) if gamma else 0
+
+
 @dataclasses.dataclass
 class Calibration:
-    step: float  #: milliseconds of a step
-    sequence: float  #: of each decoding sequence
-    prompt_token: float
+    curve: list  #: (tokens, milliseconds) of a step without drafts
+    speculation: float  #: milliseconds that a step takes more with drafts
+    sequence: float  #: of each decoding sequence of it
+    prompt_token: float  #: more than by the curve
     front: float  #: before the queue
-    accepted: float  #: tokens a round
+    rate: float  #: of acceptance
+    rounds: float  #: of a request, after its first token
 
     def cost(self):
-        return {"step": round(self.step, 4), "sequence": round(self.sequence, 4), "prompt_token": round(self.prompt_token, 5)}
+        return {"by_tokens": [{"tokens": tokens, "ms": round(ms, 4)} for tokens, ms in self.curve], "speculation": round(self.speculation, 4),
+                "sequence": round(self.sequence, 4), "prompt_token": round(self.prompt_token, 5)}
 
-    def capacity(self, setting, prompt):
-        rounds = (setting.output - 1) / (1 + self.accepted)
-        return 1e3 / (rounds * (self.step / setting.slots + self.sequence) + prompt * self.prompt_token)
+    def step(self, sequences, gamma, prompt=0):
+        drafting = self.speculation + sequences * self.sequence if gamma else 0
+        return step_ms(self.curve, sequences * (gamma + 1) + prompt) + drafting + prompt * self.prompt_token
+
+    def capacity(self, setting, gamma, prompt):
+        """Requests a second of full slots, of which one in so many steps reads a prompt."""
+        read = self.step(setting.slots, gamma, prompt) - self.step(setting.slots, gamma)
+        return 1e3 / (self.rounds * self.step(setting.slots, gamma) / setting.slots + read)
 
 
 def keep_cores_busy():
@@ -159,7 +256,21 @@ def keep_cores_busy():
 
 def reference(engine, setting):
     """Milliseconds of a request of one client."""
-    return 1e3 * closed_loop(engine, 1, setting.calls, setting)[1]
+    return 1e3 * statistics.mean(answer.done - answer.sent for answer in closed_loop(engine, 1, setting.calls, setting))
+
+
+@dataclasses.dataclass
+class Pass:
+    reference: float
+    prompts: list  #: TTFT by length of the prompt, of one client
+    idle: float  #: TTFT of an idle server
+    rounds: list  #: of answers
+    steps: list  #: (sequences, prompts, milliseconds)
+
+    def by(self, usual):
+        """The same by the reference's clock."""
+        clock = usual / self.reference
+        return Pass(usual, [clock * ms for ms in self.prompts], clock * self.idle, self.rounds, [(n, read, clock * ms) for n, read, ms in self.steps])
 
 
 def calibrated(engines, setting, prompt):
@@ -167,42 +278,56 @@ def calibrated(engines, setting, prompt):
     for engine in engines.values():
         closed_loop(engine, 2, setting.calls, setting)  # warms up
     texts = [setting.characters * share // 2 for share in (1, 2, 4, 8)]
-    tokens = [statistics.mean(engines[0].prompt_tokens(text_of(request, characters)) for request in range(8)) for characters in texts]
+    tokens = [statistics.mean(engines[0].prompt_tokens(text_of(request, characters)) for request in range(setting.calls)) for characters in texts]
+    short = dataclasses.replace(setting, output=2)
     passes = {gamma: [] for gamma in engines}
-    references = []
     # In turn, so that what disturbs the machine for a second disturbs one pass and not one point.
     for _ in range(setting.passes):
         for gamma, engine in engines.items():
-            references.append(reference(engines[0], setting))
-            ttft = [statistics.mean(answer.ttft() for answer in closed_loop(engine, 1, setting.calls // 3, setting, characters)[0]) for characters in texts]
+            of = reference(engines[0], setting)
+            prompts = [statistics.median(answer.ttft() for answer in closed_loop(engine, 1, setting.calls, short, characters)) for characters in texts]
             # A first token after a pause comes later than one right after an answer.
-            idle = statistics.mean(answer.ttft() for answer in open_loop(engine, 0, [setting.idle_gap * i for i in range(setting.calls // 2)], setting, 1))
-            steps = [closed_loop(engine, clients, max(setting.calls, 4 * clients), setting) for clients in setting.clients]
-            passes[gamma].append((references[-1], ttft, idle, [(statistics.mean(answer.rounds for answer in answers), 1e3 * seconds) for answers, seconds in steps]))
+            idle = statistics.median(answer.ttft() for answer in open_loop(engine, 0, [setting.idle_gap * i for i in range(setting.calls)], setting, 1))
+            closed = [closed_loop(engine, clients, max(setting.calls, 6 * clients), setting) for clients in setting.clients]
+            passes[gamma].append(Pass(of, prompts, idle, [answer.rounds for answers in closed for answer in answers],
+                                      [step for answers in closed for step in steps_of(answers)]))
+    references = [one.reference for found in passes.values() for one in found]
     usual = statistics.median(references)
     print(f"reference {usual:.2f} ms, from {min(references):.2f} to {max(references):.2f}", file=sys.stderr)
-    return {gamma: calibration(gamma, [(usual / of, *rest) for of, *rest in found], tokens, setting, prompt)
-            for gamma, found in passes.items()}, usual
+    plain = None
+    calibrations = {}
+    for gamma, found in passes.items():
+        calibrations[gamma] = calibration(gamma, [one.by(usual) for one in found], tokens, setting, prompt, plain)
+        plain = plain or calibrations[gamma]
+    return calibrations, usual
 
 
-def calibration(gamma, passes, tokens, setting, prompt):
-    _, per_token = line([(count, statistics.median(clock * ttft[i] for clock, ttft, _, _ in passes)) for i, count in enumerate(tokens)])
-    points, spread = [], []
-    for i, clients in enumerate(setting.clients):
-        rounds = statistics.mean(steps[i][0] for *_, steps in passes)
-        # While one answer is made, as many prompts are read as there are clients; each other client decodes in all of its steps but one.
-        times = [(clock * steps[i][1] - clients * prompt * per_token) / (steps[i][0] + 1) for clock, _, _, steps in passes]
-        points.append((1 + (clients - 1) * rounds / (rounds + 1), statistics.median(times)))
-        spread.append((max(times) - min(times)) / points[-1][1])
-    step, sequence = line(points)
-    if step < 0:
-        step, sequence = 0.0, sum(a * b for a, b in points) / sum(a * a for a, _ in points)
-    first = statistics.median(clock * idle for clock, _, idle, _ in passes)
-    accepted = (setting.output - 1) / statistics.mean(rounds for *_, steps in passes for rounds, _ in steps) - 1
-    print(f"γ = {gamma}: a step of so many sequences takes ms (largest less least of {setting.passes}, over the median): "
-          f"{', '.join(f'{a:.1f} {b:.3f} ({100 * c:.0f}%)' for (a, b), c in zip(points, spread))}; "
-          f"TTFT of an idle server {first:.2f}, {per_token:.4f} a token of a prompt; accepted {accepted:.3f} a round", file=sys.stderr)
-    return Calibration(step, sequence, per_token, max(0.0, first - step - prompt * per_token), accepted)
+def calibration(gamma, passes, tokens, setting, prompt, plain):
+    prompts = [statistics.median(of) for of in zip(*(one.prompts for one in passes))]
+    idle = statistics.median(one.idle for one in passes)
+    rounds = statistics.mean(count for one in passes for count in one.rounds)
+    found = Calibration([], 0, 0, 0, 0, rate_for(rounds, gamma, setting.output - 1), rounds)
+    taken = {n: [ms for one in passes for count, read, ms in one.steps if count == n and read == 0] for n in range(1, setting.slots + 1)}
+    steps = {n: statistics.mean(of) for n, of in taken.items() if len(of) >= 10 * setting.passes}
+    intercept, slope = line(list(zip(tokens, prompts)))
+    if plain is None:
+        front = max(0.0, intercept - steps[1])
+        points = [*steps.items(), *((count, ms - front) for count, ms in zip(tokens, prompts) if count > max(steps))]
+        found.curve = [(count, max(ms for _, ms in points[: i + 1])) for i, (count, _) in enumerate(points)]
+    else:
+        found.curve, found.prompt_token = plain.curve, max(0.0, slope - line([(count, step_ms(plain.curve, count)) for count in tokens])[1])
+        drafts = [(n, step - step_ms(plain.curve, (gamma + 1) * n)) for n, step in steps.items()]
+        found.speculation, found.sequence = line(drafts)
+        if found.speculation < 0 or found.sequence < 0:
+            found.sequence = 0.0 if found.sequence < 0 else max(0.0, sum(a * b for a, b in drafts) / sum(a * a for a, _ in drafts))
+            found.speculation = max(0.0, statistics.mean(b - a * found.sequence for a, b in drafts))
+    found.front = max(0.0, idle - step_ms(found.curve, prompt) - prompt * found.prompt_token)
+    mixed = [ms / found.step(n, gamma, read * prompt) for one in passes for n, read, ms in one.steps if read]
+    print(f"γ = {gamma}: a step of so many sequences takes ms, and by the model: "
+          f"{', '.join(f'{n} {ms:.3f} {found.step(n, gamma):.3f}' for n, ms in steps.items())}; steps with prompts, over the model's: "
+          f"{statistics.mean(mixed):.2f}; TTFT of {', '.join(f'{count:.0f} tokens {ms:.2f}' for count, ms in zip(tokens, prompts))}, "
+          f"of an idle server {idle:.2f}; {found}", file=sys.stderr)
+    return found
 
 
 def quantile(values, share):
@@ -218,8 +343,10 @@ def measured(ttft, tpot):
 
 @dataclasses.dataclass
 class Setting:
+    server: str  #: engine, version and options, in words
     name: str  #: of the config that is written: configs/serving/NAME.json
-    server: str  #: engine, version and models, in words
+    target: str
+    draft: str
     gamma: int
     slots: int = 8  #: sequences that run at a time
     clients: tuple = (1, 2, 4, 8)  #: of the calibration
@@ -229,6 +356,7 @@ class Setting:
     idle_gap: float = 0.15  #: seconds between requests to an idle server
     calls: int = 24  #: requests of one client in a measurement of the calibration
     passes: int = 5  #: of the calibration
+    chunk: int = 100  #: requests between measurements of the machine's speed
     all_rates: bool = True  #: plain decoding at the rates of speculation, too
 
 
@@ -238,18 +366,20 @@ def rate_of(times):
 
 def config_of(setting, calibrations, prompt, times, traces):
     cases = []
+    gamma_of = {id(found): gamma for gamma, found in calibrations.items()}
     for share, bursts in LOADS:
         for gamma, found in calibrations.items():
             for of in calibrations.values() if gamma == 0 and setting.all_rates else [found]:
-                rate = float(f"{share * of.capacity(setting, prompt):.3g}")
-                if rate > 0.85 * found.capacity(setting, prompt):
+                rate = float(f"{share * of.capacity(setting, gamma_of[id(of)], prompt):.3g}")
+                if rate > 0.85 * found.capacity(setting, gamma, prompt):
                     continue  # would fall behind without end
                 cases.append({"label": f"{'plain' if gamma == 0 else f'γ = {gamma}'}, {rate:g} a second{', bursts' if bursts else ''}",
                               "set": {"/gamma": gamma, "/serving/trace": traces[bursts].name, "/serving/requests_per_second": round(rate * rate_of(times[bursts]), 5),
                                       "/serving/cost": found.cost(),
                                       "/serving/engine": {"max_sequences": setting.slots, "front_ms": round(found.front, 3)},
-                                      "/serving/acceptance": {"mean": round(found.accepted, 4)} if gamma else {"rate": 0}}})
-    about = (f"{setting.server}, measured on {datetime.date.today()} by scripts/serving. Costs and acceptance are those of clients that wait for their "
+                                      "/serving/acceptance": {"rate": found.rate}}})
+    server = f"{setting.server} at temperature 1, one thread, with {setting.target} and {setting.draft}"
+    about = (f"{server}, measured on {datetime.date.today()} by scripts/serving. Costs and acceptance are those of clients that wait for their "
              "answers; what was measured under load was not used for them.")
     return {"title": f"{setting.server.partition(' (')[0]} under load, beside the simulator", "about": about, "experiment": "serving", "seed": 1,
             "gamma": setting.gamma,
@@ -275,9 +405,9 @@ def write_trace(path, times, prompts, output):
 def under_load(engines, gamma, times, usual, setting, seed):
     """Requests at these times of the reference's clock: (TTFT, TPOT) in its milliseconds."""
     ttft, tpot = [], []
-    for first in range(0, len(times), CHUNK):
+    for first in range(0, len(times), setting.chunk):
         clock = reference(engines[0], setting) / usual
-        answers = open_loop(engines[gamma], first, [clock * (at - times[first]) for at in times[first : first + CHUNK]], setting, seed)
+        answers = open_loop(engines[gamma], first, [clock * (at - times[first]) for at in times[first : first + setting.chunk]], setting, seed)
         ttft += [answer.ttft() / clock for answer in answers]
         tpot += [answer.tpot() / clock for answer in answers]
     return ttft, tpot
@@ -285,14 +415,14 @@ def under_load(engines, gamma, times, usual, setting, seed):
 
 def compare(setting, start, options):
     folder = options.out.resolve().parent
-    times = {bursts: arrivals(bursts, setting.requests) for bursts in (False, True)}
-    engines = {0: start(0)}
+    times = {bursts: arrivals(bursts, setting.requests, setting.chunk) for bursts in (False, True)}
+    engines = {0: start(setting, 0)}
     prompts = [engines[0].prompt_tokens(text_of(request, setting.characters)) for request in range(setting.requests)]
     traces = {bursts: folder / f"{setting.name}_{'bursts' if bursts else 'poisson'}.csv" for bursts in times}
     for bursts, path in traces.items():
         write_trace(path, times[bursts], prompts, setting.output)
     prompt = statistics.mean(prompts)
-    engines[setting.gamma] = start(setting.gamma)
+    engines[setting.gamma] = start(setting, setting.gamma)
     calibrations, usual = calibrated(engines, setting, prompt)
     config = config_of(setting, calibrations, prompt, times, traces)
     forecasts = predicted(options.speclab, folder, config)  # before anything is measured under load
@@ -312,14 +442,28 @@ def compare(setting, start, options):
     options.out.write_text(json.dumps(config, indent=1, ensure_ascii=False) + "\n")
 
 
-def main(setting, start):
+def pair(engine, server, **options):
+    """The neural pair of this repository, whose steps take less than a millisecond in a fast engine."""
+    return Setting(server, f"{engine}_pair", "configs/neural/target.gguf", "configs/neural/draft.gguf", **options)
+
+
+def smollm2(engine, server, **options):
+    """SmolLM2-135M (scripts/setup.sh neural) and the draft that was distilled from it (docs/neural.md)."""
+    slow = {"gamma": 2, "slots": 4, "clients": (1, 2, 4), "output": 24, "requests": 60, "idle_gap": 0.6, "calls": 8, "passes": 3, "chunk": 20, "all_rates": False}
+    return Setting(server, f"{engine}_smollm2", "data/smollm2-135m.gguf", "data/smollm2-draft/draft.gguf", **(slow | options))
+
+
+def main(start, *settings):
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("models", choices=[setting.name.rpartition("_")[2] for setting in settings])
     parser.add_argument("--speclab", required=True)
-    parser.add_argument("--out", type=pathlib.Path, default=SOURCE / "configs/serving" / f"{setting.name}.json")
-    parser.add_argument("--requests", type=int, default=setting.requests, help="of each cell under load")
+    parser.add_argument("--out", type=pathlib.Path, help="the config that is written; default: configs/serving/ENGINE_MODELS.json")
+    parser.add_argument("--requests", type=int, help="of each cell under load")
     options = parser.parse_args()
+    setting = next(setting for setting in settings if setting.name.endswith(options.models))
+    options.out = options.out or SOURCE / "configs/serving" / f"{setting.name}.json"
     keep_cores_busy()
     sys.setswitchinterval(1e-4)  # an engine that runs Python between steps would hold clients up for 5 ms
-    compare(dataclasses.replace(setting, requests=options.requests), start, options)
+    compare(dataclasses.replace(setting, requests=options.requests or setting.requests), start, options)
     sys.stdout.flush()
     os._exit(0)  # the servers' threads

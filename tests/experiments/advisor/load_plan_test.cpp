@@ -204,6 +204,13 @@ TEST_CASE("traces are read in their published forms") {
   CHECK(first[1].arrival_ms == doctest::Approx(2250));
   CHECK(first[0].prompt == 374);
   CHECK(first[1].output == 1);
+  const TempFile zones(
+      "TIMESTAMP,ContextTokens,GeneratedTokens\n2024-05-10T00:00:00.5+00:00,1,2\n2024-05-10 02:00:01+02:00,3,4\n"
+      "2024-05-09 17:30:02-06:30,5,6\n2024-05-10T00:00:03Z,7,8\n");
+  const Trace zoned = read_trace(zones.path());
+  REQUIRE(zoned.size() == 4);
+  for (std::size_t i = 1; i < zoned.size(); ++i)
+    CHECK(zoned[i].arrival_ms == doctest::Approx(1000.0 * static_cast<double>(i) - 500));
   const TempFile mooncake(
       "{\"timestamp\": 3000, \"input_length\": 6955, \"output_length\": 52, \"hash_ids\": [1]}\n"
       "{\"timestamp\": 0, \"input_length\": 10, \"output_length\": 5}\n");
@@ -212,8 +219,10 @@ TEST_CASE("traces are read in their published forms") {
   CHECK(second[1].arrival_ms == 3000);
   const TempFile plain("0.5,10,3\n1.5,20,4\n");
   CHECK(trace_rate(read_trace(plain.path())) == doctest::Approx(1));
-  for (const char* bad : {"", "1,2,3\n", "1,2,3\n1,4,5\n", "1,2\n2,3\n", "x,1,2\ny,2,3\n", "1,2.5,3\n2,2,3\n",
-                          "2023-11-16T,1,2\n2,2,3\n", "{\"timestamp\": 1}\n{\"timestamp\": 2}\n"}) {
+  for (const char* bad :
+       {"", "1,2,3\n", "1,2,3\n1,4,5\n", "1,2\n2,3\n", "x,1,2\ny,2,3\n", "1,2.5,3\n2,2,3\n",
+        "2023-11-16T,1,2\n2,2,3\n", "9e99-11-16 18:17:03,1,2\n2024-11-16 18:17:03,2,3\n",
+        "2023-13-16 18:17:03,1,2\n2024-11-16 18:17:03,2,3\n", "{\"timestamp\": 1}\n{\"timestamp\": 2}\n"}) {
     CAPTURE(bad);
     const TempFile file(bad);
     CHECK_THROWS_AS(read_trace(file.path()), UsageError);
