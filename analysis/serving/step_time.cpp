@@ -19,7 +19,8 @@ double on_curve(const std::vector<TokenPoint>& points, double tokens) {
 double of_target(const LinearStep& costs, const StepWork& work) {
   return on_curve(costs.by_tokens, work.verified + work.prefilled) + costs.step +
          costs.sequence * work.decoding + costs.position * (work.verified + work.replayed) +
-         costs.prompt_token * work.prefilled + costs.context_token * work.context;
+         costs.prompt_token * work.prefilled + costs.context_token * work.context +
+         (work.decoding > 0 && work.prefilled > 0 ? costs.mixed : 0);
 }
 
 /// Without what drafts cost.

@@ -39,6 +39,7 @@ struct LinearStep {
   double position = 0;        ///< of a verified position
   double prompt_token = 0;    ///< of both models
   double context_token = 0;   ///< of a token of a cache that is read
+  double mixed = 0;           ///< of a step that decodes and reads prompts
   double speculation = 0;     ///< of a step with gamma above 0
   double idle_draft = 0;      ///< of a step with gamma 0, where an engine keeps its draft up all the same
   double draft_run = 0;       ///< of each of gamma

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""OpenVINO GenAI's ContinuousBatchingPipeline in this process, with one thread, under load beside the simulator; load.py says what is done.
+"""OpenVINO GenAI's ContinuousBatchingPipeline with one thread, under load beside the simulator; load.py says what is done.
 
 usage: build/engines/openvino/bin/python scripts/serving/by_openvino.py pair|smollm2 --speclab build/release/bin/speclab
 
@@ -14,6 +14,7 @@ import load
 import openvino_genai
 
 SERVER = f"OpenVINO GenAI {importlib.metadata.version('openvino-genai')}"
+UNBOUNDED = {"slots": 16, "clients": (1, 2, 3, 4, 6, 8, 12, 16)}  # max_num_seqs does not bound how many run
 ONE_THREAD = {"INFERENCE_NUM_THREADS": 1}
 
 
@@ -28,13 +29,12 @@ class Engine(load.Stepped):
     def __init__(self, setting, gamma):
         self.gamma = gamma
         scheduler = openvino_genai.SchedulerConfig()
-        scheduler.cache_size, scheduler.max_num_seqs = 2, setting.slots
+        scheduler.cache_size, scheduler.enable_prefix_caching = 2, False
         with tempfile.TemporaryDirectory() as name:
             folder = pathlib.Path(name)
             draft = {"draft_model": openvino_genai.draft_model(converted(setting.draft, folder / "draft"), "CPU", **ONE_THREAD)} if gamma else {}
             self.pipeline = openvino_genai.ContinuousBatchingPipeline(converted(setting.target, folder / "target"), scheduler, "CPU", ONE_THREAD | draft)
         self.handles = {}
-        super().__init__()
 
     def encoded(self, text):
         return self.pipeline.get_tokenizer().encode(text).input_ids
@@ -42,13 +42,13 @@ class Engine(load.Stepped):
     def length(self, prompt):
         return prompt.shape[1]
 
-    def add(self, number, asked):
+    def add(self, number, prompt, seed, output):
         config = openvino_genai.GenerationConfig()
-        config.max_new_tokens, config.ignore_eos, config.rng_seed = asked.output, True, asked.seed
+        config.max_new_tokens, config.ignore_eos, config.rng_seed = output, True, seed
         config.do_sample, config.temperature, config.top_k, config.top_p = True, 1.0, 2**31, 1.0
         if self.gamma:
             config.num_assistant_tokens = self.gamma
-        self.handles[number] = self.pipeline.add_request(number, asked.prompt, config)
+        self.handles[number] = self.pipeline.add_request(number, prompt, config)
 
     def step(self):
         self.pipeline.step()
@@ -60,4 +60,5 @@ class Engine(load.Stepped):
         return emitted
 
 
-load.main(Engine, load.pair("openvino", SERVER, gamma=3), load.smollm2("openvino", SERVER))
+if __name__ == "__main__":
+    load.main(Engine.apart, load.pair("openvino", SERVER, gamma=3, **UNBOUNDED), load.smollm2("openvino", SERVER, **UNBOUNDED))

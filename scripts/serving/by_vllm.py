@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""vLLM's engine in this process, on a CPU with one thread, eager, in f32, under load beside the simulator; load.py says what is done.
+"""vLLM's engine, on a CPU with one thread, eager, in f32, under load beside the simulator; load.py says what is done.
 
 usage: build/engines/vllm/bin/python scripts/serving/by_vllm.py pair --speclab build/release/bin/speclab
 
@@ -44,7 +44,6 @@ class Engine(load.Stepped):
             llm = vllm.LLM(str(folder / "target"), enforce_eager=True, dtype="float32", max_model_len=256, max_num_seqs=setting.slots,
                            enable_prefix_caching=False, **drafts)
             self.engine, self.tokenizer = llm.llm_engine, llm.get_tokenizer()
-        super().__init__()
 
     def encoded(self, text):
         return self.tokenizer.encode(text)
@@ -52,13 +51,13 @@ class Engine(load.Stepped):
     def length(self, prompt):
         return len(prompt)
 
-    def add(self, number, asked):
-        self.engine.add_request(str(number), {"prompt_token_ids": asked.prompt}, vllm.SamplingParams(
-            temperature=1.0, max_tokens=asked.output, ignore_eos=True, detokenize=False,
-            output_kind=vllm.sampling_params.RequestOutputKind.DELTA))
+    def add(self, number, prompt, seed, output):
+        self.engine.add_request(str(number), {"prompt_token_ids": prompt}, vllm.SamplingParams(
+            temperature=1.0, max_tokens=output, ignore_eos=True, detokenize=False, output_kind=vllm.sampling_params.RequestOutputKind.DELTA))
 
     def step(self):
         return [(int(one.request_id), len(one.outputs[0].token_ids)) for one in self.engine.step()]
 
 
-load.main(Engine, load.pair("vllm", SERVER, gamma=3, output=32, idle_gap=0.4, calls=12, passes=3))
+if __name__ == "__main__":
+    load.main(Engine.apart, load.pair("vllm", SERVER, gamma=3, output=32, calls=12))

@@ -5,27 +5,30 @@ arrivals, Poisson and in bursts, and only after that are they measured with the 
 the cells, and what was measured in each; `speclab run` shows both side by side.
 
 The machine is to be idle. Even then a virtual machine's speed changes by a third from minute to minute, so that all times here are of a
-clock that goes with it: between chunks of requests, and in each pass of the calibration, one client measures the plain engine's latency, and
-intervals between arrivals are stretched, and times that were measured divided, by that latency over its median in the calibration. A core that
-was idle is slower for some milliseconds, which closed loops do not show: a process of the lowest priority a core keeps them busy throughout.
+clock that goes with it: before and after each chunk of requests and each pass of the calibration one client measures the plain engine's latency.
+Times that were measured are divided by the mean of both over the calibration's median, and intervals between arrivals stretched by the first. A core that
+was idle is slower for some milliseconds, which closed loops do not show: a process of the lowest priority a core keeps them busy throughout. The
+engine has a core of its own; where it may go from core to core its steps take up to a third longer, at random.
 
-The time of a step is a curve over its tokens, of plain decoding and of prompts. What drafting adds to it is linear in the sequences, and a prompt
-that a draft reads, too, costs more by the token.
+The time of a step is a curve over its tokens, of plain decoding and of prompts. What drafting adds to it is linear in the sequences, a prompt that
+a draft reads, too, costs more by the token, and a step that decodes and reads prompts takes longer by a constant. So does the first step after a
+pause.
 
 An engine's script calls `main` with settings and a function that starts the engine with a setting and a gamma, 0 for plain decoding. An engine has
   prompt_tokens(text), the length of a prompt;
   answer(text, seed, output), which waits for the answer of `output` tokens and returns an Answer.
 """
 import argparse
+import contextlib
 import ctypes
 import dataclasses
 import datetime
 import itertools
 import json
 import math
+import multiprocessing
 import os
 import pathlib
-import queue
 import random
 import signal
 import statistics
@@ -61,46 +64,83 @@ class Answer:
         return 1e3 * (self.times[-1] - self.times[0]) / (len(self.times) - 1)
 
 
+class Stepped:
+    """An engine whose steps are called here, in a process of its own: one that runs steps in Python, or holds its lock while a step runs, would keep
+    clients from sending. It has
+      encoded(text) and length(prompt), a prompt's tokens and their number;
+      add(number, prompt, seed, output), which queues a request;
+      step(), which runs a step and returns (number, tokens) of the requests that have new ones."""
+
+    @classmethod
+    def apart(cls, setting, gamma):
+        return Apart(cls, setting, gamma)
+
+    def serve(self, connection):
+        left = {}
+        while True:
+            while not left or connection.poll():
+                number, text, seed, output = connection.recv()
+                prompt = self.encoded(text)
+                if output == 0:
+                    connection.send((0.0, [(number, self.length(prompt))]))
+                    continue
+                left[number] = output
+                self.add(number, prompt, seed, output)
+            emitted = self.step()
+            connection.send((time.perf_counter(), emitted))
+            for number, tokens in emitted:
+                left[number] -= tokens
+            left = {number: tokens for number, tokens in left.items() if tokens > 0}
+
+
+def serve(engine, setting, gamma, connection):
+    server = engine(setting, gamma)
+    connection.send(None)
+    with contextlib.suppress(EOFError):  # the client has ended
+        server.serve(connection)
+
+
 class Asked:
-    def __init__(self, prompt, seed, output):
-        self.prompt, self.seed, self.output = prompt, seed, output
+    def __init__(self):
         self.times, self.rounds, self.whole = [], -1, threading.Event()
 
 
-class Stepped:
-    """An engine whose steps are called here, by a thread of its own. It has
-      encoded(text) and length(prompt), a prompt's tokens and their number;
-      add(number, asked), which queues a request;
-      step(), which runs a step and returns (number, tokens) of the requests that have new ones."""
+class Apart:
+    """The client's side of a Stepped."""
 
-    def __init__(self):
-        self.asked = queue.Queue()
-        threading.Thread(target=self.serve, daemon=True).start()
+    def __init__(self, engine, setting, gamma):
+        self.connection, theirs = multiprocessing.Pipe()
+        multiprocessing.get_context("spawn").Process(target=serve, args=(engine, setting, gamma, theirs), daemon=True).start()
+        theirs.close()
+        self.connection.recv()
+        self.asked, self.lock, self.number = {}, threading.Lock(), 0
+        threading.Thread(target=self.listen, daemon=True).start()
 
-    def serve(self):
-        running, number = {}, 0
+    def listen(self):
         while True:
-            while not running or not self.asked.empty():
-                number += 1
-                running[number] = self.asked.get()
-                self.add(number, running[number])
-            emitted = self.step()
-            now = time.perf_counter()
-            for of, tokens in emitted:
-                asked = running[of]
+            now, emitted = self.connection.recv()
+            for number, tokens in emitted:
+                asked, output = self.asked[number]
                 asked.rounds += 1  # the first is of the prompt
                 asked.times += [now] * tokens
-                if len(asked.times) == asked.output:
+                if len(asked.times) >= output:
                     asked.whole.set()
-                    del running[of]
+                    del self.asked[number]
+
+    def ask(self, text, seed, output):
+        asked = Asked()
+        with self.lock:
+            self.number += 1
+            self.asked[self.number] = asked, output
+            self.connection.send((self.number, text, seed, output))
+        asked.whole.wait()
+        return asked
 
     def prompt_tokens(self, text):
-        return self.length(self.encoded(text))
+        return len(self.ask(text, 0, 0).times)
 
     def answer(self, text, seed, output):
-        asked = Asked(self.encoded(text), seed, output)
-        self.asked.put(asked)
-        asked.whole.wait()
+        asked = self.ask(text, seed, output)
         return Answer(asked.times, asked.rounds)
 
 
@@ -134,6 +174,15 @@ def closed_loop(engine, clients, requests, setting, characters=None):
         worker.start()
     for worker in workers:
         worker.join()
+    return answers
+
+
+def after_pauses(engine, setting):
+    """Answers of an idle server: a first token then comes later than right after an answer."""
+    answers = []
+    for request in range(setting.calls):
+        time.sleep(setting.pause)
+        answers.append(ask(engine, request, request + 1, time.perf_counter(), setting))
     return answers
 
 
@@ -226,17 +275,18 @@ class Calibration:
     speculation: float  #: milliseconds that a step takes more with drafts
     sequence: float  #: of each decoding sequence of it
     prompt_token: float  #: more than by the curve
-    front: float  #: before the queue
+    mixed: float  #: of a step that decodes and reads prompts
+    wake: float  #: of a step before which the server was idle
     rate: float  #: of acceptance
     rounds: float  #: of a request, after its first token
 
     def cost(self):
         return {"by_tokens": [{"tokens": tokens, "ms": round(ms, 4)} for tokens, ms in self.curve], "speculation": round(self.speculation, 4),
-                "sequence": round(self.sequence, 4), "prompt_token": round(self.prompt_token, 5)}
+                "sequence": round(self.sequence, 4), "mixed": round(self.mixed, 4), "prompt_token": round(self.prompt_token, 5)}
 
     def step(self, sequences, gamma, prompt=0):
         drafting = self.speculation + sequences * self.sequence if gamma else 0
-        return step_ms(self.curve, sequences * (gamma + 1) + prompt) + drafting + prompt * self.prompt_token
+        return step_ms(self.curve, sequences * (gamma + 1) + prompt) + drafting + (prompt * self.prompt_token + self.mixed if prompt else 0)
 
     def capacity(self, setting, gamma, prompt):
         """Requests a second of full slots, of which one in so many steps reads a prompt."""
@@ -244,14 +294,25 @@ class Calibration:
         return 1e3 / (self.rounds * self.step(setting.slots, gamma) / setting.slots + read)
 
 
+CORES = sorted(os.sched_getaffinity(0))
+
+
 def keep_cores_busy():
-    for _ in range(os.cpu_count()):
+    for core in CORES:
         if os.fork() == 0:
+            os.sched_setaffinity(0, {core})
             signal.signal(signal.SIGINT, signal.SIG_DFL)
             ctypes.CDLL(None).prctl(1, signal.SIGKILL)  # PR_SET_PDEATHSIG: ends with the script
             os.sched_setscheduler(0, os.SCHED_IDLE, os.sched_param(0))
             while True:
                 pass
+
+
+def started(start, setting, gamma):
+    os.sched_setaffinity(0, CORES[:1])  # of this thread, and of all that begin in it
+    engine = start(setting, gamma)
+    os.sched_setaffinity(0, CORES[1:])
+    return engine
 
 
 def reference(engine, setting):
@@ -275,20 +336,21 @@ class Pass:
 
 def calibrated(engines, setting, prompt):
     """A Calibration for each engine, and the plain engine's reference."""
-    for engine in engines.values():
-        closed_loop(engine, 2, setting.calls, setting)  # warms up
     texts = [setting.characters * share // 2 for share in (1, 2, 4, 8)]
     tokens = [statistics.mean(engines[0].prompt_tokens(text_of(request, characters)) for request in range(setting.calls)) for characters in texts]
     short = dataclasses.replace(setting, output=2)
+    # OpenVINO makes code for every number of tokens that it meets for the first time, which takes longer than the step.
+    for engine in engines.values():
+        closed_loop(engine, setting.slots, 40 * setting.slots, dataclasses.replace(setting, output=6))
     passes = {gamma: [] for gamma in engines}
     # In turn, so that what disturbs the machine for a second disturbs one pass and not one point.
     for _ in range(setting.passes):
         for gamma, engine in engines.items():
-            of = reference(engines[0], setting)
+            before = reference(engines[0], setting)
             prompts = [statistics.median(answer.ttft() for answer in closed_loop(engine, 1, setting.calls, short, characters)) for characters in texts]
-            # A first token after a pause comes later than one right after an answer.
-            idle = statistics.median(answer.ttft() for answer in open_loop(engine, 0, [setting.idle_gap * i for i in range(setting.calls)], setting, 1))
+            idle = statistics.median(answer.ttft() for answer in after_pauses(engine, short))
             closed = [closed_loop(engine, clients, max(setting.calls, 6 * clients), setting) for clients in setting.clients]
+            of = (before + reference(engines[0], setting)) / 2
             passes[gamma].append(Pass(of, prompts, idle, [answer.rounds for answers in closed for answer in answers],
                                       [step for answers in closed for step in steps_of(answers)]))
     references = [one.reference for found in passes.values() for one in found]
@@ -306,26 +368,26 @@ def calibration(gamma, passes, tokens, setting, prompt, plain):
     prompts = [statistics.median(of) for of in zip(*(one.prompts for one in passes))]
     idle = statistics.median(one.idle for one in passes)
     rounds = statistics.mean(count for one in passes for count in one.rounds)
-    found = Calibration([], 0, 0, 0, 0, rate_for(rounds, gamma, setting.output - 1), rounds)
+    found = Calibration([], 0, 0, 0, 0, 0, rate_for(rounds, gamma, setting.output - 1), rounds)
     taken = {n: [ms for one in passes for count, read, ms in one.steps if count == n and read == 0] for n in range(1, setting.slots + 1)}
     steps = {n: statistics.mean(of) for n, of in taken.items() if len(of) >= 10 * setting.passes}
-    intercept, slope = line(list(zip(tokens, prompts)))
     if plain is None:
-        front = max(0.0, intercept - steps[1])
-        points = [*steps.items(), *((count, ms - front) for count, ms in zip(tokens, prompts) if count > max(steps))]
+        points = [*steps.items(), *((count, ms) for count, ms in zip(tokens, prompts) if count > max(steps))]
         found.curve = [(count, max(ms for _, ms in points[: i + 1])) for i, (count, _) in enumerate(points)]
     else:
-        found.curve, found.prompt_token = plain.curve, max(0.0, slope - line([(count, step_ms(plain.curve, count)) for count in tokens])[1])
+        found.curve, found.prompt_token = plain.curve, max(0.0, line(list(zip(tokens, prompts)))[1] - line([(count, step_ms(plain.curve, count)) for count in tokens])[1])
         drafts = [(n, step - step_ms(plain.curve, (gamma + 1) * n)) for n, step in steps.items()]
         found.speculation, found.sequence = line(drafts)
-        if found.speculation < 0 or found.sequence < 0:
-            found.sequence = 0.0 if found.sequence < 0 else max(0.0, sum(a * b for a, b in drafts) / sum(a * a for a, _ in drafts))
-            found.speculation = max(0.0, statistics.mean(b - a * found.sequence for a, b in drafts))
-    found.front = max(0.0, idle - step_ms(found.curve, prompt) - prompt * found.prompt_token)
-    mixed = [ms / found.step(n, gamma, read * prompt) for one in passes for n, read, ms in one.steps if read]
+        if found.speculation < 0:
+            found.speculation, found.sequence = 0.0, max(0.0, sum(a * b for a, b in drafts) / sum(a * a for a, _ in drafts))
+        elif found.sequence < 0:
+            found.speculation, found.sequence = max(0.0, statistics.mean(ms for _, ms in drafts)), 0.0
+    found.wake = max(0.0, idle - step_ms(found.curve, prompt) - prompt * found.prompt_token)
+    both = [ms - found.step(n, gamma, read * prompt) for one in passes for n, read, ms in one.steps if n and read]
+    found.mixed = max(0.0, statistics.mean(both))
     print(f"γ = {gamma}: a step of so many sequences takes ms, and by the model: "
-          f"{', '.join(f'{n} {ms:.3f} {found.step(n, gamma):.3f}' for n, ms in steps.items())}; steps with prompts, over the model's: "
-          f"{statistics.mean(mixed):.2f}; TTFT of {', '.join(f'{count:.0f} tokens {ms:.2f}' for count, ms in zip(tokens, prompts))}, "
+          f"{', '.join(f'{n} {ms:.3f} {found.step(n, gamma):.3f}' for n, ms in steps.items())}; "
+          f"TTFT of {', '.join(f'{count:.0f} tokens {ms:.2f}' for count, ms in zip(tokens, prompts))}, "
           f"of an idle server {idle:.2f}; {found}", file=sys.stderr)
     return found
 
@@ -349,11 +411,11 @@ class Setting:
     draft: str
     gamma: int
     slots: int = 8  #: sequences that run at a time
-    clients: tuple = (1, 2, 4, 8)  #: of the calibration
+    clients: tuple = (1, 2, 3, 4, 6, 8)  #: of the calibration
     characters: int = 100  #: of a prompt
     output: int = 64  #: tokens
     requests: int = 300  #: of each cell under load
-    idle_gap: float = 0.15  #: seconds between requests to an idle server
+    pause: float = 0.15  #: seconds before requests to an idle server
     calls: int = 24  #: requests of one client in a measurement of the calibration
     passes: int = 5  #: of the calibration
     chunk: int = 100  #: requests between measurements of the machine's speed
@@ -376,7 +438,7 @@ def config_of(setting, calibrations, prompt, times, traces):
                 cases.append({"label": f"{'plain' if gamma == 0 else f'γ = {gamma}'}, {rate:g} a second{', bursts' if bursts else ''}",
                               "set": {"/gamma": gamma, "/serving/trace": traces[bursts].name, "/serving/requests_per_second": round(rate * rate_of(times[bursts]), 5),
                                       "/serving/cost": found.cost(),
-                                      "/serving/engine": {"max_sequences": setting.slots, "front_ms": round(found.front, 3)},
+                                      "/serving/engine": {"max_sequences": setting.slots, "wake_ms": round(found.wake, 3)},
                                       "/serving/acceptance": {"rate": found.rate}}})
     server = f"{setting.server} at temperature 1, one thread, with {setting.target} and {setting.draft}"
     about = (f"{server}, measured on {datetime.date.today()} by scripts/serving. Costs and acceptance are those of clients that wait for their "
@@ -402,28 +464,42 @@ def write_trace(path, times, prompts, output):
     path.write_text("seconds,prompt,output\n" + "".join(f"{at},{prompt},{output}\n" for at, prompt in zip(times, prompts)))
 
 
-def under_load(engines, gamma, times, usual, setting, seed):
-    """Requests at these times of the reference's clock: (TTFT, TPOT) in its milliseconds."""
-    ttft, tpot = [], []
+def write_costs(folder, setting, plain, drafting, prompt):
+    """Times of both models as `speclab plan load` reads them: `--target-times`, `--draft-times`."""
+    folder.mkdir(exist_ok=True)
+    for side, ms in (("target", lambda tokens, batch: step_ms(plain.curve, tokens * batch)),
+                     ("draft", lambda tokens, batch: (drafting.speculation + drafting.sequence * batch) / setting.gamma + (tokens - 1) * batch * drafting.prompt_token)):
+        rows = [f"{tokens},{batch},{ms(tokens, batch):.4f}\n" for tokens in (1, setting.gamma + 1, round(prompt)) for batch in setting.clients]
+        (folder / f"{setting.name}_{side}.csv").write_text("tokens,batch,ms\n" + "".join(rows))
+
+
+def under_load(engines, gamma, times, usual, setting, seed, model):
+    """Requests at these times of the reference's clock: (TTFT, TPOT) in its milliseconds, and the mean of decoding steps over the model's."""
+    ttft, tpot, steps = [], [], []
+    after = reference(engines[0], setting)
     for first in range(0, len(times), setting.chunk):
-        clock = reference(engines[0], setting) / usual
+        before, clock = after, after / usual
         answers = open_loop(engines[gamma], first, [clock * (at - times[first]) for at in times[first : first + setting.chunk]], setting, seed)
+        after = reference(engines[0], setting)
+        clock = (before + after) / 2 / usual
         ttft += [answer.ttft() / clock for answer in answers]
         tpot += [answer.tpot() / clock for answer in answers]
-    return ttft, tpot
+        steps += [ms / clock / model.step(n, gamma) for n, read, ms in steps_of(answers) if read == 0]
+    return ttft, tpot, statistics.mean(steps)
 
 
 def compare(setting, start, options):
     folder = options.out.resolve().parent
     times = {bursts: arrivals(bursts, setting.requests, setting.chunk) for bursts in (False, True)}
-    engines = {0: start(setting, 0)}
+    engines = {0: started(start, setting, 0)}
     prompts = [engines[0].prompt_tokens(text_of(request, setting.characters)) for request in range(setting.requests)]
     traces = {bursts: folder / f"{setting.name}_{'bursts' if bursts else 'poisson'}.csv" for bursts in times}
     for bursts, path in traces.items():
         write_trace(path, times[bursts], prompts, setting.output)
     prompt = statistics.mean(prompts)
-    engines[setting.gamma] = start(setting, setting.gamma)
+    engines[setting.gamma] = started(start, setting, setting.gamma)
     calibrations, usual = calibrated(engines, setting, prompt)
+    write_costs(folder / "costs", setting, calibrations[0], calibrations[setting.gamma], prompt)
     config = config_of(setting, calibrations, prompt, times, traces)
     forecasts = predicted(options.speclab, folder, config)  # before anything is measured under load
     close = total = 0
@@ -431,7 +507,10 @@ def compare(setting, start, options):
         chosen = case["set"]
         at = times[chosen["/serving/trace"].endswith("bursts.csv")]
         rate = chosen["/serving/requests_per_second"] / rate_of(at)
-        found = measured(*under_load(engines, chosen["/gamma"], [second / rate for second in at], usual, setting, 10000 * (i + 1)))
+        taken = calibrations[chosen["/gamma"]]
+        ttft, tpot, slower = under_load(engines, chosen["/gamma"], [second / rate for second in at], usual, setting, 10000 * (i + 1), taken)
+        found = measured(ttft, tpot)
+        print(f"{case['label']}: steps take {slower:.2f} of the model's", file=sys.stderr)
         for name in ("TTFT p50", "TTFT p95", "TPOT p50", "TPOT p95"):
             error = forecast[name] / found[name] - 1
             total += 1
@@ -449,7 +528,7 @@ def pair(engine, server, **options):
 
 def smollm2(engine, server, **options):
     """SmolLM2-135M (scripts/setup.sh neural) and the draft that was distilled from it (docs/neural.md)."""
-    slow = {"gamma": 2, "slots": 4, "clients": (1, 2, 4), "output": 24, "requests": 60, "idle_gap": 0.6, "calls": 8, "passes": 3, "chunk": 20, "all_rates": False}
+    slow = {"gamma": 2, "slots": 4, "clients": (1, 2, 3, 4), "output": 24, "requests": 60, "calls": 8, "passes": 3, "chunk": 20, "all_rates": False}
     return Setting(server, f"{engine}_smollm2", "data/smollm2-135m.gguf", "data/smollm2-draft/draft.gguf", **(slow | options))
 
 

@@ -295,6 +295,7 @@ double Replica::begin_step(double now) {
   work.draft_runs = options_.draft_device ? 0 : gamma_;
   double ms =
       options_.draft_device ? step_with_device(*options_.draft_device, work, now) : options_.time(work);
+  if (now > last_end_ms_) ms += options_.wake_ms;
   if (batch.sequences > 0) {
     if (adaptive != nullptr) ms += adaptive->step_ms;
     if (any_decoded_ && gamma_ != last_gamma_) {
@@ -338,6 +339,7 @@ void Replica::emit(Running& one, std::uint32_t tokens, double now) {
 
 void Replica::end_step(double now, std::vector<std::uint32_t>& whole) {
   in_step_ = false;
+  last_end_ms_ = now;
   std::size_t kept = 0;
   for (Running& one : running_) {
     if (one.decodes()) {

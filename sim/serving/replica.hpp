@@ -7,6 +7,7 @@
 #include <array>
 #include <cstdint>
 #include <deque>
+#include <limits>
 #include <optional>
 #include <span>
 #include <vector>
@@ -33,6 +34,7 @@ struct EngineOptions {
   std::uint32_t block_tokens = 16;
   bool replays = false;  ///< accepted tokens of a partly rejected draft run again (models with a state)
   double switch_ms = 0;  ///< of a step whose gamma differs from the step's before
+  double wake_ms = 0;    ///< of a step before which the engine was idle
   StaleDraft stale{};
   /// Most tokens of a sequence's cache that a draft run reads (sparse KV; Chen et al. 2024, MagicDec); 0:
   /// all.
@@ -155,6 +157,7 @@ class Replica {
   double drafted_at_ = 0;  ///< when the draft device has drafted for likely outcomes of the last step
   bool any_decoded_ = false;
   bool in_step_ = false;
+  double last_end_ms_ = -std::numeric_limits<double>::infinity();
   StepTotals totals_;
   GapHistogram gaps_;
 };

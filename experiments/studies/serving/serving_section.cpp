@@ -68,6 +68,8 @@ const Typed<LinearStep>& cost_type() {
        field(
            "by_tokens", &C::by_tokens, list(token_point_type(), 0, 4096),
            "Of a step by its tokens, in increasing order; lines between the points, and beyond the last as between the last two."),
+       field("mixed", &C::mixed, ms,
+             "Of a step that decodes and reads prompts, besides both: engines run such steps another way."),
        field("speculation", &C::speculation, ms, "Of a step that drafts."),
        field("idle_draft", &C::idle_draft, ms, "Of a step that could draft and does not."),
        field("draft_run", &C::draft_run, ms, "Of each of gamma draft runs."),
@@ -96,6 +98,9 @@ const Typed<EngineSection>& engine_type() {
              "Accepted tokens of a partly rejected draft run again, as in models with a state."),
        field("switch_ms", &E::switch_ms, number(0, 1e9),
              "Milliseconds of a step whose gamma is another than before."),
+       field(
+           "wake_ms", &E::wake_ms, number(0, 1e9),
+           "Milliseconds more of a step before which the engine was idle: caches and processors that are cold."),
        integer_field(
            "draft_budget", &E::draft_budget, 0, 1e9,
            "Most tokens of a sequence's cache that a draft run reads (sparse KV, as in MagicDec); 0: all."),

@@ -308,6 +308,7 @@ ServerOptions server_of(const Config& config) {
   options.engine.cache_blocks = engine.cache_tokens / options.engine.block_tokens;
   options.engine.replays = engine.replays;
   options.engine.switch_ms = engine.switch_ms;
+  options.engine.wake_ms = engine.wake_ms;
   options.engine.stale = {engine.stale_loss, engine.stale_window};
   const StepTimes times = times_of(config);
   options.engine.time = times.step;

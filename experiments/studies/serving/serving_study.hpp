@@ -88,6 +88,7 @@ struct EngineSection {
   std::uint64_t cache_tokens = 0;
   bool replays = false;
   double switch_ms = 0;
+  double wake_ms = 0;
   std::uint32_t draft_budget = 0;
   double stale_loss = 0;
   std::uint32_t stale_window = 1;

@@ -43,15 +43,17 @@ TEST_CASE("a draft of sparse caches reads at most its budget, and of a large one
 }
 
 TEST_CASE("the parts of target and draft are the step") {
-  const LinearStep costs{3, 0.1, 0.05, 0.01, 0.001, 0.7, 0, 0.4, 0.02, 0.003};
+  const LinearStep costs{3, 0.1, 0.05, 0.01, 0.001, 0.6, 0.7, 0, 0.4, 0.02, 0.003};
   StepWork work{.decoding = 5, .verified = 20, .prefilling = 1, .prefilled = 50, .context = 900};
   work.draft_context = 400;
   work.draft_runs = 3;
-  const double target = 3 + 0.1 * 5 + 0.05 * 20 + 0.01 * 50 + 0.001 * 900 + 0.7;
+  const double target = 3 + 0.1 * 5 + 0.05 * 20 + 0.01 * 50 + 0.001 * 900 + 0.6 + 0.7;
   const double draft = 3 * (0.4 + 0.02 * 5 + 0.003 * 400);
   CHECK(step_time(costs)(work) == doctest::Approx(target + draft));
   CHECK(target_time(costs)(work) == doctest::Approx(target));
   CHECK(draft_time(costs)(work) == doctest::Approx(draft));
+  work.prefilling = work.prefilled = 0;
+  CHECK(target_time(costs)(work) == doctest::Approx(target - 0.01 * 50 - 0.6));
 }
 
 TEST_CASE(
