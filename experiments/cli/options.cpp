@@ -3,6 +3,7 @@
 #include <cstdint>
 
 #include "experiments/cli/verb.hpp"
+#include "experiments/results/result_files.hpp"
 #include "experiments/support/shell_word.hpp"
 
 namespace speclab {

@@ -9,9 +9,10 @@
 
 #include "experiments/cli/verb.hpp"
 #include "experiments/format/config_error.hpp"
-#include "experiments/results/result_files.hpp"
 
 namespace speclab {
+
+enum class CsvText;
 
 /// --set, of verbs that read configs.
 void add_set_option(Verb& verb, const char* sentence);

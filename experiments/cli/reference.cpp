@@ -101,9 +101,10 @@ void sections_of(std::string& out, const ObjectType& object, std::vector<const O
 
 }  // namespace
 
-std::string list_text(const std::vector<const FamilyBase*>& families, const std::string& word) {
+std::string list_text(const std::vector<const FamilyBase*>& families, const std::string& word,
+                      std::vector<std::string> known) {
   std::string out;
-  std::vector<std::string> known{"experiments"};
+  known.emplace_back("experiments");
   const auto wanted = [&](const std::string& name) {
     known.push_back(name);
     return word.empty() || name == word;

@@ -9,9 +9,10 @@
 namespace speclab {
 
 /// Every kind of the families and every experiment, with its keys, a line each; with a word, those of the
-/// family
-/// ("rules", "rule") or of the name that it is. UsageError for another word.
-std::string list_text(const std::vector<const FamilyBase*>& families, const std::string& word = "");
+/// family ("rules", "rule") or of the name that it is, with its example. UsageError for another word, with
+/// the nearest of these names and of `known`.
+std::string list_text(const std::vector<const FamilyBase*>& families, const std::string& word = "",
+                      std::vector<std::string> known = {});
 
 /// The whole format in Markdown: keys, ranges, units, defaults and former names.
 std::string reference_markdown(const std::vector<const FamilyBase*>& families);

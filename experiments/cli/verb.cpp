@@ -11,6 +11,8 @@
 #include <sstream>
 #include <stdexcept>
 
+#include "experiments/catalog/families.hpp"
+#include "experiments/cli/reference.hpp"
 #include "experiments/format/config_error.hpp"
 #include "experiments/support/interrupt.hpp"
 #include "experiments/support/machine.hpp"
@@ -35,8 +37,9 @@ void print_help() {
 usage: speclab VERB [arguments]
 
 {}
-"speclab help VERB" or "speclab VERB --help" explains one; "speclab list" names what configs may hold, "speclab
-config list" the configs that come with the program. Exit codes: 0, 1 for a failed check, 2 for bad input, 130 interrupted.
+"speclab help VERB" or "speclab VERB --help" explains one, "speclab help NAME" a rule or another entry of configs;
+"speclab list" names these, "speclab config list" the configs that come with the program. Exit codes: 0, 1 for a failed
+check, 2 for bad input, 130 interrupted.
 Example:
   speclab predict --alpha 0.8 --c 0.05
 )",
@@ -95,6 +98,10 @@ int dispatch(Words words) {
     return run_verb(*verb, "speclab " + words[0], {words.begin() + 1, words.end()});
   std::vector<std::string> names;
   for (const Verb& verb : verbs()) names.push_back(verb.name);
+  if (asks_for_help(words)) {
+    fmt::print("{}", list_text(families(), words[0], std::move(names)));
+    return exit_ok;
+  }
   throw UsageError(fmt::format("unknown verb \"{}\"{}", words[0], suggestion(words[0], names)));
 }
 

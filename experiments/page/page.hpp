@@ -6,24 +6,10 @@
 #include <vector>
 
 #include "experiments/page/figure.hpp"
+#include "experiments/page/passage.hpp"
 #include "experiments/page/table.hpp"
 
 namespace speclab {
-
-/// What became of a stretch of decoded text.
-enum class SpanKind { plain, prompt, accepted, rejected, correction, bonus };
-
-struct TextSpan {
-  std::string text;
-  SpanKind kind = SpanKind::plain;
-};
-
-/// Text coloured by what became of it, as in Leviathan et al. 2023, Figure 1.
-struct Passage {
-  std::string id;
-  std::string caption;
-  std::vector<std::vector<TextSpan>> lines;
-};
 
 struct Section {
   std::string id;
@@ -55,9 +41,5 @@ struct Page {
 /// adds values under the pointer and by the arrow keys, legends that hide series, sorting, downloads and the
 /// theme. std::invalid_argument when an id is malformed or used twice, or a row is not as long as its header.
 std::string html(const Page& page);
-
-/// The passage in ANSI colours (accepted green, rejected red and struck out, correction blue, bonus cyan,
-/// prompt faint), or without colours in word-diff marks: [-rejected-]{+correction+}{*bonus*}.
-std::string terminal(const Passage& passage, bool colour);
 
 }  // namespace speclab

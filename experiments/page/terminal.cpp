@@ -5,7 +5,7 @@
 #include <stdexcept>
 #include <string_view>
 
-#include "experiments/page/page.hpp"
+#include "experiments/page/passage.hpp"
 #include "experiments/page/terminal_width.hpp"
 #include "experiments/page/text_width.hpp"
 #include "experiments/support/printable.hpp"

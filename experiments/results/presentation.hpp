@@ -8,7 +8,8 @@
 #include <vector>
 
 #include "experiments/page/figure.hpp"
-#include "experiments/page/page.hpp"
+#include "experiments/page/passage.hpp"
+#include "experiments/page/table.hpp"
 #include "experiments/run/experiment.hpp"
 #include "experiments/run/result.hpp"
 #include "experiments/run/timings.hpp"

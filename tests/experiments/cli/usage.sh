@@ -80,6 +80,16 @@ checks=$((checks + 1))
 expect 0 version
 says out "speclab "
 expect 0 --version
+# Entries of configs, with their examples.
+expect 0 help token
+says out "Algorithm 1"
+says out "accepts with probability 0.6, emits (0.5, 0.3, 0.2)"
+expect 0 help lenient
+says out "lenience"
+expect 2 help tokn
+says err 'nothing is called "tokn"; did you mean "token"?'
+expect 2 help rnu
+says err 'did you mean "run"?'
 expect 0 list
 says out "fault-resample-target"
 
