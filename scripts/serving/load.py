@@ -16,17 +16,15 @@ pause.
 
 An engine's script calls `main` with settings and a function that starts the engine with a setting and a gamma, 0 for plain decoding. An engine has
   prompt_tokens(text), the length of a prompt;
-  answer(text, seed, output), which waits for the answer of `output` tokens and returns an Answer.
+  answer(text, seed, output), which waits for the answer of `output` tokens and returns an Answer (engine_apart.py).
 """
 import argparse
-import contextlib
 import ctypes
 import dataclasses
 import datetime
 import itertools
 import json
 import math
-import multiprocessing
 import os
 import pathlib
 import random
@@ -42,106 +40,6 @@ SOURCE = pathlib.Path(__file__).resolve().parents[2]
 TEXT = (SOURCE / "data/austen.txt").read_text()
 PAUSE = 10  # between chunks of requests, in mean times between arrivals: all are answered by then
 LOADS = ((0.25, False), (0.5, False), (0.7, False), (0.4, True))  # share of the capacity, in bursts
-
-
-@dataclasses.dataclass
-class Answer:
-    times: list  #: of perf_counter, when tokens came
-    rounds: int  #: after the first token
-
-    sent: float = 0
-    done: float = 0
-
-    def ends(self):
-        """When the prompt's step and each round ended: tokens of a round come together, after the longest waits."""
-        waits = sorted(range(1, len(self.times)), key=lambda i: self.times[i - 1] - self.times[i])
-        return [self.times[i] for i in [0, *sorted(waits[: self.rounds])]]
-
-    def ttft(self):
-        return 1e3 * (self.times[0] - self.sent)
-
-    def tpot(self):
-        return 1e3 * (self.times[-1] - self.times[0]) / (len(self.times) - 1)
-
-
-class Stepped:
-    """An engine whose steps are called here, in a process of its own: one that runs steps in Python, or holds its lock while a step runs, would keep
-    clients from sending. It has
-      encoded(text) and length(prompt), a prompt's tokens and their number;
-      add(number, prompt, seed, output), which queues a request;
-      step(), which runs a step and returns (number, tokens) of the requests that have new ones."""
-
-    @classmethod
-    def apart(cls, setting, gamma):
-        return Apart(cls, setting, gamma)
-
-    def serve(self, connection):
-        left = {}
-        while True:
-            while not left or connection.poll():
-                number, text, seed, output = connection.recv()
-                prompt = self.encoded(text)
-                if output == 0:
-                    connection.send((0.0, [(number, self.length(prompt))]))
-                    continue
-                left[number] = output
-                self.add(number, prompt, seed, output)
-            emitted = self.step()
-            connection.send((time.perf_counter(), emitted))
-            for number, tokens in emitted:
-                left[number] -= tokens
-            left = {number: tokens for number, tokens in left.items() if tokens > 0}
-
-
-def serve(engine, setting, gamma, connection):
-    server = engine(setting, gamma)
-    connection.send(None)
-    with contextlib.suppress(EOFError):  # the client has ended
-        server.serve(connection)
-
-
-class Asked:
-    def __init__(self):
-        self.times, self.rounds, self.whole = [], -1, threading.Event()
-
-
-class Apart:
-    """The client's side of a Stepped."""
-
-    def __init__(self, engine, setting, gamma):
-        self.connection, theirs = multiprocessing.Pipe()
-        multiprocessing.get_context("spawn").Process(target=serve, args=(engine, setting, gamma, theirs), daemon=True).start()
-        theirs.close()
-        self.connection.recv()
-        self.asked, self.lock, self.number = {}, threading.Lock(), 0
-        threading.Thread(target=self.listen, daemon=True).start()
-
-    def listen(self):
-        while True:
-            now, emitted = self.connection.recv()
-            for number, tokens in emitted:
-                asked, output = self.asked[number]
-                asked.rounds += 1  # the first is of the prompt
-                asked.times += [now] * tokens
-                if len(asked.times) >= output:
-                    asked.whole.set()
-                    del self.asked[number]
-
-    def ask(self, text, seed, output):
-        asked = Asked()
-        with self.lock:
-            self.number += 1
-            self.asked[self.number] = asked, output
-            self.connection.send((self.number, text, seed, output))
-        asked.whole.wait()
-        return asked
-
-    def prompt_tokens(self, text):
-        return len(self.ask(text, 0, 0).times)
-
-    def answer(self, text, seed, output):
-        asked = self.ask(text, seed, output)
-        return Answer(asked.times, asked.rounds)
 
 
 def text_of(request, characters):
@@ -407,7 +305,7 @@ def measured(ttft, tpot):
 class Setting:
     server: str  #: engine, version and options, in words
     name: str  #: of the config that is written: configs/serving/NAME.json
-    target: str
+    target: str  #: a file, as the draft is
     draft: str
     gamma: int
     slots: int = 8  #: sequences that run at a time
@@ -446,6 +344,17 @@ def config_of(setting, calibrations, prompt, times, traces):
     return {"title": f"{setting.server.partition(' (')[0]} under load, beside the simulator", "about": about, "experiment": "serving", "seed": 1,
             "gamma": setting.gamma,
             "serving": {"trace": traces[False].name, "percentile": 95, "requests": setting.requests, "settle": 0, "runs": 16}, "cases": cases}
+
+
+def written(config):
+    """A line for each key, and for each that a case sets."""
+    def line(value):
+        return json.dumps(value, ensure_ascii=False)
+
+    cases = ",\n".join(f'    {{"label": {line(case["label"])}, "set": {{\n' + ",\n".join(f"      {line(key)}: {line(value)}" for key, value in case["set"].items()) + "}}"
+                       for case in config["cases"])
+    keys = ",\n".join(f"  {line(key)}: {line(value)}" for key, value in config.items() if key != "cases")
+    return f'{{\n{keys},\n  "cases": [\n{cases}\n  ]\n}}\n'
 
 
 def predicted(speclab, folder, config):
@@ -518,7 +427,7 @@ def compare(setting, start, options):
             print(f"{case['label']}: {name} {forecast[name]:.2f} predicted, {found[name]:.2f} measured, {100 * error:+.1f}%", file=sys.stderr)
         chosen["/serving/measured"] = found
     print(f"{close} of {total} within 15%", file=sys.stderr)
-    options.out.write_text(json.dumps(config, indent=1, ensure_ascii=False) + "\n")
+    options.out.write_text(written(config))
 
 
 def pair(engine, server, **options):
@@ -541,6 +450,12 @@ def main(start, *settings):
     options = parser.parse_args()
     setting = next(setting for setting in settings if setting.name.endswith(options.models))
     options.out = options.out or SOURCE / "configs/serving" / f"{setting.name}.json"
+    if not os.access(options.speclab, os.X_OK):
+        parser.error(f"--speclab {options.speclab}: no such program")
+    if missing := [file for file in (setting.target, setting.draft) if not (SOURCE / file).is_file()]:
+        parser.error(f"{', '.join(missing)}: no such file; docs/neural.md says how it is made")
+    if len(CORES) < 2:
+        parser.error("two cores are needed: one for the engine, one for its clients")
     keep_cores_busy()
     sys.setswitchinterval(1e-4)  # an engine that runs Python between steps would hold clients up for 5 ms
     compare(dataclasses.replace(setting, requests=options.requests or setting.requests), start, options)

@@ -1,0 +1,17 @@
+#!/usr/bin/env python3
+"""CSV of what was predicted and measured of servers under load, for speclab plot.
+
+usage: percentiles.py RESULT_FOLDER...
+"""
+import csv
+import pathlib
+import sys
+
+if len(sys.argv) < 2:
+    sys.exit(__doc__)
+print("server,percentile,measured_ms,predicted_ms")
+for folder in map(pathlib.Path, sys.argv[1:]):
+    with (folder / "results.csv").open(newline="") as file:
+        for row in csv.DictReader(file):
+            if row["measured"] and row["number"].endswith((" p50", " p95")):
+                print(f"{folder.name},{row['number']},{row['measured']},{row['simulated']}")
