@@ -169,6 +169,7 @@ def rate_for(rounds, gamma, tokens):
 
 @dataclasses.dataclass
 class Calibration:
+    gamma: int
     curve: list  #: (tokens, milliseconds) of a step without drafts
     speculation: float  #: milliseconds that a step takes more with drafts
     sequence: float  #: of each decoding sequence of it
@@ -182,14 +183,14 @@ class Calibration:
         return {"by_tokens": [{"tokens": tokens, "ms": round(ms, 4)} for tokens, ms in self.curve], "speculation": round(self.speculation, 4),
                 "sequence": round(self.sequence, 4), "mixed": round(self.mixed, 4), "prompt_token": round(self.prompt_token, 5)}
 
-    def step(self, sequences, gamma, prompt=0):
-        drafting = self.speculation + sequences * self.sequence if gamma else 0
-        return step_ms(self.curve, sequences * (gamma + 1) + prompt) + drafting + (prompt * self.prompt_token + self.mixed if prompt else 0)
+    def step(self, sequences, prompt=0):
+        drafting = self.speculation + sequences * self.sequence if self.gamma else 0
+        return step_ms(self.curve, sequences * (self.gamma + 1) + prompt) + drafting + (prompt * self.prompt_token + self.mixed if prompt else 0)
 
-    def capacity(self, setting, gamma, prompt):
+    def capacity(self, setting, prompt):
         """Requests a second of full slots, of which one in so many steps reads a prompt."""
-        read = self.step(setting.slots, gamma, prompt) - self.step(setting.slots, gamma)
-        return 1e3 / (self.rounds * self.step(setting.slots, gamma) / setting.slots + read)
+        read = self.step(setting.slots, prompt) - self.step(setting.slots)
+        return 1e3 / (self.rounds * self.step(setting.slots) / setting.slots + read)
 
 
 CORES = sorted(os.sched_getaffinity(0))
@@ -242,14 +243,15 @@ def calibrated(engines, setting, prompt):
         closed_loop(engine, setting.slots, 40 * setting.slots, dataclasses.replace(setting, output=6))
     passes = {gamma: [] for gamma in engines}
     # In turn, so that what disturbs the machine for a second disturbs one pass and not one point.
+    after = reference(engines[0], setting)
     for _ in range(setting.passes):
         for gamma, engine in engines.items():
-            before = reference(engines[0], setting)
+            before = after
             prompts = [statistics.median(answer.ttft() for answer in closed_loop(engine, 1, setting.calls, short, characters)) for characters in texts]
             idle = statistics.median(answer.ttft() for answer in after_pauses(engine, short))
             closed = [closed_loop(engine, clients, max(setting.calls, 6 * clients), setting) for clients in setting.clients]
-            of = (before + reference(engines[0], setting)) / 2
-            passes[gamma].append(Pass(of, prompts, idle, [answer.rounds for answers in closed for answer in answers],
+            after = reference(engines[0], setting)
+            passes[gamma].append(Pass((before + after) / 2, prompts, idle, [answer.rounds for answers in closed for answer in answers],
                                       [step for answers in closed for step in steps_of(answers)]))
     references = [one.reference for found in passes.values() for one in found]
     usual = statistics.median(references)
@@ -266,7 +268,7 @@ def calibration(gamma, passes, tokens, setting, prompt, plain):
     prompts = [statistics.median(of) for of in zip(*(one.prompts for one in passes))]
     idle = statistics.median(one.idle for one in passes)
     rounds = statistics.mean(count for one in passes for count in one.rounds)
-    found = Calibration([], 0, 0, 0, 0, 0, rate_for(rounds, gamma, setting.output - 1), rounds)
+    found = Calibration(gamma, [], 0, 0, 0, 0, 0, rate_for(rounds, gamma, setting.output - 1), rounds)
     taken = {n: [ms for one in passes for count, read, ms in one.steps if count == n and read == 0] for n in range(1, setting.slots + 1)}
     steps = {n: statistics.mean(of) for n, of in taken.items() if len(of) >= 10 * setting.passes}
     if plain is None:
@@ -281,10 +283,10 @@ def calibration(gamma, passes, tokens, setting, prompt, plain):
         elif found.sequence < 0:
             found.speculation, found.sequence = max(0.0, statistics.mean(ms for _, ms in drafts)), 0.0
     found.wake = max(0.0, idle - step_ms(found.curve, prompt) - prompt * found.prompt_token)
-    both = [ms - found.step(n, gamma, read * prompt) for one in passes for n, read, ms in one.steps if n and read]
+    both = [ms - found.step(n, read * prompt) for one in passes for n, read, ms in one.steps if n and read]
     found.mixed = max(0.0, statistics.mean(both))
     print(f"γ = {gamma}: a step of so many sequences takes ms, and by the model: "
-          f"{', '.join(f'{n} {ms:.3f} {found.step(n, gamma):.3f}' for n, ms in steps.items())}; "
+          f"{', '.join(f'{n} {ms:.3f} {found.step(n):.3f}' for n, ms in steps.items())}; "
           f"TTFT of {', '.join(f'{count:.0f} tokens {ms:.2f}' for count, ms in zip(tokens, prompts))}, "
           f"of an idle server {idle:.2f}; {found}", file=sys.stderr)
     return found
@@ -326,12 +328,11 @@ def rate_of(times):
 
 def config_of(setting, calibrations, prompt, times, traces):
     cases = []
-    gamma_of = {id(found): gamma for gamma, found in calibrations.items()}
     for share, bursts in LOADS:
         for gamma, found in calibrations.items():
             for of in calibrations.values() if gamma == 0 and setting.all_rates else [found]:
-                rate = float(f"{share * of.capacity(setting, gamma_of[id(of)], prompt):.3g}")
-                if rate > 0.85 * found.capacity(setting, gamma, prompt):
+                rate = float(f"{share * of.capacity(setting, prompt):.3g}")
+                if rate > 0.85 * found.capacity(setting, prompt):
                     continue  # would fall behind without end
                 cases.append({"label": f"{'plain' if gamma == 0 else f'γ = {gamma}'}, {rate:g} a second{', bursts' if bursts else ''}",
                               "set": {"/gamma": gamma, "/serving/trace": traces[bursts].name, "/serving/requests_per_second": round(rate * rate_of(times[bursts]), 5),
@@ -382,18 +383,18 @@ def write_costs(folder, setting, plain, drafting, prompt):
         (folder / f"{setting.name}_{side}.csv").write_text("tokens,batch,ms\n" + "".join(rows))
 
 
-def under_load(engines, gamma, times, usual, setting, seed, model):
+def under_load(engines, times, usual, setting, seed, model):
     """Requests at these times of the reference's clock: (TTFT, TPOT) in its milliseconds, and the mean of decoding steps over the model's."""
     ttft, tpot, steps = [], [], []
     after = reference(engines[0], setting)
     for first in range(0, len(times), setting.chunk):
         before, clock = after, after / usual
-        answers = open_loop(engines[gamma], first, [clock * (at - times[first]) for at in times[first : first + setting.chunk]], setting, seed)
+        answers = open_loop(engines[model.gamma], first, [clock * (at - times[first]) for at in times[first : first + setting.chunk]], setting, seed)
         after = reference(engines[0], setting)
         clock = (before + after) / 2 / usual
         ttft += [answer.ttft() / clock for answer in answers]
         tpot += [answer.tpot() / clock for answer in answers]
-        steps += [ms / clock / model.step(n, gamma) for n, read, ms in steps_of(answers) if read == 0]
+        steps += [ms / clock / model.step(n) for n, read, ms in steps_of(answers) if read == 0]
     return ttft, tpot, statistics.mean(steps)
 
 
@@ -416,8 +417,7 @@ def compare(setting, start, options):
         chosen = case["set"]
         at = times[chosen["/serving/trace"].endswith("bursts.csv")]
         rate = chosen["/serving/requests_per_second"] / rate_of(at)
-        taken = calibrations[chosen["/gamma"]]
-        ttft, tpot, slower = under_load(engines, chosen["/gamma"], [second / rate for second in at], usual, setting, 10000 * (i + 1), taken)
+        ttft, tpot, slower = under_load(engines, [second / rate for second in at], usual, setting, 10000 * (i + 1), calibrations[chosen["/gamma"]])
         found = measured(ttft, tpot)
         print(f"{case['label']}: steps take {slower:.2f} of the model's", file=sys.stderr)
         for name in ("TTFT p50", "TTFT p95", "TPOT p50", "TPOT p95"):
