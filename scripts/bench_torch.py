@@ -52,6 +52,9 @@ def parse():
                         help="standard deviation of the draft's logits from the target's (default %(default)s)")
     parser.add_argument("--repeats", type=int, default=200, help="timings of each method (default %(default)s)")
     parser.add_argument("--loop-repeats", type=int, default=20, help="of those that wait (default %(default)s)")
+    parser.add_argument("--draws", type=int, default=32,
+                        help="of logits, drafts and uniforms, of fewer than 32 requests, timed in turns: their time depends on how many "
+                             "tokens are accepted (default %(default)s)")
     parser.add_argument("--samples", type=int, default=20000,
                         help="requests of the law test; fewer where a method waits (default %(default)s)")
     parser.add_argument("--flush", action="store_true", help="read 256 MiB before each timing, so that L2 is cold")
@@ -64,8 +67,8 @@ def parse():
     options = parser.parse_args()
     if not all(dtype in sizes.BYTES for dtype in options.dtypes):
         parser.error(f"--dtypes are of {', '.join(sizes.BYTES)}")
-    if min(options.requests + options.gammas + options.vocabs + [options.repeats, options.loop_repeats]) < 1:
-        parser.error("--requests, --gammas, --vocabs and repeats are 1 or more")
+    if min(options.requests + options.gammas + options.vocabs + [options.repeats, options.loop_repeats, options.draws]) < 1:
+        parser.error("--requests, --gammas, --vocabs, --draws and repeats are 1 or more")
     if options.rivals and not options.rivals.is_dir():
         parser.error(f"--rivals {options.rivals}: there is no such folder: scripts/gpu/rivals.py makes it")
     return options
@@ -126,9 +129,9 @@ def environment(torch, options, library):
     return found
 
 
-def make_case(torch, shape, options):
+def make_case(torch, shape, options, draw=0):
     from verify_methods.in_torch import Case
-    generator = torch.Generator(options.device).manual_seed(options.seed)
+    generator = torch.Generator(options.device).manual_seed(options.seed + 1000 * draw)
     dtype = getattr(torch, shape.dtype)
 
     def noise(positions):
@@ -211,15 +214,16 @@ def captured(torch, run):
 
 
 def time_all(torch, runs, options):
-    """Microseconds of each run, a list by name; runs take turns."""
+    """Microseconds of each method's runs, one for each draw: a list by name. Methods and draws take turns."""
     cuda = options.device == "cuda"
     flush = torch.zeros(1 << 26, dtype=torch.int32, device="cuda") if cuda and options.flush else None
     times = {name: [] for name, _, _ in runs}
     for repeat in range(-max(3, options.repeats // 20), options.repeats):
         pending = []
-        for name, run, waits in runs:
+        for name, of_draws, waits in runs:
             if waits and not -1 <= repeat < options.loop_repeats:
                 continue
+            run = of_draws[repeat % len(of_draws)]
             if flush is not None:
                 flush.max()  # reading leaves nothing to be written back while something is timed
             if cuda:
@@ -253,34 +257,34 @@ def host_microseconds(torch, run, calls=50):
 
 
 def bench_shape(torch, shape, methods, options):
-    case = make_case(torch, shape, options)
+    cases = [make_case(torch, shape, options, draw) for draw in range(options.draws if shape.requests < 32 else 1)]
     runs, rows = [], []
     for method in methods:
         try:
-            run = method.prepare(case)
-            kept = run()[0].float().mean().item()
+            of_draws = [method.prepare(case) for case in cases]
+            kept = statistics.mean(run()[0].float().mean().item() for run in of_draws)
             cuda = options.device == "cuda" and not method.waits
-            host = host_microseconds(torch, run) if cuda else None
+            host = host_microseconds(torch, of_draws[0]) if cuda else None
             if options.graphs and cuda:
-                run = captured(torch, run)
-            runs.append((method.name, run, method.waits))
-            rows.append({"method": method.name, "mean_accepted": kept, "host_us": host})
+                of_draws = [captured(torch, run) for run in of_draws]
+            runs.append((method.name, of_draws, method.waits))
+            rows.append({"method": method.name, "draws": len(cases), "mean_accepted": kept, "host_us": host})
         except Exception as error:  # as above
             print(f"{shape}: {method.name}: {type(error).__name__}: {error}", file=sys.stderr)
             rows.append({"method": method.name, "failed": f"{type(error).__name__}: {error}"})
     times = time_all(torch, runs, options)
     ours = statistics.median(times["speclab-fused"]) if times.get("speclab-fused") else None
-    shown = [("method", "median us", "p99 us", "n", "GB/s counted", "times speclab-fused", "accepted", "host us")]
+    shown = [("method", "median us", "mean us", "p99 us", "n", "GB/s counted", "times speclab-fused", "accepted", "host us")]
     for row in rows:
         row.update(requests=shape.requests, gamma=shape.gamma, vocab=shape.vocab, dtype=shape.dtype)
         if "failed" in row:
-            shown.append((row["method"], "failed", *[""] * 6))
+            shown.append((row["method"], "failed", *[""] * 7))
             continue
         sample = sorted(times[row["method"]])
-        row.update(median_us=statistics.median(sample), p99_us=sample[-(-99 * len(sample) // 100) - 1],
+        row.update(median_us=statistics.median(sample), mean_us=statistics.mean(sample), p99_us=sample[-(-99 * len(sample) // 100) - 1],
                    timings=len(sample), bytes_counted=sizes.bytes_moved(row["method"], shape))
         rate = row["bytes_counted"] and row["bytes_counted"] / row["median_us"] / 1e3
-        shown.append((row["method"], f"{row['median_us']:.1f}", f"{row['p99_us']:.1f}", str(len(sample)),
+        shown.append((row["method"], f"{row['median_us']:.1f}", f"{row['mean_us']:.1f}", f"{row['p99_us']:.1f}", str(len(sample)),
                       f"{rate:.0f}" if rate else "", f"{row['median_us'] / ours:.2f}" if ours else "",
                       f"{row['mean_accepted']:.2f}", f"{row['host_us']:.1f}" if row["host_us"] is not None else ""))
     print(shape)
@@ -358,7 +362,7 @@ def main():
     rows, skipped = [], []
     for shape in sizes.sweep(options.requests, options.gammas, options.vocabs, options.dtypes):
         # A graph keeps the memory of its own temporaries.
-        needed = sizes.memory_needed(shape) * (len(sound) if options.graphs else 1)
+        needed = sizes.memory_needed(shape) * (len(sound) if options.graphs else 1) * (options.draws if shape.requests < 32 else 1)
         if options.device == "cuda":
             torch.cuda.empty_cache()
         if options.device == "cuda" and needed > torch.cuda.mem_get_info()[0]:

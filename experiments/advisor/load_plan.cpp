@@ -12,6 +12,7 @@
 #include "experiments/format/interval_fields.hpp"
 #include "experiments/format/result_fields.hpp"
 #include "sim/parallel.hpp"
+#include "sim/serving/confidence.hpp"
 
 namespace speclab {
 
@@ -308,14 +309,14 @@ std::optional<LoadPlan> plan_load(const LoadQuestion& question, const Control& c
   const bool speculates = std::any_of(plan.table.begin(), plan.table.end(),
                                       [](const BatchRange& range) { return range.gamma > 0; });
   if (speculates) {
-    ServedPlan served;
-    if (!question.target.empty()) served.target = question.target;
-    if (!question.draft.empty()) served.draft = question.draft;
-    served.method = question.method;
+    ServedPlan served = served_plan(question.target, question.draft, question.method);
     served.gamma = std::max_element(plan.table.begin(), plan.table.end(), [](const auto& a, const auto& b) {
                      return a.gamma < b.gamma;
                    })->gamma;
     served.batches = plan.table;
+    double all = 1;
+    for (const double rate : position_rates(acceptance_of(question), longest_planned_draft(served)))
+      served.accepted.push_back(all *= rate);
     plan.settings = server_settings(served);
   }
   return plan;

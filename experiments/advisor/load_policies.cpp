@@ -14,11 +14,6 @@ namespace {
 
 constexpr double ms_of_a_second = 1e3;
 
-AcceptanceLaw acceptance_of(const LoadQuestion& question) {
-  if (question.alpha_spread == 0) return iid_law(question.alpha);
-  return beta_law(question.alpha, question.alpha_spread);
-}
-
 double mean_of(const Length& length) {
   if (const auto* fixed = std::get_if<FixedLength>(&length)) return fixed->tokens;
   if (const auto* geometric = std::get_if<GeometricLength>(&length)) return geometric->mean;
@@ -37,6 +32,11 @@ GammaTable table_of(const std::vector<ContextTable>& tables) {
 }
 
 }  // namespace
+
+AcceptanceLaw acceptance_of(const LoadQuestion& question) {
+  if (question.alpha_spread == 0) return iid_law(question.alpha);
+  return beta_law(question.alpha, question.alpha_spread);
+}
 
 double mean_context(const RequestStream& stream) {
   if (stream.trace) {

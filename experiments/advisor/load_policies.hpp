@@ -20,6 +20,7 @@ struct LoadCandidate {
   bool fixed = false;  ///< one gamma above 0
 };
 
+AcceptanceLaw acceptance_of(const LoadQuestion& question);
 /// Mean tokens of a request's cache: its prompt and half of its output.
 double mean_context(const RequestStream& stream);
 /// What each device pays for: of one device both models, or the target's and then the draft's alone.

@@ -119,6 +119,13 @@ struct ServerSetting {
   std::vector<std::string> lines = {};
   std::vector<OlderForm> older = {};
   std::vector<std::string> notes = {};  ///< sentences
+  /// The same for benchmarks: drafts are accepted as planned, whatever they are. The text is not the
+  /// target's.
+  struct Synthetic {
+    std::string line;
+    std::string law;  ///< of what it accepts, in words
+  };
+  std::optional<Synthetic> synthetic = {};  ///< none where the server cannot, or acceptance is not known
 };
 
 struct DrafterPlan {

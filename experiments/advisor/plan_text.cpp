@@ -210,6 +210,15 @@ std::string settings_text(const std::vector<ServerSetting>& settings) {
     for (const std::string& note : setting.notes) out += "  " + note + "\n";
     out += fmt::format("  To check: {}\n", setting.check);
   }
+  if (std::any_of(settings.begin(), settings.end(),
+                  [](const auto& one) { return one.synthetic.has_value(); }))
+    out +=
+        "\nFor benchmarks, drafts accepted as planned, whatever they are (the text is not the target's):\n";
+  for (const ServerSetting& setting : settings) {
+    if (!setting.synthetic) continue;
+    out +=
+        fmt::format("  {}, {}:\n    {}\n", setting.server, setting.synthetic->law, setting.synthetic->line);
+  }
   return out;
 }
 

@@ -139,15 +139,24 @@ int max_planned_batch(const DrafterPlan& plan, const PlanSettings& settings) {
   return static_cast<int>(most);
 }
 
+/// P(a round accepts n tokens or more), n = 1..gamma.
+std::vector<double> accepted_by(const SpeedupCurve& curve, int gamma) {
+  std::vector<double> accepted;
+  for (std::size_t n = 1; n <= at(gamma); ++n) {
+    accepted.push_back(curve.reached.empty() ? curve.tokens[n] - curve.tokens[n - 1]
+                                             : curve.reached[at(gamma)][n]);
+  }
+  return accepted;
+}
+
 std::vector<ServerSetting> settings_for(const Drafter& drafter, const PlanSettings& settings, int gamma,
-                                        const std::vector<BatchRange>& batches) {
+                                        const std::vector<BatchRange>& batches, const SpeedupCurve& curve) {
   if (gamma == 0) return {};
-  ServedPlan served;
-  if (!settings.target.empty()) served.target = settings.target;
-  if (!drafter.name.empty()) served.draft = drafter.name;
-  served.method = drafter.is_head ? DraftMethod::eagle3 : settings.method;
+  ServedPlan served =
+      served_plan(settings.target, drafter.name, drafter.is_head ? DraftMethod::eagle3 : settings.method);
   served.gamma = gamma;
   served.batches = batches;
+  served.accepted = accepted_by(curve, longest_planned_draft(served));
   return server_settings(served);
 }
 
@@ -248,8 +257,8 @@ DrafterPlan make_plan(const Drafter& drafter, const PlanSettings& settings) {
   }
   plan.batch_limit = limit_of(curve, choice.gamma);
   if (plan.fits.value_or(true)) {
-    plan.settings =
-        settings_for(drafter, settings, choice.gamma, plan.batches.value_or(std::vector<BatchRange>()));
+    plan.settings = settings_for(drafter, settings, choice.gamma,
+                                 plan.batches.value_or(std::vector<BatchRange>()), curve);
   }
   return plan;
 }

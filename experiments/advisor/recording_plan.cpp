@@ -296,11 +296,9 @@ RecordingPlan plan_recording(const ReadRecording& read, const std::string& file,
   if (plan.optimal_gamma) {
     rounds.emplace(recording, static_cast<std::size_t>(*plan.optimal_gamma), *rule.rounds);
     if (*plan.optimal_gamma > 0 && !plan.fits_reason) {
-      ServedPlan served;
-      if (!settings.target.empty()) served.target = settings.target;
-      if (!settings.draft.empty()) served.draft = settings.draft;
-      served.method = settings.method;
+      ServedPlan served = served_plan(settings.target, settings.draft, settings.method);
       served.gamma = *plan.optimal_gamma;
+      for (const RecordedPosition& row : plan.positions) served.accepted.push_back(row.unconditional);
       plan.settings = server_settings(served);
     }
   }

@@ -5,8 +5,10 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <numeric>
 
 #include "experiments/format/json.hpp"
 #include "experiments/support/shell_word.hpp"
@@ -26,11 +28,14 @@ std::string quoted(const std::string& name) {
 /// Does the choice change with the batch?
 bool changes(const ServedPlan& plan) { return plan.batches.size() > 1; }
 
-/// Servers that follow the batch reserve room for the longest draft of any.
-int longest_draft(const ServedPlan& plan) {
-  int longest = plan.gamma;
-  for (const BatchRange& range : plan.batches) longest = std::max(longest, range.gamma);
-  return longest;
+/// Whether acceptance can be made up: a lookup does not draft where it finds nothing.
+bool can_make_up(const ServedPlan& plan) {
+  return !plan.accepted.empty() && plan.method != DraftMethod::ngram;
+}
+
+/// Accepted tokens of a round of `gamma` drafted ones, mean.
+double mean_accepted(const ServedPlan& plan, int gamma) {
+  return std::accumulate(plan.accepted.begin(), plan.accepted.begin() + gamma, 0.0);
 }
 
 bool is_eagle(const ServedPlan& plan) {
@@ -70,7 +75,7 @@ Offered vllm(const ServedPlan& plan) {
                             "vllm serve --help=speculative-config"};
   std::string config = fmt::format(R"({{"method": "{}")", vllm_name(plan.method));
   if (has_draft_file(plan)) config += fmt::format(R"(, "model": {})", quoted(plan.draft));
-  config += fmt::format(R"(, "num_speculative_tokens": {})", longest_draft(plan));
+  config += fmt::format(R"(, "num_speculative_tokens": {})", longest_planned_draft(plan));
   if (plan.method == DraftMethod::ngram)
     config += fmt::format(R"(, "prompt_lookup_max": {})", longest_lookup);
   if (plan.method == DraftMethod::mtp) {
@@ -93,8 +98,18 @@ Offered vllm(const ServedPlan& plan) {
     setting.notes.emplace_back(
         "With data parallelism it ignores the ranges and drafts num_speculative_tokens throughout.");
   }
-  setting.lines = {fmt::format("vllm serve {} --speculative-config {}", shell_word(plan.target),
-                               shell_word(config + "}"))};
+  const auto line = [&](const std::string& more) {
+    return fmt::format("vllm serve {} --speculative-config {}", shell_word(plan.target),
+                       shell_word(config + more + "}"));
+  };
+  setting.lines = {line("")};
+  if (can_make_up(plan)) {
+    setting.synthetic = {
+        line(fmt::format(
+            R"(, "rejection_sample_method": "synthetic", "synthetic_acceptance_rates": [{:.4g}])",
+            fmt::join(plan.accepted.begin(), plan.accepted.begin() + longest_planned_draft(plan), ", "))),
+        "as planned at every position"};
+  }
   return setting;
 }
 
@@ -128,6 +143,13 @@ Offered sglang(const ServedPlan& plan) {
   if (changes(plan)) setting.notes.emplace_back("The number of drafted tokens is the same at every batch.");
   setting.lines = {
       fmt::format("python -m sglang.launch_server --model-path {} {}", shell_word(plan.target), drafter)};
+  if (can_make_up(plan)) {
+    setting.synthetic = {
+        fmt::format("SGLANG_SIMULATE_ACC_LEN={:.4g} SGLANG_SIMULATE_ACC_METHOD=match-expected "
+                    "SGLANG_SIMULATE_ACC_TOKEN_MODE=real-draft-token {}",
+                    1 + mean_accepted(plan, plan.gamma), setting.lines[0]),
+        "the mean; all requests of a step accept the same number, one of the two whole ones beside the mean"};
+  }
   return setting;
 }
 
@@ -138,15 +160,31 @@ Offered tensorrt_llm(const ServedPlan& plan) {
     std::string config;
     if (plan.method == DraftMethod::ngram) {
       config = fmt::format("NGramDecodingConfig(max_draft_len={}, max_matching_ngram_size={}{})",
-                           longest_draft(plan), longest_lookup, schedule);
+                           longest_planned_draft(plan), longest_lookup, schedule);
     } else if (plan.method == DraftMethod::mtp) {
-      config = fmt::format("MTPDecodingConfig(max_draft_len={}{})", longest_draft(plan), schedule);
+      config = fmt::format("MTPDecodingConfig(max_draft_len={}{})", longest_planned_draft(plan), schedule);
     } else {
       config = fmt::format("{}DecodingConfig(max_draft_len={}, speculative_model={}{})",
-                           plan.method == DraftMethod::eagle3 ? "Eagle3" : "DraftTarget", longest_draft(plan),
-                           quoted(plan.draft), schedule);
+                           plan.method == DraftMethod::eagle3 ? "Eagle3" : "DraftTarget",
+                           longest_planned_draft(plan), quoted(plan.draft), schedule);
     }
     return fmt::format("LLM({}, speculative_config={})", quoted(plan.target), config);
+  };
+  // It counts drafted tokens alone. A draft model's has to be whole, others are taken for 0, which leaves
+  // acceptance as it is.
+  const auto forced = [&](const std::string& call) -> std::optional<ServerSetting::Synthetic> {
+    const double mean = mean_accepted(plan, plan.gamma);
+    const bool whole = plan.method == DraftMethod::draft;
+    const double told = whole ? std::round(mean) : mean;
+    if (told == 0) return std::nullopt;
+    return ServerSetting::Synthetic{
+        fmt::format("os.environ[\"TLLM_SPEC_DECODE_FORCE_NUM_ACCEPTED_TOKENS\"] = \"{:.4g}\"; {}", told,
+                    call),
+        whole
+            ? fmt::format("the same number in every round, for with a draft model it has to be whole: {:.4g} "
+                          "are planned",
+                          mean)
+            : "the mean; a round accepts one of the two whole numbers beside it"};
   };
   ServerSetting setting{.server = "TensorRT-LLM",
                         .checked = "1.4.0rc1",
@@ -159,6 +197,7 @@ Offered tensorrt_llm(const ServedPlan& plan) {
            {fmt::format("LLM({}, speculative_config=MTPDecodingConfig(num_nextn_predict_layers={}))",
                         quoted(plan.target), plan.gamma)}}};
     }
+    if (can_make_up(plan)) setting.synthetic = forced(line(""));
     return setting;
   }
   // Keys are the largest batches of their ranges, none is drafted beyond the last. Before, they were the
@@ -174,7 +213,7 @@ Offered tensorrt_llm(const ServedPlan& plan) {
     by_first.push_back(fmt::format("{}: {}", range.first, range.gamma));
   }
   setting.lines = {line(fmt::format(", draft_len_schedule={{{}}}", fmt::join(by_last, ", ")))};
-  if (plan.batches.front().first == 1 && plan.batches.front().gamma == longest_draft(plan)) {
+  if (plan.batches.front().first == 1 && plan.batches.front().gamma == longest_planned_draft(plan)) {
     setting.older.push_back({"before pull request 10860 (2026), keys are the smallest batches",
                              {line(fmt::format(", draft_len_schedule={{{}}}", fmt::join(by_first, ", ")))}});
   }
@@ -184,6 +223,7 @@ Offered tensorrt_llm(const ServedPlan& plan) {
         fmt::format("Its present form cannot switch drafting off at batches {}, where it does not pay.",
                     fmt::join(unsaid, ", ")));
   }
+  if (can_make_up(plan)) setting.synthetic = forced(setting.lines[0]);
   return setting;
 }
 
@@ -226,6 +266,11 @@ Offered llama_cpp(const ServedPlan& plan) {
                                    target, draft, plan.gamma)}}};
   }
   if (changes(plan)) setting.notes.emplace_back("The number of drafted tokens is the same at every batch.");
+  if (can_make_up(plan)) {
+    setting.synthetic = {fmt::format("{} --spec-synthetic-acceptance-length {:.4g}", setting.lines[0],
+                                     1 + mean_accepted(plan, plan.gamma)),
+                         "the mean, with one rate at every position"};
+  }
   return setting;
 }
 
@@ -258,6 +303,21 @@ std::optional<DraftMethod> draft_method_named(const std::string& name) {
   return found->second;
 }
 
+ServedPlan served_plan(const std::string& target, const std::string& draft, DraftMethod method) {
+  ServedPlan plan;
+  plan.method = method;
+  if (!target.empty()) plan.target = target;
+  if (!draft.empty()) plan.draft = draft;
+  return plan;
+}
+
+// Servers that follow the batch reserve room for it.
+int longest_planned_draft(const ServedPlan& plan) {
+  int longest = plan.gamma;
+  for (const BatchRange& range : plan.batches) longest = std::max(longest, range.gamma);
+  return longest;
+}
+
 std::vector<ServerSetting> server_settings(const ServedPlan& plan) {
   std::vector<ServerSetting> settings;
   for (Offered& offered :
@@ -284,6 +344,11 @@ const std::vector<ServerOption>& server_options() {
   constexpr const char* hugging_face =
       "https://huggingface.co/docs/transformers/main_classes/text_generation";
   constexpr const char* hugging_face_assisted = "https://huggingface.co/docs/transformers/assisted_decoding";
+  constexpr const char* vllm_synthetic = "https://docs.vllm.ai/en/latest/api/vllm/config/speculative/";
+  constexpr const char* sglang_simulated =
+      "https://github.com/sgl-project/sglang/blob/v0.5.23/python/sglang/srt/environ.py";
+  constexpr const char* tensorrt_forced = "https://github.com/NVIDIA/TensorRT-LLM/pull/13569";
+  constexpr const char* llama_synthetic = "https://github.com/ggml-org/llama.cpp/pull/27711";
   static const std::vector<ServerOption> options{
       {"vLLM", "--speculative-config", "v0.25.0", vllm_pages},
       {"vLLM", "method", "v0.25.0", vllm_pages},
@@ -291,6 +356,8 @@ const std::vector<ServerOption>& server_options() {
       {"vLLM", "num_speculative_tokens", "v0.25.0", vllm_pages},
       {"vLLM", "prompt_lookup_max", "v0.25.0", vllm_pages},
       {"vLLM", "num_speculative_tokens_per_batch_size", "v0.25.0", vllm_ranges},
+      {"vLLM", "rejection_sample_method", "0.33.0", vllm_synthetic},
+      {"vLLM", "synthetic_acceptance_rates", "0.33.0", vllm_synthetic},
       {"SGLang", "--model-path", "2026", sglang_page},
       {"SGLang", "--speculative-algorithm", "2026", sglang_page},
       {"SGLang", "--speculative-draft-model-path", "2026", sglang_page},
@@ -298,6 +365,9 @@ const std::vector<ServerOption>& server_options() {
       {"SGLang", "--speculative-eagle-topk", "2026", sglang_page},
       {"SGLang", "--speculative-num-draft-tokens", "2026", sglang_page},
       {"SGLang", "--speculative-ngram-max-bfs-breadth", "2026", sglang_page},
+      {"SGLang", "SGLANG_SIMULATE_ACC_LEN", "0.5.23", sglang_simulated},
+      {"SGLang", "SGLANG_SIMULATE_ACC_METHOD", "0.5.23", sglang_simulated},
+      {"SGLang", "SGLANG_SIMULATE_ACC_TOKEN_MODE", "0.5.23", sglang_simulated},
       {"TensorRT-LLM", "speculative_config", "1.4.0rc1", tensorrt_page},
       {"TensorRT-LLM", "max_draft_len", "1.4.0rc1", tensorrt_page},
       {"TensorRT-LLM", "speculative_model", "1.4.0rc1", tensorrt_page},
@@ -305,6 +375,8 @@ const std::vector<ServerOption>& server_options() {
       {"TensorRT-LLM", "num_nextn_predict_layers", "before 1.3.0rc24",
        "https://nvidia.github.io/TensorRT-LLM/1.0.0/examples/llm_speculative_decoding.html"},
       {"TensorRT-LLM", "draft_len_schedule", "since pull request 10860", tensorrt_schedule},
+      {"TensorRT-LLM", "TLLM_SPEC_DECODE_FORCE_NUM_ACCEPTED_TOKENS", "since pull request 13569",
+       tensorrt_forced},
       {"llama.cpp", "-m", "every", llama_page},
       {"llama.cpp", "-md", "every", llama_page},
       {"llama.cpp", "--spec-type", "draft-simple since pull request 22964", llama_types},
@@ -318,6 +390,7 @@ const std::vector<ServerOption>& server_options() {
       {"llama.cpp", "--draft-max", llama_before, llama_renamed},
       {"llama.cpp", "--draft-min", llama_before, llama_renamed},
       {"llama.cpp", "--draft-p-min", llama_before, llama_page},
+      {"llama.cpp", "--spec-synthetic-acceptance-length", "since pull request 27711", llama_synthetic},
       {"Hugging Face", "assistant_model", "Transformers 5", hugging_face_assisted},
       {"Hugging Face", "prompt_lookup_num_tokens", "Transformers 5", hugging_face_assisted},
       {"Hugging Face", "num_assistant_tokens", "Transformers 5", hugging_face},

@@ -22,7 +22,15 @@ struct ServedPlan {
   DraftMethod method = DraftMethod::draft;
   int gamma = 1;                    ///< 1 or more
   std::vector<BatchRange> batches;  ///< the best gamma by batch; empty when unknown
+  /// P(the first i + 1 drafted tokens are all accepted), as many as the longest draft of any batch; empty
+  /// when unknown.
+  std::vector<double> accepted{};
 };
+
+/// With the names that are not empty.
+ServedPlan served_plan(const std::string& target, const std::string& draft, DraftMethod method);
+/// The longest draft of any batch.
+int longest_planned_draft(const ServedPlan& plan);
 
 /// Of vLLM, SGLang, TensorRT-LLM, llama.cpp and Hugging Face Transformers, those that have the method.
 std::vector<ServerSetting> server_settings(const ServedPlan& plan);

@@ -116,7 +116,8 @@ TEST_CASE("every option that is printed has its source") {
     });
   };
   // Options of commands, keys of JSON and of Python's calls, and attributes that are set.
-  const std::regex named(R"re((?:^| )(-{1,2}[a-z][a-z-]*)(?= |$)|"([a-z_]+)": |([a-z_]+)=|\.([a-z_]+) = )re");
+  const std::regex named(
+      R"re((?:^| )(-{1,2}[a-z][a-z-]*)(?= |$)|"([a-z_]+)": |([a-z_]+)=|\.([a-z_]+) = |([A-Z]+(?:_[A-Z]+)+)(?==|"))re");
   int found = 0;
   for (const DraftMethod method : {DraftMethod::draft, DraftMethod::ngram, DraftMethod::eagle,
                                    DraftMethod::eagle3, DraftMethod::mtp, DraftMethod::medusa}) {
@@ -124,9 +125,11 @@ TEST_CASE("every option that is printed has its source") {
       ServedPlan plan;
       plan.gamma = 6;
       plan.method = method;
+      plan.accepted = {0.7, 0.5, 0.3, 0.2, 0.1, 0.05};
       if (ranges) plan.batches = {{1, 8, 6, 1.2}, {9, 40, 3, 1.1}, {41, 64, 0, 1}};
       for (const ServerSetting& setting : server_settings(plan)) {
         std::vector<std::string> lines = setting.lines;
+        if (setting.synthetic) lines.push_back(setting.synthetic->line);
         for (const auto& form : setting.older)
           lines.insert(lines.end(), form.lines.begin(), form.lines.end());
         for (const std::string& line : lines) {
@@ -145,6 +148,44 @@ TEST_CASE("every option that is printed has its source") {
     }
   }
   CHECK(found > 60);
+}
+
+TEST_CASE("each server is told, in its own form, to accept what the plan accepts") {
+  ServedPlan plan;
+  plan.gamma = 3;
+  plan.batches = {{1, 8, 4, 1.2}, {9, 40, 3, 1.1}};
+  plan.accepted = {0.8, 0.6, 0.5, 0.25};  // 1.9 of 3 drafted tokens, 2.15 of 4
+  const auto synthetic = [&](std::size_t i) { return server_settings(plan)[i].synthetic.value().line; };
+  // vLLM drafts 4 at most, by position; the others 3, their mean: with the target's own token or without it.
+  const std::string vllm = synthetic(0);
+  const auto open = vllm.find('\'');
+  const Json config = parse_json(vllm.substr(open + 1, vllm.rfind('\'') - open - 1));
+  CHECK(config.at("rejection_sample_method") == "synthetic");
+  CHECK(config.at("synthetic_acceptance_rates") == parse_json("[0.8, 0.6, 0.5, 0.25]"));
+  CHECK(config.at("num_speculative_tokens") == 4);
+  CHECK(synthetic(1).starts_with("SGLANG_SIMULATE_ACC_LEN=2.9 "));
+  CHECK(synthetic(3).ends_with(" --spec-synthetic-acceptance-length 2.9"));
+  // With a draft model TensorRT-LLM takes whole numbers of drafted tokens, with heads fractions.
+  const auto forced = [&] { return server_settings(plan)[2].synthetic; };
+  CHECK(forced()->line.find("ACCEPTED_TOKENS\"] = \"2\"; LLM(") != std::string::npos);
+  CHECK(forced()->law.find("1.9 are planned") != std::string::npos);
+  plan.method = DraftMethod::mtp;
+  CHECK(forced()->line.find("ACCEPTED_TOKENS\"] = \"1.9\"; LLM(") != std::string::npos);
+  // 0 would leave acceptance as it is.
+  plan.method = DraftMethod::draft;
+  plan.accepted = {0.2, 0.1, 0.1, 0.05};
+  CHECK_FALSE(forced());
+  // What a look-up finds cannot be made up, nor what is not known.
+  const auto any = [&] {
+    const auto settings = server_settings(plan);
+    return std::any_of(settings.begin(), settings.end(), [](const auto& one) { return one.synthetic; });
+  };
+  CHECK(any());
+  plan.method = DraftMethod::ngram;
+  CHECK_FALSE(any());
+  plan.method = DraftMethod::draft;
+  plan.accepted.clear();
+  CHECK_FALSE(any());
 }
 
 TEST_CASE("heads and modules get settings from the servers that have them") {
