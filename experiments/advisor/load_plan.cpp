@@ -314,9 +314,9 @@ std::optional<LoadPlan> plan_load(const LoadQuestion& question, const Control& c
                      return a.gamma < b.gamma;
                    })->gamma;
     served.batches = plan.table;
-    double all = 1;
+    double reached = 1;
     for (const double rate : position_rates(acceptance_of(question), longest_planned_draft(served)))
-      served.accepted.push_back(all *= rate);
+      served.accepted.push_back(reached *= rate);
     plan.settings = server_settings(served);
   }
   return plan;

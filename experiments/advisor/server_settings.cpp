@@ -113,36 +113,45 @@ Offered vllm(const ServedPlan& plan) {
   return setting;
 }
 
-// A chain of gamma tokens has one branch, gamma steps, and gamma + 1 tokens to verify.
+/// `nodes` drafted tokens in gamma levels, with at most top_k branches. The tokens to verify are one more.
+std::string sglang_drafter(const ServedPlan& plan, int nodes, int top_k) {
+  const char* algorithm = plan.method == DraftMethod::draft    ? "STANDALONE"
+                          : plan.method == DraftMethod::eagle3 ? "EAGLE3"
+                                                               : "EAGLE";
+  std::string drafter = fmt::format("--speculative-algorithm {} ", algorithm);
+  if (has_draft_file(plan))
+    drafter += fmt::format("--speculative-draft-model-path {} ", shell_word(plan.draft));
+  return drafter + fmt::format(
+                       "--speculative-num-steps {} --speculative-eagle-topk {} "
+                       "--speculative-num-draft-tokens {}",
+                       plan.gamma, top_k, nodes + 1);
+}
+
+ServerSetting sglang_setting(const ServedPlan& plan, const std::string& drafter) {
+  return {.server = "SGLang",
+          .checked = "docs.sglang.io of 2026",
+          .check = "python -m sglang.launch_server --help",
+          .lines = {fmt::format("python -m sglang.launch_server --model-path {} {}", shell_word(plan.target),
+                                drafter)}};
+}
+
 Offered sglang(const ServedPlan& plan) {
   if (plan.method == DraftMethod::medusa) return std::nullopt;
-  ServerSetting setting{.server = "SGLang",
-                        .checked = "docs.sglang.io of 2026",
-                        .check = "python -m sglang.launch_server --help"};
-  std::string drafter;
+  ServerSetting setting;
   if (plan.method == DraftMethod::ngram) {
-    drafter = fmt::format(
-        "--speculative-algorithm NGRAM --speculative-num-draft-tokens {} --speculative-ngram-max-bfs-breadth 1",
-        plan.gamma + 1);
+    setting =
+        sglang_setting(plan, fmt::format("--speculative-algorithm NGRAM --speculative-num-draft-tokens {} "
+                                         "--speculative-ngram-max-bfs-breadth 1",
+                                         plan.gamma + 1));
     setting.notes = {"NGRAM needs CUDA. A breadth of 1 drafts one chain; the default of 10 drafts a tree."};
   } else {
-    const char* algorithm = plan.method == DraftMethod::draft    ? "STANDALONE"
-                            : plan.method == DraftMethod::eagle3 ? "EAGLE3"
-                                                                 : "EAGLE";
-    drafter = fmt::format("--speculative-algorithm {} ", algorithm);
-    if (has_draft_file(plan))
-      drafter += fmt::format("--speculative-draft-model-path {} ", shell_word(plan.draft));
-    drafter +=
-        fmt::format("--speculative-num-steps {} --speculative-eagle-topk 1 --speculative-num-draft-tokens {}",
-                    plan.gamma, plan.gamma + 1);
+    setting = sglang_setting(plan, sglang_drafter(plan, plan.gamma, 1));
     if (is_eagle(plan)) {
       setting.notes.emplace_back(
-          "An eagle-topk above 1 drafts a tree, of which a plan of chains says nothing.");
+          "An eagle-topk above 1 drafts a tree, of which a plan of chains says nothing: speclab plan tree does.");
     }
   }
   if (changes(plan)) setting.notes.emplace_back("The number of drafted tokens is the same at every batch.");
-  setting.lines = {
-      fmt::format("python -m sglang.launch_server --model-path {} {}", shell_word(plan.target), drafter)};
   if (can_make_up(plan)) {
     setting.synthetic = {
         fmt::format("SGLANG_SIMULATE_ACC_LEN={:.4g} SGLANG_SIMULATE_ACC_METHOD=match-expected "
@@ -327,6 +336,27 @@ std::vector<ServerSetting> server_settings(const ServedPlan& plan) {
   return settings;
 }
 
+std::vector<ServerSetting> tree_settings(const ServedPlan& plan, int nodes, int top_k, int max_batch) {
+  std::vector<ServerSetting> settings;
+  if (plan.method != DraftMethod::ngram && plan.method != DraftMethod::medusa) {
+    settings.push_back(sglang_setting(plan, sglang_drafter(plan, nodes, top_k)));
+    settings.back().notes = {
+        "Its trees have these sizes. Their shape follows the draft's confidence, so that they accept as much as "
+        "planned, or more."};
+  }
+  if (plan.method == DraftMethod::eagle3) {
+    settings.push_back({.server = "TensorRT-LLM",
+                        .checked = "1.4.0rc1",
+                        .check = "python -c \"import tensorrt_llm; print(tensorrt_llm.__version__)\"",
+                        .lines = {fmt::format(
+                            "LLM({}, speculative_config=Eagle3DecodingConfig(max_draft_len={}, "
+                            "speculative_model={}, use_dynamic_tree=True, dynamic_tree_max_topK={}, "
+                            "max_total_draft_tokens={}, max_batch_size={}))",
+                            quoted(plan.target), plan.gamma, quoted(plan.draft), top_k, nodes, max_batch)}});
+  }
+  return settings;
+}
+
 const std::vector<ServerOption>& server_options() {
   // Read in November 2026.
   constexpr const char* vllm_pages = "https://docs.vllm.ai/en/latest/features/speculative_decoding/";
@@ -371,6 +401,10 @@ const std::vector<ServerOption>& server_options() {
       {"TensorRT-LLM", "speculative_config", "1.4.0rc1", tensorrt_page},
       {"TensorRT-LLM", "max_draft_len", "1.4.0rc1", tensorrt_page},
       {"TensorRT-LLM", "speculative_model", "1.4.0rc1", tensorrt_page},
+      {"TensorRT-LLM", "use_dynamic_tree", "1.4.0rc1", tensorrt_page},
+      {"TensorRT-LLM", "dynamic_tree_max_topK", "1.4.0rc1", tensorrt_page},
+      {"TensorRT-LLM", "max_total_draft_tokens", "1.4.0rc1", tensorrt_page},
+      {"TensorRT-LLM", "max_batch_size", "1.4.0rc1", tensorrt_page},
       {"TensorRT-LLM", "max_matching_ngram_size", "1.4.0rc1", tensorrt_page},
       {"TensorRT-LLM", "num_nextn_predict_layers", "before 1.3.0rc24",
        "https://nvidia.github.io/TensorRT-LLM/1.0.0/examples/llm_speculative_decoding.html"},

@@ -35,6 +35,10 @@ int longest_planned_draft(const ServedPlan& plan);
 /// Of vLLM, SGLang, TensorRT-LLM, llama.cpp and Hugging Face Transformers, those that have the method.
 std::vector<ServerSetting> server_settings(const ServedPlan& plan);
 
+/// The same for a tree of `nodes` drafted tokens in plan.gamma levels, at batches up to `max_batch`: of
+/// SGLang and TensorRT-LLM, where they draft trees with the method.
+std::vector<ServerSetting> tree_settings(const ServedPlan& plan, int nodes, int top_k, int max_batch);
+
 /// An option that some setting names, and where it was read.
 struct ServerOption {
   std::string server;

@@ -69,19 +69,7 @@ std::optional<LoadDraftDevice> draft_device_of(const Values& values) {
     device.hit = checked_number(values, "draft-hit", 0, 1);
     return device;
   }
-  const std::string& text = values.text("rank-shares");
-  for (const std::string& word : split(text, ',')) {
-    const auto share = number_in(word);
-    if (!share || !(*share >= 0 && *share <= 1))
-      throw UsageError(
-          fmt::format("--rank-shares {}: \"{}\"; expected shares such as 0.6,0.2,0.1", text, word));
-    device.rank_shares.push_back(*share);
-  }
-  constexpr std::size_t most = 64;
-  if (device.rank_shares.size() > most)
-    throw UsageError(fmt::format("--rank-shares: {} shares; at most {}", device.rank_shares.size(), most));
-  if (const auto problem = rank_share_problem(device.rank_shares))
-    throw UsageError(fmt::format("--rank-shares {}: {}", text, problem->why));
+  device.rank_shares = rank_shares_of(values.text("rank-shares"), "--rank-shares");
   return device;
 }
 

@@ -10,6 +10,8 @@
 #include "experiments/cli/finding_page.hpp"
 #include "experiments/cli/plan/plan_way.hpp"
 #include "experiments/format/config_error.hpp"
+#include "experiments/support/csv_reader.hpp"
+#include "sim/serving/draft_device.hpp"
 
 namespace speclab {
 
@@ -101,6 +103,22 @@ Acceptance given_acceptance(double alpha, double standard_error, double confiden
     throw UsageError(fmt::format("{}: alpha = {}; expected a number from 0 to 1", where, alpha));
   }
   return {around(alpha, standard_error, confidence), "given"};
+}
+
+std::vector<double> rank_shares_of(const std::string& text, const std::string& where) {
+  std::vector<double> shares;
+  for (const std::string& word : split(text, ',')) {
+    const auto share = number_in(word);
+    if (!share || !(*share >= 0 && *share <= 1))
+      throw UsageError(fmt::format("{} {}: \"{}\"; expected shares such as 0.6,0.2,0.1", where, text, word));
+    shares.push_back(*share);
+  }
+  constexpr std::size_t most = 64;
+  if (shares.size() > most)
+    throw UsageError(fmt::format("{}: {} shares; at most {}", where, shares.size(), most));
+  if (const auto problem = rank_share_problem(shares))
+    throw UsageError(fmt::format("{} {}: {}", where, text, problem->why));
+  return shares;
 }
 
 PlanAnswer answer_of_drafter(const Drafter& drafter, const PlanSettings& settings) {

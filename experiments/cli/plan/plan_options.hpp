@@ -28,6 +28,10 @@ PlanSettings plan_settings(const Values& values);
 /// 0 to 1.
 Acceptance given_acceptance(double alpha, double standard_error, double confidence, const std::string& where);
 
+/// "0.6,0.2,0.1": how often the target's token is the draft's first, second, ... choice. UsageError, which
+/// begins with `where`, unless rank_share_problem finds none.
+std::vector<double> rank_shares_of(const std::string& text, const std::string& where);
+
 /// The plan of one drafter, with its warnings.
 PlanAnswer answer_of_drafter(const Drafter& drafter, const PlanSettings& settings);
 

@@ -45,6 +45,7 @@ PlanWay plan_measure();
 PlanWay plan_load();
 PlanWay plan_benchmark();
 PlanWay plan_sampling();
+PlanWay plan_tree();
 
 /// All of them, in the order of help.
 const std::vector<PlanWay>& plan_ways();

@@ -1,0 +1,87 @@
+// The words, the table and the figure of `speclab plan tree`.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "experiments/advisor/memory_fit.hpp"
+#include "experiments/advisor/plan_words.hpp"
+#include "experiments/advisor/planning.hpp"
+#include "experiments/advisor/tree_plan.hpp"
+
+namespace speclab {
+
+namespace {
+
+std::string tree_words(const TreeRow& row) {
+  return row.nodes == 0
+             ? "plain decoding"
+             : fmt::format("{} drafted tokens in {} levels, top-k {}", row.nodes, row.levels, row.top_k);
+}
+
+std::string chain_words(const TreeRow& row) {
+  return row.chain_gamma == 0
+             ? "none is faster than plain decoding"
+             : fmt::format("γ = {}: {:.4g} × plain decoding", row.chain_gamma, row.chain_speedup);
+}
+
+std::string batches_of(const TreeRow& row) {
+  return row.first == row.last ? std::to_string(row.first) : fmt::format("{} to {}", row.first, row.last);
+}
+
+Cell whole_cell(int number) { return plain_count(static_cast<std::uint64_t>(number)); }
+
+}  // namespace
+
+std::string tree_headline(const TreePlan& plan) {
+  if (plan.best.nodes == 0) return "No tree is faster than plain decoding here.";
+  return fmt::format("{}: {:.4g} × plain decoding.", tree_words(plan.best), plan.best.speedup);
+}
+
+Listing tree_text(const TreePlan& plan) {
+  Listing out;
+  if (plan.fits_reason) out += hypothetical_text(*plan.fits_reason);
+  std::string head = plan_line("best tree", tree_words(plan.best));
+  head += plan_line("expected speedup", fmt::format("{:.4g} × plain decoding", plan.best.speedup));
+  head += plan_line("tokens per target step", fmt::format("{:.4g}", plan.best.tokens));
+  head += plan_line("best chain", chain_words(plan.best));
+  head += plan_line("accepted by rank", fmt::format("{:.4g}", fmt::join(plan.rank_shares, ", ")));
+  head += plan_line("costs", fmt::format("{}, at batch {:g} and a context of {:g}", plan.cost_from,
+                                         plan.batch, plan.context));
+  out += head;
+  if (!plan.batches.empty()) {
+    Table table{
+        "batches",
+        "The best tree by batch",
+        {"batch", "drafted tokens", "levels", "top-k", "tokens", "speedup", "best chain", "its speedup"},
+        {},
+        "Speedups are the least of their batches."};
+    for (const TreeRow& row : plan.batches) {
+      table.rows.push_back({text_cell(batches_of(row)), whole_cell(row.nodes), whole_cell(row.levels),
+                            whole_cell(row.top_k), short_cell(row.tokens), short_cell(row.speedup),
+                            whole_cell(row.chain_gamma), short_cell(row.chain_speedup)});
+    }
+    out += std::move(table);
+  }
+  out += settings_text(plan.settings);
+  return out;
+}
+
+std::vector<Figure> tree_figures(const TreePlan& plan) {
+  if (plan.batches.empty()) return {};
+  Figure figure;
+  figure.title = "Drafted tokens of the best tree by batch";
+  figure.x_label = "sequences decoded together";
+  figure.y_label = "drafted tokens; 0: do not speculate";
+  figure.log_x = true;
+  Series tree{.name = "best tree", .style = SeriesStyle::steps};
+  Series chain{.name = "best chain", .style = SeriesStyle::steps};
+  for (const TreeRow& row : plan.batches) {
+    for (const int batch : {row.first, row.last}) {
+      tree.add(batch, row.nodes);
+      chain.add(batch, row.chain_gamma);
+    }
+  }
+  figure.series = {std::move(tree), std::move(chain)};
+  return {figure};
+}
+
+}  // namespace speclab

@@ -1,0 +1,59 @@
+#include "experiments/advisor/tree_plan.hpp"
+#include "experiments/cli/options.hpp"
+#include "experiments/cli/plan/plan_options.hpp"
+#include "experiments/cli/plan/plan_way.hpp"
+#include "experiments/format/config_error.hpp"
+
+namespace speclab {
+
+namespace {
+
+namespace po = boost::program_options;
+
+std::optional<PlanAnswer> answer_tree(const Values& values, const Control& /*control*/) {
+  const PlanSettings settings = plan_settings(values);
+  TreeQuestion question;
+  question.rank_shares = rank_shares_of(values.text("shares"), "shares");
+  const KnownCosts costs = costs_of(values, "", settings.at);
+  question.costs = costs.pair;
+  question.cost_from = costs.from;
+  question.at = settings.at;
+  question.memory_share = settings.memory_share;
+  question.max_nodes = ranged_option<int>(values, "max-nodes", 1, 256);
+  question.max_levels = ranged_option<int>(values, "max-levels", 1, 32);
+  question.max_batch = settings.max_batch;
+  question.target = settings.target;
+  question.draft = costs.draft;
+  question.method = costs.is_head ? DraftMethod::eagle3 : settings.method;
+  const TreePlan plan = plan_tree(question);
+  PlanAnswer answer = answer_of(plan, tree_text, tree_headline, tree_figures);
+  answer.unfit = plan.fits_reason;
+  return answer;
+}
+
+}  // namespace
+
+PlanWay plan_tree() {
+  Verb verb{
+      .name = "tree",
+      .sentence = "a draft tree, from how often the draft's first, second, ... choice is accepted",
+      .line = "speclab plan tree SHARE,SHARE,... (--c C | COSTS) [options]",
+      .about =
+          R"(Plans a tree of drafted tokens: how many, in how many levels, with how many branches, by batch. SHAREs say how often
+the target's token is the draft's first, second, ... choice. Costs as of plan alpha; the draft runs once a level.)",
+      .examples = R"(  speclab plan tree .62,.14,.06,.03 --c 0.05
+  speclab plan tree .62,.14,.06,.03 --target llama-3.1-70b --draft llama-3.2-1b --device h100-sxm --devices 4
+)",
+      .positional = "shares"};
+  verb.options.add_options()("max-nodes", po::value<int>()->default_value(64), "most drafted tokens")(
+      "max-levels", po::value<int>()->default_value(8), "most levels; also the longest chain");
+  add_draft_cost_options(verb.options);
+  add_target_cost_options(verb.options);
+  add_server_options(verb);
+  verb.options.add_options()("max-batch", po::value<double>()->default_value(256, "256"),
+                             "largest batch considered");
+  add_answer_options(verb);
+  return {verb, answer_tree};
+}
+
+}  // namespace speclab
