@@ -2,7 +2,7 @@
 """Tests and measures the GPU kernels on this machine.
 
     scripts/gpu/run.py check      device tests, distributions, compute-sanitizer, side by side, then a quick benchmark: about 3 minutes
-    scripts/gpu/run.py measure    the benchmark's sweep, the profiler where it is installed, simulation: about 8 minutes
+    scripts/gpu/run.py measure    chosen sizes, the profiler where it is installed, the benchmark's sweep: about 8 minutes
     scripts/gpu/run.py torch      PyTorch, the package of kernels/python and the functions that it stands in for: about 6 minutes
     scripts/gpu/run.py all        one after the other
 
@@ -15,6 +15,7 @@ of CUDA ends all that a process has yet to do. Exit codes: 0; 1 a step failed; 2
 """
 import argparse
 import concurrent.futures
+import gzip
 import json
 import os
 import platform
@@ -147,8 +148,9 @@ class Session:
         scratch = self.out / "run.json.new"
         scratch.write_text(json.dumps(self.record, indent=1) + "\n")
         scratch.replace(self.out / "run.json")
-        with tarfile.open(f"{self.out}.tar.gz", "w:gz") as archive:
-            archive.add(self.out, self.out.name)
+        # After every step: the profiler's reports, of 10 MB each, stay here; what they say is packed as text.
+        with tarfile.open(f"{self.out}.tar.gz", "w:gz", compresslevel=1) as archive:
+            archive.add(self.out, self.out.name, filter=lambda member: None if member.name.endswith(".ncu-rep") else member)
 
 
 def check(session):
@@ -173,12 +175,12 @@ def check(session):
 
 def measure(session):
     speclab = session.program("bin/speclab")
-    profile(session)
     for name, (options, sizes, limit) in MEASURED.items():
         for size in sizes or [None]:
             step = name if size is None else f"{name}-{size.replace(',', '-')}"
             asked = [*options, *(["--sizes", size] if size else []), "--alpha", MEASURED_ALPHA]
             session.step(f"bench-{step}", [speclab, "bench", "kernels", *asked, "--out", session.out / step], limit)
+    profile(session)
     session.step("bench-axes", [speclab, "bench", "kernels", "--repetitions", "50", "--out", session.out], may_be_cut=True)
 
 
@@ -197,6 +199,15 @@ def profile(session):
             "--repetitions", "1", "--cache", "hot"], 60)
         for page, options in (("details", []), ("source", ["--csv", "--print-source", "sass"])):
             session.step(f"profile-{requests}-{page}", [profiler, "--import", report, "--page", page, *options], 20)
+        compress(session.out / f"profile-{requests}-source.log")
+
+
+def compress(log):
+    """13 MB of text, which would be packed again after every later step."""
+    if log.is_file():
+        with open(log, "rb") as text, gzip.open(f"{log}.gz", "wb", compresslevel=3) as packed:
+            shutil.copyfileobj(text, packed)
+        log.unlink()
 
 
 def torch(session):
