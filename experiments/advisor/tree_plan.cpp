@@ -1,10 +1,13 @@
 #include "experiments/advisor/tree_plan.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 
 #include "analysis/cost/device_speed.hpp"
 #include "analysis/cost/speedup_curve.hpp"
+#include "analysis/statistics/gamma_choice.hpp"
 #include "analysis/theory/optimal_tree.hpp"
 #include "experiments/advisor/memory_fit.hpp"
 #include "experiments/format/result_fields.hpp"
@@ -14,7 +17,7 @@ namespace speclab {
 SPECLAB_RESULT(TreeRow, "tree", first, last, nodes, levels, top_k, tokens, speedup, chain_gamma,
                chain_speedup);
 SPECLAB_RESULT(TreePlan, "tree plan", rank_shares, cost_from, batch, context, fits, fits_reason, best,
-               parents, batches, settings);
+               parents, batches, settings, warnings);
 
 namespace {
 
@@ -67,33 +70,51 @@ double speedup_of(const Candidate& one, const CostPair& costs, const Operation& 
   return one.tree.expected_tokens / (draft_ms / plain_ms + verify_cost(costs, one.nodes(), at));
 }
 
-struct BestTree {
-  TreeRow row;
-  const Candidate* tree = nullptr;  ///< none: plain decoding
+/// The fastest tree and the fastest chain; none where plain decoding is as fast.
+struct BestTrees {
+  const Candidate* tree = nullptr;
+  const Candidate* chain = nullptr;
+  double tree_speedup = 1;
+  double chain_speedup = 1;
 };
 
 /// Of equals the first: fewer levels, then fewer nodes.
-BestTree best_at(const std::vector<Candidate>& candidates, const TreeQuestion& question, const Operation& at) {
-  BestTree best;
+BestTrees best_at(const std::vector<Candidate>& candidates, const CostPair& costs, const Operation& at) {
+  BestTrees best;
   for (const Candidate& one : candidates) {
-    const double speedup = speedup_of(one, question.costs, at);
-    const bool chain = one.nodes() == one.levels();
-    if (chain && speedup > best.row.chain_speedup) {
-      best.row.chain_speedup = speedup;
-      best.row.chain_gamma = one.nodes();
+    const double speedup = speedup_of(one, costs, at);
+    if (one.nodes() == one.levels() && speedup > best.chain_speedup) {
+      best.chain = &one;
+      best.chain_speedup = speedup;
     }
-    if (speedup > best.row.speedup) {
+    if (speedup > best.tree_speedup) {
       best.tree = &one;
-      best.row.speedup = speedup;
+      best.tree_speedup = speedup;
     }
-  }
-  if (best.tree != nullptr) {
-    best.row.nodes = best.tree->nodes();
-    best.row.levels = best.tree->levels();
-    best.row.top_k = best.tree->top_k;
-    best.row.tokens = best.tree->tree.expected_tokens;
   }
   return best;
+}
+
+TreeRow row_of(const BestTrees& best, int batch) {
+  TreeRow row{.first = batch,
+              .last = batch,
+              .speedup = best.tree_speedup,
+              .chain_gamma = best.chain == nullptr ? 0 : best.chain->nodes(),
+              .chain_speedup = best.chain_speedup};
+  if (best.tree != nullptr) {
+    row.nodes = best.tree->nodes();
+    row.levels = best.tree->levels();
+    row.top_k = best.tree->top_k;
+    row.tokens = best.tree->tree.expected_tokens;
+  }
+  return row;
+}
+
+/// The speedup of a choice of before, where it is nearly the best; none where it loses more than little_loss.
+std::optional<double> still_good(const Candidate* chosen, double best, const CostPair& costs,
+                                 const Operation& at) {
+  const double speedup = chosen == nullptr ? 1 : speedup_of(*chosen, costs, at);
+  return speedup >= (1 - little_loss) * best ? std::optional(speedup) : std::nullopt;
 }
 
 std::vector<TreeRow> rows_by_batch(const std::vector<Candidate>& candidates, const TreeQuestion& question) {
@@ -102,17 +123,19 @@ std::vector<TreeRow> rows_by_batch(const std::vector<Candidate>& candidates, con
     if (memory->largest_batch) most = std::min(most, std::max(*memory->largest_batch, 0.0));
   }
   std::vector<TreeRow> rows;
+  BestTrees chosen;
   for (int batch = 1; batch <= static_cast<int>(most); ++batch) {
-    TreeRow row = best_at(candidates, question, {double(batch), question.at.context}).row;
-    row.first = row.last = batch;
-    TreeRow* const before = rows.empty() ? nullptr : &rows.back();
-    if (before != nullptr && before->nodes == row.nodes && before->levels == row.levels &&
-        before->top_k == row.top_k && before->chain_gamma == row.chain_gamma) {
-      before->last = batch;
-      before->speedup = std::min(before->speedup, row.speedup);
-      before->chain_speedup = std::min(before->chain_speedup, row.chain_speedup);
+    const Operation at{double(batch), question.at.context};
+    const BestTrees best = best_at(candidates, question.costs, at);
+    const auto tree = still_good(chosen.tree, best.tree_speedup, question.costs, at);
+    const auto chain = still_good(chosen.chain, best.chain_speedup, question.costs, at);
+    if (rows.empty() || !tree || !chain) {
+      chosen = best;
+      rows.push_back(row_of(best, batch));
     } else {
-      rows.push_back(row);
+      rows.back().last = batch;
+      rows.back().speedup = std::min(rows.back().speedup, *tree);
+      rows.back().chain_speedup = std::min(rows.back().chain_speedup, *chain);
     }
   }
   return rows;
@@ -131,11 +154,17 @@ TreePlan plan_tree(const TreeQuestion& question) {
     plan.fits = memory->fits;
     if (!memory->fits) plan.fits_reason = memory->reason;
   }
-  const BestTree best = best_at(candidates, question, question.at);
-  plan.best = best.row;
-  plan.best.first = plan.best.last = static_cast<int>(question.at.batch);
+  const BestTrees best = best_at(candidates, question.costs, question.at);
+  plan.best = row_of(best, static_cast<int>(question.at.batch));
   if (best.tree != nullptr) {
     plan.parents.assign(best.tree->tree.parents.begin(), best.tree->tree.parents.end());
+    if (plan.best.nodes == question.max_nodes || plan.best.levels == question.max_levels) {
+      plan.warnings.push_back(
+          fmt::format("The best tree has the most {} considered, {}: more may be better (--max-{}).",
+                      plan.best.nodes == question.max_nodes ? "drafted tokens" : "levels",
+                      plan.best.nodes == question.max_nodes ? question.max_nodes : question.max_levels,
+                      plan.best.nodes == question.max_nodes ? "nodes" : "levels"));
+    }
     if (plan.fits.value_or(true)) {
       ServedPlan served = served_plan(question.target, question.draft, question.method);
       served.gamma = plan.best.levels;

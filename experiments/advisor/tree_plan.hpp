@@ -31,7 +31,8 @@ struct TreeQuestion {
   DraftMethod method = DraftMethod::draft;
 };
 
-/// The best tree for batches first..last, and the best chain of first choices beside it.
+/// A tree for batches first..last, the best at the first and within 1% of the best at the others, and a chain
+/// of first choices of which the same is true.
 struct TreeRow {
   int first = 1;
   int last = 1;
@@ -55,6 +56,7 @@ struct TreePlan {
   std::vector<int> parents;                ///< of the best tree's nodes, -1: the context (optimal_tree.hpp)
   std::vector<TreeRow> batches;            ///< empty where costs do not depend on the batch
   std::vector<ServerSetting> settings;
+  std::vector<std::string> warnings;
 };
 template <>
 const Typed<TreePlan>& described();

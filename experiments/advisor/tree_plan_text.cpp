@@ -53,7 +53,7 @@ Listing tree_text(const TreePlan& plan) {
         "The best tree by batch",
         {"batch", "drafted tokens", "levels", "top-k", "tokens", "speedup", "best chain", "its speedup"},
         {},
-        "Speedups are the least of their batches."};
+        "Choices are within 1% of the best at each batch; speedups are the least of their batches."};
     for (const TreeRow& row : plan.batches) {
       table.rows.push_back({text_cell(batches_of(row)), whole_cell(row.nodes), whole_cell(row.levels),
                             whole_cell(row.top_k), short_cell(row.tokens), short_cell(row.speedup),

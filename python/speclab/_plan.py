@@ -16,7 +16,7 @@ from ._results import Findings
 Cost = Union[float, str]
 Path = Union[str, "os.PathLike[str]"]
 
-_INTEGERS = ("devices", "draft_devices", "gamma", "max_gamma", "max_batch", "threads", "drafted")
+_INTEGERS = ("devices", "draft_devices", "gamma", "max_gamma", "max_batch", "max_nodes", "max_levels", "threads", "drafted")
 
 
 def plan(
@@ -35,6 +35,7 @@ def plan(
     cut: bool = False,
     config: Path | None = None,
     drafters: Mapping[str, tuple[float, Cost]] | None = None,
+    tree: Sequence[float] | None = None,
     c: float | None = None,
     target: str | None = None,
     draft: str | None = None,
@@ -50,6 +51,8 @@ def plan(
     gamma: int | None = None,
     max_gamma: int | None = None,
     max_batch: int | None = None,
+    max_nodes: int | None = None,
+    max_levels: int | None = None,
     memory_share: float | None = None,
     confidence: float | None = None,
     threads: int = 0,
@@ -69,6 +72,7 @@ def plan(
             rows were cut.
         config: path of a config of models or cases.
         drafters: {name: (alpha, c)}, c a number or a model's name.
+        tree: how often the target's token is the draft's first, second, ... choice: plans a tree of drafted tokens.
         c: time of a draft run, in target runs. Or a roofline:
         target, draft, device, devices, draft_devices, dtype: names that `speclab plan list models` and
             `speclab plan list devices` show, or paths of a config.json for the models. Or measured times:
@@ -76,7 +80,7 @@ def plan(
         batch, context: sequences decoded together, tokens before the new ones.
         method: "draft", "ngram", "eagle", "eagle3", "mtp" or "medusa", for the settings.
         gamma: one to compare with the best.
-        max_gamma, max_batch, memory_share, confidence: limits, as of the program.
+        max_gamma, max_batch, memory_share, confidence: limits, as of the program; of a tree max_nodes and max_levels.
         threads: of configs and recordings; 0 for as many as there are cores.
 
     Returns:
@@ -88,11 +92,13 @@ def plan(
 
     >>> plan(alpha=.75, c=.02).best["gamma"]
     9
+    >>> plan(tree=[.6, .15, .05], c=.2, max_nodes=12).best["nodes"]
+    12
     """
     given = {name: value for name, value in locals().items() if value is not None and value is not False}
-    ways = [way for way in ("alpha", "log", "recording", "config", "drafters") if way in given]
+    ways = [way for way in ("alpha", "log", "recording", "config", "drafters", "tree") if way in given]
     if len(ways) != 1:
-        raise ConfigError("plan: give one of alpha, log, recording, config and drafters: where acceptance is known from")
+        raise ConfigError("plan: give one of alpha, log, recording, config, drafters and tree: where acceptance is known from")
     way = ways[0]
     known_from = given.pop(way)
     if way not in ("config", "recording"):
@@ -105,6 +111,8 @@ def plan(
         if not isinstance(known_from, Mapping) or not known_from:
             raise TypeError("drafters: expected a dict from names to pairs (alpha, c)")
         positional = [_drafter(name, pair) for name, pair in known_from.items()]
+    elif way == "tree":
+        positional = [",".join(repr(number(share, f"tree[{i}]", 0, 1)) for i, share in enumerate(known_from))]
     else:
         positional = [repr(number(known_from, way, -1e300, 1e300)) if way == "alpha" else utf8(known_from, way)]
     return Findings(*answer_of(way, [option_word(name, value, _INTEGERS, 10**9) for name, value in given.items()], positional))

@@ -27,6 +27,7 @@ std::optional<PlanAnswer> answer_tree(const Values& values, const Control& /*con
   question.method = costs.is_head ? DraftMethod::eagle3 : settings.method;
   const TreePlan plan = plan_tree(question);
   PlanAnswer answer = answer_of(plan, tree_text, tree_headline, tree_figures);
+  answer.warnings = plan.warnings;
   answer.unfit = plan.fits_reason;
   return answer;
 }

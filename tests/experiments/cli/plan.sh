@@ -37,6 +37,23 @@ python "assert abs(data['costs']['c'] - 0.1) < 1e-12 and data['batches'][-1]['ga
 printf '8,8,20\n' >>target.csv
 expect 2 plan alpha 0.7 --target-times target.csv --draft-times draft.csv
 says err "target.csv: tokens 1, batch 8: missing"
+expect 0 plan tree .6,.15,.05 --c 0.1 --max-nodes 12 --method eagle3
+says out "12 drafted tokens"
+says out "--speculative-num-draft-tokens 13"
+says out "max_total_draft_tokens=12"
+says err "--max-nodes"
+expect 0 plan tree .6 --c 0.1 --json
+cp out tree_of_one
+expect 0 plan alpha .6 --c 0.1 --json
+python "import json
+tree = json.load(open('tree_of_one'))['best']
+assert tree['nodes'] == tree['chain_gamma'] == data['best']['gamma'], tree
+assert abs(tree['speedup'] - data['best']['speedup']['value']) < 1e-9" out
+expect 2 plan tree .2,.6 --c 0.1
+says err "shares .2,.6: "
+expect 2 plan tree .6,.6 --c 0.1
+expect 2 plan tree .6,x --c 0.1
+says err 'shares .6,x: "x"; expected shares such as 0.6,0.2,0.1'
 expect 0 plan drafters small:0.7:0.02 large:0.8:0.11 --json
 python "assert [one['drafter'] for one in data['ranking']] == ['small', 'large']" out
 expect 0 plan drafters small:0.7:llama-3.2-1b large:0.8:llama-3.1-8b --target llama-3.1-70b --device h200 --devices 2
