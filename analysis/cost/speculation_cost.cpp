@@ -22,20 +22,20 @@ RunWork drafting_work(const RooflineCost& draft, double gamma, const Operation& 
 
 }  // namespace
 
-Drafting drafting(const CostPair& costs) {
+DraftRuns draft_runs(const CostPair& costs) {
   const auto* const draft = std::get_if<RooflineCost>(&costs.draft);
   if (draft == nullptr) return costs.stated;
-  return draft->model.drafts_in_one_run() ? Drafting::run_a_round : Drafting::run_a_token;
+  return draft->model.drafts_in_one_run() ? DraftRuns::a_round : DraftRuns::a_token;
 }
 
 double drafting_ms(const CostPair& costs, double gamma, const Operation& at) {
   if (gamma == 0) return 0;
-  if (drafting(costs) == Drafting::run_a_round) return run_ms(costs.draft, {gamma, at.batch, at.context});
+  if (draft_runs(costs) == DraftRuns::a_round) return run_ms(costs.draft, {gamma, at.batch, at.context});
   return gamma * run_ms(costs.draft, {1, at.batch, at.context});
 }
 
 double reading_ms(const CostPair& costs, const Run& run) {
-  if (drafting(costs) == Drafting::run_a_token) return run_ms(costs.draft, run);
+  if (draft_runs(costs) == DraftRuns::a_token) return run_ms(costs.draft, run);
   const auto* const draft = std::get_if<RooflineCost>(&costs.draft);
   constexpr double milli = 1000;
   return draft == nullptr ? 0 : milli * reading_time(draft->machine, draft->model, run).total();
@@ -43,7 +43,7 @@ double reading_ms(const CostPair& costs, const Run& run) {
 
 double drafting_cost(const CostPair& costs, int gamma, const Operation& at) {
   if (gamma == 0) return 0;
-  if (drafting(costs) == Drafting::run_a_token) return gamma * draft_cost(costs, at);
+  if (draft_runs(costs) == DraftRuns::a_token) return gamma * draft_cost(costs, at);
   return drafting_ms(costs, gamma, at) / run_ms(costs.target, {1, at.batch, at.context});
 }
 
@@ -53,7 +53,7 @@ double draft_cost(const CostPair& costs, const Operation& at) {
 }
 
 std::optional<int> drafted_in_one_run(const CostPair& costs, int gamma) {
-  if (drafting(costs) == Drafting::run_a_token) return std::nullopt;
+  if (draft_runs(costs) == DraftRuns::a_token) return std::nullopt;
   return std::max(gamma, 1);
 }
 

@@ -12,17 +12,17 @@ namespace speclab {
 
 /// How a drafter makes the tokens of a round: by one run a token, each after the one before, or all in one
 /// run, as Medusa heads and DFlash blocks do.
-enum class Drafting { run_a_token, run_a_round };
+enum class DraftRuns { a_token, a_round };
 
 struct CostPair {
   CostModel target;
   CostModel draft;
   /// Of a draft whose time is constant or measured; a Transformer says it itself. The times of a drafter of
   /// one run a round are by the tokens that it drafts.
-  Drafting stated = Drafting::run_a_token;
+  DraftRuns stated = DraftRuns::a_token;
 };
 
-Drafting drafting(const CostPair& costs);
+DraftRuns draft_runs(const CostPair& costs);
 
 /// Where a server works: sequences decoded together, and tokens before each.
 struct Operation {

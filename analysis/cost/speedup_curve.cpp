@@ -125,7 +125,7 @@ GammaChoice best_of(const SpeedupCurve& curve, double alpha, const CostPair& cos
                        ? "The largest speedup by acceptance as it was measured at each position."
                        : "The largest speedup by the logged text, cut into rounds of each gamma."};
   }
-  if (constant(costs) && drafting(costs) == Drafting::run_a_round)
+  if (constant(costs) && draft_runs(costs) == DraftRuns::a_round)
     return best_of_one_run(curve, gamma, alpha, draft_cost(costs, at));
   if (constant(costs)) return best_by_closed_form(curve, gamma, alpha, draft_cost(costs, at));
   if (gamma == 0) return {0, "No gamma is faster than plain decoding here: do not speculate."};
@@ -141,7 +141,7 @@ SpeedupBounds speedup_bounds(const SpeedupCurve& curve, double alpha, const Cost
   const bool iid = curve.by == AcceptanceModel::iid;
   // Closed forms of alpha are those of free verification.
   const bool by_theorem = iid && constant(costs);
-  const bool closed = by_theorem && drafting(costs) == Drafting::run_a_token;
+  const bool closed = by_theorem && draft_runs(costs) == DraftRuns::a_token;
   const auto paid = speedup_bound_drafting_paid(alpha, c);
   // The choice that knows what will be accepted may also draft nothing.
   bounds.drafting_paid = closed && paid ? std::max(*paid, 1.0) : paid_by_curve(curve, costs, at);

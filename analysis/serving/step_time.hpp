@@ -18,7 +18,7 @@ struct StepExtras {
 /// The target runs once over all positions of the step, prompts included, as if they were shared out evenly
 /// among its sequences: the roofline's work is exact in weights and caches, and the attention of a mixed step
 /// is that of its means. The draft makes gamma tokens of each decoding sequence, by as many runs or by one
-/// (Drafting), and reads the prompts. Replayed positions are one more target run.
+/// (DraftRuns), and reads the prompts. Replayed positions are one more target run.
 StepTime step_time(const CostPair& costs, const StepExtras& extras);
 
 /// The same where drafts are made on another device, as sim/serving/draft_device.hpp wants it: the target's

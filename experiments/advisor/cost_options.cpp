@@ -98,7 +98,7 @@ Transformer named_draft(const std::string& name, const std::string& option, cons
     const DraftMethod method = method_of(model.head);
     if (stated && costs.method != method) {
       throw UsageError(fmt::format("--method {}: {} is {}; leave --method out", word_of(costs.method),
-                                   costs.draft, words(model.head)));
+                                   model.source, words(model.head)));
     }
     costs.method = method;
     model = fitted_to(model, target);
@@ -106,7 +106,7 @@ Transformer named_draft(const std::string& name, const std::string& option, cons
     return model;
   }
   // Their cost is of another kind than a model's.
-  if (drafting(costs.method) == Drafting::run_a_round || costs.method == DraftMethod::mtp) {
+  if (draft_runs(costs.method) == DraftRuns::a_round || costs.method == DraftMethod::mtp) {
     throw UsageError(
         fmt::format("--method {}: {} is a model of its own; {}", word_of(costs.method), costs.draft,
                     costs.method == DraftMethod::mtp ? "the target's own modules draft: leave the draft out"
@@ -228,17 +228,17 @@ KnownCosts costs_of(const po::variables_map& values, const std::string& draft, c
       model.routing_exponent = target.routing_exponent;
       costs.pair.draft = RooflineCost{of_draft, model};
     }
-    const auto* const draft = std::get_if<RooflineCost>(&costs.pair.draft);
-    const bool has_experts = target.experts > 1 || (draft != nullptr && draft->model.experts > 1);
+    const auto* const drafter = std::get_if<RooflineCost>(&costs.pair.draft);
+    const bool has_experts = target.experts > 1 || (drafter != nullptr && drafter->model.experts > 1);
     if (!has_experts && !values["routing-exponent"].defaulted())
       throw UsageError(fmt::format("--routing-exponent: {} has no experts", target.name));
-    if (draft != nullptr) return costs;
+    if (drafter != nullptr) return costs;
   } else if (given("target-times")) {
     costs.pair.target = times_of(values["target-times"].as<std::string>());
     costs.from = "measured times";
     if (given("draft-times") && !c) {
       costs.pair.draft = times_of(values["draft-times"].as<std::string>());
-      costs.pair.stated = drafting(costs.method);
+      costs.pair.stated = draft_runs(costs.method);
       return costs;
     }
   } else {
@@ -249,7 +249,7 @@ KnownCosts costs_of(const po::variables_map& values, const std::string& draft, c
         "what drafting costs is missing: give --c, or --device with --target and --draft (without it, --method "
         "mtp is of the target's own modules), or --target-times and --draft-times");
   }
-  costs.pair.stated = drafting(costs.method);
+  costs.pair.stated = draft_runs(costs.method);
   // A draft run of a fixed time: c of a plain target run at the batch asked about.
   costs.pair.draft = ConstantCost{*c * run_ms(costs.pair.target, {1, at.batch, at.context})};
   if (costs.from != "given") costs.from = "given; the target by its " + costs.from;

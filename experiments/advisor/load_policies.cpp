@@ -138,7 +138,7 @@ std::vector<LoadCandidate> load_candidates(const LoadQuestion& question,
         {"table by context", "the γ of each batch and mean context below", table_of(tables)});
   }
   // It changes the number of draft runs, of which there is but one where it drafts all.
-  if (drafting(question.costs) == Drafting::run_a_token) {
+  if (draft_runs(question.costs) == DraftRuns::a_token) {
     candidates.push_back(
         {"SGLang's steps", "its default slots by batch, moved by what is accepted", EmaTiers::defaults()});
   }

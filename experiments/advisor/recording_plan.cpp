@@ -244,7 +244,7 @@ void add_rounds(RecordingPlan& plan, const Recording& recording, const Recording
       plan.metrics->by_position_given.push_back(row.conditional);
     }
   }
-  if (constant(costs) && drafting(costs) == Drafting::run_a_token && !recording.by_depth()) {
+  if (constant(costs) && draft_runs(costs) == DraftRuns::a_token && !recording.by_depth()) {
     plan.policies = policy_rows(recording, curve, *rule.rounds, draft_cost(costs, settings.at));
   }
   if (best == most && most < settings.max_gamma && recording.by_depth()) {

@@ -145,9 +145,10 @@ Offered sglang(const ServedPlan& plan) {
     setting.notes = {"NGRAM needs CUDA. A breadth of 1 drafts one chain; the default of 10 drafts a tree."};
   } else if (plan.method == DraftMethod::dflash) {
     // A block of gamma drafts behind the last token; steps and a breadth of its own it sets to 1.
-    setting = sglang_setting(plan, fmt::format("--speculative-algorithm DFLASH --speculative-draft-model-path {} "
-                                               "--speculative-num-draft-tokens {}",
-                                               shell_word(plan.draft), plan.gamma + 1));
+    setting =
+        sglang_setting(plan, fmt::format("--speculative-algorithm DFLASH --speculative-draft-model-path {} "
+                                         "--speculative-num-draft-tokens {}",
+                                         shell_word(plan.draft), plan.gamma + 1));
   } else {
     setting = sglang_setting(plan, sglang_drafter(plan, plan.gamma, 1));
     if (is_eagle(plan)) {
@@ -316,9 +317,9 @@ Offered transformers(const ServedPlan& plan) {
 
 }  // namespace
 
-Drafting drafting(DraftMethod method) {
-  return method == DraftMethod::medusa || method == DraftMethod::dflash ? Drafting::run_a_round
-                                                                        : Drafting::run_a_token;
+DraftRuns draft_runs(DraftMethod method) {
+  return method == DraftMethod::medusa || method == DraftMethod::dflash ? DraftRuns::a_round
+                                                                        : DraftRuns::a_token;
 }
 
 std::optional<DraftMethod> draft_method_named(const std::string& name) {
@@ -360,7 +361,7 @@ std::vector<ServerSetting> server_settings(const ServedPlan& plan) {
 
 std::vector<ServerSetting> tree_settings(const ServedPlan& plan, int nodes, int top_k, int max_batch) {
   std::vector<ServerSetting> settings;
-  if (plan.method != DraftMethod::ngram && drafting(plan.method) == Drafting::run_a_token) {
+  if (plan.method != DraftMethod::ngram && draft_runs(plan.method) == DraftRuns::a_token) {
     settings.push_back(sglang_setting(plan, sglang_drafter(plan, nodes, top_k)));
     settings.back().notes = {
         "Its trees have these sizes. Their shape follows the draft's confidence, so that they accept as much as "

@@ -14,7 +14,7 @@ namespace speclab {
 enum class DraftMethod { draft, ngram, eagle, eagle3, mtp, medusa, dflash };
 
 /// Whether its drafts of a round are made in one run.
-Drafting drafting(DraftMethod method);
+DraftRuns draft_runs(DraftMethod method);
 
 /// As --method gives it; none for another word.
 std::optional<DraftMethod> draft_method_named(const std::string& name);

@@ -62,7 +62,7 @@ std::vector<Candidate> candidates_of(const TreeQuestion& question) {
 
 double speedup_of(const Candidate& one, const CostPair& costs, const Operation& at) {
   double draft_ms = 0;
-  if (drafting(costs) == Drafting::run_a_round) {
+  if (draft_runs(costs) == DraftRuns::a_round) {
     draft_ms = drafting_ms(costs, one.levels(), at);
   } else {
     for (const int wide : one.expanded) draft_ms += run_ms(costs.draft, {double(wide), at.batch, at.context});
@@ -77,7 +77,8 @@ struct BestTree {
 };
 
 /// Of equals the first: fewer levels, then fewer nodes.
-BestTree best_at(const std::vector<Candidate>& candidates, const TreeQuestion& question, const Operation& at) {
+BestTree best_at(const std::vector<Candidate>& candidates, const TreeQuestion& question,
+                 const Operation& at) {
   BestTree best;
   for (const Candidate& one : candidates) {
     const double speedup = speedup_of(one, question.costs, at);

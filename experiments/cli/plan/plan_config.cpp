@@ -36,7 +36,7 @@ std::optional<PlanAnswer> answer_config(const Values& values, const Control& con
     const DraftMethod method = method_option(values);
     Drafter drafter{"",
                     only.acceptance,
-                    {ConstantCost{1}, ConstantCost{only.c}, drafting(method)},
+                    {ConstantCost{1}, ConstantCost{only.c}, draft_runs(method)},
                     c ? "given" : "the config",
                     method};
     if (!own_costs) {

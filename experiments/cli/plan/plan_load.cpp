@@ -136,7 +136,7 @@ LoadQuestion question_of(const Values& values) {
   question.draft = costs.draft;
   question.method = costs.method;
   if (costs.most_drafted) question.max_gamma = std::min(question.max_gamma, *costs.most_drafted);
-  const bool own_states = costs.method == DraftMethod::mtp || drafting(costs.method) == Drafting::run_a_round;
+  const bool own_states = costs.method == DraftMethod::mtp || draft_runs(costs.method) == DraftRuns::a_round;
   if (question.draft_device && own_states) {
     throw UsageError(fmt::format(
         "--draft-hit and --rank-shares: {} drafts from the target's states, which a device that drafts before "

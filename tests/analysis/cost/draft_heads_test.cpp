@@ -225,7 +225,7 @@ TEST_CASE("one run that drafts all is never slower than a run a token, and the s
        {vicuna_medusa(), qwen_dflash(), tiny(HeadKind::medusa), tiny(HeadKind::dflash)}) {
     for (const int devices : {1, 4}) {
       const CostPair costs = on(h100(devices), llama_8b(), head);
-      REQUIRE(drafting(costs) == Drafting::run_a_round);
+      REQUIRE(draft_runs(costs) == DraftRuns::a_round);
       for (const double batch : {1.0, 32.0, 512.0}) {
         const Operation at{batch, 2048};
         const double one = drafting_ms(costs, 1, at);
@@ -245,7 +245,7 @@ TEST_CASE("one run that drafts all is never slower than a run a token, and the s
 
 TEST_CASE("a drafter of one run a round costs c a round, and gains with every token") {
   const CostPair a_token{ConstantCost{1}, ConstantCost{0.2}};
-  const CostPair a_round{ConstantCost{1}, ConstantCost{0.2}, Drafting::run_a_round};
+  const CostPair a_round{ConstantCost{1}, ConstantCost{0.2}, DraftRuns::a_round};
   const std::vector<double> tokens = iid_tokens(0.8, 20);
   const std::vector<double> by_token = speedups(tokens, a_token, {});
   const std::vector<double> by_round = speedups(tokens, a_round, {});

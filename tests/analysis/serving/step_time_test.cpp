@@ -83,7 +83,7 @@ TEST_CASE(
 
 TEST_CASE("a drafter of one run drafts once a step, and reads prompts as far as it has a cache") {
   const std::vector<MeasuredPoint> by_tokens{{1, 1, 2}, {9, 1, 4}};
-  const CostPair costs{ConstantCost{10}, MeasuredCost(by_tokens), Drafting::run_a_round};
+  const CostPair costs{ConstantCost{10}, MeasuredCost(by_tokens), DraftRuns::a_round};
   StepWork work{.decoding = 1, .verified = 6, .context = 100};
   work.drafts = 5;
   CHECK(step_time(costs, {})(work) == doctest::Approx(10 + 3));

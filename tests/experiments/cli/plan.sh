@@ -306,8 +306,8 @@ expect 0 plan alpha 0.8 $block
 says out "tokens in one run, roofline"
 says out "ms to draft, in one run"
 expect 2 plan alpha 0.8 $block --gamma 16
-says err "--gamma 16: "
-says err "drafts at most 15 tokens a round"
+says err "--gamma 16: block.json drafts"
+says err "at most 15 tokens a round"
 expect 2 plan alpha 0.8 $block --method eagle3
 says err "is a DFlash head; leave --method out"
 expect 2 plan alpha 0.8 --target llama-3.1-70b --draft block.json --device h100-sxm --devices 4
