@@ -12,11 +12,11 @@ std::optional<DeviceMemory> device_memory(const CostPair& costs, const Operation
   const Machine& machine = target->machine;
   DeviceMemory memory;
   memory.target_weights = parameters(target->model) * machine.precision.weight_bytes;
-  memory.cache_per_sequence = cache_bytes(target->model, at.context, machine.precision);
+  memory.cache_per_sequence = cache_bytes(machine, target->model, at.context);
   memory.usable = share * machine.devices * machine.device.memory;
   if (draft != nullptr) {
     memory.draft_weights = parameters(draft->model) * machine.precision.weight_bytes;
-    memory.cache_per_sequence += cache_bytes(draft->model, at.context, draft->machine.precision);
+    memory.cache_per_sequence += cache_bytes(draft->machine, draft->model, at.context);
   }
   const double most =
       largest_batch(machine, target->model, draft == nullptr ? nullptr : &draft->model, at.context, share);
@@ -42,13 +42,13 @@ std::optional<DeviceFindings> device_speed(const CostPair& costs, const Operatio
   found.devices = machine.devices;
   found.source = machine.device.source;
   found.plain_ms = milli * time.total();
-  found.draft_ms = run_ms(costs.draft, plain);
+  found.draft_ms = drafting_ms(costs, drafted_in_one_run(costs, gamma).value_or(1), at);
   found.verify_ms = run_ms(costs.target, {gamma + 1.0, at.batch, at.context});
-  const double round_ms = found.verify_ms + gamma * found.draft_ms;
+  const double round_ms = found.verify_ms + drafting_ms(costs, gamma, at);
   found.plain_tokens_per_second = at.batch / time.total();
   found.speculative_tokens_per_second = milli * at.batch * tokens_per_round / round_ms;
   found.compute_bound = time.compute_bound();
-  found.intensity = work(target->model, plain, machine.precision).intensity();
+  found.intensity = work(machine, target->model, plain).intensity();
   found.balance = peak_flops(machine) / (machine.devices * machine.device.bandwidth);
   found.memory = *device_memory(costs, at, share);
   if (const auto* const draft = std::get_if<RooflineCost>(&costs.draft)) {

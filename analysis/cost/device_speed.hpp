@@ -32,7 +32,7 @@ struct DeviceFindings {
   int devices = 1;
   std::string source;
   double plain_ms = 0;
-  double draft_ms = 0;
+  double draft_ms = 0;  ///< a draft run: of one token, or of all where one run drafts them
   double verify_ms = 0;
   double plain_tokens_per_second = 0;
   double speculative_tokens_per_second = 0;

@@ -11,7 +11,9 @@ namespace {
 double heads_by_size(const Transformer& model) { return double(model.heads) * model.head_size; }
 
 /// What attention reads of a token: of an EAGLE-3 head its embedding, too.
-double attention_input(const Transformer& model) { return (model.is_head() ? 2.0 : 1.0) * model.hidden; }
+double attention_input(const Transformer& model) {
+  return (model.head == HeadKind::eagle3 ? 2.0 : 1.0) * model.hidden;
+}
 
 double query_and_output(const Transformer& model) {
   return (attention_input(model) + model.hidden) * heads_by_size(model);
@@ -21,8 +23,34 @@ double key_and_value(const Transformer& model) {
   return 2.0 * attention_input(model) * model.kv_heads * model.head_size;
 }
 
-double expert(const Transformer& model) {
-  return (model.gated ? 3.0 : 2.0) * model.hidden * model.feed_forward;
+bool has_latent(const Transformer& model) { return model.latent.rank > 0; }
+
+/// Of one layer. Latent attention: down and up of queries, down of keys and values with the rotary key, up of
+/// both, and the output.
+double attention_parameters(const Transformer& model) {
+  if (!has_latent(model)) return query_and_output(model) + key_and_value(model);
+  const LatentAttention& latent = model.latent;
+  const double hidden = model.hidden;
+  const double heads = model.heads;
+  const double queries = heads * (latent.plain + latent.rotary);
+  const double query = latent.query_rank > 0 ? latent.query_rank * (hidden + queries) : hidden * queries;
+  return query + hidden * (latent.rank + latent.rotary) +
+         latent.rank * heads * (latent.plain + latent.value) + heads * latent.value * hidden;
+}
+
+/// Numbers that a layer keeps of a token.
+double kept_numbers(const Transformer& model) {
+  return has_latent(model) ? model.latent.rank + model.latent.rotary : 2.0 * model.kv_heads * model.head_size;
+}
+
+/// FLOPs of a layer for a token and one that it attends to.
+double attention_flops(const Transformer& model) {
+  if (has_latent(model)) return 2.0 * model.heads * (2.0 * model.latent.rank + model.latent.rotary);
+  return 4 * heads_by_size(model);
+}
+
+double feed_forward_block(const Transformer& model, int size) {
+  return (model.gated ? 3.0 : 2.0) * model.hidden * size;
 }
 
 double router(const Transformer& model) {
@@ -31,37 +59,126 @@ double router(const Transformer& model) {
 
 double embedding(const Transformer& model) { return double(model.vocab) * model.hidden; }
 
-/// And what fuses the target's hidden states, of an EAGLE-3 head.
-double output_matrix(const Transformer& model) {
-  return model.is_head() ? (double(model.draft_vocab) + model.fused) * model.hidden : embedding(model);
+/// Of all layers of the decoder, with this many experts in each that has some.
+double layer_parameters(const Transformer& model, double experts) {
+  // The keys and values of an encoder's source are made with the prompt.
+  const double attention =
+      attention_parameters(model) + (model.encoder_layers > 0 ? query_and_output(model) : 0);
+  const double layer = attention + experts * feed_forward_block(model, model.feed_forward) + router(model);
+  const double dense = attention + feed_forward_block(model, model.dense_feed_forward);
+  return (model.layers - model.dense_layers) * layer + model.dense_layers * dense;
 }
 
-/// Decoder weights that a run multiplies, with this many experts a layer. The keys and values of the source
-/// were made once, with the prompt.
+/// What a head reads the target's states with.
+double fusing_matrix(const Transformer& model) { return double(model.fused) * model.hidden; }
+
+double output_matrix(const Transformer& model) {
+  return model.is_head() ? double(model.draft_vocab) * model.hidden : embedding(model);
+}
+
+/// One of Medusa's heads.
+double medusa_head(const Transformer& model) {
+  return double(model.layers) * model.hidden * model.hidden + output_matrix(model);
+}
+
+/// Decoder weights that a run multiplies, with this many experts a layer.
 double decoder_parameters(const Transformer& model, double experts) {
+  if (model.head == HeadKind::medusa) return medusa_head(model);
   if (model.layers == 0) return model.published;
-  const double cross = model.encoder_layers > 0 ? query_and_output(model) : 0;
-  const double layer =
-      query_and_output(model) + key_and_value(model) + cross + experts * expert(model) + router(model);
-  return model.layers * layer + output_matrix(model);
+  return layer_parameters(model, experts) + fusing_matrix(model) + output_matrix(model);
 }
 
 /// Tokens attended to, summed over the decoder's layers.
 double attended(const Transformer& model, double context) {
+  if (model.head == HeadKind::medusa) return 0;
   const double windowed = model.windowed_layers * std::min<double>(context, model.window);
   const double own = (model.layers - model.windowed_layers) * context + windowed;
   return model.encoder_layers > 0 ? own + model.layers * context : own;
 }
 
+/// Of one sequence, what a run reads of caches, and what it writes of a position.
+double read_cache(const Transformer& model, double context, const Precision& precision) {
+  return kept_numbers(model) * precision.cache_bytes * attended(model, context);
+}
+
+double written_cache(const Transformer& model, const Precision& precision) {
+  return kept_numbers(model) * precision.cache_bytes * model.layers;
+}
+
+/// Positions of each sequence that a run's layers compute.
+double positions_of(const Transformer& model, const Run& run) {
+  return model.head == HeadKind::dflash ? run.tokens + 1 : run.tokens;
+}
+
+RunWork medusa_work(const Transformer& model, const Run& run, const Precision& precision) {
+  const double weights = run.tokens * medusa_head(model);
+  return {.flops = run.batch * 2 * weights, .bytes = weights * precision.weight_bytes};
+}
+
+RunWork dflash_work(const Transformer& model, const Run& run, const Precision& precision) {
+  const double positions = positions_of(model, run);
+  const double layers = layer_parameters(model, 1);
+  const double context_states = fusing_matrix(model) + model.layers * key_and_value(model);
+  const double attention = attention_flops(model) * attended(model, run.context);
+  return {.flops = run.batch * (positions * (2 * (layers + context_states) + attention) +
+                                run.tokens * 2 * output_matrix(model)),
+          // Keys and values are written of the block, too, though the next round overwrites them.
+          .bytes = decoder_parameters(model, 1) * precision.weight_bytes +
+                   run.batch * (read_cache(model, run.context, precision) +
+                                2 * positions * written_cache(model, precision))};
+}
+
+/// Devices that each hold a cache whole.
+double cache_copies(const Machine& machine, const Transformer& model) {
+  return has_latent(model) ? machine.devices : 1;
+}
+
+/// Layers one after the other.
+double layers_in_turn(const Transformer& model, const Run& run) {
+  return model.head == HeadKind::medusa ? run.tokens * model.layers : model.layers;
+}
+
+RunTime time_of(const Machine& machine, const RunWork& done) {
+  RunTime time;
+  time.memory = done.bytes / (machine.devices * machine.device.bandwidth * machine.bandwidth_efficiency);
+  time.arithmetic = done.flops / (peak_flops(machine) * machine.flops_efficiency);
+  return time;
+}
+
 }  // namespace
 
+Transformer mtp_drafter(const Transformer& target) {
+  Transformer module = target;
+  module.head = HeadKind::mtp;
+  module.layers = 1;
+  module.dense_layers = 0;
+  module.windowed_layers = 0;
+  module.fused = 2 * target.hidden;
+  module.draft_vocab = target.vocab;
+  module.published = 0;
+  return module;
+}
+
 double parameters(const Transformer& model) {
+  const double layers = layer_parameters(model, model.experts);
+  switch (model.head) {
+    case HeadKind::medusa:
+      return model.most_drafted * medusa_head(model);
+    case HeadKind::mtp:
+      return model.mtp_modules * (layers + fusing_matrix(model));
+    case HeadKind::dflash:
+      return layers + fusing_matrix(model);
+    case HeadKind::eagle3:
+      return layers + fusing_matrix(model) + output_matrix(model);
+    case HeadKind::none:
+      break;
+  }
   if (model.layers == 0) return model.published;
-  const double attention = query_and_output(model) + key_and_value(model);
-  const double decoder_layer =
-      attention * (model.encoder_layers > 0 ? 2 : 1) + model.experts * expert(model) + router(model);
-  return model.layers * decoder_layer + model.encoder_layers * (attention + expert(model)) +
-         output_matrix(model) + (model.tied || model.is_head() ? 0 : embedding(model));
+  // The decoder's keys and values of a source, which `layer_parameters` leaves out, and the encoder.
+  const double encoder =
+      model.encoder_layers * (attention_parameters(model) + feed_forward_block(model, model.feed_forward));
+  const double source = model.encoder_layers > 0 ? model.layers * key_and_value(model) : 0;
+  return layers + source + encoder + output_matrix(model) + (model.tied ? 0 : embedding(model));
 }
 
 double active_parameters(const Transformer& model) { return decoder_parameters(model, model.active_experts); }
@@ -76,18 +193,20 @@ double expected_experts(const Transformer& model, double tokens, double batch) {
 }
 
 double cache_bytes(const Transformer& model, double context, const Precision& precision) {
-  return 2.0 * model.kv_heads * model.head_size * precision.cache_bytes * attended(model, context);
+  const double modules = model.head == HeadKind::mtp ? model.mtp_modules : 1;
+  return modules * read_cache(model, context, precision);
 }
 
 RunWork work(const Transformer& model, const Run& run, const Precision& precision) {
+  if (model.head == HeadKind::medusa) return medusa_work(model, run, precision);
+  if (model.head == HeadKind::dflash) return dflash_work(model, run, precision);
   const double tokens = run.tokens * run.batch;
   const double experts = expected_experts(model, run.tokens, run.batch);
   const double weights = decoder_parameters(model, experts) * precision.weight_bytes;
-  const double cache = cache_bytes(model, run.context, precision) * run.batch;
-  const double written = 2.0 * model.kv_heads * model.head_size * precision.cache_bytes * model.layers;
-  return {.flops = tokens *
-                   (2 * active_parameters(model) + 4 * heads_by_size(model) * attended(model, run.context)),
-          .bytes = weights + cache + tokens * written};
+  const double cache = read_cache(model, run.context, precision) * run.batch;
+  return {.flops =
+              tokens * (2 * active_parameters(model) + attention_flops(model) * attended(model, run.context)),
+          .bytes = weights + cache + tokens * written_cache(model, precision)};
 }
 
 double peak_flops(const Machine& machine) {
@@ -95,18 +214,39 @@ double peak_flops(const Machine& machine) {
          (machine.precision.eight_bit_arithmetic ? machine.device.flops_8bit : machine.device.flops_16bit);
 }
 
+double cache_bytes(const Machine& machine, const Transformer& model, double context) {
+  return cache_copies(machine, model) * cache_bytes(model, context, machine.precision);
+}
+
+RunWork work(const Machine& machine, const Transformer& model, const Run& run) {
+  RunWork done = work(model, run, machine.precision);
+  const double token = read_cache(model, run.context, machine.precision) +
+                       run.tokens * written_cache(model, machine.precision);
+  done.bytes += (cache_copies(machine, model) - 1) * run.batch * token;
+  return done;
+}
+
 RunTime run_time(const Machine& machine, const Transformer& model, const Run& run) {
-  const RunWork done = work(model, run, machine.precision);
-  RunTime time;
-  time.memory = done.bytes / (machine.devices * machine.device.bandwidth * machine.bandwidth_efficiency);
-  time.arithmetic = done.flops / (peak_flops(machine) * machine.flops_efficiency);
-  time.overhead = machine.run_overhead + model.layers * machine.layer_overhead;
-  if (machine.devices > 1) {
+  RunTime time = time_of(machine, work(machine, model, run));
+  time.overhead = machine.run_overhead + layers_in_turn(model, run) * machine.layer_overhead;
+  if (machine.devices > 1 && model.head != HeadKind::medusa) {
     const double moved = 2.0 * (machine.devices - 1) / machine.devices;
-    const double bytes = run.tokens * run.batch * model.hidden * 2;
+    const double bytes = positions_of(model, run) * run.batch * model.hidden * 2;
     const double reduces = model.layers * (model.encoder_layers > 0 ? 3.0 : 2.0);
     time.communication = reduces * (machine.reduce_latency + moved * bytes / machine.device.link);
   }
+  return time;
+}
+
+RunTime reading_time(const Machine& machine, const Transformer& model, const Run& run) {
+  if (model.head == HeadKind::medusa) return {};
+  if (model.head != HeadKind::dflash) return run_time(machine, model, run);
+  const double matrices = fusing_matrix(model) + model.layers * key_and_value(model);
+  const double tokens = run.tokens * run.batch;
+  RunTime time = time_of(machine, {.flops = tokens * 2 * matrices,
+                                   .bytes = matrices * machine.precision.weight_bytes +
+                                            tokens * written_cache(model, machine.precision)});
+  time.overhead = machine.run_overhead + model.layers * machine.layer_overhead;
   return time;
 }
 
@@ -119,10 +259,10 @@ double energy(const Machine& machine, const RunWork& done) {
 double largest_batch(const Machine& machine, const Transformer& target, const Transformer* draft,
                      double context, double share) {
   double weights = parameters(target) * machine.precision.weight_bytes;
-  double sequence = cache_bytes(target, context, machine.precision);
+  double sequence = cache_bytes(machine, target, context);
   if (draft != nullptr) {
     weights += parameters(*draft) * machine.precision.weight_bytes;
-    sequence += cache_bytes(*draft, context, machine.precision);
+    sequence += cache_bytes(machine, *draft, context);
   }
   const double free = share * machine.devices * machine.device.memory - weights;
   if (free < 0) return -1;

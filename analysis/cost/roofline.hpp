@@ -20,6 +20,30 @@ struct Device {
   std::string source{};
 };
 
+/// What a Transformer is to the target: a model of its own, or a head, which drafts from the target's states.
+/// EAGLE-3 (Li et al. 2025, section 3): one layer, whose attention reads a token's embedding beside the state
+///   that the matrix `fc` makes of three of the target's.
+/// MTP module (DeepSeek-AI 2024, "DeepSeek-V3", section 2.2; deepseek_nextn.py of SGLang): a matrix from 2
+///   hidden to hidden over the embedding and the state, then one layer as the target's; embedding and output
+///   matrix are the target's.
+/// Medusa (Cai et al. 2024, section 2.1.1; medusa_model.py of FasterDecoding/Medusa): head k drafts the k-th
+///   next token from the target's last state by `layers` residual matrices and an output matrix of its own.
+///   All heads run in one run. They have no attention and no cache.
+/// DFlash (Chen, Liang and Liu 2026, arXiv:2602.06036; dflash/model.py of z-lab/dflash): `fc` makes one state
+///   of several of the target's, from which each layer has the keys and values of the context. One run over
+///   the last token and gamma masked ones drafts gamma tokens, with the target's embedding and output matrix.
+enum class HeadKind { none, eagle3, mtp, medusa, dflash };
+
+/// Multi-head latent attention (DeepSeek-AI 2024, "DeepSeek-V2", section 2.1): a token's keys and values are
+/// kept as `rank` numbers, which all heads share, and `rotary` numbers of one key.
+struct LatentAttention {
+  int rank = 0;        ///< kv_lora_rank; 0: attention keeps keys and values themselves
+  int query_rank = 0;  ///< q_lora_rank; 0: queries are made by one matrix
+  int plain = 0;       ///< qk_nope_head_dim
+  int rotary = 0;      ///< qk_rope_head_dim
+  int value = 0;       ///< v_head_dim
+};
+
 /// The shape of a Transformer, as its config.json gives it. A model of which only the number of parameters is
 /// known has no layers: its KV cache and attention then count as nothing.
 struct Transformer {
@@ -44,25 +68,38 @@ struct Transformer {
   int windowed_layers = 0;  ///< decoder layers that attend to the last `window` tokens only
   int window = 0;           ///< tokens
   double published = 0;     ///< parameters, as published
-  /// Of an EAGLE-3 head (Li et al. 2025, section 3), which is no model: hidden numbers of the target that its
-  /// matrix `fc` reads, three states, and the tokens that it can draft. `vocab` is the target's, whose
-  /// embedding it uses.
+  /// Of a model with experts, first layers that have one feed-forward block instead, and its size.
+  int dense_layers = 0;
+  int dense_feed_forward = 0;
+  LatentAttention latent{};
+  int mtp_modules = 0;  ///< modules for multi-token prediction beside the model, or of the head that they are
+  HeadKind head = HeadKind::none;
+  /// Of a head: numbers that its first matrix reads (none of Medusa's), and the tokens that it can draft.
+  /// `vocab` is the target's.
   int fused = 0;
   int draft_vocab = 0;
-
-  bool is_head() const { return fused > 0; }
+  int most_drafted = 0;  ///< tokens a round: heads of Medusa, of DFlash one less than a block; 0: any number
   std::string source{};
+
+  bool is_head() const { return head != HeadKind::none; }
+  /// Whether one run drafts all tokens of a round, rather than one run a token.
+  bool drafts_in_one_run() const { return head == HeadKind::medusa || head == HeadKind::dflash; }
 };
 
-/// All parameters, from the shape: matrices and embeddings. Vectors (norms, biases) and tables of positions
-/// are left out, less than 1% of each preset. `published` when the model has no layers. An EAGLE-3 head has
-/// `fc`, no embedding, attention that reads the embedding beside the hidden state, and outputs for
-/// `draft_vocab` tokens.
+/// The MTP modules of a target as a drafter: one of them drafts a token. Beyond their number engines use them
+/// again (vLLM 0.33, config/speculative.py), or use the first alone (SGLang 0.5.23, deepseek_nextn.py).
+/// Experts and attention are those of the target's later layers.
+Transformer mtp_drafter(const Transformer& target);
+
+/// All parameters that are stored for it, from the shape: matrices and embeddings. Vectors (norms, biases)
+/// and tables of positions are left out, less than 1% of each preset. `published` when the model has no
+/// layers. A head has no embedding; the output matrices of MTP modules and DFlash blocks are the target's,
+/// and are not counted here, those of EAGLE-3 and Medusa heads are their own.
 double parameters(const Transformer& model);
 
-/// Parameters that one token multiplies in the decoder, the output matrix included. Of an EAGLE-3 head `fc`
-/// is counted in every run, though a round runs it once: of heads for Llama 3 that is an eighth of what a run
-/// multiplies.
+/// Parameters that one token multiplies in the decoder, the output matrix included, whoever stores it. Of
+/// EAGLE-3 `fc` is counted in every run, though a round runs it once: of heads for Llama 3 that is an eighth
+/// of what a run multiplies. Of Medusa those of one head; of DFlash each matrix once.
 double active_parameters(const Transformer& model);
 
 /// Distinct experts of a layer that `tokens` tokens touch, each choosing uniformly and independently:
@@ -81,11 +118,13 @@ struct Precision {
 };
 
 /// KV cache of one sequence of `context` tokens: 2 kv_heads head_size cache_bytes per token and layer, at
-/// most `window` tokens in windowed layers (Pope et al. 2022, section 3.3, with grouped heads). An
-/// encoder-decoder model keeps as much again for a source of as many tokens.
+/// most `window` tokens in windowed layers (Pope et al. 2022, section 3.3, with grouped heads); of latent
+/// attention rank + rotary numbers. An encoder-decoder model keeps as much again for a source of as many
+/// tokens, and each MTP module keeps its own.
 double cache_bytes(const Transformer& model, double context, const Precision& precision);
 
-/// One run: `tokens` positions of each of `batch` sequences, each with `context` tokens before them.
+/// One run: `tokens` positions of each of `batch` sequences, each with `context` tokens before them. Of heads
+/// that draft in one run, `tokens` are those that it drafts.
 struct Run {
   double tokens = 1;
   double batch = 1;
@@ -101,8 +140,13 @@ struct RunWork {
 };
 
 /// FLOPs: 2 per active parameter and token, and 4 heads head_size per layer, token and attended token
-/// (Chowdhery et al. 2022, appendix B, forward pass). Bytes: the weights once, of experts those touched; the
-/// KV cache of every sequence once; the new tokens' part of it written. Activations are left out.
+/// (Chowdhery et al. 2022, appendix B, forward pass); of latent attention 2 heads (2 rank + rotary), as
+/// engines decode with the up-projections absorbed (DeepSeek-V2, section 2.1.2). Bytes: the weights once, of
+/// experts those touched; the KV cache of every sequence once; the new tokens' part of it written.
+/// Activations are left out.
+/// Medusa: `tokens` heads read and multiplied once. DFlash: its layers run over tokens + 1 positions, `fc`
+/// and the keys and values besides over the tokens + 1 that the target has just verified, as vLLM pads them
+/// (v1/spec_decode/dflash.py), and the output matrix over `tokens`.
 RunWork work(const Transformer& model, const Run& run, const Precision& precision);
 
 /// A device, or several in tensor parallel, and what can be had of it. The efficiencies and overheads are
@@ -132,10 +176,19 @@ struct RunTime {
   double total() const { return (compute_bound() ? arithmetic : memory) + overhead + communication; }
 };
 
+/// On all devices together. Latent caches cannot be split by heads: each device keeps and reads them whole.
+double cache_bytes(const Machine& machine, const Transformer& model, double context);
+RunWork work(const Machine& machine, const Transformer& model, const Run& run);
+
 /// Tensor parallelism adds one all-reduce after each attention and each feed-forward block (Shoeybi et al.
 /// 2019, section 3), of hidden 16-bit numbers per token; a ring moves 2 (d - 1) / d of them over each link
-/// (Patarasuk and Yuan 2009).
+/// (Patarasuk and Yuan 2009). Layers of all Medusa heads of a run count, for they run one after the other.
 RunTime run_time(const Machine& machine, const Transformer& model, const Run& run);
+
+/// A drafter reads `run.tokens` known tokens, to keep its cache whole: prompts, or the token of a round
+/// without drafts. A model, EAGLE-3 and MTP run over them; DFlash runs `fc` and its keys and values alone;
+/// Medusa keeps nothing, and takes no time.
+RunTime reading_time(const Machine& machine, const Transformer& model, const Run& run);
 
 /// Energy of some work, in joules, by two constants: 32 pJ per byte of memory traffic (about 4 pJ per bit, as
 /// O'Connor et al. 2017 report for HBM2) and the board's power over its peak for each FLOP. Idle power is
@@ -143,7 +196,8 @@ RunTime run_time(const Machine& machine, const Transformer& model, const Run& ru
 double energy(const Machine& machine, const RunWork& done);
 
 /// The most sequences of `context` tokens whose caches fit beside the weights of both models, when `share` of
-/// the memory may be used; negative when the weights alone do not fit. `draft` may be null.
+/// the memory may be used; negative when the weights alone do not fit. `draft` may be null; what a head
+/// shares with the target is stored once.
 double largest_batch(const Machine& machine, const Transformer& target, const Transformer* draft,
                      double context, double share);
 

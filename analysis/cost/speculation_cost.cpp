@@ -2,14 +2,59 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <variant>
 
 #include "analysis/theory/theorems.hpp"
 
 namespace speclab {
 
+namespace {
+
+RunWork scaled(const RunWork& work, double times) { return {times * work.flops, times * work.bytes}; }
+
+/// Of `gamma` tokens for each sequence.
+RunWork drafting_work(const RooflineCost& draft, double gamma, const Operation& at) {
+  if (gamma == 0) return {};
+  const bool in_one = draft.model.drafts_in_one_run();
+  const RunWork run = work(draft.machine, draft.model, {in_one ? gamma : 1, at.batch, at.context});
+  return in_one ? run : scaled(run, gamma);
+}
+
+}  // namespace
+
+DraftRuns draft_runs(const CostPair& costs) {
+  const auto* const draft = std::get_if<RooflineCost>(&costs.draft);
+  if (draft == nullptr) return costs.stated;
+  return draft->model.drafts_in_one_run() ? DraftRuns::a_round : DraftRuns::a_token;
+}
+
+double drafting_ms(const CostPair& costs, double gamma, const Operation& at) {
+  if (gamma == 0) return 0;
+  if (draft_runs(costs) == DraftRuns::a_round) return run_ms(costs.draft, {gamma, at.batch, at.context});
+  return gamma * run_ms(costs.draft, {1, at.batch, at.context});
+}
+
+double reading_ms(const CostPair& costs, const Run& run) {
+  if (draft_runs(costs) == DraftRuns::a_token) return run_ms(costs.draft, run);
+  const auto* const draft = std::get_if<RooflineCost>(&costs.draft);
+  constexpr double milli = 1000;
+  return draft == nullptr ? 0 : milli * reading_time(draft->machine, draft->model, run).total();
+}
+
+double drafting_cost(const CostPair& costs, int gamma, const Operation& at) {
+  if (gamma == 0) return 0;
+  if (draft_runs(costs) == DraftRuns::a_token) return gamma * draft_cost(costs, at);
+  return drafting_ms(costs, gamma, at) / run_ms(costs.target, {1, at.batch, at.context});
+}
+
 double draft_cost(const CostPair& costs, const Operation& at) {
   const Run one{1, at.batch, at.context};
   return run_ms(costs.draft, one) / run_ms(costs.target, one);
+}
+
+std::optional<int> drafted_in_one_run(const CostPair& costs, int gamma) {
+  if (draft_runs(costs) == DraftRuns::a_token) return std::nullopt;
+  return std::max(gamma, 1);
 }
 
 double verify_cost(const CostPair& costs, int gamma, const Operation& at) {
@@ -24,11 +69,10 @@ std::vector<double> iid_tokens(double alpha, int most) {
 }
 
 std::vector<double> speedups(std::span<const double> tokens, const CostPair& costs, const Operation& at) {
-  const double c = draft_cost(costs, at);
   std::vector<double> all;
   for (std::size_t i = 0; i < tokens.size(); ++i) {
     const int gamma = static_cast<int>(i);
-    all.push_back(tokens[i] / (gamma * c + verify_cost(costs, gamma, at)));
+    all.push_back(tokens[i] / (drafting_cost(costs, gamma, at) + verify_cost(costs, gamma, at)));
   }
   return all;
 }
@@ -53,19 +97,18 @@ std::vector<BatchRange> gamma_by_batch(std::span<const double> tokens, const Cos
 int batch_limit(double tokens_per_round, int gamma, const CostPair& costs, double context, int most) {
   for (int batch = 1; batch <= most; ++batch) {
     const Operation at{double(batch), context};
-    if (tokens_per_round <= gamma * draft_cost(costs, at) + verify_cost(costs, gamma, at)) return batch - 1;
+    if (tokens_per_round <= drafting_cost(costs, gamma, at) + verify_cost(costs, gamma, at)) return batch - 1;
   }
   return most;
 }
 
 TokenWork work_per_token(const RooflineCost& target, const RooflineCost& draft, int gamma,
                          double tokens_per_round, const Operation& at) {
-  const RunWork verifying = work(target.model, {gamma + 1.0, at.batch, at.context}, target.machine.precision);
-  const RunWork drafting = work(draft.model, {1, at.batch, at.context}, draft.machine.precision);
+  const RunWork verifying = work(target.machine, target.model, {gamma + 1.0, at.batch, at.context});
+  const RunWork drafts = drafting_work(draft, gamma, at);
   const double tokens = at.batch * tokens_per_round;
-  return {(verifying.bytes + gamma * drafting.bytes) / tokens,
-          (verifying.flops + gamma * drafting.flops) / tokens,
-          (energy(target.machine, verifying) + gamma * energy(draft.machine, drafting)) / tokens};
+  return {(verifying.bytes + drafts.bytes) / tokens, (verifying.flops + drafts.flops) / tokens,
+          (energy(target.machine, verifying) + energy(draft.machine, drafts)) / tokens};
 }
 
 }  // namespace speclab

@@ -20,19 +20,18 @@ constexpr double near_limit = 0.01;
 std::size_t row(int gamma) { return static_cast<std::size_t>(gamma); }
 
 double paid_by_curve(const SpeedupCurve& curve, const CostPair& costs, const Operation& at) {
-  const double c = draft_cost(costs, at);
   double best = 1;
   for (std::size_t m = 1; m < curve.tokens.size(); ++m) {
     const auto reached = [&](std::size_t n) {
       if (n == 0) return 1.0;
       return curve.reached.empty() ? curve.tokens[n] - curve.tokens[n - 1] : curve.reached[m][n];
     };
-    double verified = 0;
+    double cost = 0;
     for (std::size_t n = 0; n <= m; ++n) {
       const double exactly = reached(n) - (n == m ? 0 : reached(n + 1));
-      verified += exactly * verify_cost(costs, static_cast<int>(n), at);
+      const int gamma = static_cast<int>(n);
+      cost += exactly * (drafting_cost(costs, gamma, at) + verify_cost(costs, gamma, at));
     }
-    const double cost = c * (curve.tokens[m] - 1) + verified;
     best = std::max(best, curve.tokens[m] / cost);
   }
   return best;
@@ -53,6 +52,20 @@ GammaChoice best_by_closed_form(const SpeedupCurve& curve, int gamma, double alp
     }
   }
   return {gamma, closed.reason + fmt::format(" This is the largest considered, {}.", last)};
+}
+
+/// Where a round costs 1 + c whatever it drafts, so that more tokens are always better: `gamma` is 0 or the
+/// last, and the limit 1 / ((1 - alpha) (1 + c)).
+GammaChoice best_of_one_run(const SpeedupCurve& curve, int gamma, double alpha, double c) {
+  if (gamma == 0) return {0, "No gamma considered is faster than plain decoding: do not speculate."};
+  const std::string reason = "One run drafts all tokens of a round, so that more are always better.";
+  const auto free = speedup_bound_drafting_free(alpha);
+  for (int enough = 1; free && enough <= curve.last(); ++enough) {
+    const double speedup = curve.estimate[row(enough)];
+    if (speedup > 1 && speedup >= (1 - near_limit) * *free / (1 + c))
+      return {enough, reason + " This number comes within 1% of the limit."};
+  }
+  return {gamma, reason + fmt::format(" This is the largest considered, {}.", curve.last())};
 }
 
 /// Of tokens per round by gamma, with bounds.
@@ -112,6 +125,8 @@ GammaChoice best_of(const SpeedupCurve& curve, double alpha, const CostPair& cos
                        ? "The largest speedup by acceptance as it was measured at each position."
                        : "The largest speedup by the logged text, cut into rounds of each gamma."};
   }
+  if (constant(costs) && draft_runs(costs) == DraftRuns::a_round)
+    return best_of_one_run(curve, gamma, alpha, draft_cost(costs, at));
   if (constant(costs)) return best_by_closed_form(curve, gamma, alpha, draft_cost(costs, at));
   if (gamma == 0) return {0, "No gamma is faster than plain decoding here: do not speculate."};
   return {gamma, gamma == curve.last()
@@ -125,11 +140,12 @@ SpeedupBounds speedup_bounds(const SpeedupCurve& curve, double alpha, const Cost
   const double c = draft_cost(costs, at);
   const bool iid = curve.by == AcceptanceModel::iid;
   // Closed forms of alpha are those of free verification.
-  const bool closed = iid && constant(costs);
+  const bool by_theorem = iid && constant(costs);
+  const bool closed = by_theorem && draft_runs(costs) == DraftRuns::a_token;
   const auto paid = speedup_bound_drafting_paid(alpha, c);
   // The choice that knows what will be accepted may also draft nothing.
   bounds.drafting_paid = closed && paid ? std::max(*paid, 1.0) : paid_by_curve(curve, costs, at);
-  if (closed) bounds.guaranteed = guaranteed_speedup(alpha, c);
+  if (by_theorem) bounds.guaranteed = guaranteed_speedup(alpha, c);
   if (iid) bounds.drafting_free = speedup_bound_drafting_free(alpha);
   return bounds;
 }

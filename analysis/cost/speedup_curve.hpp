@@ -65,7 +65,7 @@ struct SpeedupBounds {
 
 /// With drafting paid: the speedup of a choice of gamma that knows how many tokens would be accepted and
 /// drafts just these, at most m; for the best m of the curve. With free verification and i.i.d. acceptance
-/// its limit is 1 / (1 - alpha + c alpha), which constant costs give in its place.
+/// its limit is 1 / (1 - alpha + c alpha), which constant costs of one run a token give in its place.
 SpeedupBounds speedup_bounds(const SpeedupCurve& curve, double alpha, const CostPair& costs,
                              const Operation& at);
 

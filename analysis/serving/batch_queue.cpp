@@ -51,7 +51,7 @@ class Queue {
     work.verified = decoding * (gamma + 1.0);
     work.prefilling = admitted;
     work.prefilled = static_cast<double>(admitted) * queue_.prompt;
-    work.draft_runs = decoding > 0 ? gamma : 0;
+    work.drafts = decoding > 0 ? gamma : 0;
     out.ms = queue_.time(work);
     const double arrivals = queue_.arrivals_per_ms * out.ms;
     out.cost = (decoding + waiting) * out.ms + arrivals * out.ms / 2;

@@ -37,8 +37,8 @@ double of_target(const CostPair& costs, const StepExtras& extras, const StepWork
 }
 
 double of_draft(const LinearStep& costs, const StepWork& work) {
-  return work.draft_runs * (costs.draft_run + costs.draft_sequence * work.decoding +
-                            costs.draft_context_token * work.draft_context);
+  return work.drafts * (costs.draft_run + costs.draft_sequence * work.decoding +
+                        costs.draft_context_token * work.draft_context);
 }
 
 }  // namespace
@@ -47,11 +47,11 @@ StepTime step_time(const CostPair& costs, const StepExtras& extras) {
   return [costs, extras](const StepWork& work) {
     const double sequences = work.decoding + work.prefilling;
     double ms = of_target(costs, extras, work);
-    if (work.prefilling > 0)
-      ms += run_ms(costs.draft, {work.prefilled / work.prefilling, work.prefilling, 0});
+    if (work.prefilling > 0) ms += reading_ms(costs, {work.prefilled / work.prefilling, work.prefilling, 0});
     if (work.decoding > 0) {
-      const double runs = work.draft_runs > 0 ? work.draft_runs : extras.draft_follows ? 1 : 0;
-      if (runs > 0) ms += runs * run_ms(costs.draft, {1, work.decoding, work.draft_context / sequences});
+      const Operation at{work.decoding, work.draft_context / sequences};
+      ms += drafting_ms(costs, work.drafts, at);
+      if (work.drafts == 0 && extras.draft_follows) ms += reading_ms(costs, {1, at.batch, at.context});
     }
     return ms;
   };
@@ -63,19 +63,18 @@ StepTime target_time(const CostPair& costs, const StepExtras& extras) {
 
 StepTime draft_time(const CostPair& costs) {
   return [costs](const StepWork& work) {
-    return work.draft_runs == 0
+    return work.drafts == 0
                ? 0
-               : work.draft_runs *
-                     run_ms(costs.draft, {1, work.decoding, work.draft_context / work.decoding});
+               : drafting_ms(costs, work.drafts, {work.decoding, work.draft_context / work.decoding});
   };
 }
 
 StepTime step_time(const LinearStep& costs) {
   return [costs](const StepWork& work) {
     return of_target(costs, work) +
-           (work.decoding == 0    ? 0
-            : work.draft_runs > 0 ? costs.speculation
-                                  : costs.idle_draft) +
+           (work.decoding == 0 ? 0
+            : work.drafts > 0  ? costs.speculation
+                               : costs.idle_draft) +
            of_draft(costs, work);
   };
 }

@@ -12,13 +12,13 @@ namespace speclab {
 /// What a step costs beside the runs of both models.
 struct StepExtras {
   double step_ms = 0;         ///< scheduler and host, of every step
-  bool draft_follows = true;  ///< at gamma = 0 the draft runs once all the same, to keep its cache whole
+  bool draft_follows = true;  ///< at gamma = 0 the draft reads the new token, to keep its cache whole
 };
 
 /// The target runs once over all positions of the step, prompts included, as if they were shared out evenly
 /// among its sequences: the roofline's work is exact in weights and caches, and the attention of a mixed step
-/// is that of its means. The draft runs gamma times over a token of each decoding sequence, and once over the
-/// prompts. Replayed positions are one more target run.
+/// is that of its means. The draft makes gamma tokens of each decoding sequence, by as many runs or by one
+/// (DraftRuns), and reads the prompts. Replayed positions are one more target run.
 StepTime step_time(const CostPair& costs, const StepExtras& extras);
 
 /// The same where drafts are made on another device, as sim/serving/draft_device.hpp wants it: the target's

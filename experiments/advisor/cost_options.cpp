@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "analysis/cost/presets.hpp"
+#include "experiments/advisor/head_config.hpp"
 #include "experiments/advisor/presets.hpp"
 #include "experiments/format/config_error.hpp"
 #include "experiments/format/json_io.hpp"
@@ -81,6 +82,48 @@ double checked_c(double c, const std::string& where) {
   return c;
 }
 
+const char* words(HeadKind kind) {
+  return kind == HeadKind::eagle3   ? "an EAGLE-3 head"
+         : kind == HeadKind::medusa ? "Medusa heads"
+                                    : "a DFlash head";
+}
+
+/// The draft that a preset or a config.json names, and the method it is of. `stated`: whether --method is
+/// given.
+Transformer named_draft(const std::string& name, const std::string& option, const Transformer& target,
+                        bool stated, KnownCosts& costs) {
+  Transformer model = model_named(name, option);
+  if (!model.repository.empty()) costs.draft = model.repository;
+  if (model.is_head()) {
+    const DraftMethod method = method_of(model.head);
+    if (stated && costs.method != method) {
+      throw UsageError(fmt::format("--method {}: {} is {}; leave --method out", word_of(costs.method),
+                                   model.source, words(model.head)));
+    }
+    costs.method = method;
+    model = fitted_to(model, target);
+    if (model.most_drafted > 0) costs.most_drafted = model.most_drafted;
+    return model;
+  }
+  // Their cost is of another kind than a model's.
+  if (draft_runs(costs.method) == DraftRuns::a_round || costs.method == DraftMethod::mtp) {
+    throw UsageError(
+        fmt::format("--method {}: {} is a model of its own; {}", word_of(costs.method), costs.draft,
+                    costs.method == DraftMethod::mtp ? "the target's own modules draft: leave the draft out"
+                                                     : "give the config.json of the head"));
+  }
+  return model;
+}
+
+Transformer own_modules(const Transformer& target) {
+  if (target.mtp_modules > 0) return mtp_drafter(target);
+  throw UsageError(fmt::format(
+      "--method mtp: the target {} has no modules for multi-token prediction: "
+      "/num_nextn_predict_layers and /mtp_num_hidden_layers are missing or 0 in {}; give another --method, or "
+      "--c",
+      target.name, target.source));
+}
+
 }  // namespace
 
 void add_draft_cost_options(po::options_description& options) {
@@ -120,6 +163,17 @@ double checked_number(const po::variables_map& values, const char* name, double 
   return value;
 }
 
+DraftMethod method_option(const po::variables_map& values) {
+  if (values.count("method") == 0) return DraftMethod::draft;
+  const auto& word = values["method"].as<std::string>();
+  const auto named = draft_method_named(word);
+  if (!named) {
+    throw UsageError(
+        fmt::format("--method {}: expected draft, ngram, eagle, eagle3, mtp, medusa or dflash", word));
+  }
+  return *named;
+}
+
 std::string target_repository(const po::variables_map& values) {
   if (values.count("target") == 0) return "";
   const Transformer model = model_named(values["target"].as<std::string>(), "--target");
@@ -138,6 +192,7 @@ KnownCosts costs_of(const po::variables_map& values, const std::string& draft, c
     throw UsageError("--draft-times needs --target-times: costs are relative to the target's");
   }
   KnownCosts costs;
+  costs.method = method_option(values);
   std::optional<double> c;
   if (draft.empty()) {
     if (int(given("c")) + int(given("draft")) + int(given("draft-times")) > 1) {
@@ -162,31 +217,28 @@ KnownCosts costs_of(const po::variables_map& values, const std::string& draft, c
     target.routing_exponent = checked_number(values, "routing-exponent", 0, 1);
     if (target.is_head())
       throw UsageError(fmt::format("--target {}: is a draft head, no model", target.name));
-    const bool has_experts =
-        target.experts > 1 || (!costs.draft.empty() && model_named(costs.draft, option).experts > 1);
-    if (!has_experts && !values["routing-exponent"].defaulted())
-      throw UsageError(fmt::format("--routing-exponent: {} has no experts", target.name));
     costs.pair.target = RooflineCost{machine, target};
     costs.from = "roofline";
-    if (!costs.draft.empty()) {
-      Machine drafting = machine;
-      if (given("draft-devices")) drafting.devices = device_count(values, "draft-devices");
-      Transformer model = model_named(costs.draft, option);
+    const bool own = costs.draft.empty() && !c && costs.method == DraftMethod::mtp;
+    if (!costs.draft.empty() || own) {
+      Machine of_draft = machine;
+      if (given("draft-devices")) of_draft.devices = device_count(values, "draft-devices");
+      Transformer model =
+          own ? own_modules(target) : named_draft(costs.draft, option, target, given("method"), costs);
       model.routing_exponent = target.routing_exponent;
-      costs.pair.draft = RooflineCost{drafting, model};
-      if (!model.repository.empty()) costs.draft = model.repository;
-      costs.is_head = model.is_head();
-      if (costs.is_head && given("method") && values["method"].as<std::string>() != "eagle3") {
-        throw UsageError(fmt::format("--method {}: {} is an EAGLE-3 head; leave --method out",
-                                     values["method"].as<std::string>(), costs.draft));
-      }
-      return costs;
+      costs.pair.draft = RooflineCost{of_draft, model};
     }
+    const auto* const drafter = std::get_if<RooflineCost>(&costs.pair.draft);
+    const bool has_experts = target.experts > 1 || (drafter != nullptr && drafter->model.experts > 1);
+    if (!has_experts && !values["routing-exponent"].defaulted())
+      throw UsageError(fmt::format("--routing-exponent: {} has no experts", target.name));
+    if (drafter != nullptr) return costs;
   } else if (given("target-times")) {
     costs.pair.target = times_of(values["target-times"].as<std::string>());
     costs.from = "measured times";
     if (given("draft-times") && !c) {
       costs.pair.draft = times_of(values["draft-times"].as<std::string>());
+      costs.pair.stated = draft_runs(costs.method);
       return costs;
     }
   } else {
@@ -194,9 +246,10 @@ KnownCosts costs_of(const po::variables_map& values, const std::string& draft, c
   }
   if (!c) {
     throw UsageError(
-        "what drafting costs is missing: give --c, or --device with --target and --draft, or --target-times "
-        "and --draft-times");
+        "what drafting costs is missing: give --c, or --device with --target and --draft (without it, --method "
+        "mtp is of the target's own modules), or --target-times and --draft-times");
   }
+  costs.pair.stated = draft_runs(costs.method);
   // A draft run of a fixed time: c of a plain target run at the batch asked about.
   costs.pair.draft = ConstantCost{*c * run_ms(costs.pair.target, {1, at.batch, at.context})};
   if (costs.from != "given") costs.from = "given; the target by its " + costs.from;

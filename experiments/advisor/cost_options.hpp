@@ -18,18 +18,22 @@ void add_target_cost_options(boost::program_options::options_description& option
 struct KnownCosts {
   CostPair pair;
   std::string from;
-  std::string draft;     ///< as servers know it; may be empty
-  bool is_head = false;  ///< the draft is an EAGLE-3 head
+  std::string draft;                        ///< as servers know it; may be empty
+  DraftMethod method = DraftMethod::draft;  ///< as --method says, or as the draft's config.json does
+  std::optional<int> most_drafted = {};     ///< tokens a round, where the draft has a limit
 };
 
 /// `draft` is a preset's name, or c as a number, as --drafter and --draft give it; empty: as --c and
 /// --draft-times say. Throws UsageError for unknown names, numbers out of range, and options that contradict
-/// one another or leave costs open.
+/// one another or leave costs open. With --method mtp and no draft, the target's own modules draft.
 KnownCosts costs_of(const boost::program_options::variables_map& values, const std::string& draft,
                     const Operation& at);
 
 /// The target as servers know it; empty when no preset was named.
 std::string target_repository(const boost::program_options::variables_map& values);
+
+/// --method; a draft model without it.
+DraftMethod method_option(const boost::program_options::variables_map& values);
 
 /// A number option within [least, most]; UsageError otherwise.
 double checked_number(const boost::program_options::variables_map& values, const char* name, double least,

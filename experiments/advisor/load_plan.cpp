@@ -215,7 +215,8 @@ std::vector<double> rates_below(double capacity) {
 }  // namespace
 
 std::uint64_t load_work(const LoadQuestion& question) {
-  const std::size_t others = question.draft_device ? 1 : question.draft_correlation ? 6 : 5;
+  const std::size_t steps = draft_runs(question.costs) == DraftRuns::a_token ? 1 : 0;
+  const std::size_t others = question.draft_device ? 1 : (question.draft_correlation ? 5 : 4) + steps;
   const std::size_t policies = others + static_cast<std::size_t>(std::min(question.max_gamma, 9));
   std::uint64_t requests = question.rates.empty() ? 10 * load_size(question, 1).all() : 0;
   for (const double rate : question.rates) requests += load_size(question, rate).all();

@@ -137,8 +137,11 @@ std::vector<LoadCandidate> load_candidates(const LoadQuestion& question,
     candidates.push_back(
         {"table by context", "the γ of each batch and mean context below", table_of(tables)});
   }
-  candidates.push_back(
-      {"SGLang's steps", "its default slots by batch, moved by what is accepted", EmaTiers::defaults()});
+  // It changes the number of draft runs, of which there is but one where it drafts all.
+  if (draft_runs(question.costs) == DraftRuns::a_token) {
+    candidates.push_back(
+        {"SGLang's steps", "its default slots by batch, moved by what is accepted", EmaTiers::defaults()});
+  }
   candidates.push_back({"goodput", "the γ of the most expected tokens a millisecond, α as it is seen",
                         GoodputGamma{.most = most, .time = time}});
   if (question.draft_correlation) {

@@ -25,10 +25,12 @@ struct PlannedAlpha {
 };
 
 struct PlannedCosts {
-  double c = 0;
+  double c = 0;  ///< a draft run over a plain target run
   std::string from;
   double batch = 1;
   double context = 0;
+  /// Tokens that this run drafts, where one run drafts all of a round; none where each token is a run.
+  std::optional<int> drafted_in_one_run = {};
 };
 
 /// Of `within_1_percent`: gammas that lose no more than this share of the best speedup.

@@ -29,7 +29,7 @@ std::string head(const DrafterPlan& plan) {
       "α",
       fmt::format("{}, {}{}", ranged(plan.alpha.value), plan.alpha.from,
                   plan.alpha.estimated() ? ", confidence " + confidence_text(plan.alpha.confidence) : ""));
-  out += plan_line("c", fmt::format("{:.4g}, {}", plan.costs.c, plan.costs.from));
+  out += plan_line("c", cost_words(plan.costs.c, plan.costs.drafted_in_one_run, plan.costs.from));
   out += plan_line("best γ", fmt::format("{}", plan.best.gamma));
   out += plan_line("expected speedup", ranged(plan.best.speedup) + " × plain decoding");
   out += plan_line("tokens per target step", short_number(plan.best.tokens_per_target_step));
@@ -162,8 +162,9 @@ std::string device_text(const DeviceFindings& device, const PlannedCosts& costs)
       plan_line("plain target run",
                 fmt::format("{:.4g} ms, {}-bound: {:.3g} FLOP a byte, balanced at {:.3g}", device.plain_ms,
                             device.compute_bound ? "compute" : "memory", device.intensity, device.balance));
-  out += plan_line("a round", fmt::format("{:.4g} ms to verify, {:.4g} ms a drafted token", device.verify_ms,
-                                          device.draft_ms));
+  out += plan_line("a round",
+                   fmt::format("{:.4g} ms to verify, {:.4g} ms {}", device.verify_ms, device.draft_ms,
+                               costs.drafted_in_one_run ? "to draft, in one run" : "a drafted token"));
   out += plan_line("tokens per second",
                    fmt::format("{:.4g} plain, {:.4g} speculative, batch {:.4g}, context {:.4g}",
                                device.plain_tokens_per_second, device.speculative_tokens_per_second,

@@ -19,6 +19,13 @@ inline std::string plan_line(const std::string& label, const std::string& text) 
   return labelled_line(label, label_width, text);
 }
 
+/// c: "0.02, given", or "0.12 for 7 tokens in one run, roofline" where one run drafts all of a round.
+inline std::string cost_words(double c, const std::optional<int>& in_one_run, const std::string& from) {
+  if (!in_one_run) return fmt::format("{:.4g}, {}", c, from);
+  return fmt::format("{:.4g} for {} {} in one run, {}", c, *in_one_run, *in_one_run == 1 ? "token" : "tokens",
+                     from);
+}
+
 /// "–" for what is not known or not finite.
 inline std::string short_number(std::optional<double> value) {
   return value && std::isfinite(*value) ? fmt::format("{:.4g}", *value) : "–";

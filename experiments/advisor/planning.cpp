@@ -12,6 +12,7 @@
 #include "analysis/statistics/mean_accepted.hpp"
 #include "experiments/advisor/memory_fit.hpp"
 #include "experiments/advisor/server_settings.hpp"
+#include "experiments/format/config_error.hpp"
 
 namespace speclab {
 
@@ -109,7 +110,7 @@ std::vector<std::string> advice(double gain, int gamma, AcceptanceModel by,
     sentences.emplace_back(
         "The text has easy and hard stretches, so that rates by position depend on gamma: each gamma is judged by the "
         "rounds that it would have had along the logged text, which is to be of one sequence after another. "
-        "Drafts of heads (--method eagle, eagle3, mtp, medusa) are judged by positions.");
+        "Drafts of heads (--method eagle, eagle3, mtp, medusa, dflash) are judged by positions.");
   }
   if (by == AcceptanceModel::positions) {
     sentences.emplace_back(
@@ -149,11 +150,28 @@ std::vector<double> accepted_by(const SpeedupCurve& curve, int gamma) {
   return accepted;
 }
 
+/// Of gammas considered; an asked one that the drafter cannot draft is refused.
+int most_gamma(const Drafter& drafter, const PlanSettings& settings) {
+  if (!drafter.most_drafted) return settings.max_gamma;
+  if (settings.asked_gamma && *settings.asked_gamma > *drafter.most_drafted) {
+    const auto* const head = std::get_if<RooflineCost>(&drafter.costs.draft);
+    throw UsageError(fmt::format("--gamma {}: {} drafts at most {} tokens a round", *settings.asked_gamma,
+                                 head == nullptr ? drafter.name : head->model.source, *drafter.most_drafted));
+  }
+  return std::min(settings.max_gamma, *drafter.most_drafted);
+}
+
+/// c is that of the run of one token, or of the best gamma where one run drafts all.
+PlannedCosts planned_costs(const Drafter& drafter, int gamma, const Operation& at) {
+  const std::optional<int> in_one_run = drafted_in_one_run(drafter.costs, gamma);
+  return {drafting_cost(drafter.costs, in_one_run.value_or(1), at), drafter.cost_from, at.batch, at.context,
+          in_one_run};
+}
+
 std::vector<ServerSetting> settings_for(const Drafter& drafter, const PlanSettings& settings, int gamma,
                                         const std::vector<BatchRange>& batches, const SpeedupCurve& curve) {
   if (gamma == 0) return {};
-  ServedPlan served =
-      served_plan(settings.target, drafter.name, drafter.is_head ? DraftMethod::eagle3 : settings.method);
+  ServedPlan served = served_plan(settings.target, drafter.name, drafter.method);
   served.gamma = gamma;
   served.batches = batches;
   served.accepted = accepted_by(curve, longest_planned_draft(served));
@@ -177,6 +195,7 @@ DrafterPlan make_plan(const Drafter& drafter, const PlanSettings& settings) {
   const Acceptance& known = drafter.acceptance;
   const CostPair& costs = drafter.costs;
   const double alpha = known.alpha.estimate;
+  const int max_gamma = most_gamma(drafter, settings);
   DrafterPlan plan;
   std::optional<LogFit> fit;
   if (known.log && known.log->means) {
@@ -192,16 +211,15 @@ DrafterPlan make_plan(const Drafter& drafter, const PlanSettings& settings) {
     fit = log_fit(known.log->rounds, known.log->counts, settings.confidence);
     plan.log = log_findings(*known.log, *fit);
   }
-  const SpeedupCurve iid = iid_curve(known.alpha, settings.max_gamma, costs, settings.at);
+  const SpeedupCurve iid = iid_curve(known.alpha, max_gamma, costs, settings.at);
   std::optional<SpeedupCurve> measured;
   if (fit) {
-    measured = position_curve(known.log->counts, settings.confidence, settings.max_gamma, costs, settings.at);
+    measured = position_curve(known.log->counts, settings.confidence, max_gamma, costs, settings.at);
     // Dependent rounds: the text has easy and hard stretches. A head drafts from its own states, so that what
     // it accepts at a position of the text depends on where its round began.
-    const bool reads_text = !drafter.is_head && reads_text_alone(settings.method);
-    if (fit->rounds_rejected() && reads_text) {
+    if (fit->rounds_rejected() && reads_text_alone(drafter.method)) {
       SpeedupCurve replay =
-          replay_curve(known.log->rounds, settings.confidence, settings.max_gamma, costs, settings.at);
+          replay_curve(known.log->rounds, settings.confidence, max_gamma, costs, settings.at);
       if (replay.last() >= 1) measured = std::move(replay);
     }
   }
@@ -237,7 +255,7 @@ DrafterPlan make_plan(const Drafter& drafter, const PlanSettings& settings) {
   plan.drafter = drafter.name;
   plan.target = settings.target;
   plan.alpha = {known.alpha, known.from, settings.confidence};
-  plan.costs = {draft_cost(costs, settings.at), drafter.cost_from, settings.at.batch, settings.at.context};
+  plan.costs = planned_costs(drafter, choice.gamma, settings.at);
   plan.best = best_gamma(curve, choice);
   if (settings.asked_gamma) {
     // A log says nothing of positions that it never reached; there the formula stands in.

@@ -30,18 +30,19 @@ struct Drafter {
   Acceptance acceptance;
   CostPair costs;
   std::string cost_from;  ///< "given", "measured", "roofline"
-  bool is_head = false;   ///< an EAGLE-3 head rather than a model: servers are told so
+  DraftMethod method = DraftMethod::draft;
+  std::optional<int> most_drafted = {};  ///< tokens a round, where it has a limit
 };
 
 struct PlanSettings {
   Operation at;
   int max_gamma = 64;
-  std::optional<int> asked_gamma = {};  ///< at most max_gamma; its speedup is given beside the best
+  /// At most max_gamma; its speedup is given beside the best. UsageError above what the drafter can draft.
+  std::optional<int> asked_gamma = {};
   int max_batch = 512;
   double memory_share = 0.9;  ///< of the device, for weights and caches
   double confidence = 0.95;
   std::string target;  ///< as servers know it; may be empty
-  DraftMethod method = DraftMethod::draft;
 };
 
 DrafterPlan make_plan(const Drafter& drafter, const PlanSettings& settings);

@@ -28,10 +28,10 @@ SPECLAB_RESULT(RecordedPosition, "recorded position", position, unconditional, c
 SPECLAB_RESULT(RecordedPolicy, "recorded policy", policy, drafted_per_target_step, speedup);
 SPECLAB_RESULT(TextFitFindings, "text fit", ratio_mean, not_above_one, not_below_one, entropy, surprise);
 SPECLAB_RESULT(RecordingPlan, "recording plan", file, fits, fits_reason, format, rule, tokens, sequences,
-               alpha, alpha_low, alpha_high, alpha_from, confidence, c, cost_from, tokens_per_target_step,
-               speedup, optimal_gamma, best_speedup, within_1_percent, formula_gamma, formula_speedup,
-               speedup_at_formula_gamma, gammas, positions, metrics, policies, tasks, sequence_findings,
-               text_fit, warnings, settings);
+               alpha, alpha_low, alpha_high, alpha_from, confidence, c, drafted_in_one_run, cost_from,
+               tokens_per_target_step, speedup, optimal_gamma, best_speedup, within_1_percent, formula_gamma,
+               formula_speedup, speedup_at_formula_gamma, gammas, positions, metrics, policies, tasks,
+               sequence_findings, text_fit, warnings, settings);
 
 namespace {
 
@@ -244,8 +244,8 @@ void add_rounds(RecordingPlan& plan, const Recording& recording, const Recording
       plan.metrics->by_position_given.push_back(row.conditional);
     }
   }
-  if (constant(costs) && !recording.by_depth()) {
-    plan.policies = policy_rows(recording, curve, *rule.rounds, plan.c);
+  if (constant(costs) && draft_runs(costs) == DraftRuns::a_token && !recording.by_depth()) {
+    plan.policies = policy_rows(recording, curve, *rule.rounds, draft_cost(costs, settings.at));
   }
   if (best == most && most < settings.max_gamma && recording.by_depth()) {
     plan.warnings.push_back(fmt::format(
@@ -267,7 +267,6 @@ RecordingPlan plan_recording(const ReadRecording& read, const std::string& file,
   plan.tokens = recording.size();
   plan.sequences = recording.sequences.size();
   plan.confidence = settings.confidence;
-  plan.c = draft_cost(costs, settings.at);
   plan.cost_from = cost_from;
   if (const auto memory = memory_fit(costs, settings.at, settings.memory_share)) {
     plan.fits = memory->fits;
@@ -292,6 +291,8 @@ RecordingPlan plan_recording(const ReadRecording& read, const std::string& file,
   } else {
     add_rounds(plan, recording, rule, costs, settings);
   }
+  plan.drafted_in_one_run = drafted_in_one_run(costs, plan.optimal_gamma.value_or(1));
+  plan.c = drafting_cost(costs, plan.drafted_in_one_run.value_or(1), settings.at);
   std::optional<RoundsBySequence> rounds;
   if (plan.optimal_gamma) {
     rounds.emplace(recording, static_cast<std::size_t>(*plan.optimal_gamma), *rule.rounds);

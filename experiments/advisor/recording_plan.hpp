@@ -78,6 +78,7 @@ struct RecordingPlan {
   std::string alpha_from;
   double confidence = 0.95;
   double c = 0;
+  std::optional<int> drafted_in_one_run;  ///< tokens, where one run drafts all of a round
   std::string cost_from;
   std::vector<double> tokens_per_target_step;  ///< for gamma = 1, 2, ...; empty where rounds do not follow
   std::vector<double> speedup;                 ///< the same

@@ -47,7 +47,7 @@ std::string head(const RecordingPlan& plan) {
                         *plan.alpha_high, plan.alpha_from, confidence_text(plan.confidence))
           : fmt::format("{:.4g}, {}; its error is not known", plan.alpha, plan.alpha_from);
   out += plan_line("α", alpha);
-  out += plan_line("c", fmt::format("{:.4g}, {}", plan.c, plan.cost_from));
+  out += plan_line("c", cost_words(plan.c, plan.drafted_in_one_run, plan.cost_from));
   if (!plan.optimal_gamma) return out;
   out += plan_line("best γ", fmt::format("{}", *plan.optimal_gamma));
   out += plan_line("expected speedup", ranged(*plan.best_speedup, "") + " × plain decoding");

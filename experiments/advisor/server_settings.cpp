@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <map>
 #include <nlohmann/json.hpp>
 #include <numeric>
 
@@ -16,6 +15,16 @@
 namespace speclab {
 
 namespace {
+
+struct NamedMethod {
+  const char* word;
+  DraftMethod method;
+};
+constexpr std::array named_methods{
+    NamedMethod{"draft", DraftMethod::draft},  NamedMethod{"ngram", DraftMethod::ngram},
+    NamedMethod{"eagle", DraftMethod::eagle},  NamedMethod{"eagle3", DraftMethod::eagle3},
+    NamedMethod{"mtp", DraftMethod::mtp},      NamedMethod{"medusa", DraftMethod::medusa},
+    NamedMethod{"dflash", DraftMethod::dflash}};
 
 /// A lookup needs the length of what it looks up; 4 and 2 are the examples of the servers' pages.
 constexpr int longest_lookup = 4;
@@ -47,22 +56,8 @@ bool has_draft_file(const ServedPlan& plan) {
   return plan.method != DraftMethod::ngram && plan.method != DraftMethod::mtp;
 }
 
-const char* vllm_name(DraftMethod method) {
-  switch (method) {
-    case DraftMethod::draft:
-      return "draft_model";
-    case DraftMethod::ngram:
-      return "ngram";
-    case DraftMethod::eagle:
-      return "eagle";
-    case DraftMethod::eagle3:
-      return "eagle3";
-    case DraftMethod::mtp:
-      return "mtp";
-    case DraftMethod::medusa:
-      return "medusa";
-  }
-  return "";
+std::string vllm_name(DraftMethod method) {
+  return method == DraftMethod::draft ? "draft_model" : word_of(method);
 }
 
 using Offered = std::optional<ServerSetting>;
@@ -78,6 +73,10 @@ Offered vllm(const ServedPlan& plan) {
   config += fmt::format(R"(, "num_speculative_tokens": {})", longest_planned_draft(plan));
   if (plan.method == DraftMethod::ngram)
     config += fmt::format(R"(, "prompt_lookup_max": {})", longest_lookup);
+  if (plan.method == DraftMethod::medusa) {
+    setting.notes.emplace_back(
+        "vLLM 0.33 has no Medusa heads any more: its method is not in vllm/config/speculative.py.");
+  }
   if (plan.method == DraftMethod::mtp) {
     setting.notes.emplace_back(
         "mtp needs a target with modules for it, such as DeepSeek-V3, MiMo or Qwen3-Next.");
@@ -91,7 +90,7 @@ Offered vllm(const ServedPlan& plan) {
     }
     config += fmt::format(R"(, "num_speculative_tokens_per_batch_size": [{}])", fmt::join(ranges, ", "));
     setting.older.push_back({"before v0.25.0, without ranges", {fixed}});
-    if (!is_eagle(plan)) {
+    if (!is_eagle(plan) && plan.method != DraftMethod::dflash) {
       setting.notes.emplace_back(
           "vLLM tests ranges by batch with the methods eagle, eagle3 and dflash; with this one they may or may not work.");
     }
@@ -144,6 +143,12 @@ Offered sglang(const ServedPlan& plan) {
                                          "--speculative-ngram-max-bfs-breadth 1",
                                          plan.gamma + 1));
     setting.notes = {"NGRAM needs CUDA. A breadth of 1 drafts one chain; the default of 10 drafts a tree."};
+  } else if (plan.method == DraftMethod::dflash) {
+    // A block of gamma drafts behind the last token; steps and a breadth of its own it sets to 1.
+    setting =
+        sglang_setting(plan, fmt::format("--speculative-algorithm DFLASH --speculative-draft-model-path {} "
+                                         "--speculative-num-draft-tokens {}",
+                                         shell_word(plan.draft), plan.gamma + 1));
   } else {
     setting = sglang_setting(plan, sglang_drafter(plan, plan.gamma, 1));
     if (is_eagle(plan)) {
@@ -173,8 +178,10 @@ Offered tensorrt_llm(const ServedPlan& plan) {
     } else if (plan.method == DraftMethod::mtp) {
       config = fmt::format("MTPDecodingConfig(max_draft_len={}{})", longest_planned_draft(plan), schedule);
     } else {
-      config = fmt::format("{}DecodingConfig(max_draft_len={}, speculative_model={}{})",
-                           plan.method == DraftMethod::eagle3 ? "Eagle3" : "DraftTarget",
+      const char* kind = plan.method == DraftMethod::eagle3   ? "Eagle3"
+                         : plan.method == DraftMethod::dflash ? "DFlash"
+                                                              : "DraftTarget";
+      config = fmt::format("{}DecodingConfig(max_draft_len={}, speculative_model={}{})", kind,
                            longest_planned_draft(plan), quoted(plan.draft), schedule);
     }
     return fmt::format("LLM({}, speculative_config={})", quoted(plan.target), config);
@@ -261,10 +268,17 @@ Offered llama_cpp(const ServedPlan& plan) {
                                    target, longest_lookup, plan.gamma, plan.gamma)}}};
   } else if (plan.method != DraftMethod::draft) {
     const bool mtp = plan.method == DraftMethod::mtp;
-    setting.checked = mtp ? "pull request 22673 (May 2026)" : "pull request 18039 (June 2026)";
+    const bool dflash = plan.method == DraftMethod::dflash;
+    setting.checked = mtp      ? "pull request 22673 (May 2026)"
+                      : dflash ? "pull request 22105 (June 2026)"
+                               : "pull request 18039 (June 2026)";
     setting.lines = {fmt::format(
         "llama-server -m {}{} --spec-type {} --spec-draft-n-max {} --spec-draft-n-min 0 --spec-draft-p-min 0",
-        target, mtp ? "" : " -md " + draft, mtp ? "draft-mtp" : "draft-eagle3", plan.gamma)};
+        target, mtp ? "" : " -md " + draft,
+        mtp      ? "draft-mtp"
+        : dflash ? "draft-dflash"
+                 : "draft-eagle3",
+        plan.gamma)};
   } else {
     setting.lines = {
         fmt::format("llama-server -m {} -md {} --spec-type draft-simple --spec-draft-n-max {} "
@@ -303,13 +317,22 @@ Offered transformers(const ServedPlan& plan) {
 
 }  // namespace
 
+DraftRuns draft_runs(DraftMethod method) {
+  return method == DraftMethod::medusa || method == DraftMethod::dflash ? DraftRuns::a_round
+                                                                        : DraftRuns::a_token;
+}
+
 std::optional<DraftMethod> draft_method_named(const std::string& name) {
-  static const std::map<std::string, DraftMethod> methods{
-      {"draft", DraftMethod::draft},   {"ngram", DraftMethod::ngram}, {"eagle", DraftMethod::eagle},
-      {"eagle3", DraftMethod::eagle3}, {"mtp", DraftMethod::mtp},     {"medusa", DraftMethod::medusa}};
-  const auto found = methods.find(name);
-  if (found == methods.end()) return std::nullopt;
-  return found->second;
+  for (const NamedMethod& one : named_methods) {
+    if (name == one.word) return one.method;
+  }
+  return std::nullopt;
+}
+
+std::string word_of(DraftMethod method) {
+  const auto* const found = std::find_if(named_methods.begin(), named_methods.end(),
+                                         [&](const NamedMethod& one) { return one.method == method; });
+  return found->word;
 }
 
 ServedPlan served_plan(const std::string& target, const std::string& draft, DraftMethod method) {
@@ -338,7 +361,7 @@ std::vector<ServerSetting> server_settings(const ServedPlan& plan) {
 
 std::vector<ServerSetting> tree_settings(const ServedPlan& plan, int nodes, int top_k, int max_batch) {
   std::vector<ServerSetting> settings;
-  if (plan.method != DraftMethod::ngram && plan.method != DraftMethod::medusa) {
+  if (plan.method != DraftMethod::ngram && draft_runs(plan.method) == DraftRuns::a_token) {
     settings.push_back(sglang_setting(plan, sglang_drafter(plan, nodes, top_k)));
     settings.back().notes = {
         "Its trees have these sizes. Their shape follows the draft's confidence, so that they accept as much as "
@@ -369,6 +392,7 @@ const std::vector<ServerOption>& server_options() {
   constexpr const char* tensorrt_schedule = "https://github.com/NVIDIA/TensorRT-LLM/pull/10860";
   constexpr const char* llama_renamed = "https://github.com/ggml-org/llama.cpp/pull/22397";
   constexpr const char* llama_types = "https://github.com/ggml-org/llama.cpp/pull/22964";
+  constexpr const char* llama_dflash = "https://github.com/ggml-org/llama.cpp/pull/22105";
   constexpr const char* llama_page = "https://github.com/ggml-org/llama.cpp/blob/master/docs/speculative.md";
   constexpr const char* llama_before = "before pull request 22397";
   constexpr const char* hugging_face =
@@ -377,6 +401,8 @@ const std::vector<ServerOption>& server_options() {
   constexpr const char* vllm_synthetic = "https://docs.vllm.ai/en/latest/api/vllm/config/speculative/";
   constexpr const char* sglang_simulated =
       "https://github.com/sgl-project/sglang/blob/v0.5.23/python/sglang/srt/environ.py";
+  constexpr const char* sglang_dflash =
+      "https://github.com/sgl-project/sglang/blob/v0.5.23/python/sglang/srt/arg_groups/speculative_hook.py";
   constexpr const char* tensorrt_forced = "https://github.com/NVIDIA/TensorRT-LLM/pull/13569";
   constexpr const char* llama_synthetic = "https://github.com/ggml-org/llama.cpp/pull/27711";
   static const std::vector<ServerOption> options{
@@ -395,6 +421,7 @@ const std::vector<ServerOption>& server_options() {
       {"SGLang", "--speculative-eagle-topk", "2026", sglang_page},
       {"SGLang", "--speculative-num-draft-tokens", "2026", sglang_page},
       {"SGLang", "--speculative-ngram-max-bfs-breadth", "2026", sglang_page},
+      {"SGLang", "--speculative-algorithm", "DFLASH: 0.5.23", sglang_dflash},
       {"SGLang", "SGLANG_SIMULATE_ACC_LEN", "0.5.23", sglang_simulated},
       {"SGLang", "SGLANG_SIMULATE_ACC_METHOD", "0.5.23", sglang_simulated},
       {"SGLang", "SGLANG_SIMULATE_ACC_TOKEN_MODE", "0.5.23", sglang_simulated},
@@ -405,6 +432,8 @@ const std::vector<ServerOption>& server_options() {
       {"TensorRT-LLM", "dynamic_tree_max_topK", "1.4.0rc1", tensorrt_page},
       {"TensorRT-LLM", "max_total_draft_tokens", "1.4.0rc1", tensorrt_page},
       {"TensorRT-LLM", "max_batch_size", "1.4.0rc1", tensorrt_page},
+      {"TensorRT-LLM", "DFlashDecodingConfig", "1.4.0rc1",
+       "https://nvidia.github.io/TensorRT-LLM/1.4.0rc1/llm-api/reference/DFlashDecodingConfig.html"},
       {"TensorRT-LLM", "max_matching_ngram_size", "1.4.0rc1", tensorrt_page},
       {"TensorRT-LLM", "num_nextn_predict_layers", "before 1.3.0rc24",
        "https://nvidia.github.io/TensorRT-LLM/1.0.0/examples/llm_speculative_decoding.html"},
@@ -414,6 +443,7 @@ const std::vector<ServerOption>& server_options() {
       {"llama.cpp", "-m", "every", llama_page},
       {"llama.cpp", "-md", "every", llama_page},
       {"llama.cpp", "--spec-type", "draft-simple since pull request 22964", llama_types},
+      {"llama.cpp", "--spec-type", "draft-dflash since pull request 22105", llama_dflash},
       {"llama.cpp", "--spec-draft-n-max", "since pull request 22397", llama_renamed},
       {"llama.cpp", "--spec-draft-n-min", "since pull request 22397", llama_renamed},
       {"llama.cpp", "--spec-draft-p-min", "since pull request 22397", llama_page},

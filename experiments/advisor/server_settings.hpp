@@ -10,11 +10,15 @@
 namespace speclab {
 
 /// What drafts: a model of its own; n-grams copied from the text; an EAGLE head of either kind; the target's
-/// own modules for multi-token prediction; Medusa heads.
-enum class DraftMethod { draft, ngram, eagle, eagle3, mtp, medusa };
+/// own modules for multi-token prediction; Medusa heads; a DFlash block.
+enum class DraftMethod { draft, ngram, eagle, eagle3, mtp, medusa, dflash };
+
+/// Whether its drafts of a round are made in one run.
+DraftRuns draft_runs(DraftMethod method);
 
 /// As --method gives it; none for another word.
 std::optional<DraftMethod> draft_method_named(const std::string& name);
+std::string word_of(DraftMethod method);
 
 struct ServedPlan {
   std::string target = "TARGET_MODEL";

@@ -65,7 +65,11 @@ std::vector<Candidate> candidates_of(const TreeQuestion& question) {
 
 double speedup_of(const Candidate& one, const CostPair& costs, const Operation& at) {
   double draft_ms = 0;
-  for (const int wide : one.expanded) draft_ms += run_ms(costs.draft, {double(wide), at.batch, at.context});
+  if (draft_runs(costs) == DraftRuns::a_round) {
+    draft_ms = drafting_ms(costs, one.levels(), at);
+  } else {
+    for (const int wide : one.expanded) draft_ms += run_ms(costs.draft, {double(wide), at.batch, at.context});
+  }
   const double plain_ms = run_ms(costs.target, {1, at.batch, at.context});
   return one.tree.expected_tokens / (draft_ms / plain_ms + verify_cost(costs, one.nodes(), at));
 }

@@ -78,7 +78,8 @@ def plan(
             `speclab plan list devices` show, or paths of a config.json for the models. Or measured times:
         target_times, draft_times: files.
         batch, context: sequences decoded together, tokens before the new ones.
-        method: "draft", "ngram", "eagle", "eagle3", "mtp" or "medusa", for the settings.
+        method: what drafts: "draft", "ngram", "eagle", "eagle3", "mtp" (the target's own modules, without draft), "medusa" or
+            "dflash" (c of these two is of the one run that drafts a round).
         gamma: one to compare with the best.
         max_gamma, max_batch, memory_share, confidence: limits, as of the program; of a tree max_nodes and max_levels.
         threads: of configs and recordings; 0 for as many as there are cores.

@@ -150,7 +150,7 @@ std::uint32_t Replica::choose_gamma(const DecodingBatch& batch) {
     if (gamma > 0) accepted += above -= counts[gamma - 1];
     StepWork work = batch.plain;
     work.verified = work.decoding + accepted;
-    work.draft_runs = gamma;
+    work.drafts = gamma;
     const double speed = (work.decoding + accepted) / clairvoyant->time(work);
     if (speed > best_speed) {
       best_speed = speed;
@@ -175,7 +175,7 @@ void Replica::verify_by_confidence(const AdaptiveVerification& policy, const Ste
          .first = !one.accepts_before});
   }
   StepWork work = plain;
-  work.draft_runs = policy.gamma;
+  work.drafts = policy.gamma;
   verify(policy, draws_, work, sampling, sequences);
   auto next = sequences.begin();
   for (Running& one : running_) {
@@ -210,11 +210,11 @@ double Replica::step_with_device(const DraftDevice& device, const StepWork& work
     missed.decoding += 1;
     missed.draft_context += draft_context(one.context);
   }
-  next.draft_runs = next.decoding > 0 ? gamma : 0;
-  missed.draft_runs = missed.decoding > 0 ? gamma : 0;
+  next.drafts = next.decoding > 0 ? gamma : 0;
+  missed.drafts = missed.decoding > 0 ? gamma : 0;
   const double wait = any_prepared ? std::max(0.0, drafted_at_ - now) : 0;
-  const double before = wait + (missed.draft_runs > 0 ? device.draft(missed) : 0);
-  drafted_at_ = now + before + (next.draft_runs > 0 ? device.draft(next) : 0);
+  const double before = wait + (missed.drafts > 0 ? device.draft(missed) : 0);
+  drafted_at_ = now + before + (next.drafts > 0 ? device.draft(next) : 0);
   return before + device.target(work);
 }
 
@@ -292,7 +292,7 @@ double Replica::begin_step(double now) {
     totals_.verified += verified;
     totals_.prepared += one.prepared ? 1 : 0;
   }
-  work.draft_runs = options_.draft_device ? 0 : gamma_;
+  work.drafts = options_.draft_device ? 0 : gamma_;
   double ms =
       options_.draft_device ? step_with_device(*options_.draft_device, work, now) : options_.time(work);
   if (now > last_end_ms_) ms += options_.wake_ms;

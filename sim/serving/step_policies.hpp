@@ -201,7 +201,7 @@ struct GoodputGamma {
   static StepWork with_gamma(const DecodingBatch& batch, std::uint32_t gamma) {
     StepWork work = batch.plain;
     work.verified = work.decoding * (gamma + 1);
-    work.draft_runs = gamma;
+    work.drafts = gamma;
     return work;
   }
 };

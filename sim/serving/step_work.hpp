@@ -14,9 +14,9 @@ struct StepWork {
   double prefilled = 0;   ///< tokens of prompts
   double context = 0;     ///< tokens of caches that are read
   double draft_context =
-      0;                  ///< the same of a draft run: at most EngineOptions::draft_budget of each sequence
-  double draft_runs = 0;  ///< one after the other, each over the decoding sequences
-  double replayed = 0;    ///< positions that are run again after a partial acceptance
+      0;                ///< the same of a draft run: at most EngineOptions::draft_budget of each sequence
+  double drafts = 0;    ///< tokens drafted for each decoding sequence: gamma
+  double replayed = 0;  ///< positions that are run again after a partial acceptance
 };
 
 /// Milliseconds of a step.

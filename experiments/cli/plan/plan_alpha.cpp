@@ -18,7 +18,8 @@ std::optional<PlanAnswer> answer_alpha(const Values& values, const Control& /*co
   const Acceptance acceptance =
       given_acceptance(*alpha, checked_number(values, "alpha-se", 0, 1), settings.confidence, "alpha");
   const KnownCosts costs = costs_of(values, "", settings.at);
-  return answer_of_drafter({costs.draft, acceptance, costs.pair, costs.from, costs.is_head}, settings);
+  return answer_of_drafter(
+      {costs.draft, acceptance, costs.pair, costs.from, costs.method, costs.most_drafted}, settings);
 }
 
 /// "name:alpha:c", where c may be a model's name.
@@ -31,8 +32,12 @@ Drafter drafter_of(const std::string& text, const Values& values, const PlanSett
         fmt::format("{}: expected name:alpha:c, such as small:0.7:0.02, or a model in place of c", text));
   }
   const KnownCosts costs = costs_of(values, text.substr(last + 1), settings.at);
-  return {text.substr(0, first), given_acceptance(*alpha, 0, settings.confidence, text), costs.pair,
-          costs.from};
+  return {text.substr(0, first),
+          given_acceptance(*alpha, 0, settings.confidence, text),
+          costs.pair,
+          costs.from,
+          costs.method,
+          costs.most_drafted};
 }
 
 std::optional<PlanAnswer> answer_drafters(const Values& values, const Control& /*control*/) {

@@ -33,10 +33,15 @@ std::optional<PlanAnswer> answer_config(const Values& values, const Control& con
     answer = answer_of(compare_choices(cases), comparison_text, comparison_headline, comparison_figures);
   } else {
     const ConfigCase& only = cases.front();
-    Drafter drafter{"", only.acceptance, {ConstantCost{1}, ConstantCost{only.c}}, c ? "given" : "the config"};
+    const DraftMethod method = method_option(values);
+    Drafter drafter{"",
+                    only.acceptance,
+                    {ConstantCost{1}, ConstantCost{only.c}, draft_runs(method)},
+                    c ? "given" : "the config",
+                    method};
     if (!own_costs) {
       const KnownCosts costs = costs_of(values, "", settings.at);
-      drafter = {costs.draft, only.acceptance, costs.pair, costs.from, costs.is_head};
+      drafter = {costs.draft, only.acceptance, costs.pair, costs.from, costs.method, costs.most_drafted};
     }
     answer = answer_of_drafter(drafter, settings);
   }

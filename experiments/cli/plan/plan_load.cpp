@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <memory>
 #include <stdexcept>
@@ -124,7 +125,6 @@ LoadQuestion question_of(const Values& values) {
   question.memory_share = settings.memory_share;
   question.confidence = settings.confidence;
   question.target = settings.target;
-  question.method = settings.method;
   const double context = 1024;
   KnownCosts costs = costs_of(values, "", {1, context});
   if (std::holds_alternative<ConstantCost>(costs.pair.target)) {
@@ -134,7 +134,15 @@ LoadQuestion question_of(const Values& values) {
   question.costs = costs.pair;
   question.cost_from = costs.from;
   question.draft = costs.draft;
-  if (costs.is_head) question.method = DraftMethod::eagle3;
+  question.method = costs.method;
+  if (costs.most_drafted) question.max_gamma = std::min(question.max_gamma, *costs.most_drafted);
+  const bool own_states = costs.method == DraftMethod::mtp || draft_runs(costs.method) == DraftRuns::a_round;
+  if (question.draft_device && own_states) {
+    throw UsageError(fmt::format(
+        "--draft-hit and --rank-shares: {} drafts from the target's states, which a device that drafts before "
+        "the round has ended does not have",
+        word_of(costs.method)));
+  }
   return question;
 }
 

@@ -38,8 +38,8 @@ std::optional<PlanAnswer> answer_log(const Values& values, const Control& /*cont
   const KnownCosts costs = costs_of(values, "", settings.at);
   const Acceptance acceptance =
       logged_acceptance(read_acceptance(values.text("log"), log_options(values)), settings.confidence);
-  PlanAnswer answer =
-      answer_of_drafter({costs.draft, acceptance, costs.pair, costs.from, costs.is_head}, settings);
+  PlanAnswer answer = answer_of_drafter(
+      {costs.draft, acceptance, costs.pair, costs.from, costs.method, costs.most_drafted}, settings);
   answer.input = values.text("log");
   return answer;
 }

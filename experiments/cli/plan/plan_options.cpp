@@ -46,8 +46,8 @@ void add_server_options(Verb& verb) {
   add("context", po::value<double>()->default_value(1024, "1024"), "tokens before the new ones");
   add("memory-share", po::value<double>()->default_value(0.9, "0.9"), "of the device's memory, usable");
   add("method", po::value<std::string>(),
-      "for the settings: draft (a model, the default), ngram (copied from the text), eagle, eagle3, mtp (the "
-      "target's own modules) or medusa");
+      "what drafts: draft (a model, the default), ngram (copied from the text), eagle, eagle3, mtp (the "
+      "target's own modules), medusa or dflash (both in one run a round)");
 }
 
 void add_choice_options(Verb& verb) {
@@ -84,14 +84,6 @@ PlanSettings plan_settings(const Values& values) {
   settings.confidence = values["confidence"].as<double>();
   if (!(settings.confidence > 0 && settings.confidence < 1)) {
     throw UsageError(fmt::format("--confidence {}: expected a number between 0 and 1", settings.confidence));
-  }
-  if (values.has("method")) {
-    const auto named = draft_method_named(values.text("method"));
-    if (!named) {
-      throw UsageError(fmt::format("--method {}: expected draft, ngram, eagle, eagle3, mtp or medusa",
-                                   values.text("method")));
-    }
-    settings.method = *named;
   }
   if (values.has("device")) settings.target = target_repository(values);
   return settings;

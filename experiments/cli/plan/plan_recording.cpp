@@ -1,5 +1,7 @@
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "experiments/advisor/recording_figures.hpp"
 #include "experiments/advisor/recording_plan.hpp"
 #include "experiments/cli/options.hpp"
@@ -21,16 +23,16 @@ std::optional<PlanAnswer> answer_recording(const Values& values, const Control& 
   const ReadRecording read =
       read_recording(file, text_or_none("draft-recording"), rate ? &*rate : nullptr, text_or_none("column"));
   const RecordingRule rule = recording_rule(values.text("rule"), !read.recording.rows.empty());
-  const RecordingPlan plan =
-      plan_recording(read, file, rule, costs.pair, costs.from,
-                     {.at = settings.at,
-                      .max_gamma = settings.max_gamma,
-                      .confidence = settings.confidence,
-                      .memory_share = settings.memory_share,
-                      .cut = values.has("cut"),
-                      .target = settings.target,
-                      .draft = costs.draft,
-                      .method = costs.is_head ? DraftMethod::eagle3 : settings.method});
+  const RecordingPlan plan = plan_recording(
+      read, file, rule, costs.pair, costs.from,
+      {.at = settings.at,
+       .max_gamma = std::min(settings.max_gamma, costs.most_drafted.value_or(settings.max_gamma)),
+       .confidence = settings.confidence,
+       .memory_share = settings.memory_share,
+       .cut = values.has("cut"),
+       .target = settings.target,
+       .draft = costs.draft,
+       .method = costs.method});
   PlanAnswer answer = answer_of(plan, recording_plan_text, recording_headline, recording_figures);
   for (const std::string& warning : plan.warnings) answer.warnings.push_back(file + ": " + warning);
   answer.unfit = plan.fits_reason;

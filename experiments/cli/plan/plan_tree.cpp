@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "experiments/advisor/tree_plan.hpp"
 #include "experiments/cli/options.hpp"
 #include "experiments/cli/plan/plan_options.hpp"
@@ -24,7 +26,8 @@ std::optional<PlanAnswer> answer_tree(const Values& values, const Control& /*con
   question.max_batch = settings.max_batch;
   question.target = settings.target;
   question.draft = costs.draft;
-  question.method = costs.is_head ? DraftMethod::eagle3 : settings.method;
+  question.method = costs.method;
+  if (costs.most_drafted) question.max_levels = std::min(question.max_levels, *costs.most_drafted);
   const TreePlan plan = plan_tree(question);
   PlanAnswer answer = answer_of(plan, tree_text, tree_headline, tree_figures);
   answer.warnings = plan.warnings;

@@ -79,6 +79,7 @@ TEST_CASE("an EAGLE-3 head has the weights of its checkpoint") {
                    .feed_forward = 14336,
                    .vocab = 128256};
   const double as_model = active_parameters(head);
+  head.head = HeadKind::eagle3;
   head.fused = 3 * 4096;
   head.draft_vocab = 32000;
   const double attention = 8192.0 * 4096 + 2 * 8192.0 * 1024 + 4096.0 * 4096;

@@ -20,7 +20,7 @@ BatchQueue small_queue(double per_second) {
           .survival = iid_law(0.75).survival,
           .time =
               [](const StepWork& work) {
-                return 4 + 0.6 * work.verified + 0.05 * work.prefilled + 0.5 * work.draft_runs;
+                return 4 + 0.6 * work.verified + 0.05 * work.prefilled + 0.5 * work.drafts;
               },
           .max_waiting = 60};
 }

@@ -46,7 +46,7 @@ TEST_CASE("the parts of target and draft are the step") {
   const LinearStep costs{3, 0.1, 0.05, 0.01, 0.001, 0.6, 0.7, 0, 0.4, 0.02, 0.003};
   StepWork work{.decoding = 5, .verified = 20, .prefilling = 1, .prefilled = 50, .context = 900};
   work.draft_context = 400;
-  work.draft_runs = 3;
+  work.drafts = 3;
   const double target = 3 + 0.1 * 5 + 0.05 * 20 + 0.01 * 50 + 0.001 * 900 + 0.6 + 0.7;
   const double draft = 3 * (0.4 + 0.02 * 5 + 0.003 * 400);
   CHECK(step_time(costs)(work) == doctest::Approx(target + draft));
@@ -68,7 +68,7 @@ TEST_CASE(
   const CostPair costs{grid(10, 0.05), grid(0.5, 0.002)};
   const StepExtras extras{1.5, true};
   StepWork work{.decoding = 4, .verified = 16, .context = 900};
-  work.draft_runs = 3;
+  work.drafts = 3;
   CHECK(target_time(costs, extras)(work) == doctest::Approx(1.5 + 10 + 0.05 * 16));
   CHECK(draft_time(costs)(work) == doctest::Approx(3 * (0.5 + 0.002 * 4)));
   CHECK(step_time(costs, extras)(work) ==
@@ -77,8 +77,40 @@ TEST_CASE(
   work.prefilled = 60;
   CHECK(step_time(costs, extras)(work) ==
         doctest::Approx(target_time(costs, extras)(work) + draft_time(costs)(work) + 0.5 + 0.002 * 60));
-  work.draft_runs = 0;
+  work.drafts = 0;
   CHECK(draft_time(costs)(work) == 0);
+}
+
+TEST_CASE("a drafter of one run drafts once a step, and reads prompts as far as it has a cache") {
+  const std::vector<MeasuredPoint> by_tokens{{1, 1, 2}, {9, 1, 4}};
+  const CostPair costs{ConstantCost{10}, MeasuredCost(by_tokens), DraftRuns::a_round};
+  StepWork work{.decoding = 1, .verified = 6, .context = 100};
+  work.drafts = 5;
+  CHECK(step_time(costs, {})(work) == doctest::Approx(10 + 3));
+  CHECK(draft_time(costs)(work) == doctest::Approx(3));
+  work.drafts = 0;
+  CHECK(step_time(costs, {})(work) == doctest::Approx(10));
+
+  Machine machine;
+  machine.device = {.name = "one", .flops_16bit = 1e12, .bandwidth = 1e11};
+  Transformer heads{.layers = 1, .hidden = 1024, .vocab = 32000};
+  heads.head = HeadKind::medusa;
+  heads.draft_vocab = 32000;
+  Transformer block{.layers = 2, .hidden = 1024, .heads = 8, .kv_heads = 8, .head_size = 128};
+  block.feed_forward = 4096;
+  block.head = HeadKind::dflash;
+  block.fused = 3 * 1024;
+  block.vocab = block.draft_vocab = 32000;
+  StepWork prompts{.decoding = 2, .verified = 2, .prefilling = 1, .prefilled = 500, .context = 100};
+  const auto of_draft = [&](const Transformer& head) {
+    const CostPair pair{ConstantCost{10}, RooflineCost{machine, head}};
+    return step_time(pair, {0, true})(prompts) - 10;
+  };
+  CHECK(of_draft(heads) == 0);
+  const double prompt = 1000 * reading_time(machine, block, {500, 1, 0}).total();
+  const double tokens = 1000 * reading_time(machine, block, {1, 2, 0}).total();
+  CHECK(of_draft(block) == doctest::Approx(prompt + tokens));
+  CHECK(prompt < 0.2 * 1000 * run_time(machine, block, {500, 1, 0}).total());
 }
 
 TEST_CASE("a curve of tokens is a line between its points, and goes on as it ends") {

@@ -165,9 +165,8 @@ TEST_CASE("rounds that depend on one another are planned along the text, but of 
   CHECK(three(plan) == doctest::Approx(wanted).epsilon(0.02));
   CHECK(terminal(plan_text(plan)).find("along the logged text") != std::string::npos);
   // By positions of the same log it is more than 5% less.
-  PlanSettings heads;
-  heads.method = DraftMethod::eagle3;
-  const DrafterPlan by_positions = make_plan(drafter, heads);
+  drafter.method = DraftMethod::eagle3;
+  const DrafterPlan by_positions = make_plan(drafter, {});
   CHECK(by_positions.best.by == AcceptanceModel::positions);
   CHECK(three(by_positions) < 0.95 * wanted);
   // What knows each round drafts no more than it accepts: the bound is above every gamma's speedup.

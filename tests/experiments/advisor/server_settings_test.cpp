@@ -117,10 +117,11 @@ TEST_CASE("every option that is printed has its source") {
   };
   // Options of commands, keys of JSON and of Python's calls, and attributes that are set.
   const std::regex named(
-      R"re((?:^| )(-{1,2}[a-z][a-z-]*)(?= |$)|"([a-z_]+)": |([a-z_]+)=|\.([a-z_]+) = |([A-Z]+(?:_[A-Z]+)+)(?==|"))re");
+      R"re((?:^| )(-{1,2}[a-z][a-z-]*)(?= |$)|"([a-z_]+)": |([a-z_]+)=|\.([a-z_]+) = |([A-Z]+(?:_[A-Z]+)+)(?==|"\]))re");
   int found = 0;
-  for (const DraftMethod method : {DraftMethod::draft, DraftMethod::ngram, DraftMethod::eagle,
-                                   DraftMethod::eagle3, DraftMethod::mtp, DraftMethod::medusa}) {
+  for (const DraftMethod method :
+       {DraftMethod::draft, DraftMethod::ngram, DraftMethod::eagle, DraftMethod::eagle3, DraftMethod::mtp,
+        DraftMethod::medusa, DraftMethod::dflash}) {
     for (const bool ranges : {false, true}) {
       ServedPlan plan;
       plan.gamma = 6;
@@ -200,7 +201,9 @@ TEST_CASE("heads and modules get settings from the servers that have them") {
       // A module of the target has no file of its own; of the others the file is named.
       const bool named = setting.lines[0].find("heads") != std::string::npos;
       CHECK(named == (method != DraftMethod::mtp));
-      CHECK(setting.lines[0].find('3') != std::string::npos);
+      // SGLang counts a DFlash block with the token before it.
+      const bool block = method == DraftMethod::dflash && setting.server == "SGLang";
+      CHECK(setting.lines[0].find(block ? '4' : '3') != std::string::npos);
     }
     return names;
   };
@@ -208,5 +211,28 @@ TEST_CASE("heads and modules get settings from the servers that have them") {
   CHECK(servers(DraftMethod::eagle3) == "vLLM SGLang TensorRT-LLM llama.cpp ");
   CHECK(servers(DraftMethod::mtp) == "vLLM SGLang TensorRT-LLM llama.cpp ");
   CHECK(servers(DraftMethod::medusa) == "vLLM ");
+  CHECK(servers(DraftMethod::dflash) == "vLLM SGLang TensorRT-LLM llama.cpp ");
   CHECK_FALSE(draft_method_named("lookahead"));
+  for (const char* word : {"draft", "ngram", "eagle", "eagle3", "mtp", "medusa", "dflash"})
+    CHECK(word_of(draft_method_named(word).value()) == word);
+}
+
+TEST_CASE("a DFlash block is asked of each server by the number that its options count") {
+  ServedPlan plan;
+  plan.method = DraftMethod::dflash;
+  plan.gamma = 15;
+  plan.draft = "z-lab/Qwen3-8B-DFlash-b16";
+  const std::vector<ServerSetting> settings = server_settings(plan);
+  CHECK(settings[0].lines[0].find(R"("method": "dflash")") != std::string::npos);
+  CHECK(settings[0].lines[0].find(R"("num_speculative_tokens": 15)") != std::string::npos);
+  // SGLang counts the block, with the last token before it, and has no steps to set.
+  CHECK(settings[1].lines[0].find("--speculative-algorithm DFLASH") != std::string::npos);
+  CHECK(settings[1].lines[0].find("--speculative-num-draft-tokens 16") != std::string::npos);
+  CHECK(settings[1].lines[0].find("num-steps") == std::string::npos);
+  CHECK(settings[2].lines[0].find("DFlashDecodingConfig(max_draft_len=15, ") != std::string::npos);
+  CHECK(settings[3].lines[0].find("--spec-type draft-dflash --spec-draft-n-max 15 ") != std::string::npos);
+  // vLLM tests ranges by batch with this method.
+  plan.batches = {{1, 8, 15, 1.2}, {9, 40, 7, 1.1}};
+  const ServerSetting ranges = server_settings(plan)[0];
+  for (const std::string& note : ranges.notes) CHECK(note.find("may or may not work") == std::string::npos);
 }

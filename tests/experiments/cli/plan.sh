@@ -309,6 +309,59 @@ says err "is an EAGLE-3 head"
 expect 2 plan alpha 0.8 --target head.json --draft llama-3.2-1b --device h100-sxm
 says err "is a draft head, no model"
 
+# A DFlash block: one run a round, at most block_size - 1 tokens, its own settings, everywhere.
+echo '{"architectures": ["DFlashDraftModel"], "model_type": "qwen3", "block_size": 16, "dflash_config": {"target_layer_ids": [1, 9, 17, 25, 33]}, "num_hidden_layers": 5, "hidden_size": 4096, "num_attention_heads": 32, "num_key_value_heads": 8, "head_dim": 128, "intermediate_size": 12288, "vocab_size": 128256}' >block.json
+block="--target llama-3.1-8b --draft block.json --device h100-sxm"
+expect 0 plan alpha 0.8 $block --json
+python "costs, device = data['costs'], data['device']
+assert costs['drafted_in_one_run'] == data['best']['gamma'] <= 15
+assert abs(costs['c'] - device['draft_ms'] / device['plain_ms']) < 1e-9
+rate = 1000 * data['best']['tokens_per_target_step'] / (device['verify_ms'] + device['draft_ms'])
+assert abs(rate / device['speculative_tokens_per_second'] - 1) < 1e-9
+assert any('\"method\": \"dflash\"' in line for one in data['settings'] for line in one['lines'])" out
+expect 0 plan alpha 0.8 $block
+says out "tokens in one run, roofline"
+says out "ms to draft, in one run"
+expect 2 plan alpha 0.8 $block --gamma 16
+says err "--gamma 16: block.json drafts"
+says err "at most 15 tokens a round"
+expect 2 plan alpha 0.8 $block --method eagle3
+says err "is a DFlash head; leave --method out"
+expect 2 plan alpha 0.8 --target llama-3.1-70b --draft block.json --device h100-sxm --devices 4
+says err "block.json: /hidden_size: 4096; the target llama-3.1-70b has 8192"
+expect 0 plan drafters block:0.8:block.json small:0.7:llama-3.2-1b --target llama-3.1-8b --device h100-sxm
+says out '"method": "dflash"'
+printf '15,%d\n' 5 3 0 15 2 1 5 4 0 5 >blocks.csv
+expect 0 plan log blocks.csv $block
+says out "tokens in one run"
+expect 0 plan recording coins.csv --cut $block --json
+python "assert data['drafted_in_one_run'] <= 15" out
+expect 0 plan load 0.8 $block --rate 20 --requests 60 --runs 2 --max-gamma 12 --json
+python "names = [one['name'] for one in data['policies']]
+assert 'γ = 12' in names and not any('SGLang' in name for name in names)" out
+expect 2 plan load 0.8 $block --rate 20 --draft-hit 0.9
+says err "dflash drafts from the target's states"
+expect 2 plan alpha 0.8 --target llama-3.1-8b --draft llama-3.2-1b --device h100-sxm --method dflash
+says err "is a model of its own; give the config.json of the head"
+
+# Medusa heads, whose config.json leaves their size to the target; and both by a given cost of one run.
+echo '{"medusa_num_heads": 5, "medusa_num_layers": 1, "base_model_name_or_path": "lmsys/vicuna-7b-v1.3"}' >heads.json
+expect 0 plan alpha 0.6 --target llama-2-7b --draft heads.json --device h100-sxm --json
+python "assert data['best']['gamma'] <= 5 and abs(data['device']['memory']['draft_weights'] - 2 * 5 * 147849216) < 1" out
+expect 0 plan alpha 0.8 --c 0.2 --method medusa --gamma 4 --json
+python "assert abs(data['asked']['speedup']['value'] - (1 - 0.8 ** 5) / 0.2 / 1.2) < 1e-9" out
+
+# The target's own modules.
+echo '{"model_type": "glm4_moe", "num_hidden_layers": 92, "hidden_size": 5120, "num_attention_heads": 96, "num_key_value_heads": 8, "head_dim": 128, "intermediate_size": 12288, "moe_intermediate_size": 1536, "n_routed_experts": 160, "n_shared_experts": 1, "num_experts_per_tok": 8, "first_k_dense_replace": 3, "vocab_size": 151552, "num_nextn_predict_layers": 1}' >glm.json
+expect 0 plan alpha 0.8 --target glm.json --device h200 --devices 8 --method mtp --json
+python "assert 'drafted_in_one_run' not in data['costs']
+assert any('\"method\": \"mtp\"' in line for one in data['settings'] for line in one['lines'])
+assert abs(data['device']['memory']['draft_weights'] / 2 / 3.99e9 - 1) < 0.01" out
+expect 2 plan alpha 0.8 --target llama-3.1-8b --device h100-sxm --method mtp
+says err "llama-3.1-8b has no modules for multi-token prediction: /num_nextn_predict_layers"
+expect 2 plan alpha 0.8 --target glm.json --draft llama-3.2-1b --device h200 --devices 8 --method mtp
+says err "the target's own modules draft: leave the draft out"
+
 # Former spellings: the same text, JSON and page, and one line that says how it is spelled now.
 # former "OLD" "NEW"
 former() {

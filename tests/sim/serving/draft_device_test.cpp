@@ -22,7 +22,7 @@ constexpr std::uint32_t gamma = 4;
 DraftDevice device_of(std::vector<std::vector<double>> hit, double draft_run) {
   return {.hit = std::move(hit),
           .target = [](const StepWork&) { return 1.0; },
-          .draft = [draft_run](const StepWork& work) { return draft_run * work.draft_runs; }};
+          .draft = [draft_run](const StepWork& work) { return draft_run * work.drafts; }};
 }
 
 ServerOptions server_of(DraftDevice device, double alpha) {

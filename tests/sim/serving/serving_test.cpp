@@ -166,7 +166,7 @@ ServerOptions crowded() {
   options.engine.cache_blocks = 60;
   options.engine.block_tokens = 8;
   options.engine.time = [](const StepWork& work) {
-    return 1 + 0.02 * work.verified + 0.01 * work.prefilled + 0.2 * work.draft_runs;
+    return 1 + 0.02 * work.verified + 0.01 * work.prefilled + 0.2 * work.drafts;
   };
   options.policy = FixedGamma{3};
   options.acceptance = RequestLaw{4, 2};
@@ -245,7 +245,7 @@ TEST_CASE("a gate that has shut stays shut, and tiers follow what is accepted") 
 
 TEST_CASE("goodput finds the gamma of its own formula, and the clairvoyant is faster") {
   const StepTime time = [](const StepWork& work) {
-    return 10 + 0.1 * (work.verified + work.prefilled) + 0.8 * work.draft_runs;
+    return 10 + 0.1 * (work.verified + work.prefilled) + 0.8 * work.drafts;
   };
   ServerOptions options;
   options.engine.max_sequences = 8;

@@ -21,7 +21,7 @@ constexpr std::uint32_t block = 5;
 /// Drafts of a block cost the same however many are verified.
 StepTime block_time(double step, double position) {
   return [step, position](const StepWork& work) {
-    return step + position * work.verified + 0.01 * work.prefilled + (work.draft_runs > 0 ? 1 : 0);
+    return step + position * work.verified + 0.01 * work.prefilled + (work.drafts > 0 ? 1 : 0);
   };
 }
 
