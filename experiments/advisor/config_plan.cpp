@@ -9,6 +9,7 @@
 #include "experiments/format/result_fields.hpp"
 #include "experiments/page/cells.hpp"
 #include "experiments/page/table.hpp"
+#include "experiments/run/cell_spec.hpp"
 #include "experiments/run/cells.hpp"
 #include "experiments/run/config.hpp"
 #include "experiments/run/jobs.hpp"

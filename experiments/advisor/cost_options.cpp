@@ -5,7 +5,6 @@
 #include <stdexcept>
 #include <vector>
 
-#include "analysis/cost/presets.hpp"
 #include "experiments/advisor/head_config.hpp"
 #include "experiments/advisor/presets.hpp"
 #include "experiments/format/config_error.hpp"
@@ -21,15 +20,6 @@ namespace {
 constexpr double largest_cost = 1000;
 constexpr double micro = 1e-6;
 
-Precision precision_named(const std::string& name) {
-  std::vector<std::string> names;
-  for (const auto& [known, precision] : precision_presets()) {
-    if (known == name) return precision;
-    names.push_back(known);
-  }
-  throw UsageError(fmt::format("--dtype: unknown \"{}\"{}", name, suggestion(name, names)));
-}
-
 int device_count(const po::variables_map& values, const char* name) {
   constexpr int most = 1024;
   const int count = values[name].as<int>();
@@ -42,7 +32,7 @@ Machine machine_of(const po::variables_map& values) {
   Machine machine;
   machine.device = device_named(values["device"].as<std::string>(), "--device");
   machine.devices = device_count(values, "devices");
-  machine.precision = precision_named(values["dtype"].as<std::string>());
+  machine.precision = precision_named(values["dtype"].as<std::string>(), "--dtype");
   machine.bandwidth_efficiency = checked_number(values, "bandwidth-efficiency", 0.01, 1);
   machine.flops_efficiency = checked_number(values, "flops-efficiency", 0.01, 1);
   machine.run_overhead = micro * checked_number(values, "run-overhead-us", 0, 1e6);

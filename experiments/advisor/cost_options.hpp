@@ -2,7 +2,6 @@
 #pragma once
 
 #include <boost/program_options.hpp>
-#include <optional>
 #include <string>
 
 #include "experiments/advisor/planning.hpp"

@@ -8,6 +8,7 @@
 #include "experiments/advisor/memory_fit.hpp"
 #include "experiments/advisor/plan_words.hpp"
 #include "experiments/advisor/planning.hpp"
+#include "experiments/format/named_entry.hpp"
 #include "experiments/page/cells.hpp"
 #include "experiments/page/figure.hpp"
 
@@ -16,12 +17,6 @@ namespace speclab {
 namespace {
 
 bool has_targets(const LoadPlan& plan) { return plan.ttft_ms || plan.tpot_ms; }
-
-const LoadPolicy* policy_named(const LoadPlan& plan, const std::string& name) {
-  const auto found = std::find_if(plan.policies.begin(), plan.policies.end(),
-                                  [&](const LoadPolicy& policy) { return policy.name == name; });
-  return found == plan.policies.end() ? nullptr : &*found;
-}
 
 Cell ms_cell(const std::optional<Interval>& interval) {
   return interval ? interval_cell(*interval) : text_cell("–");
@@ -98,7 +93,7 @@ Table rate_table(const LoadPlan& plan) {
   bool close = false;
   for (std::size_t r = 0; r < plan.best.size(); ++r) {
     const LoadChoice& choice = plan.best[r];
-    const LoadPolicy* policy = policy_named(plan, choice.policy);
+    const LoadPolicy* policy = find_named(plan.policies, choice.policy);
     const LoadPoint& plain = plan.policies.front().points[r];
     std::vector<Cell> cells{short_cell(choice.rate)};
     if (policy == nullptr) {

@@ -1,9 +1,6 @@
 // Logs from files, which may be compressed, and from the standard input.
 #include <fmt/format.h>
 
-#include <fstream>
-#include <iterator>
-
 #include "experiments/advisor/acceptance_file.hpp"
 #include "experiments/format/config_error.hpp"
 #include "experiments/format/json_io.hpp"

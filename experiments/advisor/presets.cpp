@@ -9,6 +9,7 @@
 #include "experiments/advisor/model_config.hpp"
 #include "experiments/advisor/server_settings.hpp"
 #include "experiments/format/config_error.hpp"
+#include "experiments/format/named_entry.hpp"
 #include "experiments/format/result_fields.hpp"
 #include "experiments/page/cells.hpp"
 #include "experiments/page/table.hpp"
@@ -25,12 +26,9 @@ constexpr double tera = 1e12;
 template <class Preset>
 const Preset& named(const std::vector<Preset>& presets, const std::string& name, const std::string& option,
                     const char* noun) {
-  std::vector<std::string> names;
-  for (const Preset& preset : presets) {
-    if (preset.name == name) return preset;
-    names.push_back(preset.name);
-  }
-  throw UsageError(fmt::format("{}: unknown {} \"{}\"{}", option, noun, name, suggestion(name, names)));
+  return named_entry(presets, name, [&](const std::string& near) {
+    return UsageError(fmt::format("{}: unknown {}\"{}\"{}", option, noun, name, near));
+  });
 }
 
 /// What follows from the shape.
@@ -49,12 +47,16 @@ SPECLAB_RESULT(ServerOption, "option", server, option, version, source);
 SPECLAB_RESULT(ModelSize, "size", parameters, active_parameters, cache_bytes_per_token);
 
 const Device& device_named(const std::string& name, const std::string& option) {
-  return named(device_presets(), name, option, "device");
+  return named(device_presets(), name, option, "device ");
 }
 
 Transformer model_named(const std::string& name, const std::string& option) {
   if (is_model_config(name)) return model_from_config(name);
-  return named(model_presets(), name, option, "model");
+  return named(model_presets(), name, option, "model ");
+}
+
+Precision precision_named(const std::string& name, const std::string& option) {
+  return named(precision_presets(), name, option, "").precision;
 }
 
 Json devices_json() {

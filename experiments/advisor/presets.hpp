@@ -12,6 +12,7 @@ namespace speclab {
 const Device& device_named(const std::string& name, const std::string& option);
 /// A preset's name, or a config.json or the folder of one.
 Transformer model_named(const std::string& name, const std::string& option);
+Precision precision_named(const std::string& name, const std::string& option);
 
 Json devices_json();
 Json models_json();

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 
 #include "analysis/theory/draft_temperature.hpp"
 #include "core/stop.hpp"

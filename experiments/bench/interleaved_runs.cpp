@@ -10,7 +10,6 @@
 #include <array>
 #include <cmath>
 #include <cstddef>
-#include <limits>
 #include <string>
 
 #include "experiments/support/interrupt.hpp"

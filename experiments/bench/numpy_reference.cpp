@@ -6,7 +6,6 @@
 #include <nlohmann/json.hpp>
 
 #include <optional>
-#include <span>
 #include <stdexcept>
 #include <string>
 #include <system_error>

@@ -1,7 +1,6 @@
 // The same decoding by another program: a plain NumPy implementation, scripts/numpy_reference.py.
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 #include <filesystem>
 

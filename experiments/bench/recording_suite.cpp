@@ -3,8 +3,6 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include <bit>
-#include <cmath>
 #include <filesystem>
 #include <fstream>
 #include <functional>

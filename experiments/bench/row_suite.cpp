@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <functional>
-#include <memory>
 #include <utility>
 
 #include "core/distribution/divergence.hpp"

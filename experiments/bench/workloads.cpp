@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-
 #include "core/rules/all_rules.hpp"
 #include "experiments/page/cells.hpp"
 #include "experiments/support/interrupt.hpp"

@@ -8,7 +8,6 @@
 #include "experiments/kernel_lab/kernel_check.hpp"
 #include "experiments/kernel_lab/kernel_sweep.hpp"
 #include "experiments/support/machine.hpp"
-#include "experiments/support/shell_word.hpp"
 #include "kernels/gpu/device.hpp"
 
 namespace speclab {

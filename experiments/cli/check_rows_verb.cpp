@@ -38,11 +38,11 @@ int check_rows_main(const Values& values) {
   const std::vector<std::int32_t> sizes = run_sizes(values);
   const bool as_json = values.has("json");
   const ThreadLimit limit(thread_option(values));
-  const Config config = load_config(file, values);
+  const auto config = load_config(file, values);
   const InterruptGuard guard;
   std::optional<TerminalWatch> watch(std::in_place, "check rows", as_json);
   const auto report = in_file(
-      file, [&] { return compare_run_rows(config, sizes, watch->control(config.simulation.trials)); });
+      file, [&] { return compare_run_rows(*config, sizes, watch->control(config->simulation.trials)); });
   watch.reset();
   if (!report) {
     fmt::print(stderr, "interrupted: nothing was compared\n");

@@ -1,7 +1,5 @@
 #include <fmt/format.h>
 
-#include <cstdint>
-
 #include "experiments/cli/finding_page.hpp"
 #include "experiments/cli/load_config.hpp"
 #include "experiments/cli/options.hpp"
@@ -12,7 +10,6 @@
 #include "experiments/run/terminal_watch.hpp"
 #include "experiments/run/until.hpp"
 #include "experiments/support/machine.hpp"
-#include "experiments/support/shell_word.hpp"
 #include "experiments/verify/check/diagnosis.hpp"
 #include "experiments/verify/check/equality_figures.hpp"
 #include "experiments/verify/check/equality_test.hpp"
@@ -43,14 +40,14 @@ int check_main(const Values& values) {
   const bool as_json = values.has("json");
   const ThreadLimit limit(thread_option(values));
   const std::filesystem::path folder = page_folder(values);
-  const Config config = load_config(file, values);
+  const auto config = load_config(file, values);
   const std::string samples = values.has("samples") ? values.text("samples") : "";
-  const auto result = in_file(file, [&] { return check_config(config, samples, as_json); });
+  const auto result = in_file(file, [&] { return check_config(*config, samples, as_json); });
   if (!result) {
     fmt::print(stderr, "interrupted: nothing was tested\n");
     return exit_interrupted;
   }
-  write_finding(folder, {.title = config.title,
+  write_finding(folder, {.title = config->title,
                          .headline = equality_headline(*result),
                          .figures = equality_figures(*result),
                          .text = equality_text(*result),

@@ -7,18 +7,19 @@
 #include "experiments/cli/run_and_write.hpp"
 #include "experiments/cli/verb.hpp"
 #include "experiments/format/config_error.hpp"
-#include "experiments/run/config.hpp"
 #include "experiments/run/experiment.hpp"
+#include "experiments/run/shown_config.hpp"
 
 namespace speclab {
 
 namespace {
 
 void require_compare(const Config& config) {
-  if (config.experiment == find_experiment("compare")) return;
-  throw ConfigError("/experiment",
-                    fmt::format("\"{}\" is not \"compare\"; `speclab run` runs other experiments",
-                                config.experiment->name));
+  const Experiment& experiment = *shown_part(config).experiment;
+  if (&experiment == find_experiment("compare")) return;
+  throw ConfigError(
+      "/experiment",
+      fmt::format("\"{}\" is not \"compare\"; `speclab run` runs other experiments", experiment.name));
 }
 
 /// What `option` names, as if it had been written with --set.

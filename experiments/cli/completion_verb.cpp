@@ -3,6 +3,7 @@
 
 #include "experiments/cli/verb.hpp"
 #include "experiments/format/config_error.hpp"
+#include "experiments/format/named_entry.hpp"
 #include "experiments/support/shell_word.hpp"
 
 namespace speclab {
@@ -10,9 +11,7 @@ namespace speclab {
 namespace {
 
 std::string verb_names(const std::vector<Verb>& verbs) {
-  std::vector<std::string> names;
-  for (const Verb& verb : verbs) names.push_back(verb.name);
-  return fmt::format("{}", fmt::join(names, " "));
+  return fmt::format("{}", fmt::join(entry_names(verbs), " "));
 }
 
 /// A line of bash's case for a verb, where `pattern` stands for its name and the word after it.

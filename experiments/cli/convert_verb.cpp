@@ -8,9 +8,7 @@
 #include "experiments/cli/verb.hpp"
 #include "experiments/format/config_error.hpp"
 #include "experiments/format/json_io.hpp"
-#include "experiments/run/config.hpp"
 #include "experiments/run/model_file.hpp"
-#include "sim/error.hpp"
 
 namespace speclab {
 
@@ -33,7 +31,7 @@ int convert_main(const Values& values) {
   const bool draft = values.has("draft");
   ModelFactory factory;
   const BuiltModel built = in_file(file, [&] {
-    if (is_config(file)) return model_of_config(load_config(file, values), draft, factory);
+    if (is_config(file)) return model_of_config(*load_config(file, values), draft, factory);
     if (draft) throw UsageError("--draft goes with a config");
     return model_from_file(file, factory);
   });

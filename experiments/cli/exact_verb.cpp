@@ -8,7 +8,6 @@
 #include "experiments/format/config_error.hpp"
 #include "experiments/run/config.hpp"
 #include "experiments/support/machine.hpp"
-#include "experiments/support/shell_word.hpp"
 #include "experiments/verify/exact/exact_analysis.hpp"
 #include "experiments/verify/exact/exact_figures.hpp"
 
@@ -20,9 +19,9 @@ int exact_main(const Values& values) {
   const auto file = values.text("config");
   const ThreadLimit limit(thread_option(values));
   const std::filesystem::path folder = page_folder(values);
-  const Config config = load_config(file, values);
+  const auto config = load_config(file, values);
   const ExactAnalysis analysis =
-      in_file(file, [&] { return analyse_exactly(config, !values.has("no-simulation")); });
+      in_file(file, [&] { return analyse_exactly(*config, !values.has("no-simulation")); });
   write_finding(folder, {.title = analysis.result.title,
                          .headline = exact_headline(analysis.result),
                          .figures = exact_figures(analysis.result),
@@ -38,7 +37,7 @@ int exact_main(const Values& values) {
   fmt::print("{}", terminal(exact_text(analysis.result)));
   fmt::print(
       "{:.2f} s for the chain, {:.2f} s for γ = {}, {:.2f} s for the other γ, {:.2f} s for the simulation\n",
-      seconds.chain_seconds, seconds.rounds_seconds, analysis.result.config.gamma, seconds.search_seconds,
+      seconds.chain_seconds, seconds.rounds_seconds, analysis.result.config->gamma, seconds.search_seconds,
       seconds.simulation_seconds);
   return exit_ok;
 }

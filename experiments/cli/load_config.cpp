@@ -10,6 +10,7 @@
 #include "experiments/format/config_error.hpp"
 #include "experiments/format/input_files.hpp"
 #include "experiments/format/json_io.hpp"
+#include "experiments/run/config.hpp"
 #include "experiments/run/config_types.hpp"
 #include "experiments/support/data_files.hpp"
 #include "experiments/support/printable.hpp"
@@ -64,7 +65,8 @@ void place_files(Json& config, const std::filesystem::path& folder) {
 
 }  // namespace
 
-Config load_config(const std::string& file, const Values& values, std::vector<RenamedUse>* uses) {
+std::shared_ptr<const Config> load_config(const std::string& file, const Values& values,
+                                          std::vector<RenamedUse>* uses) {
   std::vector<RenamedUse> found;
   // "configs/first.json" also means the one that comes with the program.
   const std::filesystem::path found_file = data_file(file);
@@ -73,7 +75,7 @@ Config load_config(const std::string& file, const Values& values, std::vector<Re
     if (now != path) found.push_back({"--set", path, now});
     return now;
   };
-  Config config = in_file(file, [&] {
+  auto config = in_file(file, [&] {
     Json document = parse_json(read_text(found_file));
     if (!document.is_object()) throw ConfigError("/", "a config is an object, { ... }");
     document = with_present_names(document, found);
@@ -91,7 +93,7 @@ Config load_config(const std::string& file, const Values& values, std::vector<Re
     }
     document = with_present_names(document, found);
     place_files(document, found_file.parent_path());
-    return read_config(document);
+    return std::make_shared<const Config>(read_config(document));
   });
   if (uses != nullptr) *uses = std::move(found);
   return config;

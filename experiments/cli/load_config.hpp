@@ -1,17 +1,21 @@
 // The config that a verb is given, as its options change it.
 #pragma once
 
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "experiments/cli/verb.hpp"
-#include "experiments/run/config.hpp"
+#include "experiments/format/type.hpp"
 
 namespace speclab {
+
+struct Config;
 
 /// The config of a file with --seed and --set applied; its title says what --set changed. Files that it names
 /// are looked for in the working folder, beside the config, and among those that come with the program.
 /// `uses` receives the former names that were replaced.
-Config load_config(const std::string& file, const Values& values, std::vector<RenamedUse>* uses = nullptr);
+std::shared_ptr<const Config> load_config(const std::string& file, const Values& values,
+                                          std::vector<RenamedUse>* uses = nullptr);
 
 }  // namespace speclab

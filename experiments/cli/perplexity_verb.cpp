@@ -79,16 +79,16 @@ int perplexity_main(const Values& values) {
       models.push_back({file, model_from_file(file, factory)});
       return;
     }
-    const Config config = load_config(file, values);
-    models.push_back({"target", model_of_config(config, false, factory)});
-    models.push_back({"draft", model_of_config(config, true, factory)});
+    const auto config = load_config(file, values);
+    models.push_back({"target", model_of_config(*config, false, factory)});
+    models.push_back({"draft", model_of_config(*config, true, factory)});
     if (has_text) return;
-    if (!config.corpus || config.corpus->hold_out == 0) {
+    if (!config->corpus || config->corpus->hold_out == 0) {
       throw ConfigError(
           "/corpus/hold_out",
           "missing; give --text, or hold out documents of the corpus with --set corpus.hold_out=10");
     }
-    held_out = factory.text(*config.corpus, "/corpus")->held_out;
+    held_out = factory.text(*config->corpus, "/corpus")->held_out;
   });
   if (arpa && !has_text) throw UsageError("--text: missing; which text shall be predicted?");
   std::vector<Perplexity> found;

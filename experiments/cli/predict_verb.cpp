@@ -1,5 +1,3 @@
-#include <fmt/format.h>
-
 #include "experiments/cli/options.hpp"
 #include "experiments/cli/print_result.hpp"
 #include "experiments/cli/verb.hpp"

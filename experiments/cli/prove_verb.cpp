@@ -9,10 +9,8 @@
 #include "experiments/cli/verb.hpp"
 #include "experiments/format/config_error.hpp"
 #include "experiments/format/json_io.hpp"
-#include "experiments/run/config.hpp"
 #include "experiments/run/terminal_watch.hpp"
 #include "experiments/support/machine.hpp"
-#include "experiments/support/shell_word.hpp"
 #include "experiments/verify/prove/proof_figures.hpp"
 #include "experiments/verify/prove/proof_task.hpp"
 #include "experiments/verify/prove/row_proofs.hpp"
@@ -88,9 +86,9 @@ int prove_one(const Values& values) {
            {"rule", "verifier", "target", "draft", "gamma", "drafts", "lenience", "residual", "param"},
            "a config (use --set)");
     const auto file = values.text("config");
-    const Config config = load_config(file, values);
+    const auto config = load_config(file, values);
     task = in_file(file, [&] {
-      const ProofTask found = proof_task(config);
+      const ProofTask found = proof_task(*config);
       check_branches(found, arithmetic, limit);
       if (wants_optimum) check_optimum(found);
       return found;

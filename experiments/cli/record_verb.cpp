@@ -7,7 +7,6 @@
 #include "experiments/cli/options.hpp"
 #include "experiments/cli/verb.hpp"
 #include "experiments/format/config_error.hpp"
-#include "experiments/run/config.hpp"
 #include "experiments/run/record_pair.hpp"
 #include "experiments/run/terminal_watch.hpp"
 #include "experiments/support/machine.hpp"
@@ -22,7 +21,7 @@ int record_main(const Values& values) {
   const auto file = values.text("config");
   const auto out = values.text("out");
   const ThreadLimit limit(thread_option(values));
-  const Config config = load_config(file, values);
+  const auto config = load_config(file, values);
   RecordingOrder order{.file = out, .with_entropy = values.has("entropy")};
   constexpr std::int64_t most = 10'000'000;
   if (values.has("sequences"))
@@ -34,7 +33,7 @@ int record_main(const Values& values) {
     order.top_rows = static_cast<std::int32_t>(ranged_option<std::int64_t>(values, "top-k", 1, max_of_a_row));
   std::optional<TerminalWatch> watch(std::in_place, "record", false);
   const RecordedTokens recorded = in_file(file, [&] {
-    return record_config(config, order, [&](std::uint64_t steps) { return watch->control(steps); });
+    return record_config(*config, order, [&](std::uint64_t steps) { return watch->control(steps); });
   });
   watch.reset();
   if (recorded.partial) {

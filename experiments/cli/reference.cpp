@@ -9,7 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "experiments/format/config_error.hpp"
-#include "experiments/run/config.hpp"
+#include "experiments/run/config_types.hpp"
 #include "experiments/run/experiment.hpp"
 
 namespace speclab {

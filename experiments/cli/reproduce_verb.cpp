@@ -97,7 +97,7 @@ int reproduce(const fs::path& file, const Values& values, const fs::path& out, P
   const bool quiet = values.has("quiet");
   const FolderLock lock(out / name);
   RunResult run = in_file(file.string(), [&] {
-    return run_watched(load_config(file.string(), values),
+    return run_watched(*load_config(file.string(), values),
                        {.folder = out / name, .title = name, .quiet = quiet});
   });
   run.timings.command = command(values, name);

@@ -127,7 +127,7 @@ int run_and_write(const Values& values, const char* verb, void (*check)(const Co
   const ThreadLimit limit(thread_option(values));
   const Backend backend = values.has("backend") ? backend_named(values.text("backend")) : Backend::cpu;
   const std::filesystem::path folder = run_folder(values, file);
-  const Config config = with_sections(load_config(file, values));
+  const auto config = with_sections(*load_config(file, values));
   std::string command =
       fmt::format("speclab {} {}{}", verb, shell_word(file_argument(file)), set_arguments(values));
   if (values.has("out")) command += " " + shell_line(option_words("--out", folder.string()));
@@ -137,20 +137,20 @@ int run_and_write(const Values& values, const char* verb, void (*check)(const Co
   if (values.has("shard")) {
     const Shard shard = shard_named(values.text("shard"));
     return in_file(file, [&] {
-      check(config);
+      check(*config);
       refuse_unwritable(folder);
-      refuse_foreign_result(folder, config);
+      refuse_foreign_result(folder, *config);
       if (resume == Resume::required || as_json)
         throw UsageError(
             "--shard goes on with its own journals and prints nothing: leave out --resume and --json");
       TerminalWatch watch(fmt::format("shard {}/{}", shard.index, shard.count), quiet);
       const bool whole =
-          run_shard(config, {.folder = folder,
-                             .shard = shard,
-                             .command = command,
-                             .anew = force,
-                             .backend = backend,
-                             .control_for = [&](std::uint64_t total) { return watch.control(total); }});
+          run_shard(*config, {.folder = folder,
+                              .shard = shard,
+                              .command = command,
+                              .anew = force,
+                              .backend = backend,
+                              .control_for = [&](std::uint64_t total) { return watch.control(total); }});
       if (whole && !quiet)
         fmt::print("shard {}/{} is complete; speclab merge {}\n", shard.index, shard.count,
                    shell_word(file_argument(folder.string())));
@@ -159,15 +159,15 @@ int run_and_write(const Values& values, const char* verb, void (*check)(const Co
   }
   std::optional<FolderLock> lock;
   RunResult run = in_file(file, [&] {
-    check(config);
+    check(*config);
     refuse_unwritable(folder);
     lock.emplace(folder);
-    if (!force) refuse_foreign_result(folder, config);
-    return run_watched(config, {.folder = folder,
-                                .title = std::filesystem::path(file).stem().string(),
-                                .quiet = quiet || as_json,
-                                .resume = force ? Resume::never : resume,
-                                .backend = backend});
+    if (!force) refuse_foreign_result(folder, *config);
+    return run_watched(*config, {.folder = folder,
+                                 .title = std::filesystem::path(file).stem().string(),
+                                 .quiet = quiet || as_json,
+                                 .resume = force ? Resume::never : resume,
+                                 .backend = backend});
   });
   run.timings.command = command;
   write_and_print(run, {folder, command, backend, as_json, quiet, csv_option(values)});

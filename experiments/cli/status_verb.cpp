@@ -8,7 +8,6 @@
 #include "experiments/format/result_fields.hpp"
 #include "experiments/page/table.hpp"
 #include "experiments/shards/shard_files.hpp"
-#include "experiments/support/printable.hpp"
 
 namespace speclab {
 
@@ -59,7 +58,7 @@ int status_main(const Values& values) {
   const std::filesystem::path folder = values.text("folder");
   const ShardedRun run = read_shards(folder);
   ShardStatus status{.shards = static_cast<int>(run.shards.size())};
-  const std::vector<ShardPlan> plans = plans_of(folder, run.head, CellGrid(run.head.config));
+  const std::vector<ShardPlan> plans = plans_of(folder, run.head, CellGrid(*run.head.config));
   if (plans.size() > 1) status.look = plans.back().look();
   for (const ShardState& state : shard_states(folder, run, plans)) {
     status.complete += state.complete ? 1 : 0;

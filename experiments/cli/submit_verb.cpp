@@ -1,6 +1,5 @@
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <filesystem>
 
 #include "experiments/cli/load_config.hpp"
@@ -10,7 +9,6 @@
 #include "experiments/cli/run_and_write.hpp"
 #include "experiments/cli/verb.hpp"
 #include "experiments/results/result_files.hpp"
-#include "experiments/run/config.hpp"
 #include "experiments/run/folder_lock.hpp"
 #include "experiments/run/terminal_watch.hpp"
 #include "experiments/shards/shard_run.hpp"
@@ -56,7 +54,7 @@ int submit_main(const Values& values) {
   }
   if (values.has("seed")) add("--seed", std::to_string(values["seed"].as<std::int64_t>()));
   add("--out", folder.string());
-  const Config config = with_sections(load_config(file, values));
+  const auto config = with_sections(*load_config(file, values));
   if (values.has("print")) {
     fmt::print("{}", scheduler.print(submission));
     return exit_ok;
@@ -65,12 +63,12 @@ int submit_main(const Values& values) {
     throw UsageError(fmt::format("--scheduler {} can only be printed: add --print", scheduler.name));
 
   refuse_unwritable(folder);
-  refuse_foreign_result(folder, config);
+  refuse_foreign_result(folder, *config);
   const bool quiet = values.has("quiet");
   const int pilot = ranged_option(values, "pilot", 0, 3600);
   if (pilot > 0 && !quiet) {
     in_file(file,
-            [&] { print_estimate(estimate_shard(config, submission.shards, pilot), submission.shards); });
+            [&] { print_estimate(estimate_shard(*config, submission.shards, pilot), submission.shards); });
   }
   if (interrupted()) return exit_interrupted;
   const int retries = ranged_option(values, "retries", 0, 1000);

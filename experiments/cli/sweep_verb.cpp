@@ -2,7 +2,7 @@
 #include "experiments/cli/run_and_write.hpp"
 #include "experiments/cli/verb.hpp"
 #include "experiments/format/config_error.hpp"
-#include "experiments/run/config.hpp"
+#include "experiments/run/shown_config.hpp"
 
 namespace speclab {
 
@@ -10,7 +10,7 @@ namespace {
 
 int sweep_main(const Values& values) {
   return run_and_write(values, "sweep", [](const Config& config) {
-    if (config.sweep) return;
+    if (shown_part(config).sweep) return;
     throw ConfigError("/sweep", "missing; it lists values by path, for example {\"/gamma\": [1, 3, 5]}");
   });
 }

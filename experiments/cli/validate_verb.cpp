@@ -4,7 +4,6 @@
 #include "experiments/cli/verb.hpp"
 #include "experiments/format/config_error.hpp"
 #include "experiments/format/json_io.hpp"
-#include "experiments/run/config.hpp"
 #include "experiments/run/run_config.hpp"
 
 namespace speclab {
@@ -16,8 +15,8 @@ namespace {
 int validate_main(const Values& values) {
   const auto file = values.text("config");
   std::vector<RenamedUse> uses;
-  const Config config = load_config(file, values, &uses);
-  const Workload workload = in_file(file, [&] { return measure_workload(config); });
+  const auto config = load_config(file, values, &uses);
+  const Workload workload = in_file(file, [&] { return measure_workload(*config); });
   fmt::print("{}: valid: {} {}, {} rounds or tokens to simulate\n", file, workload.cells,
              workload.cells == 1 ? "cell" : "cells", workload.steps);
   for (const RenamedUse& use : uses)

@@ -14,6 +14,7 @@
 #include "experiments/catalog/families.hpp"
 #include "experiments/cli/reference.hpp"
 #include "experiments/format/config_error.hpp"
+#include "experiments/format/named_entry.hpp"
 #include "experiments/support/interrupt.hpp"
 #include "experiments/support/machine.hpp"
 #include "experiments/support/printable.hpp"
@@ -52,8 +53,7 @@ bool asks_for_help(const Words& words) {
 }
 
 [[noreturn]] void refuse_word(const std::string& called, const Verb& verb, const Words& words) {
-  std::vector<std::string> names;
-  for (const Verb& one : verb.verbs) names.push_back(one.name);
+  const std::vector<std::string> names = entry_names(verb.verbs);
   throw UsageError(words.empty()
                        ? fmt::format("{}: expected one of {}", called, fmt::join(names, ", "))
                        : fmt::format("{}: unknown \"{}\"{}", called, words[0], suggestion(words[0], names)));
@@ -67,7 +67,7 @@ int run_verb(const Verb& verb, const std::string& called, Words words, const Ver
     words = std::move(present);
   }
   if (!words.empty()) {
-    if (const Verb* const next = find_verb(verb.verbs, words[0]))
+    if (const Verb* const next = find_named(verb.verbs, words[0]))
       return run_verb(*next, called + " " + words[0], {words.begin() + 1, words.end()}, &verb);
   }
   if (!verb.run) {
@@ -94,10 +94,9 @@ int dispatch(Words words) {
     return words.empty() ? exit_bad_input : exit_ok;
   }
   if (words[0] == "--version") words[0] = "version";
-  if (const Verb* const verb = find_verb(verbs(), words[0]))
+  if (const Verb* const verb = find_named(verbs(), words[0]))
     return run_verb(*verb, "speclab " + words[0], {words.begin() + 1, words.end()});
-  std::vector<std::string> names;
-  for (const Verb& verb : verbs()) names.push_back(verb.name);
+  std::vector<std::string> names = entry_names(verbs());
   if (asks_for_help(words)) {
     fmt::print("{}", list_text(families(), words[0], std::move(names)));
     return exit_ok;
@@ -117,12 +116,6 @@ std::string known_beside(const std::string& option, const std::string& called, c
 }
 
 }  // namespace
-
-const Verb* find_verb(const std::vector<Verb>& verbs, const std::string& name) {
-  const auto found =
-      std::find_if(verbs.begin(), verbs.end(), [&](const Verb& verb) { return verb.name == name; });
-  return found == verbs.end() ? nullptr : &*found;
-}
 
 int run_program(const Words& words) {
   // A file that grows beyond its limit is an error like a full disk, not a signal.

@@ -3,7 +3,6 @@
 
 #include <boost/program_options.hpp>
 #include <functional>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -43,9 +42,6 @@ struct Verb {
 
 /// Every verb, in the order of help; tests and other programs may add some.
 std::vector<Verb>& verbs();
-
-/// The verb of this name, or null.
-const Verb* find_verb(const std::vector<Verb>& verbs, const std::string& name);
 
 /// Runs the verb that the words name, and turns whatever went wrong into one sentence and an exit code.
 int run_program(const Words& words);

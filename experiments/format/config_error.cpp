@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <numeric>
 
 #include "experiments/support/machine.hpp"
 #include "experiments/support/printable.hpp"

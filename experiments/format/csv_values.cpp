@@ -35,4 +35,13 @@ void add_interval(std::vector<CsvValue>& row, const std::optional<Interval>& int
   }
 }
 
+std::vector<CsvValue> detail::csv_fields(const Type& type, const void* row,
+                                         const std::vector<std::string>& columns) {
+  Json json;
+  type.write(row, json);
+  std::vector<CsvValue> fields;
+  for (const std::string& column : columns) fields.push_back(csv_value(json.value(column, Json())));
+  return fields;
+}
+
 }  // namespace speclab

@@ -7,6 +7,7 @@
 
 #include "analysis/statistics/intervals.hpp"
 #include "experiments/format/json.hpp"
+#include "experiments/format/type.hpp"
 #include "experiments/support/csv.hpp"
 
 namespace speclab {
@@ -20,5 +21,17 @@ CsvValue csv_value(const std::optional<bool>& value);  ///< "yes" or "no"
 /// bounds that are not finite.
 void add_interval_columns(std::vector<std::string>& columns, const std::string& name);
 void add_interval(std::vector<CsvValue>& row, const std::optional<Interval>& interval);
+
+namespace detail {
+std::vector<CsvValue> csv_fields(const Type& type, const void* row, const std::vector<std::string>& columns);
+}
+/// A line for each row: what its description has at the keys `columns`, empty where a row has none.
+template <class Row>
+std::string csv_of(const Typed<Row>& type, const std::vector<Row>& rows,
+                   const std::vector<std::string>& columns) {
+  std::vector<std::vector<CsvValue>> lines;
+  for (const Row& row : rows) lines.push_back(detail::csv_fields(*type.type, &row, columns));
+  return csv(columns, lines);
+}
 
 }  // namespace speclab

@@ -5,6 +5,7 @@
 
 #include "experiments/format/config_error.hpp"
 #include "experiments/format/fields.hpp"
+#include "experiments/format/named_entry.hpp"
 #include "experiments/format/result_fields.hpp"
 
 template class std::vector<speclab::Field>;
@@ -169,10 +170,8 @@ void ObjectType::rename(Json& json, const std::string& path, std::vector<Renamed
 
 const Type* ObjectType::below(std::string& step) const {
   if (const Field* field = formerly_named(fields_, step)) step = field->name;
-  for (const Field& field : fields_) {
-    if (field.name == step) return field.type.get();
-  }
-  return nullptr;
+  const Field* const field = find_named(fields_, step);
+  return field != nullptr ? field->type.get() : nullptr;
 }
 
 void ObjectType::add_input_files(const void* value, std::vector<std::string>& files) const {

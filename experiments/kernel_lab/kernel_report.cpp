@@ -4,7 +4,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <cmath>
 #include <nlohmann/json.hpp>
 #include <tuple>
 #include <utility>
@@ -285,14 +284,7 @@ std::string kernel_csv(const KernelReport& report) {
   const Typed<VerificationRow>& type = described<VerificationRow>();
   std::vector<std::string> columns;
   for (const Field& field : type.type->object()->fields()) columns.push_back(field.name);
-  std::vector<std::vector<CsvValue>> rows;
-  for (const VerificationRow& row : report.verification) {
-    Json json;
-    write(type, row, json);
-    auto& values = rows.emplace_back();
-    for (const std::string& column : columns) values.push_back(csv_value(json.value(column, Json())));
-  }
-  return csv(columns, rows);
+  return csv_of(type, report.verification, columns);
 }
 
 Page kernel_page(const KernelReport& report) {

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "experiments/bench/interleaved_runs.hpp"
+#include "experiments/format/named_entry.hpp"
 #include "experiments/kernel_lab/expected_walks.hpp"
 #include "experiments/support/child_process.hpp"
 #include "experiments/support/interrupt.hpp"
@@ -51,10 +52,8 @@ KernelDevice described(const GpuDevice& device) {
 }
 
 double median_of(const BenchMeasurement& measured, const std::string& name) {
-  for (const BenchTimes& times : measured.times) {
-    if (times.name == name) return median(times.seconds);
-  }
-  return std::numeric_limits<double>::quiet_NaN();
+  const BenchTimes* const times = find_named(measured.times, name);
+  return times != nullptr ? median(times->seconds) : std::numeric_limits<double>::quiet_NaN();
 }
 
 /// Seeds of a point's batches.
@@ -62,13 +61,6 @@ int draws_at(const KernelPoint& point) {
   constexpr std::int32_t few_requests = 32;
   constexpr int draws_of_few = 5;
   return point.requests < few_requests ? draws_of_few : 1;
-}
-
-const BenchMethod* method_of(const BenchTask& task, const std::string& name) {
-  for (const BenchMethod& method : task.methods) {
-    if (method.name == name) return &method;
-  }
-  return nullptr;
 }
 
 /// Bytes that a method or a ceiling moves.
@@ -127,7 +119,7 @@ std::vector<VerificationRow> verification_rows(const KernelPoint& point, const B
   const KernelWorkloadInfo& workload = info_of(point.workload);
   std::vector<VerificationRow> rows;
   for (const BenchTimes& times : measured.times) {
-    const BenchMethod* const method = method_of(task, times.name);
+    const BenchMethod* const method = find_named(task.methods, times.name);
     const bool floor = times.name == ceiling::skip;
     const double seconds = median(times.seconds);
     VerificationRow& row = rows.emplace_back();
@@ -270,7 +262,7 @@ class KernelSuite {
                           "when it was launched: the times say nothing",
                           times.replayed_otherwise, point.requests));
           }
-          const BenchMethod* const method = method_of(task, times.name);
+          const BenchMethod* const method = find_named(task.methods, times.name);
           if (method == nullptr || method->path_tells()) continue;
           const double accepted = times.outcome.accepted;
           times.outcome = expectations_.at(*method, point);

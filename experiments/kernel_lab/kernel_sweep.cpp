@@ -6,7 +6,6 @@
 #include <array>
 #include <charconv>
 #include <optional>
-#include <utility>
 
 #include "experiments/format/config_error.hpp"
 #include "experiments/page/cells.hpp"

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "experiments/format/named_entry.hpp"
 #include "experiments/kernel_lab/kernel_result.hpp"
 
 namespace speclab {
@@ -51,10 +52,9 @@ std::vector<std::size_t> parse_names(const std::string& option, const std::strin
 template <class Info>
 std::vector<Info> parse_named(const std::string& option, const std::string& text,
                               std::span<const Info> known) {
-  std::vector<std::string> names;
-  for (const Info& info : known) names.emplace_back(info.name);
   std::vector<Info> chosen;
-  for (const std::size_t place : parse_names(option, text, names)) chosen.push_back(known[place]);
+  for (const std::size_t place : parse_names(option, text, entry_names(known)))
+    chosen.push_back(known[place]);
   return chosen;
 }
 

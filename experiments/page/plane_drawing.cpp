@@ -5,7 +5,6 @@
 #include <cmath>
 #include <numeric>
 #include <string>
-#include <utility>
 
 #include "core/stop.hpp"
 #include "experiments/page/colours.hpp"

@@ -1,13 +1,8 @@
-#include <fmt/format.h>
-
-#include <algorithm>
 #include <array>
-#include <stdexcept>
 #include <string_view>
 
 #include "experiments/page/passage.hpp"
 #include "experiments/page/terminal_width.hpp"
-#include "experiments/page/text_width.hpp"
 #include "experiments/support/printable.hpp"
 
 namespace speclab {

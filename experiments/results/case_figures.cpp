@@ -1,7 +1,5 @@
 #include "experiments/results/case_figures.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
 #include <string>
@@ -79,9 +77,9 @@ std::vector<Figure> case_figures(const Result& result) {
     const bool printed = std::any_of(cells.begin(), cells.end(), [&](const CellResult& cell) {
       return printed_value(cell, metric) != nullptr;
     });
-    return printed ? 0 : metric == presentation_of(result.config).metrics.figure ? 1 : 2;
+    return printed ? 0 : metric == presentation_of(result.shown()).metrics.figure ? 1 : 2;
   };
-  if (metrics.empty()) metrics.push_back(presentation_of(result.config).metrics.figure);
+  if (metrics.empty()) metrics.push_back(presentation_of(result.shown()).metrics.figure);
   std::stable_sort(metrics.begin(), metrics.end(), [&](Metric a, Metric b) { return rank(a) < rank(b); });
   std::vector<Figure> figures;
   for (const Metric metric : metrics) {

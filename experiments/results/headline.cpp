@@ -1,4 +1,4 @@
-#include "experiments/results/headline.hpp"
+// What was found, in a sentence.
 
 #include <fmt/format.h>
 
@@ -55,14 +55,14 @@ std::string as_sentence(std::string text) {
 
 }  // namespace
 
-std::string result_headline(const Result& result) {
+std::string metric_headline(const Result& result, const Timings&) {
   PrintedNumbers printed;
   printed.add(result);
   std::string text = printed.sentence();
   const bool alone = result.cells.size() == 1;
-  const auto& drawn = result.config.figures;
+  const auto& drawn = result.shown().figures;
   const Metric metric =
-      drawn && !drawn->empty() ? drawn->front().y : presentation_of(result.config).metrics.figure;
+      drawn && !drawn->empty() ? drawn->front().y : presentation_of(result.shown()).metrics.figure;
   // Where printed numbers were judged the range would say less.
   std::string found;
   if (alone) {

@@ -72,7 +72,7 @@ std::vector<std::string> measured_names(const std::vector<CellResult>& cells) {
 }
 
 std::vector<Metric> shown_metrics(const Result& result) {
-  return result.config.metrics.value_or(presentation_of(result.config).metrics.shown);
+  return result.shown().metrics.value_or(presentation_of(result.shown()).metrics.shown);
 }
 
 Cell verdict_cell(const Result& result, const CellResult& cell) {
@@ -91,7 +91,7 @@ Cell verdict_cell(const Result& result, const CellResult& cell) {
     append(text, agreement_text(found));
     if (found.held < found.compared) css = "bad";
   }
-  if (const auto& remark = presentation_of(result.config).metrics.remark) append(text, remark(cell));
+  if (const auto& remark = presentation_of(result.shown()).metrics.remark) append(text, remark(cell));
   if (cell.until && !cell.until->reached) {
     append(text, "wider than asked for after the most rounds allowed");
     css = "bad";
@@ -102,9 +102,9 @@ Cell verdict_cell(const Result& result, const CellResult& cell) {
 
 std::string interval_note(const Result& result) {
   std::string note = fmt::format("± is the {} interval{}.", confidence_percent(result.interval_confidence),
-                                 result.config.simultaneous
+                                 result.shown().simultaneous
                                      ? fmt::format(", so wide that all of this table hold together with {}",
-                                                   confidence_percent(result.config.confidence))
+                                                   confidence_percent(result.shown().confidence))
                                      : "");
   if (std::any_of(result.cells.begin(), result.cells.end(),
                   [](const CellResult& cell) { return cell.until.has_value(); }))
@@ -129,7 +129,7 @@ std::string unknown_error_note() {
 Table result_table(const Result& result, const std::string& id, std::size_t max_rows) {
   const std::vector<CellResult>& cells = result.cells;
   const std::vector<std::string> measured = measured_names(cells);
-  const MetricTable& shown = presentation_of(result.config).metrics;
+  const MetricTable& shown = presentation_of(result.shown()).metrics;
   Table table;
   table.id = id;
   table.caption = result.title;
@@ -171,9 +171,9 @@ Table result_table(const Result& result, const std::string& id, std::size_t max_
       std::any_of(cells.begin(), cells.end(), [](const CellResult& cell) { return !cell.simulated.empty(); });
   if (simulates) table.note = interval_note(result);
   if (simulates && !shown.note.empty()) table.note += " " + shown.note;
-  if (!measured.empty() && result.config.measured_note) {
+  if (!measured.empty() && result.shown().measured_note) {
     if (!table.note.empty()) table.note += ' ';
-    table.note += *result.config.measured_note;
+    table.note += *result.shown().measured_note;
   }
   if (cells.size() > max_rows) {
     table.note += fmt::format(" The first {} of {} rows; all are in results.csv.", max_rows, cells.size());

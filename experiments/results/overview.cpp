@@ -31,7 +31,7 @@ std::string value_text(const Json& value) {
 
 /// Cases, then the axes of the sweep. One axis without values when the cells are not their product, as when
 /// an experiment cuts each into several.
-std::vector<SweptAxis> axes_of_result(const Config& config, std::size_t cells) {
+std::vector<SweptAxis> axes_of_result(const ShownConfig& config, std::size_t cells) {
   std::vector<SweptAxis> axes{{"", {}}};
   for (const CaseConfig& one : config.cases.value_or(std::vector<CaseConfig>(1)))
     axes.front().values.push_back(one.label);
@@ -125,7 +125,7 @@ Table axis_table(const SweptAxis& axis, const AxisRows& rows, const std::vector<
 }  // namespace
 
 Overview overview_of(const Result& result, const CellSource& cells, const std::string& id) {
-  const std::vector<SweptAxis> axes = axes_of_result(result.config, cells.size());
+  const std::vector<SweptAxis> axes = axes_of_result(result.shown(), cells.size());
   const std::vector<std::size_t> kept = kept_values(axes);
   const std::vector<Metric> metrics = shown_metrics(result);
 

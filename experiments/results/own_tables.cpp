@@ -17,7 +17,7 @@ Cell own_cell(const Json& value) {
 }  // namespace
 
 std::vector<Table> own_tables(const Result& result, const Timings&, const std::string& id) {
-  const TypePtr& type = result.config.experiment->own_result;
+  const TypePtr& type = result.shown().experiment->own_result;
   Table table{id + "-table", result.title, {"case"}, {}, ""};
   for (const Field& field : type->object()->fields()) {
     std::string& column = table.columns.emplace_back(field.name);

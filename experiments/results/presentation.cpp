@@ -1,7 +1,6 @@
 #include "experiments/results/presentation.hpp"
 
 #include "experiments/results/case_figures.hpp"
-#include "experiments/results/headline.hpp"
 #include "experiments/results/metric_tables.hpp"
 #include "experiments/results/result_csv.hpp"
 #include "experiments/results/sweep_figures.hpp"
@@ -27,44 +26,42 @@ std::vector<Table> metric_tables(const Result& result, const Timings&, const std
 
 std::vector<Figure> metric_figures(const Result& result, const Timings&) {
   std::vector<Figure> figures = sweep_figures(result);
-  return figures.empty() && !result.config.figures ? case_figures(result) : figures;
+  return figures.empty() && !result.shown().figures ? case_figures(result) : figures;
 }
-
-std::string metric_headline(const Result& result, const Timings&) { return result_headline(result); }
 
 std::shared_ptr<const Presentation> presented(Presentation how) {
   return std::make_shared<const Presentation>(std::move(how));
 }
 
-const Presentation& presentation_of(const Config& config) { return *config.experiment->presentation; }
+const Presentation& presentation_of(const ShownConfig& config) { return *config.experiment->presentation; }
 
 std::vector<Table> tables_of(const Result& result, const Timings& timings, const std::string& id) {
-  return presentation_of(result.config).tables(result, timings, id);
+  return presentation_of(result.shown()).tables(result, timings, id);
 }
 
 std::vector<Figure> figures_of(const Result& result, const Timings& timings) {
-  return presentation_of(result.config).figures(result, timings);
+  return presentation_of(result.shown()).figures(result, timings);
 }
 
 std::vector<Passage> passages_of(const Result& result, const std::string& id) {
-  const auto& passages = presentation_of(result.config).passages;
+  const auto& passages = presentation_of(result.shown()).passages;
   return passages ? passages(result, id) : std::vector<Passage>{};
 }
 
 std::string headline_of(const Result& result, const Timings& timings) {
-  return presentation_of(result.config).headline(result, timings);
+  return presentation_of(result.shown()).headline(result, timings);
 }
 
 ResultFiles files_of(const Result& result) {
-  const auto& files = presentation_of(result.config).files;
+  const auto& files = presentation_of(result.shown()).files;
   return files ? files(result) : ResultFiles{};
 }
 
 std::string csv_of(const Result& result, const Timings& timings) {
-  const auto& csv = presentation_of(result.config).csv;
+  const auto& csv = presentation_of(result.shown()).csv;
   if (csv) return csv(result, timings);
   std::string text;
-  write_csv(result, HeldCells(*result.config.experiment, result.cells),
+  write_csv(result, HeldCells(*result.shown().experiment, result.cells),
             [&](const std::string& piece) { text += piece; });
   return text;
 }

@@ -12,6 +12,7 @@
 #include "experiments/page/table.hpp"
 #include "experiments/run/experiment.hpp"
 #include "experiments/run/result.hpp"
+#include "experiments/run/shown_config.hpp"
 #include "experiments/run/timings.hpp"
 
 namespace speclab {
@@ -65,7 +66,7 @@ struct Presentation {
 std::shared_ptr<const Presentation> presented(Presentation how);
 
 /// That of a config's experiment.
-const Presentation& presentation_of(const Config& config);
+const Presentation& presentation_of(const ShownConfig& config);
 
 std::vector<Table> tables_of(const Result& result, const Timings& timings, const std::string& id);
 std::vector<Figure> figures_of(const Result& result, const Timings& timings);

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <optional>
 #include <set>
 
 #include "experiments/format/csv_values.hpp"
@@ -52,7 +51,7 @@ void write_csv(const Result& result, const CellSource& cells,
   for (const Metric metric : simulated)
     add_interval_columns(names, fmt::format("simulated_{}", metric_name(metric)));
   for (const std::string& name : measured) names.push_back(measured_column(name));
-  const bool explained = !measured.empty() && result.config.measured_note.has_value();
+  const bool explained = !measured.empty() && result.shown().measured_note.has_value();
   if (explained) names.emplace_back("measured_note");
   names.emplace_back("verdict");
   const ResultRows rows(result, sets, names);
@@ -73,7 +72,7 @@ void write_csv(const Result& result, const CellSource& cells,
                                       [&, &name = name](const auto& one) { return one.first == name; });
       row.emplace_back(found != cell.measured.end() ? found->second : std::string());
     }
-    if (explained) row.emplace_back(*result.config.measured_note);
+    if (explained) row.emplace_back(*result.shown().measured_note);
     row.emplace_back(verdict_cell(result, cell).text);
     out(rows.line(index++, cell, std::move(row)));
   });

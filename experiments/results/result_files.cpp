@@ -12,6 +12,8 @@
 #include "experiments/page/cells.hpp"
 #include "experiments/results/presentation.hpp"
 #include "experiments/results/result_csv.hpp"
+#include "experiments/run/config_types.hpp"
+#include "experiments/run/shown_config.hpp"
 #include "experiments/run/terminal_watch.hpp"
 #include "experiments/support/atomic_file.hpp"
 #include "experiments/support/csv.hpp"
@@ -23,10 +25,10 @@ namespace speclab {
 
 namespace {
 
-/// The config of the result in a folder: none when there is no result.json.
-std::optional<Config> result_config(const std::filesystem::path& folder) {
+/// The config of the result in a folder: null when there is no result.json.
+std::shared_ptr<const Config> result_config(const std::filesystem::path& folder) {
   const std::filesystem::path file = folder / "result.json";
-  if (!std::filesystem::exists(file)) return std::nullopt;
+  if (!std::filesystem::exists(file)) return nullptr;
   try {
     return in_file(file.string(), [&] { return config_of_result(file); });
   } catch (const ConfigError& error) {
@@ -39,7 +41,7 @@ std::optional<Config> result_config(const std::filesystem::path& folder) {
 }  // namespace
 
 void refuse_foreign_result(const std::filesystem::path& folder, const Config& config) {
-  for (const std::optional<Config>& earlier : {result_config(folder), journal_config(folder)}) {
+  for (const std::shared_ptr<const Config>& earlier : {result_config(folder), journal_config(folder)}) {
     if (!earlier || config_json(*earlier) == config_json(config)) continue;
     throw UsageError(
         fmt::format("{} holds the results of another config; choose another --out, or --force to overwrite",
@@ -48,7 +50,7 @@ void refuse_foreign_result(const std::filesystem::path& folder, const Config& co
 }
 
 void write_data(const std::filesystem::path& folder, const RunResult& run, CsvText text) {
-  const Presentation& presentation = presentation_of(run.result.config);
+  const Presentation& presentation = presentation_of(run.result.shown());
   Json timings;
   write(timings_type(), run.timings, timings);
   with_cells(run, [&](const CellSource& cells) {
@@ -119,10 +121,10 @@ RunResult run_watched(const Config& config, const WatchedRun& options) {
   const auto control_for = [&](std::uint64_t total) { return watch->control(total); };
   std::optional<Journal> journal;
   const auto resume = [&](const RunIdentity& identity) {
-    if (!config.experiment->resumable) {
+    if (const Experiment& experiment = *shown_part(config).experiment; !experiment.resumable) {
       if (options.resume != Resume::required) return Resumption{};
       throw UsageError(fmt::format("--resume require: \"{}\" measures times, which are not gone on with",
-                                   config.experiment->name));
+                                   experiment.name));
     }
     journal.emplace(options.folder, identity, options.resume);
     for (const std::string& note : journal->notes())
@@ -133,7 +135,7 @@ RunResult run_watched(const Config& config, const WatchedRun& options) {
     return resumption;
   };
   RunResult run = run_config(config, control_for, resume, options.backend);
-  if (presentation_of(config).needs_all_cells()) hold_cells(run);
+  if (presentation_of(shown_part(config)).needs_all_cells()) hold_cells(run);
   watch.reset();
   const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
   run.timings.seconds = elapsed.count();

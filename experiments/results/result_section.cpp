@@ -9,13 +9,12 @@
 #include "experiments/results/overview.hpp"
 #include "experiments/results/presentation.hpp"
 #include "experiments/results/result_files.hpp"
-#include "experiments/run/experiment.hpp"
 
 namespace speclab {
 
 Section result_section(const Result& result, const Timings& timings, const std::string& id,
                        const std::string& command) {
-  const Config& config = result.config;
+  const ShownConfig& config = result.shown();
   Section section;
   section.id = id;
   section.title = result.title;

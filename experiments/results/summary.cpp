@@ -72,7 +72,7 @@ void Summary::add(const Result& result, const std::string& name) {
       made.source = source;
       made.printed = value;
       made.verdict = {"not judged", {}, "note"};
-      made.why = result.config.measured_note.value_or("");
+      made.why = result.shown().measured_note.value_or("");
     }
   }
   Cell outcome;
@@ -80,7 +80,7 @@ void Summary::add(const Result& result, const std::string& name) {
   if (found.compared > 0) {
     outcome = {agreement_text(found), {}, found.held == found.compared ? "good" : "bad"};
   } else if (part.judged() == 0) {
-    part.outcome = presentation_of(result.config).outcome;
+    part.outcome = presentation_of(result.shown()).outcome;
     outcome = {part.outcome, {}, "note"};
   } else {
     return;
@@ -184,7 +184,7 @@ Table measured_table(const Result& result, const std::string& id) {
       row.push_back(found != cell.measured.end() ? text_cell(found->second) : Cell{});
     }
   }
-  table.note = result.config.measured_note.value_or("");
+  table.note = result.shown().measured_note.value_or("");
   return table;
 }
 

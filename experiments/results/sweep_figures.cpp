@@ -161,7 +161,7 @@ bool is_numeric(const Json& axis) {
 
 /// What to draw of a sweep that does not say: curves over its longest axis of numbers, one for each value of
 /// the next longest; a heat map when both are long. Further axes become facets.
-std::vector<FigureConfig> default_figures(const Config& config) {
+std::vector<FigureConfig> default_figures(const ShownConfig& config) {
   if (!config.sweep) return {};
   struct Axis {
     std::string path;
@@ -248,7 +248,7 @@ std::string caption_of(const Figure& figure) {
 
 std::vector<Figure> sweep_figures(const Result& result) {
   std::vector<Figure> figures;
-  for (const FigureConfig& config : result.config.figures.value_or(default_figures(result.config))) {
+  for (const FigureConfig& config : result.shown().figures.value_or(default_figures(result.shown()))) {
     const std::vector<std::string> further = further_axes(result.cells, config);
     const std::vector<Facet> facets = facets_of(result.cells, further);
     for (std::size_t i = 0; i < std::min(facets.size(), max_facets); ++i) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/stop.hpp"
+#include "experiments/run/cell_spec.hpp"
 #include "experiments/run/jobs.hpp"
 #include "sim/parallel.hpp"
 

@@ -11,6 +11,7 @@
 
 #include "experiments/format/config_error.hpp"
 #include "experiments/format/json_io.hpp"
+#include "experiments/run/cell_spec.hpp"
 
 namespace speclab {
 

@@ -75,6 +75,20 @@ class PromptType final : public Type {
   }
 };
 
+/// A Config that is shared.
+class SharedConfigType final : public Type {
+ public:
+  void read(const Json& json, const std::string& path, void* value) const override {
+    *static_cast<std::shared_ptr<const Config>*>(value) =
+        std::make_shared<const Config>(speclab::read(config_type(), json, path));
+  }
+  void write(const void* value, Json& json) const override {
+    config_type().type->write(static_cast<const std::shared_ptr<const Config>*>(value)->get(), json);
+  }
+  std::string words() const override { return config_type().type->words(); }
+  void schema(Json& out) const override { config_type().type->schema(out); }
+};
+
 const Typed<ModelPair>& models_type() {
   static const auto type =
       object<ModelPair>("models", "Target and draft.",
@@ -195,14 +209,15 @@ Field section_field(const SectionKind& section) {
 
 std::vector<Field> config_fields() {
   std::vector<Field> fields{
-      required(field("title", &Config::title, text(), "Title of tables and of the report.")),
-      field("about", &Config::about, text(), "A paragraph for the report."),
-      field("source", &Config::source, text(), "Where the numbers come from."),
-      field("measured_note", &Config::measured_note, text(),
-            "Why what is found here differs from what \"measured\" of the cases says."),
-      field("experiment", &Config::experiment,
-            Typed<const Experiment*>{std::make_shared<const ExperimentType>()}, "Which experiment to run."),
-      integer_field("seed", &Config::seed, 0, 9e15, "Seed of every random number."),
+      required(field<Config>("title", &Config::title, text(), "Title of tables and of the report.")),
+      field<Config>("about", &Config::about, text(), "A paragraph for the report."),
+      field<Config>("source", &Config::source, text(), "Where the numbers come from."),
+      field<Config>("measured_note", &Config::measured_note, text(),
+                    "Why what is found here differs from what \"measured\" of the cases says."),
+      field<Config>("experiment", &Config::experiment,
+                    Typed<const Experiment*>{std::make_shared<const ExperimentType>()},
+                    "Which experiment to run."),
+      integer_field<Config>("seed", &Config::seed, 0, 9e15, "Seed of every random number."),
       field("corpus", &Config::corpus, corpus_type(), "Training text."),
       field("models", &Config::models, models_type(), "Target and draft."),
       field("sampling", &Config::sampling, sampling_type(), "Sampling options of both models."),
@@ -220,18 +235,21 @@ std::vector<Field> config_fields() {
       field("cost", &Config::cost, cost_type(), "Cost of a draft run."),
       formerly(field("simulation", &Config::simulation, simulation_type(), "How much to simulate."),
                {"plan"}),
-      field("confidence", &Config::confidence, number_above(0, 0.9999999), "Confidence of every interval."),
-      field("simultaneous", &Config::simultaneous, boolean(),
-            "Widen intervals so that the confidence holds for all of this config's together.")};
+      field<Config>("confidence", &Config::confidence, number_above(0, 0.9999999),
+                    "Confidence of every interval."),
+      field<Config>("simultaneous", &Config::simultaneous, boolean(),
+                    "Widen intervals so that the confidence holds for all of this config's together.")};
   for (const SectionKind& section : section_kinds()) fields.push_back(section_field(section));
-  fields.push_back(field("cases", &Config::cases, list(case_type(), 1, 100000), "Explicit rows."));
-  fields.push_back(field(
+  fields.push_back(field<Config>("cases", &Config::cases, list(case_type(), 1, 100000), "Explicit rows."));
+  fields.push_back(field<Config>(
       "sweep", &Config::sweep, map(any_json()),
       "Values by JSON pointer: a list, {\"from\", \"to\", \"step\"} or {\"from\", \"to\", \"count\"}."));
-  fields.push_back(field("metrics", &Config::metrics, list(metric_type(), 1, 32), "Metrics in the table."));
+  fields.push_back(
+      field<Config>("metrics", &Config::metrics, list(metric_type(), 1, 32), "Metrics in the table."));
   fields.push_back(field("input_rounding", &Config::input_rounding, rounding_type(),
                          "Rounding of the printed inputs, for judging printed results."));
-  fields.push_back(field("figures", &Config::figures, list(figure_type(), 0, 16), "Figures of a sweep."));
+  fields.push_back(
+      field<Config>("figures", &Config::figures, list(figure_type(), 0, 16), "Figures of a sweep."));
   return fields;
 }
 
@@ -285,7 +303,8 @@ Config& Config::operator=(const Config&) = default;
 Config& Config::operator=(Config&&) noexcept = default;
 Config::~Config() = default;
 
-Config::Config() : experiment(find_experiment("decode")) {
+Config::Config() {
+  experiment = find_experiment("decode");
   if (const RuleKind* token = rule_family().find_entry("token")) rule = selected(*token);
 }
 
@@ -311,12 +330,12 @@ const std::string& detail::section_key(bool (*wanted)(const AnyStruct& section))
   throw std::logic_error("no section of a config has this struct");
 }
 
-const AnyStruct& Config::section_of(const std::string& key) const {
+const AnyStruct& ShownConfig::section_of(const std::string& key) const {
   const auto found = sections.find(key);
   return found != sections.end() ? found->second : default_sections().at(key);
 }
 
-void Config::add_section(const std::string& key) {
+void ShownConfig::add_section(const std::string& key) {
   if (!sections.contains(key)) sections[key] = section_kind(key).type->object()->make();
 }
 
@@ -331,6 +350,14 @@ const Typed<Config>& config_type() {
   static const Typed<Config> type = object<Config>("config", "A speclab experiment.", config_fields());
   return type;
 }
+
+template <>
+const Typed<std::shared_ptr<const Config>>& described() {
+  static const Typed<std::shared_ptr<const Config>> type{std::make_shared<const SharedConfigType>()};
+  return type;
+}
+
+const ShownConfig& shown_part(const Config& config) { return config; }
 
 Config read_config(const Json& input) {
   // Editors find the schema by it; it says nothing about what is run.

@@ -4,6 +4,8 @@
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 
+#include "experiments/run/config.hpp"
+
 namespace speclab {
 
 namespace {

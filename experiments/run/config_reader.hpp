@@ -7,10 +7,9 @@
 #include <set>
 #include <string>
 #include <type_traits>
-#include <utility>
 
 #include "experiments/catalog/models/model_factory.hpp"
-#include "experiments/run/config.hpp"
+#include "experiments/run/shown_config.hpp"
 
 namespace speclab {
 
@@ -24,13 +23,13 @@ std::string text_of(const Type& type, const void* value);
 /// A config that notes which of its parts are read. Where one is asked for, a config will do.
 class ConfigReader {
  public:
-  ConfigReader(const Config& config) : config_(&config) {}
+  ConfigReader(const Config& config) : config_(&config), shown_(shown_part(config)) {}
   ConfigReader(const ConfigReader&) = delete;
   ConfigReader& operator=(const ConfigReader&) = delete;
 
   /// A part of the config: reader[&Config::seed].
-  template <class T>
-  const T& operator[](T Config::*part) const {
+  template <class T, class Part>
+  const T& operator[](T Part::*part) const {
     const T& value = config_->*part;
     note(reinterpret_cast<const char*>(&value) - reinterpret_cast<const char*>(config_), sizeof value);
     return value;
@@ -40,7 +39,7 @@ class ConfigReader {
   template <class T>
   const T& section() const {
     note_section(section_key<T>());
-    return config_->section<T>();
+    return shown_.section<T>();
   }
 
   const ConfigParts& parts() const { return parts_; }
@@ -50,6 +49,7 @@ class ConfigReader {
   void note_section(const std::string& key) const;
 
   const Config* config_;
+  const ShownConfig& shown_;
   mutable ConfigParts parts_;
 };
 

@@ -12,6 +12,7 @@
 #include "experiments/catalog/models/corpus_text.hpp"
 #include "experiments/catalog/models/model_factory.hpp"
 #include "experiments/format/result_fields.hpp"
+#include "experiments/run/config.hpp"
 #include "experiments/run/model_file.hpp"
 #include "experiments/run/perplexity.hpp"
 

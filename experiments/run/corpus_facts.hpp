@@ -10,11 +10,14 @@
 #include <tuple>
 #include <vector>
 
-#include "experiments/run/config.hpp"
+#include "experiments/catalog/models/corpus_config.hpp"
+#include "experiments/format/fields.hpp"
 
 namespace speclab {
 
 class ModelFactory;
+struct Config;
+
 /// How well a model of a text predicts what was held out of it, as `speclab perplexity` says.
 struct HeldOutPerplexity {
   std::string model;                     ///< "target" or "draft"

@@ -7,19 +7,15 @@
 #include <string>
 #include <vector>
 
-#include "experiments/run/config.hpp"
 #include "experiments/run/result.hpp"
 #include "experiments/run/work.hpp"
 
 namespace speclab {
 
 class JobList;
+struct CellSpec;
+struct Config;
 struct Presentation;
-
-/// One cell of a config's grid: its own config, and what stands beside it in tables.
-struct CellSpec : CaseConfig {
-  Config config;
-};
 
 /// Where the simulation of a cell can be cut, so that several processes run batches of it.
 enum class CutBetween { nothing, trials, rounds };

@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "experiments/run/config.hpp"
 #include "experiments/run/config_types.hpp"
+#include "experiments/run/metric.hpp"
 
 namespace speclab {
 

@@ -7,6 +7,7 @@
 
 #include "core/stop.hpp"
 #include "experiments/format/config_error.hpp"
+#include "experiments/run/config.hpp"
 #include "experiments/run/experiment.hpp"
 #include "experiments/run/gpu_decoding.hpp"
 #include "experiments/run/recorded_setup.hpp"

@@ -65,9 +65,9 @@ void Journal::read(Resume resume) {
                                finished_.size(), head_.cells));
 }
 
-std::optional<Config> journal_config(const std::filesystem::path& folder) {
+std::shared_ptr<const Config> journal_config(const std::filesystem::path& folder) {
   const std::optional<JournalHead> head = read_journal_head(folder / file_name);
-  if (!head || head->version != version_string()) return std::nullopt;
+  if (!head || head->version != version_string()) return nullptr;
   return head->config;
 }
 

@@ -4,7 +4,6 @@
 #pragma once
 
 #include <filesystem>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -47,8 +46,9 @@ class Journal {
   JournalWriter writer_;
 };
 
-/// The config of the run whose journal lies in `folder`; none without one, or when its first line is damaged.
-std::optional<Config> journal_config(const std::filesystem::path& folder);
+/// The config of the run whose journal lies in `folder`; null without one, or when its first
+/// line is damaged.
+std::shared_ptr<const Config> journal_config(const std::filesystem::path& folder);
 
 /// Called last, when everything that is made of a whole result has been written.
 void remove_journal(const std::filesystem::path& folder);

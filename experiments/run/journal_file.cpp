@@ -18,6 +18,8 @@
 #include "experiments/format/config_error.hpp"
 #include "experiments/format/json_io.hpp"
 #include "experiments/format/result_fields.hpp"
+#include "experiments/run/config_types.hpp"
+#include "experiments/run/shown_config.hpp"
 #include "experiments/support/atomic_file.hpp"
 #include "experiments/support/version.hpp"
 
@@ -129,7 +131,7 @@ Typed<JournalHead> head_type() {
                                                 {"backend", &JournalHead::backend},
                                                 {"cells", &JournalHead::cells},
                                                 {"inputs", &JournalHead::inputs},
-                                                {"config", &JournalHead::config, config_type()},
+                                                {"config", &JournalHead::config},
                                                 {"shards", &JournalHead::shards},
                                                 sparse("input", &JournalHead::input, any_json()),
                                                 {"command", &JournalHead::command},
@@ -195,7 +197,7 @@ bool add_line(const std::string& line, JournalContent& content) {
     return value->tallies || value->complete;
   }
   try {
-    content.cells[value->cell] = read_cell(*content.head->config.experiment, *value->result);
+    content.cells[value->cell] = read_cell(*shown_part(*content.head->config).experiment, *value->result);
     return true;
   } catch (const ConfigError&) {  // of another version
     return false;
@@ -248,7 +250,7 @@ JournalHead journal_head(const RunIdentity& identity) {
 
 std::string difference(const JournalHead& earlier, const JournalHead& now) {
   if (earlier.version != now.version) return "another version of speclab wrote it";
-  if (earlier.cells != now.cells || config_json(earlier.config) != config_json(now.config))
+  if (earlier.cells != now.cells || config_json(*earlier.config) != config_json(*now.config))
     return "it is of another config";
   if (earlier.backend != now.backend) return "it ran on another backend";
   if (earlier.shards != now.shards) return "it was shared out among another number of shards";
@@ -368,7 +370,8 @@ void JournalWriter::add_line(const std::string& line) {
 
 void JournalWriter::add(std::size_t cell, const CellResult& result) {
   add_line(line_of(
-      Line{.cell = cell, .result = std::make_shared<const Json>(cell_json(*head_.config.experiment, result))},
+      Line{.cell = cell,
+           .result = std::make_shared<const Json>(cell_json(*shown_part(*head_.config).experiment, result))},
       line_type()));
 }
 

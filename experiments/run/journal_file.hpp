@@ -22,7 +22,7 @@ struct JournalHead {
   std::string backend;  ///< "cpu" or "cuda"
   std::size_t cells = 0;
   std::vector<InputFile> inputs;
-  Config config;
+  std::shared_ptr<const Config> config;
   // Of a run that is shared out:
   std::optional<int> shards = {};            ///< how many it has
   std::shared_ptr<const Json> input = {};    ///< the config as it was read, without defaults

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "experiments/format/config_error.hpp"
+#include "experiments/format/named_entry.hpp"
 
 namespace speclab {
 
@@ -50,17 +51,15 @@ const std::string& metric_name(Metric metric) { return info(metric).name; }
 const char* metric_label(Metric metric) { return info(metric).label; }
 
 std::optional<Metric> metric_named(std::string_view name) {
-  for (const MetricInfo& one : metric_infos()) {
-    if (name == one.name) return one.metric;
-  }
-  return std::nullopt;
+  const MetricInfo* const found = find_named(metric_infos(), name);
+  return found != nullptr ? std::optional(found->metric) : std::nullopt;
 }
 
 Metric known_metric(std::string_view name, const std::string& path) {
-  if (const auto metric = metric_named(name)) return *metric;
-  std::vector<std::string> known;
-  for (const MetricInfo& one : metric_infos()) known.push_back(one.name);
-  throw ConfigError(path, fmt::format("unknown metric \"{}\"{}", name, suggestion(std::string(name), known)));
+  const auto unknown = [&](const std::string& near) {
+    return ConfigError(path, fmt::format("unknown metric \"{}\"{}", name, near));
+  };
+  return named_entry(metric_infos(), std::string(name), unknown).metric;
 }
 
 const Typed<Metric>& metric_type() {

@@ -6,6 +6,7 @@
 #include <sstream>
 
 #include "experiments/format/config_error.hpp"
+#include "experiments/run/config.hpp"
 #include "experiments/run/setup.hpp"
 #include "experiments/run/table_file.hpp"
 #include "experiments/support/atomic_file.hpp"

@@ -1,15 +1,15 @@
 // A model from a file or a config, and models written to files.
 #pragma once
 
-#include <cstdint>
 #include <filesystem>
 #include <string>
 #include <vector>
 
 #include "experiments/catalog/models/model_factory.hpp"
-#include "experiments/run/config.hpp"
 
 namespace speclab {
+
+struct Config;
 
 /// A model from a file of its own: .arpa, or a table (.csv, .json, .npy, .npz). Throws ConfigError and
 /// UsageError.

@@ -8,6 +8,7 @@
 
 #include "core/stop.hpp"
 #include "experiments/format/config_error.hpp"
+#include "experiments/run/cell_spec.hpp"
 #include "experiments/run/jobs.hpp"
 
 namespace speclab {
@@ -51,7 +52,7 @@ PreparedCells prepare(const Turn& turn, const CellGrid& grid, const Experiment& 
       cell.result = std::move(found->second);
       continue;
     }
-    cell.spec = std::make_unique<const CellSpec>(grid[task.cell]);
+    cell.spec = std::make_shared<const CellSpec>(grid[task.cell]);
     static_cast<CaseConfig&>(cell.result) = *cell.spec;
     jobs.set_span(task.batches.value_or(BatchSpan{}));
     cell.work = experiment.prepare(*cell.spec, jobs);

@@ -31,7 +31,7 @@ using Turn = std::vector<CellTask>;
 struct PreparedCell {
   CellTask task;
   CellResult result = {};
-  std::unique_ptr<const CellSpec> spec = {};  ///< as long as there is work
+  std::shared_ptr<const CellSpec> spec = {};  ///< as long as there is work
   std::optional<Work> work = {};              ///< none for a cell that is finished
   std::size_t waiting = 0;                    ///< jobs that have not run
 

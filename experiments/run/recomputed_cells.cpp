@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "core/stop.hpp"
+#include "experiments/run/cell_spec.hpp"
 #include "experiments/run/jobs.hpp"
 #include "experiments/run/timings.hpp"
 #include "sim/parallel.hpp"

@@ -16,6 +16,8 @@
 
 namespace speclab {
 
+struct Config;
+
 struct RecordedTokens {
   Recording recording;        ///< with entropies
   std::vector<Token> tokens;  ///< ids, one for each of its positions

@@ -8,6 +8,7 @@
 
 #include "experiments/catalog/models/recorded.hpp"
 #include "experiments/format/config_error.hpp"
+#include "experiments/run/config.hpp"
 #include "experiments/run/experiment.hpp"
 #include "sim/models/recorded_model.hpp"
 

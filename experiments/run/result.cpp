@@ -1,7 +1,5 @@
 #include "experiments/run/result.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <array>
 #include <boost/algorithm/string/replace.hpp>
@@ -15,6 +13,7 @@
 #include "experiments/format/config_error.hpp"
 #include "experiments/format/json_io.hpp"
 #include "experiments/format/result_fields.hpp"
+#include "experiments/run/config.hpp"
 #include "experiments/run/experiment.hpp"
 
 namespace speclab {
@@ -99,7 +98,7 @@ Typed<CellResult> cell_type(const Experiment& experiment) {
 Typed<Result> result_type(const Experiment& experiment) {
   return result_object<Result>("result", {{"speclab", &Result::version},
                                           {"title", &Result::title},
-                                          {"config", &Result::config, config_type()},
+                                          {"config", &Result::config},
                                           {"inputs", &Result::inputs},
                                           {"corpora", &Result::corpora},
                                           {"interval_confidence", &Result::interval_confidence},
@@ -113,6 +112,8 @@ const char* words(Reproduction verdict) {
   return std::array{"reproduces", "within input rounding", "does not reproduce"}.at(
       static_cast<std::size_t>(verdict));
 }
+
+const ShownConfig& ResultHead::shown() const { return *config; }
 
 Counts counts_of(const Tally& tally) {
   Counts counts;
@@ -151,7 +152,7 @@ CellResult read_cell(const Experiment& experiment, const Json& json) {
 
 Json result_json(const Result& result) {
   Json json;
-  write(result_type(*result.config.experiment), result, json);
+  write(result_type(*result.shown().experiment), result, json);
   return json;
 }
 
@@ -168,7 +169,7 @@ void HeldCells::each_json(const std::function<void(const Json& cell)>& use) cons
 
 void write_text(const Result& result, const CellSource& cells,
                 const std::function<void(const std::string& piece)>& out) {
-  const auto type = result_type(*result.config.experiment);
+  const auto type = result_type(*result.shown().experiment);
   Json json;
   write(type, Result{result, {}}, json);
   std::string text = json.dump(1);
@@ -186,10 +187,10 @@ void write_text(const Result& result, const CellSource& cells,
 }
 
 void write_text(const Result& result, const std::function<void(const std::string& piece)>& out) {
-  write_text(result, HeldCells(*result.config.experiment, result.cells), out);
+  write_text(result, HeldCells(*result.shown().experiment, result.cells), out);
 }
 
-Config config_of_result(const std::filesystem::path& file) {
+std::shared_ptr<const Config> config_of_result(const std::filesystem::path& file) {
   std::ifstream stream(file, std::ios::binary);
   std::string head;
   for (std::string line; std::getline(stream, line);) {

@@ -12,11 +12,12 @@
 #include <vector>
 
 #include "analysis/statistics/estimates.hpp"
+#include "experiments/catalog/rules/rule_kind.hpp"
 #include "experiments/format/interval_fields.hpp"
-#include "experiments/run/config.hpp"
 #include "experiments/run/corpus_facts.hpp"
 #include "experiments/run/input_file.hpp"
 #include "experiments/run/metric.hpp"
+#include "experiments/run/shown_config.hpp"
 #include "sim/simulation_size.hpp"
 
 namespace speclab {
@@ -90,12 +91,14 @@ const std::string* printed_value(const CellResult& cell, Metric metric);
 struct ResultHead {
   std::string version;
   std::string title;
-  Config config;                  ///< with the sections of its experiment
-  std::vector<InputFile> inputs;  ///< what the config's models and texts were read from
+  std::shared_ptr<const Config> config;  ///< with the sections of its experiment
+  std::vector<InputFile> inputs;         ///< what the config's models and texts were read from
   std::optional<std::vector<CorpusFacts>> corpora =
       {};  ///< of the cells' key "corpus", each once; none without
   double interval_confidence = 0.95;
   bool partial = false;
+
+  const ShownConfig& shown() const;  ///< of the config
 };
 
 struct Result : ResultHead {
@@ -144,7 +147,7 @@ void write_text(const Result& result, const CellSource& cells,
 void write_text(const Result& result, const std::function<void(const std::string& piece)>& out);
 /// The config of a result.json, from its head alone where it was written by write_text. Throws ConfigError
 /// for what is not a result.
-Config config_of_result(const std::filesystem::path& file);
+std::shared_ptr<const Config> config_of_result(const std::filesystem::path& file);
 /// Throws ConfigError for what is not a result.
 Result read_result(const Json& json);
 

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "experiments/format/csv_values.hpp"
+#include "experiments/run/config_types.hpp"
 
 namespace speclab {
 
@@ -61,7 +62,7 @@ ResultRows::ResultRows(const Result& result, std::vector<std::string> sets,
     header_.push_back(std::move(name));
   }
   header_.insert(header_.end(), columns.begin(), columns.end());
-  const Json config = config_json(result.config);
+  const Json config = config_json(*result.config);
   for (const char* path : {"/cost/c", "/cost/c_hat", "/gamma", "/seed"}) {
     const Json::json_pointer pointer(path);
     const bool set = std::find(sets_.begin(), sets_.end(), path) != sets_.end();

@@ -7,6 +7,7 @@
 
 #include "analysis/statistics/intervals.hpp"
 #include "core/stop.hpp"
+#include "experiments/run/cell_spec.hpp"
 #include "experiments/run/cells.hpp"
 #include "experiments/run/jobs.hpp"
 #include "experiments/run/recomputed_cells.hpp"
@@ -97,13 +98,14 @@ std::size_t cells_in(const std::vector<Turn>& turns) {
 
 }  // namespace
 
-Config with_sections(Config config) {
-  for (const std::string& key : config.experiment->sections) config.add_section(key);
-  return config;
+std::shared_ptr<const Config> with_sections(const Config& config) {
+  auto whole = std::make_shared<Config>(config);
+  for (const std::string& key : config.experiment->sections) whole->add_section(key);
+  return whole;
 }
 
 Workload measure_workload(const Config& config) {
-  const CellGrid grid(with_sections(config));
+  const CellGrid grid(*with_sections(config));
   const Experiment& experiment = *config.experiment;
   if (cells_are_held(grid, experiment)) require_memory_of_cells(grid.size());
   JobList jobs;
@@ -125,11 +127,12 @@ void hold_cells(RunResult& run) {
 
 RunResult run_config(const Config& given, const std::function<Control(std::uint64_t total)>& control_for,
                      const std::function<Resumption(const RunIdentity& identity)>& resume, Backend backend) {
-  const Config config = with_sections(given);
+  const auto shared_config = with_sections(given);
+  const Config& config = *shared_config;
   const Experiment& experiment = *config.experiment;
   const CellGrid grid(config);
   const Survey survey = survey_of(grid, experiment);
-  Resumption resumption = resume({config, grid.size(), survey.inputs, backend, &grid});
+  Resumption resumption = resume({shared_config, grid.size(), survey.inputs, backend, &grid});
   const bool shared = resumption.turns.has_value();
   const bool held = !shared && cells_are_held(grid, experiment);
   if (held) require_memory_of_cells(grid.size());
@@ -141,7 +144,7 @@ RunResult run_config(const Config& given, const std::function<Control(std::uint6
   Result& result = run.result;
   result.version = version_string();
   result.title = config.title;
-  result.config = config;
+  result.config = shared_config;
   result.inputs = survey.inputs;
   result.interval_confidence =
       config.simultaneous ? family_confidence(config.confidence, survey.intervals) : config.confidence;

@@ -12,6 +12,7 @@
 #include "experiments/run/cell_runner.hpp"
 #include "experiments/run/cells.hpp"
 #include "experiments/run/experiment.hpp"
+#include "experiments/run/shown_config.hpp"
 
 namespace speclab {
 
@@ -32,7 +33,7 @@ void hold_cells(RunResult& run);
 
 /// The cells of a run, wherever they are.
 inline void with_cells(const RunResult& run, const std::function<void(const CellSource& cells)>& use) {
-  run.all ? use(*run.all) : use(HeldCells(*run.result.config.experiment, run.result.cells));
+  run.all ? use(*run.all) : use(HeldCells(*run.result.shown().experiment, run.result.cells));
 }
 
 /// How much a config would run.
@@ -44,7 +45,7 @@ struct Workload {
 /// What a result depends on: runs of one identity give the same bytes, so that one can go on where another
 /// stopped.
 struct RunIdentity {
-  Config config;  ///< with the sections of its experiment
+  std::shared_ptr<const Config> config;  ///< with the sections of its experiment
   std::size_t cells = 0;
   std::vector<InputFile> inputs;  ///< every file that the cells name, in the order of first mention
   Backend backend = Backend::cpu;
@@ -68,7 +69,7 @@ struct Resumption {
 Workload measure_workload(const Config& config);
 
 /// The config with the sections of its experiment written out, as results carry it.
-Config with_sections(Config config);
+std::shared_ptr<const Config> with_sections(const Config& config);
 
 /// Runs the config. `control_for(total)` is asked once the amount of work, in steps, is known; `resume`
 /// before that, with what the run depends on. Of a run that is shared, the result has no cells, and `partial`

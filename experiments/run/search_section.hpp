@@ -3,8 +3,6 @@
 
 #include <cstdint>
 
-#include "experiments/run/config.hpp"
-
 namespace speclab {
 
 struct SearchSection {

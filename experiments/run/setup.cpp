@@ -11,6 +11,7 @@
 #include "core/random/philox.hpp"
 #include "experiments/catalog/models/gguf.hpp"
 #include "experiments/format/config_error.hpp"
+#include "experiments/run/config.hpp"
 #include "experiments/run/experiment.hpp"
 #include "sim/error.hpp"
 

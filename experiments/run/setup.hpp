@@ -7,7 +7,9 @@
 #include <vector>
 
 #include "experiments/catalog/models/model_factory.hpp"
+#include "experiments/catalog/rules/rule_kind.hpp"
 #include "experiments/run/config_reader.hpp"
+#include "experiments/run/simulation_config.hpp"
 #include "experiments/run/until.hpp"
 #include "sim/simulation_size.hpp"
 

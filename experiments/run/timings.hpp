@@ -23,6 +23,8 @@ struct WalltimeRow {
   double speedup = 0;
   double predicted_speedup = 0;
 };
+template <>
+const Typed<WalltimeRow>& described();
 
 /// One gamma of models that take their own time, in the experiment "walltime". Speedups are over plain
 /// decoding of as many texts by the same target.
@@ -51,6 +53,8 @@ struct ClockedGamma {
   double plain_tokens_per_second = 0;
   double speculative_tokens_per_second = 0;
 };
+template <>
+const Typed<ClockedGamma>& described();
 
 /// The GPU that simulated.
 struct DeviceTimings {

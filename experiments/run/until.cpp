@@ -9,6 +9,7 @@
 
 #include "analysis/statistics/looks.hpp"
 #include "experiments/format/config_error.hpp"
+#include "experiments/run/config.hpp"
 #include "experiments/run/experiment.hpp"
 #include "experiments/run/jobs.hpp"
 #include "sim/doubling.hpp"

@@ -8,10 +8,12 @@
 
 #include "analysis/statistics/estimates.hpp"
 #include "experiments/run/config_reader.hpp"
+#include "experiments/run/simulation_config.hpp"
 #include "sim/simulation_size.hpp"
 
 namespace speclab {
 
+struct Config;
 struct Job;
 
 /// The interval that a config says "until" of, and what it is made with.

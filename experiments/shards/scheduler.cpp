@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "experiments/format/config_error.hpp"
+#include "experiments/format/named_entry.hpp"
 #include "experiments/support/shell_word.hpp"
 
 // clang-format off
@@ -25,12 +26,9 @@ const std::vector<SchedulerEntry>& schedulers() {
 }
 
 const SchedulerEntry& scheduler_named(const std::string& name) {
-  std::vector<std::string> names;
-  for (const SchedulerEntry& entry : schedulers()) {
-    if (name == entry.name) return entry;
-    names.emplace_back(entry.name);
-  }
-  throw UsageError(fmt::format("--scheduler {}: unknown{}", name, suggestion(name, names)));
+  return named_entry(schedulers(), name, [&](const std::string& near) {
+    return UsageError(fmt::format("--scheduler {}: unknown{}", name, near));
+  });
 }
 
 std::vector<std::string> shard_words(const Submission& submission, int shard) {

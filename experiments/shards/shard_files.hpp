@@ -3,7 +3,6 @@
 // no locks, and a shard that is run twice does no harm.
 #pragma once
 
-#include <cstdint>
 #include <filesystem>
 #include <optional>
 #include <string>

@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "experiments/format/config_error.hpp"
+#include "experiments/run/cell_spec.hpp"
 #include "experiments/run/setup.hpp"
 #include "experiments/run/until.hpp"
 

@@ -10,6 +10,7 @@
 
 #include "experiments/format/config_error.hpp"
 #include "experiments/results/presentation.hpp"
+#include "experiments/run/config.hpp"
 #include "experiments/support/atomic_file.hpp"
 #include "experiments/support/printable.hpp"
 
@@ -89,7 +90,7 @@ std::string missing_shards(const std::filesystem::path& folder, const ShardedRun
 MergedRun merge_once(const std::filesystem::path& folder,
                      const std::function<Control(std::uint64_t total)>& control_for) {
   ShardedRun run = read_shards(folder);
-  const Experiment& experiment = *run.head.config.experiment;
+  const Experiment& experiment = *run.head.config->experiment;
   // The results of cells that were cut, for the time of the merge.
   remove_merge_journals(folder);
   const std::filesystem::path scratch = new_merge_journal(folder);
@@ -118,7 +119,7 @@ MergedRun merge_once(const std::filesystem::path& folder,
   };
   Control control;
   const auto remember = [&](std::uint64_t total) { return control = control_for(total); };
-  MergedRun merged{.run = run_config(run.head.config, remember, resume)};
+  MergedRun merged{.run = run_config(*run.head.config, remember, resume)};
   writer.reset();
   if (std::filesystem::exists(scratch)) {
     scan_journal(
@@ -129,13 +130,13 @@ MergedRun merge_once(const std::filesystem::path& folder,
   if (!next.cells.empty() && merged.run.result.partial && !control.stop()) {
     std::sort(next.cells.begin(), next.cells.end());
     write_look_cells(look_file(folder, next.look), run.head, next);
-    const CellGrid grid(run.head.config);
+    const CellGrid grid(*run.head.config);
     merged.sentence = missing_shards(folder, read_shards(folder), plans_of(folder, run.head, grid));
     merged.next = std::move(next);
   }
   if (merged.run.result.partial) return merged;
   merged.run.all = cells;
-  if (cells->size() <= max_cells_held || presentation_of(run.head.config).needs_all_cells())
+  if (cells->size() <= max_cells_held || presentation_of(*run.head.config).needs_all_cells())
     hold_cells(merged.run);
   return merged;
 }

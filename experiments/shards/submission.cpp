@@ -7,6 +7,7 @@
 #include <chrono>
 #include <numeric>
 
+#include "experiments/run/shown_config.hpp"
 #include "experiments/shards/shard_files.hpp"
 #include "experiments/support/interrupt.hpp"
 #include "experiments/support/machine.hpp"
@@ -39,7 +40,8 @@ ShardEstimate estimate_shard(const Config& config, int shards, double seconds) {
   const auto first_shard = [&](const RunIdentity& identity) {
     Resumption resumption;
     resumption.describes = false;
-    resumption.turns = ShardPlan(*config.experiment, *identity.grid, shards, Backend::cpu).turns(1);
+    resumption.turns =
+        ShardPlan(*shown_part(config).experiment, *identity.grid, shards, Backend::cpu).turns(1);
     return resumption;
   };
   run_config(config, control_for, first_shard);
@@ -59,7 +61,7 @@ std::vector<int> incomplete_shards(const std::filesystem::path& folder, int shar
   if (!any_shards(folder)) return incomplete;
   incomplete.clear();
   const ShardedRun run = read_shards(folder);
-  const CellGrid grid(run.head.config);
+  const CellGrid grid(*run.head.config);
   for (const ShardState& state : shard_states(folder, run, plans_of(folder, run.head, grid))) {
     if (!state.complete) incomplete.push_back(state.shard);
   }

@@ -147,6 +147,7 @@ class Block {
     if (of_target || !args_.tree.batch.certain_drafts()) of_row = sum(of_target, position);
     if (simt::thread_index() % simt::warp_size == 0) (of_target ? node.target : node.draft) = of_row;
   }
+
   /// What is left of the target when `taken` of the draft is subtracted.
   SPECLAB_DEVICE NextDistribution residual(std::int32_t position, const TriedNode& node, double taken) const {
     const PositionDecision decided{node.target, node.draft, 0, 0, false, 0};

@@ -46,13 +46,13 @@ ConfigText of_file(const std::string& file) {
 }
 
 RunResult run(const ConfigText& text, int threads, nb::object progress) {
-  Config config = with_sections(read_config(text));
+  const auto config = with_sections(read_config(text));
   Watch watch(std::move(progress));
   const auto start = std::chrono::steady_clock::now();
   RunResult result = watch.run(threads, [&] {
     const ThreadLimit limit(threads);
     return about(text, [&] {
-      RunResult done = run_config(config, [&](std::uint64_t total) { return watch.control(total); });
+      RunResult done = run_config(*config, [&](std::uint64_t total) { return watch.control(total); });
       done.timings.threads = thread_count();
       hold_cells(done);
       return done;
@@ -65,16 +65,16 @@ RunResult run(const ConfigText& text, int threads, nb::object progress) {
 
 /// True when the shard is complete.
 bool run_one_shard(const ConfigText& text, const std::string& folder, int index, int count, int threads) {
-  const Config config = with_sections(read_config(text));
+  const auto config = with_sections(read_config(text));
   Watch watch;
   return watch.run(threads, [&] {
     const ThreadLimit limit(threads);
     return about(text, [&] {
       refuse_unwritable(folder);
-      return run_shard(config, {.folder = folder,
-                                .shard = {index, count},
-                                .command = "speclab.sweep(...)",
-                                .control_for = [&](std::uint64_t total) { return watch.control(total); }});
+      return run_shard(*config, {.folder = folder,
+                                 .shard = {index, count},
+                                 .command = "speclab.sweep(...)",
+                                 .control_for = [&](std::uint64_t total) { return watch.control(total); }});
     });
   });
 }
@@ -117,7 +117,7 @@ std::string report(const RunResult& run) {
   Watch watch;
   return watch.run([&] {
     const std::string command = command_of(run.result.title);
-    const HeldCells cells(*run.result.config.experiment, run.result.cells);
+    const HeldCells cells(*run.result.shown().experiment, run.result.cells);
     const Section section = result_section(run.result, cells, run.timings, "result", command);
     return html(result_page(run, section, command, Backend::cpu));
   });
@@ -212,7 +212,7 @@ void bind_configs(nb::module_& module) {
       .def("save", &save, nb::arg("folder"))
       .def_prop_ro("title", [](const RunResult& run) { return run.result.title; })
       .def_prop_ro("partial", [](const RunResult& run) { return run.result.partial; })
-      .def_prop_ro("experiment", [](const RunResult& run) { return run.result.config.experiment->name; })
+      .def_prop_ro("experiment", [](const RunResult& run) { return run.result.shown().experiment->name; })
       .def_prop_ro("seconds", [](const RunResult& run) { return run.timings.seconds; });
   module.def("column_name", &column_name, nb::arg("path"));
   module.def("measured_column", &measured_column, nb::arg("name"));

@@ -60,6 +60,22 @@ function(speclab_compile_together target)
   endforeach()
 endfunction()
 
+# Compiles those sources of a target together that include a header, "experiments/run/config\.hpp" as a regular expression, and
+# no others with them: then a change of the header compiles no file that does not include it.
+function(speclab_compile_apart target group header)
+  if(NOT SPECLAB_TOGETHER)
+    return()
+  endif()
+  get_target_property(sources ${target} SOURCES)
+  list(FILTER sources INCLUDE REGEX "\\.cpp$")
+  foreach(source IN LISTS sources)
+    file(STRINGS ${source} includes REGEX "^#include \"${header}\"" LIMIT_COUNT 1)
+    if(includes)
+      set_source_files_properties(${source} PROPERTIES UNITY_GROUP ${group})
+    endif()
+  endforeach()
+endfunction()
+
 # speclab_folder(<name> [SOURCES ...] [LINK ...] [TOGETHER "folder folder" ...] [NO_INSTALL]): headers only without sources,
 # else a static library.
 function(speclab_folder name)

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "experiments/format/json_io.hpp"
+#include "experiments/run/config.hpp"
 #include "experiments/run/run_config.hpp"
 
 namespace speclab {

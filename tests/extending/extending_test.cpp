@@ -10,6 +10,7 @@
 #include "analysis/theory/theorems.hpp"
 #include "experiments/catalog/families.hpp"
 #include "experiments/cli/reference.hpp"
+#include "experiments/run/config.hpp"
 #include "experiments/run/run_config.hpp"
 #include "experiments/verify/prove/survey.hpp"
 #include "tests/extending/own_kinds.hpp"

@@ -14,6 +14,7 @@
 #include "experiments/catalog/rules/rule_entry.hpp"
 #include "experiments/format/result_fields.hpp"
 #include "experiments/results/presentation.hpp"
+#include "experiments/run/cell_spec.hpp"
 #include "experiments/run/jobs.hpp"
 #include "experiments/run/journal_file.hpp"
 #include "experiments/shards/shard_run.hpp"
@@ -457,7 +458,7 @@ TEST_CASE("shards of sweeps over what planted kinds read give the bytes of one p
       const auto control = [](std::uint64_t) { return Control{}; };
       constexpr int shards = 3;
       for (int shard = 1; shard <= shards; ++shard) {
-        CHECK(run_shard(with_sections(read_config(config)),
+        CHECK(run_shard(*with_sections(read_config(config)),
                         {.folder = folder, .shard = {shard, shards}, .command = "", .control_for = control}));
       }
       CHECK(bytes_of(merge_shards(folder, control).run.result) == bytes_of(run_of(config).result));

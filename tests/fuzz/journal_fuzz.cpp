@@ -3,6 +3,7 @@
 
 #include "experiments/format/json_io.hpp"
 #include "experiments/results/result_files.hpp"
+#include "experiments/run/config.hpp"
 #include "experiments/run/journal.hpp"
 #include "tests/fuzz/fuzz.hpp"
 
@@ -11,8 +12,8 @@ namespace {
 using namespace speclab;
 
 /// The run whose journal stands in the corpus; its lines are made here, so that they belong to this version.
-const Config& config() {
-  static const Config read = with_sections(read_config(parse_json(
+const std::shared_ptr<const Config>& config() {
+  static const auto read = with_sections(read_config(parse_json(
       R"({"title": "t", "experiment": "iid", "alpha": 0.5, "simulation": {"trials": 2, "length": 4, "batches": 2},
           "sweep": {"/gamma": [1, 2]}})")));
   return read;
@@ -21,7 +22,7 @@ const Config& config() {
 }  // namespace
 
 int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  static const Result whole = run_config(config(), [](std::uint64_t) { return Control{}; }).result;
+  static const Result whole = run_config(*config(), [](std::uint64_t) { return Control{}; }).result;
   const RunIdentity identity{config(), whole.cells.size(), {}, Backend::cpu};
   return refused_or_read([&] {
     const std::filesystem::path folder = file_with(data, 0, "journal.jsonl").parent_path();

@@ -58,6 +58,9 @@ for floor, below in FLOORS.items():
     if not set(below) <= set([*FLOORS][:[*FLOORS].index(floor)]):
         sys.exit(f"tests/layers/layers.py: {floor} names a floor that is not below it")
     ALLOWED[f"experiments/{floor}"] = ["core", "sim", "analysis", "kernels", *(f"experiments/{name}" for name in below)]
+# Headers that change often, and the headers of experiments that may include them: others declare what they name of them, so
+# that a change compiles few files.
+SELDOM_INCLUDED = {"experiments/run/config.hpp": ["experiments/run/cell_spec.hpp"], "experiments/run/cell_spec.hpp": []}
 SOURCES = {".hpp", ".cpp", ".cu", ".h", ".c"}
 INCLUDE = re.compile(r'^\s*#\s*include\s*"([^"]+)"', re.MULTILINE)
 OWN = re.compile(r"^\s*#\s*include\s*<(speclab/[^>]+)>", re.MULTILINE)
@@ -93,6 +96,8 @@ def faults_of(root):
                     faults.append(f'{path}: "{name}" does not exist below the repository root')
                 elif not any(inside(name, folder) for folder in [entry, *ALLOWED[entry]]):
                     faults.append(f'{path}: "{name}" may not be included from {entry}')
+                elif file.suffix == ".hpp" and inside(path, "experiments") and path not in SELDOM_INCLUDED.get(name, [path]):
+                    faults.append(f'{path}: "{name}" is for .cpp files; declare what is named of it')
     return faults
 
 
@@ -116,6 +121,8 @@ PLANTED = [
     ({"core/rules/token.hpp": '#include "core/rwo.hpp"\n'}, "does not exist below the repository root"),
     ({"core/rules/token.hpp": "#include <speclab/core/row.hpp>\n"}, "is the installed path"),
     ({"analysis/a.hpp": ""}, "has no entry in the table"),
+    ({"experiments/run/config.hpp": "", "experiments/run/result.hpp": '#include "experiments/run/config.hpp"\n'}, "is for .cpp files"),
+    ({"experiments/run/config.hpp": "", "experiments/run/cells.cpp": '#include "experiments/run/config.hpp"\n'}, ""),
 ]
 
 

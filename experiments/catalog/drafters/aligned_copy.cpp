@@ -1,7 +1,6 @@
 // The drafter "aligned-copy".
 #include "sim/drafters/aligned_copy.hpp"
 #include "experiments/catalog/drafters/drafter_kind.hpp"
-#include "experiments/catalog/models/corpus_text.hpp"
 
 namespace speclab {
 

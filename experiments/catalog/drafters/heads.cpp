@@ -1,7 +1,6 @@
 // The drafter "heads".
 #include "sim/drafters/heads.hpp"
 #include "experiments/catalog/drafters/drafter_kind.hpp"
-#include "experiments/catalog/models/corpus_text.hpp"
 
 namespace speclab {
 

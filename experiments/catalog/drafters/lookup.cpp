@@ -1,7 +1,6 @@
 // The drafter "lookup".
 #include "sim/drafters/lookup.hpp"
 #include "experiments/catalog/drafters/drafter_kind.hpp"
-#include "experiments/catalog/models/corpus_text.hpp"
 
 namespace speclab {
 

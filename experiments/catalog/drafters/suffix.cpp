@@ -1,6 +1,5 @@
 // The drafter "suffix".
 #include "experiments/catalog/drafters/drafter_kind.hpp"
-#include "experiments/catalog/models/corpus_text.hpp"
 #include "sim/drafters/suffix_drafter.hpp"
 
 namespace speclab {

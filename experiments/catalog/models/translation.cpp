@@ -1,5 +1,3 @@
-#include <fmt/format.h>
-
 #include "experiments/catalog/models/model_factory.hpp"
 #include "experiments/format/config_error.hpp"
 #include "sim/models/translation_model.hpp"

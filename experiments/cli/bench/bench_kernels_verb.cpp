@@ -9,13 +9,13 @@
 #include "experiments/cli/out_folder.hpp"
 #include "experiments/cli/verb.hpp"
 #include "experiments/format/config_error.hpp"
+#include "experiments/format/named_entry.hpp"
 #include "experiments/kernel_lab/kernel_dry_run.hpp"
 #include "experiments/kernel_lab/kernel_report.hpp"
 #include "experiments/kernel_lab/kernel_suite.hpp"
 #include "experiments/support/atomic_file.hpp"
 #include "experiments/support/csv_reader.hpp"
 #include "experiments/support/printable.hpp"
-#include "experiments/support/shell_word.hpp"
 #include "kernels/gpu/device.hpp"
 
 namespace speclab {
@@ -29,11 +29,7 @@ constexpr int quick_repetitions = 20;
 /// Of a table on a terminal.
 constexpr std::size_t printed_rows = 60;
 
-std::string method_names() {
-  std::vector<std::string> names;
-  for (const BenchMethod& method : bench_methods()) names.emplace_back(method.name);
-  return fmt::format("{}", fmt::join(names, ", "));
-}
+std::string method_names() { return fmt::format("{}", fmt::join(entry_names(bench_methods()), ", ")); }
 
 std::string workload_names() {
   std::vector<std::string> names;

@@ -1,5 +1,3 @@
-#include <fmt/format.h>
-
 #include <cstdint>
 
 #include "experiments/bench/recording_suite.hpp"

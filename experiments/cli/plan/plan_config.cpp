@@ -1,5 +1,3 @@
-#include <fmt/format.h>
-
 #include "experiments/advisor/config_plan.hpp"
 #include "experiments/advisor/plan_figures.hpp"
 #include "experiments/cli/load_config.hpp"
@@ -17,12 +15,12 @@ std::optional<PlanAnswer> answer_config(const Values& values, const Control& con
   const PlanSettings settings = plan_settings(values);
   const std::string& file = values.text("config");
   const ThreadLimit limit(thread_option(values));
-  const Config config = load_config(file, values);
+  const auto config = load_config(file, values);
   std::optional<double> c;
   if (values.has("c")) c = checked_number(values, "c", 0, 1000);
   bool partial = false;
   const std::vector<ConfigCase> cases =
-      in_file(file, [&] { return config_cases(config, c, settings.confidence, control, partial); });
+      in_file(file, [&] { return config_cases(*config, c, settings.confidence, control, partial); });
   if (partial) return std::nullopt;
   const bool own_costs = !values.has("device") && !values.has("target-times");
   PlanAnswer answer;

@@ -11,6 +11,7 @@
 #include "experiments/cli/plan/plan_options.hpp"
 #include "experiments/cli/plan/plan_way.hpp"
 #include "experiments/format/config_error.hpp"
+#include "experiments/run/config.hpp"
 #include "experiments/run/until.hpp"
 #include "experiments/studies/walltime/measured_pair.hpp"
 #include "experiments/support/machine.hpp"
@@ -23,7 +24,7 @@ namespace {
 Config config_to_measure(const Values& values) {
   Config config;
   if (values.has("config")) {
-    config = load_config(values.text("config"), values);
+    config = *load_config(values.text("config"), values);
     if (!config.models) throw ConfigError("/models", "missing: there are no models to measure");
   } else {
     const auto neural = [](const std::string& path) {

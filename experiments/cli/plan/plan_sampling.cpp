@@ -80,8 +80,8 @@ SamplingSource source_of(const Values& values, int gamma) {
   if (values.has("config")) {
     refuse_with(values, "a config", {"recording", "draft-recording", "target", "draft"});
     const std::string& file = values.text("config");
-    const Config config = load_config(file, values);
-    return in_file(file, [&] { return sampling_source(config, size, gamma); });
+    const auto config = load_config(file, values);
+    return in_file(file, [&] { return sampling_source(*config, size, gamma); });
   }
   if (values.has("recording")) {
     refuse_with(values, "--recording", {"target", "draft", "set", "seed"});

@@ -1,7 +1,6 @@
 // JSON lines of the native fields: {"sequence": 0, "position": 0, "token": 12, "logp": -1.5, "logq": -2}.
 #include <fmt/format.h>
 
-#include <cmath>
 #include <limits>
 #include <nlohmann/json.hpp>
 

@@ -13,13 +13,13 @@
 
 #include <algorithm>
 #include <atomic>
-#include <utility>
 #include <vector>
 
 #include "analysis/theory/theorems.hpp"
 #include "core/stop.hpp"
 #include "experiments/format/config_error.hpp"
 #include "experiments/results/presentation.hpp"
+#include "experiments/run/cell_spec.hpp"
 #include "experiments/run/experiment.hpp"
 #include "experiments/run/jobs.hpp"
 #include "sim/beam_search.hpp"
@@ -158,7 +158,7 @@ void describe(const Config& config, const std::vector<Trial>& trials, CellResult
   result.positions = position_results(tallies, config.gamma, confidence, independence);
 }
 
-void check(const Config& config) {
+void check_beam(const Config& config) {
   const auto& beam = config.section<BeamSection>();
   if (beam.draft_width < beam.width) {
     throw ConfigError(
@@ -174,7 +174,7 @@ void check(const Config& config) {
 }
 
 Work prepare_beam(const CellSpec& cell, JobList& jobs) {
-  check(cell.config);
+  check_beam(cell.config);
   const auto& beam = cell.config.section<BeamSection>();
   const auto setup = jobs.setup(cell.config);
   const auto finish = [&config = cell.config, &beam, setup](CellResult& result, const RunContext& context) {

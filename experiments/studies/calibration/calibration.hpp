@@ -10,9 +10,9 @@
 
 #include "analysis/statistics/intervals.hpp"
 #include "analysis/statistics/sequence_tests.hpp"
+#include "experiments/catalog/rules/rule_kind.hpp"
 #include "experiments/page/figure.hpp"
 #include "experiments/page/table.hpp"
-#include "experiments/run/config.hpp"
 #include "experiments/verify/check/equality_test.hpp"
 #include "sim/control.hpp"
 

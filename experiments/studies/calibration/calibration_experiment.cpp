@@ -2,6 +2,7 @@
 
 #include "core/stop.hpp"
 #include "experiments/results/presentation.hpp"
+#include "experiments/run/cell_spec.hpp"
 #include "experiments/run/experiment.hpp"
 #include "experiments/run/jobs.hpp"
 #include "experiments/studies/calibration/calibration.hpp"

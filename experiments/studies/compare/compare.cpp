@@ -13,6 +13,7 @@
 #include "core/stop.hpp"
 #include "experiments/format/config_error.hpp"
 #include "experiments/results/presentation.hpp"
+#include "experiments/run/cell_spec.hpp"
 #include "experiments/run/experiment.hpp"
 #include "experiments/run/jobs.hpp"
 #include "experiments/run/until.hpp"

@@ -27,13 +27,6 @@ const CompareResult* numbers_of(const CellResult& cell) {
   return comparison.ran() ? &comparison : nullptr;
 }
 
-const PolicyResult* policy_named(const CompareResult& comparison, const std::string& name) {
-  for (const PolicyResult& policy : comparison.policies) {
-    if (policy.name == name) return &policy;
-  }
-  return nullptr;
-}
-
 std::vector<std::string> policy_names(const Result& result) {
   std::vector<std::string> names;
   for (const CellResult& cell : result.cells) {

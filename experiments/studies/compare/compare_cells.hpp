@@ -16,8 +16,6 @@ std::vector<std::string> distinct(const Result& result, const char* what);
 /// Null for a cell without numbers.
 const CompareResult* numbers_of(const CellResult& cell);
 
-/// Null when there is none.
-const PolicyResult* policy_named(const CompareResult& comparison, const std::string& name);
 /// Of all cells, each once.
 std::vector<std::string> policy_names(const Result& result);
 

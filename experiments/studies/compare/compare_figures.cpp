@@ -5,7 +5,7 @@
 #include <optional>
 #include <utility>
 
-#include "experiments/results/metric_tables.hpp"
+#include "experiments/format/named_entry.hpp"
 #include "experiments/studies/compare/compare_cells.hpp"
 
 namespace speclab {
@@ -62,7 +62,7 @@ std::vector<Figure> by_cell(const Result& result) {
 std::vector<Figure> compare_figures(const Result& result, const Timings&) {
   std::vector<Figure> figures;
   // A sweep has several cells for one drafter and task, which one axis cannot tell apart.
-  if (result.config.sweep || result.config.cases) return by_cell(result);
+  if (result.shown().sweep || result.shown().cases) return by_cell(result);
   const std::vector<std::string> drafters = distinct(result, "drafter");
   const std::vector<std::string> tasks = distinct(result, "task");
   Figure all = by_drafter(
@@ -85,7 +85,7 @@ std::vector<Figure> compare_figures(const Result& result, const Timings&) {
                                    const std::string& name) -> std::optional<Interval> {
                                  if (set_text(cell, "task") != task) return std::nullopt;
                                  if (name == names.front()) return value_of(cell.simulated, Metric::speedup);
-                                 const PolicyResult* policy = policy_named(comparison, name);
+                                 const PolicyResult* policy = find_named(comparison.policies, name);
                                  return policy != nullptr ? policy->speedup : std::nullopt;
                                });
     if (figure.series.empty()) continue;

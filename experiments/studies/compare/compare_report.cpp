@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "experiments/format/csv_values.hpp"
+#include "experiments/format/named_entry.hpp"
 #include "experiments/page/cells.hpp"
 #include "experiments/results/metric_tables.hpp"
 #include "experiments/run/experiment.hpp"
@@ -147,7 +148,7 @@ Table by_policy(const Result& result, Table table,
     std::vector<Cell> row = head(cell);
     row.push_back(first(cell, *comparison));
     for (const std::string& name : names) {
-      const PolicyResult* policy = policy_named(*comparison, name);
+      const PolicyResult* policy = find_named(comparison->policies, name);
       row.push_back(policy == nullptr ? text_cell("–") : of(*policy));
     }
     table.rows.push_back(std::move(row));
@@ -222,7 +223,7 @@ Table gains_table(const Result& result, const std::string& id) {
 Table gammas_table(const Result& result, const std::string& id) {
   Table table{id, "Speedup by fixed γ", {"task", "drafter"}, {}, ""};
   table.folded = true;
-  for (const std::int32_t gamma : result.config.section<CompareSection>().gammas) {
+  for (const std::int32_t gamma : result.shown().section<CompareSection>().gammas) {
     table.columns.push_back(fmt::format("γ = {}", gamma));
   }
   for (const CellResult& cell : result.cells) {

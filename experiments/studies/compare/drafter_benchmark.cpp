@@ -7,6 +7,7 @@
 
 #include "experiments/catalog/models/model_factory.hpp"
 #include "experiments/format/config_error.hpp"
+#include "experiments/run/config.hpp"
 #include "experiments/run/jobs.hpp"
 #include "experiments/run/one_draft.hpp"
 #include "sim/error.hpp"

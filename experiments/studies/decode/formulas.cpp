@@ -6,6 +6,7 @@
 
 #include "analysis/theory/optimal_gamma.hpp"
 #include "analysis/theory/theorems.hpp"
+#include "experiments/run/cell_spec.hpp"
 
 namespace speclab {
 

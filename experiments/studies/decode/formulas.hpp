@@ -1,7 +1,6 @@
 // The closed forms of the metrics under independent acceptances, and how printed numbers are judged by them.
 #pragma once
 
-#include <optional>
 #include <string>
 
 #include "experiments/run/experiment.hpp"

@@ -6,6 +6,7 @@
 #include "experiments/format/config_error.hpp"
 #include "experiments/format/result_fields.hpp"
 #include "experiments/results/presentation.hpp"
+#include "experiments/run/cell_spec.hpp"
 #include "experiments/run/jobs.hpp"
 #include "experiments/run/search_section.hpp"
 #include "experiments/studies/decode/formulas.hpp"

@@ -8,6 +8,7 @@
 #include "experiments/page/cells.hpp"
 #include "experiments/page/table.hpp"
 #include "experiments/results/presentation.hpp"
+#include "experiments/run/cell_spec.hpp"
 #include "experiments/run/experiment.hpp"
 #include "experiments/run/jobs.hpp"
 #include "experiments/studies/rules/rule_comparison.hpp"
@@ -140,7 +141,7 @@ std::vector<Cell> test_cell(const CellResult& cell) {
 }
 
 std::vector<Figure> figures_of_rules(const Result& result, const Timings& timings) {
-  if (!result.config.figures && !result.config.sweep && result.cells.size() <= max_categories) {
+  if (!result.shown().figures && !result.shown().sweep && result.cells.size() <= max_categories) {
     Figure figure = rules_figure(result.cells);
     if (!figure.categories.empty()) return {figure};
   }

@@ -15,6 +15,7 @@
 #include "analysis/statistics/intervals.hpp"
 #include "core/stop.hpp"
 #include "experiments/format/config_error.hpp"
+#include "experiments/run/cell_spec.hpp"
 #include "experiments/run/jobs.hpp"
 
 namespace speclab {

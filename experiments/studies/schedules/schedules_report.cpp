@@ -99,7 +99,7 @@ Table table_of(const CellResult& cell, const SchedulesResult& own, const std::st
 }
 
 /// The path that a config sweeps, when it sweeps one number alone.
-std::optional<std::string> swept_path(const Config& config) {
+std::optional<std::string> swept_path(const ShownConfig& config) {
   if (config.cases || !config.sweep || config.sweep->size() != 1) return std::nullopt;
   return config.sweep->front().first;
 }
@@ -128,7 +128,7 @@ void add_points(std::vector<Curve>& curves, double x, const SchedulesResult& own
 
 /// Speedup of each schedule over the swept number.
 std::optional<Figure> sweep_figure(const Result& result) {
-  const std::optional<std::string> path = swept_path(result.config);
+  const std::optional<std::string> path = swept_path(result.shown());
   if (!path) return std::nullopt;
   std::vector<Curve> curves;
   for (const CellResult& cell : result.cells) {
@@ -294,7 +294,8 @@ std::vector<Figure> schedules_figures(const Result& result, const Timings&) {
   if (std::optional<Figure> swept = sweep_figure(result)) figures.push_back(std::move(*swept));
   for (const CellResult& cell : result.cells) {
     const SchedulesResult* own = own_of(cell);
-    if (own == nullptr || own->rows.empty() || swept_path(result.config) || figures.size() == max_cells_drawn)
+    if (own == nullptr || own->rows.empty() || swept_path(result.shown()) ||
+        figures.size() == max_cells_drawn)
       continue;
     figures.push_back(speedups(*own, cell.label));
   }

@@ -2,14 +2,15 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <functional>
 #include <numeric>
 #include <utility>
 
 #include "core/stop.hpp"
 #include "experiments/format/config_error.hpp"
+#include "experiments/format/named_entry.hpp"
 #include "experiments/results/presentation.hpp"
+#include "experiments/run/cell_spec.hpp"
 #include "experiments/run/jobs.hpp"
 #include "experiments/studies/serving/serving_study.hpp"
 #include "sim/parallel.hpp"
@@ -100,12 +101,11 @@ Interval share_of_runs(const std::vector<RunNumbers>& runs, double confidence,
 }
 
 void check_measured(const ServingSection& section) {
-  std::vector<std::string> names;
-  for (const NamedValue& value : numbers_of(section)) names.push_back(value.name);
+  const std::vector<NamedValue> numbers = numbers_of(section);
   for (const auto& [name, value] : section.measured) {
-    if (std::find(names.begin(), names.end(), name) != names.end()) continue;
-    throw ConfigError("/serving/measured",
-                      fmt::format("unknown number \"{}\"{}", name, suggestion(name, names)));
+    named_entry(numbers, name, [&name = name](const std::string& near) {
+      return ConfigError("/serving/measured", fmt::format("unknown number \"{}\"{}", name, near));
+    });
   }
 }
 

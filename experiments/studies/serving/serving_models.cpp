@@ -3,6 +3,7 @@
 
 #include "analysis/cost/presets.hpp"
 #include "experiments/format/config_error.hpp"
+#include "experiments/format/named_entry.hpp"
 #include "experiments/studies/serving/serving_study.hpp"
 
 namespace speclab {
@@ -11,16 +12,11 @@ namespace {
 
 constexpr double micro = 1e-6;
 
-/// The preset of this name; ConfigError with the nearest otherwise.
 template <class Preset>
 const Preset& preset_named(const std::vector<Preset>& presets, const std::string& name, const char* key) {
-  std::vector<std::string> names;
-  for (const Preset& one : presets) {
-    if (one.name == name) return one;
-    names.push_back(one.name);
-  }
-  throw ConfigError(fmt::format("/serving/models/{}", key),
-                    fmt::format("unknown \"{}\"{}", name, suggestion(name, names)));
+  return named_entry(presets, name, [&](const std::string& near) {
+    return ConfigError(fmt::format("/serving/models/{}", key), fmt::format("unknown \"{}\"{}", name, near));
+  });
 }
 
 }  // namespace

@@ -105,7 +105,7 @@ std::optional<double> set_number(const CellResult& cell, const std::string& path
 std::optional<std::string> axis_of(const Result& result) {
   std::optional<std::string> axis;
   std::size_t most = 1;
-  if (result.config.cases) return axis;
+  if (result.shown().cases) return axis;
   for (const std::string& path : set_paths(result.cells)) {
     std::set<double> values;
     for (const CellResult& cell : result.cells) {

@@ -4,12 +4,12 @@
 #include <algorithm>
 #include <cmath>
 #include <memory>
-#include <utility>
 
 #include "analysis/serving/batch_queue.hpp"
 #include "experiments/format/config_error.hpp"
 #include "experiments/recording/arrival_trace.hpp"
 #include "experiments/recording/confident_rounds.hpp"
+#include "experiments/run/config.hpp"
 #include "experiments/studies/serving/serving_study.hpp"
 
 namespace speclab {

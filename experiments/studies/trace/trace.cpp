@@ -8,6 +8,7 @@
 #include "experiments/format/result_fields.hpp"
 #include "experiments/page/cells.hpp"
 #include "experiments/results/presentation.hpp"
+#include "experiments/run/cell_spec.hpp"
 #include "experiments/run/experiment.hpp"
 #include "experiments/run/jobs.hpp"
 #include "experiments/run/one_draft.hpp"
@@ -181,7 +182,7 @@ std::vector<Table> trace_tables(const Result& result, const Timings&, const std:
 
 std::vector<Figure> trace_figures(const Result& result, const Timings&) {
   std::vector<Figure> figures;
-  if (!result.config.section<TraceSection>().timeline) return figures;
+  if (!result.shown().section<TraceSection>().timeline) return figures;
   for (const TraceResult* trace : traces(result)) {
     Figure& figure = figures.emplace_back(timeline(*trace));
     figure.title = result.title;
@@ -207,7 +208,7 @@ std::string trace_headline(const Result& result, const Timings&) {
 
 std::vector<Passage> trace_passages(const Result& result, const std::string& id) {
   std::vector<Passage> passages;
-  if (!result.config.section<TraceSection>().text) return passages;
+  if (!result.shown().section<TraceSection>().text) return passages;
   std::size_t number = 0;
   for (const TraceResult* trace : traces(result)) {
     ++number;

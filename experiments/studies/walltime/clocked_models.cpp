@@ -3,15 +3,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 
 #include "analysis/recorded/expected_rounds.hpp"
 #include "analysis/recorded/recording_estimates.hpp"
 #include "analysis/statistics/medians.hpp"
 #include "analysis/theory/theorems.hpp"
+#include "experiments/format/csv_values.hpp"
 #include "experiments/page/cells.hpp"
 #include "experiments/studies/walltime/measured_pair.hpp"
-#include "experiments/support/csv.hpp"
 
 namespace speclab {
 
@@ -199,54 +198,11 @@ Table clocked_table(const std::vector<ClockedGamma>& rows, const std::string& id
 }
 
 std::string clocked_csv(const std::vector<ClockedGamma>& rows) {
-  std::vector<std::vector<CsvValue>> lines;
-  for (const ClockedGamma& row : rows) {
-    lines.push_back({row.label,
-                     std::int64_t{row.batch},
-                     std::int64_t{row.gamma},
-                     row.target_run_milliseconds,
-                     row.verify_run_milliseconds,
-                     row.draft_run_milliseconds,
-                     row.c,
-                     row.verify_cost,
-                     row.alpha,
-                     row.expected_tokens,
-                     row.tokens_per_target_step,
-                     row.printed_speedup,
-                     row.corrected_speedup,
-                     row.predicted_speedup,
-                     row.predicted_low,
-                     row.predicted_high,
-                     row.played_speedup,
-                     row.speedup,
-                     row.speedup_low,
-                     row.speedup_high,
-                     row.plain_tokens_per_second,
-                     row.speculative_tokens_per_second});
+  std::vector<std::string> columns;
+  for (const Field& field : described<ClockedGamma>().type->object()->fields()) {
+    if (field.name != "round_time") columns.push_back(field.name);
   }
-  return csv({"label",
-              "batch",
-              "gamma",
-              "target_run_milliseconds",
-              "verify_run_milliseconds",
-              "draft_run_milliseconds",
-              "c",
-              "verify_cost",
-              "alpha",
-              "expected_tokens",
-              "tokens_per_target_step",
-              "printed_speedup",
-              "corrected_speedup",
-              "predicted_speedup",
-              "predicted_low",
-              "predicted_high",
-              "played_speedup",
-              "speedup",
-              "speedup_low",
-              "speedup_high",
-              "plain_tokens_per_second",
-              "speculative_tokens_per_second"},
-             lines);
+  return csv_of(described<ClockedGamma>(), rows, columns);
 }
 
 std::string clocked_headline(const std::vector<ClockedGamma>& rows) {

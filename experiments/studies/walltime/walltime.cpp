@@ -9,14 +9,15 @@
 #include "core/stop.hpp"
 #include "experiments/catalog/models/gguf.hpp"
 #include "experiments/format/config_error.hpp"
+#include "experiments/format/csv_values.hpp"
 #include "experiments/page/cells.hpp"
 #include "experiments/results/presentation.hpp"
+#include "experiments/run/cell_spec.hpp"
 #include "experiments/run/experiment.hpp"
 #include "experiments/run/jobs.hpp"
 #include "experiments/run/one_draft.hpp"
 #include "experiments/run/timings.hpp"
 #include "experiments/studies/walltime/clocked_models.hpp"
-#include "experiments/support/csv.hpp"
 #include "sim/walltime.hpp"
 
 namespace speclab {
@@ -167,17 +168,10 @@ std::vector<Table> walltime_tables(const Result&, const Timings& timings, const 
 
 std::string walltime_csv(const Result&, const Timings& timings) {
   if (!timings.clocked.empty()) return clocked_csv(timings.clocked);
-  std::vector<std::vector<CsvValue>> rows;
-  for (const WalltimeRow& row : timings.walltime) {
-    rows.push_back({row.label, std::int64_t{row.gamma}, row.target_run_microseconds,
-                    row.draft_run_microseconds, row.c, row.tokens_per_target_step,
-                    row.plain_tokens_per_second, row.speculative_tokens_per_second, row.predicted_speedup,
-                    row.speedup});
-  }
-  return csv(
+  return csv_of(
+      described<WalltimeRow>(), timings.walltime,
       {"label", "gamma", "target_run_microseconds", "draft_run_microseconds", "c", "tokens_per_target_step",
-       "plain_tokens_per_second", "speculative_tokens_per_second", "predicted_speedup", "speedup"},
-      rows);
+       "plain_tokens_per_second", "speculative_tokens_per_second", "predicted_speedup", "speedup"});
 }
 
 }  // namespace

@@ -1,7 +1,6 @@
 // Which rule, or which planted fault, would have emitted given sequences?
 #pragma once
 
-#include <cstdint>
 #include <optional>
 #include <span>
 #include <string>

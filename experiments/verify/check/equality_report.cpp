@@ -2,9 +2,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <algorithm>
-#include <cmath>
-
 #include "experiments/format/result_fields.hpp"
 #include "experiments/page/cells.hpp"
 #include "experiments/verify/check/diagnosis.hpp"

@@ -11,7 +11,6 @@
 #include "analysis/statistics/goodness_of_fit.hpp"
 #include "experiments/format/fields.hpp"
 #include "experiments/page/table.hpp"
-#include "experiments/run/config.hpp"
 #include "experiments/run/setup.hpp"
 #include "sim/control.hpp"
 

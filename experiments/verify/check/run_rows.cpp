@@ -14,6 +14,7 @@
 #include "experiments/format/result_fields.hpp"
 #include "experiments/page/cells.hpp"
 #include "experiments/page/table.hpp"
+#include "experiments/run/config.hpp"
 #include "experiments/run/model_file.hpp"
 #include "experiments/run/result.hpp"
 #include "experiments/run/setup.hpp"

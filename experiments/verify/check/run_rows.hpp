@@ -8,10 +8,11 @@
 
 #include "analysis/statistics/intervals.hpp"
 #include "experiments/format/fields.hpp"
-#include "experiments/run/config.hpp"
 #include "sim/control.hpp"
 
 namespace speclab {
+
+struct Config;
 
 /// Rows of the same contexts, computed in two ways.
 struct RowDifference {

@@ -9,7 +9,6 @@
 
 #include "experiments/format/config_error.hpp"
 #include "experiments/format/json_io.hpp"
-#include "experiments/page/markup.hpp"
 
 namespace speclab {
 

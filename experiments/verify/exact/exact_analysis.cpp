@@ -14,6 +14,7 @@
 #include "analysis/theory/theorems.hpp"
 #include "core/stop.hpp"
 #include "experiments/format/config_error.hpp"
+#include "experiments/run/config.hpp"
 #include "experiments/run/jobs.hpp"
 #include "experiments/run/result.hpp"
 #include "experiments/run/search_section.hpp"
@@ -375,7 +376,7 @@ ExactAnalysis analyse_exactly(const Config& config, bool simulate) {
   ExactResult& result = analysis.result;
   result.version = version_string();
   result.title = task.config.title;
-  result.config = task.config;
+  result.config = std::make_shared<const Config>(task.config);
   result.interval_confidence = task.confidence;
   result.chain = {.memory = memory_of(*task.setup),
                   .contexts = chain.contexts.size(),

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "experiments/page/cells.hpp"
+#include "experiments/run/config.hpp"
 
 namespace speclab {
 
@@ -78,7 +79,7 @@ std::vector<Figure> exact_figures(const ExactResult& result) {
   for (std::size_t i = 0; i < result.classes.size(); ++i) {
     const ClassResult& one = result.classes[i];
     const std::string where = result.classes.size() > 1 ? fmt::format("class {}", i + 1) : "";
-    if (one.speedup_by_gamma.size() > 1) figures.push_back(speedup_figure(one, result.config.gamma, where));
+    if (one.speedup_by_gamma.size() > 1) figures.push_back(speedup_figure(one, result.config->gamma, where));
     if (!one.exact.distribution.empty()) figures.push_back(tokens_figure(one, where));
   }
   return figures;

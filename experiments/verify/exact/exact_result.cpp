@@ -1,8 +1,7 @@
 #include "experiments/verify/exact/exact_result.hpp"
 
-#include <utility>
-
 #include "experiments/format/result_fields.hpp"
+#include "experiments/run/config_types.hpp"
 #include "experiments/run/result.hpp"
 
 namespace speclab {
@@ -47,7 +46,7 @@ const Typed<ExactResult>& described() {
   static const auto type =
       result_object<E>("exact", {{"speclab", &E::version},
                                  {"title", &E::title},
-                                 {"config", &E::config, config_type()},
+                                 {"config", &E::config},
                                  SPECLAB_FIELDS(E, interval_confidence, chain, classes)});
   return type;
 }

@@ -2,15 +2,19 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "analysis/statistics/intervals.hpp"
+#include "core/token.hpp"
+#include "experiments/format/type.hpp"
 #include "experiments/page/table.hpp"
-#include "experiments/run/config.hpp"
 
 namespace speclab {
+
+struct Config;
 
 // The quantities of rounds that are computed by formula, exactly and by simulation: name and description.
 // "First" and "second" are drafted tokens of one round. The relative gain is not a correlation: it is at most
@@ -99,7 +103,7 @@ struct ChainResult {
 struct ExactResult {
   std::string version;
   std::string title;
-  Config config;  ///< with the section "search"
+  std::shared_ptr<const Config> config;  ///< with the section "search"
   double interval_confidence = 0.95;
   ChainResult chain;
   std::vector<ClassResult> classes;  ///< at most the first eight

@@ -3,11 +3,10 @@
 #include <fmt/ranges.h>
 
 #include <cmath>
-#include <string_view>
-#include <utility>
 
 #include "experiments/page/cells.hpp"
 #include "experiments/results/metric_tables.hpp"
+#include "experiments/run/config.hpp"
 #include "experiments/verify/exact/exact_result.hpp"
 
 namespace speclab {
@@ -111,7 +110,7 @@ std::string iterations_text(const SolutionResult& solution) {
 
 Listing class_text(const ExactResult& result, std::size_t index) {
   const ClassResult& one = result.classes[index];
-  std::string caption = fmt::format("{}, γ = {}", result.title, result.config.gamma);
+  std::string caption = fmt::format("{}, γ = {}", result.title, result.config->gamma);
   if (result.chain.closed_classes > 1) {
     caption += fmt::format(", closed class {} of {}, {} contexts, starting from [{}]", index + 1,
                            result.chain.closed_classes, one.contexts, fmt::join(one.start, ","));
@@ -148,7 +147,7 @@ Listing exact_text(const ExactResult& result) {
     out += fmt::format(
         "The simulation starts from the prompts without burn-in: {} trials of {} rounds. \"The same over the "
         "simulated rounds\" is the exact mean for just these; intervals hold with confidence {}.{}\n",
-        result.config.simulation.trials, result.config.simulation.length,
+        result.config->simulation.trials, result.config->simulation.length,
         confidence_text(result.interval_confidence), unknown ? " " + unknown_error_note() : "");
   }
   return out;

@@ -25,7 +25,7 @@ const Result& large_result() {
   return result;
 }
 
-HeldCells cells_of_result(const Result& result) { return {*result.config.experiment, result.cells}; }
+HeldCells cells_of_result(const Result& result) { return {*result.shown().experiment, result.cells}; }
 
 }  // namespace
 

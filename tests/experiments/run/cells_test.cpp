@@ -1,4 +1,5 @@
 #include "experiments/run/cells.hpp"
+#include "experiments/run/cell_spec.hpp"
 
 #include <doctest/doctest.h>
 
@@ -8,6 +9,7 @@
 #include <vector>
 
 #include "experiments/format/json_io.hpp"
+#include "experiments/run/config.hpp"
 #include "tests/experiments/config_error_of.hpp"
 
 using namespace speclab;

@@ -1,5 +1,6 @@
 // What is built from configs is shared by those that say the same in all that was read, and by no others.
 #include "experiments/run/config_reader.hpp"
+#include "experiments/run/config.hpp"
 
 #include <doctest/doctest.h>
 

@@ -1,4 +1,5 @@
 #include "experiments/run/journal_file.hpp"
+#include "experiments/run/config.hpp"
 
 #include <doctest/doctest.h>
 
@@ -42,7 +43,7 @@ BatchTallies tallies_with_large_counts() {
 TEST_CASE("a journal gives back what was written, without the lines that were damaged") {
   const TempFile file("");
   std::filesystem::remove(file.path());
-  const Config config =
+  const auto config =
       with_sections(read_config(parse_json(R"({"title": "t", "experiment": "iid", "alpha": 0.5})")));
   const JournalHead head = journal_head({config, 1, {}, Backend::cpu});
   const BatchTallies tallies = tallies_with_large_counts();
@@ -84,7 +85,7 @@ TEST_CASE("batches that are run apart add up to the run of all, on every engine"
         R"({"title": "t", "engine": "fast", "simulation": {"trials": 100, "length": 40, "batches": 7},
             "models": {"target": {"kind": "zipf", "vocab": 20}, "draft": {"kind": "mixture", "alpha": 0.7, "other": {"kind": "zipf", "reversed": true}}}})"}) {
     CAPTURE(text);
-    const Config config = with_sections(read_config(parse_json(text)));
+    const Config config = *with_sections(read_config(parse_json(text)));
     const auto control = [](std::uint64_t) { return Control{}; };
     const std::string whole = result_json(run_config(config, control).result).dump();
     std::vector<BatchTallies> tallies;

@@ -88,7 +88,7 @@ Result run_on(const Json& config, int threads) {
 std::map<std::string, Json> by_values(const Result& result) {
   std::map<std::string, Json> cells;
   for (const CellResult& cell : result.cells) {
-    Json json = cell_json(*result.config.experiment, cell);
+    Json json = cell_json(*result.shown().experiment, cell);
     std::map<std::string, std::string> set;
     for (const auto& [path, value] : cell.set) set[path] = value->dump();
     json.erase("label");
@@ -164,7 +164,7 @@ TEST_CASE("every experiment has the bytes of one process when three share it") {
   const auto control = [](std::uint64_t) { return Control{}; };
   for (const auto& [name, config] : small_configs(text)) {
     INFO(name);
-    const Config shared = with_sections(read_config(present(config)));
+    const Config shared = *with_sections(read_config(present(config)));
     std::filesystem::remove_all(folder);
     for (int shard = 1; shard <= 3; ++shard) {
       CHECK(

@@ -39,7 +39,7 @@ TEST_CASE("closed forms that are not held are the cells that would be") {
   const std::string streamed = text_of(run);
 
   std::vector<Json> by_cell, by_json;
-  const Experiment& experiment = *run.result.config.experiment;
+  const Experiment& experiment = *run.result.shown().experiment;
   run.all->each([&](const CellResult& cell) { by_cell.push_back(cell_json(experiment, cell)); });
   run.all->each_json([&](const Json& cell) { by_json.push_back(cell); });
   CHECK(by_cell == by_json);

@@ -1,4 +1,5 @@
 #include "experiments/run/setup.hpp"
+#include "experiments/run/config.hpp"
 
 #include <doctest/doctest.h>
 

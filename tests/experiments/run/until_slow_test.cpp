@@ -115,7 +115,7 @@ TEST_CASE("where it ended, a simulation has the counts of one of that size") {
     config["simulation"]["batches"] = until.cells[0].until->batches;
     const Result fixed = run_of(config).result;
     const auto counts = [](const Result& result) {
-      return cell_json(*result.config.experiment, result.cells[0])["counts"].dump();
+      return cell_json(*result.shown().experiment, result.cells[0])["counts"].dump();
     };
     CHECK(counts(until) == counts(fixed));
     for (const auto& [metric, interval] : fixed.cells[0].simulated) {
@@ -142,7 +142,7 @@ TEST_CASE("the number of threads does not decide when a simulation ends, nor do 
       models + R"(, "sweep": {"/cost/c": [0.01, 0.3], "/gamma": [2, 6]}})";
   const Result all = result_until(config);
   const auto text = [](const Result& result, std::size_t cell) {
-    return cell_json(*result.config.experiment, result.cells[cell]).dump();
+    return cell_json(*result.shown().experiment, result.cells[cell]).dump();
   };
   {
     const ThreadLimit one(1);

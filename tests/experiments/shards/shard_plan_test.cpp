@@ -1,4 +1,5 @@
 #include "experiments/shards/shard_plan.hpp"
+#include "experiments/run/config.hpp"
 
 #include <doctest/doctest.h>
 
@@ -15,7 +16,7 @@ using namespace speclab;
 
 namespace {
 
-Config config_of(const std::string& text) { return with_sections(read_config(parse_json(text))); }
+Config config_of(const std::string& text) { return *with_sections(read_config(parse_json(text))); }
 
 ShardPlan planned(const Config& config, int shards, Backend backend) {
   return {*config.experiment, CellGrid(config), shards, backend};

@@ -109,7 +109,7 @@ TEST_CASE("where it ended, a comparison has the numbers of one of that many docu
   config["compare"]["batches"] = end.batches;
   const Result fixed = run_of(config).result;
   const auto counts = [](const Result& result) {
-    return cell_json(*result.config.experiment, result.cells[0])["counts"].dump();
+    return cell_json(*result.shown().experiment, result.cells[0])["counts"].dump();
   };
   CHECK(counts(until) == counts(fixed));
   const CompareResult& wide = comparison_of(until.cells[0]);

@@ -25,7 +25,7 @@ TEST_CASE("one row per cell, predicted by Theorem 3.8 at the measured c and toke
     CHECK(row.speedup > 0);
   }
   CHECK(run.result.cells.front().own == nullptr);
-  const Experiment& experiment = *run.result.config.experiment;
+  const Experiment& experiment = *run.result.shown().experiment;
   CHECK(tables_of(run.result, run.timings, "id").at(0).rows.size() == 2);
   CHECK(!experiment.resumable);
 }

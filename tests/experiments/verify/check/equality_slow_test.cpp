@@ -6,6 +6,7 @@
 #include <string>
 
 #include "experiments/format/json_io.hpp"
+#include "experiments/run/config.hpp"
 #include "experiments/verify/check/equality_test.hpp"
 #include "tests/bounds.hpp"
 

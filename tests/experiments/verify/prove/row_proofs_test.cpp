@@ -1,4 +1,5 @@
 #include "experiments/verify/prove/row_proofs.hpp"
+#include "experiments/run/config.hpp"
 
 #include <doctest/doctest.h>
 

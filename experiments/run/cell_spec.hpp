@@ -1,0 +1,14 @@
+// One cell of a config's grid.
+#pragma once
+
+#include "experiments/run/case_config.hpp"
+#include "experiments/run/config.hpp"
+
+namespace speclab {
+
+/// Its own config, and what stands beside it in tables.
+struct CellSpec : CaseConfig {
+  Config config;
+};
+
+}  // namespace speclab

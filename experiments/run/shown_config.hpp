@@ -1,0 +1,64 @@
+// What tables, figures and pages read of a config. Nothing here says what is simulated, so that they need not
+// be compiled again when that changes.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "experiments/run/case_config.hpp"
+#include "experiments/run/metric.hpp"
+#include "experiments/run/section.hpp"
+
+namespace speclab {
+
+struct Config;
+struct Experiment;
+
+enum class FigureStyle { curves, heat_map };
+
+/// A figure of a sweep.
+struct FigureConfig {
+  std::string title;
+  std::string x;  ///< JSON pointer
+  Metric y = Metric::speedup;
+  std::string series;  ///< JSON pointer; empty: one curve
+  FigureStyle style = FigureStyle::curves;
+  std::string x_label, y_label, series_label;
+  bool log_x = false, log_y = false, log_z = false;
+};
+
+struct ShownConfig {
+  std::string title;
+  std::string about;
+  std::string source;
+  std::optional<std::string> measured_note;  ///< why what is found differs from the "measured" of cases
+  const Experiment* experiment = nullptr;    ///< of a Config never null
+  std::uint64_t seed = 1;
+  double confidence = 0.95;
+  bool simultaneous = false;
+  std::map<std::string, AnyStruct> sections;  ///< by key; those that the config has
+  std::optional<std::vector<CaseConfig>> cases;
+  std::optional<OrderedMap<std::shared_ptr<const Json>>> sweep;  ///< axes by JSON pointer: a list, or a range
+  std::optional<std::vector<Metric>> metrics;
+  std::optional<std::vector<FigureConfig>> figures;
+
+  /// The section whose struct is T, or its defaults.
+  template <class T>
+  const T& section() const {
+    return section_of(section_key<T>()).template as<T>();
+  }
+  /// Adds the defaults of a section that the config leaves out, as results carry it.
+  void add_section(const std::string& key);
+
+ private:
+  const AnyStruct& section_of(const std::string& key) const;
+};
+
+/// For those that only know that there is a Config.
+const ShownConfig& shown_part(const Config& config);
+
+}  // namespace speclab

@@ -1,0 +1,38 @@
+// How much a config simulates, and by which engine.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "core/token.hpp"
+#include "experiments/run/metric.hpp"
+
+namespace speclab {
+
+/// Text, or token ids.
+using PromptConfig = std::variant<std::vector<Token>, std::string>;
+
+/// How narrow an interval is to be before a simulation ends.
+struct UntilConfig {
+  Metric metric = Metric::speedup;
+  double half_width = 0;  ///< of the metric's interval
+  bool relative = false;  ///< half_width is a part of the estimate
+  std::uint64_t most_rounds = 1'000'000'000;
+};
+
+/// How much to simulate.
+struct SimulationConfig {
+  std::uint32_t trials = 64;    ///< independent sequences
+  std::uint32_t length = 2000;  ///< rounds in each (tokens, for acceptance)
+  std::uint32_t batches = 64;   ///< groups of whole trials that intervals come from
+  PromptConfig prompt;
+  std::int32_t prompt_tokens = 0;    ///< instead of one prompt: tokens of the corpus, for each trial
+  std::optional<UntilConfig> until;  ///< then `trials` is how many there are before the first look
+};
+
+enum class Engine { automatic, plain, fast };
+
+}  // namespace speclab
