@@ -11,12 +11,14 @@ namespace speclab {
 
 namespace {
 
+/// Of the target, that an EAGLE-3 head reads.
+constexpr int fused_states = 3;
+
 bool named(const std::string& name, const char* part) { return boost::algorithm::icontains(name, part); }
 
 void add_eagle3(Transformer& model, const ModelKeys& keys) {
   if (model.layers != 1)
     keys.refuse("num_hidden_layers", fmt::format("{}; an EAGLE-3 head has 1", model.layers));
-  constexpr int fused_states = 3;
   model.fused = fused_states * keys.dimension({"target_hidden_size"}).value_or(model.hidden);
   model.draft_vocab = keys.dimension({"draft_vocab_size"}).value_or(model.vocab);
   if (model.draft_vocab < 1 || model.draft_vocab > model.vocab)
@@ -97,7 +99,6 @@ Transformer fitted_to(Transformer head, const Transformer& target) {
     if (head.draft_vocab == 0) head.draft_vocab = head.vocab;
   }
   if (head.head == HeadKind::eagle3) {
-    constexpr int fused_states = 3;
     check(head.fused == fused_states * head.hidden ? "hidden_size" : "target_hidden_size",
           head.fused / fused_states, target.hidden, "hidden numbers");
   } else {

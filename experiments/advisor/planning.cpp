@@ -225,7 +225,9 @@ DrafterPlan make_plan(const Drafter& drafter, const PlanSettings& settings) {
   }
   const bool by_measured = fit && (measured->by == AcceptanceModel::replay || fit->positions_rejected());
   const SpeedupCurve& curve = by_measured ? *measured : iid;
-  const GammaChoice choice = best_of(curve, alpha, costs, settings.at);
+  GammaChoice choice = best_of(curve, alpha, costs, settings.at);
+  const bool all = drafter.most_drafted == choice.gamma;
+  if (all) choice.reason = "As many as the drafter can draft.";
   const double best = curve.estimate[at(choice.gamma)];
 
   const SpeedupBounds bounds = speedup_bounds(curve, alpha, costs, settings.at);
@@ -265,7 +267,7 @@ DrafterPlan make_plan(const Drafter& drafter, const PlanSettings& settings) {
                             limit_of(used, gamma)};
   }
   if (known.log) plan.warnings = known.log->warnings;
-  if (known.longest_logged > 0) add_edge_warning(plan.warnings, known, choice.gamma, by_measured);
+  if (known.longest_logged > 0 && !all) add_edge_warning(plan.warnings, known, choice.gamma, by_measured);
   plan.gammas = gamma_rows(curve, choice.gamma, drafter, settings);
   plan.advice = advice(plan.bounds.adaptive_gain, choice.gamma, curve.by, fit);
   if (fit) {

@@ -322,6 +322,7 @@ assert any('\"method\": \"dflash\"' in line for one in data['settings'] for line
 expect 0 plan alpha 0.8 $block
 says out "tokens in one run, roofline"
 says out "ms to draft, in one run"
+says out "As many as the drafter can draft."
 expect 2 plan alpha 0.8 $block --gamma 16
 says err "--gamma 16: block.json drafts"
 says err "at most 15 tokens a round"
