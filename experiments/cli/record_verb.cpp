@@ -7,6 +7,7 @@
 #include "experiments/cli/options.hpp"
 #include "experiments/cli/verb.hpp"
 #include "experiments/format/config_error.hpp"
+#include "experiments/run/config.hpp"
 #include "experiments/run/record_pair.hpp"
 #include "experiments/run/terminal_watch.hpp"
 #include "experiments/support/machine.hpp"

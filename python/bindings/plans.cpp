@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "experiments/cli/plan/plan_way.hpp"
+#include "experiments/format/named_entry.hpp"
 #include "python/bindings/bind.hpp"
 #include "python/bindings/watch.hpp"
 
@@ -22,7 +23,7 @@ nb::tuple plan(const std::string& name, const Words& words) {
   const auto way =
       std::find_if(ways.begin(), ways.end(), [&](const PlanWay& one) { return one.verb.name == name; });
   if (way == ways.end()) throw std::logic_error("no way of planning is called " + name);
-  const Values values = parse(way->verb, "speclab plan " + name, words, find_verb(verbs(), "plan"));
+  const Values values = parse(way->verb, "speclab plan " + name, words, find_named(verbs(), "plan"));
   Watch watch;
   const std::optional<PlanAnswer> answer =
       watch.run(0, [&] { return way->answer(values, watch.control(0)); });

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "experiments/format/json_io.hpp"
+#include "experiments/run/cell_spec.hpp"
 #include "experiments/run/cells.hpp"
 #include "experiments/run/config.hpp"
 #include "tests/fuzz/fuzz.hpp"

@@ -45,7 +45,7 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     file_with(reinterpret_cast<const std::uint8_t*>(text.data()), text.size(), "journal.jsonl");
     Journal journal(folder, identity, Resume::automatic);
     for (const auto& [cell, result] : journal.take_finished()) {
-      const Experiment& experiment = *config().experiment;
+      const Experiment& experiment = *config()->experiment;
       if (cell_json(experiment, result) != cell_json(experiment, whole.cells.at(cell))) std::abort();
     }
   });

@@ -14,6 +14,8 @@
 
 namespace speclab {
 
+struct Timings;
+
 /// Text to decode, and the target that decodes it.
 struct TaskConfig {
   std::string name;

@@ -8,6 +8,8 @@
 
 namespace speclab {
 
+struct InputRounding;
+
 /// Inputs of the closed forms.
 struct FormulaInputs {
   double alpha = 0;

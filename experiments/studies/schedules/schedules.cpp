@@ -295,11 +295,11 @@ Work prepare_schedules(const CellSpec& cell, JobList& jobs) {
   check_traces(cell.config, named);
   require_memory(bytes_of_trial(named.size()) * cell.config.simulation.trials, "/simulation/trials",
                  fmt::format("{} trials of {} schedules", cell.config.simulation.trials, named.size()));
-  ComparedSchedules compared(cell.config, std::move(named),
-                             cell.config.models ? jobs.setup(cell.config) : nullptr);
-  const std::uint64_t steps = compared.steps();
-  const auto finish = [compared = std::move(compared)](CellResult& result, const RunContext& context) {
-    compared.run(result, context);
+  ComparedSchedules schedules(cell.config, std::move(named),
+                              cell.config.models ? jobs.setup(cell.config) : nullptr);
+  const std::uint64_t steps = schedules.steps();
+  const auto finish = [schedules = std::move(schedules)](CellResult& result, const RunContext& context) {
+    schedules.run(result, context);
   };
   return {.finish = finish, .own_steps = steps};
 }

@@ -1,5 +1,4 @@
 #include "experiments/shards/shard_plan.hpp"
-#include "experiments/run/config.hpp"
 
 #include <doctest/doctest.h>
 
@@ -10,7 +9,9 @@
 
 #include "experiments/format/config_error.hpp"
 #include "experiments/format/json_io.hpp"
+#include "experiments/run/cell_spec.hpp"
 #include "experiments/run/cells.hpp"
+#include "experiments/run/config.hpp"
 
 using namespace speclab;
 

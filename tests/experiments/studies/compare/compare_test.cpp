@@ -225,7 +225,7 @@ TEST_CASE("some drafters on some tasks: the same cells as of all") {
     const auto same = std::find_if(all.cells.begin(), all.cells.end(),
                                    [&](const CellResult& other) { return other.label == cell.label; });
     REQUIRE(same != all.cells.end());
-    CHECK(cell_json(*all.config.experiment, cell) == cell_json(*all.config.experiment, *same));
+    CHECK(cell_json(*all.config->experiment, cell) == cell_json(*all.config->experiment, *same));
   }
   config["compare"]["only_tasks"] = Json::array({"texts"});
   const std::string error = config_error_of([&] { run_of(config); });

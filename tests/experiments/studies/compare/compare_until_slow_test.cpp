@@ -134,7 +134,7 @@ TEST_CASE("threads and other cells do not decide when a comparison ends") {
   }
   CHECK(bytes_of(read_result(result_json(all))) == bytes_of(all));
   config["compare"]["drafters"].erase(0);
-  const Experiment& experiment = *all.config.experiment;
+  const Experiment& experiment = *all.config->experiment;
   CHECK(cell_json(experiment, run_of(config).result.cells[0]) == cell_json(experiment, all.cells[1]));
 }
 

@@ -6,6 +6,8 @@
 #include <set>
 #include <string>
 
+#include "experiments/run/config.hpp"
+
 using namespace speclab;
 
 namespace {
