@@ -16,6 +16,7 @@ import numpy as np
 
 from .._arrays import integer, number
 from .._configs import ConfigLike
+from .._errors import ConfigError
 from .._progress import Progress, reporter
 from .._results import Findings, with_bounds
 from .._simulate import MOST_SEED
@@ -108,13 +109,13 @@ def time_pair(
 
     Args:
         engines: names, or the paths of adapters of your own.
-        config: as of `audit_pair`.
+        config: as of `audit_pair`. Texts of GGUF models by which schemes are known: simulation.trials (48) of simulation.length (192) tokens.
         gammas: drafted tokens; with 0, plain decoding, and those of `calibrate`.
         at_once: texts that are decoded at once. Engines that decode one at a time are timed at 1 alone.
         calibrate: the two γ at which the time of a step is measured.
         temperature: of the target and of the draft.
-        sequences, tokens: texts of each repeat, and their length. sequences is a multiple of each of at_once.
-        repeats: each in a process of its own, which first decodes at_once texts that are not counted. Those of all γ take turns.
+        sequences, tokens: texts of each repeat, and their length. Where more are decoded at once, as many; else sequences is a multiple of at_once.
+        repeats: each in a process of its own, which first decodes at_once texts of a quarter of the length that are not counted. All γ take turns.
         seed: of the texts of the first repeat; those of the next ones have the next seeds.
         out: a folder for what has been measured, which is not measured again there.
         environments, progress, say: as of `audit`.
@@ -138,10 +139,10 @@ def time_pair(
         _ways(known[name])
         if not (timed_at := _batches(known[name], batches)):
             raise ValueError(f"at_once: {', '.join(map(str, batches))}; {name} decodes one text at a time")
-        if odd := [one for one in timed_at if sequences % one]:
+        if odd := [one for one in timed_at if one <= sequences and sequences % one]:
             raise ValueError(f"sequences: {sequences}; expected a multiple of at_once's {odd[0]}, so that as many texts are decoded at once all the time")
     document = pair(config)
-    prompt = _prompt(document)
+    prompt, size = _prompt(document), _texts(document)
     folders = pathlib.Path(environments)
     pythons = {name: python_of(name, folders) for name in names}
     versions = {name: version(name, pythons[name]) for name in names}
@@ -156,7 +157,6 @@ def time_pair(
                                                                             for side in ("target", "draft")]}
 
         def expected(way: Way, gamma: int) -> Bounds:
-            size = max(sequences, 48), max(tokens, 192)
             of = {**models, "temperature": temperature, "gamma": gamma, "size": size, "seed": seed}
             if way.scheme in SCHEMES and not cuts(way, vocab):
                 return kept.get(of, lambda: _possible(document, gamma, temperature, *size, seed))[way.scheme]
@@ -176,14 +176,14 @@ def time_pair(
             def measured(name: str = name, way: Way = way, asked: Settings = asked, repeat: int = repeat) -> Any:
                 if say is not None:
                     say(f"{name}: {f'{way.name}, γ = {asked.gamma}' if asked.gamma else 'plain'}, {asked.slots} at once, repeat {repeat + 1}")
-                _, part = decode(name, known[name], pythons[name], asked, vocab, [(asked.slots, tokens), (sequences, tokens)])
+                _, part = decode(name, known[name], pythons[name], asked, vocab, [(asked.slots, max(2, tokens // 4)), (max(sequences, asked.slots), tokens)])
                 if not len(part.groups) or (part.groups[:, 3] < 0).any():
                     raise EngineError(f"{known[name].title}: {way.name or 'plain decoding'} does not count the target's runs")
                 return {"date": datetime.date.today().isoformat(), "seconds": part.seconds, "steps": int(part.groups[:, 3].sum())}
 
             timed.setdefault((name, slots, way.name, gamma), []).append(
                 kept.get({**models, "engine": name, "version": versions[name], "way": way.name, "gamma": gamma, "at_once": slots, "temperature": temperature,
-                          "sequences": sequences, "tokens": tokens, "seed": asked.seed}, measured))
+                          "sequences": max(sequences, slots), "tokens": tokens, "seed": asked.seed}, measured))
             if report is not None:
                 report(at + 1, len(todo))
         for name in names:
@@ -196,9 +196,20 @@ def time_pair(
                              for runs in [timed[name, slots, way.name if gamma else "", gamma]]}
                     counted = tokens - 1 if known[name].first_by_prompt else tokens
                     rows += [{**head, **row} for row in _rows(found, {gamma: schemes[name, way.name, gamma] for gamma in gammas if gamma}, calibrate, slots,
-                                                              sequences, tokens, counted)]
+                                                              max(sequences, slots), tokens, counted)]
     values = {"gammas": gammas, "calibrate": calibrate, "temperature": temperature, "sequences": sequences, "tokens": tokens, "repeats": repeats, "seed": seed, "rows": rows}
     return PairClock(json.dumps(values), _table(values))
+
+
+def _texts(document: dict[str, Any]) -> tuple[int, int]:
+    """Number and length of the texts that tell what a scheme accepts."""
+    found = []
+    for name, usual in (("trials", 48), ("length", 192)):
+        value = document["simulation"].get(name, usual)
+        if isinstance(value, bool) or not isinstance(value, int) or value < 2:
+            raise ConfigError(f"/simulation/{name}: {value!r}; expected an integer from 2 on", f"/simulation/{name}")
+        found.append(value)
+    return found[0], found[1]
 
 
 def _gammas(gammas: Sequence[int], calibrate: Sequence[int]) -> tuple[list[int], list[int]]:

@@ -135,7 +135,7 @@ def _models(document: dict[str, Any], folder: pathlib.Path, folders: bool) -> in
             try:
                 hf_folder.write(GgufFile(file), folder / side)
             except (ValueError, KeyError) as problem:
-                raise ConfigError(f"/models/{side}/file: {file}: no model of the Llama architecture in f32, f16 or q8_0: {problem}", f"/models/{side}/file") from None
+                raise ConfigError(f"/models/{side}/file: {file}: no model of the Llama architecture in f32, f16, q8_0 or q4_1: {problem}", f"/models/{side}/file") from None
     return None
 
 
