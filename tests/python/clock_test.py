@@ -73,7 +73,7 @@ def test_costs_are_the_engines_and_predictions_follow_from_them(right):
         assert row["ratio"]["value"] == pytest.approx(row["predicted"]["value"] / row["speedup"]["value"], rel=1e-9) and row["near"]
         assert row["ratio"]["low"] < row["ratio"]["value"] < row["ratio"]["high"]
     assert found.near() == (8, 8) and found.near("calibrated") == (4, 4)
-    assert "**" not in str(found) and str(found).count("| Toy, draft |") == 2 and "Toy: 8 of 8 predicted settings within 10%." in str(found)
+    assert "**" not in str(found) and "time of a step |" not in str(found) and str(found).count("| Toy, draft |") == 2 and "Toy: 8 of 8 predicted settings within 10%." in str(found)
 
 
 def test_what_is_measured_is_not_measured_again(right):
@@ -92,6 +92,8 @@ def test_a_cost_that_is_not_linear_is_seen(tmp_path):
     wrong = {row["gamma"]: row for row in found.rows if not row.get("near", True)}
     assert list(wrong) == [3] and wrong[3]["ratio"]["low"] > 1.5
     assert found.near() == (0, 1) and "**" in str(found)
+    (why,) = re.findall(r"^\| Toy, draft \| 1 \| 3 \| ([\d.]+) ± [\d.]+ \| ([\d.]+) \| ([\d.]+) \|$", str(found), re.M)
+    assert float(why[1]) == 2 and float(why[0]) == pytest.approx(2 * float(why[2]), abs=0.02)  # the step's time alone
 
 
 def test_more_texts_at_once_than_sequences(tmp_path):
