@@ -73,7 +73,7 @@ def test_costs_are_the_engines_and_predictions_follow_from_them(right):
         assert row["ratio"]["value"] == pytest.approx(row["predicted"]["value"] / row["speedup"]["value"], rel=1e-9) and row["near"]
         assert row["ratio"]["low"] < row["ratio"]["value"] < row["ratio"]["high"]
     assert found.near() == (8, 8) and found.near("calibrated") == (4, 4)
-    assert "**" not in str(found) and str(found).count("| Toy, draft |") == 2 and "Toy: 8 of 8 predicted settings within 10%." in str(found)
+    assert "**" not in str(found) and "time of a step |" not in str(found) and str(found).count("| Toy, draft |") == 2 and "Toy: 8 of 8 predicted settings within 10%." in str(found)
 
 
 def test_what_is_measured_is_not_measured_again(right):
@@ -92,6 +92,18 @@ def test_a_cost_that_is_not_linear_is_seen(tmp_path):
     wrong = {row["gamma"]: row for row in found.rows if not row.get("near", True)}
     assert list(wrong) == [3] and wrong[3]["ratio"]["low"] > 1.5
     assert found.near() == (0, 1) and "**" in str(found)
+    (why,) = re.findall(r"^\| Toy, draft \| 1 \| 3 \| ([\d.]+) ± [\d.]+ \| ([\d.]+) \| ([\d.]+) \|$", str(found), re.M)
+    assert float(why[1]) == 2 and float(why[0]) == pytest.approx(2 * float(why[2]), abs=0.02)  # the step's time alone
+
+
+def test_more_texts_at_once_than_sequences(tmp_path):
+    """16 texts where 16 are decoded at once, 4 where one is: each text has its share of the time."""
+    found = speclab.time_pair(clocked(tmp_path), PAIR, gammas=[0, 1, 4], **{**SMALL, "at_once": (1, 16), "sequences": 4})
+    for row in found.rows:
+        assert row["seconds_per_step"]["value"] == pytest.approx(cost(row["gamma"], row["at_once"]), abs=1e-6)
+        if row["gamma"] == 0:
+            assert row["seconds_per_token"]["value"] == pytest.approx(cost(0, row["at_once"]) / row["at_once"], abs=1e-6)
+    assert {row["at_once"] for row in found.rows} == {1, 16}
 
 
 def test_other_calibrating_gammas(tmp_path):
@@ -153,6 +165,8 @@ def test_every_engine_says_its_schemes():
     ({"temperature": 0}, "temperature"),
     ({"engines": "nothing"}, "engines: 'nothing' is no engine"),
     ({"config": {"models": {}}}, "/simulation/prompt: expected a list of ids"),
+    ({"config": {**PAIR, "simulation": {"prompt": [0], "trials": 1}}}, "/simulation/trials: 1; expected an integer from 2 on"),
+    ({"config": {**PAIR, "simulation": {"prompt": [0], "length": "many"}}}, "/simulation/length: 'many'; expected an integer"),
 ])
 def test_bad_arguments(change, sentence, tmp_path):
     with pytest.raises(ValueError, match=re.escape(sentence)):
@@ -166,9 +180,10 @@ def test_the_program(tmp_path):
     def command(*words):
         return subprocess.run([sys.executable, "-m", "speclab.audit", *map(str, words)], capture_output=True, text=True)
 
-    ran = command("--clock", "--pair", config, "--engines", clocked(tmp_path, slots=1), "--sequences", 16, "--out", tmp_path / "out")
+    ran = command("--clock", "--pair", config, "--engines", clocked(tmp_path, slots=1), "--sequences", 16, "--tokens", 48, "--out", tmp_path / "out")
     assert ran.returncode == 0 and ran.stdout.count("| Toy, draft |") == 1, ran.stderr
-    assert len(json.loads((tmp_path / "out/clock.json").read_text())["rows"]) == 7
+    written = json.loads((tmp_path / "out/clock.json").read_text())
+    assert len(written["rows"]) == 7 and written["tokens"] == 48
     assert "--clock: goes with --pair" in command("--clock").stderr
     refused = command("--clock", "--pair", config, "--temperatures", "0.7,1", "--engines", clocked(tmp_path))
     assert refused.returncode == 2 and "--temperatures 0.7,1: with --clock one alone" in refused.stderr

@@ -1,4 +1,4 @@
-"""Reads GGUF files with numpy alone: what they say, and matrices as f32. q8_0, f16 and f32."""
+"""Reads GGUF files with numpy alone: what they say, and matrices as f32. q8_0, q4_1, f16 and f32."""
 
 import struct
 
@@ -6,13 +6,13 @@ import numpy as np
 
 SIMPLE = {0: "<u1", 1: "<i1", 2: "<u2", 3: "<i2", 4: "<u4", 5: "<i4", 6: "<f4", 7: "?", 10: "<u8", 11: "<i8", 12: "<f8"}
 STRING, LIST = 8, 9
-F32, F16, Q8_0 = 0, 1, 8
-BLOCK = 32  # values of q8_0 that share a scale
+F32, F16, Q4_1, Q8_0 = 0, 1, 3, 8
+BLOCK = 32  # values of a quantised kind that share a scale
 ALIGNMENT = 32
 
 
 class GgufFile:
-    """`values` by key, and `tensors` {name: f32 array}, of which a matrix is [out, in]."""
+    """`values` by key, and `tensors` {name: f32 array}, of which a matrix is [out, in]; `facts`: the values as the file's bytes."""
 
     def __init__(self, path):
         with open(path, "rb") as file:
@@ -26,6 +26,7 @@ class GgufFile:
         for _ in range(values):
             key = self._string()
             self.values[key] = self._value(*self._unpack("<I"))
+        self.facts = self._bytes[24:self._at]
         heads = []
         for _ in range(tensors):
             name = self._string()
@@ -58,7 +59,11 @@ class GgufFile:
         count = int(np.prod(shape))
         if kind in (F32, F16):
             return np.frombuffer(self._bytes, "<f4" if kind == F32 else "<f2", count, at).astype(np.float32).reshape(shape)
+        if kind == Q4_1:  # low halves of the bytes are the first 16 values
+            blocks = np.frombuffer(self._bytes, np.dtype([("scale", "<f2"), ("least", "<f2"), ("values", "u1", BLOCK // 2)]), count // BLOCK, at)
+            values = np.concatenate([blocks["values"] & 15, blocks["values"] >> 4], axis=1)
+            return (blocks["scale"].astype(np.float32)[:, None] * values + blocks["least"].astype(np.float32)[:, None]).reshape(shape)
         if kind != Q8_0:
-            raise ValueError(f"{path}: {name} is of type {kind}; this reads f32, f16 and q8_0")
+            raise ValueError(f"{path}: {name} is of type {kind}; this reads f32, f16, q8_0 and q4_1")
         blocks = np.frombuffer(self._bytes, np.dtype([("scale", "<f2"), ("values", "i1", BLOCK)]), count // BLOCK, at)
         return (blocks["scale"].astype(np.float32)[:, None] * blocks["values"]).reshape(shape)

@@ -16,6 +16,7 @@ import numpy as np
 
 from .._arrays import integer, number
 from .._configs import ConfigLike
+from .._errors import ConfigError
 from .._progress import Progress, reporter
 from .._results import Findings, with_bounds
 from .._simulate import MOST_SEED
@@ -27,6 +28,9 @@ from ._pairs import _half, _models, _possible, _prompt, _simulated, cuts
 from ._process import EngineError, decode, python_of, version
 
 NEAR = 0.1  #: predictions are counted that are this near to the measured speedup, as a share of it
+
+#: Rules whose rounds are those of a scheme; of p(argmax q) with certain drafts.
+_RULES = {"Σ p q": "match", "p(argmax q)": "token", "Σ min(p, q)": "token"}
 
 Bounds = dict[str, float]
 
@@ -108,13 +112,13 @@ def time_pair(
 
     Args:
         engines: names, or the paths of adapters of your own.
-        config: as of `audit_pair`.
+        config: as of `audit_pair`. Texts of GGUF models by which schemes are known: simulation.trials (48) of simulation.length (192) tokens.
         gammas: drafted tokens; with 0, plain decoding, and those of `calibrate`.
         at_once: texts that are decoded at once. Engines that decode one at a time are timed at 1 alone.
         calibrate: the two γ at which the time of a step is measured.
         temperature: of the target and of the draft.
-        sequences, tokens: texts of each repeat, and their length. sequences is a multiple of each of at_once.
-        repeats: each in a process of its own, which first decodes at_once texts that are not counted. Those of all γ take turns.
+        sequences, tokens: texts of each repeat, and their length. Where more are decoded at once, as many; else sequences is a multiple of at_once.
+        repeats: each in a process of its own, which first decodes at_once texts of a quarter of the length that are not counted. All γ take turns.
         seed: of the texts of the first repeat; those of the next ones have the next seeds.
         out: a folder for what has been measured, which is not measured again there.
         environments, progress, say: as of `audit`.
@@ -138,10 +142,10 @@ def time_pair(
         _ways(known[name])
         if not (timed_at := _batches(known[name], batches)):
             raise ValueError(f"at_once: {', '.join(map(str, batches))}; {name} decodes one text at a time")
-        if odd := [one for one in timed_at if sequences % one]:
+        if odd := [one for one in timed_at if one <= sequences and sequences % one]:
             raise ValueError(f"sequences: {sequences}; expected a multiple of at_once's {odd[0]}, so that as many texts are decoded at once all the time")
     document = pair(config)
-    prompt = _prompt(document)
+    prompt, size = _prompt(document), _texts(document)
     folders = pathlib.Path(environments)
     pythons = {name: python_of(name, folders) for name in names}
     versions = {name: version(name, pythons[name]) for name in names}
@@ -156,12 +160,12 @@ def time_pair(
                                                                             for side in ("target", "draft")]}
 
         def expected(way: Way, gamma: int) -> Bounds:
-            size = max(sequences, 48), max(tokens, 192)
             of = {**models, "temperature": temperature, "gamma": gamma, "size": size, "seed": seed}
-            if way.scheme in SCHEMES and not cuts(way, vocab):
+            if way.scheme in SCHEMES and vocab is not None and not cuts(way, vocab):
                 return kept.get(of, lambda: _possible(document, gamma, temperature, *size, seed))[way.scheme]
-            rule, top_k = ("token" if way.scheme in SCHEMES else way.scheme), way.draft_top_k
-            return kept.get({**of, "rule": rule, "top_k": top_k}, lambda: _simulated(document, gamma, temperature, *size, seed, rule, top_k))
+            rule = _RULES.get(way.scheme, way.scheme)
+            sampling = {"temperature": 0} if way.scheme == "p(argmax q)" else {"temperature": temperature, "top_k": way.draft_top_k}
+            return kept.get({**of, "rule": rule, "draft": sampling}, lambda: _simulated(document, gamma, temperature, *size, seed, rule, sampling))
 
         # All of it before anything is timed: it takes the processor.
         schemes = {(name, way.name, gamma): expected(way, gamma) for name in names for way in _ways(known[name]) for gamma in gammas if gamma}
@@ -176,14 +180,14 @@ def time_pair(
             def measured(name: str = name, way: Way = way, asked: Settings = asked, repeat: int = repeat) -> Any:
                 if say is not None:
                     say(f"{name}: {f'{way.name}, γ = {asked.gamma}' if asked.gamma else 'plain'}, {asked.slots} at once, repeat {repeat + 1}")
-                _, part = decode(name, known[name], pythons[name], asked, vocab, [(asked.slots, tokens), (sequences, tokens)])
+                _, part = decode(name, known[name], pythons[name], asked, vocab, [(asked.slots, max(2, tokens // 4)), (max(sequences, asked.slots), tokens)])
                 if not len(part.groups) or (part.groups[:, 3] < 0).any():
                     raise EngineError(f"{known[name].title}: {way.name or 'plain decoding'} does not count the target's runs")
                 return {"date": datetime.date.today().isoformat(), "seconds": part.seconds, "steps": int(part.groups[:, 3].sum())}
 
             timed.setdefault((name, slots, way.name, gamma), []).append(
                 kept.get({**models, "engine": name, "version": versions[name], "way": way.name, "gamma": gamma, "at_once": slots, "temperature": temperature,
-                          "sequences": sequences, "tokens": tokens, "seed": asked.seed}, measured))
+                          "sequences": max(sequences, slots), "tokens": tokens, "seed": asked.seed}, measured))
             if report is not None:
                 report(at + 1, len(todo))
         for name in names:
@@ -196,9 +200,20 @@ def time_pair(
                              for runs in [timed[name, slots, way.name if gamma else "", gamma]]}
                     counted = tokens - 1 if known[name].first_by_prompt else tokens
                     rows += [{**head, **row} for row in _rows(found, {gamma: schemes[name, way.name, gamma] for gamma in gammas if gamma}, calibrate, slots,
-                                                              sequences, tokens, counted)]
+                                                              max(sequences, slots), tokens, counted)]
     values = {"gammas": gammas, "calibrate": calibrate, "temperature": temperature, "sequences": sequences, "tokens": tokens, "repeats": repeats, "seed": seed, "rows": rows}
     return PairClock(json.dumps(values), _table(values))
+
+
+def _texts(document: dict[str, Any]) -> tuple[int, int]:
+    """Number and length of the texts that tell what a scheme accepts."""
+    found = []
+    for name, usual in (("trials", 48), ("length", 192)):
+        value = document["simulation"].get(name, usual)
+        if isinstance(value, bool) or not isinstance(value, int) or value < 2:
+            raise ConfigError(f"/simulation/{name}: {value!r}; expected an integer from 2 on", f"/simulation/{name}")
+        found.append(value)
+    return found[0], found[1]
 
 
 def _gammas(gammas: Sequence[int], calibrate: Sequence[int]) -> tuple[list[int], list[int]]:
@@ -303,4 +318,11 @@ def _table(values: dict[str, Any]) -> str:
         for kind in ("predicted", "calibrated"):
             judged = [row["near"] for row in values["rows"] if row["title"] == title and row["kind"] == kind]
             lines.append(f"{title}: {sum(judged)} of {len(judged)} {kind} settings within {NEAR:.0%}.")
+    apart = [row for row in values["rows"] if not row.get("near", True)]
+    if apart:
+        lines += ["", "Predicted over measured where they are more apart. It is the measured time of a step over the predicted one, times expected over counted tokens of a step.", "",
+                  "| engine | at once | γ | ratio | time of a step | tokens of a step |", f"| {' | '.join(['---'] * 6)} |"]
+    for row in apart:
+        ratio, step, tokens = row["ratio"], row["seconds_per_step"]["value"] / row["step_predicted"]["value"], row["expected"]["value"] / row["tokens_per_step"]["value"]
+        lines.append(f"| {row['title']}, {row['way']} | {row['at_once']} | {row['gamma']} | {ratio['value']:.2f} ± {_half(ratio):.2f} | {step:.2f} | {tokens:.2f} |")
     return "\n".join(lines) + "\n"

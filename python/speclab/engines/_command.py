@@ -45,6 +45,7 @@ def main(words: list[str] | None = None) -> int:
     parser.add_argument("--settings", default="", metavar="TEXT", help="only settings whose label has this text")
     parser.add_argument("--sequences", type=int, help="of each setting, instead of the engine's own number")
     parser.add_argument("--long", type=int, help="sequences of 192 tokens, instead of the engine's own number")
+    parser.add_argument("--tokens", type=int, help="with --pair: of each sequence, instead of 192, 64 (--greedy) or 96 (--clock)")
     parser.add_argument("--repeats", type=int, default=5, help="with --clock (default %(default)s)")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--level", type=float, default=1e-6, help="chance of a false alarm about an engine (default %(default)s)")
@@ -79,6 +80,8 @@ def on_pair(given: argparse.Namespace) -> int:
                               "say": lambda sentence: print(sentence, file=sys.stderr, flush=True)}
     if given.sequences is not None:
         common["texts" if given.greedy else "sequences"] = given.sequences
+    if given.tokens is not None:
+        common["tokens"] = given.tokens
     if given.greedy:
         found: Findings = audit_greedy(engines, given.pair, settings=given.settings, level=given.level, **common)
     elif given.clock:

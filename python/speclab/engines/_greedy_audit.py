@@ -98,7 +98,7 @@ def audit_greedy(
 
     Args:
         engines: names, or the paths of adapters of your own; those that take a GGUF file and say log-probabilities.
-        config: its models are GGUF files of the Llama architecture in f32, f16 or q8_0, or tables as in `audit`; simulation.prompt is a list of ids.
+        config: its models are GGUF files of the Llama architecture in f32, f16, q8_0 or q4_1, or tables as in `audit`; simulation.prompt is a list of ids.
         gamma: drafted tokens, one or several; the middle one is audited with eight texts at once, too.
         texts, tokens: so many, of such a length, after 16 tokens that the engine draws at temperature 1.
         settings: only those whose label has this text, as "draft, γ = 3", and plain decoding.

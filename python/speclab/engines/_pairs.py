@@ -94,7 +94,7 @@ def audit_pair(
             if say is not None and vocab is None:
                 say(f"lossless schemes at temperature {one:g}: {sequences} texts of {tokens} tokens")
             possible[one] = _possible(document, gamma, one, sequences, tokens, seed)
-        cut = {(top_k, one): {f"Σ min(p, q), top {top_k}": _simulated(document, gamma, one, sequences, tokens, seed, "token", top_k)}
+        cut = {(top_k, one): {f"Σ min(p, q), top {top_k}": _simulated(document, gamma, one, sequences, tokens, seed, "token", {"temperature": one, "top_k": top_k})}
                for top_k in {way.draft_top_k for engine in known.values() for way in engine.ways if cuts(way, vocab)} for one in temperatures}
         rows = []
         units = [(name, way, one) for name in names for way in known[name].ways if not way.lookup for one in temperatures]
@@ -135,7 +135,7 @@ def _models(document: dict[str, Any], folder: pathlib.Path, folders: bool) -> in
             try:
                 hf_folder.write(GgufFile(file), folder / side)
             except (ValueError, KeyError) as problem:
-                raise ConfigError(f"/models/{side}/file: {file}: no model of the Llama architecture in f32, f16 or q8_0: {problem}", f"/models/{side}/file") from None
+                raise ConfigError(f"/models/{side}/file: {file}: no model of the Llama architecture in f32, f16, q8_0 or q4_1: {problem}", f"/models/{side}/file") from None
     return None
 
 
@@ -155,11 +155,11 @@ def cuts(way: Way, vocab: int | None) -> bool:
 
 
 def _simulated(
-    document: dict[str, Any], gamma: int, temperature: float, sequences: int, tokens: int, seed: int, rule: str, top_k: int
+    document: dict[str, Any], gamma: int, temperature: float, sequences: int, tokens: int, seed: int, rule: str, sampling: dict[str, float]
 ) -> dict[str, float]:
-    """Tokens per target step of a rule with drafts from the draft's so many likeliest tokens (0: all): about as many tokens as of the schemes."""
+    """Tokens per target step of a rule with drafts that are sampled so: about as many tokens as of the schemes."""
     models = document["models"]
-    draft = {**models["draft"], "sampling": {"temperature": temperature, "top_k": top_k}}
+    draft = {**models["draft"], "sampling": sampling}
     result = run({"title": "drafts of few tokens", "experiment": "decode", "seed": seed, "models": {**models, "draft": draft}, "sampling": {"temperature": temperature},
                   "rule": {"kind": rule}, "gamma": gamma,
                   "simulation": {"trials": sequences, "length": max(2, tokens // 2), "prompt": document["simulation"]["prompt"]}})

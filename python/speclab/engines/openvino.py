@@ -19,24 +19,34 @@ def version() -> str:
     return f"openvino_genai {openvino_genai.__version__}"
 
 
+def saved(folder: pathlib.Path, side: str) -> pathlib.Path:
+    """A GGUF file as an OpenVINO model, which GenAI leaves beside the file that it reads. Made once of each file: it takes seconds."""
+    import openvino_genai
+
+    file = folder / f"{side}.gguf"
+    made = folder / "openvino" / f"{side}-{file.stat().st_size}-{file.stat().st_mtime_ns}"
+    if not made.is_dir():
+        made.parent.mkdir(exist_ok=True)
+        with tempfile.TemporaryDirectory(dir=made.parent) as name:
+            part = pathlib.Path(name, side)
+            part.mkdir()
+            openvino_genai.LLMPipeline(shutil.copy(file, part / "model.gguf"), "CPU", enable_save_ov_model=True)
+            part.rename(made)
+    return made
+
+
 def load(settings: Settings) -> Any:
     import openvino_genai
 
     lookup = settings.gamma > 0 and settings.way == "lookup"
     scheduler = openvino_genai.SchedulerConfig()
     scheduler.cache_size = 1
-    with tempfile.TemporaryDirectory() as name:
-        folder = pathlib.Path(name)
-        for side in ("target", "draft") if settings.gamma and not lookup else ("target",):  # reads GGUF, and leaves an OpenVINO model beside the copy
-            (folder / side).mkdir()
-            copy = shutil.copy(settings.folder / f"{side}.gguf", folder / side / "model.gguf")
-            openvino_genai.LLMPipeline(copy, "CPU", enable_save_ov_model=True)
-        properties: dict[str, Any] = dict(EXACT)
-        if lookup:
-            properties["prompt_lookup"] = True
-        elif settings.gamma:
-            properties["draft_model"] = openvino_genai.draft_model(folder / "draft", "CPU", **EXACT)
-        return openvino_genai.ContinuousBatchingPipeline(folder / "target", scheduler, "CPU", properties)
+    properties: dict[str, Any] = dict(EXACT)
+    if lookup:
+        properties["prompt_lookup"] = True
+    elif settings.gamma:
+        properties["draft_model"] = openvino_genai.draft_model(saved(settings.folder, "draft"), "CPU", **EXACT)
+    return openvino_genai.ContinuousBatchingPipeline(saved(settings.folder, "target"), scheduler, "CPU", properties)
 
 
 def configured(settings: Settings, sequence: int, tokens: int) -> Any:

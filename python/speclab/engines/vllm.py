@@ -10,13 +10,16 @@ from typing import Any
 from ._engine import Decoded, Engine, Settings, Way
 
 
+ENVIRONMENT = {"VLLM_CPU_KVCACHE_SPACE": "1", "VLLM_ENABLE_V1_MULTIPROCESSING": "0", "HF_HUB_OFFLINE": "1", "VLLM_NO_USAGE_STATS": "1",
+               "VLLM_LOGGING_LEVEL": "ERROR", "VLLM_HOST_IP": "127.0.0.1", "GLOO_SOCKET_IFNAME": "lo"}
+
+
 def version() -> str:
     return f"vllm-cpu {importlib.metadata.version('vllm-cpu')}"
 
 
 def load(settings: Settings) -> Any:
-    os.environ |= {"VLLM_CPU_KVCACHE_SPACE": "1", "VLLM_ENABLE_V1_MULTIPROCESSING": "0", "HF_HUB_OFFLINE": "1", "VLLM_NO_USAGE_STATS": "1",
-                   "VLLM_LOGGING_LEVEL": "ERROR", "VLLM_HOST_IP": "127.0.0.1", "GLOO_SOCKET_IFNAME": "lo"}
+    os.environ |= ENVIRONMENT
     import vllm
 
     speculative: dict[str, Any] = {}
