@@ -204,7 +204,7 @@ says out "By task"
 says out "prose"
 
 # Each way's help is a screen and a half at most, and names no option of another way alone.
-for way in alpha log recording config measure drafters load benchmark sampling list; do
+for way in alpha log recording config measure drafters load benchmark sampling tree list; do
   expect 0 plan "$way" --help
   says out "usage: speclab plan $way"
   says out "Examples:"
