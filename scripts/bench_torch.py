@@ -129,6 +129,11 @@ def environment(torch, options, library):
     return found
 
 
+def draws_of(shape, options):
+    """Of logits, drafts and uniforms: of many requests one is as good as several."""
+    return options.draws if shape.requests < 32 else 1
+
+
 def make_case(torch, shape, options, draw=0):
     from verify_methods.in_torch import Case
     generator = torch.Generator(options.device).manual_seed(options.seed + 1000 * draw)
@@ -257,7 +262,7 @@ def host_microseconds(torch, run, calls=50):
 
 
 def bench_shape(torch, shape, methods, options):
-    cases = [make_case(torch, shape, options, draw) for draw in range(options.draws if shape.requests < 32 else 1)]
+    cases = [make_case(torch, shape, options, draw) for draw in range(draws_of(shape, options))]
     runs, rows = [], []
     for method in methods:
         try:
@@ -362,7 +367,7 @@ def main():
     rows, skipped = [], []
     for shape in sizes.sweep(options.requests, options.gammas, options.vocabs, options.dtypes):
         # A graph keeps the memory of its own temporaries.
-        needed = sizes.memory_needed(shape) * (len(sound) if options.graphs else 1) * (options.draws if shape.requests < 32 else 1)
+        needed = sizes.memory_needed(shape) * (len(sound) if options.graphs else 1) * draws_of(shape, options)
         if options.device == "cuda":
             torch.cuda.empty_cache()
         if options.device == "cuda" and needed > torch.cuda.mem_get_info()[0]:

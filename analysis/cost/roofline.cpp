@@ -115,12 +115,16 @@ RunWork medusa_work(const Transformer& model, const Run& run, const Precision& p
   return {.flops = run.batch * 2 * weights, .bytes = weights * precision.weight_bytes};
 }
 
+/// What DFlash reads a context with: `fc`, and the keys and values of each layer.
+double context_matrices(const Transformer& model) {
+  return fusing_matrix(model) + model.layers * key_and_value(model);
+}
+
 RunWork dflash_work(const Transformer& model, const Run& run, const Precision& precision) {
   const double positions = positions_of(model, run);
   const double layers = layer_parameters(model, 1);
-  const double context_states = fusing_matrix(model) + model.layers * key_and_value(model);
   const double attention = attention_flops(model) * attended(model, run.context);
-  return {.flops = run.batch * (positions * (2 * (layers + context_states) + attention) +
+  return {.flops = run.batch * (positions * (2 * (layers + context_matrices(model)) + attention) +
                                 run.tokens * 2 * output_matrix(model)),
           // Keys and values are written of the block, too, though the next round overwrites them.
           .bytes = decoder_parameters(model, 1) * precision.weight_bytes +
@@ -241,7 +245,7 @@ RunTime run_time(const Machine& machine, const Transformer& model, const Run& ru
 RunTime reading_time(const Machine& machine, const Transformer& model, const Run& run) {
   if (model.head == HeadKind::medusa) return {};
   if (model.head != HeadKind::dflash) return run_time(machine, model, run);
-  const double matrices = fusing_matrix(model) + model.layers * key_and_value(model);
+  const double matrices = context_matrices(model);
   const double tokens = run.tokens * run.batch;
   RunTime time = time_of(machine, {.flops = tokens * 2 * matrices,
                                    .bytes = matrices * machine.precision.weight_bytes +

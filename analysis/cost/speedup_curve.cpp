@@ -21,18 +21,14 @@ std::size_t row(int gamma) { return static_cast<std::size_t>(gamma); }
 
 double paid_by_curve(const SpeedupCurve& curve, const CostPair& costs, const Operation& at) {
   double best = 1;
-  for (std::size_t m = 1; m < curve.tokens.size(); ++m) {
-    const auto reached = [&](std::size_t n) {
-      if (n == 0) return 1.0;
-      return curve.reached.empty() ? curve.tokens[n] - curve.tokens[n - 1] : curve.reached[m][n];
-    };
+  for (int most = 1; most <= curve.last(); ++most) {
     double cost = 0;
-    for (std::size_t n = 0; n <= m; ++n) {
-      const double exactly = reached(n) - (n == m ? 0 : reached(n + 1));
-      const int gamma = static_cast<int>(n);
+    for (int gamma = 0; gamma <= most; ++gamma) {
+      const double exactly =
+          curve.accepts(most, gamma) - (gamma == most ? 0 : curve.accepts(most, gamma + 1));
       cost += exactly * (drafting_cost(costs, gamma, at) + verify_cost(costs, gamma, at));
     }
-    best = std::max(best, curve.tokens[m] / cost);
+    best = std::max(best, curve.tokens[row(most)] / cost);
   }
   return best;
 }
@@ -87,6 +83,11 @@ SpeedupCurve measured_curve(AcceptanceModel by, const Tokens& found, int most, c
 
 Interval SpeedupCurve::at(int gamma) const {
   return {estimate[row(gamma)], low[row(gamma)], high[row(gamma)]};
+}
+
+double SpeedupCurve::accepts(int gamma, int n) const {
+  if (n == 0) return 1;
+  return reached.empty() ? tokens[row(n)] - tokens[row(n - 1)] : reached[row(gamma)][row(n)];
 }
 
 SpeedupCurve iid_curve(const Interval& alpha, int most, const CostPair& costs, const Operation& at) {

@@ -28,6 +28,8 @@ struct SpeedupCurve {
 
   int last() const { return static_cast<int>(tokens.size()) - 1; }
   Interval at(int gamma) const;
+  /// Share of rounds of `gamma` drafts that accept n tokens or more, n <= gamma.
+  double accepts(int gamma, int n) const;
 };
 
 /// gamma = 0..most for an alpha with its interval. The speedup rises with alpha at every gamma, so that an

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <variant>
 
 #include "analysis/cost/device_speed.hpp"
@@ -27,6 +28,13 @@ std::optional<MemoryFit> memory_fit(const CostPair& costs, const Operation& at, 
           : fmt::format("{} are more than {}.", weights, usable);
   return MemoryFit{false,
                    fmt::format("{} {:.0f} devices would hold a batch of {:.6g}.", reason, needed, at.batch)};
+}
+
+int max_planned_batch(const CostPair& costs, const Operation& at, double share, int max_batch) {
+  double most = std::max<double>(max_batch, at.batch);
+  const std::optional<DeviceMemory> memory = device_memory(costs, at, share);
+  if (memory && memory->largest_batch) most = std::min(most, std::max(*memory->largest_batch, 0.0));
+  return static_cast<int>(most);
 }
 
 std::string hypothetical_text(const std::string& reason) {

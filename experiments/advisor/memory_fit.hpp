@@ -16,6 +16,10 @@ struct MemoryFit {
 /// None unless the target's cost is a roofline: then memory is not known. `share` of it may be used.
 std::optional<MemoryFit> memory_fit(const CostPair& costs, const Operation& at, double share);
 
+/// Batches to plan for: at most `max_batch`, and the one that was asked about, where they fit into the
+/// memory. 0: none fits.
+int max_planned_batch(const CostPair& costs, const Operation& at, double share, int max_batch);
+
 /// What stands above numbers that suppose more memory than there is.
 std::string hypothetical_text(const std::string& reason);
 

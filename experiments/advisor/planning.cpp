@@ -131,22 +131,10 @@ BestGamma best_gamma(const SpeedupCurve& curve, const GammaChoice& choice) {
           curve.by,     choice.reason,          {near.low, *near.high}};
 }
 
-/// Batches to plan for: those that fit into memory, at most --max-batch, and the one that was asked about
-/// where it fits. 0: none fits.
-int max_planned_batch(const DrafterPlan& plan, const PlanSettings& settings) {
-  double most = std::max<double>(settings.max_batch, settings.at.batch);
-  if (plan.device && plan.device->memory.largest_batch)
-    most = std::min(most, std::max(*plan.device->memory.largest_batch, 0.0));
-  return static_cast<int>(most);
-}
-
 /// P(a round accepts n tokens or more), n = 1..gamma.
 std::vector<double> accepted_by(const SpeedupCurve& curve, int gamma) {
   std::vector<double> accepted;
-  for (std::size_t n = 1; n <= at(gamma); ++n) {
-    accepted.push_back(curve.reached.empty() ? curve.tokens[n] - curve.tokens[n - 1]
-                                             : curve.reached[at(gamma)][n]);
-  }
+  for (int n = 1; n <= gamma; ++n) accepted.push_back(curve.accepts(gamma, n));
   return accepted;
 }
 
@@ -243,7 +231,8 @@ DrafterPlan make_plan(const Drafter& drafter, const PlanSettings& settings) {
     plan.fits = memory->fits;
     if (!memory->fits) plan.fits_reason = memory->reason;
   }
-  const int max_batch = constant(costs) ? 0 : max_planned_batch(plan, settings);
+  const int max_batch =
+      constant(costs) ? 0 : max_planned_batch(costs, settings.at, settings.memory_share, settings.max_batch);
   const auto limit_of = [&](const SpeedupCurve& used, int gamma) -> std::optional<int> {
     if (max_batch == 0 || gamma == 0) return std::nullopt;
     return batch_limit(used.tokens[at(gamma)], gamma, costs, settings.at.context, max_batch);

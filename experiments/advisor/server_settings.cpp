@@ -81,15 +81,17 @@ Offered vllm(const ServedPlan& plan) {
     setting.notes.emplace_back(
         "mtp needs a target with modules for it, such as DeepSeek-V3, MiMo or Qwen3-Next.");
   }
+  const auto line = [&](const std::string& more) {
+    return fmt::format("vllm serve {} --speculative-config {}", shell_word(plan.target),
+                       shell_word(config + more + "}"));
+  };
   if (changes(plan)) {
-    const std::string fixed = fmt::format("vllm serve {} --speculative-config {}", shell_word(plan.target),
-                                          shell_word(config + "}"));
+    setting.older.push_back({"before v0.25.0, without ranges", {line("")}});
     std::vector<std::string> ranges;
     for (const BatchRange& range : plan.batches) {
       ranges.push_back(fmt::format("[{}, {}, {}]", range.first, range.last, range.gamma));
     }
     config += fmt::format(R"(, "num_speculative_tokens_per_batch_size": [{}])", fmt::join(ranges, ", "));
-    setting.older.push_back({"before v0.25.0, without ranges", {fixed}});
     if (!is_eagle(plan) && plan.method != DraftMethod::dflash) {
       setting.notes.emplace_back(
           "vLLM tests ranges by batch with the methods eagle, eagle3 and dflash; with this one they may or may not work.");
@@ -97,10 +99,6 @@ Offered vllm(const ServedPlan& plan) {
     setting.notes.emplace_back(
         "With data parallelism it ignores the ranges and drafts num_speculative_tokens throughout.");
   }
-  const auto line = [&](const std::string& more) {
-    return fmt::format("vllm serve {} --speculative-config {}", shell_word(plan.target),
-                       shell_word(config + more + "}"));
-  };
   setting.lines = {line("")};
   if (can_make_up(plan)) {
     setting.synthetic = {
@@ -213,7 +211,7 @@ Offered tensorrt_llm(const ServedPlan& plan) {
            {fmt::format("LLM({}, speculative_config=MTPDecodingConfig(num_nextn_predict_layers={}))",
                         quoted(plan.target), plan.gamma)}}};
     }
-    if (can_make_up(plan)) setting.synthetic = forced(line(""));
+    if (can_make_up(plan)) setting.synthetic = forced(setting.lines[0]);
     return setting;
   }
   // Keys are the largest batches of their ranges, none is drafted beyond the last. Before, they were the

@@ -3,11 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 
-#include "analysis/cost/device_speed.hpp"
 #include "analysis/cost/speedup_curve.hpp"
-#include "analysis/statistics/gamma_choice.hpp"
 #include "analysis/theory/optimal_tree.hpp"
 #include "experiments/advisor/memory_fit.hpp"
 #include "experiments/format/result_fields.hpp"
@@ -122,13 +119,10 @@ std::optional<double> still_good(const Candidate* chosen, double best, const Cos
 }
 
 std::vector<TreeRow> rows_by_batch(const std::vector<Candidate>& candidates, const TreeQuestion& question) {
-  double most = std::max<double>(question.max_batch, question.at.batch);
-  if (const auto memory = device_memory(question.costs, question.at, question.memory_share)) {
-    if (memory->largest_batch) most = std::min(most, std::max(*memory->largest_batch, 0.0));
-  }
+  const int most = max_planned_batch(question.costs, question.at, question.memory_share, question.max_batch);
   std::vector<TreeRow> rows;
   BestTrees chosen;
-  for (int batch = 1; batch <= static_cast<int>(most); ++batch) {
+  for (int batch = 1; batch <= most; ++batch) {
     const Operation at{double(batch), question.at.context};
     const BestTrees best = best_at(candidates, question.costs, at);
     const auto tree = still_good(chosen.tree, best.tree_speedup, question.costs, at);
@@ -162,12 +156,14 @@ TreePlan plan_tree(const TreeQuestion& question) {
   plan.best = row_of(best, static_cast<int>(question.at.batch));
   if (best.tree != nullptr) {
     plan.parents.assign(best.tree->tree.parents.begin(), best.tree->tree.parents.end());
-    if (plan.best.nodes == question.max_nodes || plan.best.levels == question.max_levels) {
-      plan.warnings.push_back(
-          fmt::format("The best tree has the most {} considered, {}: more may be better (--max-{}).",
-                      plan.best.nodes == question.max_nodes ? "drafted tokens" : "levels",
-                      plan.best.nodes == question.max_nodes ? question.max_nodes : question.max_levels,
-                      plan.best.nodes == question.max_nodes ? "nodes" : "levels"));
+    const auto more = [](const char* what, int most, const char* option) {
+      return fmt::format("The best tree has the most {} considered, {}: more may be better ({}).", what, most,
+                         option);
+    };
+    if (plan.best.nodes == question.max_nodes) {
+      plan.warnings.push_back(more("drafted tokens", question.max_nodes, "--max-nodes"));
+    } else if (plan.best.levels == question.max_levels) {
+      plan.warnings.push_back(more("levels", question.max_levels, "--max-levels"));
     }
     if (plan.fits.value_or(true)) {
       ServedPlan served = served_plan(question.target, question.draft, question.method);

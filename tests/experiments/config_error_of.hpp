@@ -1,4 +1,4 @@
-// The sentence of a ConfigError, for tests of messages.
+// The sentences of errors, for tests of messages.
 #pragma once
 
 #include <string>
@@ -14,6 +14,17 @@ std::string config_error_of(const Work& work) {
     work();
   } catch (const ConfigError& error) {
     return error.sentence();
+  }
+  return "";
+}
+
+/// What the UsageError says that `work` throws, or "" without one.
+template <class Work>
+std::string usage_error_of(const Work& work) {
+  try {
+    work();
+  } catch (const UsageError& error) {
+    return error.what();
   }
   return "";
 }

@@ -9,6 +9,7 @@
 #include "experiments/advisor/model_config.hpp"
 #include "experiments/advisor/presets.hpp"
 #include "experiments/format/config_error.hpp"
+#include "tests/experiments/config_error_of.hpp"
 
 using namespace speclab;
 
@@ -22,18 +23,8 @@ Transformer shape_of(Json config, const Json& changes = Json::object()) {
   return model_from_config(file.string());
 }
 
-template <class Call>
-std::string refusal_of(const Call& call) {
-  try {
-    call();
-  } catch (const UsageError& error) {
-    return error.what();
-  }
-  return "";
-}
-
 std::string refusal(const Json& config, const Json& changes) {
-  return refusal_of([&] { shape_of(config, changes); });
+  return usage_error_of([&] { shape_of(config, changes); });
 }
 
 bool has(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
@@ -109,7 +100,7 @@ TEST_CASE("Medusa heads take their size from the target where their config.json 
 TEST_CASE("a head made for another target is refused with file, key and both sizes") {
   const Transformer large = model_named("llama-3.1-70b", "");
   const auto misfit = [&](const Json& config) {
-    return refusal_of([&] { fitted_to(shape_of(config), large); });
+    return usage_error_of([&] { fitted_to(shape_of(config), large); });
   };
   CHECK(has(misfit(dflash),
             "speclab_head_config_test.json: /hidden_size: 4096; the target llama-3.1-70b has 8192 hidden"));
@@ -127,7 +118,7 @@ TEST_CASE("a head made for another target is refused with file, key and both siz
   // A DFlash head drafts by the target's output matrix.
   Transformer other = large;
   other.hidden = 4096;
-  CHECK(has(refusal_of([&] { fitted_to(shape_of(dflash), other); }), "/vocab_size: 151936"));
+  CHECK(has(usage_error_of([&] { fitted_to(shape_of(dflash), other); }), "/vocab_size: 151936"));
 }
 
 TEST_CASE("heads whose cost is not known are refused by name") {

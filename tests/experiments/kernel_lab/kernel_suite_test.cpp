@@ -16,20 +16,11 @@
 #include "experiments/kernel_lab/kernel_sweep.hpp"
 #include "experiments/kernel_lab/made_overlap.hpp"
 #include "experiments/page/cells.hpp"
+#include "tests/experiments/config_error_of.hpp"
 
 using namespace speclab;
 
 namespace {
-
-template <class Work>
-std::string usage_error_of(const Work& work) {
-  try {
-    work();
-  } catch (const UsageError& error) {
-    return error.what();
-  }
-  return "";
-}
 
 /// Numbers that no device gave: times grow with a method's place, so that ratios are known.
 BenchMeasurement invented_times(const BenchTask& task) {
