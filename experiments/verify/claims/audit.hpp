@@ -20,13 +20,10 @@ const Typed<ClaimVerdict>& described();
 const char* words(ClaimVerdict verdict);
 
 /// What became of a printed number.
-struct JudgedClaim {
+struct JudgedClaim : ClaimWords {
   std::string source;  ///< name of the file
-  std::string where;
-  std::string quantity;
   std::string printed;
-  double value = 0;  ///< of what is printed
-  std::string quote;
+  double value = 0;     ///< of what is printed
   std::string check;    ///< name of the formula; empty without one
   std::string formula;  ///< as text
   std::string inputs;   ///< "from 2.1, to 2.36"
@@ -40,8 +37,6 @@ struct JudgedClaim {
   /// Printed less the nearest number that rounding of the inputs allows, beyond the number's own rounding; 0
   /// for those that follow.
   double off = 0;
-  std::string undecided;  ///< why no formula can judge it
-  std::string note;
 
   /// The formula contradicts the number, by itself or under its assumption.
   bool contradicted() const;
@@ -60,14 +55,7 @@ struct ClaimCounts {
 template <>
 const Typed<ClaimCounts>& described();
 
-struct AuditedSource {
-  std::string name;
-  std::string source;
-  std::string address;
-  std::string date;
-  std::string licence;
-  std::string opened;      ///< empty where it was not opened again
-  std::string not_opened;  ///< why
+struct AuditedSource : SourceWords {
   ClaimCounts counts;
 };
 
