@@ -79,10 +79,10 @@ namespace {
 /// Fractions that fill more than half a line are shown by their value.
 std::string shown_number(const ProofNumber& value) {
   constexpr std::size_t longest = 40;
+  const std::string text = short_text(value, 12, longest);
   const auto* fraction = std::get_if<std::string>(&value);
-  if (fraction == nullptr) return fmt::format("{:.12g}", std::get<double>(value));
-  if (fraction->size() <= longest) return *fraction;
-  return fmt::format("{:.12g} (a fraction of {} digits, see --json)", as_double(value), fraction->size() - 1);
+  if (fraction == nullptr || fraction->size() <= longest) return text;
+  return fmt::format("{} (a fraction of {} digits, see --json)", text, fraction->size() - 1);
 }
 
 Cell shown_cell(const ProofNumber& value) { return {shown_number(value), as_double(value)}; }

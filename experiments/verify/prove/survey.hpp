@@ -28,11 +28,8 @@ std::vector<SurveyTask> survey_tasks();
 ProofTask survey_instance(const SurveyTask& survey, std::uint64_t seed, std::uint32_t number);
 
 /// The instance where a rule is furthest from the target.
-struct SurveyCounterexample {
+struct SurveyCounterexample : Counterexample {
   std::string command;  ///< what a reader types to see it again
-  std::vector<Token> tokens;
-  ProofNumber probability;
-  ProofNumber target_probability;
 };
 
 /// Tokens that a rule emits, as a share of the most that any lossless scheme emits given what the rule drafts
@@ -44,8 +41,8 @@ struct OptimumShare {
   double mean = 0;             ///< over all instances
   double least = std::numeric_limits<double>::infinity();
   double most = 0;
-  std::string
-      command;  ///< the instance of the most, if above 1, else of the least; empty when all are attained
+  /// The instance of the most, if above 1, else of the least; empty when all are attained.
+  std::string command;
 };
 
 struct SurveyRow {
