@@ -26,8 +26,6 @@ struct CheckSection {
 
 /// What stands for the target's distribution: computed from its rows, or a sample of plain decoding.
 enum class EqualityReference { exact_distribution, second_sample };
-template <>
-const Typed<EqualityReference>& described();
 
 /// The token at one position, given those before it.
 struct PositionEquality {

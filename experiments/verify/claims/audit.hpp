@@ -14,8 +14,6 @@
 namespace speclab {
 
 enum class ClaimVerdict { follows, within_input_rounding, does_not_follow, needs_assumption, not_decidable };
-template <>
-const Typed<ClaimVerdict>& described();
 /// "within the rounding of its inputs".
 const char* words(ClaimVerdict verdict);
 
@@ -52,8 +50,6 @@ struct ClaimCounts {
   std::uint64_t all() const;
   void add(const JudgedClaim& claim);
 };
-template <>
-const Typed<ClaimCounts>& described();
 
 struct AuditedSource : SourceWords {
   ClaimCounts counts;

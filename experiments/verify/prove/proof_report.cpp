@@ -144,17 +144,11 @@ ProofNumber below_optimum(const Proof& proof) {
 }  // namespace
 
 std::string rows_words(ProvedRows rows) {
-  switch (rows) {
-    case ProvedRows::given:
-      return "";
-    case ProvedRows::also_made:
-      return "also on rows made from those below that differ by the last token";
-    case ProvedRows::made:
-      return "lossless on the given rows, but not on those below, made from them to differ by the last token";
-    case ProvedRows::alike:
-      return "the rows are alike in every context, so that reading those of another position shows in nothing";
-  }
-  return "";
+  static constexpr const char* words[] = {  // in the order of ProvedRows
+      "", "also on rows made from those below that differ by the last token",
+      "lossless on the given rows, but not on those below, made from them to differ by the last token",
+      "the rows are alike in every context, so that reading those of another position shows in nothing"};
+  return words[static_cast<std::size_t>(rows)];
 }
 
 std::string proof_line(const char* label, const std::string& value) {

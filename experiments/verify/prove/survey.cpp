@@ -152,31 +152,26 @@ struct InstanceResult {
   std::optional<ProofOptimum> optimum = std::nullopt;
 };
 
-/// Not of rules that stand beside greedy decoding: the optimum is that of schemes which sample the target.
-bool has_optimum(const ProofTask& task) {
-  const RulePrograms rule = make_rule(task.rule, task.gamma);
-  return !rule.sampled->takes_argmax() && rule.enumerated->drafting().has_value();
-}
-
 InstanceResult examine_instance(const SurveyTask& survey, std::uint64_t seed, std::uint32_t number,
                                 bool optimum) {
   const ProofTask task = survey_instance(survey, seed, number);
   const ExactTable<Rational> target(task.target);
   const ExactTable<Rational> draft(task.draft);
-  const EnumerableRule rule = make_rule(task.rule, task.gamma).enumerated;
-  const Losslessness<Rational> found =
-      examine<Rational>(ModelRef<Rational>(target), ModelRef<Rational>(draft), rule, task.gamma, {});
+  const RulePrograms rule = make_rule(task.rule, task.gamma);
+  const Losslessness<Rational> found = examine<Rational>(
+      ModelRef<Rational>(target), ModelRef<Rational>(draft), rule.enumerated, task.gamma, {});
   std::vector<Rational> scratch;
-  const auto bound = rule->best_acceptance(target.next({}, scratch), draft.next({}, scratch));
+  const auto bound = rule.enumerated->best_acceptance(target.next({}, scratch), draft.next({}, scratch));
   InstanceResult result{.distance = found.distance,
                         .acceptance = static_cast<double>(found.acceptance()),
                         .bound = static_cast<double>(bound.value()),
                         .branches = found.branches,
                         .emitted = found.expected_emitted};
-  if (optimum && has_optimum(task)) result.optimum = optimum_of(task, Arithmetic::rational);
-  if (const auto lenience = survey.rule->lenience) {
-    result.within_lenience = within_lenience(found, *lenience);
+  // Not of rules that stand beside greedy decoding: the optimum is that of schemes which sample the target.
+  if (optimum && !rule.sampled->takes_argmax() && rule.enumerated->drafting()) {
+    result.optimum = optimum_of(task, Arithmetic::rational);
   }
+  if (const auto lenience = survey.rule->lenience) result.within_lenience = within_lenience(found, *lenience);
   return result;
 }
 
