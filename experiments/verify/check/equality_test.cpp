@@ -169,8 +169,8 @@ std::optional<EqualityResult> test_samples(const Setup& setup, const CheckSectio
   const double sequences = std::pow(vocab, settings.tokens);
   double otherwise = sequences > 1 ? 1 : 0;
   if (vocab > 1 && tests.own_cells == 1 && tests.rare == 0) {
-    otherwise = detectable_beside_one_sequence(simulation.trials, joint_level(tests, settings.level),
-                                               settings.power);
+    otherwise =
+        detectable_beside_one_sequence(simulation.trials, joint_level(tests, settings.level), settings.power);
   }
   return result_of(tests, EqualityReference::second_sample, otherwise, settings, simulation.trials,
                    [&](std::uint64_t many) {

@@ -47,15 +47,12 @@ std::vector<ComparedShape> compared_shapes(const std::vector<std::int32_t>& size
   const std::size_t plain = all.size();
   all.push_back({"prompt at once, then 1", {.prompt_at_once = true}});
   for (const std::int32_t size : sizes) {
-    all.push_back({fmt::format("prompt at once, then {}", size),
-                   {.tokens = size, .prompt_at_once = true},
-                   plain});
+    all.push_back(
+        {fmt::format("prompt at once, then {}", size), {.tokens = size, .prompt_at_once = true}, plain});
   }
   for (std::size_t i = 0; i < sizes.size(); ++i) {
-    all.push_back({fmt::format("runs of {}, other places", sizes[i]),
-                   {.tokens = sizes[i], .ahead = 1},
-                   i + 1,
-                   true});
+    all.push_back(
+        {fmt::format("runs of {}, other places", sizes[i]), {.tokens = sizes[i], .ahead = 1}, i + 1, true});
   }
   return all;
 }

@@ -35,7 +35,8 @@ struct VerdictEntry {
 };
 
 const VerdictEntry& entry_of(ClaimVerdict verdict) {
-  static constexpr VerdictEntry entries[] = {  // in the order of ClaimVerdict
+  static constexpr VerdictEntry entries[] = {
+      // in the order of ClaimVerdict
       {"follows", &ClaimCounts::follows},
       {"within the rounding of its inputs", &ClaimCounts::within_input_rounding},
       {"does not follow", &ClaimCounts::does_not_follow},
@@ -79,18 +80,17 @@ const char* words(ClaimVerdict verdict) { return entry_of(verdict).words; }
 template <>
 const Typed<JudgedClaim>& described() {
   using J = JudgedClaim;
-  static const auto type =
-      result_object<J>("judged_claim", {SPECLAB_FIELDS(J, source, where, quantity, printed, value),
-                                        sparse<J>("quote", &J::quote),
-                                        sparse("check", &J::check),
-                                        sparse("formula", &J::formula),
-                                        sparse("inputs", &J::inputs),
-                                        {"verdict", &J::verdict},
-                                        sparse("assumption", &J::assumption),
-                                        SPECLAB_FIELDS(J, under_assumption, least, most, rounded_least,
-                                                       rounded_most, off),
-                                        sparse<J>("undecided", &J::undecided),
-                                        sparse<J>("note", &J::note)});
+  static const auto type = result_object<J>(
+      "judged_claim", {SPECLAB_FIELDS(J, source, where, quantity, printed, value),
+                       sparse<J>("quote", &J::quote),
+                       sparse("check", &J::check),
+                       sparse("formula", &J::formula),
+                       sparse("inputs", &J::inputs),
+                       {"verdict", &J::verdict},
+                       sparse("assumption", &J::assumption),
+                       SPECLAB_FIELDS(J, under_assumption, least, most, rounded_least, rounded_most, off),
+                       sparse<J>("undecided", &J::undecided),
+                       sparse<J>("note", &J::note)});
   return type;
 }
 

@@ -144,7 +144,8 @@ ProofNumber below_optimum(const Proof& proof) {
 }  // namespace
 
 std::string rows_words(ProvedRows rows) {
-  static constexpr const char* words[] = {  // in the order of ProvedRows
+  static constexpr const char* words[] = {
+      // in the order of ProvedRows
       "", "also on rows made from those below that differ by the last token",
       "lossless on the given rows, but not on those below, made from them to differ by the last token",
       "the rows are alike in every context, so that reading those of another position shows in nothing"};

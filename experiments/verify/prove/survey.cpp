@@ -238,8 +238,8 @@ SurveyRow summary(const SurveyTask& survey, std::uint64_t seed, const std::vecto
   row.optimum = share_of_optimum(survey, seed, results);
   if (row.lossless < row.instances) {
     const ProofTask task = survey_instance(survey, seed, static_cast<std::uint32_t>(worst));
-    row.counterexample = SurveyCounterexample{prove(task, Arithmetic::rational).counterexample.value(),
-                                              command_for(task)};
+    row.counterexample =
+        SurveyCounterexample{prove(task, Arithmetic::rational).counterexample.value(), command_for(task)};
   }
   return row;
 }

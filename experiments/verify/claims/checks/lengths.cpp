@@ -101,7 +101,8 @@ std::vector<ClaimCheck> length_checks() {
       claim_check<RateAndDraft>(
           "geometric_length", "1 + p + p^2 + ... where the source itself computes the length so.",
           {input("rate", &RateAndDraft::rate, "p."),
-           required(integer_field("drafted", &RateAndDraft::drafted, 0, max_drafted, "The last power of p."))},
+           required(
+               integer_field("drafted", &RateAndDraft::drafted, 0, max_drafted, "The last power of p."))},
           "1 + rate + ... + rate^drafted",
           [](const RateAndDraft& in) { return expected_tokens(rate_of(in.rate), in.drafted); }),
       claim_check<Extrapolated>(
@@ -128,7 +129,8 @@ std::vector<ClaimCheck> length_checks() {
           },
           "rounds begin at like contexts whatever K is, and there is no sampling error"),
       claim_check<Position>(
-          "minimum_variance_rate", "Rate of a position in the law of least variance with a given mean length.",
+          "minimum_variance_rate",
+          "Rate of a position in the law of least variance with a given mean length.",
           {input("length", &Position::length, "Mean acceptance length."),
            required(integer_field("position", &Position::position, 1, max_drafted, "From 1."))},
           "length - 1 - (position - 1), at least 0 and at most 1",
