@@ -180,13 +180,11 @@ InstanceResult examine_instance(const SurveyTask& survey, std::uint64_t seed, st
 std::optional<OptimumShare> share_of_optimum(const SurveyTask& survey, std::uint64_t seed,
                                              const std::vector<InstanceResult>& results) {
   OptimumShare share;
-  std::size_t counted = 0;
-  std::size_t least = 0;
-  std::size_t most = 0;
-  for (std::size_t i = 0; i < results.size(); ++i) {
+  using Part = std::pair<double, std::uint32_t>;  // and its instance
+  std::vector<Part> parts;
+  for (std::uint32_t i = 0; i < results.size(); ++i) {
     const std::optional<ProofOptimum>& optimum = results[i].optimum;
     if (!optimum) continue;
-    ++counted;
     double part = static_cast<double>(results[i].emitted) / as_double(optimum->expected_emitted);
     if (optimum->proved) {
       ++share.proved;
@@ -198,19 +196,17 @@ std::optional<OptimumShare> share_of_optimum(const SurveyTask& survey, std::uint
       if (results[i].emitted > best) ++share.above;
     }
     share.mean += part;
-    if (part < share.least) {
-      share.least = part;
-      least = i;
-    }
-    if (part > share.most) {
-      share.most = part;
-      most = i;
-    }
+    parts.emplace_back(part, i);
   }
-  if (counted == 0) return std::nullopt;
-  share.mean /= static_cast<double>(counted);
-  if (share.attained < counted) {
-    const auto shown = static_cast<std::uint32_t>(share.above > 0 ? most : least);
+  if (parts.empty()) return std::nullopt;
+  share.mean /= static_cast<double>(parts.size());
+  const auto less = [](const Part& a, const Part& b) { return a.first < b.first; };
+  const Part least = *std::min_element(parts.begin(), parts.end(), less);
+  const Part most = *std::max_element(parts.begin(), parts.end(), less);
+  share.least = least.first;
+  share.most = most.first;
+  if (share.attained < parts.size()) {
+    const std::uint32_t shown = share.above > 0 ? most.second : least.second;
     share.command = command_for(survey_instance(survey, seed, shown)) + " --optimum";
   }
   return share;

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <limits>
 #include <optional>
 #include <string>
 #include <vector>
@@ -39,7 +38,7 @@ struct OptimumShare {
   std::uint64_t attained = 0;  ///< of these, those where the rule emits exactly so much
   std::uint64_t above = 0;     ///< of these, those where it emits more, and so cannot be lossless
   double mean = 0;             ///< over all instances
-  double least = std::numeric_limits<double>::infinity();
+  double least = 0;
   double most = 0;
   /// The instance of the most, if above 1, else of the least; empty when all are attained.
   std::string command;
