@@ -21,7 +21,7 @@ void write_bigrams(const std::filesystem::path& folder, const NgramModel& target
 /// Runs the script for `rounds` rounds on a pair of bigrams, in one thread, and compares its accepted lengths
 /// with those of the fast engine by a two-sample test. `python` is the path of the interpreter, which is not
 /// looked for on the PATH. Skipped when it, NumPy or the script are not
-/// there; after a Ctrl-C nothing is measured. std::runtime_error when the script fails.
+/// there. std::runtime_error when the script fails.
 NumpyRow run_numpy_reference(const PairShape& shape, const BenchPair& pair, std::uint64_t rounds,
                              const std::filesystem::path& python);
 
