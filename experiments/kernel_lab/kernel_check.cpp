@@ -160,8 +160,6 @@ SPECLAB_RESULT(KernelCheckRow, "row", test, implementation, dtype, outcome, deta
 SPECLAB_RESULT(KernelCheckReport, "check kernels", version, command, place, device, level, requests, rows,
                failures);
 
-const Typed<KernelCheckReport>& kernel_check_type() { return described<KernelCheckReport>(); }
-
 KernelCheckReport check_kernels(const KernelCheckOptions& options) {
   KernelCheckReport report{version_string(), options.command, options.place, {},
                            options.level,    options.requests};

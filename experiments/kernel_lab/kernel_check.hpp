@@ -68,7 +68,8 @@ struct KernelCheckReport {
   std::vector<KernelCheckRow> rows = {};
   std::size_t failures = 0;  ///< failed rows
 };
-const Typed<KernelCheckReport>& kernel_check_type();
+template <>
+const Typed<KernelCheckReport>& described();
 
 /// Empty after a Ctrl-C.
 KernelCheckReport check_kernels(const KernelCheckOptions& options);

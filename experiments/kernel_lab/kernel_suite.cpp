@@ -170,7 +170,7 @@ class KernelSuite {
       : options_(options),
         device_(current_device().value()),
         points_(sweep_points(options.sweep)),
-        progress_("bench kernels", points_.size() * options.caches.size(), options.silent) {
+        progress_("bench kernels", points_.size() * options.caches.size()) {
     report_.version = version_string();
     report_.machine = machine_description();
     report_.command = options.command;
@@ -179,11 +179,11 @@ class KernelSuite {
     report_.repetitions = options.repetitions;
   }
 
-  std::optional<KernelReport> run() && {
+  KernelReport run() && {
     for (const KernelPoint& point : points_) {
       measure(point);
       if (!interrupted()) continue;
-      if (report_.verification.empty()) return std::nullopt;
+      if (report_.verification.empty()) throw Stopped{};
       report_.partial = true;
       break;
     }
@@ -300,8 +300,6 @@ class KernelSuite {
 
 }  // namespace
 
-std::optional<KernelReport> run_kernel_suite(const KernelSuiteOptions& options) {
-  return KernelSuite(options).run();
-}
+KernelReport run_kernel_suite(const KernelSuiteOptions& options) { return KernelSuite(options).run(); }
 
 }  // namespace speclab
