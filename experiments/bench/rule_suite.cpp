@@ -1,12 +1,12 @@
 #include "experiments/bench/rule_suite.hpp"
 
-#include <benchmark/benchmark.h>
 #include <fmt/format.h>
 
 #include <functional>
 #include <utility>
 
 #include "core/random/random_source.hpp"
+#include "core/round/round.hpp"
 #include "core/stop.hpp"
 #include "experiments/bench/interleaved_runs.hpp"
 #include "experiments/bench/model_pairs.hpp"
@@ -57,19 +57,6 @@ class RepeatedWork {
   double drawn_ = 0;
 };
 
-/// One path of gamma tokens is drawn, as FixedDrafting of core/round/round.hpp does.
-std::int32_t draw_path(const ModelPair& pair, std::int32_t gamma, std::uint32_t number) {
-  std::vector<double> scratch;
-  std::vector<Token> path;
-  SampledRandomSource random = sampled_random_source(1, 0, number);
-  for (std::int32_t i = 0; i < gamma; ++i) {
-    path.push_back(
-        random.categorical(Draw{Use::draft, static_cast<std::uint16_t>(i)}, pair.draft.next(path, scratch)));
-  }
-  benchmark::DoNotOptimize(path.data());
-  return gamma;
-}
-
 AnyRule sampled_rule(const SurveyTask& task, const RuleSuiteOptions& options) {
   RuleConfig rule;
   rule.kind = task.kind;
@@ -82,14 +69,21 @@ void measure_vocab(const RuleSuiteOptions& options, std::int32_t vocab, RuleRepo
   const ModelPair pair = dirichlet_pair(vocab, 0);
   const std::vector<SurveyTask> tasks = survey_tasks();
   std::vector<RepeatedWork> work;
-  work.emplace_back([&](std::uint32_t number) { return draw_path(pair, options.gamma, number); });
-  for (const SurveyTask& task : tasks) {
-    work.emplace_back([&pair, gamma = options.gamma, rule = sampled_rule(task, options),
-                       scratch = RoundScratch<double>{},
-                       context = std::vector<Token>{}](std::uint32_t number) mutable {
+  // Memory is kept from one to the next.
+  const auto add = [&work](const auto& round) {
+    work.emplace_back([round, context = std::vector<Token>{},
+                       scratch = RoundScratch<double>{}](std::uint32_t number) mutable {
       context.clear();
       SampledRandomSource random = sampled_random_source(1, 0, number);
-      return rule->round(pair.target, pair.draft, gamma, context, random, scratch, {}).drafted;
+      return round(context, random, scratch);
+    });
+  };
+  add([&](auto& context, auto& random, auto& scratch) {
+    return FixedDrafting<Model>{pair.draft, options.gamma}(context, random, scratch).count;
+  });
+  for (const SurveyTask& task : tasks) {
+    add([&, rule = sampled_rule(task, options)](auto& context, auto& random, auto& scratch) {
+      return rule->round(pair.target, pair.draft, options.gamma, context, random, scratch, {}).drafted;
     });
   }
   std::vector<TimedJob> jobs;

@@ -26,7 +26,7 @@ struct Edge {
   std::function<void(RequestBatch&)> prepare;  ///< changes `edge_logits`
   std::function<bool(const Results&)> holds;   ///< besides agreement with the reference
   std::vector<double> uniforms = {};           ///< of the first request; empty: random numbers
-  BenchShape shape{1, drafts, odd_vocab, Dtype::f32};
+  BenchShape shape{1, drafts, odd_vocab};
 };
 
 void nothing_more(RequestBatch&) {}
@@ -127,9 +127,9 @@ std::vector<Edge> edges() {
                    [](RequestBatch& host) { only(host, true, [](Token id) { return id >= 2 && id <= 8; }); },
                    rejected_for(u == 0 ? 2 : 8),
                    {u},
-                   {1, 0, odd_vocab, Dtype::f32}});
+                   {1, 0, odd_vocab}});
   }
-  all.push_back({"gamma = 0", nothing_more, rejected, {}, {5, 0, odd_vocab, Dtype::f32}});
+  all.push_back({"gamma = 0", nothing_more, rejected, {}, {5, 0, odd_vocab}});
   all.push_back({"ragged lengths, and lengths out of range",
                  [](RequestBatch& host) {
                    host.batch.lengths = host.keep(std::vector<std::int32_t>{0, 1, 2, 3, -1, 4});
@@ -143,15 +143,15 @@ std::vector<Edge> edges() {
                    });
                  },
                  {},
-                 {6, drafts, odd_vocab, Dtype::f32}});
+                 {6, drafts, odd_vocab}});
   for (const std::int32_t vocab : {1, 2, 3, 257, 8191, 8193}) {
-    all.push_back({fmt::format("V = {}", vocab), nothing_more, anything, {}, {4, drafts, vocab, Dtype::f32}});
+    all.push_back({fmt::format("V = {}", vocab), nothing_more, anything, {}, {4, drafts, vocab}});
   }
   all.push_back({"drafts that were certain",
                  [](RequestBatch& host) { host.batch.draft.data = nullptr; },
                  anything,
                  {},
-                 {8, drafts, odd_vocab, Dtype::f32}});
+                 {8, drafts, odd_vocab}});
   all.push_back({"temperatures, 0 among them, and cut-offs",
                  [](RequestBatch& host) {
                    std::vector<float> temperature;
@@ -165,7 +165,7 @@ std::vector<Edge> edges() {
                  },
                  anything,
                  {},
-                 {4, drafts, odd_vocab, Dtype::f32}});
+                 {4, drafts, odd_vocab}});
   // Both of some tiles and of less than one.
   for (const std::int32_t vocab : {odd_vocab, 20001}) {
     all.push_back({fmt::format("top-k, top-p and min-p of each row, V = {}", vocab),
@@ -187,7 +187,7 @@ std::vector<Edge> edges() {
                                         [](const RequestResult& result) { return result.next >= 0; });
                    },
                    {},
-                   {8, drafts, vocab, Dtype::f32}});
+                   {8, drafts, vocab}});
   }
   all.push_back({"top-p out of range: no id, a flag",
                  [](RequestBatch& host) {
