@@ -181,10 +181,9 @@ DistributionTests test_distribution(const DistributionCase& distribution, const 
   const Sample sample = draw(distribution, tables, runner, implementation, requests, requests_a_batch);
 
   DistributionTests tests;
-  tests.requests = requests;
-  tests.invalid = static_cast<std::uint64_t>(std::count(sample.accepted.begin(), sample.accepted.end(), -1));
   const auto add = [&](std::string name, double p) { tests.p_values.emplace_back(std::move(name), p); };
-  if (tests.invalid > 0) {
+  tests.valid = std::count(sample.accepted.begin(), sample.accepted.end(), -1) == 0;
+  if (!tests.valid) {
     add("results without a token", 0);
     return tests;
   }

@@ -45,7 +45,7 @@ BatchRunner runner_of(CheckPlace place, int variation = 0);
 /// Variations that a place has, besides the usual way.
 int variations_of(CheckPlace place);
 
-/// Decisions of exact implementations over shapes, formats and rules, against verify_reference.
+/// Decisions over shapes, formats and rules, against the reference of each implementation.
 std::vector<KernelCheckRow> check_decisions(const KernelCheckOptions& options);
 
 /// Inputs at the edges of what is allowed, and beyond.

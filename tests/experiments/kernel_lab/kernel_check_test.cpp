@@ -118,11 +118,14 @@ TEST_CASE("planted faults are found by the tests of distributions") {
       CHECK(p > p_value_bound);
     }
   }
-  // A result without a token settles the matter.
-  CHECK(least_p(reference_with([](const VerifyBatch& batch, std::int32_t i) {
-                  if (i == 7) batch.next[i] = invalid_token;
-                }),
-                token) == 0);
+  // A result without a token settles the matter, and refutes no rule.
+  const BatchRunner without_token = reference_with([](const VerifyBatch& batch, std::int32_t i) {
+    if (i == 7) batch.next[i] = invalid_token;
+  });
+  CHECK(least_p(without_token, token) == 0);
+  CHECK_FALSE(test_distribution(distribution_case({}), without_token, any_implementation, false, requests,
+                                requests_a_batch)
+                  .valid);
 }
 
 TEST_CASE("a rule with another distribution is refuted, and its distance stated") {
