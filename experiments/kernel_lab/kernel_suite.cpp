@@ -196,14 +196,6 @@ class KernelSuite {
     report_.left_out.push_back({shape_text(point), method, why});
   }
 
-  /// What `find` finds, which takes a moment, once for each key.
-  template <class Key, class Value, class Find>
-  static const Value& remembered(std::map<Key, Value>& known, const Key& key, const Find& find) {
-    const auto [found, added] = known.try_emplace(key);
-    if (added) found->second = find();
-    return found->second;
-  }
-
   bool fits(const KernelPoint& point, const BenchTask& task) {
     // Some of the memory is the driver's, some for the buffer that flushes the cache.
     const double memory =
@@ -240,12 +232,13 @@ class KernelSuite {
       progress_.advance(options_.caches.size());
       return;
     }
-    task.logits.noise = remembered(noises_, {point.workload, point.vocab, point.alpha}, [&] {
-      return noise_for_overlap(task.logits, point.vocab, point.alpha, workload.filters);
-    });
-    const MadeDistributions& distributions = remembered(
-        distributions_of_, {point.workload, point.vocab, point.dtype, task.logits.noise},
-        [&] { return made_distributions(workload, task.logits, point.vocab, point.dtype, VerifyRule{}); });
+    const auto [made, added] = made_.try_emplace({point.workload, point.vocab, point.dtype, point.alpha});
+    auto& [noise, distributions] = made->second;
+    if (added) noise = noise_for_overlap(task.logits, point.vocab, point.alpha, workload.filters);
+    task.logits.noise = noise;
+    if (added) {
+      distributions = made_distributions(workload, task.logits, point.vocab, point.dtype, VerifyRule{});
+    }
     for (const CacheMode cache : options_.caches) {
       if (interrupted()) return;
       task.flushed = cache == CacheMode::flushed;
@@ -293,9 +286,10 @@ class KernelSuite {
   Progress progress_;
   KernelReport report_;
   Expectations expectations_;
-  /// By workload, vocabulary and alpha.
-  std::map<std::tuple<KernelWorkload, std::int32_t, double>, float> noises_;
-  std::map<std::tuple<KernelWorkload, std::int32_t, Dtype, float>, MadeDistributions> distributions_of_;
+  /// The noise of made-up logits and what they mean, by workload, vocabulary, format and alpha: they take a
+  /// moment to find.
+  std::map<std::tuple<KernelWorkload, std::int32_t, Dtype, double>, std::pair<float, MadeDistributions>>
+      made_;
 };
 
 }  // namespace
