@@ -17,7 +17,7 @@ double thread_seconds() {
   return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
 }
 
-ModelPair dirichlet_pair(std::int32_t vocab, int order) {
+PairModels dirichlet_pair(std::int32_t vocab, int order) {
   const auto table = [&](std::uint64_t seed) {
     const auto rows = static_cast<std::uint32_t>(order == 0 ? 1 : vocab);
     return TableModel(vocab, order, dirichlet_rows(vocab, rows, 0.3, seed));
@@ -46,8 +46,8 @@ std::unique_ptr<BenchPair> BenchPairs::trained(const PairShape& shape) {
     return Model(std::make_shared<const NgramModel>(train_kneser_ney(part, shape.vocab, order)));
   };
   const double start = thread_seconds();
-  ModelPair models{model(tokens.first(half), shape.target_order),
-                   model(tokens.subspan(half), shape.draft_order)};
+  PairModels models{model(tokens.first(half), shape.target_order),
+                    model(tokens.subspan(half), shape.draft_order)};
   const double seconds = thread_seconds() - start;
   return std::unique_ptr<BenchPair>(
       new BenchPair{std::move(models),

@@ -24,16 +24,16 @@ struct PairShape {
   bool stored() const { return target_order == 0; }
 };
 
-struct ModelPair {
+struct PairModels {
   Model target;
   Model draft;
 };
 
 /// Tables of this order: target Dirichlet(0.3) rows, draft 0.7 of the target and 0.3 of other such rows.
-ModelPair dirichlet_pair(std::int32_t vocab, int order);
+PairModels dirichlet_pair(std::int32_t vocab, int order);
 
 /// Does not move: the tables point to the models.
-struct BenchPair : ModelPair {
+struct BenchPair : PairModels {
   PreparationRow costs;
   std::unique_ptr<const FastPair> tables = nullptr;       ///< of the fast engine, for token verification
   std::shared_ptr<SharedRows> rows = make_shared_rows();  ///< of the other rules

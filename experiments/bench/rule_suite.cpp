@@ -66,7 +66,7 @@ AnyRule sampled_rule(const SurveyTask& task, const RuleSuiteOptions& options) {
 }
 
 void measure_vocab(const RuleSuiteOptions& options, std::int32_t vocab, RuleReport& report) {
-  const ModelPair pair = dirichlet_pair(vocab, 0);
+  const PairModels pair = dirichlet_pair(vocab, 0);
   const std::vector<SurveyTask> tasks = survey_tasks();
   std::vector<RepeatedWork> work;
   // Memory is kept from one to the next.

@@ -71,7 +71,7 @@ struct KernelCheckReport {
 template <>
 const Typed<KernelCheckReport>& described();
 
-/// Empty after a Ctrl-C.
+/// Throws Stopped after a Ctrl-C.
 KernelCheckReport check_kernels(const KernelCheckOptions& options);
 
 /// One line per test that `check_kernels` would run.
