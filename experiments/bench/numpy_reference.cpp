@@ -25,33 +25,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-void write_bigram(const fs::path& folder, const std::string& side, const NgramModel& model) {
-  const auto vocab = static_cast<std::size_t>(model.vocab());
-  std::vector<std::int64_t> first(vocab);
-  std::vector<std::int64_t> count(vocab);
-  std::vector<double> backoff(vocab, 1);
-  std::vector<std::int32_t> tokens;
-  std::vector<double> probabilities;
-  for (std::size_t i = 0; i < model.contexts(1); ++i) {
-    const NgramModel::Known context = model.known(1, i);
-    const auto token = static_cast<std::size_t>(context.key);
-    first[token] = static_cast<std::int64_t>(tokens.size());
-    count[token] = static_cast<std::int64_t>(context.tokens.size());
-    backoff[token] = context.backoff;
-    tokens.insert(tokens.end(), context.tokens.begin(), context.tokens.end());
-    probabilities.insert(probabilities.end(), context.probabilities.begin(), context.probabilities.end());
-  }
-  const auto write = [&](const char* name, const auto& values) {
-    write_file_atomically(folder / fmt::format("{}_{}.npy", side, name), npy_text(values, {values.size()}));
-  };
-  write("unigram", std::vector<double>(model.unigrams().begin(), model.unigrams().end()));
-  write("first", first);
-  write("count", count);
-  write("backoff", backoff);
-  write("tokens", tokens);
-  write("probabilities", probabilities);
-}
-
 /// Why the script cannot run; empty when it can. -I keeps Python from importing what lies in the working
 /// folder.
 std::optional<std::string> unsupported_reason(const fs::path& script, const fs::path& python) {
@@ -85,9 +58,31 @@ std::vector<std::uint64_t> last_rounds(const FastPair& tables, std::uint32_t seq
 
 }  // namespace
 
-void write_bigrams(const fs::path& folder, const NgramModel& target, const NgramModel& draft) {
-  write_bigram(folder, "target", target);
-  write_bigram(folder, "draft", draft);
+void write_bigram(const fs::path& folder, const std::string& side, const NgramModel& model) {
+  const auto vocab = static_cast<std::size_t>(model.vocab());
+  std::vector<std::int64_t> first(vocab);
+  std::vector<std::int64_t> count(vocab);
+  std::vector<double> backoff(vocab, 1);
+  std::vector<std::int32_t> tokens;
+  std::vector<double> probabilities;
+  for (std::size_t i = 0; i < model.contexts(1); ++i) {
+    const NgramModel::Known context = model.known(1, i);
+    const auto token = static_cast<std::size_t>(context.key);
+    first[token] = static_cast<std::int64_t>(tokens.size());
+    count[token] = static_cast<std::int64_t>(context.tokens.size());
+    backoff[token] = context.backoff;
+    tokens.insert(tokens.end(), context.tokens.begin(), context.tokens.end());
+    probabilities.insert(probabilities.end(), context.probabilities.begin(), context.probabilities.end());
+  }
+  const auto write = [&](const char* name, const auto& values) {
+    write_file_atomically(folder / fmt::format("{}_{}.npy", side, name), npy_text(values, {values.size()}));
+  };
+  write("unigram", std::vector<double>(model.unigrams().begin(), model.unigrams().end()));
+  write("first", first);
+  write("count", count);
+  write("backoff", backoff);
+  write("tokens", tokens);
+  write("probabilities", probabilities);
 }
 
 NumpyRow run_numpy_reference(const PairShape& shape, const BenchPair& pair, std::uint64_t rounds,
@@ -97,7 +92,8 @@ NumpyRow run_numpy_reference(const PairShape& shape, const BenchPair& pair, std:
   row.skipped = unsupported_reason(script, python);
   if (row.skipped) return row;
   const TemporaryFolder folder;
-  write_bigrams(folder.path, *pair.target.ngram(), *pair.draft.ngram());
+  write_bigram(folder.path, "target", *pair.target.ngram());
+  write_bigram(folder.path, "draft", *pair.draft.ngram());
   const auto ran =
       run_child_process({python.string(), "-I", script.string(), folder.path.string(), "--rounds",
                          fmt::format("{}", rounds), "--gamma", fmt::format("{}", bench_gamma), "--length",
