@@ -54,7 +54,7 @@ int check_kernels_main(const Values& values) {
   }
   const ThreadLimit limit(thread_option(values));
   const KernelCheckReport report = check_kernels(options);
-  print(report, kernel_check_type(), values.has("json"), kernel_check_text);
+  print(report, described<KernelCheckReport>(), values.has("json"), kernel_check_text);
   return report.failures == 0 ? exit_ok : exit_failed_check;
 }
 

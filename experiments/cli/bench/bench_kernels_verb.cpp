@@ -1,12 +1,12 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <algorithm>
 #include <filesystem>
-#include <nlohmann/json.hpp>
+#include <type_traits>
 
 #include "experiments/cli/options.hpp"
 #include "experiments/cli/out_folder.hpp"
+#include "experiments/cli/print_result.hpp"
 #include "experiments/cli/verb.hpp"
 #include "experiments/format/config_error.hpp"
 #include "experiments/format/named_entry.hpp"
@@ -14,7 +14,6 @@
 #include "experiments/kernel_lab/kernel_report.hpp"
 #include "experiments/kernel_lab/kernel_suite.hpp"
 #include "experiments/support/atomic_file.hpp"
-#include "experiments/support/csv_reader.hpp"
 #include "experiments/support/printable.hpp"
 #include "kernels/gpu/device.hpp"
 
@@ -61,12 +60,8 @@ KernelSweep sweep_option(const Values& values) {
 
 std::vector<CacheMode> cache_option(const Values& values) {
   std::vector<CacheMode> caches;
-  for (const std::string& word : split(values.text("cache"), ',')) {
-    if (word != "hot" && word != "flushed") {
-      throw UsageError(fmt::format("--cache \"{}\"{}", word, suggestion(word, {"hot", "flushed"})));
-    }
-    const CacheMode cache = word == "flushed" ? CacheMode::flushed : CacheMode::hot;
-    if (std::find(caches.begin(), caches.end(), cache) == caches.end()) caches.push_back(cache);
+  for (const std::size_t place : parse_names("--cache", values.text("cache"), {"hot", "flushed"}, false)) {
+    caches.push_back(place == 0 ? CacheMode::hot : CacheMode::flushed);
   }
   return caches;
 }
@@ -88,27 +83,22 @@ int repetitions_option(const Values& values) {
 
 std::filesystem::path out_option(const Values& values) { return values.has("out") ? values.text("out") : ""; }
 
-/// Files that only a measurement has.
-void write_measurement(const std::filesystem::path& out, const KernelReport& report, const Page& page) {
-  write_file_atomically(out / "results.csv", kernel_csv(report));
-  write_file_atomically(out / "table.md", kernel_markdown(report));
-  write_figures(out, page.sections.front());
-}
-void write_measurement(const std::filesystem::path&, const DryRunReport&, const Page&) {}
-
 template <class Report>
-void show(const Report& report, const Typed<Report>& type, const Values& values) {
+void show(const Report& report, const Values& values) {
   const std::filesystem::path out = out_option(values);
-  Json json;
-  write(type, report, json);
+  const std::string json = json_text_of(report);
   if (!out.empty()) {
-    write_file_atomically(out / "result.json", json.dump(1) + "\n");
+    write_file_atomically(out / "result.json", json + "\n");
     const Page page = kernel_page(report);
-    write_measurement(out, report, page);
+    if constexpr (std::is_same_v<Report, KernelReport>) {
+      write_file_atomically(out / "results.csv", kernel_csv(report));
+      write_file_atomically(out / "table.md", kernel_markdown(report));
+      write_figures(out, page.sections.front());
+    }
     write_report(out, page);
   }
   if (values.has("json")) {
-    fmt::print("{}\n", json.dump(1));
+    fmt::print("{}\n", json);
     return;
   }
   const Page page = kernel_text(report, printed_rows);
@@ -123,7 +113,7 @@ void show(const Report& report, const Typed<Report>& type, const Values& values)
 int bench_kernels_main(const Values& values) {
   if (values.has("out")) refuse_unwritable(out_option(values));
   if (values.has("from")) {
-    show(read_kernel_report(values.text("from")), kernel_report_type(), values);
+    show(read_kernel_report(values.text("from")), values);
     return exit_ok;
   }
   const KernelSweep sweep = sweep_option(values);
@@ -139,7 +129,7 @@ int bench_kernels_main(const Values& values) {
   if (values.has("dry-run")) {
     const DryRunReport report = kernel_dry_run({sweep, chosen, positive_option(values, "memory-gib"),
                                                 positive_option(values, "bandwidth-gbs"), values.command});
-    show(report, dry_run_type(), values);
+    show(report, values);
     return report.problems == 0 ? exit_ok : exit_failed_check;
   }
   if (const std::string why = why_no_device(); !why.empty()) {
@@ -148,14 +138,10 @@ int bench_kernels_main(const Values& values) {
         why));
   }
   const auto runnable = runnable_on(current_device().value().capability, chosen);
-  const auto report = run_kernel_suite({sweep, runnable, caches, repetitions, values.command, false});
-  if (!report) {
-    fmt::print(stderr, "interrupted: nothing was measured to its end\n");
-    return exit_interrupted;
-  }
-  show(*report, kernel_report_type(), values);
-  if (report->partial) return exit_interrupted;
-  return report->failures > 0 ? exit_failed_check : exit_ok;
+  const KernelReport report = run_kernel_suite({sweep, runnable, caches, repetitions, values.command});
+  show(report, values);
+  if (report.partial) return exit_interrupted;
+  return report.failures > 0 ? exit_failed_check : exit_ok;
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "core/stop.hpp"
 #include "experiments/bench/rule_suite.hpp"
 #include "experiments/cli/options.hpp"
 #include "experiments/cli/print_result.hpp"
@@ -41,10 +42,7 @@ int bench_rules_main(const Values& values) {
   const Control control = watch.control(survey_tasks().size() * static_cast<std::size_t>(instances));
   constexpr std::uint64_t seed = 1;
   Survey survey = prove_all(static_cast<std::uint32_t>(instances), seed, true, control);
-  if (survey.partial) {
-    fmt::print(stderr, "interrupted: nothing was measured\n");
-    return exit_interrupted;
-  }
+  if (survey.partial) throw Stopped{};
   print(run_rule_suite(options, std::move(survey)), described<RuleReport>(), values.has("json"),
         rule_report_text);
   return exit_ok;

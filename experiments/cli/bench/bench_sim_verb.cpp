@@ -1,7 +1,6 @@
 #include <fmt/format.h>
 
 #include <filesystem>
-#include <nlohmann/json.hpp>
 
 #include "experiments/bench/sim_report.hpp"
 #include "experiments/bench/sim_suite.hpp"
@@ -50,21 +49,16 @@ int bench_sim_main(const Values& values) {
   const std::filesystem::path out = writes ? values.text("out") : "";
   if (writes) refuse_unwritable(out);
 
-  const auto report = run_sim_suite(options);
-  if (!report) {
-    fmt::print(stderr, "interrupted: nothing was measured to its end\n");
-    return exit_interrupted;
-  }
-  Json json;
-  write(sim_report_type(), *report, json);
+  const SimReport report = run_sim_suite(options);
+  const std::string json = json_text_of(report);
   if (writes) {
-    write_file_atomically(out / "result.json", json.dump(1) + "\n");
-    write_report(out, sim_page(*report));
+    write_file_atomically(out / "result.json", json + "\n");
+    write_report(out, sim_page(report));
   }
   if (values.has("json")) {
-    fmt::print("{}\n", json.dump(1));
+    fmt::print("{}\n", json);
   } else {
-    print(sim_text(*report));
+    print(sim_text(report));
     if (writes) fmt::print("report: {}\n", printable_line((out / "report.html").string()));
   }
   return exit_ok;
