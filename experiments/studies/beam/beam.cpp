@@ -185,9 +185,9 @@ Work prepare_beam(const CellSpec& cell, JobList& jobs) {
 
 }  // namespace
 
-const SectionKind& beam_section() {
+SectionKind beam_section() {
   using B = BeamSection;
-  static const SectionKind kind{
+  return {
       "beam",
       object<B>(
           "beam", "The searches of the experiment beam: one for each trial, from the prompt of that trial.",
@@ -201,7 +201,6 @@ const SectionKind& beam_section() {
                  "When a step is accepted: \"contained\" is the rule of appendix A.4, the other one a "
                  "planted fault.")})
           .type};
-  return kind;
 }
 
 const Experiment& beam_experiment() {

@@ -79,13 +79,13 @@ std::vector<Figure> figures_of_cells(const Result& result, const Timings&) {
 
 }  // namespace
 
-const SectionKind& calibration_section() {
+SectionKind calibration_section() {
   using C = CalibrationSection;
   const auto reference =
       choice<EqualityReference>({{"exact_distribution", EqualityReference::exact_distribution},
                                  {"second_sample", EqualityReference::second_sample}},
                                 {{"exact_law", "exact_distribution"}});
-  static const SectionKind kind{
+  return {
       "calibration",
       object<C>("calibration",
                 "The experiment calibration: the tests of `speclab check`, repeated on small samples.",
@@ -101,7 +101,6 @@ const SectionKind& calibration_section() {
                        "Sequences in each of these tests: the points of the curves."),
                  field("level", &C::level, number_above(0, 0.5), "Level of the power curves.")})
           .type};
-  return kind;
 }
 
 const Experiment& calibration_experiment() {

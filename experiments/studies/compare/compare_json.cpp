@@ -25,8 +25,8 @@ const Typed<TaskConfig>& task_type() {
   return type;
 }
 
-const SectionKind& compare_section() {
-  static const SectionKind kind{
+SectionKind compare_section() {
+  return {
       "compare",
       object<CompareSection>(
           "compare", "The experiment compare: every drafter on every task, with every gamma and policy.",
@@ -48,7 +48,6 @@ const SectionKind& compare_section() {
            field("only_drafters", &CompareSection::only_drafters, list(text(), 1, 64),
                  "Names of the drafters that are run: compare --drafter.")})
           .type};
-  return kind;
 }
 
 SPECLAB_RESULT(ComparedNumbers, "numbers", alpha_examined, alpha_drafted, drafted_per_round,

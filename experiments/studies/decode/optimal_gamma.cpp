@@ -100,14 +100,13 @@ std::string search_remark(const CellResult& cell) {
 
 }  // namespace
 
-const SectionKind& search_section() {
-  static const SectionKind kind{
+SectionKind search_section() {
+  return {
       "search",
       object<SearchSection>(
           "search", "The search for the best gamma, by the experiment optimal_gamma and by `speclab exact`.",
           {integer_field("max_gamma", &SearchSection::max_gamma, 1, 64, "Largest gamma tried.")})
           .type};
-  return kind;
 }
 
 const Experiment& optimal_gamma_experiment() {

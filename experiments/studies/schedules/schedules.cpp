@@ -316,9 +316,9 @@ std::vector<ScheduleConfig> usual_schedules() {
   return all;
 }
 
-const SectionKind& schedules_section() {
+SectionKind schedules_section() {
   using S = SchedulesSection;
-  static const SectionKind kind{
+  return {
       "schedules",
       object<S>("schedules",
                 "What the experiment schedules compares: over independent acceptances of probability "
@@ -329,7 +329,6 @@ const SectionKind& schedules_section() {
                      "trace_tokens", &S::trace_tokens, 0, 1000,
                      "Draws a timeline as long as plain decoding takes for this many tokens; 0 draws none.")})
           .type};
-  return kind;
 }
 
 const Experiment& schedules_experiment() {

@@ -157,9 +157,9 @@ const Typed<DraftDeviceSection>& draft_device_type() {
 
 }  // namespace
 
-const SectionKind& serving_section() {
+SectionKind serving_section() {
   using S = ServingSection;
-  static const SectionKind kind{
+  return {
       "serving",
       object<S>(
           "serving", "The server of the experiment serving, and what asks it.",
@@ -217,7 +217,6 @@ const SectionKind& serving_section() {
                "measured", &S::measured, map(number(-1e12, 1e12)),
                "What was measured of such a server, by the names of the result: \"TTFT p95\"; stands beside what is simulated.")})
           .type};
-  return kind;
 }
 
 }  // namespace speclab

@@ -221,19 +221,18 @@ std::vector<Passage> trace_passages(const Result& result, const std::string& id)
 
 }  // namespace
 
-const SectionKind& trace_section() {
+SectionKind trace_section() {
   using Own = TraceSection;
-  static const SectionKind kind{
-      "trace", object<Own>("trace", "What the experiment trace draws.",
-                           {with_unit(integer_field("tokens", &Own::tokens, 1, 100000, "Tokens to generate."),
-                                      "tokens"),
-                            field("gammas", &Own::gammas, list(integer<std::int32_t>(0, 64), 1, 16),
-                                  "One timeline for each gamma; 0 is plain decoding."),
-                            field("text", &Own::text, boolean(),
-                                  "Show the generated text, coloured by what happened to each token."),
-                            field("timeline", &Own::timeline, boolean(), "Draw the timelines.")})
-                   .type};
-  return kind;
+  return {"trace",
+          object<Own>(
+              "trace", "What the experiment trace draws.",
+              {with_unit(integer_field("tokens", &Own::tokens, 1, 100000, "Tokens to generate."), "tokens"),
+               field("gammas", &Own::gammas, list(integer<std::int32_t>(0, 64), 1, 16),
+                     "One timeline for each gamma; 0 is plain decoding."),
+               field("text", &Own::text, boolean(),
+                     "Show the generated text, coloured by what happened to each token."),
+               field("timeline", &Own::timeline, boolean(), "Draw the timelines.")})
+              .type};
 }
 
 const Experiment& trace_experiment() {

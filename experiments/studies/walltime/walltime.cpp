@@ -176,9 +176,9 @@ std::string walltime_csv(const Result&, const Timings& timings) {
 
 }  // namespace
 
-const SectionKind& walltime_section() {
+SectionKind walltime_section() {
   using Own = WalltimeSection;
-  static const SectionKind kind{
+  return {
       "walltime",
       object<Own>(
           "walltime",
@@ -200,7 +200,6 @@ const SectionKind& walltime_section() {
                  "Of neural models: \"processor\" is the processor time of the thread that decodes, which "
                  "other programs disturb less; it leaves out further threads of a model.")})
           .type};
-  return kind;
 }
 
 const Experiment& walltime_experiment() {

@@ -82,9 +82,9 @@ Table tests_table(const EqualityResult& result) {
 
 }  // namespace
 
-const SectionKind& check_section() {
+SectionKind check_section() {
   using C = CheckSection;
-  static const SectionKind kind{
+  return {
       "check",
       object<C>(
           "check",
@@ -95,7 +95,6 @@ const SectionKind& check_section() {
            field("power", &C::power, number_above(0, 0.999999),
                  "Power at which the detectable effect is stated.")})
           .type};
-  return kind;
 }
 
 Listing equality_text(const EqualityResult& result) {
