@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <atomic>
 #include <cmath>
 #include <span>
 
@@ -42,10 +41,6 @@ SequenceDistribution<double> plain_distribution_of(const Setup& setup, std::size
   return plain_distribution<double>(setup.target, setup.simulation.prompt(0), tokens, setup.rule.enumerated);
 }
 
-Interval rate_of(std::uint64_t count, std::size_t repeats, double confidence) {
-  return *binomial_interval(count, repeats, confidence);
-}
-
 std::uint64_t count_below(const std::vector<double>& values, double level) {
   return static_cast<std::uint64_t>(
       std::count_if(values.begin(), values.end(), [&](double p) { return p <= level; }));
@@ -61,8 +56,9 @@ NullDistribution describe_null(const std::string& name, bool uniform, const std:
     out.ks_distance = test.distance;
     out.ks_p = test.p;
   }
-  for (const double level : calibration_levels()) {
-    out.rejections.push_back({level, rate_of(count_below(values, level), values.size(), confidence)});
+  for (const double level : calibration_levels) {
+    out.rejections.push_back(
+        {level, *binomial_interval(count_below(values, level), values.size(), confidence)});
   }
   for (int step = 0; step <= ecdf_steps; ++step) {
     out.ecdf.push_back(count_below(values, static_cast<double>(step) / ecdf_steps));
@@ -106,72 +102,23 @@ PowerLine predicted_line(const std::vector<std::uint32_t>& sizes, double level, 
   return line;
 }
 
-/// Studies of one calibration: each has a number of its own, by which its seeds are addressed.
-class Studies {
- public:
-  Studies(const Calibration& calibration, double confidence, const Control& control)
-      : calibration_(calibration), confidence_(confidence), control_(control) {}
-
-  std::vector<SequenceTests> next(const Setup& setup, std::uint32_t samples, std::uint32_t repeats) {
-    const CalibrationSection& settings = calibration_.settings;
-    return repeat_tests(setup, calibration_.gamma, static_cast<std::size_t>(settings.tokens),
-                        settings.reference, samples, repeats, study_++, control_);
-  }
-
-  /// None when interrupted.
-  std::optional<FaultPower> power(std::size_t fault, const SequenceDistribution<double>& plain) {
-    const CalibrationSection& settings = calibration_.settings;
-    const Setup& faulty = *calibration_.faults[fault];
-    const auto tokens = static_cast<std::size_t>(settings.tokens);
-    const SequenceDistribution<double> distribution =
-        enumerated_distribution(faulty, calibration_.gamma, tokens);
-    const auto planned = [&](std::uint64_t samples) {
-      return settings.reference == EqualityReference::exact_distribution
-                 ? ExactSequenceTests(plain, faulty.target.vocab(), tokens, samples).plan(distribution)
-                 : plan_two_sample(distribution, plain, samples);
-    };
-    FaultPower power;
-    power.rule = settings.faults[fault];
-    power.total_variation = distribution_distance(plain, distribution);
-    for (const std::uint32_t samples : settings.power_samples) {
-      const auto tests = next(faulty, samples, settings.power_repeats);
-      if (tests.empty()) return std::nullopt;
-      power.points.push_back(point(tests, samples, planned(samples)));
-    }
-    power.line = predicted_line(settings.power_samples, settings.level, planned);
-    return power;
-  }
-
- private:
-  PowerPoint point(const std::vector<SequenceTests>& tests, std::uint32_t samples,
-                   const PlannedTest& planned) const {
-    const double level = calibration_.settings.level;
-    std::uint64_t pearson = 0;
-    std::uint64_t g = 0;
-    for (const SequenceTests& test : tests) {
-      pearson += test.joint.pearson_p <= level ? 1 : 0;
-      g += test.joint.g_p <= level ? 1 : 0;
-    }
-    return {.samples = samples,
-            .effect = planned.effect,
-            .degrees = planned.degrees,
-            .predicted = planned_power(planned, level),
-            .pearson = rate_of(pearson, tests.size(), confidence_),
-            .g = rate_of(g, tests.size(), confidence_)};
-  }
-
-  const Calibration& calibration_;
-  double confidence_;
-  const Control& control_;
-  std::uint32_t study_ = 0;
-};
+PowerPoint power_point(const std::vector<SequenceTests>& tests, std::uint32_t samples,
+                       const PlannedTest& planned, double level, double confidence) {
+  const auto rejected = [&](double FitTest::*p_value) {
+    const auto count = std::count_if(tests.begin(), tests.end(), [&](const SequenceTests& test) {
+      return test.joint.*p_value <= level;
+    });
+    return *binomial_interval(static_cast<std::uint64_t>(count), tests.size(), confidence);
+  };
+  return {.samples = samples,
+          .effect = planned.effect,
+          .degrees = planned.degrees,
+          .predicted = planned_power(planned, level),
+          .pearson = rejected(&FitTest::pearson_p),
+          .g = rejected(&FitTest::g_p)};
+}
 
 }  // namespace
-
-const std::vector<double>& calibration_levels() {
-  static const std::vector<double> levels{0.1, 0.05, 0.01, 0.001};
-  return levels;
-}
 
 std::uint64_t Calibration::sequences() const {
   std::uint64_t per_repeat = 0;
@@ -211,12 +158,8 @@ std::vector<SequenceTests> repeat_tests(const Setup& setup, int gamma, std::size
   const ExactSequenceTests exact_tests(plain_distribution_of(setup, tokens), setup.target.vocab(), tokens,
                                        samples);
   std::vector<SequenceTests> tests(repeats);
-  std::atomic<bool> stopped{false};
   for_each_index(repeats, [&](std::size_t repeat) {
-    if (stopped || control.stop()) {
-      stopped = true;
-      return;
-    }
+    if (control.stop()) throw Stopped{};
     SimulationSize simulation = setup.simulation;
     simulation.seed = seed_of(setup, static_cast<std::uint32_t>(repeat), study);
     RoundScratch<double> scratch;
@@ -235,16 +178,19 @@ std::vector<SequenceTests> repeat_tests(const Setup& setup, int gamma, std::size
         exact ? exact_tests.test(speculative) : two_sample_sequence_tests(speculative, plain, tokens);
     control.progress(exact ? samples : 2ULL * samples);
   });
-  if (stopped) tests.clear();
   return tests;
 }
 
-std::optional<CalibrationResult> calibrate(const Calibration& calibration, double confidence,
-                                           const Control& control) {
+CalibrationResult calibrate(const Calibration& calibration, double confidence, const Control& control) {
   const CalibrationSection& settings = calibration.settings;
-  Studies studies(calibration, confidence, control);
-  const auto nulls = studies.next(*calibration.setup, settings.samples, settings.repeats);
-  if (nulls.empty()) return std::nullopt;
+  const int gamma = calibration.gamma;
+  const auto tokens = static_cast<std::size_t>(settings.tokens);
+  // Each study has a number of its own, by which its seeds are addressed.
+  std::uint32_t study = 0;
+  const auto study_of = [&](const Setup& setup, std::uint32_t samples, std::uint32_t repeats) {
+    return repeat_tests(setup, gamma, tokens, settings.reference, samples, repeats, study++, control);
+  };
+  const auto nulls = study_of(*calibration.setup, settings.samples, settings.repeats);
   CalibrationResult result{.reference = settings.reference,
                            .samples = settings.samples,
                            .repeats = settings.repeats,
@@ -252,12 +198,23 @@ std::optional<CalibrationResult> calibrate(const Calibration& calibration, doubl
                            .level = settings.level,
                            .power_repeats = settings.power_repeats,
                            .power = {}};
-  const SequenceDistribution<double> plain =
-      plain_distribution_of(*calibration.setup, static_cast<std::size_t>(settings.tokens));
+  const SequenceDistribution<double> plain = plain_distribution_of(*calibration.setup, tokens);
   for (std::size_t fault = 0; fault < calibration.faults.size(); ++fault) {
-    auto power = studies.power(fault, plain);
-    if (!power) return std::nullopt;
-    result.power.push_back(std::move(*power));
+    const Setup& faulty = *calibration.faults[fault];
+    const SequenceDistribution<double> distribution = enumerated_distribution(faulty, gamma, tokens);
+    const auto planned = [&](std::uint64_t samples) {
+      return settings.reference == EqualityReference::exact_distribution
+                 ? ExactSequenceTests(plain, faulty.target.vocab(), tokens, samples).plan(distribution)
+                 : plan_two_sample(distribution, plain, samples);
+    };
+    FaultPower& power = result.power.emplace_back();
+    power.rule = settings.faults[fault];
+    power.total_variation = distribution_distance(plain, distribution);
+    for (const std::uint32_t samples : settings.power_samples) {
+      power.points.push_back(power_point(study_of(faulty, samples, settings.power_repeats), samples,
+                                         planned(samples), settings.level, confidence));
+    }
+    power.line = predicted_line(settings.power_samples, settings.level, planned);
   }
   return result;
 }

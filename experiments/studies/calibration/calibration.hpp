@@ -2,6 +2,7 @@
 // Its tests are repeated many times, on a lossless rule and on planted faults, with small samples.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -11,12 +12,15 @@
 #include "analysis/statistics/intervals.hpp"
 #include "analysis/statistics/sequence_tests.hpp"
 #include "experiments/catalog/rules/rule_kind.hpp"
-#include "experiments/page/figure.hpp"
-#include "experiments/page/table.hpp"
 #include "experiments/verify/check/equality_test.hpp"
 #include "sim/control.hpp"
 
 namespace speclab {
+
+struct Presentation;
+
+/// Levels at which rejections under the null are counted.
+inline constexpr std::array calibration_levels{0.1, 0.05, 0.01, 0.001};
 
 /// The section "calibration" of a config.
 struct CalibrationSection {
@@ -97,29 +101,16 @@ struct Calibration {
 void check_calibration(const Calibration& calibration);
 
 /// The check's tests of `repeats` independent samples of `samples` sequences each; repeat r of study s draws
-/// from a seed of its own, addressed by (the set-up's seed, r, s). Shorter when `control` ended it early; its
-/// progress counts sequences.
+/// from a seed of its own, addressed by (the set-up's seed, r, s). Progress counts sequences. Throws Stopped.
 std::vector<SequenceTests> repeat_tests(const Setup& setup, int gamma, std::size_t tokens,
                                         EqualityReference reference, std::uint32_t samples,
                                         std::uint32_t repeats, std::uint32_t study, const Control& control);
 
 /// p-values under the null, and the power for each fault over the number of samples beside the noncentral
-/// chi-squared distribution at the effect found by enumeration. None when interrupted.
-std::optional<CalibrationResult> calibrate(const Calibration& calibration, double confidence,
-                                           const Control& control);
+/// chi-squared distribution at the effect found by enumeration. Throws Stopped.
+CalibrationResult calibrate(const Calibration& calibration, double confidence, const Control& control);
 
-/// Levels at which rejections under the null are counted.
-const std::vector<double>& calibration_levels();
-
-/// p-values under the null, and the power for each fault. `label` names the cell; `confidence` is that of
-/// every interval.
-std::vector<Table> calibration_tables(const CalibrationResult& calibration, const std::string& label,
-                                      const std::string& id, double confidence);
-
-/// The distribution of the p-values, its distance from the diagonal, and the power curves. Ids and commands
-/// are the caller's to set.
-/// Of how many rejection rates the nominal level holds: those that do, and all.
-std::pair<std::size_t, std::size_t> levels_held(const CalibrationResult& calibration);
-std::vector<Figure> calibration_figures(const CalibrationResult& calibration, const std::string& label);
+/// From results alone.
+Presentation calibration_presentation();
 
 }  // namespace speclab

@@ -1,6 +1,4 @@
-#include <fmt/format.h>
-
-#include "core/stop.hpp"
+// The experiment "calibration" and its section of a config.
 #include "experiments/results/presentation.hpp"
 #include "experiments/run/cell_spec.hpp"
 #include "experiments/run/experiment.hpp"
@@ -24,57 +22,15 @@ Work prepare_calibration(const CellSpec& cell, JobList& jobs) {
   check_calibration(calibration);
   const std::uint64_t steps = calibration.sequences();
   const auto finish = [calibration = std::move(calibration)](CellResult& result, const RunContext& context) {
-    auto found = calibrate(calibration, context.confidence, context.control);
-    if (!found) throw Stopped{};
-    result.own = *std::move(found);
+    result.own = calibrate(calibration, context.confidence, context.control);
   };
   return {.finish = finish, .own_steps = steps};
 }
 
 int calibration_intervals(const Config& cell) {
   const auto& settings = cell.section<CalibrationSection>();
-  const std::size_t null = calibration_levels().size() * (static_cast<std::size_t>(settings.tokens) + 2);
+  const std::size_t null = calibration_levels.size() * (static_cast<std::size_t>(settings.tokens) + 2);
   return static_cast<int>(null + 2 * settings.faults.size() * settings.power_samples.size());
-}
-
-std::vector<Table> tables_of_cells(const Result& result, const Timings&, const std::string& id) {
-  std::vector<Table> tables;
-  for (std::size_t i = 0; i < result.cells.size(); ++i) {
-    const CellResult& cell = result.cells[i];
-    if (!cell.own) continue;
-    for (Table& table :
-         calibration_tables(own<CalibrationResult>(cell), cell.label, fmt::format("{}-cell-{}", id, i + 1),
-                            result.interval_confidence)) {
-      tables.push_back(std::move(table));
-    }
-  }
-  return tables;
-}
-
-std::string calibration_headline(const Result& result, const Timings&) {
-  std::size_t held = 0;
-  std::size_t all = 0;
-  for (const CellResult& cell : result.cells) {
-    if (!cell.own) continue;
-    const auto [some, of] = levels_held(own<CalibrationResult>(cell));
-    held += some;
-    all += of;
-  }
-  return fmt::format(
-      "The test of equality rejects a lossless rule as often as it says: {} of {} rates of false alarms "
-      "agree with their level.",
-      held, all);
-}
-
-std::vector<Figure> figures_of_cells(const Result& result, const Timings&) {
-  std::vector<Figure> figures;
-  for (const CellResult& cell : result.cells) {
-    if (!cell.own) continue;
-    for (Figure& figure : calibration_figures(own<CalibrationResult>(cell), cell.label)) {
-      figures.push_back(std::move(figure));
-    }
-  }
-  return figures;
 }
 
 }  // namespace
@@ -112,8 +68,7 @@ const Experiment& calibration_experiment() {
       .intervals = calibration_intervals,
       .own_key = "calibration",
       .own_result = described<CalibrationResult>().type,
-      .presentation = presented(
-          {.tables = tables_of_cells, .figures = figures_of_cells, .headline = calibration_headline})};
+      .presentation = presented(calibration_presentation())};
   return experiment;
 }
 
