@@ -59,13 +59,14 @@ double bytes_of_trial(std::size_t schedules) {
 /// Throws ConfigError for a timeline that would hold more runs than can be drawn.
 void check_traces(const Config& config, const std::vector<NamedSchedule>& named) {
   const auto tokens = static_cast<double>(config.section<SchedulesSection>().trace_tokens);
-  for (std::size_t i = 0; i < named.size(); ++i) {
-    if (tokens * named[i].made.runs_per_time <= max_traced_runs) continue;
+  for (const NamedSchedule& each : named) {
+    const double runs = tokens * each.made.runs_per_time;
+    if (runs <= max_traced_runs) continue;
     throw ConfigError(
         "/schedules/trace_tokens",
         fmt::format("{:.0f} target runs of \"{}\" hold about {:.0f} runs; a timeline draws at most {:.0f}: "
                     "trace fewer tokens, or take a larger c",
-                    tokens, named[i].name, tokens * named[i].made.runs_per_time, max_traced_runs));
+                    tokens, each.name, runs, max_traced_runs));
   }
 }
 
@@ -346,11 +347,7 @@ const Experiment& schedules_experiment() {
           },
       .own_key = "schedules",
       .own_result = described<SchedulesResult>().type,
-      .presentation = presented({.tables = schedules_tables,
-                                 .figures = schedules_figures,
-                                 .headline = schedules_headline,
-                                 .csv = schedules_csv,
-                                 .files = schedules_files})};
+      .presentation = presented(schedules_presentation())};
   return experiment;
 }
 
