@@ -111,8 +111,8 @@ const Typed<EngineSection>& engine_type() {
   return type;
 }
 
-const Typed<TableRowSection>& table_row_type() {
-  using R = TableRowSection;
+const Typed<GammaTable::Row>& table_row_type() {
+  using R = GammaTable::Row;
   static const auto type = object<R>(
       "serving table row", "A gamma for batches and contexts.",
       {required(integer_field("batch", &R::batch, 1, 65536, "Up to so many sequences.")),

@@ -8,10 +8,7 @@
 
 #include "analysis/serving/run_numbers.hpp"
 #include "analysis/serving/step_time.hpp"
-#include "experiments/page/figure.hpp"
-#include "experiments/page/table.hpp"
 #include "experiments/run/experiment.hpp"
-#include "experiments/run/timings.hpp"
 #include "sim/serving/serving.hpp"
 
 namespace speclab {
@@ -65,13 +62,6 @@ CostPair costs_of(const ModelsSection& models, int gamma);
 
 enum class StepPolicyName { fixed, table, sglang, gate, goodput, adaptive, optimal, clairvoyant };
 
-/// As GammaTable::Row.
-struct TableRowSection {
-  std::uint32_t batch = 0;
-  double context = 0;
-  std::uint32_t gamma = 0;
-};
-
 /// Of the policy `adaptive`. One of `correlation` and `auc`, or acceptance is recorded with confidences.
 struct VerificationSection {
   std::optional<double> correlation;
@@ -116,7 +106,7 @@ struct ServingSection {
   StepPolicyName policy = StepPolicyName::fixed;
   std::uint32_t gate_window = 100;  ///< steps
   double gate_threshold = 1;        ///< accepted tokens a round
-  std::vector<TableRowSection> table;
+  std::vector<GammaTable::Row> table;
   VerificationSection verification;
   LinearStep cost;
   std::optional<ModelsSection> models;
@@ -150,12 +140,10 @@ struct ServingResult {
   std::vector<ServingNumber> numbers;
 };
 
-std::vector<Table> serving_tables(const Result& result, const Timings& timings, const std::string& id);
-std::vector<Figure> serving_figures(const Result& result, const Timings& timings);
-std::string serving_headline(const Result& result, const Timings& timings);
-std::string serving_csv(const Result& result, const Timings& timings);
-
 template <>
 const Typed<ServingResult>& described();
+
+/// From results alone.
+Presentation serving_presentation();
 
 }  // namespace speclab

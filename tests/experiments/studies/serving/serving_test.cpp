@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "experiments/results/presentation.hpp"
 #include "tests/experiments/config_error_of.hpp"
 #include "tests/experiments/run_of.hpp"
 #include "tests/sim/temp_file.hpp"
@@ -55,10 +56,10 @@ TEST_CASE("a closed network without drafts is its own arithmetic, and what was m
   CHECK(number(cell, "ITL mean").simulated.estimate == doctest::Approx(4));
   CHECK(number(cell, "running").simulated.estimate == doctest::Approx(8));
   const RunResult run = run_of(served_config(R"({"serving": {"measured": {"accepted": 2}}})"));
-  const std::string csv = serving_csv(run.result, run.timings);
+  const std::string csv = csv_of(run.result, run.timings);
   CHECK(csv.find("number,simulated,simulated_low,simulated_high,measured,error_percent") !=
         std::string::npos);
-  CHECK(serving_tables(run.result, run.timings, "x").size() == 2);
+  CHECK(tables_of(run.result, run.timings, "x").size() == 2);
 }
 
 TEST_CASE("laws of one mean differ in the tail of gaps alone, with rounds of one length") {
