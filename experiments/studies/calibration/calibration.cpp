@@ -105,9 +105,8 @@ PowerLine predicted_line(const std::vector<std::uint32_t>& sizes, double level, 
 PowerPoint power_point(const std::vector<SequenceTests>& tests, std::uint32_t samples,
                        const PlannedTest& planned, double level, double confidence) {
   const auto rejected = [&](double FitTest::*p_value) {
-    const auto count = std::count_if(tests.begin(), tests.end(), [&](const SequenceTests& test) {
-      return test.joint.*p_value <= level;
-    });
+    const auto count = std::count_if(tests.begin(), tests.end(),
+                                     [&](const SequenceTests& test) { return test.joint.*p_value <= level; });
     return *binomial_interval(static_cast<std::uint64_t>(count), tests.size(), confidence);
   };
   return {.samples = samples,

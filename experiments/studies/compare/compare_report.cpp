@@ -412,10 +412,9 @@ std::string compare_csv(const Result& result, const Timings&) {
   std::string lines = rows.header();
   const auto add = [&](const ComparedCell& of, const PolicyResult& run) {
     std::vector<CsvValue> row{run.name, run.kind};
-    for (const auto& interval :
-         {run.speedup, run.speedup_drafting_free, run.gain, run.tokens_per_target_step, run.drafted_per_round,
-          run.alpha_examined, run.alpha_drafted, value_of(of.cell.simulated, Metric::alpha_overlap),
-          of.own.alpha_recorded}) {
+    for (const auto& interval : {run.speedup, run.speedup_drafting_free, run.gain, run.tokens_per_target_step,
+                                 run.drafted_per_round, run.alpha_examined, run.alpha_drafted,
+                                 value_of(of.cell.simulated, Metric::alpha_overlap), of.own.alpha_recorded}) {
       add_interval(row, interval);
     }
     lines += rows.line(of.index, of.cell, std::move(row));
@@ -431,10 +430,8 @@ std::string compare_csv(const Result& result, const Timings&) {
 }  // namespace
 
 Presentation compare_presentation() {
-  return {.tables = compare_tables,
-          .figures = compare_figures,
-          .headline = compare_headline,
-          .csv = compare_csv};
+  return {
+      .tables = compare_tables, .figures = compare_figures, .headline = compare_headline, .csv = compare_csv};
 }
 
 }  // namespace speclab

@@ -183,14 +183,15 @@ Presentation rules_presentation() {
 }  // namespace
 
 SectionKind rules_section() {
-  return {.key = "rules",
-          .type = object<RulesSection>("rules", "Whether the experiment rules tests equality besides.",
-                                       {formerly(field("equality_test", &RulesSection::equality_test, boolean(),
-                                                       "Beside a proved distance of 0 to the target, run the "
-                                                       "test of `speclab check` (section \"check\")."),
-                                                 {"witness"})})
-                      .type,
-          .aliases = {"verifiers"}};
+  return {
+      .key = "rules",
+      .type = object<RulesSection>("rules", "Whether the experiment rules tests equality besides.",
+                                   {formerly(field("equality_test", &RulesSection::equality_test, boolean(),
+                                                   "Beside a proved distance of 0 to the target, run the "
+                                                   "test of `speclab check` (section \"check\")."),
+                                             {"witness"})})
+                  .type,
+      .aliases = {"verifiers"}};
 }
 
 const Experiment& rules_experiment() {

@@ -69,13 +69,14 @@ Cell verdict_cell(const ScheduleRow& row) {
 Table table_of(const Result& result, const SchedulesCell& of, const std::string& id) {
   const SchedulesResult& own = of.own;
   const bool approximate = own.measured_alpha.has_value();
-  Table table{fmt::format("{}-cell-{}", id, of.index + 1),
-              fmt::format("{}, α = {}", titled(result.title, of.cell.label),
-                          approximate ? interval_text(*own.measured_alpha)
-                                      : number_text(of.cell.exact_alpha.value_or(0))),
-              {"schedule", approximate ? "formula at the measured α" : "formula",
-               "speedup, simulated ± interval", approximate ? "formula's error, %" : "formula within interval",
-               "commonly printed formula", "which is"}};
+  Table table{
+      fmt::format("{}-cell-{}", id, of.index + 1),
+      fmt::format(
+          "{}, α = {}", titled(result.title, of.cell.label),
+          approximate ? interval_text(*own.measured_alpha) : number_text(of.cell.exact_alpha.value_or(0))),
+      {"schedule", approximate ? "formula at the measured α" : "formula", "speedup, simulated ± interval",
+       approximate ? "formula's error, %" : "formula within interval", "commonly printed formula",
+       "which is"}};
   if (own.reference) table.columns.push_back(fmt::format("less {}", *own.reference));
   for (const ScheduleRow& row : own.rows) {
     const std::optional<double> printed = differing_value(row);
@@ -214,7 +215,8 @@ Figure timeline(const std::vector<ScheduleTrace>& traces, const std::string& lab
 void add_process(Json& events, int process, const ScheduleTrace& trace, const std::string& name) {
   int thread = 0;
   const auto add_name = [&](const char* what, const std::string& of) {
-    events.push_back({{"name", what}, {"ph", "M"}, {"pid", process}, {"tid", thread}, {"args", {{"name", of}}}});
+    events.push_back(
+        {{"name", what}, {"ph", "M"}, {"pid", process}, {"tid", thread}, {"args", {{"name", of}}}});
   };
   add_name("process_name", name);
   const std::string* track = nullptr;

@@ -78,7 +78,8 @@ std::vector<NamedValue> numbers_of(const ServingSection& section) {
                    const auto& ms = run.totals.ms_by_gamma;
                    return ms[0] / std::max(std::accumulate(ms.begin(), ms.end(), 0.0), 1e-300);
                  }});
-  all.push_back({"stops drafting", [](const Run& run) { return run.totals.ms_by_gamma[0] > 0 ? 1 : 0; }, true});
+  all.push_back(
+      {"stops drafting", [](const Run& run) { return run.totals.ms_by_gamma[0] > 0 ? 1 : 0; }, true});
   all.push_back({"switches", [](const Run& run) {
                    return 1000 * real(run.totals.switches) /
                           real(std::max<std::uint64_t>(1, run.totals.decoding_steps));
@@ -105,10 +106,10 @@ ServingResult describe(const Config& config, const std::vector<RunNumbers>& runs
     const auto holds = [&](const RunNumbers& run) { return value.of(run) > 0; };
     ServingNumber& number = own.numbers.emplace_back();
     number.name = value.name;
-    number.simulated = value.yes_or_no
-                           ? *binomial_interval(static_cast<std::uint64_t>(std::ranges::count_if(runs, holds)),
-                                                runs.size(), confidence)
-                           : over_runs(runs, confidence, value.of);
+    number.simulated =
+        value.yes_or_no ? *binomial_interval(static_cast<std::uint64_t>(std::ranges::count_if(runs, holds)),
+                                             runs.size(), confidence)
+                        : over_runs(runs, confidence, value.of);
     for (const auto& [name, measured] : section.measured) {
       if (name == value.name) number.measured = measured;
     }

@@ -71,9 +71,8 @@ Table table_of(const Result& result, const std::string& id) {
 
 /// What was measured beside what was simulated.
 Table measured_table(const Result& result, const std::string& id) {
-  Table table{id + "-measured",
-              "Simulated beside measured",
-              {"cell", "number", "simulated", "measured", "error, %"}};
+  Table table{
+      id + "-measured", "Simulated beside measured", {"cell", "number", "simulated", "measured", "error, %"}};
   for (const auto& [index, cell, own] : served_cells(result)) {
     for (const ServingNumber& number : own.numbers) {
       const std::optional<double> error = error_percent(number);
@@ -222,9 +221,8 @@ std::string serving_headline(const Result& result, const Timings&) {
     }
   }
   if (speed == nullptr) return "Interrupted: partial.";
-  std::string text =
-      fmt::format("{} {}, up to {} tokens a second.", cells.size(), cells.size() == 1 ? "server" : "servers",
-                  interval_text(speed->simulated));
+  std::string text = fmt::format("{} {}, up to {} tokens a second.", cells.size(),
+                                 cells.size() == 1 ? "server" : "servers", interval_text(speed->simulated));
   if (measured > 0)
     text += fmt::format(" {} of {} measured numbers are within {}%.", close, measured, close_percent);
   return text;
@@ -251,10 +249,8 @@ std::string serving_csv(const Result& result, const Timings&) {
 }  // namespace
 
 Presentation serving_presentation() {
-  return {.tables = serving_tables,
-          .figures = serving_figures,
-          .headline = serving_headline,
-          .csv = serving_csv};
+  return {
+      .tables = serving_tables, .figures = serving_figures, .headline = serving_headline, .csv = serving_csv};
 }
 
 }  // namespace speclab

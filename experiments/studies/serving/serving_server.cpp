@@ -74,17 +74,18 @@ RecordedRounds recorded_acceptance(const std::string& file, std::uint32_t gamma)
       *law.rounds, {}, [](const RecordedRounds::Round& round) { return round.confidences.size(); });
   if (shortest->confidences.size() < gamma) {
     throw ConfigError(
-        path, fmt::format("{}: a round of {} drafted tokens; the policy drafts up to {}, and of longer drafts "
-                          "nothing is known",
-                          file, shortest->confidences.size(), gamma));
+        path,
+        fmt::format("{}: a round of {} drafted tokens; the policy drafts up to {}, and of longer drafts "
+                    "nothing is known",
+                    file, shortest->confidences.size(), gamma));
   }
   return law;
 }
 
 AcceptanceLaw acceptance_of(const Config& config) {
   const AcceptanceSection& known = config.section<ServingSection>().acceptance;
-  const bool given[]{known.rate.has_value(), known.positions.has_value(), known.rounds.has_value(),
-                     known.classes.has_value(), known.mean.has_value(), known.easy.has_value(),
+  const bool given[]{known.rate.has_value(),    known.positions.has_value(), known.rounds.has_value(),
+                     known.classes.has_value(), known.mean.has_value(),      known.easy.has_value(),
                      known.recorded.has_value()};
   const auto said = std::ranges::count(given, true);
   if (said > 1) {

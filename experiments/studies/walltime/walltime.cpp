@@ -6,7 +6,6 @@
 #include <cstdint>
 #include <utility>
 
-#include "core/stop.hpp"
 #include "experiments/catalog/models/gguf.hpp"
 #include "experiments/format/config_error.hpp"
 #include "experiments/format/csv_values.hpp"
@@ -60,8 +59,7 @@ ClockSettings clock_settings(const Config& config) {
                          .tokens = static_cast<std::size_t>(section.tokens),
                          .repeats = static_cast<std::uint32_t>(section.repeats),
                          .batches = section.batches,
-                         .clock = section.clock,
-                         .confidence = {}};
+                         .clock = section.clock};
   if (settings.gammas.empty()) settings.gammas.push_back(config.gamma);
   return settings;
 }
@@ -69,11 +67,7 @@ ClockSettings clock_settings(const Config& config) {
 Work time_neural(const CellSpec& cell, std::shared_ptr<const Setup> setup) {
   const ClockSettings settings = clock_settings(cell.config);
   const auto finish = [&cell, settings, setup = std::move(setup)](CellResult&, const RunContext& context) {
-    ClockSettings here = settings;
-    here.confidence = context.confidence;
-    const std::vector<ClockedGamma> rows = clock_models(*setup, here, context.control);
-    if (rows.empty()) throw Stopped{};
-    for (ClockedGamma row : rows) {
+    for (ClockedGamma& row : clock_models(*setup, settings, context.confidence, context.control)) {
       row.label = cell.label;
       context.timings.clocked.push_back(std::move(row));
     }
@@ -85,7 +79,7 @@ Work time_neural(const CellSpec& cell, std::shared_ptr<const Setup> setup) {
 void check_batches(const Config& config, ModelFactory& factory) {
   const auto& batches = config.section<WalltimeSection>().batches;
   if (batches.empty()) throw ConfigError("/walltime/batches", "is empty; give [1], or leave it out");
-  const std::int32_t most = *std::max_element(batches.begin(), batches.end());
+  const std::int32_t most = std::ranges::max(batches);
   if (most == 1) return;
   for (const ModelConfig* model : {&config.models->target, &config.models->draft}) {
     require_gguf_together(*model, most, factory);
@@ -139,8 +133,7 @@ std::vector<Figure> walltime_figures(const Result& result, const Timings& timing
 std::string walltime_headline(const Result& result, const Timings& timings) {
   if (!timings.clocked.empty()) return clocked_headline(timings.clocked);
   if (timings.walltime.empty()) return metric_headline(result, timings);
-  const auto best = std::max_element(timings.walltime.begin(), timings.walltime.end(),
-                                     [](const auto& a, const auto& b) { return a.speedup < b.speedup; });
+  const auto best = std::ranges::max_element(timings.walltime, {}, &WalltimeRow::speedup);
   return fmt::format("γ = {} is {} times as fast as plain decoding by the clock; {} was predicted at c = {}.",
                      best->gamma, number_text(best->speedup), number_text(best->predicted_speedup),
                      number_text(best->c));
@@ -155,13 +148,10 @@ std::vector<Table> walltime_tables(const Result&, const Timings& timings, const 
               {},
               "Prediction: measured tokens per target step / (γc + 1) at the measured c (Theorem 3.8)."};
   for (const WalltimeRow& row : timings.walltime) {
-    std::vector<Cell> cells{text_cell(row.label)};
-    for (const double value :
-         {static_cast<double>(row.gamma), row.target_run_microseconds, row.draft_run_microseconds, row.c,
-          row.tokens_per_target_step, row.predicted_speedup, row.speedup}) {
-      cells.push_back(number_cell(value));
-    }
-    table.rows.push_back(std::move(cells));
+    table.rows.push_back({text_cell(row.label), number_cell(row.gamma),
+                          number_cell(row.target_run_microseconds), number_cell(row.draft_run_microseconds),
+                          number_cell(row.c), number_cell(row.tokens_per_target_step),
+                          number_cell(row.predicted_speedup), number_cell(row.speedup)});
   }
   return {table};
 }
