@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <functional>
-#include <map>
 #include <nlohmann/json.hpp>
 #include <utility>
 
@@ -31,46 +30,50 @@ const CompareSection& section_of(const Config& config) { return config.section<C
 
 const std::string& label_of(const TaskConfig& task) { return task.name; }
 
+/// The first entry of a list that has this name; as many as there are without one.
+template <class T>
+std::size_t index_of(const std::vector<T>& list, const std::string& name) {
+  const auto found = std::ranges::find_if(list, [&](const T& one) { return label_of(one) == name; });
+  return static_cast<std::size_t>(found - list.begin());
+}
+
 /// Throws ConfigError at `path` when two of a list have one name.
 template <class T>
 void check_distinct_names(const std::vector<T>& list, const std::string& path) {
-  std::map<std::string, std::size_t> seen;
   for (std::size_t i = 0; i < list.size(); ++i) {
-    const auto [earlier, fresh] = seen.emplace(label_of(list[i]), i);
-    if (fresh) continue;
-    throw ConfigError(fmt::format("{}/{}/name", path, i),
-                      fmt::format("\"{}\" is the name of entry {}, too; give one of them another \"name\"",
-                                  earlier->first, earlier->second));
+    const std::string& name = label_of(list[i]);
+    const std::size_t earlier = index_of(list, name);
+    if (earlier == i) continue;
+    throw ConfigError(
+        fmt::format("{}/{}/name", path, i),
+        fmt::format("\"{}\" is the name of entry {}, too; give one of them another \"name\"", name, earlier));
   }
 }
 
 using Names = std::optional<std::vector<std::string>>;
 
 bool among(const Names& names, const std::string& name) {
-  return !names || std::find(names->begin(), names->end(), name) != names->end();
+  return !names || std::ranges::find(*names, name) != names->end();
 }
 
 /// Throws ConfigError at `path` for names that no entry of the list has.
 template <class T>
 void check_known(const Names& names, const std::vector<T>& list, const std::string& path) {
-  if (!names) return;
-  std::vector<std::string> known;
-  for (const T& one : list) known.push_back(label_of(one));
-  for (std::size_t i = 0; i < names->size(); ++i) {
-    if (among(known, (*names)[i])) continue;
-    throw ConfigError(fmt::format("{}/{}", path, i), fmt::format("no entry is called \"{}\"{}", (*names)[i],
-                                                                 suggestion((*names)[i], known)));
+  for (std::size_t i = 0; names && i < names->size(); ++i) {
+    const std::string& name = (*names)[i];
+    if (index_of(list, name) < list.size()) continue;
+    std::vector<std::string> known;
+    for (const T& one : list) known.push_back(label_of(one));
+    throw ConfigError(fmt::format("{}/{}", path, i),
+                      fmt::format("no entry is called \"{}\"{}", name, suggestion(name, known)));
   }
 }
 
 /// The entry of a list that a cell was cut out for.
 template <class T>
 std::size_t index_of(const std::vector<T>& list, const CellSpec& cell, const std::string& what) {
-  const auto set =
-      std::find_if(cell.set.begin(), cell.set.end(), [&](const auto& one) { return one.first == what; });
-  const auto found =
-      std::find_if(list.begin(), list.end(), [&](const T& one) { return *set->second == label_of(one); });
-  return static_cast<std::size_t>(found - list.begin());
+  const auto set = std::ranges::find_if(cell.set, [&](const auto& one) { return one.first == what; });
+  return index_of(list, set->second->template get<std::string>());
 }
 
 /// One number of every batch.

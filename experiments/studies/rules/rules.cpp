@@ -92,11 +92,8 @@ std::vector<const CellResult*> ordered(const std::vector<CellResult>& cells) {
   for (const CellResult& cell : cells) {
     if (cell.own && find(cell.simulated, Metric::first_token_acceptance) != nullptr) rules.push_back(&cell);
   }
-  std::stable_sort(rules.begin(), rules.end(), [](const CellResult* a, const CellResult* b) {
-    const int drafts_a = own<RuleComparison>(*a).drafts;
-    const int drafts_b = own<RuleComparison>(*b).drafts;
-    return drafts_a != drafts_b ? drafts_a < drafts_b
-                                : first_acceptance(*a).estimate < first_acceptance(*b).estimate;
+  std::ranges::stable_sort(rules, {}, [](const CellResult* cell) {
+    return std::pair(own<RuleComparison>(*cell).drafts, first_acceptance(*cell).estimate);
   });
   return rules;
 }
