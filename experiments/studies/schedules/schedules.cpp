@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "analysis/statistics/intervals.hpp"
+#include "analysis/statistics/real.hpp"
 #include "core/stop.hpp"
 #include "experiments/format/config_error.hpp"
 #include "experiments/run/cell_spec.hpp"
@@ -82,50 +83,46 @@ std::size_t spare_of_independent_acceptances(double alpha) {
   return static_cast<std::size_t>(alpha < 1 ? std::min(least + 40 / (1 - alpha), most) : least);
 }
 
-/// Sums over the trials of each batch.
-struct BatchTimes {
+/// Sums of one schedule: over the trials of each batch, and tokens of all.
+struct ScheduleSums {
   std::vector<double> plain_time;
   std::vector<double> time;
+  std::uint64_t tokens = 0;
 
   BatchRatio ratio() const { return {plain_time, time}; }
 };
 
-/// Consecutive trials, in batches whose sizes differ by one at most.
-std::size_t batch_of(std::size_t trial, std::size_t trials, std::size_t batches) {
-  return trial * batches / trials;
-}
+struct BatchSums {
+  std::vector<double> accepted;
+  std::vector<double> positions;
+  std::vector<ScheduleSums> schedules;
+};
 
-std::vector<BatchTimes> batch_times(const ScheduleRuns& runs, std::size_t schedules, std::size_t batches) {
-  std::vector<BatchTimes> all(schedules, {std::vector<double>(batches), std::vector<double>(batches)});
+BatchSums sums_of(const ScheduleRuns& runs, std::size_t schedules, std::uint32_t length,
+                  std::size_t batches) {
+  const std::vector<double> zeros(batches);
+  BatchSums sums{zeros, zeros, std::vector(schedules, ScheduleSums{zeros, zeros})};
   for (std::size_t trial = 0; trial < runs.trials(); ++trial) {
     end_if_stopped();
-    const std::size_t batch = batch_of(trial, runs.trials(), batches);
+    // Consecutive trials, in batches whose sizes differ by one at most.
+    const std::size_t batch = trial * batches / runs.trials();
+    sums.accepted[batch] += real(runs.accepted(trial));
+    sums.positions[batch] += length;
     const std::span<const Elapsed> elapsed = runs.elapsed(trial);
     for (std::size_t i = 0; i < schedules; ++i) {
-      all[i].plain_time[batch] += elapsed[i].plain_time;
-      all[i].time[batch] += elapsed[i].time;
+      sums.schedules[i].plain_time[batch] += elapsed[i].plain_time;
+      sums.schedules[i].time[batch] += elapsed[i].time;
+      sums.schedules[i].tokens += elapsed[i].tokens;
     }
   }
-  return all;
-}
-
-Interval accepted_share(const ScheduleRuns& runs, std::uint32_t length, std::size_t batches,
-                        double confidence) {
-  std::vector<double> accepted(batches);
-  std::vector<double> positions(batches);
-  for (std::size_t trial = 0; trial < runs.trials(); ++trial) {
-    const std::size_t batch = batch_of(trial, runs.trials(), batches);
-    accepted[batch] += static_cast<double>(runs.accepted(trial));
-    positions[batch] += length;
-  }
-  return *bounded_ratio_interval(accepted, positions, {0, 1}, confidence);
+  return sums;
 }
 
 /// The error is not known where most batches took the same time, of which Student's t knows nothing, unless
 /// all took the formula's, as plain decoding does.
-Interval speedup_interval(const BatchTimes& times, std::optional<double> formula, double confidence) {
-  const Interval interval = *ratio_interval(times.plain_time, times.time, confidence);
-  if (varies(times.ratio())) return interval;
+Interval speedup_interval(const ScheduleSums& sums, std::optional<double> formula, double confidence) {
+  const Interval interval = *ratio_interval(sums.plain_time, sums.time, confidence);
+  if (varies(sums.ratio())) return interval;
   const double rounding = 1e-9 * std::abs(interval.estimate);  // of sums of times
   const bool certain =
       formula && std::abs(*formula - interval.estimate) <= rounding && interval.half_width() <= rounding;
@@ -199,13 +196,14 @@ class ComparedSchedules {
         schedules, simulation_, [this](std::uint32_t trial) { return acceptances(trial); }, context.control);
     if (runs.trials() == 0) throw Stopped{};
     SchedulesResult own;
-    const std::size_t batches = std::min<std::size_t>(simulation_.batches, simulation_.trials);
-    const Interval share =
-        *known_bounds(accepted_share(runs, simulation_.length, batches, context.confidence), independence());
+    const BatchSums sums = sums_of(runs, named_.size(), simulation_.length,
+                                   std::min<std::size_t>(simulation_.batches, simulation_.trials));
+    const Interval share = *known_bounds(
+        bounded_ratio_interval(sums.accepted, sums.positions, {0, 1}, context.confidence), independence());
     result.formula_alpha = exact_alpha_ ? AlphaSource::exact : AlphaSource::measured;
     result.exact_alpha = exact_alpha_;
     if (!exact_alpha_) own.measured_alpha = share;
-    add_rows(own, runs, batches, std::clamp(exact_alpha_.value_or(share.estimate), 0.0, 1.0),
+    add_rows(own, sums.schedules, std::clamp(exact_alpha_.value_or(share.estimate), 0.0, 1.0),
              context.confidence);
     for (const ScheduleRow& row : own.rows) {
       if (row.formula_within_interval) result.agreement.emplace_back(row.name, *row.formula_within_interval);
@@ -235,11 +233,9 @@ class ComparedSchedules {
     return exact_alpha_ ? Independence::batches : independence_of_contexts(simulation_);
   }
 
-  void add_rows(SchedulesResult& own, const ScheduleRuns& runs, std::size_t batches, double alpha,
+  void add_rows(SchedulesResult& own, const std::vector<ScheduleSums>& sums, double alpha,
                 double confidence) const {
-    const std::vector<BatchTimes> times = batch_times(runs, named_.size(), batches);
-    const auto reference = std::find_if(named_.begin(), named_.end(),
-                                        [](const NamedSchedule& each) { return each.kind == "speculative"; });
+    const auto reference = std::ranges::find(named_, "speculative", &NamedSchedule::kind);
     if (reference != named_.end()) own.reference = reference->name;
     for (std::size_t i = 0; i < named_.size(); ++i) {
       const MadeSchedule& made = named_[i].made;
@@ -248,15 +244,15 @@ class ComparedSchedules {
       row.kind = named_[i].kind;
       row.formula = made.formula(alpha);
       if (made.printed) row.commonly_printed = {made.printed->meaning, made.printed->value(alpha)};
-      row.speedup = *known_bounds(speedup_interval(times[i], row.formula, confidence), independence());
+      row.speedup = *known_bounds(speedup_interval(sums[i], row.formula, confidence), independence());
       if (row.formula && exact_alpha_) row.formula_within_interval = verdict(row.speedup, *row.formula);
       if (row.formula && !exact_alpha_) row.error_percent = 100 * (*row.formula / row.speedup.estimate - 1);
       if (reference != named_.end() && &named_[i] != &*reference) {
-        const BatchTimes& other = times[static_cast<std::size_t>(reference - named_.begin())];
+        const ScheduleSums& other = sums[static_cast<std::size_t>(reference - named_.begin())];
         row.difference =
-            known_bounds(paired_difference(times[i].ratio(), other.ratio(), confidence), independence());
+            known_bounds(paired_difference(sums[i].ratio(), other.ratio(), confidence), independence());
       }
-      for (std::size_t trial = 0; trial < runs.trials(); ++trial) row.tokens += runs.elapsed(trial)[i].tokens;
+      row.tokens = sums[i].tokens;
     }
   }
 
