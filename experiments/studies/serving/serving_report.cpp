@@ -55,17 +55,24 @@ Table table_of(const Result& result, const std::string& id) {
     }
     return table;
   }
+  // Cells have numbers of their own: of their percentile, of their targets.
+  std::vector<std::string> names;
   for (const auto& [index, cell, own] : served_cells(result)) {
-    const bool first = table.rows.empty();
-    if (first) table.columns.emplace_back("cell");
-    std::vector<Cell>& row = table.rows.emplace_back(1, text_cell(cell.label));
     for (const ServingNumber& number : own.numbers) {
-      if (!shown(number)) continue;
-      if (first) table.columns.push_back(number.name);
-      row.push_back(interval_cell(number.simulated));
+      if (shown(number) && std::ranges::find(names, number.name) == names.end()) names.push_back(number.name);
     }
   }
-  if (!table.rows.empty()) table.note += " results.csv has further numbers.";
+  if (names.empty()) return table;
+  table.columns = names;
+  table.columns.insert(table.columns.begin(), "cell");
+  for (const auto& [index, cell, own] : served_cells(result)) {
+    std::vector<Cell>& row = table.rows.emplace_back(1, text_cell(cell.label));
+    for (const std::string& name : names) {
+      const ServingNumber* number = find_named(own.numbers, name);
+      row.push_back(number != nullptr ? interval_cell(number->simulated) : Cell{});
+    }
+  }
+  table.note += " results.csv has further numbers.";
   return table;
 }
 

@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <numeric>
 #include <string>
@@ -60,6 +61,22 @@ TEST_CASE("a closed network without drafts is its own arithmetic, and what was m
   CHECK(csv.find("number,simulated,simulated_low,simulated_high,measured,error_percent") !=
         std::string::npos);
   CHECK(tables_of(run.result, run.timings, "x").size() == 2);
+}
+
+TEST_CASE("cells with targets and percentiles of their own share a table, each number under its name") {
+  const RunResult run = run_of(served_config(R"({"cases": [
+    {"label": "without"}, {"label": "with", "set": {"/serving/ttft_ms": 50, "/serving/percentile": 90}}]})"));
+  const Table table = tables_of(run.result, run.timings, "x").front();
+  REQUIRE(table.rows.size() == 2);
+  for (const auto& row : table.rows) CHECK(row.size() == table.columns.size());
+  const auto has = [&](std::size_t row, const char* name) {
+    const auto column = std::find(table.columns.begin(), table.columns.end(), name) - table.columns.begin();
+    return !table.rows[row].at(static_cast<std::size_t>(column)).text.empty();
+  };
+  for (const char* name : {"tokens/s", "TTFT p95"}) CHECK(has(0, name));
+  for (const char* name : {"tokens/s", "TTFT p90", "targets kept"}) CHECK(has(1, name));
+  for (const char* name : {"TTFT p90", "targets kept"}) CHECK_FALSE(has(0, name));
+  CHECK_FALSE(has(1, "TTFT p95"));
 }
 
 TEST_CASE("laws of one mean differ in the tail of gaps alone, with rounds of one length") {
