@@ -212,10 +212,10 @@ std::string calibration_headline(const Result& result, const Timings&) {
       }
     }
   }
-  return fmt::format(
-      "The test of equality rejects a lossless rule as often as it says: {} of {} rates of false alarms "
-      "agree with their level.",
-      held, all);
+  if (all == 0) return "Interrupted: partial.";
+  const char* found = held == all ? "The test of equality rejects a lossless rule as often as it says: "
+                                  : "Of how often the test of equality rejects a lossless rule: ";
+  return fmt::format("{}{} of {} rates of false alarms agree with their level.", found, held, all);
 }
 
 }  // namespace
