@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <memory>
 #include <span>
 
 #include "analysis/exact/enumeration_program.hpp"
@@ -11,6 +13,10 @@
 #include "core/random/philox.hpp"
 #include "core/stop.hpp"
 #include "experiments/format/config_error.hpp"
+#include "experiments/results/presentation.hpp"
+#include "experiments/run/cell_spec.hpp"
+#include "experiments/run/experiment.hpp"
+#include "experiments/run/jobs.hpp"
 #include "sim/parallel.hpp"
 #include "sim/sequences.hpp"
 
@@ -18,6 +24,20 @@ namespace speclab {
 
 namespace {
 
+/// The section "calibration" of a config.
+struct CalibrationSection {
+  std::int32_t tokens = 2;  ///< first tokens, whose distribution is tested
+  EqualityReference reference = EqualityReference::exact_distribution;
+  std::uint32_t repeats = 10000;  ///< tests under the null
+  std::uint32_t samples = 1000;   ///< sequences in each of them
+  std::vector<RuleConfig> faults;
+  std::uint32_t power_repeats = 400;  ///< tests at each point of a power curve
+  std::vector<std::uint32_t> power_samples{25, 50, 100, 200, 400, 800, 1600, 3200};
+  double level = 0.05;  ///< of the power curves
+};
+
+/// Levels at which rejections under the null are counted.
+constexpr std::array calibration_levels{0.1, 0.05, 0.01, 0.001};
 constexpr int ecdf_steps = 200;
 constexpr double max_branches = 1e7;
 constexpr double equal_distribution = 1e-12;
@@ -117,16 +137,25 @@ PowerPoint power_point(const std::vector<SequenceTests>& tests, std::uint32_t sa
           .g = rejected(&FitTest::g_p)};
 }
 
-}  // namespace
+/// What one cell repeats.
+struct Calibration {
+  std::shared_ptr<const Setup> setup;                ///< lossless: the null
+  std::vector<std::shared_ptr<const Setup>> faults;  ///< the same models under each planted fault
+  int gamma;
+  const CalibrationSection& settings;
+};
 
-std::uint64_t Calibration::sequences() const {
+/// Token sequences to sample in all.
+std::uint64_t sequences_of(const CalibrationSection& settings) {
   std::uint64_t per_repeat = 0;
   for (const std::uint32_t samples : settings.power_samples) per_repeat += samples;
   const std::uint64_t each = std::uint64_t{settings.repeats} * settings.samples +
-                             faults.size() * std::uint64_t{settings.power_repeats} * per_repeat;
+                             settings.faults.size() * std::uint64_t{settings.power_repeats} * per_repeat;
   return settings.reference == EqualityReference::exact_distribution ? each : 2 * each;
 }
 
+/// Throws ConfigError for what cannot be calibrated: a distribution too large to be enumerated, a rule that
+/// is not lossless.
 void check_calibration(const Calibration& calibration) {
   const Setup& setup = *calibration.setup;
   const int tokens = calibration.settings.tokens;
@@ -149,37 +178,8 @@ void check_calibration(const Calibration& calibration) {
   }
 }
 
-std::vector<SequenceTests> repeat_tests(const Setup& setup, int gamma, std::size_t tokens,
-                                        EqualityReference reference, std::uint32_t samples,
-                                        std::uint32_t repeats, std::uint32_t study, const Control& control) {
-  const bool exact = reference == EqualityReference::exact_distribution;
-  const AnyRule& rule = setup.rule.sampled;
-  const ExactSequenceTests exact_tests(plain_distribution_of(setup, tokens), setup.target.vocab(), tokens,
-                                       samples);
-  std::vector<SequenceTests> tests(repeats);
-  for_each_index(repeats, [&](std::size_t repeat) {
-    if (control.stop()) throw Stopped{};
-    SimulationSize simulation = setup.simulation;
-    simulation.seed = seed_of(setup, static_cast<std::uint32_t>(repeat), study);
-    RoundScratch<double> scratch;
-    std::vector<Token> speculative(samples * tokens);
-    std::vector<Token> plain(exact ? 0 : speculative.size());
-    for (std::uint32_t trial = 0; trial < samples; ++trial) {
-      end_if_stopped();
-      const std::size_t start = trial * tokens;
-      speculative_sequence(setup.target, setup.draft, rule, gamma, simulation, trial, scratch,
-                           std::span<Token>(speculative).subspan(start, tokens));
-      if (exact) continue;
-      plain_sequence(setup.target, rule, simulation, trial, scratch,
-                     std::span<Token>(plain).subspan(start, tokens));
-    }
-    tests[repeat] =
-        exact ? exact_tests.test(speculative) : two_sample_sequence_tests(speculative, plain, tokens);
-    control.progress(exact ? samples : 2ULL * samples);
-  });
-  return tests;
-}
-
+/// p-values under the null, and the power for each fault over the number of samples beside the noncentral
+/// chi-squared distribution at the effect found by enumeration. Throws Stopped.
 CalibrationResult calibrate(const Calibration& calibration, double confidence, const Control& control) {
   const CalibrationSection& settings = calibration.settings;
   const int gamma = calibration.gamma;
@@ -216,6 +216,98 @@ CalibrationResult calibrate(const Calibration& calibration, double confidence, c
     power.line = predicted_line(settings.power_samples, settings.level, planned);
   }
   return result;
+}
+
+Work prepare_calibration(const CellSpec& cell, JobList& jobs) {
+  Calibration calibration{.setup = jobs.setup(cell.config),
+                          .faults = {},
+                          .gamma = cell.config.gamma,
+                          .settings = cell.config.section<CalibrationSection>()};
+  for (const RuleConfig& fault : calibration.settings.faults) {
+    Config faulty = cell.config;
+    faulty.rule = fault;
+    calibration.faults.push_back(jobs.setup(faulty));
+  }
+  check_calibration(calibration);
+  const auto finish = [calibration](CellResult& result, const RunContext& context) {
+    result.own = calibrate(calibration, context.confidence, context.control);
+  };
+  return {.finish = finish, .own_steps = sequences_of(cell.config.section<CalibrationSection>())};
+}
+
+int calibration_intervals(const Config& cell) {
+  const auto& settings = cell.section<CalibrationSection>();
+  const std::size_t null = calibration_levels.size() * (static_cast<std::size_t>(settings.tokens) + 2);
+  return static_cast<int>(null + 2 * settings.faults.size() * settings.power_samples.size());
+}
+
+}  // namespace
+
+std::vector<SequenceTests> repeat_tests(const Setup& setup, int gamma, std::size_t tokens,
+                                        EqualityReference reference, std::uint32_t samples,
+                                        std::uint32_t repeats, std::uint32_t study, const Control& control) {
+  const bool exact = reference == EqualityReference::exact_distribution;
+  const AnyRule& rule = setup.rule.sampled;
+  const ExactSequenceTests exact_tests(plain_distribution_of(setup, tokens), setup.target.vocab(), tokens,
+                                       samples);
+  std::vector<SequenceTests> tests(repeats);
+  for_each_index(repeats, [&](std::size_t repeat) {
+    if (control.stop()) throw Stopped{};
+    SimulationSize simulation = setup.simulation;
+    simulation.seed = seed_of(setup, static_cast<std::uint32_t>(repeat), study);
+    RoundScratch<double> scratch;
+    std::vector<Token> speculative(samples * tokens);
+    std::vector<Token> plain(exact ? 0 : speculative.size());
+    for (std::uint32_t trial = 0; trial < samples; ++trial) {
+      end_if_stopped();
+      const std::size_t start = trial * tokens;
+      speculative_sequence(setup.target, setup.draft, rule, gamma, simulation, trial, scratch,
+                           std::span<Token>(speculative).subspan(start, tokens));
+      if (exact) continue;
+      plain_sequence(setup.target, rule, simulation, trial, scratch,
+                     std::span<Token>(plain).subspan(start, tokens));
+    }
+    tests[repeat] =
+        exact ? exact_tests.test(speculative) : two_sample_sequence_tests(speculative, plain, tokens);
+    control.progress(exact ? samples : 2ULL * samples);
+  });
+  return tests;
+}
+
+SectionKind calibration_section() {
+  using C = CalibrationSection;
+  const auto reference =
+      choice<EqualityReference>({{"exact_distribution", EqualityReference::exact_distribution},
+                                 {"second_sample", EqualityReference::second_sample}},
+                                {{"exact_law", "exact_distribution"}});
+  return {"calibration",
+          object<C>("calibration",
+                    "The experiment calibration: the tests of `speclab check`, repeated on small samples.",
+                    {integer_field("tokens", &C::tokens, 1, 16, "Tokens whose distribution is tested."),
+                     field("against", &C::reference, reference, "What stands for the target's distribution."),
+                     integer_field("repeats", &C::repeats, 20, 1e6, "Tests under the null."),
+                     integer_field("samples", &C::samples, 10, 1e6, "Sequences in each of them."),
+                     field("faults", &C::faults, list(kind_of(rule_family()), 0, 16),
+                           "Rules that are not lossless, to be detected; a power curve each."),
+                     integer_field("power_repeats", &C::power_repeats, 20, 1e6,
+                                   "Tests at each point of a power curve."),
+                     field("power_samples", &C::power_samples, list(integer<std::uint32_t>(10, 1e6), 1, 64),
+                           "Sequences in each of these tests: the points of the curves."),
+                     field("level", &C::level, number_above(0, 0.5), "Level of the power curves.")})
+              .type};
+}
+
+const Experiment& calibration_experiment() {
+  static const Experiment experiment{
+      .name = "calibration",
+      .sentence = "Repeats the tests of `speclab check`: p-values under the null, power curves.",
+      .sections = {"calibration"},
+      .prepare = prepare_calibration,
+      .intervals = calibration_intervals,
+      .own_key = "calibration",
+      .own_result = described<CalibrationResult>().type,
+      .presentation = presented(calibration_presentation())};
+  return experiment;
 }
 
 }  // namespace speclab
