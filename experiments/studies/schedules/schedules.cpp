@@ -15,6 +15,7 @@
 #include "analysis/statistics/intervals.hpp"
 #include "analysis/statistics/real.hpp"
 #include "core/stop.hpp"
+#include "experiments/catalog/schedules/schedule_kind.hpp"
 #include "experiments/format/config_error.hpp"
 #include "experiments/run/cell_spec.hpp"
 #include "experiments/run/jobs.hpp"
@@ -22,6 +23,22 @@
 namespace speclab {
 
 namespace {
+
+/// What is compared when a config does not say.
+std::vector<ScheduleConfig> usual_schedules() {
+  std::vector<ScheduleConfig> all;
+  for (const char* kind : {"plain", "speculative", "upper-bound", "heads", "dsi", "pearl",
+                           "speculative_function_execution", "batched"}) {
+    all.push_back(selected(*schedule_family().find_entry(kind)));
+    all.back().path = fmt::format("/schedules/compare/{}", all.size() - 1);
+  }
+  return all;
+}
+
+struct SchedulesSection {
+  std::vector<ScheduleConfig> compare = usual_schedules();
+  std::uint64_t trace_tokens = 0;  ///< length of the drawn timeline, in tokens of plain decoding; 0: none
+};
 
 /// A schedule of a config with the name of its row, which is unlike all others.
 struct NamedSchedule {
@@ -302,16 +319,6 @@ Work prepare_schedules(const CellSpec& cell, JobList& jobs) {
 }
 
 }  // namespace
-
-std::vector<ScheduleConfig> usual_schedules() {
-  std::vector<ScheduleConfig> all;
-  for (const char* kind : {"plain", "speculative", "upper-bound", "heads", "dsi", "pearl",
-                           "speculative_function_execution", "batched"}) {
-    all.push_back(selected(*schedule_family().find_entry(kind)));
-    all.back().path = fmt::format("/schedules/compare/{}", all.size() - 1);
-  }
-  return all;
-}
 
 SectionKind schedules_section() {
   using S = SchedulesSection;

@@ -1,4 +1,4 @@
-// The experiment "schedules": its section of a config and its results.
+// The results of the experiment "schedules".
 #pragma once
 
 #include <cstdint>
@@ -6,19 +6,10 @@
 #include <string>
 #include <vector>
 
-#include "experiments/catalog/schedules/schedule_kind.hpp"
 #include "experiments/run/experiment.hpp"
 #include "sim/schedules/events.hpp"
 
 namespace speclab {
-
-/// What is compared when a config does not say.
-std::vector<ScheduleConfig> usual_schedules();
-
-struct SchedulesSection {
-  std::vector<ScheduleConfig> compare = usual_schedules();
-  std::uint64_t trace_tokens = 0;  ///< length of the drawn timeline, in tokens of plain decoding; 0: none
-};
 
 /// The commonly printed formula of a schedule, where that stands for another program.
 struct PrintedValue {
