@@ -291,15 +291,10 @@ ServerOptions server_of(const Config& config) {
                         .front_ms = engine.front_ms,
                         .acceptance = acceptance_of(config)};
   const StepTimes times = times_of(config);
-  options.engine = {.max_sequences = engine.max_sequences,
-                    .step_tokens = engine.step_tokens,
-                    .cache_blocks = engine.cache_tokens / EngineOptions{}.block_tokens,
-                    .replays = engine.replays,
-                    .switch_ms = engine.switch_ms,
-                    .wake_ms = engine.wake_ms,
-                    .stale = {engine.stale_loss, engine.stale_window},
-                    .draft_budget = engine.draft_budget,
-                    .time = times.step};
+  options.engine = engine;
+  options.engine.cache_blocks = engine.cache_tokens / engine.block_tokens;
+  options.engine.stale = {engine.stale_loss, engine.stale_window};
+  options.engine.time = times.step;
   if (section.draft_device) options.engine.draft_device = draft_device_of(config, options.acceptance, times);
   options.policy = policy_of(config, options.acceptance, times.step);
   return options;

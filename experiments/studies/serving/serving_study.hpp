@@ -70,16 +70,11 @@ struct VerificationSection {
   double step_ms = 0;
 };
 
-struct EngineSection {
+/// Options of an engine that are keys as they are, and what others are made of.
+struct EngineSection : EngineOptions {
   std::uint32_t replicas = 1;
   double front_ms = 0;
-  std::uint32_t max_sequences = 256;
-  std::uint32_t step_tokens = 8192;
   std::uint64_t cache_tokens = 0;
-  bool replays = false;
-  double switch_ms = 0;
-  double wake_ms = 0;
-  std::uint32_t draft_budget = 0;
   double stale_loss = 0;
   std::uint32_t stale_window = 1;
 };
