@@ -293,6 +293,11 @@ ServerOptions server_of(const Config& config) {
   const StepTimes times = times_of(config);
   options.engine = engine;
   options.engine.cache_blocks = engine.cache_tokens / engine.block_tokens;
+  if (engine.cache_tokens > 0 && options.engine.cache_blocks == 0) {
+    throw ConfigError("/serving/engine/cache_tokens",
+                      fmt::format("{} tokens are less than a block, which has {}; 0 is without bound",
+                                  engine.cache_tokens, engine.block_tokens));
+  }
   options.engine.stale = {engine.stale_loss, engine.stale_window};
   options.engine.time = times.step;
   if (section.draft_device) options.engine.draft_device = draft_device_of(config, options.acceptance, times);

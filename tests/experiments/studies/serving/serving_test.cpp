@@ -293,6 +293,9 @@ TEST_CASE("what cannot be served is refused, with its path") {
   CHECK(refused(R"({"serving": {"cost": null}})")
             .starts_with("/serving/cost: a step of one sequence takes no time"));
   CHECK(refused(R"({"serving": {"prompt": 1.5}})").starts_with("/serving/prompt"));
+  // No block is a cache without bound.
+  CHECK(refused(R"({"serving": {"engine": {"cache_tokens": 15}}})")
+            .starts_with("/serving/engine/cache_tokens: 15 tokens are less than a block"));
   CHECK(refused(R"({"serving": {"engine": {"cache_tokens": 96}}})")
             .starts_with("/serving/engine/cache_tokens: a request of 100"));
   CHECK(
