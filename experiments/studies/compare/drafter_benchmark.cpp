@@ -122,18 +122,14 @@ BenchmarkEntry make_entry(const DrafterConfig& drafter, const TaskConfig& task_c
   AnyRule sampled = make_rule(rule, 1).sampled;
   require_one_draft(sampled, rule, "compare");
   require_every_gamma(rule, "compare");
-  MadeDrafter made = make_drafter(drafter, {.factory = factory,
-                                            .corpus = task_config.corpus,
-                                            .corpus_path = task_path + "/corpus",
-                                            .sampling = config.sampling,
-                                            .text = *task.text,
-                                            .target = task.target ? &*task.target : nullptr,
-                                            .seed = config.seed});
-  return {.drafter = std::move(made.drafter),
-          .unsupported_reason = std::move(made.unsupported_reason),
-          .costs = std::move(made.costs),
-          .verify = config.section<CompareSection>().verify,
-          .rule = std::move(sampled)};
+  return {make_drafter(drafter, {.factory = factory,
+                                 .corpus = task_config.corpus,
+                                 .corpus_path = task_path + "/corpus",
+                                 .sampling = config.sampling,
+                                 .text = *task.text,
+                                 .target = task.target ? &*task.target : nullptr,
+                                 .seed = config.seed}),
+          config.section<CompareSection>().verify, std::move(sampled)};
 }
 
 }  // namespace speclab

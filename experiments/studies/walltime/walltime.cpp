@@ -53,19 +53,14 @@ WalltimeRow timed(const CellSpec& cell, const Setup& setup) {
 }
 
 /// Of models that take their own time.
-ClockSettings clock_settings(const Config& config) {
-  const auto& section = config.section<WalltimeSection>();
+Work time_neural(const CellSpec& cell, std::shared_ptr<const Setup> setup) {
+  const auto& section = cell.config.section<WalltimeSection>();
   ClockSettings settings{.gammas = section.gammas,
                          .tokens = static_cast<std::size_t>(section.tokens),
                          .repeats = static_cast<std::uint32_t>(section.repeats),
                          .batches = section.batches,
                          .clock = section.clock};
-  if (settings.gammas.empty()) settings.gammas.push_back(config.gamma);
-  return settings;
-}
-
-Work time_neural(const CellSpec& cell, std::shared_ptr<const Setup> setup) {
-  const ClockSettings settings = clock_settings(cell.config);
+  if (settings.gammas.empty()) settings.gammas.push_back(cell.config.gamma);
   const auto finish = [&cell, settings, setup = std::move(setup)](CellResult&, const RunContext& context) {
     for (ClockedGamma& row : clock_models(*setup, settings, context.confidence, context.control)) {
       row.label = cell.label;
