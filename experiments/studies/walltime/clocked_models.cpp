@@ -28,6 +28,7 @@ TextAcceptance acceptance_of(const Recording& recording, std::size_t most, doubl
   TextAcceptance text;
   const std::vector<double> keep = keep_probabilities(recording);
   for (const double one : keep) text.alpha += one / static_cast<double>(keep.size());
+  text.alpha = std::min(text.alpha, 1.0);  // rounding, where everything is accepted
   const IntervalUnits units = interval_units(recording.sequences);
   for (const GammaRounds& found : expected_rounds(recording, units.stretches, most)) {
     const std::size_t gamma = text.expected_tokens.size() + 1;
