@@ -170,11 +170,9 @@ ScheduleTrace trace_of(const NamedSchedule& named, const AcceptanceBits& bits, s
                        std::uint64_t seed) {
   EventLog log{static_cast<double>(tokens)};
   named.made.schedule.run(Acceptances{bits, std::max(tokens, named.made.least_tokens), seed, 0}, log);
-  const auto before = [](const Event& a, const Event& b) {
-    return std::tuple(a.track.kind, a.track.number, a.start) <
-           std::tuple(b.track.kind, b.track.number, b.start);
-  };
-  std::stable_sort(log.events.begin(), log.events.end(), before);
+  std::ranges::stable_sort(log.events, {}, [](const Event& event) {
+    return std::tuple(event.track.kind, event.track.number, event.start);
+  });
   std::set<TrackKind> numbered;
   for (const Event& event : log.events) {
     if (event.track.number > 0) numbered.insert(event.track.kind);
