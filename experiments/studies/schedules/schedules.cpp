@@ -68,12 +68,6 @@ std::vector<NamedSchedule> schedules_of(const Config& config) {
 /// Runs on one timeline: beyond what an eye tells apart, and drawn in seconds.
 constexpr double max_traced_runs = 20'000;
 
-/// What run_schedules holds of a trial, at least.
-double bytes_of_trial(std::size_t schedules) {
-  return static_cast<double>(sizeof(std::vector<Elapsed>) + sizeof(std::uint64_t) +
-                             schedules * sizeof(Elapsed));
-}
-
 /// Throws ConfigError for a timeline that would hold more runs than can be drawn.
 void check_traces(const Config& config, const std::vector<NamedSchedule>& named) {
   const auto tokens = static_cast<double>(config.section<SchedulesSection>().trace_tokens);
@@ -305,7 +299,9 @@ Work prepare_schedules(const CellSpec& cell, JobList& jobs) {
   check(cell.config);
   std::vector<NamedSchedule> named = schedules_of(cell.config);
   check_traces(cell.config, named);
-  require_memory(bytes_of_trial(named.size()) * cell.config.simulation.trials, "/simulation/trials",
+  // What run_schedules holds of a trial.
+  const auto bytes = static_cast<double>(named.size() * sizeof(Elapsed) + sizeof(std::uint64_t));
+  require_memory(bytes * cell.config.simulation.trials, "/simulation/trials",
                  fmt::format("{} trials of {} schedules", cell.config.simulation.trials, named.size()));
   ComparedSchedules schedules(cell.config, std::move(named),
                               cell.config.models ? jobs.setup(cell.config) : nullptr);
