@@ -17,7 +17,7 @@ int predict_main(const Values& values) {
   const Prediction out =
       predict(ranged_option(values, "alpha", 0.0, 1.0), ranged_option(values, "c", 0.0, largest_cost),
               ranged_option(values, "c-hat", 0.0, largest_cost), gamma);
-  print(out, prediction_type(), values.has("json"), prediction_text);
+  print(out, described<Prediction>(), values.has("json"), prediction_text);
   return exit_ok;
 }
 
