@@ -39,11 +39,10 @@ void write_finding(const std::filesystem::path& folder, const Finding& finding) 
   }
   write_file_atomically(folder / "result.json", finding.json + "\n");
   write_figures(folder, section);
-  Page page{finding.title, "", report_facts(finding.command), {std::move(section)}};
+  Page page = page_of_command(finding.title, finding.command);
+  page.sections.push_back(std::move(section));
   // A pipe has been read to its end.
-  if (std::filesystem::is_regular_file(finding.input))
-    add_input_facts({input_file_of(finding.input)}, page.facts);
-  page.citation = citation(finding.command);
+  if (std::filesystem::is_regular_file(finding.input)) add_input_facts({input_file_of(finding.input)}, page);
   write_report(folder, page);
 }
 

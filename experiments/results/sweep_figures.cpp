@@ -1,4 +1,4 @@
-#include "experiments/results/sweep_figures.hpp"
+// Figures of sweeps: curves, and heat maps.
 
 #include <fmt/format.h>
 
@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "experiments/page/cells.hpp"
+#include "experiments/results/metric_tables.hpp"
 #include "experiments/results/presentation.hpp"
 #include "experiments/run/experiment.hpp"
 #include "experiments/run/result_rows.hpp"
@@ -131,11 +132,7 @@ Figure heat_map(const std::vector<const CellResult*>& cells, const FigureConfig&
     const std::optional<double> x = set_number(*cell, config.x);
     const std::optional<double> y = set_number(*cell, config.series);
     if (!x || !y) continue;
-    const Interval* simulated = find(cell->simulated, config.y);
-    const double* formula = find(cell->formula, config.y);
-    values[*y][*x] = simulated != nullptr ? simulated->estimate
-                     : formula != nullptr ? *formula
-                                          : std::numeric_limits<double>::quiet_NaN();
+    values[*y][*x] = estimate_of(*cell, config.y).value_or(std::numeric_limits<double>::quiet_NaN());
     columns.insert(*x);
   }
   HeatMap heat;
@@ -229,17 +226,14 @@ std::vector<Facet> facets_of(const std::vector<CellResult>& cells, const std::ve
   return facets;
 }
 
-bool drawn_as(const Figure& figure, SeriesStyle style) {
-  return std::any_of(figure.series.begin(), figure.series.end(),
-                     [&](const Series& series) { return series.style == style; });
-}
-
 /// Says what is drawn.
 std::string caption_of(const Figure& figure) {
-  if (figure.heat) return "";
-  std::string caption;
-  if (drawn_as(figure, SeriesStyle::line)) caption += "Lines: formula. ";
-  if (drawn_as(figure, SeriesStyle::points))
+  const auto has = [&](SeriesStyle style) {
+    return std::any_of(figure.series.begin(), figure.series.end(),
+                       [&](const Series& series) { return series.style == style; });
+  };
+  std::string caption = has(SeriesStyle::line) ? "Lines: formula. " : "";
+  if (has(SeriesStyle::points))
     caption += "Points: simulation, with its interval where that is larger than the point.";
   return caption;
 }
