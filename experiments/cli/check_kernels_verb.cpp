@@ -14,8 +14,6 @@ namespace speclab {
 
 namespace {
 
-namespace po = boost::program_options;
-
 constexpr std::uint64_t usual_requests = 1000000;
 constexpr std::uint64_t emulated_requests = 4000;
 

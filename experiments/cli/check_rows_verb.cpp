@@ -18,16 +18,9 @@ namespace speclab {
 
 namespace {
 
-namespace po = boost::program_options;
-
 /// Ascending, each once.
 std::vector<std::int32_t> run_sizes(const Values& values) {
-  constexpr std::int32_t most = 512;
-  std::vector<std::int32_t> sizes{2, 4, 8};
-  if (values.has("run")) sizes = values["run"].as<std::vector<std::int32_t>>();
-  for (const std::int32_t size : sizes) {
-    if (size < 2 || size > most) throw UsageError(fmt::format("--run {}: expected 2 to {}", size, most));
-  }
+  std::vector<std::int32_t> sizes = ranged_options<std::int32_t>(values, "run", 2, 512, {2, 4, 8});
   std::sort(sizes.begin(), sizes.end());
   sizes.erase(std::unique(sizes.begin(), sizes.end()), sizes.end());
   return sizes;
@@ -36,19 +29,15 @@ std::vector<std::int32_t> run_sizes(const Values& values) {
 int check_rows_main(const Values& values) {
   const auto file = values.text("config");
   const std::vector<std::int32_t> sizes = run_sizes(values);
-  const bool as_json = values.has("json");
   const ThreadLimit limit(thread_option(values));
   const auto config = load_config(file, values);
   const InterruptGuard guard;
-  std::optional<TerminalWatch> watch(std::in_place, "check rows", as_json);
-  const auto report = in_file(
-      file, [&] { return compare_run_rows(*config, sizes, watch->control(config->simulation.trials)); });
-  watch.reset();
-  if (!report) {
-    fmt::print(stderr, "interrupted: nothing was compared\n");
-    return exit_interrupted;
-  }
-  print(*report, described<RunRowsReport>(), as_json, run_rows_text);
+  const auto report = in_file(file, [&] {
+    TerminalWatch watch("check rows", values.has("json"));
+    return compare_run_rows(*config, sizes, watch.control(config->simulation.trials));
+  });
+  if (!report) return interrupted_exit("nothing was compared");
+  print(*report, described<RunRowsReport>(), values.has("json"), run_rows_text);
   return report->moved == 0 ? exit_ok : exit_failed_check;
 }
 

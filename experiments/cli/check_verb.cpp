@@ -37,24 +37,19 @@ std::optional<EqualityResult> check_config(const Config& config, const std::stri
 
 int check_main(const Values& values) {
   const auto file = values.text("config");
-  const bool as_json = values.has("json");
   const ThreadLimit limit(thread_option(values));
   const std::filesystem::path folder = page_folder(values);
   const auto config = load_config(file, values);
-  const std::string samples = values.has("samples") ? values.text("samples") : "";
-  const auto result = in_file(file, [&] { return check_config(*config, samples, as_json); });
-  if (!result) {
-    fmt::print(stderr, "interrupted: nothing was tested\n");
-    return exit_interrupted;
-  }
-  write_finding(folder, {.title = config->title,
-                         .headline = equality_headline(*result),
-                         .figures = equality_figures(*result),
-                         .text = equality_text(*result),
-                         .json = json_text_of(*result),
-                         .command = values.command,
-                         .input = samples.empty() ? file : samples});
-  print(*result, described<EqualityResult>(), as_json, in_terminal(equality_text));
+  const std::string samples = values.given("samples").value_or("");
+  const auto result = in_file(file, [&] { return check_config(*config, samples, values.has("json")); });
+  if (!result) return interrupted_exit("nothing was tested");
+  show_finding(values, folder, {.title = config->title,
+                                 .headline = equality_headline(*result),
+                                 .figures = equality_figures(*result),
+                                 .text = equality_text(*result),
+                                 .json = json_text_of(*result),
+                                 .command = values.command,
+                                 .input = samples.empty() ? file : samples});
   return result->different ? exit_failed_check : exit_ok;
 }
 
@@ -92,7 +87,7 @@ speclab check kernels and speclab check rows have options of their own (--help).
   add_config_options(verb);
   auto add = verb.options.add_options();
   add("json", "print JSON");
-  add("samples", boost::program_options::value<std::string>(), "test the sequences of this file");
+  add("samples", po::value<std::string>(), "test the sequences of this file");
   add_page_option(verb);
   return verb;
 }

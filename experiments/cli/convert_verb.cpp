@@ -14,8 +14,6 @@ namespace speclab {
 
 namespace {
 
-namespace po = boost::program_options;
-
 /// Whether a .json file is a config rather than a table, which is a list.
 bool is_config(const std::string& file) {
   if (std::filesystem::path(file).extension() != ".json") return false;

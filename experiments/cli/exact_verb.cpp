@@ -22,19 +22,15 @@ int exact_main(const Values& values) {
   const auto config = load_config(file, values);
   const ExactAnalysis analysis =
       in_file(file, [&] { return analyse_exactly(*config, !values.has("no-simulation")); });
-  write_finding(folder, {.title = analysis.result.title,
-                         .headline = exact_headline(analysis.result),
-                         .figures = exact_figures(analysis.result),
-                         .text = exact_text(analysis.result),
-                         .json = json_text_of(analysis.result),
-                         .command = values.command,
-                         .input = file});
-  if (values.has("json")) {
-    print_json(analysis.result, described<ExactResult>());
-    return exit_ok;
-  }
+  show_finding(values, folder, {.title = analysis.result.title,
+                                 .headline = exact_headline(analysis.result),
+                                 .figures = exact_figures(analysis.result),
+                                 .text = exact_text(analysis.result),
+                                 .json = json_text_of(analysis.result),
+                                 .command = values.command,
+                                 .input = file});
+  if (values.has("json")) return exit_ok;
   const ExactTimings& seconds = analysis.timings;
-  fmt::print("{}", terminal(exact_text(analysis.result)));
   fmt::print(
       "{:.2f} s for the chain, {:.2f} s for γ = {}, {:.2f} s for the other γ, {:.2f} s for the simulation\n",
       seconds.chain_seconds, seconds.rounds_seconds, analysis.result.config->gamma, seconds.search_seconds,

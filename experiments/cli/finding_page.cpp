@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "experiments/cli/out_folder.hpp"
-#include "experiments/cli/verb.hpp"
 #include "experiments/page/page.hpp"
 #include "experiments/results/result_files.hpp"
 #include "experiments/support/atomic_file.hpp"
@@ -13,7 +12,7 @@
 namespace speclab {
 
 void add_page_option(Verb& verb) {
-  verb.options.add_options()("out", boost::program_options::value<std::string>(),
+  verb.options.add_options()("out", po::value<std::string>(),
                              "folder for a page with figures (report.html), and result.json");
 }
 
@@ -44,6 +43,11 @@ void write_finding(const std::filesystem::path& folder, const Finding& finding) 
   // A pipe has been read to its end.
   if (std::filesystem::is_regular_file(finding.input)) add_input_facts({input_file_of(finding.input)}, page);
   write_report(folder, page);
+}
+
+void show_finding(const Values& values, const std::filesystem::path& folder, const Finding& finding) {
+  write_finding(folder, finding);
+  fmt::print("{}", values.has("json") ? finding.json + "\n" : terminal(finding.text));
 }
 
 }  // namespace speclab

@@ -22,12 +22,6 @@ struct Finding {
   std::string input = {};       ///< a file that was read, whose hash the page states; empty for none
 };
 
-/// The listing of a result as a terminal shows it.
-template <class T>
-auto in_terminal(Listing (*listing_of)(const T&)) {
-  return [listing_of](const T& result) { return terminal(listing_of(result)); };
-}
-
 /// --out FOLDER.
 void add_page_option(Verb& verb);
 
@@ -36,5 +30,7 @@ std::filesystem::path page_folder(const Values& values);
 
 /// Into the folder, unless it is empty: report.html, result.json and each figure as .svg.
 void write_finding(const std::filesystem::path& folder, const Finding& finding);
+/// Writes it, and prints its text, or with --json its JSON.
+void show_finding(const Values& values, const std::filesystem::path& folder, const Finding& finding);
 
 }  // namespace speclab

@@ -11,7 +11,7 @@ namespace {
 
 int list_main(const Values& values) {
   const bool markdown = values.has("markdown");
-  const std::string what = values.has("what") ? values.text("what") : std::string();
+  const std::string what = values.given("what").value_or("");
   if (markdown && !what.empty()) throw UsageError("--markdown prints the whole format; leave out " + what);
   fmt::print("{}", markdown ? reference_markdown(families()) : list_text(families(), what));
   return exit_ok;

@@ -2,16 +2,13 @@
 
 #include <cstdint>
 
-#include "experiments/cli/verb.hpp"
-#include "experiments/results/result_files.hpp"
+#include "experiments/support/csv_reader.hpp"
 #include "experiments/support/shell_word.hpp"
 
 namespace speclab {
 
-namespace po = boost::program_options;
-
 void add_set_option(Verb& verb, const char* sentence) {
-  verb.options.add_options()("set", po::value<std::vector<std::string>>()->composing(), sentence);
+  verb.options.add_options()("set", po::value<Words>()->composing(), sentence);
 }
 
 void add_thread_option(Verb& verb, const char* what) {
@@ -46,10 +43,6 @@ void add_csv_option(Verb& verb) {
       "csv-marked", "results.csv for spreadsheets: text that they would run (=, +, -, @) begins with '");
 }
 
-CsvText csv_option(const Values& values) {
-  return values.has("csv-marked") ? CsvText::marked : CsvText::as_it_is;
-}
-
 void add_backend_option(Verb& verb) {
   verb.options.add_options()("backend", po::value<std::string>()->default_value("cpu"),
                              "cpu or cuda: where rounds are simulated. Results do not depend on it");
@@ -78,10 +71,14 @@ int thread_option(const Values& values) {
 
 std::string set_arguments(const Values& values) {
   std::string arguments;
-  if (!values.has("set")) return arguments;
-  for (const auto& set : values["set"].as<std::vector<std::string>>())
-    arguments += " " + shell_line(option_words("--set", set));
+  for (const std::string& set : values.texts("set")) arguments += " " + shell_line(option_words("--set", set));
   return arguments;
+}
+
+Words only_option(const Values& values) {
+  Words names = split(values.given("only").value_or(""), ',');
+  std::erase(names, "");  // after a comma at the end
+  return names;
 }
 
 }  // namespace speclab

@@ -22,8 +22,6 @@ namespace speclab {
 
 namespace {
 
-namespace po = boost::program_options;
-
 using TextDocuments = std::vector<std::vector<Token>>;
 
 std::optional<Token> unknown_of(const Vocabulary& vocabulary) {
@@ -110,11 +108,7 @@ int perplexity_main(const Values& values) {
     measured->model = one.name;
     found.push_back(std::move(*measured));
   }
-  if (values.has("json")) {
-    print_json(found, list(described<Perplexity>()));
-  } else {
-    fmt::print("{}", perplexity_text(found));
-  }
+  print(found, list(described<Perplexity>()), values.has("json"), perplexity_text);
   return exit_ok;
 }
 

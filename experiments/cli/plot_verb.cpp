@@ -19,7 +19,6 @@ namespace speclab {
 
 namespace {
 
-namespace po = boost::program_options;
 namespace fs = std::filesystem;
 
 /// That of --format, else the ending of --out.
@@ -28,7 +27,7 @@ std::string format_of(const Values& values) {
   const auto known = [](const std::string& word) {
     return std::find(formats.begin(), formats.end(), word) != formats.end();
   };
-  const std::string out = values.has("out") ? values.text("out") : "";
+  const std::string out = values.given("out").value_or("");
   const std::string extension = fs::path(out).extension().string();
   const std::string ending = extension.empty() ? "" : extension.substr(1);
   if (!values.has("format")) {
@@ -53,14 +52,12 @@ fs::path stem_of(const Values& values, const std::vector<PlotSource>& sources) {
 
 int plot_main(const Values& values) {
   const std::string format = format_of(values);
-  PlotOptions options{.words = {{"format", format}}, .where = {}, .python = python_option(values)};
+  PlotOptions options{.words = {{"format", format}}, .where = values.texts("where"), .python = python_option(values)};
   for (const char* word : {"x", "y", "color", "facet", "kind", "log", "size", "title", "theme"}) {
     if (values.has(word)) options.words[word] = values.text(word);
   }
-  if (values.has("where")) options.where = values["where"].as<std::vector<std::string>>();
   std::vector<PlotSource> sources;
-  for (const std::string& file : values["results"].as<std::vector<std::string>>())
-    sources.push_back(read_plot_source(file));
+  for (const std::string& file : values.texts("results")) sources.push_back(read_plot_source(file));
   const fs::path stem = stem_of(values, sources);
   refuse_unwritable(stem.parent_path().empty() ? "." : stem.parent_path());
   // All are drawn before the first is written.
@@ -106,7 +103,7 @@ Exit code: 0, or 2 for what cannot be drawn; then nothing is written.
   add("y", po::value<std::string>(), "column of the values; of a heat map, of the vertical axis");
   add("color", po::value<std::string>(), "columns that make series; of a heat map, its values");
   add("facet", po::value<std::string>(), "columns that make panels");
-  add("where", po::value<std::vector<std::string>>()->composing(), "NAME=VALUE: only these rows");
+  add("where", po::value<Words>()->composing(), "NAME=VALUE: only these rows");
   add("kind", po::value<std::string>(), "line, heat, box or ecdf (default line)");
   add("log", po::value<std::string>()->default_value(""), "logarithmic axes: x, y, color, or several: x,y");
   add("size", po::value<std::string>(), "WIDTHxHEIGHT in mm, such as 85x60");

@@ -7,8 +7,6 @@ namespace speclab {
 
 namespace {
 
-namespace po = boost::program_options;
-
 int predict_main(const Values& values) {
   constexpr double largest_cost = 1000;
   constexpr int largest_gamma = 1000000;

@@ -21,8 +21,6 @@ namespace speclab {
 
 namespace {
 
-namespace po = boost::program_options;
-
 void print_estimate(const ShardEstimate& estimate, int shards) {
   const double seconds = estimate.prepare_seconds + estimate.work_seconds.value_or(0);
   const std::string time = estimate.work_seconds
@@ -49,10 +47,8 @@ int submit_main(const Values& values) {
     const std::vector<std::string> words = option_words(option, value);
     submission.command.insert(submission.command.end(), words.begin(), words.end());
   };
-  if (values.has("set")) {
-    for (const auto& assignment : values["set"].as<std::vector<std::string>>()) add("--set", assignment);
-  }
-  if (values.has("seed")) add("--seed", std::to_string(values["seed"].as<std::int64_t>()));
+  for (const std::string& assignment : values.texts("set")) add("--set", assignment);
+  if (const auto seed = values.given<std::int64_t>("seed")) add("--seed", std::to_string(*seed));
   add("--out", folder.string());
   const auto config = with_sections(*load_config(file, values));
   if (values.has("print")) {
@@ -85,11 +81,7 @@ int submit_main(const Values& values) {
       continue;
     }
     if (merged.run.result.partial) return exit_interrupted;
-    write_and_print(merged.run, {.folder = folder,
-                                 .command = shell_line(submission.command),
-                                 .as_json = values.has("json"),
-                                 .quiet = quiet,
-                                 .csv_text = csv_option(values)});
+    write_and_print(merged.run, values, folder, shell_line(submission.command));
     return exit_ok;
   }
 }

@@ -3,10 +3,10 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <nlohmann/json.hpp>
 
 #include "experiments/cli/options.hpp"
 #include "experiments/cli/out_folder.hpp"
+#include "experiments/cli/print_result.hpp"
 #include "experiments/cli/verb.hpp"
 #include "experiments/format/config_error.hpp"
 #include "experiments/format/named_entry.hpp"
@@ -21,8 +21,6 @@
 namespace speclab {
 
 namespace {
-
-namespace po = boost::program_options;
 
 constexpr int usual_repetitions = 200;
 constexpr int quick_repetitions = 20;
@@ -86,8 +84,6 @@ int repetitions_option(const Values& values) {
   return values.has("quick") ? quick_repetitions : usual_repetitions;
 }
 
-std::filesystem::path out_option(const Values& values) { return values.has("out") ? values.text("out") : ""; }
-
 /// Files that only a measurement has.
 void write_measurement(const std::filesystem::path& out, const KernelReport& report, const Page& page) {
   write_file_atomically(out / "results.csv", kernel_csv(report));
@@ -98,17 +94,16 @@ void write_measurement(const std::filesystem::path&, const DryRunReport&, const 
 
 template <class Report>
 void show(const Report& report, const Typed<Report>& type, const Values& values) {
-  const std::filesystem::path out = out_option(values);
-  Json json;
-  write(type, report, json);
+  const std::filesystem::path out = values.given("out").value_or("");
+  const std::string json = json_text_of(&report, *type.type);
   if (!out.empty()) {
-    write_file_atomically(out / "result.json", json.dump(1) + "\n");
+    write_file_atomically(out / "result.json", json + "\n");
     const Page page = kernel_page(report);
     write_measurement(out, report, page);
     write_report(out, page);
   }
   if (values.has("json")) {
-    fmt::print("{}\n", json.dump(1));
+    fmt::print("{}\n", json);
     return;
   }
   const Page page = kernel_text(report, printed_rows);
@@ -121,7 +116,7 @@ void show(const Report& report, const Typed<Report>& type, const Values& values)
 }
 
 int bench_kernels_main(const Values& values) {
-  if (values.has("out")) refuse_unwritable(out_option(values));
+  if (values.has("out")) refuse_unwritable(values.text("out"));
   if (values.has("from")) {
     show(read_kernel_report(values.text("from")), kernel_report_type(), values);
     return exit_ok;
@@ -149,10 +144,7 @@ int bench_kernels_main(const Values& values) {
   }
   const auto runnable = runnable_on(current_device().value().capability, chosen);
   const auto report = run_kernel_suite({sweep, runnable, caches, repetitions, values.command, false});
-  if (!report) {
-    fmt::print(stderr, "interrupted: nothing was measured to its end\n");
-    return exit_interrupted;
-  }
+  if (!report) return interrupted_exit("nothing was measured to its end");
   show(*report, kernel_report_type(), values);
   if (report->partial) return exit_interrupted;
   return report->failures > 0 ? exit_failed_check : exit_ok;

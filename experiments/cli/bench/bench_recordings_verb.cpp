@@ -8,8 +8,6 @@
 
 namespace speclab {
 
-namespace po = boost::program_options;
-
 namespace {
 
 int bench_recordings_main(const Values& values) {

@@ -12,8 +12,6 @@
 
 namespace speclab {
 
-namespace po = boost::program_options;
-
 namespace {
 
 int bench_rules_main(const Values& values) {
@@ -23,14 +21,10 @@ int bench_rules_main(const Values& values) {
   constexpr int max_instances = 1000000;
   constexpr int max_repetitions = 1000;
   RuleSuiteOptions options;
-  if (values.has("vocab")) {
-    options.vocabs = values["vocab"].as<std::vector<std::int32_t>>();
-    for (const std::int32_t vocab : options.vocabs) {
-      if (vocab < 2 || vocab > largest_vocab)
-        throw UsageError(fmt::format("--vocab {}: expected 2 to {}", vocab, largest_vocab));
-      if (std::count(options.vocabs.begin(), options.vocabs.end(), vocab) > 1)
-        throw UsageError(fmt::format("--vocab {} is given twice", vocab));
-    }
+  options.vocabs = ranged_options<std::int32_t>(values, "vocab", 2, largest_vocab, options.vocabs);
+  for (const std::int32_t vocab : options.vocabs) {
+    if (std::count(options.vocabs.begin(), options.vocabs.end(), vocab) > 1)
+      throw UsageError(fmt::format("--vocab {} is given twice", vocab));
   }
   options.gamma = ranged_option(values, "gamma", 1, largest_gamma);
   options.drafts = ranged_option(values, "drafts", 1, max_drafts);
@@ -41,10 +35,7 @@ int bench_rules_main(const Values& values) {
   const Control control = watch.control(survey_tasks().size() * static_cast<std::size_t>(instances));
   constexpr std::uint64_t seed = 1;
   Survey survey = prove_all(static_cast<std::uint32_t>(instances), seed, true, control);
-  if (survey.partial) {
-    fmt::print(stderr, "interrupted: nothing was measured\n");
-    return exit_interrupted;
-  }
+  if (survey.partial) return interrupted_exit("nothing was measured");
   print(run_rule_suite(options, std::move(survey)), described<RuleReport>(), values.has("json"),
         rule_report_text);
   return exit_ok;

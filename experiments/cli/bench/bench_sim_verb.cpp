@@ -1,10 +1,10 @@
 #include <fmt/format.h>
 
 #include <filesystem>
-#include <nlohmann/json.hpp>
 
 #include "experiments/bench/sim_report.hpp"
 #include "experiments/bench/sim_suite.hpp"
+#include "experiments/cli/finding_page.hpp"
 #include "experiments/cli/options.hpp"
 #include "experiments/cli/out_folder.hpp"
 #include "experiments/cli/print_result.hpp"
@@ -16,8 +16,6 @@
 namespace speclab {
 
 namespace {
-
-namespace po = boost::program_options;
 
 SimSuiteOptions suite_options(const Values& values) {
   constexpr int max_repetitions = 1000;
@@ -46,26 +44,19 @@ void print(const Page& page) {
 
 int bench_sim_main(const Values& values) {
   const SimSuiteOptions options = suite_options(values);
-  const bool writes = values.has("out");
-  const std::filesystem::path out = writes ? values.text("out") : "";
-  if (writes) refuse_unwritable(out);
-
+  const std::filesystem::path out = page_folder(values);
   const auto report = run_sim_suite(options);
-  if (!report) {
-    fmt::print(stderr, "interrupted: nothing was measured to its end\n");
-    return exit_interrupted;
-  }
-  Json json;
-  write(sim_report_type(), *report, json);
-  if (writes) {
-    write_file_atomically(out / "result.json", json.dump(1) + "\n");
+  if (!report) return interrupted_exit("nothing was measured to its end");
+  const std::string json = json_text_of(&*report, *sim_report_type().type);
+  if (!out.empty()) {
+    write_file_atomically(out / "result.json", json + "\n");
     write_report(out, sim_page(*report));
   }
   if (values.has("json")) {
-    fmt::print("{}\n", json.dump(1));
+    fmt::print("{}\n", json);
   } else {
     print(sim_text(*report));
-    if (writes) fmt::print("report: {}\n", printable_line((out / "report.html").string()));
+    if (!out.empty()) fmt::print("report: {}\n", printable_line((out / "report.html").string()));
   }
   return exit_ok;
 }
