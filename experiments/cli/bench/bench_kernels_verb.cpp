@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <type_traits>
 
 #include "experiments/cli/options.hpp"
 #include "experiments/cli/out_folder.hpp"
@@ -84,14 +85,6 @@ int repetitions_option(const Values& values) {
   return values.has("quick") ? quick_repetitions : usual_repetitions;
 }
 
-/// Files that only a measurement has.
-void write_measurement(const std::filesystem::path& out, const KernelReport& report, const Page& page) {
-  write_file_atomically(out / "results.csv", kernel_csv(report));
-  write_file_atomically(out / "table.md", kernel_markdown(report));
-  write_figures(out, page.sections.front());
-}
-void write_measurement(const std::filesystem::path&, const DryRunReport&, const Page&) {}
-
 template <class Report>
 void show(const Report& report, const Typed<Report>& type, const Values& values) {
   const std::filesystem::path out = values.given("out").value_or("");
@@ -99,7 +92,11 @@ void show(const Report& report, const Typed<Report>& type, const Values& values)
   if (!out.empty()) {
     write_file_atomically(out / "result.json", json + "\n");
     const Page page = kernel_page(report);
-    write_measurement(out, report, page);
+    if constexpr (std::is_same_v<Report, KernelReport>) {
+      write_file_atomically(out / "results.csv", kernel_csv(report));
+      write_file_atomically(out / "table.md", kernel_markdown(report));
+      write_figures(out, page.sections.front());
+    }
     write_report(out, page);
   }
   if (values.has("json")) {
