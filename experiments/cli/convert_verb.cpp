@@ -9,6 +9,7 @@
 #include "experiments/format/config_error.hpp"
 #include "experiments/format/json_io.hpp"
 #include "experiments/run/model_file.hpp"
+#include "experiments/support/machine.hpp"
 
 namespace speclab {
 
@@ -22,6 +23,7 @@ bool is_config(const std::string& file) {
 
 int convert_main(const Values& values) {
   const auto file = values.text("model");
+  const ThreadLimit limit(thread_option(values));
   const std::filesystem::path out = values.text("out");
   if (std::filesystem::exists(out) && !values.has("force")) {
     throw UsageError(fmt::format("{} exists; give another --out, or --force to overwrite", out.string()));

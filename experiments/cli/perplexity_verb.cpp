@@ -16,6 +16,7 @@
 #include "experiments/run/model_file.hpp"
 #include "experiments/run/perplexity.hpp"
 #include "experiments/run/terminal_watch.hpp"
+#include "experiments/support/machine.hpp"
 #include "sim/error.hpp"
 
 namespace speclab {
@@ -67,6 +68,7 @@ struct NamedModel {
 
 int perplexity_main(const Values& values) {
   const auto file = values.text("model");
+  const ThreadLimit limit(thread_option(values));
   const bool has_text = values.has("text");
   const bool arpa = std::filesystem::path(file).extension() == ".arpa";
   ModelFactory factory;
