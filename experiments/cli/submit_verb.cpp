@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <filesystem>
 
 #include "experiments/cli/load_config.hpp"
@@ -24,7 +25,8 @@ namespace {
 void print_estimate(const ShardEstimate& estimate, int shards) {
   const double seconds = estimate.prepare_seconds + estimate.work_seconds.value_or(0);
   const std::string time = estimate.work_seconds
-                               ? fmt::format("about {:.3g} s with {} threads", seconds, thread_count())
+                               ? fmt::format("about {:.3g} s with {} {}", seconds, thread_count(),
+                                             thread_count() == 1 ? "thread" : "threads")
                                : fmt::format("more than {:.3g} s", seconds);
   fmt::print(stderr, "{} shards, each {} and {:.0f} MB of memory\n", shards, time, estimate.bytes / 1e6);
 }
@@ -63,6 +65,7 @@ int submit_main(const Values& values) {
   const bool quiet = values.has("quiet");
   const int pilot = ranged_option(values, "pilot", 0, 3600);
   if (pilot > 0 && !quiet) {
+    const ThreadLimit limit(std::max(submission.threads, 1));  // as many as a shard gets
     in_file(file,
             [&] { print_estimate(estimate_shard(*config, submission.shards, pilot), submission.shards); });
   }
