@@ -62,7 +62,7 @@ std::vector<fs::path> configs_in(const fs::path& folder) {
   return all;
 }
 
-/// Those named by --only; all without it.
+/// Those named by --only, each once; all without it.
 std::vector<fs::path> chosen(const std::vector<fs::path>& all, const Words& only) {
   if (only.empty()) return all;
   Words names;
@@ -72,7 +72,8 @@ std::vector<fs::path> chosen(const std::vector<fs::path>& all, const Words& only
     const auto found = std::find(names.begin(), names.end(), word);
     if (found == names.end())
       throw UsageError(fmt::format("--only: unknown \"{}\"{}", word, suggestion(word, names)));
-    picked.push_back(all[static_cast<std::size_t>(found - names.begin())]);
+    const fs::path& file = all[static_cast<std::size_t>(found - names.begin())];
+    if (std::find(picked.begin(), picked.end(), file) == picked.end()) picked.push_back(file);
   }
   return picked;
 }
@@ -93,8 +94,10 @@ int reproduce(const fs::path& file, const Values& values, const fs::path& out, P
   const bool quiet = values.has("quiet");
   const FolderLock lock(out / name);
   RunResult run = in_file(file.string(), [&] {
-    return run_watched(*load_config(file.string(), values),
-                       {.folder = out / name, .title = name, .quiet = quiet});
+    RunResult made = run_watched(*load_config(file.string(), values),
+                                 {.folder = out / name, .title = name, .quiet = quiet});
+    hold_cells(made);  // the summary goes through them
+    return made;
   });
   const std::string again = command(values, name);
   run.timings.command = again;
