@@ -43,8 +43,9 @@ std::string format_of(const Values& values) {
 }
 
 /// Where pictures go, without number and ending.
-fs::path stem_of(const Values& values, const std::vector<PlotSource>& sources) {
-  if (values.has("out")) return fs::path(values.text("out")).replace_extension();
+fs::path stem_of(const Values& values, const std::string& format, const std::vector<PlotSource>& sources) {
+  fs::path out = values.given("out").value_or("");
+  if (!out.empty()) return out.extension() == "." + format ? out.replace_extension() : out;
   if (sources.size() > 1) return "plot";
   const PlotSource& source = sources.front();
   return fs::path(source.folder) / (source.result ? std::string("plot") : source.name);
@@ -58,7 +59,7 @@ int plot_main(const Values& values) {
   }
   std::vector<PlotSource> sources;
   for (const std::string& file : values.texts("results")) sources.push_back(read_plot_source(file));
-  const fs::path stem = stem_of(values, sources);
+  const fs::path stem = stem_of(values, format, sources);
   refuse_unwritable(stem.parent_path().empty() ? "." : stem.parent_path());
   // All are drawn before the first is written.
   const Pictures pictures = draw_pictures(sources, options);
