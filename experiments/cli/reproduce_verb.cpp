@@ -62,7 +62,7 @@ std::vector<fs::path> configs_in(const fs::path& folder) {
   return all;
 }
 
-/// Those named by --only, each once; all without it.
+/// Those named by --only; all without it.
 std::vector<fs::path> chosen(const std::vector<fs::path>& all, const Words& only) {
   if (only.empty()) return all;
   Words names;
@@ -72,8 +72,7 @@ std::vector<fs::path> chosen(const std::vector<fs::path>& all, const Words& only
     const auto found = std::find(names.begin(), names.end(), word);
     if (found == names.end())
       throw UsageError(fmt::format("--only: unknown \"{}\"{}", word, suggestion(word, names)));
-    const fs::path& file = all[static_cast<std::size_t>(found - names.begin())];
-    if (std::find(picked.begin(), picked.end(), file) == picked.end()) picked.push_back(file);
+    picked.push_back(all[static_cast<std::size_t>(found - names.begin())]);
   }
   return picked;
 }
