@@ -1,5 +1,4 @@
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include "experiments/cli/options.hpp"
 #include "experiments/cli/print_result.hpp"

@@ -22,13 +22,14 @@ int exact_main(const Values& values) {
   const auto config = load_config(file, values);
   const ExactAnalysis analysis =
       in_file(file, [&] { return analyse_exactly(*config, !values.has("no-simulation")); });
-  show_finding(values, folder, {.title = analysis.result.title,
-                                 .headline = exact_headline(analysis.result),
-                                 .figures = exact_figures(analysis.result),
-                                 .text = exact_text(analysis.result),
-                                 .json = json_text_of(analysis.result),
-                                 .command = values.command,
-                                 .input = file});
+  show_finding(values, folder,
+               {.title = analysis.result.title,
+                .headline = exact_headline(analysis.result),
+                .figures = exact_figures(analysis.result),
+                .text = exact_text(analysis.result),
+                .json = json_text_of(analysis.result),
+                .command = values.command,
+                .input = file});
   if (values.has("json")) return exit_ok;
   const ExactTimings& seconds = analysis.timings;
   fmt::print(

@@ -7,18 +7,6 @@
 
 namespace speclab {
 
-namespace {
-
-int list_main(const Values& values) {
-  const bool markdown = values.has("markdown");
-  const std::string what = values.given("what").value_or("");
-  if (markdown && !what.empty()) throw UsageError("--markdown prints the whole format; leave out " + what);
-  fmt::print("{}", markdown ? reference_markdown(families()) : list_text(families(), what));
-  return exit_ok;
-}
-
-}  // namespace
-
 Verb list_verb() {
   Verb verb{
       .name = "list",
@@ -35,7 +23,14 @@ words, or a name.
 )",
       .positional = "what",
       .optional_positional = true,
-      .run = list_main};
+      .run = [](const Values& values) {
+        const bool markdown = values.has("markdown");
+        const std::string what = values.given("what").value_or("");
+        if (markdown && !what.empty())
+          throw UsageError("--markdown prints the whole format; leave out " + what);
+        fmt::print("{}", markdown ? reference_markdown(families()) : list_text(families(), what));
+        return exit_ok;
+      }};
   verb.options.add_options()("markdown", "the whole config format as a page");
   return verb;
 }

@@ -72,7 +72,8 @@ int thread_option(const Values& values) {
 
 std::string set_arguments(const Values& values) {
   std::string arguments;
-  for (const std::string& set : values.texts("set")) arguments += " " + shell_line(option_words("--set", set));
+  for (const std::string& set : values.texts("set"))
+    arguments += " " + shell_line(option_words("--set", set));
   return arguments;
 }
 

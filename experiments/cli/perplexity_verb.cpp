@@ -1,7 +1,6 @@
 #include <fmt/format.h>
 
 #include <filesystem>
-#include <nlohmann/json.hpp>
 
 #include "experiments/catalog/models/corpus_files.hpp"
 #include "experiments/catalog/models/corpus_text.hpp"

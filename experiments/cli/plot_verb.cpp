@@ -53,7 +53,8 @@ fs::path stem_of(const Values& values, const std::string& format, const std::vec
 
 int plot_main(const Values& values) {
   const std::string format = format_of(values);
-  PlotOptions options{.words = {{"format", format}}, .where = values.texts("where"), .python = python_option(values)};
+  PlotOptions options{
+      .words = {{"format", format}}, .where = values.texts("where"), .python = python_option(values)};
   for (const char* word : {"x", "y", "color", "facet", "kind", "log", "size", "title", "theme"}) {
     if (values.has(word)) options.words[word] = values.text(word);
   }

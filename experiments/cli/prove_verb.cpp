@@ -95,13 +95,14 @@ int prove_one(const Values& values) {
   }
   Proof proof = prove(task, arithmetic);
   if (wants_optimum) proof.optimum = optimum_of(task, arithmetic);
-  show_finding(values, folder, {.title = fmt::format("Is {} lossless?", proof.rule.name()),
-                                 .headline = proof_headline(proof),
-                                 .figures = proof_figures(proof),
-                                 .text = proof_text(proof),
-                                 .json = json_text_of(proof),
-                                 .command = values.command,
-                                 .input = values.given("config").value_or("")});
+  show_finding(values, folder,
+               {.title = fmt::format("Is {} lossless?", proof.rule.name()),
+                .headline = proof_headline(proof),
+                .figures = proof_figures(proof),
+                .text = proof_text(proof),
+                .json = json_text_of(proof),
+                .command = values.command,
+                .input = values.given("config").value_or("")});
   return proof.lossless ? exit_ok : exit_failed_check;
 }
 
@@ -112,13 +113,14 @@ int prove_recording(const Values& values) {
   const auto file = values.text("recording");
   const RowProofs proofs = prove_rows(read_top_rows(file), rule_of(values), arithmetic_option(values),
                                       values.given<double>("max-branches"));
-  show_finding(values, folder, {.title = fmt::format("Is {} lossless on rows of real contexts?", proofs.rule.name()),
-                                 .headline = row_proofs_headline(proofs),
-                                 .figures = {},
-                                 .text = row_proofs_text(proofs),
-                                 .json = json_text_of(proofs),
-                                 .command = values.command,
-                                 .input = file});
+  show_finding(values, folder,
+               {.title = fmt::format("Is {} lossless on rows of real contexts?", proofs.rule.name()),
+                .headline = row_proofs_headline(proofs),
+                .figures = {},
+                .text = row_proofs_text(proofs),
+                .json = json_text_of(proofs),
+                .command = values.command,
+                .input = file});
   return proofs.lossless == proofs.contexts ? exit_ok : exit_failed_check;
 }
 
@@ -138,12 +140,13 @@ int prove_every(const Values& values) {
   const Survey survey = prove_all(static_cast<std::uint32_t>(instances), static_cast<std::uint64_t>(seed),
                                   values.has("optimum"), control);
   if (survey.partial) return interrupted_exit("nothing is proved of every rule");
-  show_finding(values, folder, {.title = "Which rules are lossless?",
-                                 .headline = survey_headline(survey),
-                                 .figures = survey_figures(survey),
-                                 .text = survey_text(survey),
-                                 .json = json_text_of(survey),
-                                 .command = values.command});
+  show_finding(values, folder,
+               {.title = "Which rules are lossless?",
+                .headline = survey_headline(survey),
+                .figures = survey_figures(survey),
+                .text = survey_text(survey),
+                .json = json_text_of(survey),
+                .command = values.command});
   return survey.as_expected ? exit_ok : exit_failed_check;
 }
 

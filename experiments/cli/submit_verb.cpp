@@ -6,7 +6,6 @@
 #include "experiments/cli/load_config.hpp"
 #include "experiments/cli/options.hpp"
 #include "experiments/cli/out_folder.hpp"
-#include "experiments/cli/print_result.hpp"
 #include "experiments/cli/run_and_write.hpp"
 #include "experiments/cli/verb.hpp"
 #include "experiments/results/result_files.hpp"

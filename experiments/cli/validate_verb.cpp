@@ -4,7 +4,6 @@
 #include "experiments/cli/options.hpp"
 #include "experiments/cli/verb.hpp"
 #include "experiments/format/config_error.hpp"
-#include "experiments/format/json_io.hpp"
 #include "experiments/run/run_config.hpp"
 
 namespace speclab {

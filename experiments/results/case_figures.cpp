@@ -7,7 +7,6 @@
 
 #include "experiments/results/metric_tables.hpp"
 #include "experiments/results/presentation.hpp"
-#include "experiments/run/experiment.hpp"
 
 namespace speclab {
 

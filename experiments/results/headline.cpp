@@ -9,7 +9,6 @@
 #include "experiments/results/metric_tables.hpp"
 #include "experiments/results/presentation.hpp"
 #include "experiments/results/printed_numbers.hpp"
-#include "experiments/run/experiment.hpp"
 
 namespace speclab {
 

@@ -9,7 +9,6 @@
 
 #include "experiments/page/cells.hpp"
 #include "experiments/results/presentation.hpp"
-#include "experiments/run/experiment.hpp"
 
 namespace speclab {
 

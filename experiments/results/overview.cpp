@@ -10,7 +10,6 @@
 #include "experiments/page/cells.hpp"
 #include "experiments/results/metric_tables.hpp"
 #include "experiments/run/cells.hpp"
-#include "experiments/run/experiment.hpp"
 
 namespace speclab {
 

@@ -48,7 +48,8 @@ void write_csv(const Result& result, const CellSource& cells,
   const CsvColumns columns = columns_of(cells);
   std::vector<std::string> names;
   for (const Metric metric : columns.printed) names.push_back(fmt::format("printed_{}", metric_name(metric)));
-  for (const Metric metric : columns.formulas) names.push_back(fmt::format("formula_{}", metric_name(metric)));
+  for (const Metric metric : columns.formulas)
+    names.push_back(fmt::format("formula_{}", metric_name(metric)));
   for (const Metric metric : columns.simulated)
     add_interval_columns(names, fmt::format("simulated_{}", metric_name(metric)));
   for (const std::string& name : columns.measured) names.push_back(measured_column(name));

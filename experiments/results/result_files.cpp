@@ -9,7 +9,6 @@
 #include <utility>
 
 #include "experiments/format/config_error.hpp"
-#include "experiments/format/json_io.hpp"
 #include "experiments/page/cells.hpp"
 #include "experiments/results/presentation.hpp"
 #include "experiments/run/config_types.hpp"
@@ -74,7 +73,8 @@ void write_data(const std::filesystem::path& folder, const RunResult& run, CsvTe
 }
 
 Page page_of_command(const std::string& title, const std::string& command, Backend backend) {
-  Page page{title, "", {{"Version", "speclab " + version_and_commit()}, {"Machine", machine_description()}}, {}};
+  Page page{
+      title, "", {{"Version", "speclab " + version_and_commit()}, {"Machine", machine_description()}}, {}};
   if (backend == Backend::cuda) page.facts.emplace_back("GPU", device_words(backend));
   page.facts.emplace_back("Threads", fmt::format("{}", thread_count()));
   page.facts.emplace_back("Command", command);

@@ -21,8 +21,8 @@ enum class CsvText { as_it_is, marked };
 /// result.json, results.csv, timings.json and the experiment's own files, each written whole or not at all.
 void write_data(const std::filesystem::path& folder, const RunResult& run, CsvText text = CsvText::as_it_is);
 
-/// A page of what this command computed, without sections: its facts are "Version", "Machine", "GPU" where one
-/// was used, "Threads" and "Command", and it says how to cite it.
+/// A page of what this command computed, without sections: its facts are "Version", "Machine", "GPU" where
+/// one was used, "Threads" and "Command", and it says how to cite it.
 Page page_of_command(const std::string& title, const std::string& command, Backend backend = Backend::cpu);
 /// Adds the facts "Input", of each file, and "Corpus" that the page does not have.
 void add_input_facts(const std::vector<InputFile>& inputs, Page& page);

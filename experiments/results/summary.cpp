@@ -10,7 +10,6 @@
 #include "experiments/page/cells.hpp"
 #include "experiments/results/metric_tables.hpp"
 #include "experiments/results/presentation.hpp"
-#include "experiments/run/experiment.hpp"
 #include "experiments/support/csv.hpp"
 
 namespace speclab {
