@@ -3,7 +3,6 @@
 #include "experiments/cli/finding_page.hpp"
 #include "experiments/cli/load_config.hpp"
 #include "experiments/cli/options.hpp"
-#include "experiments/cli/print_result.hpp"
 #include "experiments/cli/verb.hpp"
 #include "experiments/format/config_error.hpp"
 #include "experiments/run/config.hpp"
@@ -43,14 +42,8 @@ int check_main(const Values& values) {
   const std::string samples = values.given("samples").value_or("");
   const auto result = in_file(file, [&] { return check_config(*config, samples, values.has("json")); });
   if (!result) return interrupted_exit("nothing was tested");
-  show_finding(values, folder,
-               {.title = config->title,
-                .headline = equality_headline(*result),
-                .figures = equality_figures(*result),
-                .text = equality_text(*result),
-                .json = json_text_of(*result),
-                .command = values.command,
-                .input = samples.empty() ? file : samples});
+  show_finding(values, folder, config->title, *result, equality_text, equality_headline, equality_figures,
+               samples.empty() ? file : samples);
   return result->different ? exit_failed_check : exit_ok;
 }
 

@@ -3,7 +3,6 @@
 #include "experiments/cli/finding_page.hpp"
 #include "experiments/cli/load_config.hpp"
 #include "experiments/cli/options.hpp"
-#include "experiments/cli/print_result.hpp"
 #include "experiments/cli/verb.hpp"
 #include "experiments/format/config_error.hpp"
 #include "experiments/run/config.hpp"
@@ -22,14 +21,8 @@ int exact_main(const Values& values) {
   const auto config = load_config(file, values);
   const ExactAnalysis analysis =
       in_file(file, [&] { return analyse_exactly(*config, !values.has("no-simulation")); });
-  show_finding(values, folder,
-               {.title = analysis.result.title,
-                .headline = exact_headline(analysis.result),
-                .figures = exact_figures(analysis.result),
-                .text = exact_text(analysis.result),
-                .json = json_text_of(analysis.result),
-                .command = values.command,
-                .input = file});
+  show_finding(values, folder, analysis.result.title, analysis.result, exact_text, exact_headline,
+               exact_figures, file);
   if (values.has("json")) return exit_ok;
   const ExactTimings& seconds = analysis.timings;
   fmt::print(

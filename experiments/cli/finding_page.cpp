@@ -45,9 +45,4 @@ void write_finding(const std::filesystem::path& folder, const Finding& finding) 
   write_report(folder, page);
 }
 
-void show_finding(const Values& values, const std::filesystem::path& folder, const Finding& finding) {
-  write_finding(folder, finding);
-  fmt::print("{}", values.has("json") ? finding.json + "\n" : terminal(finding.text));
-}
-
 }  // namespace speclab

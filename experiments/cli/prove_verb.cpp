@@ -5,7 +5,6 @@
 #include "experiments/cli/finding_page.hpp"
 #include "experiments/cli/load_config.hpp"
 #include "experiments/cli/options.hpp"
-#include "experiments/cli/print_result.hpp"
 #include "experiments/cli/verb.hpp"
 #include "experiments/format/config_error.hpp"
 #include "experiments/format/json_io.hpp"
@@ -95,14 +94,8 @@ int prove_one(const Values& values) {
   }
   Proof proof = prove(task, arithmetic);
   if (wants_optimum) proof.optimum = optimum_of(task, arithmetic);
-  show_finding(values, folder,
-               {.title = fmt::format("Is {} lossless?", proof.rule.name()),
-                .headline = proof_headline(proof),
-                .figures = proof_figures(proof),
-                .text = proof_text(proof),
-                .json = json_text_of(proof),
-                .command = values.command,
-                .input = values.given("config").value_or("")});
+  show_finding(values, folder, fmt::format("Is {} lossless?", proof.rule.name()), proof, proof_text,
+               proof_headline, proof_figures, values.given("config").value_or(""));
   return proof.lossless ? exit_ok : exit_failed_check;
 }
 
@@ -113,14 +106,8 @@ int prove_recording(const Values& values) {
   const auto file = values.text("recording");
   const RowProofs proofs = prove_rows(read_top_rows(file), rule_of(values), arithmetic_option(values),
                                       values.given<double>("max-branches"));
-  show_finding(values, folder,
-               {.title = fmt::format("Is {} lossless on rows of real contexts?", proofs.rule.name()),
-                .headline = row_proofs_headline(proofs),
-                .figures = {},
-                .text = row_proofs_text(proofs),
-                .json = json_text_of(proofs),
-                .command = values.command,
-                .input = file});
+  show_finding(values, folder, fmt::format("Is {} lossless on rows of real contexts?", proofs.rule.name()),
+               proofs, row_proofs_text, row_proofs_headline, nullptr, file);
   return proofs.lossless == proofs.contexts ? exit_ok : exit_failed_check;
 }
 
@@ -140,13 +127,8 @@ int prove_every(const Values& values) {
   const Survey survey = prove_all(static_cast<std::uint32_t>(instances), static_cast<std::uint64_t>(seed),
                                   values.has("optimum"), control);
   if (survey.partial) return interrupted_exit("nothing is proved of every rule");
-  show_finding(values, folder,
-               {.title = "Which rules are lossless?",
-                .headline = survey_headline(survey),
-                .figures = survey_figures(survey),
-                .text = survey_text(survey),
-                .json = json_text_of(survey),
-                .command = values.command});
+  show_finding(values, folder, "Which rules are lossless?", survey, survey_text, survey_headline,
+               survey_figures);
   return survey.as_expected ? exit_ok : exit_failed_check;
 }
 
