@@ -61,10 +61,8 @@ Exit code: 0; 1 when rows of runs of a fixed shape depend on the place of a toke
       .positional = "config",
       .run = check_rows_main};
   add_config_options(verb);
-  auto add = verb.options.add_options();
-  add("run", po::value<std::vector<std::int32_t>>()->composing(),
-      "tokens of a run, once or more often (default 2, 4 and 8)");
-  add("json", "print JSON");
+  verb.add<std::vector<std::int32_t>>("run", "tokens of a run, once or more often (default 2, 4 and 8)");
+  verb.add("json", "print JSON");
   return verb;
 }
 

@@ -79,9 +79,8 @@ speclab check kernels and speclab check rows have options of their own (--help).
       .run = check_main,
       .verbs = {check_kernels_verb(), check_rows_verb()}};
   add_config_options(verb);
-  auto add = verb.options.add_options();
-  add("json", "print JSON");
-  add("samples", po::value<std::string>(), "test the sequences of this file");
+  verb.add("json", "print JSON");
+  verb.add<std::string>("samples", "test the sequences of this file");
   add_page_option(verb);
   return verb;
 }

@@ -56,12 +56,10 @@ cannot be read.
   speclab claims --checks
 )",
       .run = claims_main};
-  auto add = verb.options.add_options();
-  add("only", po::value<std::string>(), "comma-separated names of files, without .json; default all");
-  add("files", po::value<std::string>()->default_value(data_file("configs/claims").string()),
-      "folder of the files");
-  add("checks", "print the formulas with their inputs and assumptions, and judge nothing");
-  add("json", "print JSON");
+  verb.add<std::string>("only", "comma-separated names of files, without .json; default all");
+  verb.add<std::string>("files", data_file("configs/claims").string(), "folder of the files");
+  verb.add("checks", "print the formulas with their inputs and assumptions, and judge nothing");
+  verb.add("json", "print JSON");
   add_page_option(verb);
   return verb;
 }

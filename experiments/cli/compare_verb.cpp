@@ -57,10 +57,8 @@ writes. scripts/setup.sh tasks makes the texts of configs/compare_*.json.
 )",
       .positional = "config",
       .run = compare_main};
-  auto add = verb.options.add_options();
-  add("only", po::value<Words>()->composing(), "name of a task: run this one, or those, when given again");
-  add("drafter", po::value<Words>()->composing(),
-      "name of a drafter: run this one, or those, when given again");
+  verb.add<Words>("only", "name of a task: run this one, or those, when given again");
+  verb.add<Words>("drafter", "name of a drafter: run this one, or those, when given again");
   add_run_options(verb);
   return verb;
 }

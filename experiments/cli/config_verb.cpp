@@ -115,7 +115,8 @@ Verb config_verb() {
             .examples = "  speclab config copy first\n  speclab config copy paper/figure3 --to mine.json\n",
             .positional = "name",
             .run = copy_config};
-  copy.options.add_options()("to", po::value<std::string>(), "file to write")("force", "overwrite it");
+  copy.add<std::string>("to", "file to write");
+  copy.add("force", "overwrite it");
   return {.name = "config",
           .sentence = "list, show or copy the configs that come with the program",
           .line = "speclab config list [WORD] | show NAME | copy NAME [--to FILE]",

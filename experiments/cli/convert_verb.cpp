@@ -60,10 +60,9 @@ all their digits. Tables have a row for every context, so that they need few tok
       .positional = "model",
       .run = convert_main};
   add_config_options(verb);
-  auto add = verb.options.add_options();
-  add("out", po::value<std::string>()->required(), "file to write");
-  add("draft", "the config's draft instead of its target");
-  add("force", "overwrite the file");
+  verb.add("out", po::value<std::string>()->required(), "file to write");
+  verb.add("draft", "the config's draft instead of its target");
+  verb.add("force", "overwrite the file");
   return verb;
 }
 

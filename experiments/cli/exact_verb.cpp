@@ -53,9 +53,8 @@ bounds the search for the best gamma. Exit code: 0, or 2 for a config that canno
       .positional = "config",
       .run = exact_main};
   add_config_options(verb);
-  auto add = verb.options.add_options();
-  add("json", "print JSON instead of tables");
-  add("no-simulation", "formulas and exact values alone");
+  verb.add("json", "print JSON instead of tables");
+  verb.add("no-simulation", "formulas and exact values alone");
   add_page_option(verb);
   return verb;
 }

@@ -31,7 +31,7 @@ words, or a name.
         fmt::print("{}", markdown ? reference_markdown(families()) : list_text(families(), what));
         return exit_ok;
       }};
-  verb.options.add_options()("markdown", "the whole config format as a page");
+  verb.add("markdown", "the whole config format as a page");
   return verb;
 }
 

@@ -51,9 +51,8 @@ The shards stay; remove FOLDER/shards when they are no longer needed.
 )",
       .positional = "folder",
       .run = merge_main};
-  auto add = verb.options.add_options();
-  add("json", "print result.json to standard output instead of a table");
-  add("quiet,q", "no table, no progress");
+  verb.add("json", "print result.json to standard output instead of a table");
+  verb.add("quiet,q", "no table, no progress");
   add_thread_option(verb);
   add_csv_option(verb);
   return verb;

@@ -132,9 +132,8 @@ that its corpus holds out.)",
       .positional = "model",
       .run = perplexity_main};
   add_config_options(verb);
-  auto add = verb.options.add_options();
-  add("text", po::value<std::string>(), "file or folder of texts");
-  add("json", "print JSON");
+  verb.add<std::string>("text", "file or folder of texts");
+  verb.add("json", "print JSON");
   return verb;
 }
 

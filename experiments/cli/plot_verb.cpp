@@ -100,20 +100,18 @@ Exit code: 0, or 2 for what cannot be drawn; then nothing is written.
       .positional = "results",
       .several_positional = true,
       .run = plot_main};
-  auto add = verb.options.add_options();
-  add("x", po::value<std::string>(), "column of the horizontal axis");
-  add("y", po::value<std::string>(), "column of the values; of a heat map, of the vertical axis");
-  add("color", po::value<std::string>(), "columns that make series; of a heat map, its values");
-  add("facet", po::value<std::string>(), "columns that make panels");
-  add("where", po::value<Words>()->composing(), "NAME=VALUE: only these rows");
-  add("kind", po::value<std::string>(), "line, heat, box or ecdf (default line)");
-  add("log", po::value<std::string>()->default_value(""), "logarithmic axes: x, y, color, or several: x,y");
-  add("size", po::value<std::string>(), "WIDTHxHEIGHT in mm, such as 85x60");
-  add("format", po::value<std::string>(), "svg, pdf or png (default: that of --out, else svg)");
-  add("title", po::value<std::string>()->default_value(""), "a title above the figure; none unless given");
-  add("theme", po::value<std::string>()->default_value("paper"), "paper or screen");
-  add("out", po::value<std::string>(),
-      "file; of several figures NAME-1, NAME-2, ... (default: beside the result)");
+  verb.add<std::string>("x", "column of the horizontal axis");
+  verb.add<std::string>("y", "column of the values; of a heat map, of the vertical axis");
+  verb.add<std::string>("color", "columns that make series; of a heat map, its values");
+  verb.add<std::string>("facet", "columns that make panels");
+  verb.add<Words>("where", "NAME=VALUE: only these rows");
+  verb.add<std::string>("kind", "line, heat, box or ecdf (default line)");
+  verb.add<std::string>("log", "", "logarithmic axes: x, y, color, or several: x,y");
+  verb.add<std::string>("size", "WIDTHxHEIGHT in mm, such as 85x60");
+  verb.add<std::string>("format", "svg, pdf or png (default: that of --out, else svg)");
+  verb.add<std::string>("title", "", "a title above the figure; none unless given");
+  verb.add<std::string>("theme", "paper", "paper or screen");
+  verb.add<std::string>("out", "file; of several figures NAME-1, NAME-2, ... (default: beside the result)");
   add_python_option(verb, "the Python that draws, with matplotlib: a path, which is run as it is");
   return verb;
 }

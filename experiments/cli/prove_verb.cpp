@@ -186,26 +186,25 @@ Exit code: 0 lossless (with --all: every rule as expected), 1 not, 2 unusable.)"
       .positional = "config",
       .optional_positional = true,
       .run = prove_main};
-  auto add = verb.options.add_options();
-  add("rule", po::value<std::string>(), "its name (see speclab list)");
-  add("verifier", po::value<std::string>(), "the former name of --rule");
-  add("target", po::value<std::string>(), "the target's rows");
-  add("draft", po::value<std::string>(), "the draft's rows");
-  add("recording", po::value<std::string>(), "JSON lines with the largest probabilities of both rows");
-  add("gamma", po::value<int>(), "drafted positions, 0 to 64 (default 1)");
-  add("drafts", po::value<int>(), "drafts for each position, of rules for several");
-  add("lenience", po::value<double>(), "l in (0, 1], of lenient rules");
-  add("residual", po::value<std::string>(), "of lenient: target_minus_draft, literal, target");
-  add("param", po::value<Words>()->composing(), "name=value: any other parameter of the rule");
-  add("exact", "rational arithmetic; results are fractions");
-  add("optimum", "also the most tokens that any lossless scheme emits given what the rule drafts");
-  add("max-branches", po::value<double>(), "largest number of branches to follow");
-  add("all", "every rule on random instances");
-  add("instances", po::value<int>(), "with --all (default 200)");
-  add("seed", po::value<std::int64_t>(), "of the instances (default 1), or instead of the config's");
+  verb.add<std::string>("rule", "its name (see speclab list)");
+  verb.add<std::string>("verifier", "the former name of --rule");
+  verb.add<std::string>("target", "the target's rows");
+  verb.add<std::string>("draft", "the draft's rows");
+  verb.add<std::string>("recording", "JSON lines with the largest probabilities of both rows");
+  verb.add<int>("gamma", "drafted positions, 0 to 64 (default 1)");
+  verb.add<int>("drafts", "drafts for each position, of rules for several");
+  verb.add<double>("lenience", "l in (0, 1], of lenient rules");
+  verb.add<std::string>("residual", "of lenient: target_minus_draft, literal, target");
+  verb.add<Words>("param", "name=value: any other parameter of the rule");
+  verb.add("exact", "rational arithmetic; results are fractions");
+  verb.add("optimum", "also the most tokens that any lossless scheme emits given what the rule drafts");
+  verb.add<double>("max-branches", "largest number of branches to follow");
+  verb.add("all", "every rule on random instances");
+  verb.add<int>("instances", "with --all (default 200)");
+  verb.add<std::int64_t>("seed", "of the instances (default 1), or instead of the config's");
   add_thread_option(verb, "threads of --all");
   add_set_option(verb, "path=value: change the config");
-  add("json", "print JSON");
+  verb.add("json", "print JSON");
   add_page_option(verb);
   return verb;
 }

@@ -58,13 +58,13 @@ Sampling options of the config hold for both models; its rule, gamma and costs d
       .positional = "config",
       .run = record_main};
   add_config_options(verb);
-  auto add = verb.options.add_options();
-  add("out", po::value<std::string>()->required(),
-      "file to write: .csv, .jsonl, or .safetensors with whole rows");
-  add("sequences", po::value<std::int64_t>(), "sequences; without it the simulation's trials");
-  add("tokens", po::value<std::int64_t>(), "tokens of each; without it the simulation's length");
-  add("entropy", "write the entropy of the target's rows, by which checks of the text are sharper");
-  add("top-k", po::value<std::int64_t>(),
+  verb.add("out", po::value<std::string>()->required(),
+           "file to write: .csv, .jsonl, or .safetensors with whole rows");
+  verb.add<std::int64_t>("sequences", "sequences; without it the simulation's trials");
+  verb.add<std::int64_t>("tokens", "tokens of each; without it the simulation's length");
+  verb.add("entropy", "write the entropy of the target's rows, by which checks of the text are sharper");
+  verb.add<std::int64_t>(
+      "top-k",
       "write so many of the largest probabilities of both rows, to .jsonl; speclab prove --recording reads them");
   return verb;
 }

@@ -184,14 +184,12 @@ a config could not run.
   speclab reproduce --only table1,figure3 --out out/some
 )",
       .run = reproduce_main};
-  auto add = verb.options.add_options();
-  add("only", po::value<std::string>()->default_value(""), "comma-separated names; default all");
-  add("out", po::value<std::string>()->default_value("out"), "folder for the report and the results");
-  add("configs", po::value<std::string>()->default_value(data_file("configs/paper").string()),
-      "folder of the configs");
+  verb.add<std::string>("only", "", "comma-separated names; default all");
+  verb.add<std::string>("out", "out", "folder for the report and the results");
+  verb.add<std::string>("configs", data_file("configs/paper").string(), "folder of the configs");
   add_set_option(verb, "path=value: change every config");
   add_thread_option(verb);
-  add("quiet,q", "no table, no progress");
+  verb.add("quiet,q", "no table, no progress");
   return verb;
 }
 

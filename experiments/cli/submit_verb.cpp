@@ -109,22 +109,20 @@ command a shard, for slurm a script, for kubernetes an indexed Job, for parallel
 )",
       .positional = "config",
       .run = submit_main};
-  auto add = verb.options.add_options();
-  add("shards", po::value<int>(), "parts of equal cost");
-  add("scheduler", po::value<std::string>()->default_value("local"), "local, slurm, kubernetes or parallel");
-  add("print", "print what the scheduler needs, and run nothing");
-  add("out", po::value<std::string>(),
-      "folder for the results (default: out/<config's name>, and what --set and --seed change)");
-  add("retries", po::value<int>()->default_value(2), "times that shards that failed are submitted again");
-  add("at-once", po::value<int>()->default_value(0), "shards that run at a time; 0: the scheduler's choice");
-  add("partition", po::value<std::string>()->default_value(""), "of Slurm");
-  add("time", po::value<std::string>()->default_value(""), "limit of a shard, as Slurm writes it");
-  add("mem", po::value<std::string>()->default_value(""), "memory of a shard, as the scheduler writes it");
-  add("pilot", po::value<int>()->default_value(3),
-      "seconds that the first shard is tried for; 0: not at all");
+  verb.add<int>("shards", "parts of equal cost");
+  verb.add<std::string>("scheduler", "local", "local, slurm, kubernetes or parallel");
+  verb.add("print", "print what the scheduler needs, and run nothing");
+  verb.add<std::string>(
+      "out", "folder for the results (default: out/<config's name>, and what --set and --seed change)");
+  verb.add<int>("retries", 2, "times that shards that failed are submitted again");
+  verb.add<int>("at-once", 0, "shards that run at a time; 0: the scheduler's choice");
+  verb.add<std::string>("partition", "", "of Slurm");
+  verb.add<std::string>("time", "", "limit of a shard, as Slurm writes it");
+  verb.add<std::string>("mem", "", "memory of a shard, as the scheduler writes it");
+  verb.add<int>("pilot", 3, "seconds that the first shard is tried for; 0: not at all");
   add_config_options(verb);
-  add("quiet,q", "no table, no progress");
-  add("json", "print result.json instead of a table");
+  verb.add("quiet,q", "no table, no progress");
+  verb.add("json", "print result.json instead of a table");
   add_csv_option(verb);
   return verb;
 }

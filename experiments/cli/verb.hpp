@@ -5,6 +5,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 namespace speclab {
@@ -49,6 +50,21 @@ struct Verb {
   /// The words after its name as they are spelled now; the same words where nothing changed.
   std::function<Words(const Words& words)> present_words = {};
   po::options_description options{"Options", 110, 55};
+
+  /// An option without a value.
+  void add(const char* option, const char* what) { options.add_options()(option, what); }
+  void add(const char* option, const po::value_semantic* value, const char* what) {
+    options.add_options()(option, value, what);
+  }
+  /// One with a value; of a vector it may be given several times.
+  template <class T>
+  void add(const char* option, const char* what) {
+    add(option, po::value<T>(), what);
+  }
+  template <class T>
+  void add(const char* option, const std::type_identity_t<T>& usual, const char* what) {
+    add(option, po::value<T>()->default_value(usual), what);
+  }
 };
 
 /// Every verb, in the order of help; tests and other programs may add some.

@@ -188,26 +188,23 @@ and without a GPU, 130 interrupted.)",
   speclab bench kernels --from kernels/results/my-gpu/result.json --out out/again
 )",
       .run = bench_kernels_main};
-  auto add = verb.options.add_options();
-  add("sizes", po::value<std::string>(), "requests,gamma,vocabulary; several separated by ';'");
-  add("quick", "two sizes, few repetitions: a try, not a measurement");
-  add("full", "all combinations of the axes: 1,080 points of chains");
-  add("workload", po::value<std::string>()->default_value("chains"),
-      fmt::format("what is verified, by name, or all: {}", workload_names()).c_str());
-  add("dtype", po::value<std::string>()->default_value("bf16,f32"), "of the logits: bf16, f32, f16");
-  add("alpha", po::value<std::string>()->default_value(".3,.7,.9"), "overlap of target and draft");
-  add("baselines", po::value<std::string>()->default_value("all"),
-      fmt::format("what to measure, by name, or all: {}", method_names()).c_str());
-  add("cache", po::value<std::string>()->default_value("hot,flushed"),
-      "second-level cache: hot, flushed, or both");
-  add("repetitions", po::value<int>(), "times each method is measured (default: 200; --quick: 20)");
-  add("out", po::value<std::string>(), "folder for the files (default: none are written)");
-  add("json", "print JSON instead of tables");
-  add("dry-run", "check everything that needs no GPU");
-  add("memory-gib", po::value<double>()->default_value(141), "of a dry run: memory of the device");
-  add("bandwidth-gbs", po::value<double>()->default_value(4300),
-      "of a dry run: an assumed rate of copies, for the bound");
-  add("from", po::value<std::string>(), "a result.json to draw again; nothing is measured");
+  verb.add<std::string>("sizes", "requests,gamma,vocabulary; several separated by ';'");
+  verb.add("quick", "two sizes, few repetitions: a try, not a measurement");
+  verb.add("full", "all combinations of the axes: 1,080 points of chains");
+  verb.add<std::string>("workload", "chains",
+                        fmt::format("what is verified, by name, or all: {}", workload_names()).c_str());
+  verb.add<std::string>("dtype", "bf16,f32", "of the logits: bf16, f32, f16");
+  verb.add<std::string>("alpha", ".3,.7,.9", "overlap of target and draft");
+  verb.add<std::string>("baselines", "all",
+                        fmt::format("what to measure, by name, or all: {}", method_names()).c_str());
+  verb.add<std::string>("cache", "hot,flushed", "second-level cache: hot, flushed, or both");
+  verb.add<int>("repetitions", "times each method is measured (default: 200; --quick: 20)");
+  verb.add<std::string>("out", "folder for the files (default: none are written)");
+  verb.add("json", "print JSON instead of tables");
+  verb.add("dry-run", "check everything that needs no GPU");
+  verb.add<double>("memory-gib", 141, "of a dry run: memory of the device");
+  verb.add<double>("bandwidth-gbs", 4300, "of a dry run: an assumed rate of copies, for the bound");
+  verb.add<std::string>("from", "a result.json to draw again; nothing is measured");
   return verb;
 }
 

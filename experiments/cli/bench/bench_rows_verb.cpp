@@ -36,13 +36,11 @@ copying the same rows. Times differ from run to run.)",
   speclab bench rows --vocab 32000 --rows 1 --json
 )",
       .run = bench_rows_main};
-  auto add = verb.options.add_options();
-  add("vocab", po::value<std::vector<std::int64_t>>()->composing(),
-      "numbers of a row, once or more often (default 49152 and 151936, of SmolLM2 and Qwen2.5)");
-  add("rows", po::value<std::int64_t>()->default_value(64),
-      "rows that are worked on in turn; 1: one that stays in the cache");
-  add("repetitions", po::value<int>()->default_value(5), "times each is measured");
-  add("json", "print JSON");
+  verb.add<std::vector<std::int64_t>>(
+      "vocab", "numbers of a row, once or more often (default 49152 and 151936, of SmolLM2 and Qwen2.5)");
+  verb.add<std::int64_t>("rows", 64, "rows that are worked on in turn; 1: one that stays in the cache");
+  verb.add<int>("repetitions", 5, "times each is measured");
+  verb.add("json", "print JSON");
   return verb;
 }
 

@@ -58,15 +58,12 @@ other suites. Times differ from run to run.)",
   speclab bench rules --vocab 32000 --instances 20 --json
 )",
       .run = bench_rules_main};
-  auto add = verb.options.add_options();
-  add("vocab", po::value<std::vector<std::int32_t>>()->composing(),
-      "numbers of a row, once or more often (default 32 and 4096)");
-  add("gamma", po::value<int>()->default_value(4), "drafted positions of a timed round");
-  add("drafts", po::value<int>()->default_value(3),
-      "paths or siblings of a timed round, of rules for several");
-  add("instances", po::value<int>()->default_value(500), "random instances that each rule is proved on");
-  add("repetitions", po::value<int>()->default_value(5), "times each is measured");
-  add("json", "print JSON");
+  verb.add<std::vector<std::int32_t>>("vocab", "numbers of a row, once or more often (default 32 and 4096)");
+  verb.add<int>("gamma", 4, "drafted positions of a timed round");
+  verb.add<int>("drafts", 3, "paths or siblings of a timed round, of rules for several");
+  verb.add<int>("instances", 500, "random instances that each rule is proved on");
+  verb.add<int>("repetitions", 5, "times each is measured");
+  verb.add("json", "print JSON");
   add_thread_option(verb, "threads of the proofs");
   return verb;
 }

@@ -84,17 +84,15 @@ Times differ from run to run. Exit code: 0, 2 for bad input, 130 interrupted.)",
   speclab bench sim --quick --out out/bench
 )",
       .run = bench_sim_main};
-  auto add = verb.options.add_options();
-  add("out", po::value<std::string>(), "folder for result.json and report.html (default: none are written)");
-  add("json", "print result.json instead of tables");
-  add("quick", "small sizes, some seconds: a try, not a measurement");
-  add("long", "runs of 10^9 and 10^10 tokens, too: minutes more");
-  add("repetitions", po::value<int>()->default_value(7), "times each row is measured");
-  add("only", po::value<std::string>()->default_value(""),
-      "rows with this in their names, without regard to case, spaces and commas");
+  verb.add<std::string>("out", "folder for result.json and report.html (default: none are written)");
+  verb.add("json", "print result.json instead of tables");
+  verb.add("quick", "small sizes, some seconds: a try, not a measurement");
+  verb.add("long", "runs of 10^9 and 10^10 tokens, too: minutes more");
+  verb.add<int>("repetitions", 7, "times each row is measured");
+  verb.add<std::string>("only", "",
+                        "rows with this in their names, without regard to case, spaces and commas");
   add_python_option(verb, "the Python that runs the row of NumPy: a path, which is run as it is");
-  add("threads", po::value<int>()->default_value(2),
-      "threads of the row that is compared with one thread; 1: no such row");
+  verb.add<int>("threads", 2, "threads of the row that is compared with one thread; 1: no such row");
   return verb;
 }
 
