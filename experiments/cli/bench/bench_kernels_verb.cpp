@@ -21,8 +21,6 @@ namespace speclab {
 
 namespace {
 
-namespace po = boost::program_options;
-
 constexpr int usual_repetitions = 200;
 constexpr int quick_repetitions = 20;
 /// Of a table on a terminal.
@@ -81,11 +79,9 @@ int repetitions_option(const Values& values) {
   return values.has("quick") ? quick_repetitions : usual_repetitions;
 }
 
-std::filesystem::path out_option(const Values& values) { return values.has("out") ? values.text("out") : ""; }
-
 template <class Report>
 void show(const Report& report, const Values& values) {
-  const std::filesystem::path out = out_option(values);
+  const std::filesystem::path out = values.given("out").value_or("");
   const std::string json = json_text_of(report);
   if (!out.empty()) {
     write_file_atomically(out / "result.json", json + "\n");
@@ -111,7 +107,7 @@ void show(const Report& report, const Values& values) {
 }
 
 int bench_kernels_main(const Values& values) {
-  if (values.has("out")) refuse_unwritable(out_option(values));
+  if (values.has("out")) refuse_unwritable(values.text("out"));
   if (values.has("from")) {
     show(read_kernel_report(values.text("from")), values);
     return exit_ok;
@@ -185,26 +181,23 @@ and without a GPU, 130 interrupted.)",
   speclab bench kernels --from kernels/results/my-gpu/result.json --out out/again
 )",
       .run = bench_kernels_main};
-  auto add = verb.options.add_options();
-  add("sizes", po::value<std::string>(), "requests,gamma,vocabulary; several separated by ';'");
-  add("quick", "two sizes, few repetitions: a try, not a measurement");
-  add("full", "all combinations of the axes: 1,080 points of chains");
-  add("workload", po::value<std::string>()->default_value("chains"),
-      fmt::format("what is verified, by name, or all: {}", workload_names()).c_str());
-  add("dtype", po::value<std::string>()->default_value("bf16,f32"), "of the logits: bf16, f32, f16");
-  add("alpha", po::value<std::string>()->default_value(".3,.7,.9"), "overlap of target and draft");
-  add("baselines", po::value<std::string>()->default_value("all"),
-      fmt::format("what to measure, by name, or all: {}", method_names()).c_str());
-  add("cache", po::value<std::string>()->default_value("hot,flushed"),
-      "second-level cache: hot, flushed, or both");
-  add("repetitions", po::value<int>(), "times each method is measured (default: 200; --quick: 20)");
-  add("out", po::value<std::string>(), "folder for the files (default: none are written)");
-  add("json", "print JSON instead of tables");
-  add("dry-run", "check everything that needs no GPU");
-  add("memory-gib", po::value<double>()->default_value(141), "of a dry run: memory of the device");
-  add("bandwidth-gbs", po::value<double>()->default_value(4300),
-      "of a dry run: an assumed rate of copies, for the bound");
-  add("from", po::value<std::string>(), "a result.json to draw again; nothing is measured");
+  verb.add<std::string>("sizes", "requests,gamma,vocabulary; several separated by ';'");
+  verb.add("quick", "two sizes, few repetitions: a try, not a measurement");
+  verb.add("full", "all combinations of the axes: 1,080 points of chains");
+  verb.add<std::string>("workload", "chains",
+                        fmt::format("what is verified, by name, or all: {}", workload_names()).c_str());
+  verb.add<std::string>("dtype", "bf16,f32", "of the logits: bf16, f32, f16");
+  verb.add<std::string>("alpha", ".3,.7,.9", "overlap of target and draft");
+  verb.add<std::string>("baselines", "all",
+                        fmt::format("what to measure, by name, or all: {}", method_names()).c_str());
+  verb.add<std::string>("cache", "hot,flushed", "second-level cache: hot, flushed, or both");
+  verb.add<int>("repetitions", "times each method is measured (default: 200; --quick: 20)");
+  verb.add<std::string>("out", "folder for the files (default: none are written)");
+  verb.add("json", "print JSON instead of tables");
+  verb.add("dry-run", "check everything that needs no GPU");
+  verb.add<double>("memory-gib", 141, "of a dry run: memory of the device");
+  verb.add<double>("bandwidth-gbs", 4300, "of a dry run: an assumed rate of copies, for the bound");
+  verb.add<std::string>("from", "a result.json to draw again; nothing is measured");
   return verb;
 }
 

@@ -13,8 +13,6 @@
 
 namespace speclab {
 
-namespace po = boost::program_options;
-
 namespace {
 
 int bench_rules_main(const Values& values) {
@@ -24,14 +22,10 @@ int bench_rules_main(const Values& values) {
   constexpr int max_instances = 1000000;
   constexpr int max_repetitions = 1000;
   RuleSuiteOptions options;
-  if (values.has("vocab")) {
-    options.vocabs = values["vocab"].as<std::vector<std::int32_t>>();
-    for (const std::int32_t vocab : options.vocabs) {
-      if (vocab < 2 || vocab > largest_vocab)
-        throw UsageError(fmt::format("--vocab {}: expected 2 to {}", vocab, largest_vocab));
-      if (std::count(options.vocabs.begin(), options.vocabs.end(), vocab) > 1)
-        throw UsageError(fmt::format("--vocab {} is given twice", vocab));
-    }
+  options.vocabs = ranged_options<std::int32_t>(values, "vocab", 2, largest_vocab, options.vocabs);
+  for (const std::int32_t vocab : options.vocabs) {
+    if (std::count(options.vocabs.begin(), options.vocabs.end(), vocab) > 1)
+      throw UsageError(fmt::format("--vocab {} is given twice", vocab));
   }
   options.gamma = ranged_option(values, "gamma", 1, largest_gamma);
   options.drafts = ranged_option(values, "drafts", 1, max_drafts);
@@ -65,15 +59,12 @@ other suites. Times differ from run to run.)",
   speclab bench rules --vocab 32000 --instances 20 --json
 )",
       .run = bench_rules_main};
-  auto add = verb.options.add_options();
-  add("vocab", po::value<std::vector<std::int32_t>>()->composing(),
-      "numbers of a row, once or more often (default 32 and 4096)");
-  add("gamma", po::value<int>()->default_value(4), "drafted positions of a timed round");
-  add("drafts", po::value<int>()->default_value(3),
-      "paths or siblings of a timed round, of rules for several");
-  add("instances", po::value<int>()->default_value(500), "random instances that each rule is proved on");
-  add("repetitions", po::value<int>()->default_value(5), "times each is measured");
-  add("json", "print JSON");
+  verb.add<std::vector<std::int32_t>>("vocab", "numbers of a row, once or more often (default 32 and 4096)");
+  verb.add<int>("gamma", 4, "drafted positions of a timed round");
+  verb.add<int>("drafts", 3, "paths or siblings of a timed round, of rules for several");
+  verb.add<int>("instances", 500, "random instances that each rule is proved on");
+  verb.add<int>("repetitions", 5, "times each is measured");
+  verb.add("json", "print JSON");
   add_thread_option(verb, "threads of the proofs");
   return verb;
 }
