@@ -3,25 +3,16 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <string>
 #include <utility>
 
 #include "experiments/page/cells.hpp"
 #include "experiments/run/metric.hpp"
+#include "experiments/support/half_unit.hpp"
 
 namespace speclab {
 
-namespace {
-
-/// Half a unit of the last digit: 0.005 of "2.44".
-double half_unit_of(const std::string& printed) {
-  const auto point = printed.find('.');
-  const std::size_t digits = point == std::string::npos ? 0 : printed.size() - point - 1;
-  return 0.5 * std::pow(10.0, -static_cast<double>(digits));
-}
-
-}  // namespace
+namespace {}  // namespace
 
 void PrintedNumbers::add(const Result& result, const std::string& name) {
   for (const CellResult& cell : result.cells) {

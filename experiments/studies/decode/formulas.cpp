@@ -7,6 +7,7 @@
 #include "analysis/theory/optimal_gamma.hpp"
 #include "analysis/theory/theorems.hpp"
 #include "experiments/run/cell_spec.hpp"
+#include "experiments/support/half_unit.hpp"
 
 namespace speclab {
 
@@ -43,10 +44,8 @@ double formula(const FormulaInputs& inputs, Metric metric) {
 
 Reproduction judge_printed(const FormulaInputs& inputs, Metric metric, const std::string& printed,
                            const InputRounding& rounding) {
-  const auto point = printed.find('.');
-  const auto digits = point == std::string::npos ? 0 : printed.size() - point - 1;
   // The slack keeps a formula value on the very edge of a rounding cell, such as 1.525, on either side of it.
-  const double half_unit = 0.5 * std::pow(10.0, -static_cast<double>(digits)) * (1 + 1e-9);
+  const double half_unit = half_unit_of(printed) * (1 + 1e-9);
   const double goal = std::stod(printed);
   if (std::abs(formula(inputs, metric) - goal) <= half_unit) return Reproduction::reproduces;
 

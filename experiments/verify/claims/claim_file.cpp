@@ -106,7 +106,8 @@ std::vector<std::filesystem::path> claim_files(const std::filesystem::path& fold
     const auto found = std::find(names.begin(), names.end(), name);
     if (found == names.end())
       throw UsageError(fmt::format("--only: unknown \"{}\"{}", name, suggestion(name, names)));
-    picked.push_back(files[static_cast<std::size_t>(found - names.begin())]);
+    const std::filesystem::path& file = files[static_cast<std::size_t>(found - names.begin())];
+    if (std::find(picked.begin(), picked.end(), file) == picked.end()) picked.push_back(file);
   }
   return picked;
 }

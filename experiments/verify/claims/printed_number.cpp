@@ -1,11 +1,11 @@
 #include "experiments/verify/claims/printed_number.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <nlohmann/json.hpp>
 
 #include "analysis/exact/rational.hpp"
 #include "experiments/format/config_error.hpp"
+#include "experiments/support/half_unit.hpp"
 #include "experiments/verify/prove/proof_task.hpp"
 
 namespace speclab {
@@ -28,10 +28,7 @@ class PrintedNumberType final : public Type {
     if (!exact) reject(path, json, words());
     const double size = static_cast<double>(*exact);
     number = {text, text.starts_with('-') ? -size : size, 0};
-    if (text.find('/') != std::string::npos) return;
-    const auto point = text.find('.');
-    const std::size_t places = point == std::string::npos ? 0 : text.size() - point - 1;
-    number.half_unit = 0.5 * std::pow(10.0, -static_cast<double>(places));
+    if (text.find('/') == std::string::npos) number.half_unit = half_unit_of(text);
   }
   void write(const void* value, Json& json) const override {
     const auto& number = *static_cast<const PrintedNumber*>(value);

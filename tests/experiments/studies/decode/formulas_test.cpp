@@ -103,3 +103,14 @@ TEST_CASE("verdicts in words") {
   CHECK(words(Reproduction::within_input_rounding) == std::string("within input rounding"));
   CHECK(words(Reproduction::does_not_reproduce) == std::string("does not reproduce"));
 }
+
+TEST_CASE("a printed number is judged by its last digit, in either notation") {
+  const FormulaInputs in{0.8, 5, {0.05, 0.1}};  // 3.68928 tokens
+  const auto judged = [&](const std::string& printed) {
+    return judge_printed(in, Metric::tokens_per_target_step, printed, {});
+  };
+  for (const char* right : {"3.69", "4", "3.689", "3.69e0", "0.369e1", "36.9E-1", "4e+0"})
+    CHECK_MESSAGE(judged(right) == Reproduction::reproduces, right);
+  for (const char* wrong : {"3.70", "3", "3.68", "3.70e0", "0.37e0", "37.0E-1", "5e+0"})
+    CHECK_MESSAGE(judged(wrong) == Reproduction::does_not_reproduce, wrong);
+}
