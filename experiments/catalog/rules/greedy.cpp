@@ -4,7 +4,7 @@
 namespace speclab {
 
 RuleKind greedy_rule() {
-  return plain_rule_kind<GreedyRule>(
+  return rule_kind<GreedyRule>(
       "greedy", "Accept iff the token is the target's argmax. Lossless at temperature 0.",
       ExpectedLossless::at_temperature_zero);
 }

@@ -4,7 +4,7 @@
 namespace speclab {
 
 RuleKind gumbel_rule() {
-  return plain_rule_kind<GumbelRule>(
+  return rule_kind<GumbelRule>(
       "gumbel", "Target and draft share Gumbel noise; accept where they agree. Lossless.",
       ExpectedLossless::always);
 }

@@ -4,7 +4,7 @@
 namespace speclab {
 
 RuleKind token_rule() {
-  return plain_rule_kind<TokenRule>(
+  return rule_kind<TokenRule>(
       "token", "Algorithm 1: accept with min(1, p/q), else sample norm((p-q)+). Lossless.",
       ExpectedLossless::always);
 }
