@@ -1,4 +1,3 @@
-// The drafter "hierarchical".
 #include "sim/drafters/hierarchical.hpp"
 
 #include <fmt/format.h>
@@ -41,14 +40,13 @@ MadeDrafter make_hierarchical(const HierarchicalParameters& own, const std::stri
 }  // namespace
 
 DrafterKind hierarchical_drafter() {
-  return kind_entry<DrafterKind, HierarchicalParameters>(
+  using P = HierarchicalParameters;
+  return kind_entry<DrafterKind, P>(
       "hierarchical",
       "A middle model that is itself decoded speculatively. A run is one of the middle model's.",
-      {required(
-           field("middle", &HierarchicalParameters::middle, kind_of(model_family()), "The middle model.")),
-       required(
-           field("inner", &HierarchicalParameters::inner, kind_of(drafter_family()), "What drafts for it.")),
-       integer_field("gamma", &HierarchicalParameters::gamma, 1, max_tokens_drafted,
+      {required(field("middle", &P::middle, kind_of(model_family()), "The middle model.")),
+       required(field("inner", &P::inner, kind_of(drafter_family()), "What drafts for it.")),
+       integer_field("gamma", &P::gamma, 1, max_tokens_drafted,
                      "Tokens that the inner drafter drafts at a time.")},
       make_hierarchical);
 }

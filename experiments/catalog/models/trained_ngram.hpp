@@ -12,16 +12,6 @@ namespace speclab {
 /// Which part of the corpus a model is trained on.
 enum class CorpusPart { all, first_half, second_half };
 
-/// The key "part" of such models.
-template <class P>
-Field part_field() {
-  return field("part", &P::part,
-               choice<CorpusPart>({{"all", CorpusPart::all},
-                                   {"first_half", CorpusPart::first_half},
-                                   {"second_half", CorpusPart::second_half}}),
-               "Which part of the corpus to train on; halves make draft and target independent.");
-}
-
 /// What such models are trained on.
 struct TrainingText {
   CorpusPart part = CorpusPart::all;
@@ -31,9 +21,14 @@ struct TrainingText {
 /// The keys "part" and "corpus" of such models.
 template <class P>
 std::vector<Field> training_fields() {
-  return {part_field<P>(), field("corpus", &P::corpus, corpus_type(),
-                                 "Text to train on instead of the config's corpus, in the same tokens: one "
-                                 "that the target generated, with tokenization \"ids\".")};
+  return {field<P>("part", &P::part,
+                choice<CorpusPart>({{"all", CorpusPart::all},
+                                    {"first_half", CorpusPart::first_half},
+                                    {"second_half", CorpusPart::second_half}}),
+                "Which part of the corpus to train on; halves make draft and target independent."),
+          field<P>("corpus", &P::corpus, corpus_type(),
+                "Text to train on instead of the config's corpus, in the same tokens: one that the target "
+                "generated, with tokenization \"ids\".")};
 }
 
 /// The interpolated Kneser-Ney model of this order, trained once for each corpus. Throws ConfigError, below
