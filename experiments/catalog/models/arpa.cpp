@@ -18,9 +18,9 @@ ModelKind arpa_model() {
   return kind_entry<ModelKind, P>(
       "arpa", "An n-gram model read from an ARPA file (KenLM, SRILM, or speclab's own).",
       {required(field("file", &P::file, input_file(), "Path of the file.")),
-       with_unit(integer_field("order", &P::order, 1, max_ngram_order,
-                               "Longer n-grams than this are left out."),
-                 "tokens"),
+       with_unit(
+           integer_field("order", &P::order, 1, max_ngram_order, "Longer n-grams than this are left out."),
+           "tokens"),
        field("row_error", &P::row_error, number(0, 1e6),
              "Rows are renormalised; a file with a row whose sum is further from 1 is refused as damaged.")},
       [](const P& own, const std::string& path, const ModelRequest& request) -> BuiltModel {

@@ -21,9 +21,9 @@ ModelKind cached_model() {
        field<P>("smoothing", &P::smoothing, number_above(0, 1e6),
                 "Smoothing of longer matches by shorter ones, in occurrences."),
        with_unit(integer_field<P>("max_match", &P::max_match, 1, 64, "Longest match sought."), "tokens"),
-       with_unit(integer_field<P>("window", &P::window, 2, 1e6,
-                                  "End of the context that is searched for matches."),
-                 "tokens")},
+       with_unit(
+           integer_field<P>("window", &P::window, 2, 1e6, "End of the context that is searched for matches."),
+           "tokens")},
       [](const P& own, const std::string&, const ModelRequest& request) {
         BuiltModel base = request.factory.unadjusted(own.base, request);
         return BuiltModel{CachedModel(std::move(base.model), own), std::move(base.vocabulary)};

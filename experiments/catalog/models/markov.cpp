@@ -11,9 +11,9 @@ ModelKind markov_model() {
   };
   return kind_entry<ModelKind, P>(
       "markov", "Markov chain of order 1 whose rows are drawn from a symmetric Dirichlet distribution.",
-      {required(with_unit(integer_field("vocab", &P::vocab, 1, 8192,
-                                        "Vocabulary size; vocab^2 probabilities are stored."),
-                          "tokens")),
+      {required(with_unit(
+           integer_field("vocab", &P::vocab, 1, 8192, "Vocabulary size; vocab^2 probabilities are stored."),
+           "tokens")),
        field("concentration", &P::concentration, number_above(0, 1e6),
              "Concentration parameter; smaller puts more probability on fewer tokens."),
        integer_field("seed", &P::seed, 0, 9e15, "Seed of the rows.")},

@@ -22,13 +22,13 @@ struct TrainingText {
 template <class P>
 std::vector<Field> training_fields() {
   return {field<P>("part", &P::part,
-                choice<CorpusPart>({{"all", CorpusPart::all},
-                                    {"first_half", CorpusPart::first_half},
-                                    {"second_half", CorpusPart::second_half}}),
-                "Which part of the corpus to train on; halves make draft and target independent."),
+                   choice<CorpusPart>({{"all", CorpusPart::all},
+                                       {"first_half", CorpusPart::first_half},
+                                       {"second_half", CorpusPart::second_half}}),
+                   "Which part of the corpus to train on; halves make draft and target independent."),
           field<P>("corpus", &P::corpus, corpus_type(),
-                "Text to train on instead of the config's corpus, in the same tokens: one that the target "
-                "generated, with tokenization \"ids\".")};
+                   "Text to train on instead of the config's corpus, in the same tokens: one that the target "
+                   "generated, with tokenization \"ids\".")};
 }
 
 /// The interpolated Kneser-Ney model of this order, trained once for each corpus. Throws ConfigError, below

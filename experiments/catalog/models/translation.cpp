@@ -15,7 +15,8 @@ ModelKind translation_model() {
       {with_unit(integer_field("order", &P::order, 1, max_ngram_order, "Length of the longest n-gram."),
                  "tokens"),
        field<P>("lift", &P::lift, number(0, 16), "Exponent of the lift; 0 is the n-gram alone."),
-       field<P>("smoothing", &P::smoothing, number_above(0, 1), "Smoothing of the lexicon by word frequencies."),
+       field<P>("smoothing", &P::smoothing, number_above(0, 1),
+                "Smoothing of the lexicon by word frequencies."),
        field<P>("coverage", &P::coverage, number(0, 1000),
                 "How much less a source word counts for each word that translated it.")},
       [](const P& own, const std::string& path, const ModelRequest& request) {

@@ -10,7 +10,8 @@ RuleKind bild_rule() {
       ExpectedLossless::never,
       {field("fallback", &BildRule::fallback, number(0, 1),
              "Below this largest probability of the draft the target takes over."),
-       field("rollback", &BildRule::rollback, number(0, 1000), "-log p(x) above which a token is taken back.")});
+       field("rollback", &BildRule::rollback, number(0, 1000),
+             "-log p(x) above which a token is taken back.")});
 }
 
 }  // namespace speclab

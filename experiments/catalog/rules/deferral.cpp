@@ -16,10 +16,9 @@ RuleKind deferral_rule() {
              "When the cascade defers."),
        field("alpha", &DeferralRule::alpha, number(0, 1), "Price of a deferral.")});
   const DeferralRule optimal;
-  kind.surveyed = {
-      surveyed_rule("deferral chow", DeferralRule(Deferral::chow, optimal.alpha)),
-      surveyed_rule("deferral difference", DeferralRule(Deferral::difference, optimal.alpha)),
-      surveyed_rule("deferral optimal", optimal)};
+  kind.surveyed = {surveyed_rule("deferral chow", DeferralRule(Deferral::chow, optimal.alpha)),
+                   surveyed_rule("deferral difference", DeferralRule(Deferral::difference, optimal.alpha)),
+                   surveyed_rule("deferral optimal", optimal)};
   return kind;
 }
 

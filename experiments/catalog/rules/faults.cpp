@@ -45,8 +45,7 @@ std::vector<RuleKind> rule_faults() {
       planted_fault<ClaimedDraftFault>(
           "fault-claimed-draft",
           "Planted fault: drafts the draft's argmax, and verifies it as drawn from the whole row."),
-      planted_fault<InvertedRatioFault>("fault-inverted-ratio",
-                                        "Planted fault: accepts with min(1, q/p)."),
+      planted_fault<InvertedRatioFault>("fault-inverted-ratio", "Planted fault: accepts with min(1, q/p)."),
       planted_fault<ArgmaxVerifierFault>(
           "fault-argmax-verifier",
           "Planted fault: verifies at temperature 0, but draws the bonus from the target."),
