@@ -97,14 +97,12 @@ Trace read_trace(const std::string& file) {
   Trace trace;
   if (const auto first = first_line_of(text);
       !first.empty() && (first.front() == '{' || first.front() == '[')) {
-    std::string problem;
-    for (const JsonDocument& document : json_documents(text, file, problem)) {
+    for (const JsonDocument& document : json_documents(text, file)) {
       const JsonPlace request = place(document);
       trace.push_back({request.at("timestamp").number(),
                        tokens_in(request.at("input_length").number(), document.where),
                        tokens_in(request.at("output_length").number(), document.where)});
     }
-    if (!problem.empty()) throw UsageError(problem);
   } else {
     const std::vector<TextLine> lines = lines_of(text, file);
     for (std::size_t i = 0; i < lines.size(); ++i) {
