@@ -16,7 +16,7 @@ namespace speclab {
 
 /// An array in C order, little-endian.
 struct NpyArray {
-  char kind = 'f';        ///< i, u or f, as in NumPy's descr
+  char kind = 'f';        ///< i, u or f, as in NumPy's descr; b: bfloat16, which NumPy has not
   std::size_t bytes = 0;  ///< of one number
   std::vector<std::size_t> shape;
   std::string_view data;                 ///< all numbers
