@@ -289,10 +289,8 @@ Drawing draw_plane(const Figure& figure) {
   const std::vector<std::string> dashes = dashes_of(figure, places);
   const bool parted = part_points(figure, places);
 
-  Drawing drawing = unpainted(figure);
   const double bottom = frame.y.from;
-  drawing.height =
-      static_cast<int>(bottom + line_height * (1.4 + static_cast<double>(label_lines(figure.x_label))) + 4);
+  Drawing drawing = unpainted(figure, bottom, figure.x_label);
   std::vector<double> xs;
   std::vector<double> ys;
   for (const Series& series : figure.series) gather(xs, series.x), gather(ys, series.y);
