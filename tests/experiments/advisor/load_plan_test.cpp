@@ -221,6 +221,7 @@ TEST_CASE("traces are read in their published forms") {
   CHECK(trace_rate(read_trace(plain.path())) == doctest::Approx(1));
   for (const char* bad : {"", "1,2,3\n", "1,2,3\n1,4,5\n", "1,2\n2,3\n", "x,1,2\ny,2,3\n", "1,2.5,3\n2,2,3\n",
                           "2023-11-16T,1,2\n2,2,3\n", "9e99-11-16 18:17:03,1,2\n2024-11-16 18:17:03,2,3\n",
+                          "2023-02-30 18:17:03,1,2\n2024-11-16 18:17:03,2,3\n",
                           "2023-13-16 18:17:03,1,2\n2024-11-16 18:17:03,2,3\n",
                           "{\"timestamp\": 1}\n{\"timestamp\": 2}\n", "{\"timestamp\": 1\n"}) {
     CAPTURE(bad);
