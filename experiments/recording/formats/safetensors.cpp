@@ -61,9 +61,10 @@ NpyArray array_of(const JsonPlace& entry, std::string_view data) {
   const JsonPlace shape = entry.at("shape");
   std::uint64_t room = data.size() / array.bytes;
   for (std::size_t i = 0; i < shape.size(); ++i) {
-    array.shape.push_back(size_at(shape.at(i), "a length"));
-    if (array.shape.back() > room) shape.refuse("no more than the file has");
-    if (array.shape.back() > 0) room /= array.shape.back();
+    const std::uint64_t length = size_at(shape.at(i), "a length");
+    if (length > room) shape.refuse("no more than the file has");
+    if (length > 0) room /= length;
+    array.shape.push_back(static_cast<std::size_t>(length));
   }
   const JsonPlace offsets = entry.at("data_offsets");
   if (offsets.size() != 2) offsets.refuse("[begin, end]");
