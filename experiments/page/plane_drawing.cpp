@@ -296,15 +296,12 @@ Drawing draw_plane(const Figure& figure) {
   for (const Series& series : figure.series) gather(xs, series.x), gather(ys, series.y);
   const bool whole_x = !figure.heat && all_whole(xs);
   const bool whole_y = !figure.heat && all_whole(ys);
-  std::string cells = figure.heat ? ""
-                                  : axis_left(frame.y, frame.x.from, frame.x.to, whole_y) +
-                                        axis_below(frame.x, top, bottom, figure.x_label, whole_x);
   DrawnCells heat;
-  if (figure.heat) {
-    heat = draw_cells(figure, frame.x, frame.y);
-    cells = heat.markup + axis_left(frame.y, frame.x.from, frame.x.from, false) +
-            axis_below(frame.x, bottom, bottom, figure.x_label, false);
-  }
+  if (figure.heat) heat = draw_cells(figure, frame.x, frame.y);
+  // Over cells there is no grid.
+  std::string cells = heat.markup +
+                      axis_left(frame.y, frame.x.from, figure.heat ? frame.x.from : frame.x.to, whole_y) +
+                      axis_below(frame.x, figure.heat ? bottom : top, bottom, figure.x_label, whole_x);
   double line = 14;
   for (const std::string& text : above) {
     cells += text_at(2, line, "start", text);
