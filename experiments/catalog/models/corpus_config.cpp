@@ -6,9 +6,10 @@ const Typed<CorpusConfig>& corpus_type() {
   using P = CorpusConfig;
   static const auto type = object<P>(
       "corpus", "Text that n-gram models are trained on.",
-      {required(field("file", &P::file, input_file(),
-                      "Path of a text file, relative to the working directory or else to the config's folder: "
-                      "UTF-8, or anything when its tokens are bytes. Of a folder, each file is a document.")),
+      {required(
+           field("file", &P::file, input_file(),
+                 "Path of a text file, relative to the working directory or else to the config's folder: "
+                 "UTF-8, or anything when its tokens are bytes. Of a folder, each file is a document.")),
        formerly(field("tokenization", &P::tokenization,
                       choice<Tokenization>({{"bytes", Tokenization::bytes},
                                             {"words", Tokenization::words},

@@ -66,12 +66,11 @@ ModelKind ngram_model() {
   };
   const Field order = with_unit(
       integer_field("order", &P::order, 1, max_ngram_order, "Length of the longest n-gram."), "tokens");
-  return kind_entry<ModelKind, P>(
-      "ngram", "Interpolated Kneser-Ney n-gram trained on the config's corpus.",
-      joined({required(order)}, training_fields<P>()),
-      [](const P& own, const std::string& path, const ModelRequest& request) {
-        return trained_ngram(request, own.order, own, path);
-      });
+  return kind_entry<ModelKind, P>("ngram", "Interpolated Kneser-Ney n-gram trained on the config's corpus.",
+                                  joined({required(order)}, training_fields<P>()),
+                                  [](const P& own, const std::string& path, const ModelRequest& request) {
+                                    return trained_ngram(request, own.order, own, path);
+                                  });
 }
 
 ModelKind unigram_model() { return ngram_of_order("unigram", "The n-gram of order 1.", 1); }
