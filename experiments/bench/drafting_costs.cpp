@@ -6,9 +6,9 @@
 #include <span>
 
 #include "core/distribution/row.hpp"
+#include "core/stop.hpp"
 #include "experiments/bench/interleaved_runs.hpp"
 #include "experiments/bench/model_pairs.hpp"
-#include "experiments/support/interrupt.hpp"
 #include "sim/drafters/lookup.hpp"
 #include "sim/drafters/suffix_drafter.hpp"
 #include "sim/text/corpus.hpp"
@@ -29,7 +29,7 @@ struct Samples {
 };
 
 template <class Drafter>
-void read_all(const Drafter& drafter, std::span<const Token> text, Samples& samples) {
+void measure_reading(const Drafter& drafter, std::span<const Token> text, Samples& samples) {
   const double start = thread_seconds();
   typename Drafter::Memory memory;
   for (std::size_t size = tokens_a_round; size <= text.size(); size += tokens_a_round) {
@@ -41,7 +41,7 @@ void read_all(const Drafter& drafter, std::span<const Token> text, Samples& samp
 
 /// Time of proposals alone.
 template <class Drafter>
-void propose_all(const Drafter& drafter, std::span<const Token> text, Samples& samples) {
+void measure_proposing(const Drafter& drafter, std::span<const Token> text, Samples& samples) {
   using Clock = std::chrono::steady_clock;
   std::vector<double> storage;
   std::size_t proposed = 0;
@@ -72,12 +72,6 @@ void propose_all(const Drafter& drafter, std::span<const Token> text, Samples& s
   samples.mean_length = static_cast<double>(proposed) / static_cast<double>(rounds);
 }
 
-template <class Drafter>
-void measure(const Drafter& drafter, std::span<const Token> text, Samples& samples) {
-  read_all(drafter, text, samples);
-  propose_all(drafter, text, samples);
-}
-
 DraftingRow row_of(const std::string& name, const Samples& samples) {
   return {name, median(samples.read), median(samples.propose), samples.mean_length};
 }
@@ -94,9 +88,12 @@ std::vector<DraftingRow> drafting_costs(std::size_t text_bytes, int repetitions)
   const SuffixDrafter suffixes(bench_vocab);
   Samples of_lookup;
   Samples of_suffixes;
-  for (int repetition = 0; repetition < repetitions && !interrupted(); ++repetition) {
-    measure(lookup, corpus.tokens, of_lookup);
-    measure(suffixes, corpus.tokens, of_suffixes);
+  for (int repetition = 0; repetition < repetitions; ++repetition) {
+    end_if_stopped();
+    measure_reading(lookup, corpus.tokens, of_lookup);
+    measure_proposing(lookup, corpus.tokens, of_lookup);
+    measure_reading(suffixes, corpus.tokens, of_suffixes);
+    measure_proposing(suffixes, corpus.tokens, of_suffixes);
   }
   const std::vector<std::string> names = drafting_names();
   return {row_of(names[0], of_lookup), row_of(names[1], of_suffixes)};

@@ -12,7 +12,7 @@
 #include <cstddef>
 #include <string>
 
-#include "experiments/support/interrupt.hpp"
+#include "core/stop.hpp"
 
 namespace speclab {
 
@@ -42,7 +42,7 @@ class Collector : public benchmark::BenchmarkReporter {
 };
 
 void run_job(benchmark::State& state, const TimedJob& job, const std::function<void()>& done) {
-  if (interrupted()) state.SkipWithError("interrupted");
+  if (stop_asked()) state.SkipWithError("interrupted");
   CacheMisses misses;
   misses.start();
   for (auto _ : state) job();
@@ -116,7 +116,7 @@ std::vector<Timing> measure_interleaved(const std::vector<TimedJob>& jobs, int r
   }
   Collector collector(jobs.size());
   benchmark::RunSpecifiedBenchmarks(&collector, "all");
-  benchmark::ClearRegisteredBenchmarks();
+  end_if_stopped();
   return collector.timings;
 }
 

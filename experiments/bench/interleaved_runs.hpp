@@ -38,10 +38,10 @@ struct Timing {
 };
 
 /// Runs every job `repetitions` times by Google Benchmark, one at a time in this thread, in random order.
-/// After a Ctrl-C the rest is left out and timings are incomplete. `done` is called after each. Not to be
-/// called from two threads: Google Benchmark keeps its jobs in global variables.
-std::vector<Timing> measure_interleaved(const std::vector<TimedJob>& jobs, int repetitions,
-                                        const std::function<void()>& done);
+/// `done` is called after each. Throws Stopped where they shall end before (core/stop.hpp). Not to be called
+/// from two threads: Google Benchmark keeps its jobs in global variables.
+std::vector<Timing> measure_interleaved(
+    const std::vector<TimedJob>& jobs, int repetitions, const std::function<void()>& done = [] {});
 
 /// Half of the values lie within so wide a stretch around the median, as a share of it (the interquartile
 /// range over the median); 0 of fewer than 2.

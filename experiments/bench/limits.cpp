@@ -59,12 +59,6 @@ double ns_each(const Timing& timing, std::uint64_t count) {
   return 1e9 * median(timing.processor_seconds) / static_cast<double>(count);
 }
 
-std::vector<std::size_t> sorted(std::vector<std::size_t> sizes) {
-  std::sort(sizes.begin(), sizes.end());
-  sizes.erase(std::unique(sizes.begin(), sizes.end()), sizes.end());
-  return sizes;
-}
-
 }  // namespace
 
 ReadMemory::ReadMemory(const std::vector<std::size_t>& sizes) : positions_(sizes.size()) {
@@ -103,16 +97,16 @@ std::uint32_t ReadMemory::read_in_flight(std::size_t size, std::uint64_t reads) 
   return std::accumulate(at.begin(), at.end(), 0U);
 }
 
-std::uint64_t ReadMemory::read_in_order(std::size_t bytes) const {
+std::uint64_t ReadMemory::read_in_order() const {
   std::array<std::uint64_t, max_sizes> sums{};
-  for (std::size_t line = 0; line < std::min(bytes / sizeof(Line), lines_.size()); ++line) {
-    for (std::size_t word = 0; word < max_sizes; ++word) sums[word] += lines_[line].next[word];
+  for (const Line& line : lines_) {
+    for (std::size_t word = 0; word < max_sizes; ++word) sums[word] += line.next[word];
   }
   return std::accumulate(sums.begin(), sums.end(), std::uint64_t{0});
 }
 
-LimitJobs::LimitJobs(const std::vector<std::size_t>& sizes, bool brief)
-    : sizes_(sorted(sizes)),
+LimitJobs::LimitJobs(const std::set<std::size_t>& sizes, bool brief)
+    : sizes_(sizes.begin(), sizes.end()),
       memory_(sizes_),
       blocks_(brief ? 1U << 18U : 1U << 24U),
       chased_(brief ? 1U << 15U : 1U << 20U),
@@ -121,17 +115,12 @@ LimitJobs::LimitJobs(const std::vector<std::size_t>& sizes, bool brief)
 std::vector<TimedJob> LimitJobs::jobs() {
   std::vector<TimedJob> all{[this] { benchmark::DoNotOptimize(make_blocks(blocks_)); },
                             [this] { benchmark::DoNotOptimize(make_scalar_blocks(blocks_)); },
-                            [this] { benchmark::DoNotOptimize(memory_.read_in_order(memory_.bytes())); }};
+                            [this] { benchmark::DoNotOptimize(memory_.read_in_order()); }};
   for (std::size_t size = 0; size < sizes_.size(); ++size) {
     all.emplace_back([this, size] { benchmark::DoNotOptimize(memory_.chase(size, chased_)); });
     all.emplace_back([this, size] { benchmark::DoNotOptimize(memory_.read_in_flight(size, flown_)); });
   }
   return all;
-}
-
-double LimitJobs::in_flight_ns(const std::vector<Timing>& timings, std::size_t size) const {
-  const auto index = std::lower_bound(sizes_.begin(), sizes_.end(), size) - sizes_.begin();
-  return ns_each(timings[fixed_jobs + 2 * static_cast<std::size_t>(index) + 1], flown_);
 }
 
 MachineLimits LimitJobs::limits(const std::vector<Timing>& timings) const {
@@ -145,7 +134,7 @@ MachineLimits LimitJobs::limits(const std::vector<Timing>& timings) const {
   }
   for (std::size_t size = 0; size < sizes_.size(); ++size) {
     limits.reads.push_back({sizes_[size], ns_each(timings[fixed_jobs + 2 * size], chased_),
-                            in_flight_ns(timings, sizes_[size])});
+                            ns_each(timings[fixed_jobs + 2 * size + 1], flown_)});
   }
   return limits;
 }

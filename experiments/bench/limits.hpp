@@ -5,6 +5,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <set>
 #include <vector>
 
 #include "experiments/bench/interleaved_runs.hpp"
@@ -31,8 +32,8 @@ class ReadMemory {
   static constexpr std::size_t in_flight = 32;
   std::uint32_t read_in_flight(std::size_t size, std::uint64_t reads);
 
-  /// Reads the first `bytes` bytes (at most `bytes()`) in order.
-  std::uint64_t read_in_order(std::size_t bytes) const;
+  /// Reads all of it in order.
+  std::uint64_t read_in_order() const;
 
   std::size_t bytes() const { return lines_.size() * sizeof(Line); }
 
@@ -51,14 +52,12 @@ class LimitJobs {
  public:
   /// Random reads are measured on memory of each of these sizes in bytes, at most ReadMemory::max_sizes.
   /// `brief`: times too short to mean much.
-  LimitJobs(const std::vector<std::size_t>& sizes, bool brief);
+  LimitJobs(const std::set<std::size_t>& sizes, bool brief);
 
   /// They use this object, which does not move before they have run.
   std::vector<TimedJob> jobs();
 
-  /// These take the timings of `jobs`, in its order. Nanoseconds a random read with ReadMemory::in_flight of
-  /// them in flight, on memory of one of the sizes.
-  double in_flight_ns(const std::vector<Timing>& timings, std::size_t size) const;
+  /// From timings that begin with those of `jobs`.
   MachineLimits limits(const std::vector<Timing>& timings) const;
 
  private:

@@ -4,32 +4,12 @@
 #include <span>
 #include <utility>
 
+#include "experiments/support/machine.hpp"
 #include "sim/models/kneser_ney.hpp"
 #include "sim/models/synthetic.hpp"
 #include "sim/text/made_text.hpp"
 
 namespace speclab {
-
-namespace {
-
-std::unique_ptr<BenchPair> bench_pair(Model target, Model draft, const PreparationRow& costs) {
-  return std::unique_ptr<BenchPair>(new BenchPair{std::move(target), std::move(draft), costs, nullptr});
-}
-
-std::unique_ptr<BenchPair> stored_pair(std::int32_t vocab) {
-  const auto rows = [vocab](std::uint64_t seed) {
-    return TableModel(vocab, 1, dirichlet_rows(vocab, static_cast<std::uint32_t>(vocab), 0.3, seed));
-  };
-  TableModel target = rows(1);
-  TableModel draft = mixed(target, rows(2), 0.3);
-  return bench_pair(Model(std::move(target)), Model(std::move(draft)), {});
-}
-
-Model trained(std::span<const Token> tokens, std::int32_t vocab, int order) {
-  return {std::make_shared<const NgramModel>(train_kneser_ney(tokens, vocab, order))};
-}
-
-}  // namespace
 
 double thread_seconds() {
   std::timespec now{};
@@ -37,7 +17,17 @@ double thread_seconds() {
   return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
 }
 
-const PairMaker::NumberedText& PairMaker::numbered(std::int32_t vocab) {
+PairModels dirichlet_pair(std::int32_t vocab, int order) {
+  const auto table = [&](std::uint64_t seed) {
+    const auto rows = static_cast<std::uint32_t>(order == 0 ? 1 : vocab);
+    return TableModel(vocab, order, dirichlet_rows(vocab, rows, 0.3, seed));
+  };
+  TableModel target = table(1);
+  TableModel draft = mixed(target, table(2), 0.3);
+  return {Model(std::move(target)), Model(std::move(draft))};
+}
+
+const BenchPairs::NumberedText& BenchPairs::numbered(std::int32_t vocab) {
   const auto known = corpora_.find(vocab);
   if (known != corpora_.end()) return known->second;
   if (text_.empty()) text_ = made_text(text_bytes_);
@@ -47,23 +37,41 @@ const PairMaker::NumberedText& PairMaker::numbered(std::int32_t vocab) {
   return corpora_.emplace(vocab, NumberedText{std::move(corpus), seconds}).first->second;
 }
 
-std::unique_ptr<BenchPair> PairMaker::make(const PairShape& shape) {
-  if (shape.stored()) return stored_pair(shape.vocab);
+std::unique_ptr<BenchPair> BenchPairs::trained(const PairShape& shape) {
   const NumberedText& text = numbered(shape.vocab);
   const std::span<const Token> tokens = text.corpus.tokens;
   const std::size_t half = tokens.size() / 2;
-  const double start = thread_seconds();
   // Words that a short text lacks are still in the vocabulary, so that the shape is what it says.
-  Model target = trained(tokens.first(half), shape.vocab, shape.target_order);
-  Model draft = trained(tokens.subspan(half), shape.vocab, shape.draft_order);
+  const auto model = [&](std::span<const Token> part, int order) {
+    return Model(std::make_shared<const NgramModel>(train_kneser_ney(part, shape.vocab, order)));
+  };
+  const double start = thread_seconds();
+  PairModels models{model(tokens.first(half), shape.target_order),
+                    model(tokens.subspan(half), shape.draft_order)};
   const double seconds = thread_seconds() - start;
-  PreparationRow costs;
-  costs.text_bytes = text_.size();
-  costs.tokens = tokens.size();
-  costs.corpus_seconds = text.seconds;
-  costs.training_seconds = seconds;
-  costs.text_bytes_per_second = static_cast<double>(text_.size()) / (text.seconds + seconds);
-  return bench_pair(std::move(target), std::move(draft), costs);
+  return std::unique_ptr<BenchPair>(
+      new BenchPair{std::move(models),
+                    {.name = {},
+                     .text_bytes = text_.size(),
+                     .tokens = tokens.size(),
+                     .corpus_seconds = text.seconds,
+                     .training_seconds = seconds,
+                     .text_bytes_per_second = static_cast<double>(text_.size()) / (text.seconds + seconds)}});
+}
+
+BenchPair& BenchPairs::prepared(const PairShape& shape) {
+  std::unique_ptr<BenchPair>& pair = pairs_[shape.name];
+  if (pair) return *pair;
+  const ThreadLimit one(1);
+  pair = shape.stored() ? std::unique_ptr<BenchPair>(new BenchPair{dirichlet_pair(shape.vocab, 1), {}})
+                        : trained(shape);
+  const double start = thread_seconds();
+  pair->tables = std::make_unique<const FastPair>(pair->target, pair->draft, AnyRule(TokenRule{}));
+  pair->costs.preparing_seconds = thread_seconds() - start;
+  pair->costs.name = shape.name;
+  pair->costs.contexts = pair->tables->contexts();
+  pair->costs.table_bytes = pair->tables->bytes();
+  return *pair;
 }
 
 }  // namespace speclab

@@ -22,26 +22,33 @@ struct PairShape {
   int draft_order;
 
   bool stored() const { return target_order == 0; }
-  bool operator==(const PairShape&) const = default;
 };
 
-/// Does not move: the tables point to the models.
-struct BenchPair {
+struct PairModels {
   Model target;
   Model draft;
+};
+
+/// Tables of this order: target Dirichlet(0.3) rows, draft 0.7 of the target and 0.3 of other such rows.
+PairModels dirichlet_pair(std::int32_t vocab, int order);
+
+/// Does not move: the tables point to the models.
+struct BenchPair : PairModels {
   PreparationRow costs;
-  std::unique_ptr<const FastPair> tables;                 ///< of the fast engine, for token verification
+  std::unique_ptr<const FastPair> tables = nullptr;       ///< of the fast engine, for token verification
   std::shared_ptr<SharedRows> rows = make_shared_rows();  ///< of the other rules
   std::map<std::string, std::unique_ptr<const FastPair>> by_rule = {};
 };
 
-class PairMaker {
+class BenchPairs {
  public:
-  explicit PairMaker(std::size_t text_bytes) : text_bytes_(text_bytes) {}
+  explicit BenchPairs(std::size_t text_bytes) : text_bytes_(text_bytes) {}
 
-  /// Without the tables of the fast engine. Stored pairs: target Dirichlet(0.3) rows, draft 0.7 of the target
-  /// and 0.3 of other such rows.
-  std::unique_ptr<BenchPair> make(const PairShape& shape);
+  /// With its tables for token verification. Each pair is made once, by one thread, so that the seconds can
+  /// be compared.
+  BenchPair& prepared(const PairShape& shape);
+
+  const std::map<std::string, std::unique_ptr<BenchPair>>& by_name() const { return pairs_; }
 
  private:
   struct NumberedText {
@@ -49,10 +56,12 @@ class PairMaker {
     double seconds;
   };
   const NumberedText& numbered(std::int32_t vocab);
+  std::unique_ptr<BenchPair> trained(const PairShape& shape);
 
   std::size_t text_bytes_;
   std::string text_;
   std::map<std::int32_t, NumberedText> corpora_;
+  std::map<std::string, std::unique_ptr<BenchPair>> pairs_;
 };
 
 /// Processor time of this thread in seconds, from an arbitrary start.

@@ -1,23 +1,22 @@
 #include "experiments/bench/numpy_reference.hpp"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <nlohmann/json.hpp>
 
 #include <optional>
 #include <stdexcept>
 #include <string>
-#include <system_error>
 #include <vector>
 
 #include "analysis/statistics/goodness_of_fit.hpp"
+#include "core/stop.hpp"
+#include "experiments/bench/temporary_folder.hpp"
 #include "experiments/bench/workloads.hpp"
 #include "experiments/format/json_io.hpp"
 #include "experiments/support/atomic_file.hpp"
 #include "experiments/support/child_process.hpp"
 #include "experiments/support/data_files.hpp"
-#include "experiments/support/interrupt.hpp"
 #include "experiments/support/npy.hpp"
 
 namespace speclab {
@@ -25,56 +24,6 @@ namespace speclab {
 namespace {
 
 namespace fs = std::filesystem;
-
-/// A new folder, removed at the end with all that is in it.
-class TemporaryFolder {
- public:
-  TemporaryFolder() {
-    std::string pattern = (fs::temp_directory_path() / "speclab-XXXXXX").string();
-    if (mkdtemp(pattern.data()) == nullptr) {
-      throw std::runtime_error(fmt::format("{}: cannot make a temporary folder", pattern));
-    }
-    path_ = pattern;
-  }
-  ~TemporaryFolder() {
-    std::error_code ignored;
-    fs::remove_all(path_, ignored);
-  }
-  TemporaryFolder(const TemporaryFolder&) = delete;
-  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
-
-  const fs::path& path() const { return path_; }
-
- private:
-  fs::path path_;
-};
-
-void write_bigram(const fs::path& folder, const std::string& side, const NgramModel& model) {
-  const auto vocab = static_cast<std::size_t>(model.vocab());
-  std::vector<std::int64_t> first(vocab);
-  std::vector<std::int64_t> count(vocab);
-  std::vector<double> backoff(vocab, 1);
-  std::vector<std::int32_t> tokens;
-  std::vector<double> probabilities;
-  for (std::size_t i = 0; i < model.contexts(1); ++i) {
-    const NgramModel::Known context = model.known(1, i);
-    const auto token = static_cast<std::size_t>(context.key);
-    first[token] = static_cast<std::int64_t>(tokens.size());
-    count[token] = static_cast<std::int64_t>(context.tokens.size());
-    backoff[token] = context.backoff;
-    tokens.insert(tokens.end(), context.tokens.begin(), context.tokens.end());
-    probabilities.insert(probabilities.end(), context.probabilities.begin(), context.probabilities.end());
-  }
-  const auto write = [&](const char* name, const auto& values) {
-    write_file_atomically(folder / fmt::format("{}_{}.npy", side, name), npy_text(values, {values.size()}));
-  };
-  write("unigram", std::vector<double>(model.unigrams().begin(), model.unigrams().end()));
-  write("first", first);
-  write("count", count);
-  write("backoff", backoff);
-  write("tokens", tokens);
-  write("probabilities", probabilities);
-}
 
 /// Why the script cannot run; empty when it can. -I keeps Python from importing what lies in the working
 /// folder.
@@ -109,9 +58,31 @@ std::vector<std::uint64_t> last_rounds(const FastPair& tables, std::uint32_t seq
 
 }  // namespace
 
-void write_bigrams(const fs::path& folder, const NgramModel& target, const NgramModel& draft) {
-  write_bigram(folder, "target", target);
-  write_bigram(folder, "draft", draft);
+void write_bigram(const fs::path& folder, const std::string& side, const NgramModel& model) {
+  const auto vocab = static_cast<std::size_t>(model.vocab());
+  std::vector<std::int64_t> first(vocab);
+  std::vector<std::int64_t> count(vocab);
+  std::vector<double> backoff(vocab, 1);
+  std::vector<std::int32_t> tokens;
+  std::vector<double> probabilities;
+  for (std::size_t i = 0; i < model.contexts(1); ++i) {
+    const NgramModel::Known context = model.known(1, i);
+    const auto token = static_cast<std::size_t>(context.key);
+    first[token] = static_cast<std::int64_t>(tokens.size());
+    count[token] = static_cast<std::int64_t>(context.tokens.size());
+    backoff[token] = context.backoff;
+    tokens.insert(tokens.end(), context.tokens.begin(), context.tokens.end());
+    probabilities.insert(probabilities.end(), context.probabilities.begin(), context.probabilities.end());
+  }
+  const auto write = [&](const char* name, const auto& values) {
+    write_file_atomically(folder / fmt::format("{}_{}.npy", side, name), npy_text(values, {values.size()}));
+  };
+  write("unigram", std::vector<double>(model.unigrams().begin(), model.unigrams().end()));
+  write("first", first);
+  write("count", count);
+  write("backoff", backoff);
+  write("tokens", tokens);
+  write("probabilities", probabilities);
 }
 
 NumpyRow run_numpy_reference(const PairShape& shape, const BenchPair& pair, std::uint64_t rounds,
@@ -121,25 +92,24 @@ NumpyRow run_numpy_reference(const PairShape& shape, const BenchPair& pair, std:
   row.skipped = unsupported_reason(script, python);
   if (row.skipped) return row;
   const TemporaryFolder folder;
-  write_bigrams(folder.path(), *pair.target.ngram(), *pair.draft.ngram());
+  write_bigram(folder.path, "target", *pair.target.ngram());
+  write_bigram(folder.path, "draft", *pair.draft.ngram());
   const auto ran =
-      run_child_process({python.string(), "-I", script.string(), folder.path().string(), "--rounds",
+      run_child_process({python.string(), "-I", script.string(), folder.path.string(), "--rounds",
                          fmt::format("{}", rounds), "--gamma", fmt::format("{}", bench_gamma), "--length",
                          fmt::format("{}", numpy_sequence_rounds), "--seed", "1"},
                         "", {"OPENBLAS_NUM_THREADS=1"});
-  if (interrupted()) return row;  // the script ends by Ctrl-C as well
+  end_if_stopped();  // the script ends by Ctrl-C as well
   if (!ran || ran->status != 0) {
     throw std::runtime_error(
         fmt::format("{} failed: {}", script.string(), ran ? ran->err : "no " + python.string()));
   }
   NumpyMeasurement& measured = row.measured.emplace();
-  measured.output = read(numpy_output_type(), parse_json(ran->out), "");
+  measured.output = read(described<NumpyOutput>(), parse_json(ran->out), "");
   measured.tokens_per_second = static_cast<double>(measured.output.emitted) / measured.output.seconds;
-  measured.test.fast_accepted_lengths = last_rounds(*pair.tables, 50000);
-  const FitTest test = two_sample_test(measured.output.accepted_lengths, measured.test.fast_accepted_lengths);
-  measured.test.pearson = test.pearson;
-  measured.test.degrees = test.degrees;
-  measured.test.p = test.pearson_p;
+  const std::vector<std::uint64_t> fast = last_rounds(*pair.tables, 50000);
+  const FitTest test = two_sample_test(measured.output.accepted_lengths, fast);
+  measured.test = {fast, test.pearson, test.degrees, test.pearson_p};
   return row;
 }
 

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <string>
 
 #include "experiments/bench/model_pairs.hpp"
 #include "experiments/bench/sim_result.hpp"
@@ -13,15 +14,15 @@ namespace speclab {
 /// depend on each other; the test takes the last of each, so that its samples are independent.
 inline constexpr std::uint32_t numpy_sequence_rounds = 8;
 
-/// Writes a pair of bigrams as the .npy files that the script reads, named target_*.npy and draft_*.npy:
-/// `unigram`, and by context `first`, `count` and `backoff`, and the followers' `tokens` and `probabilities`.
-/// std::runtime_error when a file cannot be written.
-void write_bigrams(const std::filesystem::path& folder, const NgramModel& target, const NgramModel& draft);
+/// Writes the bigrams of a `side`, target or draft, as the .npy files that the script reads, named
+/// side_*.npy: `unigram`, and by context `first`, `count` and `backoff`, and the followers' `tokens` and
+/// `probabilities`. std::runtime_error when a file cannot be written.
+void write_bigram(const std::filesystem::path& folder, const std::string& side, const NgramModel& model);
 
 /// Runs the script for `rounds` rounds on a pair of bigrams, in one thread, and compares its accepted lengths
 /// with those of the fast engine by a two-sample test. `python` is the path of the interpreter, which is not
-/// looked for on the PATH. Skipped when it, NumPy or the script are not
-/// there; after a Ctrl-C nothing is measured. std::runtime_error when the script fails.
+/// looked for on the PATH. Skipped when it, NumPy or the script are not there. std::runtime_error when the
+/// script fails.
 NumpyRow run_numpy_reference(const PairShape& shape, const BenchPair& pair, std::uint64_t rounds,
                              const std::filesystem::path& python);
 

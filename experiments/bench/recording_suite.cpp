@@ -1,14 +1,14 @@
 #include "experiments/bench/recording_suite.hpp"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <filesystem>
 #include <fstream>
-#include <functional>
 
+#include "core/stop.hpp"
 #include "experiments/advisor/recording_plan.hpp"
 #include "experiments/bench/interleaved_runs.hpp"
+#include "experiments/bench/temporary_folder.hpp"
 #include "experiments/format/result_fields.hpp"
 #include "experiments/page/cells.hpp"
 #include "experiments/page/table.hpp"
@@ -23,22 +23,11 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Removed with all that is in it.
-struct ScratchFolder {
-  fs::path path = fs::temp_directory_path() / fmt::format("speclab_bench_{}", ::getpid());
-  ScratchFolder() { fs::create_directories(path); }
-  ~ScratchFolder() {
-    std::error_code ignored;
-    fs::remove_all(path, ignored);
-  }
-  ScratchFolder(const ScratchFolder&) = delete;
-  ScratchFolder& operator=(const ScratchFolder&) = delete;
-};
-
 std::uint32_t next_random(std::uint32_t& state) { return state = state * 1664525U + 1013904223U; }
 
-void require_written(const std::ofstream& file, const fs::path& path) {
-  if (!file) throw std::runtime_error(fmt::format("{}: cannot be written; is the disk full?", path.string()));
+void require_written(std::ofstream& file, const fs::path& path) {
+  if (!file.flush())
+    throw std::runtime_error(fmt::format("{}: cannot be written; is the disk full?", path.string()));
 }
 
 void write_columns(const fs::path& path, std::size_t tokens) {
@@ -52,6 +41,7 @@ void write_columns(const fs::path& path, std::size_t tokens) {
     const double logq = -static_cast<double>(next_random(state) >> 8U) / (1U << 22U);
     lines += fmt::format("{},{},{},{:.6f},{:.6f}\n", i / sequence, i % sequence, state >> 17U, logp, logq);
     if (i % sequence == sequence - 1 || i + 1 == tokens) {
+      end_if_stopped();
       file << lines;
       lines.clear();
     }
@@ -79,6 +69,7 @@ void write_rows(const fs::path& path, std::size_t rows, std::size_t vocab) {
     one = static_cast<std::uint16_t>((random & 0x83FFU) | (14U + random / 0x400U % 4U) << 10U);
   }
   for (std::size_t row = 0; row < 2 * rows; ++row) {
+    end_if_stopped();
     file.write(reinterpret_cast<const char*>(numbers.data() + row * 7 % kinds * vocab),
                static_cast<std::streamsize>(2 * vocab));
   }
@@ -92,7 +83,7 @@ void write_rows(const fs::path& path, std::size_t rows, std::size_t vocab) {
 }  // namespace
 
 RecordingReport run_recording_suite(const RecordingSuiteOptions& options) {
-  const ScratchFolder folder;
+  const TemporaryFolder folder;
   const fs::path columns = folder.path / "columns.csv";
   const fs::path rows = folder.path / "rows.safetensors";
   write_columns(columns, options.tokens);
@@ -101,7 +92,7 @@ RecordingReport run_recording_suite(const RecordingSuiteOptions& options) {
   struct Measured {
     std::string what;
     fs::path file;
-    std::function<void()> job;
+    TimedJob job;
   };
   const CostPair costs{ConstantCost{1}, ConstantCost{0.05}};
   const std::vector<Measured> all{
@@ -116,7 +107,7 @@ RecordingReport run_recording_suite(const RecordingSuiteOptions& options) {
     one.job();  // so that files are in memory
     jobs.emplace_back(one.job);
   }
-  const std::vector<Timing> timings = measure_interleaved(jobs, options.repetitions, [] {});
+  const std::vector<Timing> timings = measure_interleaved(jobs, options.repetitions);
   RecordingReport report;
   report.machine = machine_description();
   report.threads = thread_count();
@@ -131,9 +122,7 @@ RecordingReport run_recording_suite(const RecordingSuiteOptions& options) {
 std::string recording_report_text(const RecordingReport& report) {
   Table table{"recordings",
               fmt::format("{}, {} threads", report.machine, report.threads),
-              {"what", "GB", "seconds", "spread", "GB/s"},
-              {},
-              ""};
+              {"what", "GB", "seconds", "spread", "GB/s"}};
   for (const RecordingSpeed& one : report.speeds) {
     table.rows.push_back({text_cell(one.what), measured_cell(one.bytes / giga, 3),
                           measured_cell(one.seconds, 3), measured_cell(one.spread, 2),

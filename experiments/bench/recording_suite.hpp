@@ -32,7 +32,7 @@ struct RecordingReport {
 template <>
 const Typed<RecordingReport>& described();
 
-/// Writes the files in a folder of its own beside other temporary files, measures, removes them. Throws
+/// Writes the files in a TemporaryFolder, measures, removes them. Throws
 /// std::runtime_error when the disk is full.
 RecordingReport run_recording_suite(const RecordingSuiteOptions& options);
 

@@ -156,7 +156,7 @@ RowReport run_row_suite(const RowSuiteOptions& options) {
         }
       });
     }
-    const std::vector<Timing> timings = measure_interleaved(jobs, options.repetitions, [] {});
+    const std::vector<Timing> timings = measure_interleaved(jobs, options.repetitions);
     for (std::size_t i = 0; i < work.size(); ++i) {
       const double seconds = median(timings[i].processor_seconds) / static_cast<double>(options.rows);
       const double bytes = work[i].bytes_a_token * static_cast<double>(vocab);

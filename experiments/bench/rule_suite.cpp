@@ -1,13 +1,12 @@
 #include "experiments/bench/rule_suite.hpp"
 
-#include <benchmark/benchmark.h>
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <functional>
 #include <utility>
 
 #include "core/random/random_source.hpp"
+#include "core/round/round.hpp"
 #include "core/stop.hpp"
 #include "experiments/bench/interleaved_runs.hpp"
 #include "experiments/bench/model_pairs.hpp"
@@ -15,7 +14,6 @@
 #include "experiments/page/cells.hpp"
 #include "experiments/page/table.hpp"
 #include "experiments/support/machine.hpp"
-#include "sim/models/synthetic.hpp"
 
 namespace speclab {
 
@@ -24,22 +22,6 @@ SPECLAB_RESULT(RuleSpeed, "rule_speed", rule, vocab, drafted, seconds, spread, d
 SPECLAB_RESULT(RuleReport, "rules", machine, gamma, drafts, draws, speeds, survey);
 
 namespace {
-
-struct RowPair {
-  Model target;
-  Model draft;
-};
-
-RowPair row_pair(std::int32_t vocab) {
-  constexpr double concentration = 0.3;
-  constexpr double other_share = 0.3;
-  const auto row = [vocab](std::uint64_t seed) {
-    return TableModel(vocab, 0, dirichlet_rows(vocab, 1, concentration, seed));
-  };
-  TableModel target = row(1);
-  TableModel draft = mixed(target, row(2), other_share);
-  return {Model(std::move(target)), Model(std::move(draft))};
-}
 
 /// Work that is repeated with other random numbers each time: `work(i)` returns the tokens that it drew.
 class RepeatedWork {
@@ -75,34 +57,6 @@ class RepeatedWork {
   double drawn_ = 0;
 };
 
-/// One path of gamma tokens is drawn, as FixedDrafting of core/round/round.hpp does.
-std::int32_t draw_path(const RowPair& pair, std::int32_t gamma, std::uint32_t number) {
-  std::vector<double> scratch;
-  std::vector<Token> path;
-  SampledRandomSource random = sampled_random_source(1, 0, number);
-  for (std::int32_t i = 0; i < gamma; ++i) {
-    path.push_back(
-        random.categorical(Draw{Use::draft, static_cast<std::uint16_t>(i)}, pair.draft.next(path, scratch)));
-  }
-  benchmark::DoNotOptimize(path.data());
-  return gamma;
-}
-
-/// A rule on a pair, with the memory of its rounds.
-struct DecidingRule {
-  AnyRule rule;
-  const RowPair* pair;
-  std::int32_t gamma;
-  RoundScratch<double> scratch = {};
-  std::vector<Token> context = {};
-
-  std::int32_t round(std::uint32_t number) {
-    context.clear();
-    SampledRandomSource random = sampled_random_source(1, 0, number);
-    return rule->round(pair->target, pair->draft, gamma, context, random, scratch, {}).drafted;
-  }
-};
-
 AnyRule sampled_rule(const SurveyTask& task, const RuleSuiteOptions& options) {
   RuleConfig rule;
   rule.kind = task.kind;
@@ -112,18 +66,29 @@ AnyRule sampled_rule(const SurveyTask& task, const RuleSuiteOptions& options) {
 }
 
 void measure_vocab(const RuleSuiteOptions& options, std::int32_t vocab, RuleReport& report) {
-  const RowPair pair = row_pair(vocab);
+  const PairModels pair = dirichlet_pair(vocab, 0);
   const std::vector<SurveyTask> tasks = survey_tasks();
   std::vector<RepeatedWork> work;
-  work.emplace_back([&](std::uint32_t number) { return draw_path(pair, options.gamma, number); });
+  // Memory is kept from one to the next.
+  const auto add = [&work](const auto& round) {
+    work.emplace_back([round, context = std::vector<Token>{},
+                       scratch = RoundScratch<double>{}](std::uint32_t number) mutable {
+      context.clear();
+      SampledRandomSource random = sampled_random_source(1, 0, number);
+      return round(context, random, scratch);
+    });
+  };
+  add([&](auto& context, auto& random, auto& scratch) {
+    return FixedDrafting<Model>{pair.draft, options.gamma}(context, random, scratch).count;
+  });
   for (const SurveyTask& task : tasks) {
-    work.emplace_back([rule = DecidingRule{sampled_rule(task, options), &pair, options.gamma}](
-                          std::uint32_t number) mutable { return rule.round(number); });
+    add([&, rule = sampled_rule(task, options)](auto& context, auto& random, auto& scratch) {
+      return rule->round(pair.target, pair.draft, options.gamma, context, random, scratch, {}).drafted;
+    });
   }
   std::vector<TimedJob> jobs;
   for (RepeatedWork& one : work) jobs.emplace_back([&one] { one.run(); });
-  const std::vector<Timing> timings = measure_interleaved(jobs, options.repetitions, [] {});
-  end_if_stopped();
+  const std::vector<Timing> timings = measure_interleaved(jobs, options.repetitions);
   const auto seconds = [&](std::size_t i) { return median(timings[i].processor_seconds) / work[i].times(); };
 
   const double draw = seconds(0) / options.gamma;

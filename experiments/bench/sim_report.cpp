@@ -4,6 +4,9 @@
 
 #include <algorithm>
 #include <array>
+#include <initializer_list>
+#include <limits>
+#include <optional>
 #include <utility>
 
 #include "experiments/page/cells.hpp"
@@ -12,29 +15,35 @@ namespace speclab {
 
 namespace {
 
-Cell four_digits(const std::optional<double>& value) { return measured_cell(value, 4); }
-Cell four_digits(std::size_t value, double unit) { return four_digits(static_cast<double>(value) / unit); }
+constexpr double none = std::numeric_limits<double>::quiet_NaN();
 
-std::string mebibytes(std::size_t bytes) { return digits_text(static_cast<double>(bytes) / mebi, 4); }
+double mebibytes(std::size_t bytes) { return static_cast<double>(bytes) / mebi; }
+
+/// A row of a name and numbers.
+void add(Table& table, const std::string& name, std::initializer_list<std::optional<double>> numbers) {
+  std::vector<Cell>& cells = table.rows.emplace_back(1, text_cell(name));
+  for (const std::optional<double>& number : numbers) cells.push_back(measured_cell(number, 4));
+}
 
 Table limits_table(const MachineLimits& limits) {
   Table table{"limits", "What the machine allows, one thread", {"limit", "value", "unit"}};
-  const auto add = [&](std::string name, double value, const char* unit) {
-    table.rows.push_back({text_cell(std::move(name)), four_digits(value), text_cell(unit)});
+  const auto add_limit = [&](const std::string& name, double value, const char* unit) {
+    add(table, name, {value});
+    table.rows.back().push_back(text_cell(unit));
   };
   for (const auto& [ns, name] : {std::pair{limits.block_ns, "Philox blocks by " + limits.instruction_set},
                                  std::pair{limits.scalar_block_ns, std::string("Philox blocks, scalar")}}) {
-    add(name, 1e3 / ns, "million/s");
-    add(name, ns, "ns");
+    add_limit(name, 1e3 / ns, "million/s");
+    add_limit(name, ns, "ns");
   }
   if (limits.sequential_bytes && limits.sequential_bytes_per_second) {
-    add(fmt::format("reads in order, {} MiB", mebibytes(*limits.sequential_bytes)),
-        *limits.sequential_bytes_per_second / 1e9, "GB/s");
+    add_limit(fmt::format("reads in order, {} MiB", digits_text(mebibytes(*limits.sequential_bytes), 4)),
+              *limits.sequential_bytes_per_second / 1e9, "GB/s");
   }
   for (const ReadLimit& read : limits.reads) {
-    const std::string size = mebibytes(read.bytes);
-    add(fmt::format("random read, latency, {} MiB", size), read.latency_ns, "ns");
-    add(fmt::format("random read, 32 in flight, {} MiB", size), read.in_flight_ns, "ns");
+    const std::string size = digits_text(mebibytes(read.bytes), 4);
+    add_limit(fmt::format("random read, latency, {} MiB", size), read.latency_ns, "ns");
+    add_limit(fmt::format("random read, 32 in flight, {} MiB", size), read.in_flight_ns, "ns");
   }
   return table;
 }
@@ -43,9 +52,8 @@ Table speed_table(const std::vector<WorkloadRow>& rows) {
   Table table{
       "speed", "Decoding", {"workload", "million tokens/s", "million rounds/s", "ns/token", "spread %"}};
   for (const WorkloadRow& row : rows) {
-    table.rows.push_back({text_cell(row.name), four_digits(row.tokens_per_second / 1e6),
-                          four_digits(row.rounds_per_second / 1e6), four_digits(row.ns_per_token),
-                          four_digits(100 * row.spread)});
+    add(table, row.name,
+        {row.tokens_per_second / 1e6, row.rounds_per_second / 1e6, row.ns_per_token, 100 * row.spread});
   }
   return table;
 }
@@ -56,11 +64,10 @@ Table work_table(const std::vector<WorkloadRow>& rows) {
               {"workload", "numbers", "reads", "passes", "cache misses", "tables MiB", "bytes/context"}};
   for (const WorkloadRow& row : rows) {
     if (!row.per_token) continue;
-    table.rows.push_back({text_cell(row.name), four_digits(row.per_token->random_numbers),
-                          four_digits(row.per_token->reads), four_digits(row.per_token->passes),
-                          four_digits(row.cache_misses_per_token),
-                          row.tables ? four_digits(row.tables->table_bytes, mebi) : four_digits({}),
-                          row.tables ? four_digits(row.tables->bytes_per_context) : four_digits({})});
+    add(table, row.name,
+        {row.per_token->random_numbers, row.per_token->reads, row.per_token->passes,
+         row.cache_misses_per_token, row.tables ? mebibytes(row.tables->table_bytes) : none,
+         row.tables ? row.tables->bytes_per_context : none});
   }
   return table;
 }
@@ -72,21 +79,18 @@ Table bound_table(const std::vector<WorkloadRow>& rows) {
   for (const WorkloadRow& row : rows) {
     if (!row.bound) continue;
     const TimeBound& bound = *row.bound;
-    table.rows.push_back({text_cell(row.name), four_digits(row.ns_per_token),
-                          four_digits(bound.random_ns_per_token), four_digits(bound.reads_ns_per_token),
-                          four_digits(bound.sum_ns_per_token), four_digits(bound.ratio_to_sum),
-                          four_digits(bound.larger_ns_per_token), four_digits(bound.ratio_to_larger)});
+    add(table, row.name,
+        {row.ns_per_token, bound.random_ns_per_token, bound.reads_ns_per_token, bound.sum_ns_per_token,
+         bound.ratio_to_sum, bound.larger_ns_per_token, bound.ratio_to_larger});
   }
   return table;
 }
 
 Table comparisons_table(const SimReport& report) {
   Table table{"ratios", "Ratios of tokens/s", {"what", "ratio"}};
-  for (const RatioRow& row : report.comparisons)
-    table.rows.push_back({text_cell(row.name), four_digits(row.ratio)});
+  for (const RatioRow& row : report.comparisons) add(table, row.name, {row.ratio});
   if (report.numpy && report.numpy->measured && report.numpy->measured->fast_over_numpy) {
-    table.rows.push_back({text_cell(report.numpy->name + ": fast engine over NumPy"),
-                          four_digits(*report.numpy->measured->fast_over_numpy)});
+    add(table, report.numpy->name + ": fast engine over NumPy", {report.numpy->measured->fast_over_numpy});
   }
   return table;
 }
@@ -96,8 +100,7 @@ Table drafting_table(const std::vector<DraftingRow>& rows) {
               "Drafting without a model, rows of 32,000 tokens",
               {"drafter", "reading, ns a settled token", "proposing, ns a drafted token", "tokens a round"}};
   for (const DraftingRow& row : rows) {
-    table.rows.push_back({text_cell(row.name), four_digits(row.read_ns_per_token),
-                          four_digits(row.propose_ns_per_token), four_digits(row.mean_length)});
+    add(table, row.name, {row.read_ns_per_token, row.propose_ns_per_token, row.mean_length});
   }
   return table;
 }
@@ -108,13 +111,11 @@ Table preparation_table(const std::vector<PreparationRow>& rows) {
               {"pair", "million tokens", "words to ids s", "training s", "text MB/s", "tables s", "contexts",
                "tables MiB"}};
   for (const PreparationRow& row : rows) {
-    const bool trained = row.text_bytes > 0;
-    const auto of_text = [&](double value) { return trained ? four_digits(value) : four_digits({}); };
-    table.rows.push_back({text_cell(row.name), of_text(static_cast<double>(row.tokens) / 1e6),
-                          of_text(row.corpus_seconds), of_text(row.training_seconds),
-                          of_text(row.text_bytes_per_second.value_or(0) / 1e6),
-                          four_digits(row.preparing_seconds), four_digits(row.contexts, 1),
-                          four_digits(row.table_bytes, mebi)});
+    const auto of_text = [&](double value) { return row.text_bytes > 0 ? value : none; };
+    add(table, row.name,
+        {of_text(static_cast<double>(row.tokens) / 1e6), of_text(row.corpus_seconds),
+         of_text(row.training_seconds), of_text(row.text_bytes_per_second.value_or(0) / 1e6),
+         row.preparing_seconds, row.contexts, mebibytes(row.table_bytes)});
   }
   return table;
 }
@@ -125,11 +126,9 @@ Table lengths_table(const std::vector<LengthRow>& rows) {
       "Time and memory by the length of the run",
       {"run", "tokens", "ns/token", "best", "best over the first's", "peak memory MiB", "repetitions"}};
   for (const LengthRow& row : rows) {
-    table.rows.push_back({text_cell(row.name), four_digits(row.tokens, 1), four_digits(row.ns_per_token),
-                          four_digits(row.best_ns_per_token),
-                          four_digits(row.best_ns_per_token / rows.front().best_ns_per_token),
-                          four_digits(row.peak_bytes, mebi),
-                          four_digits(static_cast<double>(row.repetitions))});
+    add(table, row.name,
+        {row.tokens, row.ns_per_token, row.best_ns_per_token,
+         row.best_ns_per_token / rows.front().best_ns_per_token, mebibytes(row.peak_bytes), row.repetitions});
   }
   return table;
 }
@@ -139,12 +138,9 @@ Table numpy_table(const std::optional<NumpyRow>& numpy) {
               "The same tables decoded by scripts/numpy_reference.py, once, after the other rows",
               {"workload", "rounds", "tokens", "seconds", "tokens/s", "chi-squared", "degrees", "p"}};
   if (!numpy || !numpy->measured) return table;
-  const NumpyMeasurement& measured = *numpy->measured;
-  table.rows.push_back({text_cell(numpy->name), four_digits(measured.output.rounds, 1),
-                        four_digits(measured.output.emitted, 1), four_digits(measured.output.seconds),
-                        four_digits(measured.tokens_per_second), four_digits(measured.test.pearson),
-                        four_digits(static_cast<double>(measured.test.degrees)),
-                        four_digits(measured.test.p)});
+  const auto& [output, tokens_per_second, test, ratio] = *numpy->measured;
+  add(table, numpy->name,
+      {output.rounds, output.emitted, output.seconds, tokens_per_second, test.pearson, test.degrees, test.p});
   return table;
 }
 

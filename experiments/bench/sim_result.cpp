@@ -25,7 +25,4 @@ SPECLAB_RESULT(DraftingRow, "drafting", name, read_ns_per_token, propose_ns_per_
 SPECLAB_RESULT(SimReport, "bench sim", version, machine, command, quick, gamma, repetitions, text_bytes,
                lengths, preparation, limits, workloads, comparisons, drafting, numpy);
 
-const Typed<NumpyOutput>& numpy_output_type() { return described<NumpyOutput>(); }
-const Typed<SimReport>& sim_report_type() { return described<SimReport>(); }
-
 }  // namespace speclab

@@ -131,7 +131,7 @@ struct NumpyMeasurement {
 struct NumpyRow {
   std::string name;
   std::optional<std::string> skipped;        ///< the reason
-  std::optional<NumpyMeasurement> measured;  ///< none when skipped or interrupted
+  std::optional<NumpyMeasurement> measured;  ///< none when skipped
 };
 
 struct SimReport {
@@ -151,7 +151,9 @@ struct SimReport {
   std::optional<NumpyRow> numpy;
 };
 
-const Typed<NumpyOutput>& numpy_output_type();
-const Typed<SimReport>& sim_report_type();
+template <>
+const Typed<NumpyOutput>& described();
+template <>
+const Typed<SimReport>& described();
 
 }  // namespace speclab

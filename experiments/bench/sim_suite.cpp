@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <cctype>
 #include <cmath>
-#include <map>
 #include <memory>
+#include <set>
 #include <utility>
 #include <vector>
 
@@ -17,6 +17,7 @@
 #include "experiments/bench/numpy_reference.hpp"
 #include "experiments/bench/workloads.hpp"
 #include "experiments/format/config_error.hpp"
+#include "experiments/format/named_entry.hpp"
 #include "experiments/support/interrupt.hpp"
 #include "experiments/support/machine.hpp"
 #include "experiments/support/progress.hpp"
@@ -34,28 +35,10 @@ std::string plain_letters(const std::string& name) {
   return letters;
 }
 
-/// By name. Models stay where they are: the prepared tables point to them.
-using Pairs = std::map<std::string, std::unique_ptr<BenchPair>>;
-
-/// One thread prepares, so that the seconds can be compared.
-BenchPair& prepared(Pairs& pairs, PairMaker& maker, const PairShape& shape) {
-  const auto known = pairs.find(shape.name);
-  if (known != pairs.end()) return *known->second;
-  const ThreadLimit one(1);
-  BenchPair& pair = *pairs.emplace(shape.name, maker.make(shape)).first->second;
-  const double start = thread_seconds();
-  pair.tables = std::make_unique<const FastPair>(pair.target, pair.draft, AnyRule(TokenRule{}));
-  pair.costs.preparing_seconds = thread_seconds() - start;
-  pair.costs.name = shape.name;
-  pair.costs.contexts = pair.tables->contexts();
-  pair.costs.table_bytes = pair.tables->bytes();
-  return pair;
-}
-
 /// With the tables of the workload's rule.
-BenchPair* prepared_for(const BenchWorkload& workload, Pairs& pairs, PairMaker& maker) {
+BenchPair* prepared_for(const BenchWorkload& workload, BenchPairs& pairs) {
   if (!workload.pair) return nullptr;
-  BenchPair& pair = prepared(pairs, maker, *workload.pair);
+  BenchPair& pair = pairs.prepared(*workload.pair);
   if (workload.rule && workload.engine == BenchEngine::fast) {
     pair.by_rule.emplace(workload.rule->name, std::make_unique<const FastPair>(
                                                   pair.target, pair.draft, workload.rule->rule, *pair.rows));
@@ -68,6 +51,8 @@ std::string length_name(int exponent) {
 }
 
 int length_count(const SimSuiteOptions& options) { return options.size.lengths + (options.longer ? 2 : 0); }
+
+double least(const std::vector<double>& values) { return *std::min_element(values.begin(), values.end()); }
 
 /// What a run of 10^k tokens takes, k ascending. It comes first of all measurements: the peak of memory never
 /// falls, and belongs to the rows above as long as nothing else has been held.
@@ -98,25 +83,15 @@ std::vector<LengthRow> lengths(const SimSuiteOptions& options, const BenchPair& 
       }
     });
   }
-  const std::vector<Timing> timings = measure_interleaved(jobs, options.repetitions, [] {});
+  const std::vector<Timing> timings = measure_interleaved(jobs, options.repetitions);
   for (std::size_t at = 0; at < jobs.size(); ++at) {
     const std::vector<double>& seconds = timings[at].processor_seconds;
-    if (seconds.empty()) break;  // interrupted
     rows[at].ns_per_token = 1e9 * median(seconds) / tokens[at];
-    rows[at].best_ns_per_token = 1e9 * *std::min_element(seconds.begin(), seconds.end()) / tokens[at];
+    rows[at].best_ns_per_token = 1e9 * least(seconds) / tokens[at];
     rows[at].repetitions = options.repetitions;
   }
   return rows;
 }
-
-/// The row of that name; null without one.
-const WorkloadRow* row_of(const std::vector<WorkloadRow>& rows, const std::string& name) {
-  const auto found =
-      std::find_if(rows.begin(), rows.end(), [&](const WorkloadRow& row) { return row.name == name; });
-  return found == rows.end() ? nullptr : &*found;
-}
-
-double least(const std::vector<double>& values) { return *std::min_element(values.begin(), values.end()); }
 
 /// A workload and what it did, which is the same in each repetition.
 struct Measured {
@@ -161,13 +136,15 @@ WorkloadRow workload_row(const Measured& measured, const Timing& timing) {
   return row;
 }
 
-/// What the limits give for a row of one thread of the fast or i.i.d. engine. `in_flight_ns` belongs to
-/// tables of this row's size.
-TimeBound time_bound(const WorkloadRow& row, double block_ns, double in_flight_ns) {
+/// What the limits give for a row of one thread of the fast or i.i.d. engine, which reads memory of one of
+/// their sizes, or none.
+TimeBound time_bound(const WorkloadRow& row, const MachineLimits& limits, std::size_t bytes) {
   const TokenCounts counts = row.per_token.value();
+  const auto read = std::find_if(limits.reads.begin(), limits.reads.end(),
+                                 [&](const ReadLimit& limit) { return limit.bytes == bytes; });
   TimeBound bound;
-  bound.random_ns_per_token = counts.random_numbers / 2 * block_ns;
-  bound.reads_ns_per_token = counts.reads * in_flight_ns;
+  bound.random_ns_per_token = counts.random_numbers / 2 * limits.block_ns;
+  if (read != limits.reads.end()) bound.reads_ns_per_token = counts.reads * read->in_flight_ns;
   bound.sum_ns_per_token = bound.random_ns_per_token + bound.reads_ns_per_token;
   bound.larger_ns_per_token = std::max(bound.random_ns_per_token, bound.reads_ns_per_token);
   bound.ratio_to_sum = row.ns_per_token / bound.sum_ns_per_token;
@@ -190,7 +167,7 @@ std::vector<RatioRow> comparisons(const std::vector<WorkloadRow>& rows) {
       continue;
     }
     const std::string pair = row.name.substr(0, colon);
-    const WorkloadRow* const base = row_of(rows, pair);
+    const WorkloadRow* const base = find_named(rows, pair);
     if (base == nullptr) continue;
     if (row.threads > 1) {
       // By the wall clock on both sides: processor time does not shrink with threads. The best of each is
@@ -245,12 +222,12 @@ ChosenRows chosen_rows(const SimSuiteOptions& options, const PairShape& numpy_sh
   return rows;
 }
 
-/// Runs the workloads and the limits' jobs in random order; false after a Ctrl-C.
-bool measure_workloads(const SimSuiteOptions& options, const Pairs& pairs, std::vector<Measured>& measured,
-                       SimReport& report) {
+/// Runs the workloads and the limits' jobs in random order.
+void measure_workloads(const SimSuiteOptions& options, const BenchPairs& pairs,
+                       std::vector<Measured>& measured, SimReport& report) {
   // Reads are measured on memory of the size of each pair's tables.
-  std::vector<std::size_t> sizes;
-  for (const auto& [name, pair] : pairs) sizes.push_back(pair->tables->bytes());
+  std::set<std::size_t> sizes;
+  for (const auto& [name, pair] : pairs.by_name()) sizes.insert(pair->tables->bytes());
   LimitJobs limits(sizes, options.brief);
   std::vector<TimedJob> jobs = limits.jobs();
   const std::size_t first_workload = jobs.size();
@@ -267,26 +244,20 @@ bool measure_workloads(const SimSuiteOptions& options, const Pairs& pairs, std::
                       options.silent);
     timings = measure_interleaved(jobs, options.repetitions, [&] { progress.advance(); });
   }
-  if (interrupted()) return false;
-  const std::vector<Timing> of_limits(timings.begin(),
-                                      timings.begin() + static_cast<std::ptrdiff_t>(first_workload));
-  report.limits = limits.limits(of_limits);
+  report.limits = limits.limits(timings);
   for (std::size_t at = 0; at < measured.size(); ++at) {
     const Measured& one = measured[at];
     WorkloadRow row = workload_row(one, timings[first_workload + at]);
     if (row.per_token && row.threads == 1) {
-      const double in_flight_ns =
-          one.pair == nullptr ? 0 : limits.in_flight_ns(of_limits, one.pair->tables->bytes());
-      row.bound = time_bound(row, report.limits.block_ns, in_flight_ns);
+      row.bound = time_bound(row, report.limits, one.pair == nullptr ? 0 : one.pair->tables->bytes());
     }
     report.workloads.push_back(std::move(row));
   }
-  return true;
 }
 
 }  // namespace
 
-std::optional<SimReport> run_sim_suite(const SimSuiteOptions& options) {
+SimReport run_sim_suite(const SimSuiteOptions& options) {
   const PairShape numpy_shape = bigram_shape(options.size.small_vocab);
   const ChosenRows chosen = chosen_rows(options, numpy_shape);
   SimReport report;
@@ -298,23 +269,22 @@ std::optional<SimReport> run_sim_suite(const SimSuiteOptions& options) {
   report.repetitions = options.repetitions;
   report.text_bytes = options.size.text_bytes;
 
-  Pairs pairs;
-  PairMaker maker(options.size.text_bytes);
-  if (chosen.lengths) report.lengths = lengths(options, prepared(pairs, maker, stored_shape()));
+  BenchPairs pairs(options.size.text_bytes);
+  if (chosen.lengths) report.lengths = lengths(options, pairs.prepared(stored_shape()));
   std::vector<Measured> measured;
   for (const BenchWorkload& workload : chosen.workloads) {
-    if (interrupted()) return std::nullopt;
-    measured.push_back({workload, prepared_for(workload, pairs, maker), {}, {}});
+    end_if_stopped();
+    measured.push_back({workload, prepared_for(workload, pairs), {}, {}});
   }
-  if (chosen.numpy) prepared(pairs, maker, numpy_shape);
-  for (const auto& [name, pair] : pairs) report.preparation.push_back(pair->costs);
+  if (chosen.numpy) pairs.prepared(numpy_shape);
+  for (const auto& [name, pair] : pairs.by_name()) report.preparation.push_back(pair->costs);
 
-  if (!measure_workloads(options, pairs, measured, report)) return std::nullopt;
+  measure_workloads(options, pairs, measured, report);
   report.comparisons = comparisons(report.workloads);
   if (chosen.numpy) {
-    report.numpy = run_numpy_reference(numpy_shape, *pairs.at(numpy_shape.name), options.size.numpy_rounds,
+    report.numpy = run_numpy_reference(numpy_shape, pairs.prepared(numpy_shape), options.size.numpy_rounds,
                                        options.python);
-    const WorkloadRow* const fast = row_of(report.workloads, numpy_shape.name);
+    const WorkloadRow* const fast = find_named(report.workloads, numpy_shape.name);
     if (auto& numpy = report.numpy->measured; numpy && fast != nullptr) {
       numpy->fast_over_numpy = fast->tokens_per_second / numpy->tokens_per_second;
     }
@@ -322,7 +292,6 @@ std::optional<SimReport> run_sim_suite(const SimSuiteOptions& options) {
   if (chosen.drafting) {
     report.drafting = drafting_costs(options.size.drafting_text_bytes, options.repetitions);
   }
-  if (interrupted()) return std::nullopt;
   return report;
 }
 

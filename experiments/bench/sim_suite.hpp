@@ -2,7 +2,6 @@
 #pragma once
 
 #include <filesystem>
-#include <optional>
 #include <string>
 
 #include "experiments/bench/sim_result.hpp"
@@ -22,7 +21,8 @@ struct SimSuiteOptions {
   bool silent = false;                                ///< no progress
 };
 
-/// Throws UsageError when `only` names no row. Empty after a Ctrl-C: half a comparison is none.
-std::optional<SimReport> run_sim_suite(const SimSuiteOptions& options);
+/// Throws UsageError when `only` names no row, and Stopped when it shall end (core/stop.hpp): half a
+/// comparison is none.
+SimReport run_sim_suite(const SimSuiteOptions& options);
 
 }  // namespace speclab

@@ -63,17 +63,17 @@ std::vector<BenchWorkload> bench_workloads(const SuiteSize& size, int threads) {
   const PairShape fivegram{fmt::format("5-gram target, bigram draft, V = {}",
                                        grouped(static_cast<std::uint64_t>(size.small_vocab))),
                            size.small_vocab, 5, 2};
+  const PairShape stored_large = stored_shape(size.stored_vocab);
   const std::uint64_t rounds = size.fast_rounds;
   std::vector<BenchWorkload> all;
   const auto fast = [&](const PairShape& pair, std::uint64_t share) {
-    all.push_back({pair.name, BenchEngine::fast, pair, rounds / share, default_streams, 1});
+    all.push_back({pair.name, BenchEngine::fast, pair, rounds / share, default_streams});
   };
   const auto one_at_a_time = [&](const PairShape& pair, std::uint64_t share) {
-    all.push_back(
-        {fmt::format("{}: {}", pair.name, one_stream), BenchEngine::fast, pair, rounds / share, 1, 1});
+    all.push_back({fmt::format("{}: {}", pair.name, one_stream), BenchEngine::fast, pair, rounds / share});
   };
   const auto plain = [&](const PairShape& pair, std::uint64_t some) {
-    all.push_back({pair.name + ": plain program", BenchEngine::plain, pair, some, 1, 1});
+    all.push_back({pair.name + ": plain program", BenchEngine::plain, pair, some});
   };
   fast(stored, 1);
   one_at_a_time(stored, 4);
@@ -87,7 +87,6 @@ std::vector<BenchWorkload> bench_workloads(const SuiteSize& size, int threads) {
   fast(large, 4);
   one_at_a_time(large, 16);
   fast(fivegram, 8);
-  const PairShape stored_large = stored_shape(size.stored_vocab);
   fast(stored_large, 4);
   plain(stored_large, 8 * size.plain_rounds);
   for (const BenchRule& rule : bench_rules()) {
@@ -103,7 +102,7 @@ std::vector<BenchWorkload> bench_workloads(const SuiteSize& size, int threads) {
     both(fivegram, 128, size.plain_rounds / 5);
     both(large, 64, 0);
   }
-  all.push_back({"i.i.d. rounds, alpha = 0.8", BenchEngine::iid, std::nullopt, 16 * rounds, 1, 1});
+  all.push_back({"i.i.d. rounds, alpha = 0.8", BenchEngine::iid, std::nullopt, 16 * rounds});
   return all;
 }
 

@@ -30,8 +30,8 @@ struct BenchWorkload {
   BenchEngine engine;
   std::optional<PairShape> pair;  ///< none for i.i.d. rounds
   std::uint64_t rounds;           ///< of one repetition
-  std::size_t streams;            ///< sequences that one thread of the fast engine decodes in turn
-  int threads;
+  std::size_t streams = 1;        ///< sequences that one thread of the fast engine decodes in turn
+  int threads = 1;
   std::optional<BenchRule> rule = std::nullopt;  ///< none: token verification
 };
 

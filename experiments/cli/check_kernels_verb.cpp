@@ -1,5 +1,4 @@
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include "experiments/cli/options.hpp"
 #include "experiments/cli/print_result.hpp"
@@ -13,8 +12,6 @@
 namespace speclab {
 
 namespace {
-
-namespace po = boost::program_options;
 
 constexpr std::uint64_t usual_requests = 1000000;
 constexpr std::uint64_t emulated_requests = 4000;
@@ -54,7 +51,7 @@ int check_kernels_main(const Values& values) {
   }
   const ThreadLimit limit(thread_option(values));
   const KernelCheckReport report = check_kernels(options);
-  print(report, kernel_check_type(), values.has("json"), kernel_check_text);
+  print(report, described<KernelCheckReport>(), values.has("json"), kernel_check_text);
   return report.failures == 0 ? exit_ok : exit_failed_check;
 }
 
@@ -86,17 +83,15 @@ without a GPU, 130 interrupted.)",
   speclab check kernels --dry-run
 )",
       .run = check_kernels_main};
-  auto add = verb.options.add_options();
-  add("emulate", "in the emulator, without a GPU");
-  add("dry-run", "list the tests");
-  add("implementation", po::value<std::string>()->default_value("all"), "by name, or all");
-  add("requests", po::value<std::int64_t>(),
-      "of each test of a distribution (default: 1000000; --emulate: 4000)");
-  add("dtype", po::value<std::string>()->default_value("f32,bf16"),
-      "of the logits: f32, bf16, f16; the first one for all distributions");
-  add("level", po::value<double>()->default_value(0.001), "probability of a false alarm");
-  add("threads", po::value<int>()->default_value(0), "threads of the emulator; 0: all cores");
-  add("json", "print JSON");
+  verb.add("emulate", "in the emulator, without a GPU");
+  verb.add("dry-run", "list the tests");
+  verb.add<std::string>("implementation", "all", "by name, or all");
+  verb.add<std::int64_t>("requests", "of each test of a distribution (default: 1000000; --emulate: 4000)");
+  verb.add<std::string>("dtype", "f32,bf16",
+                        "of the logits: f32, bf16, f16; the first one for all distributions");
+  verb.add<double>("level", 0.001, "probability of a false alarm");
+  verb.add<int>("threads", 0, "threads of the emulator; 0: all cores");
+  verb.add("json", "print JSON");
   return verb;
 }
 

@@ -1,5 +1,3 @@
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cstdint>
 
@@ -18,16 +16,9 @@ namespace speclab {
 
 namespace {
 
-namespace po = boost::program_options;
-
 /// Ascending, each once.
 std::vector<std::int32_t> run_sizes(const Values& values) {
-  constexpr std::int32_t most = 512;
-  std::vector<std::int32_t> sizes{2, 4, 8};
-  if (values.has("run")) sizes = values["run"].as<std::vector<std::int32_t>>();
-  for (const std::int32_t size : sizes) {
-    if (size < 2 || size > most) throw UsageError(fmt::format("--run {}: expected 2 to {}", size, most));
-  }
+  std::vector<std::int32_t> sizes = ranged_options<std::int32_t>(values, "run", 2, 512, {2, 4, 8});
   std::sort(sizes.begin(), sizes.end());
   sizes.erase(std::unique(sizes.begin(), sizes.end()), sizes.end());
   return sizes;
@@ -36,19 +27,15 @@ std::vector<std::int32_t> run_sizes(const Values& values) {
 int check_rows_main(const Values& values) {
   const auto file = values.text("config");
   const std::vector<std::int32_t> sizes = run_sizes(values);
-  const bool as_json = values.has("json");
   const ThreadLimit limit(thread_option(values));
   const auto config = load_config(file, values);
   const InterruptGuard guard;
-  std::optional<TerminalWatch> watch(std::in_place, "check rows", as_json);
-  const auto report = in_file(
-      file, [&] { return compare_run_rows(*config, sizes, watch->control(config->simulation.trials)); });
-  watch.reset();
-  if (!report) {
-    fmt::print(stderr, "interrupted: nothing was compared\n");
-    return exit_interrupted;
-  }
-  print(*report, described<RunRowsReport>(), as_json, run_rows_text);
+  const auto report = in_file(file, [&] {
+    TerminalWatch watch("check rows", values.has("json"));
+    return compare_run_rows(*config, sizes, watch.control(config->simulation.trials));
+  });
+  if (!report) return interrupted_exit("nothing was compared");
+  print(*report, described<RunRowsReport>(), values.has("json"), run_rows_text);
   return report->moved == 0 ? exit_ok : exit_failed_check;
 }
 
@@ -74,10 +61,8 @@ Exit code: 0; 1 when rows of runs of a fixed shape depend on the place of a toke
       .positional = "config",
       .run = check_rows_main};
   add_config_options(verb);
-  auto add = verb.options.add_options();
-  add("run", po::value<std::vector<std::int32_t>>()->composing(),
-      "tokens of a run, once or more often (default 2, 4 and 8)");
-  add("json", "print JSON");
+  verb.add<std::vector<std::int32_t>>("run", "tokens of a run, once or more often (default 2, 4 and 8)");
+  verb.add("json", "print JSON");
   return verb;
 }
 

@@ -3,7 +3,6 @@
 #include "experiments/cli/finding_page.hpp"
 #include "experiments/cli/load_config.hpp"
 #include "experiments/cli/options.hpp"
-#include "experiments/cli/print_result.hpp"
 #include "experiments/cli/verb.hpp"
 #include "experiments/format/config_error.hpp"
 #include "experiments/run/config.hpp"
@@ -37,24 +36,14 @@ std::optional<EqualityResult> check_config(const Config& config, const std::stri
 
 int check_main(const Values& values) {
   const auto file = values.text("config");
-  const bool as_json = values.has("json");
   const ThreadLimit limit(thread_option(values));
   const std::filesystem::path folder = page_folder(values);
   const auto config = load_config(file, values);
-  const std::string samples = values.has("samples") ? values.text("samples") : "";
-  const auto result = in_file(file, [&] { return check_config(*config, samples, as_json); });
-  if (!result) {
-    fmt::print(stderr, "interrupted: nothing was tested\n");
-    return exit_interrupted;
-  }
-  write_finding(folder, {.title = config->title,
-                         .headline = equality_headline(*result),
-                         .figures = equality_figures(*result),
-                         .text = equality_text(*result),
-                         .json = json_text_of(*result),
-                         .command = values.command,
-                         .input = samples.empty() ? file : samples});
-  print(*result, described<EqualityResult>(), as_json, in_terminal(equality_text));
+  const std::string samples = values.given("samples").value_or("");
+  const auto result = in_file(file, [&] { return check_config(*config, samples, values.has("json")); });
+  if (!result) return interrupted_exit("nothing was tested");
+  show_finding(values, folder, config->title, *result, equality_text, equality_headline, equality_figures,
+               samples.empty() ? file : samples);
   return result->different ? exit_failed_check : exit_ok;
 }
 
@@ -90,9 +79,8 @@ speclab check kernels and speclab check rows have options of their own (--help).
       .run = check_main,
       .verbs = {check_kernels_verb(), check_rows_verb()}};
   add_config_options(verb);
-  auto add = verb.options.add_options();
-  add("json", "print JSON");
-  add("samples", boost::program_options::value<std::string>(), "test the sequences of this file");
+  verb.add("json", "print JSON");
+  verb.add<std::string>("samples", "test the sequences of this file");
   add_page_option(verb);
   return verb;
 }

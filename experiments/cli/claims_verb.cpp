@@ -1,14 +1,12 @@
 #include <fmt/format.h>
 
 #include <filesystem>
-#include <string>
-#include <vector>
 
 #include "experiments/cli/finding_page.hpp"
+#include "experiments/cli/options.hpp"
 #include "experiments/cli/print_result.hpp"
 #include "experiments/cli/verb.hpp"
 #include "experiments/support/atomic_file.hpp"
-#include "experiments/support/csv_reader.hpp"
 #include "experiments/support/data_files.hpp"
 #include "experiments/verify/claims/audit.hpp"
 
@@ -16,24 +14,13 @@ namespace speclab {
 
 namespace {
 
-namespace po = boost::program_options;
-namespace fs = std::filesystem;
-
-/// The names that --only lists, none without it.
-std::vector<std::string> names_of(const Values& values) {
-  std::vector<std::string> names;
-  if (values.has("only")) names = split(values.text("only"), ',');
-  std::erase(names, "");  // after a comma at the end
-  return names;
-}
-
 int claims_main(const Values& values) {
   if (values.has("checks")) {
     fmt::print("{}", terminal(checks_table()));
     return exit_ok;
   }
-  const fs::path folder = page_folder(values);
-  const ClaimAudit audit = audit_claims(claim_files(values.text("files"), names_of(values)));
+  const std::filesystem::path folder = page_folder(values);
+  const ClaimAudit audit = audit_claims(claim_files(values.text("files"), only_option(values)));
   write_finding(folder, {.title = "Which printed numbers follow from their inputs?",
                          .headline = audit_headline(audit),
                          .figures = audit_figures(audit),
@@ -41,7 +28,8 @@ int claims_main(const Values& values) {
                          .json = json_text_of(audit),
                          .command = values.command});
   if (!folder.empty()) write_file_atomically(folder / "results.csv", audit_csv(audit));
-  print(audit, described<ClaimAudit>(), values.has("json"), in_terminal(audit_text));
+  print(audit, described<ClaimAudit>(), values.has("json"),
+        [](const ClaimAudit& found) { return terminal(audit_text(found)); });
   return exit_ok;
 }
 
@@ -68,12 +56,10 @@ cannot be read.
   speclab claims --checks
 )",
       .run = claims_main};
-  auto add = verb.options.add_options();
-  add("only", po::value<std::string>(), "comma-separated names of files, without .json; default all");
-  add("files", po::value<std::string>()->default_value(data_file("configs/claims").string()),
-      "folder of the files");
-  add("checks", "print the formulas with their inputs and assumptions, and judge nothing");
-  add("json", "print JSON");
+  verb.add<std::string>("only", "comma-separated names of files, without .json; default all");
+  verb.add<std::string>("files", data_file("configs/claims").string(), "folder of the files");
+  verb.add("checks", "print the formulas with their inputs and assumptions, and judge nothing");
+  verb.add("json", "print JSON");
   add_page_option(verb);
   return verb;
 }

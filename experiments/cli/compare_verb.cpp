@@ -25,11 +25,9 @@ void require_compare(const Config& config) {
 /// What `option` names, as if it had been written with --set.
 void set_names(Values& values, const char* option, const char* path) {
   if (!values.has(option)) return;
-  std::vector<std::string> assignments;
-  if (values.has("set")) assignments = values["set"].as<std::vector<std::string>>();
-  assignments.push_back(
-      fmt::format("{}={}", path, Json(values[option].as<std::vector<std::string>>()).dump()));
-  std::map<std::string, boost::program_options::variable_value>& all = values;
+  Words assignments = values.texts("set");
+  assignments.push_back(fmt::format("{}={}", path, Json(values.texts(option)).dump()));
+  std::map<std::string, po::variable_value>& all = values;
   all["set"] = {boost::any(assignments), false};
 }
 
@@ -59,12 +57,8 @@ writes. scripts/setup.sh tasks makes the texts of configs/compare_*.json.
 )",
       .positional = "config",
       .run = compare_main};
-  namespace po = boost::program_options;
-  auto add = verb.options.add_options();
-  add("only", po::value<std::vector<std::string>>()->composing(),
-      "name of a task: run this one, or those, when given again");
-  add("drafter", po::value<std::vector<std::string>>()->composing(),
-      "name of a drafter: run this one, or those, when given again");
+  verb.add<Words>("only", "name of a task: run this one, or those, when given again");
+  verb.add<Words>("drafter", "name of a drafter: run this one, or those, when given again");
   add_run_options(verb);
   return verb;
 }

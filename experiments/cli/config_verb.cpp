@@ -58,7 +58,7 @@ fs::path configs_folder() {
 
 int list_configs(const Values& values) {
   const fs::path root = configs_folder();
-  const std::string word = values.has("word") ? values.text("word") : "";
+  const std::string word = values.given("word").value_or("");
   bool any = false;
   for (const std::string& one : config_names(root)) {
     const std::string line = fmt::format("{:<32} {}", one, title_of(root / (one + ".json")));
@@ -115,8 +115,8 @@ Verb config_verb() {
             .examples = "  speclab config copy first\n  speclab config copy paper/figure3 --to mine.json\n",
             .positional = "name",
             .run = copy_config};
-  copy.options.add_options()("to", boost::program_options::value<std::string>(), "file to write")(
-      "force", "overwrite it");
+  copy.add<std::string>("to", "file to write");
+  copy.add("force", "overwrite it");
   return {.name = "config",
           .sentence = "list, show or copy the configs that come with the program",
           .line = "speclab config list [WORD] | show NAME | copy NAME [--to FILE]",

@@ -9,12 +9,11 @@
 #include "experiments/format/config_error.hpp"
 #include "experiments/format/json_io.hpp"
 #include "experiments/run/model_file.hpp"
+#include "experiments/support/machine.hpp"
 
 namespace speclab {
 
 namespace {
-
-namespace po = boost::program_options;
 
 /// Whether a .json file is a config rather than a table, which is a list.
 bool is_config(const std::string& file) {
@@ -24,6 +23,7 @@ bool is_config(const std::string& file) {
 
 int convert_main(const Values& values) {
   const auto file = values.text("model");
+  const ThreadLimit limit(thread_option(values));
   const std::filesystem::path out = values.text("out");
   if (std::filesystem::exists(out) && !values.has("force")) {
     throw UsageError(fmt::format("{} exists; give another --out, or --force to overwrite", out.string()));
@@ -60,10 +60,9 @@ all their digits. Tables have a row for every context, so that they need few tok
       .positional = "model",
       .run = convert_main};
   add_config_options(verb);
-  auto add = verb.options.add_options();
-  add("out", po::value<std::string>()->required(), "file to write");
-  add("draft", "the config's draft instead of its target");
-  add("force", "overwrite the file");
+  verb.add("out", po::value<std::string>()->required(), "file to write");
+  verb.add("draft", "the config's draft instead of its target");
+  verb.add("force", "overwrite the file");
   return verb;
 }
 

@@ -3,7 +3,6 @@
 #include "experiments/cli/finding_page.hpp"
 #include "experiments/cli/load_config.hpp"
 #include "experiments/cli/options.hpp"
-#include "experiments/cli/print_result.hpp"
 #include "experiments/cli/verb.hpp"
 #include "experiments/format/config_error.hpp"
 #include "experiments/run/config.hpp"
@@ -22,19 +21,10 @@ int exact_main(const Values& values) {
   const auto config = load_config(file, values);
   const ExactAnalysis analysis =
       in_file(file, [&] { return analyse_exactly(*config, !values.has("no-simulation")); });
-  write_finding(folder, {.title = analysis.result.title,
-                         .headline = exact_headline(analysis.result),
-                         .figures = exact_figures(analysis.result),
-                         .text = exact_text(analysis.result),
-                         .json = json_text_of(analysis.result),
-                         .command = values.command,
-                         .input = file});
-  if (values.has("json")) {
-    print_json(analysis.result, described<ExactResult>());
-    return exit_ok;
-  }
+  show_finding(values, folder, analysis.result.title, analysis.result, exact_text, exact_headline,
+               exact_figures, file);
+  if (values.has("json")) return exit_ok;
   const ExactTimings& seconds = analysis.timings;
-  fmt::print("{}", terminal(exact_text(analysis.result)));
   fmt::print(
       "{:.2f} s for the chain, {:.2f} s for γ = {}, {:.2f} s for the other γ, {:.2f} s for the simulation\n",
       seconds.chain_seconds, seconds.rounds_seconds, analysis.result.config->gamma, seconds.search_seconds,
@@ -63,9 +53,8 @@ bounds the search for the best gamma. Exit code: 0, or 2 for a config that canno
       .positional = "config",
       .run = exact_main};
   add_config_options(verb);
-  auto add = verb.options.add_options();
-  add("json", "print JSON instead of tables");
-  add("no-simulation", "formulas and exact values alone");
+  verb.add("json", "print JSON instead of tables");
+  verb.add("no-simulation", "formulas and exact values alone");
   add_page_option(verb);
   return verb;
 }

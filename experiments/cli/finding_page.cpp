@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "experiments/cli/out_folder.hpp"
-#include "experiments/cli/verb.hpp"
 #include "experiments/page/page.hpp"
 #include "experiments/results/result_files.hpp"
 #include "experiments/support/atomic_file.hpp"
@@ -13,8 +12,7 @@
 namespace speclab {
 
 void add_page_option(Verb& verb) {
-  verb.options.add_options()("out", boost::program_options::value<std::string>(),
-                             "folder for a page with figures (report.html), and result.json");
+  verb.add<std::string>("out", "folder for a page with figures (report.html), and result.json");
 }
 
 std::filesystem::path page_folder(const Values& values) {
@@ -39,11 +37,10 @@ void write_finding(const std::filesystem::path& folder, const Finding& finding) 
   }
   write_file_atomically(folder / "result.json", finding.json + "\n");
   write_figures(folder, section);
-  Page page{finding.title, "", report_facts(finding.command), {std::move(section)}};
+  Page page = page_of_command(finding.title, finding.command);
+  page.sections.push_back(std::move(section));
   // A pipe has been read to its end.
-  if (std::filesystem::is_regular_file(finding.input))
-    add_input_facts({input_file_of(finding.input)}, page.facts);
-  page.citation = citation(finding.command);
+  if (std::filesystem::is_regular_file(finding.input)) add_input_facts({input_file_of(finding.input)}, page);
   write_report(folder, page);
 }
 

@@ -7,18 +7,6 @@
 
 namespace speclab {
 
-namespace {
-
-int list_main(const Values& values) {
-  const bool markdown = values.has("markdown");
-  const std::string what = values.has("what") ? values.text("what") : std::string();
-  if (markdown && !what.empty()) throw UsageError("--markdown prints the whole format; leave out " + what);
-  fmt::print("{}", markdown ? reference_markdown(families()) : list_text(families(), what));
-  return exit_ok;
-}
-
-}  // namespace
-
 Verb list_verb() {
   Verb verb{
       .name = "list",
@@ -35,8 +23,15 @@ words, or a name.
 )",
       .positional = "what",
       .optional_positional = true,
-      .run = list_main};
-  verb.options.add_options()("markdown", "the whole config format as a page");
+      .run = [](const Values& values) {
+        const bool markdown = values.has("markdown");
+        const std::string what = values.given("what").value_or("");
+        if (markdown && !what.empty())
+          throw UsageError("--markdown prints the whole format; leave out " + what);
+        fmt::print("{}", markdown ? reference_markdown(families()) : list_text(families(), what));
+        return exit_ok;
+      }};
+  verb.add("markdown", "the whole config format as a page");
   return verb;
 }
 

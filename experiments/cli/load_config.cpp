@@ -6,7 +6,6 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
-#include "experiments/cli/verb.hpp"
 #include "experiments/format/config_error.hpp"
 #include "experiments/format/input_files.hpp"
 #include "experiments/format/json_io.hpp"
@@ -21,7 +20,7 @@ namespace {
 
 /// What --set changed of what is decoded, as it was typed; empty when nothing, and when it names the title
 /// itself. The size of a run and how it is shown are no part of a title.
-std::string changes_of(const std::vector<std::string>& assignments) {
+std::string changes_of(const Words& assignments) {
   static const std::set<std::string> elsewhere{"about",      "source",       "seed",    "simulation",
                                                "confidence", "simultaneous", "engine",  "sweep",
                                                "cases",      "metrics",      "figures", "input_rounding"};
@@ -79,17 +78,15 @@ std::shared_ptr<const Config> load_config(const std::string& file, const Values&
     Json document = parse_json(read_text(found_file));
     if (!document.is_object()) throw ConfigError("/", "a config is an object, { ... }");
     document = with_present_names(document, found);
-    if (values.has("seed")) document["seed"] = values["seed"].as<std::int64_t>();
-    if (values.has("set")) {
-      const auto& assignments = values["set"].as<std::vector<std::string>>();
-      for (const std::string& assignment : assignments) apply_assignment(document, assignment, present);
-      // A title describes the config as it was written.
-      const std::string changed = changes_of(assignments);
-      if (!changed.empty() && document.contains("title") && document["title"].is_string()) {
-        constexpr std::size_t longest = 200;
-        document["title"] =
-            fmt::format("{}, with {}", document["title"].get<std::string>(), printable(changed, longest));
-      }
+    if (const auto seed = values.given<std::int64_t>("seed")) document["seed"] = *seed;
+    const Words assignments = values.texts("set");
+    for (const std::string& assignment : assignments) apply_assignment(document, assignment, present);
+    // A title describes the config as it was written.
+    const std::string changed = changes_of(assignments);
+    if (!changed.empty() && document.contains("title") && document["title"].is_string()) {
+      constexpr std::size_t longest = 200;
+      document["title"] =
+          fmt::format("{}, with {}", document["title"].get<std::string>(), printable(changed, longest));
     }
     document = with_present_names(document, found);
     place_files(document, found_file.parent_path());

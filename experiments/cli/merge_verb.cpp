@@ -19,21 +19,15 @@ namespace {
 
 int merge_main(const Values& values) {
   const std::filesystem::path folder = values.text("folder");
-  const bool as_json = values.has("json");
-  const bool quiet = values.has("quiet");
   const ThreadLimit limit(thread_option(values));
   refuse_unwritable(folder);
   const FolderLock lock(folder);
-  TerminalWatch watch("merge", quiet || as_json);
+  TerminalWatch watch("merge", values.has("quiet") || values.has("json"));
   const MergedRun merged = merge_shards(folder, [&](std::uint64_t total) { return watch.control(total); });
   if (merged.next) throw UsageError(merged.sentence);
   if (merged.run.result.partial) return exit_interrupted;
-  write_and_print(merged.run,
-                  {.folder = folder,
-                   .command = fmt::format("speclab merge {}", shell_word(file_argument(folder.string()))),
-                   .as_json = as_json,
-                   .quiet = quiet,
-                   .csv_text = csv_option(values)});
+  write_and_print(merged.run, values, folder,
+                  fmt::format("speclab merge {}", shell_word(file_argument(folder.string()))));
   return exit_ok;
 }
 
@@ -57,9 +51,8 @@ The shards stay; remove FOLDER/shards when they are no longer needed.
 )",
       .positional = "folder",
       .run = merge_main};
-  auto add = verb.options.add_options();
-  add("json", "print result.json to standard output instead of a table");
-  add("quiet,q", "no table, no progress");
+  verb.add("json", "print result.json to standard output instead of a table");
+  verb.add("quiet,q", "no table, no progress");
   add_thread_option(verb);
   add_csv_option(verb);
   return verb;

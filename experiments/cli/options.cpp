@@ -1,62 +1,53 @@
 #include "experiments/cli/options.hpp"
 
+#include <algorithm>
 #include <cstdint>
 
-#include "experiments/cli/verb.hpp"
-#include "experiments/results/result_files.hpp"
+#include "experiments/support/csv_reader.hpp"
 #include "experiments/support/shell_word.hpp"
 
 namespace speclab {
 
-namespace po = boost::program_options;
-
-void add_set_option(Verb& verb, const char* sentence) {
-  verb.options.add_options()("set", po::value<std::vector<std::string>>()->composing(), sentence);
-}
+void add_set_option(Verb& verb, const char* sentence) { verb.add<Words>("set", sentence); }
 
 void add_thread_option(Verb& verb, const char* what) {
-  verb.options.add_options()("threads", po::value<int>()->default_value(0),
-                             fmt::format("{}; 0: all cores. Results do not depend on it", what).c_str());
+  verb.add<int>("threads", 0, fmt::format("{}; 0: all cores. Results do not depend on it", what).c_str());
 }
 
 void add_config_options(Verb& verb) {
-  verb.options.add_options()("seed", po::value<std::int64_t>(), "seed, instead of the config's");
+  verb.add<std::int64_t>("seed", "seed, instead of the config's");
   add_thread_option(verb);
   add_set_option(verb, "path=value: change the config, e.g. gamma=3; path=null: leave it out");
 }
 
 void add_run_options(Verb& verb) {
-  auto add = verb.options.add_options();
-  add("out", po::value<std::string>(),
-      "folder for the results (default: out/<config's name>, and what --set and --seed change)");
+  verb.add<std::string>(
+      "out", "folder for the results (default: out/<config's name>, and what --set and --seed change)");
   add_config_options(verb);
-  add("json", "print result.json to standard output instead of a table");
-  add("quiet,q", "no table, no progress");
-  add("shard", po::value<std::string>(),
+  verb.add("json", "print result.json to standard output instead of a table");
+  verb.add("quiet,q", "no table, no progress");
+  verb.add<std::string>(
+      "shard",
       "I/N: run this part of the work only, into the folder's shards/; speclab merge puts them together");
-  add("force", "overwrite the results of another config, or of an interrupted run");
-  add("resume", po::value<std::string>()->default_value("auto"),
+  verb.add("force", "overwrite the results of another config, or of an interrupted run");
+  verb.add<std::string>(
+      "resume", "auto",
       "auto: go on with an interrupted run when config, version and input files are as they were, else start anew; "
       "require: refuse to start anew");
   add_csv_option(verb);
 }
 
 void add_csv_option(Verb& verb) {
-  verb.options.add_options()(
-      "csv-marked", "results.csv for spreadsheets: text that they would run (=, +, -, @) begins with '");
-}
-
-CsvText csv_option(const Values& values) {
-  return values.has("csv-marked") ? CsvText::marked : CsvText::as_it_is;
+  verb.add("csv-marked", "results.csv for spreadsheets: text that they would run (=, +, -, @) begins with '");
 }
 
 void add_backend_option(Verb& verb) {
-  verb.options.add_options()("backend", po::value<std::string>()->default_value("cpu"),
-                             "cpu or cuda: where rounds are simulated. Results do not depend on it");
+  verb.add<std::string>("backend", "cpu",
+                        "cpu or cuda: where rounds are simulated. Results do not depend on it");
 }
 
 void add_python_option(Verb& verb, const char* sentence) {
-  verb.options.add_options()("python", po::value<std::string>()->default_value("/usr/bin/python3"), sentence);
+  verb.add<std::string>("python", "/usr/bin/python3", sentence);
 }
 
 std::filesystem::path python_option(const Values& values) {
@@ -78,10 +69,18 @@ int thread_option(const Values& values) {
 
 std::string set_arguments(const Values& values) {
   std::string arguments;
-  if (!values.has("set")) return arguments;
-  for (const auto& set : values["set"].as<std::vector<std::string>>())
+  for (const std::string& set : values.texts("set"))
     arguments += " " + shell_line(option_words("--set", set));
   return arguments;
+}
+
+Words only_option(const Values& values) {
+  Words names;
+  for (const std::string& name : split(values.given("only").value_or(""), ',')) {
+    // A name is empty after a comma at the end.
+    if (!name.empty() && std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
+  }
+  return names;
 }
 
 }  // namespace speclab

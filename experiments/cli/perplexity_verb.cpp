@@ -1,7 +1,6 @@
 #include <fmt/format.h>
 
 #include <filesystem>
-#include <nlohmann/json.hpp>
 
 #include "experiments/catalog/models/corpus_files.hpp"
 #include "experiments/catalog/models/corpus_text.hpp"
@@ -16,13 +15,12 @@
 #include "experiments/run/model_file.hpp"
 #include "experiments/run/perplexity.hpp"
 #include "experiments/run/terminal_watch.hpp"
+#include "experiments/support/machine.hpp"
 #include "sim/error.hpp"
 
 namespace speclab {
 
 namespace {
-
-namespace po = boost::program_options;
 
 using TextDocuments = std::vector<std::vector<Token>>;
 
@@ -69,6 +67,7 @@ struct NamedModel {
 
 int perplexity_main(const Values& values) {
   const auto file = values.text("model");
+  const ThreadLimit limit(thread_option(values));
   const bool has_text = values.has("text");
   const bool arpa = std::filesystem::path(file).extension() == ".arpa";
   ModelFactory factory;
@@ -110,11 +109,7 @@ int perplexity_main(const Values& values) {
     measured->model = one.name;
     found.push_back(std::move(*measured));
   }
-  if (values.has("json")) {
-    print_json(found, list(described<Perplexity>()));
-  } else {
-    fmt::print("{}", perplexity_text(found));
-  }
+  print(found, list(described<Perplexity>()), values.has("json"), perplexity_text);
   return exit_ok;
 }
 
@@ -137,9 +132,8 @@ that its corpus holds out.)",
       .positional = "model",
       .run = perplexity_main};
   add_config_options(verb);
-  auto add = verb.options.add_options();
-  add("text", po::value<std::string>(), "file or folder of texts");
-  add("json", "print JSON");
+  verb.add<std::string>("text", "file or folder of texts");
+  verb.add("json", "print JSON");
   return verb;
 }
 

@@ -19,7 +19,6 @@ namespace speclab {
 
 namespace {
 
-namespace po = boost::program_options;
 namespace fs = std::filesystem;
 
 /// That of --format, else the ending of --out.
@@ -28,7 +27,7 @@ std::string format_of(const Values& values) {
   const auto known = [](const std::string& word) {
     return std::find(formats.begin(), formats.end(), word) != formats.end();
   };
-  const std::string out = values.has("out") ? values.text("out") : "";
+  const std::string out = values.given("out").value_or("");
   const std::string extension = fs::path(out).extension().string();
   const std::string ending = extension.empty() ? "" : extension.substr(1);
   if (!values.has("format")) {
@@ -44,8 +43,9 @@ std::string format_of(const Values& values) {
 }
 
 /// Where pictures go, without number and ending.
-fs::path stem_of(const Values& values, const std::vector<PlotSource>& sources) {
-  if (values.has("out")) return fs::path(values.text("out")).replace_extension();
+fs::path stem_of(const Values& values, const std::string& format, const std::vector<PlotSource>& sources) {
+  fs::path out = values.given("out").value_or("");
+  if (!out.empty()) return out.extension() == "." + format ? out.replace_extension() : out;
   if (sources.size() > 1) return "plot";
   const PlotSource& source = sources.front();
   return fs::path(source.folder) / (source.result ? std::string("plot") : source.name);
@@ -53,15 +53,14 @@ fs::path stem_of(const Values& values, const std::vector<PlotSource>& sources) {
 
 int plot_main(const Values& values) {
   const std::string format = format_of(values);
-  PlotOptions options{.words = {{"format", format}}, .where = {}, .python = python_option(values)};
+  PlotOptions options{
+      .words = {{"format", format}}, .where = values.texts("where"), .python = python_option(values)};
   for (const char* word : {"x", "y", "color", "facet", "kind", "log", "size", "title", "theme"}) {
     if (values.has(word)) options.words[word] = values.text(word);
   }
-  if (values.has("where")) options.where = values["where"].as<std::vector<std::string>>();
   std::vector<PlotSource> sources;
-  for (const std::string& file : values["results"].as<std::vector<std::string>>())
-    sources.push_back(read_plot_source(file));
-  const fs::path stem = stem_of(values, sources);
+  for (const std::string& file : values.texts("results")) sources.push_back(read_plot_source(file));
+  const fs::path stem = stem_of(values, format, sources);
   refuse_unwritable(stem.parent_path().empty() ? "." : stem.parent_path());
   // All are drawn before the first is written.
   const Pictures pictures = draw_pictures(sources, options);
@@ -101,20 +100,18 @@ Exit code: 0, or 2 for what cannot be drawn; then nothing is written.
       .positional = "results",
       .several_positional = true,
       .run = plot_main};
-  auto add = verb.options.add_options();
-  add("x", po::value<std::string>(), "column of the horizontal axis");
-  add("y", po::value<std::string>(), "column of the values; of a heat map, of the vertical axis");
-  add("color", po::value<std::string>(), "columns that make series; of a heat map, its values");
-  add("facet", po::value<std::string>(), "columns that make panels");
-  add("where", po::value<std::vector<std::string>>()->composing(), "NAME=VALUE: only these rows");
-  add("kind", po::value<std::string>(), "line, heat, box or ecdf (default line)");
-  add("log", po::value<std::string>()->default_value(""), "logarithmic axes: x, y, color, or several: x,y");
-  add("size", po::value<std::string>(), "WIDTHxHEIGHT in mm, such as 85x60");
-  add("format", po::value<std::string>(), "svg, pdf or png (default: that of --out, else svg)");
-  add("title", po::value<std::string>()->default_value(""), "a title above the figure; none unless given");
-  add("theme", po::value<std::string>()->default_value("paper"), "paper or screen");
-  add("out", po::value<std::string>(),
-      "file; of several figures NAME-1, NAME-2, ... (default: beside the result)");
+  verb.add<std::string>("x", "column of the horizontal axis");
+  verb.add<std::string>("y", "column of the values; of a heat map, of the vertical axis");
+  verb.add<std::string>("color", "columns that make series; of a heat map, its values");
+  verb.add<std::string>("facet", "columns that make panels");
+  verb.add<Words>("where", "NAME=VALUE: only these rows");
+  verb.add<std::string>("kind", "line, heat, box or ecdf (default line)");
+  verb.add<std::string>("log", "", "logarithmic axes: x, y, color, or several: x,y");
+  verb.add<std::string>("size", "WIDTHxHEIGHT in mm, such as 85x60");
+  verb.add<std::string>("format", "svg, pdf or png (default: that of --out, else svg)");
+  verb.add<std::string>("title", "", "a title above the figure; none unless given");
+  verb.add<std::string>("theme", "paper", "paper or screen");
+  verb.add<std::string>("out", "file; of several figures NAME-1, NAME-2, ... (default: beside the result)");
   add_python_option(verb, "the Python that draws, with matplotlib: a path, which is run as it is");
   return verb;
 }

@@ -7,8 +7,6 @@ namespace speclab {
 
 namespace {
 
-namespace po = boost::program_options;
-
 int predict_main(const Values& values) {
   constexpr double largest_cost = 1000;
   constexpr int largest_gamma = 1000000;
@@ -17,7 +15,7 @@ int predict_main(const Values& values) {
   const Prediction out =
       predict(ranged_option(values, "alpha", 0.0, 1.0), ranged_option(values, "c", 0.0, largest_cost),
               ranged_option(values, "c-hat", 0.0, largest_cost), gamma);
-  print(out, prediction_type(), values.has("json"), prediction_text);
+  print(out, described<Prediction>(), values.has("json"), prediction_text);
   return exit_ok;
 }
 
@@ -37,12 +35,11 @@ then left out (–) and "reason" says why.
   speclab predict --alpha 0.75 --c 0.02 --gamma 7 --json
 )",
       .run = predict_main};
-  auto add = verb.options.add_options();
-  add("alpha", po::value<double>()->required(), "acceptance rate, 0 to 1");
-  add("c", po::value<double>()->default_value(0, "0"), "time of a draft run / time of a target run");
-  add("c-hat", po::value<double>()->default_value(0, "0"), "the same for arithmetic operations");
-  add("gamma", po::value<int>(), "drafted tokens per round (default: the optimal)");
-  add("json", "print JSON");
+  verb.add("alpha", po::value<double>()->required(), "acceptance rate, 0 to 1");
+  verb.add("c", po::value<double>()->default_value(0, "0"), "time of a draft run / time of a target run");
+  verb.add("c-hat", po::value<double>()->default_value(0, "0"), "the same for arithmetic operations");
+  verb.add<int>("gamma", "drafted tokens per round (default: the optimal)");
+  verb.add("json", "print JSON");
   return verb;
 }
 

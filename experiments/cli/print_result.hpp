@@ -17,14 +17,9 @@ template <class T>
 std::string json_text_of(const T& result) {
   return json_text_of(&result, *described<T>().type);
 }
-template <class T>
-void print_json(const T& result, const Typed<T>& type) {
-  fmt::print("{}\n", json_text_of(&result, *type.type));
-}
 template <class T, class Text>
 void print(const T& result, const Typed<T>& type, bool as_json, const Text& text_of) {
-  if (as_json) return print_json(result, type);
-  fmt::print("{}", text_of(result));
+  fmt::print("{}", as_json ? json_text_of(&result, *type.type) + "\n" : text_of(result));
 }
 
 }  // namespace speclab

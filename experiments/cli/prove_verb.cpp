@@ -5,7 +5,6 @@
 #include "experiments/cli/finding_page.hpp"
 #include "experiments/cli/load_config.hpp"
 #include "experiments/cli/options.hpp"
-#include "experiments/cli/print_result.hpp"
 #include "experiments/cli/verb.hpp"
 #include "experiments/format/config_error.hpp"
 #include "experiments/format/json_io.hpp"
@@ -19,8 +18,6 @@
 namespace speclab {
 
 namespace {
-
-namespace po = boost::program_options;
 
 /// Throws when an option is given that the chosen way of calling does not read.
 void refuse(const Values& values, std::initializer_list<const char*> options, const char* way) {
@@ -41,14 +38,10 @@ const std::string& needed(const Values& values, const char* option) {
 
 RuleConfig rule_of(const Values& values) {
   Json spec{{"kind", needed(values, values.has("verifier") ? "verifier" : "rule")}};
-  if (values.has("drafts")) spec["drafts"] = values["drafts"].as<int>();
-  if (values.has("lenience")) spec["lenience"] = values["lenience"].as<double>();
-  if (values.has("residual")) spec["residual"] = values.text("residual");
-  if (values.has("param")) {
-    for (const std::string& assignment : values["param"].as<std::vector<std::string>>()) {
-      apply_assignment(spec, assignment);
-    }
-  }
+  if (const auto drafts = values.given<int>("drafts")) spec["drafts"] = *drafts;
+  if (const auto lenience = values.given<double>("lenience")) spec["lenience"] = *lenience;
+  if (const auto residual = values.given("residual")) spec["residual"] = *residual;
+  for (const std::string& assignment : values.texts("param")) apply_assignment(spec, assignment);
   const Typed<RuleConfig> type = kind_of(rule_family());
   std::vector<RenamedUse> uses;
   type.type->rename(spec, "--rule", uses);
@@ -69,17 +62,20 @@ ProofTask task_of_options(const Values& values) {
   return task;
 }
 
-std::optional<double> branch_limit_option(const Values& values) {
-  if (!values.has("max-branches")) return std::nullopt;
-  return values["max-branches"].as<double>();
+Arithmetic arithmetic_option(const Values& values) {
+  return values.has("exact") ? Arithmetic::rational : Arithmetic::floating_point;
 }
 
 int prove_one(const Values& values) {
   const std::filesystem::path folder = page_folder(values);
-  const Arithmetic arithmetic = values.has("exact") ? Arithmetic::rational : Arithmetic::floating_point;
+  const Arithmetic arithmetic = arithmetic_option(values);
   refuse(values, {"instances"}, "one proof");
-  const std::optional<double> limit = branch_limit_option(values);
   const bool wants_optimum = values.has("optimum");
+  const auto checked = [&](ProofTask found) {
+    check_branches(found, arithmetic, values.given<double>("max-branches"));
+    if (wants_optimum) check_optimum(found);
+    return found;
+  };
   ProofTask task;
   if (values.has("config")) {
     refuse(values,
@@ -87,17 +83,10 @@ int prove_one(const Values& values) {
            "a config (use --set)");
     const auto file = values.text("config");
     const auto config = load_config(file, values);
-    task = in_file(file, [&] {
-      const ProofTask found = proof_task(*config);
-      check_branches(found, arithmetic, limit);
-      if (wants_optimum) check_optimum(found);
-      return found;
-    });
+    task = in_file(file, [&] { return checked(proof_task(*config)); });
   } else {
     refuse(values, {"set", "seed"}, "--rule");
-    task = task_of_options(values);
-    check_branches(task, arithmetic, limit);
-    if (wants_optimum) check_optimum(task);
+    task = checked(task_of_options(values));
   }
   constexpr double unsaid_seconds = 10;
   if (const BranchCost cost = branch_cost(task, arithmetic); cost.seconds > unsaid_seconds) {
@@ -105,14 +94,8 @@ int prove_one(const Values& values) {
   }
   Proof proof = prove(task, arithmetic);
   if (wants_optimum) proof.optimum = optimum_of(task, arithmetic);
-  write_finding(folder, {.title = fmt::format("Is {} lossless?", proof.rule.name()),
-                         .headline = proof_headline(proof),
-                         .figures = proof_figures(proof),
-                         .text = proof_text(proof),
-                         .json = json_text_of(proof),
-                         .command = values.command,
-                         .input = values.has("config") ? values.text("config") : ""});
-  print(proof, described<Proof>(), values.has("json"), in_terminal(proof_text));
+  show_finding(values, folder, fmt::format("Is {} lossless?", proof.rule.name()), proof, proof_text,
+               proof_headline, proof_figures, values.given("config").value_or(""));
   return proof.lossless ? exit_ok : exit_failed_check;
 }
 
@@ -120,18 +103,11 @@ int prove_recording(const Values& values) {
   const std::filesystem::path folder = page_folder(values);
   refuse(values, {"config", "target", "draft", "gamma", "set", "seed", "instances", "optimum"},
          "--recording");
-  const Arithmetic arithmetic = values.has("exact") ? Arithmetic::rational : Arithmetic::floating_point;
-  const std::optional<double> limit = branch_limit_option(values);
   const auto file = values.text("recording");
-  const RowProofs proofs = prove_rows(read_top_rows(file), rule_of(values), arithmetic, limit);
-  write_finding(folder, {.title = fmt::format("Is {} lossless on rows of real contexts?", proofs.rule.name()),
-                         .headline = row_proofs_headline(proofs),
-                         .figures = {},
-                         .text = row_proofs_text(proofs),
-                         .json = json_text_of(proofs),
-                         .command = values.command,
-                         .input = file});
-  print(proofs, described<RowProofs>(), values.has("json"), in_terminal(row_proofs_text));
+  const RowProofs proofs = prove_rows(read_top_rows(file), rule_of(values), arithmetic_option(values),
+                                      values.given<double>("max-branches"));
+  show_finding(values, folder, fmt::format("Is {} lossless on rows of real contexts?", proofs.rule.name()),
+               proofs, row_proofs_text, row_proofs_headline, nullptr, file);
   return proofs.lossless == proofs.contexts ? exit_ok : exit_failed_check;
 }
 
@@ -143,24 +119,16 @@ int prove_every(const Values& values) {
          "--all");
   constexpr int max_instances = 1000000;
   const int instances = values.has("instances") ? ranged_option(values, "instances", 1, max_instances) : 200;
-  const std::int64_t seed = values.has("seed") ? values["seed"].as<std::int64_t>() : 1;
+  const std::int64_t seed = values.given<std::int64_t>("seed").value_or(1);
   if (seed < 0) throw UsageError(fmt::format("--seed {}: expected 0 or more", seed));
   const ThreadLimit limit(thread_option(values));
   TerminalWatch watch("prove --all", false);
   const Control control = watch.control(survey_tasks().size() * static_cast<std::size_t>(instances));
   const Survey survey = prove_all(static_cast<std::uint32_t>(instances), static_cast<std::uint64_t>(seed),
                                   values.has("optimum"), control);
-  if (survey.partial) {
-    fmt::print(stderr, "interrupted: nothing is proved of every rule\n");
-    return exit_interrupted;
-  }
-  write_finding(folder, {.title = "Which rules are lossless?",
-                         .headline = survey_headline(survey),
-                         .figures = survey_figures(survey),
-                         .text = survey_text(survey),
-                         .json = json_text_of(survey),
-                         .command = values.command});
-  print(survey, described<Survey>(), values.has("json"), in_terminal(survey_text));
+  if (survey.partial) return interrupted_exit("nothing is proved of every rule");
+  show_finding(values, folder, "Which rules are lossless?", survey, survey_text, survey_headline,
+               survey_figures);
   return survey.as_expected ? exit_ok : exit_failed_check;
 }
 
@@ -218,28 +186,25 @@ Exit code: 0 lossless (with --all: every rule as expected), 1 not, 2 unusable.)"
       .positional = "config",
       .optional_positional = true,
       .run = prove_main};
-  auto add = verb.options.add_options();
-  add("rule", po::value<std::string>(), "its name (see speclab list)");
-  add("verifier", po::value<std::string>(), "the former name of --rule");
-  add("target", po::value<std::string>(), "the target's rows");
-  add("draft", po::value<std::string>(), "the draft's rows");
-  add("recording", po::value<std::string>(), "JSON lines with the largest probabilities of both rows");
-  add("gamma", po::value<int>(), "drafted positions, 0 to 64 (default 1)");
-  add("drafts", po::value<int>(), "drafts for each position, of rules for several");
-  add("lenience", po::value<double>(), "l in (0, 1], of lenient rules");
-  add("residual", po::value<std::string>(), "of lenient: target_minus_draft, literal, target");
-  add("param", po::value<std::vector<std::string>>()->composing(),
-      "name=value: any other parameter of the rule");
-  add("exact", "rational arithmetic; results are fractions");
-  add("optimum", "also the most tokens that any lossless scheme emits given what the rule drafts");
-  add("max-branches", po::value<double>(), "largest number of branches to follow");
-  add("all", "every rule on random instances");
-  add("instances", po::value<int>(), "with --all (default 200)");
-  add("seed", po::value<std::int64_t>(), "of the instances (default 1), or instead of the config's");
-  add("threads", po::value<int>()->default_value(0),
-      "threads of --all; 0: all cores. Results do not depend on it");
-  add("set", po::value<std::vector<std::string>>()->composing(), "path=value: change the config");
-  add("json", "print JSON");
+  verb.add<std::string>("rule", "its name (see speclab list)");
+  verb.add<std::string>("verifier", "the former name of --rule");
+  verb.add<std::string>("target", "the target's rows");
+  verb.add<std::string>("draft", "the draft's rows");
+  verb.add<std::string>("recording", "JSON lines with the largest probabilities of both rows");
+  verb.add<int>("gamma", "drafted positions, 0 to 64 (default 1)");
+  verb.add<int>("drafts", "drafts for each position, of rules for several");
+  verb.add<double>("lenience", "l in (0, 1], of lenient rules");
+  verb.add<std::string>("residual", "of lenient: target_minus_draft, literal, target");
+  verb.add<Words>("param", "name=value: any other parameter of the rule");
+  verb.add("exact", "rational arithmetic; results are fractions");
+  verb.add("optimum", "also the most tokens that any lossless scheme emits given what the rule drafts");
+  verb.add<double>("max-branches", "largest number of branches to follow");
+  verb.add("all", "every rule on random instances");
+  verb.add<int>("instances", "with --all (default 200)");
+  verb.add<std::int64_t>("seed", "of the instances (default 1), or instead of the config's");
+  add_thread_option(verb, "threads of --all");
+  add_set_option(verb, "path=value: change the config");
+  verb.add("json", "print JSON");
   add_page_option(verb);
   return verb;
 }

@@ -1,7 +1,6 @@
 #include <fmt/format.h>
 
 #include <cstdint>
-#include <optional>
 
 #include "experiments/cli/load_config.hpp"
 #include "experiments/cli/options.hpp"
@@ -15,8 +14,6 @@
 namespace speclab {
 
 namespace {
-
-namespace po = boost::program_options;
 
 int record_main(const Values& values) {
   const auto file = values.text("config");
@@ -32,15 +29,11 @@ int record_main(const Values& values) {
   constexpr std::int64_t max_of_a_row = 1024;
   if (values.has("top-k"))
     order.top_rows = static_cast<std::int32_t>(ranged_option<std::int64_t>(values, "top-k", 1, max_of_a_row));
-  std::optional<TerminalWatch> watch(std::in_place, "record", false);
   const RecordedTokens recorded = in_file(file, [&] {
-    return record_config(*config, order, [&](std::uint64_t steps) { return watch->control(steps); });
+    TerminalWatch watch("record", false);
+    return record_config(*config, order, [&](std::uint64_t steps) { return watch.control(steps); });
   });
-  watch.reset();
-  if (recorded.partial) {
-    fmt::print(stderr, "interrupted: nothing was written\n");
-    return exit_interrupted;
-  }
+  if (recorded.partial) return interrupted_exit("nothing was written");
   fmt::print("{}: {} tokens, {} sequences\n", out, recorded.tokens.size(),
              recorded.recording.sequences.size());
   return exit_ok;
@@ -65,13 +58,13 @@ Sampling options of the config hold for both models; its rule, gamma and costs d
       .positional = "config",
       .run = record_main};
   add_config_options(verb);
-  auto add = verb.options.add_options();
-  add("out", po::value<std::string>()->required(),
-      "file to write: .csv, .jsonl, or .safetensors with whole rows");
-  add("sequences", po::value<std::int64_t>(), "sequences; without it the simulation's trials");
-  add("tokens", po::value<std::int64_t>(), "tokens of each; without it the simulation's length");
-  add("entropy", "write the entropy of the target's rows, by which checks of the text are sharper");
-  add("top-k", po::value<std::int64_t>(),
+  verb.add("out", po::value<std::string>()->required(),
+           "file to write: .csv, .jsonl, or .safetensors with whole rows");
+  verb.add<std::int64_t>("sequences", "sequences; without it the simulation's trials");
+  verb.add<std::int64_t>("tokens", "tokens of each; without it the simulation's length");
+  verb.add("entropy", "write the entropy of the target's rows, by which checks of the text are sharper");
+  verb.add<std::int64_t>(
+      "top-k",
       "write so many of the largest probabilities of both rows, to .jsonl; speclab prove --recording reads them");
   return verb;
 }

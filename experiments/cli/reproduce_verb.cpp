@@ -16,7 +16,6 @@
 #include "experiments/results/summary.hpp"
 #include "experiments/run/folder_lock.hpp"
 #include "experiments/support/atomic_file.hpp"
-#include "experiments/support/csv_reader.hpp"
 #include "experiments/support/data_files.hpp"
 #include "experiments/support/interrupt.hpp"
 #include "experiments/support/machine.hpp"
@@ -26,7 +25,6 @@ namespace speclab {
 
 namespace {
 
-namespace po = boost::program_options;
 namespace fs = std::filesystem;
 
 /// The configs of a folder in the order of the paper: Table 1, figures, further tables, claims; what it does
@@ -38,11 +36,10 @@ std::vector<fs::path> configs_in(const fs::path& folder) {
     if (file.path().extension() != ".json") continue;
     const std::string name = file.path().stem().string();
     if (!is_markup_id(name)) {
-      throw UsageError(
-          fmt::format("--configs {}: \"{}\" cannot be the name of a section; names of configs are a letter, "
-                      "then letters, "
-                      "digits, '-' and '_'",
-                      folder.string(), name));
+      throw UsageError(fmt::format(
+          "--configs {}: \"{}\" cannot be the name of a section; names of configs are a letter, then letters, "
+          "digits, '-' and '_'",
+          folder.string(), name));
     }
     all.push_back(file.path());
   }
@@ -65,14 +62,13 @@ std::vector<fs::path> configs_in(const fs::path& folder) {
   return all;
 }
 
-/// Those named by --only, a comma-separated list; all without it.
-std::vector<fs::path> chosen(const std::vector<fs::path>& all, const std::string& only) {
+/// Those named by --only; all without it.
+std::vector<fs::path> chosen(const std::vector<fs::path>& all, const Words& only) {
   if (only.empty()) return all;
-  std::vector<std::string> names;
+  Words names;
   for (const fs::path& file : all) names.push_back(file.stem().string());
   std::vector<fs::path> picked;
-  for (const std::string& word : split(only, ',')) {
-    if (word.empty()) continue;  // after a comma at the end
+  for (const std::string& word : only) {
     const auto found = std::find(names.begin(), names.end(), word);
     if (found == names.end())
       throw UsageError(fmt::format("--only: unknown \"{}\"{}", word, suggestion(word, names)));
@@ -97,14 +93,17 @@ int reproduce(const fs::path& file, const Values& values, const fs::path& out, P
   const bool quiet = values.has("quiet");
   const FolderLock lock(out / name);
   RunResult run = in_file(file.string(), [&] {
-    return run_watched(*load_config(file.string(), values),
-                       {.folder = out / name, .title = name, .quiet = quiet});
+    RunResult made = run_watched(*load_config(file.string(), values),
+                                 {.folder = out / name, .title = name, .quiet = quiet});
+    hold_cells(made);  // the summary goes through them
+    return made;
   });
-  run.timings.command = command(values, name);
+  const std::string again = command(values, name);
+  run.timings.command = again;
   std::optional<StopScope> undisturbed;
   if (run.result.partial) undisturbed.emplace(nullptr);
   write_data(out / name, run);
-  Section section = result_section(run.result, run.timings, name, command(values, name));
+  Section section = result_section(run, name, again);
   write_figures(out / name, section);
   if (!run.result.partial) remove_journal(out / name);
   if (!quiet) {
@@ -115,8 +114,8 @@ int reproduce(const fs::path& file, const Values& values, const fs::path& out, P
   }
   section.folded = true;
   page.sections.push_back(std::move(section));
-  add_input_facts(run.result.inputs, page.facts);
-  add_corpus_facts(run.result, page.facts);
+  add_input_facts(run.result.inputs, page);
+  add_corpus_facts(run.result, page);
   numbers.add(run.result, name);
   summary.add(run.result, name);
   const Agreement found = agreement(run.result);
@@ -127,14 +126,12 @@ int reproduce_main(const Values& values) {
   const bool quiet = values.has("quiet");
   const ThreadLimit limit(thread_option(values));
   const fs::path out = values.text("out");
-  const auto only = values.text("only");
-  const std::vector<fs::path> todo = chosen(configs_in(values.text("configs")), only);
+  const std::string again = command(values, values.text("only"));
+  const std::vector<fs::path> todo = chosen(configs_in(values.text("configs")), only_option(values));
   refuse_unwritable(out);
 
-  Page page{"speclab: the paper's tables and figures",
-            "Leviathan, Kalman and Matias 2023, simulated and computed",
-            report_facts(command(values, only)),
-            {}};
+  Page page = page_of_command("speclab: the paper's tables and figures", again);
+  page.subtitle = "Leviathan, Kalman and Matias 2023, simulated and computed";
   PrintedNumbers numbers;
   Summary summary;
   int code = exit_ok;
@@ -159,11 +156,10 @@ int reproduce_main(const Values& values) {
   if (interrupted()) overview.notes.emplace_back("Interrupted: partial results.");
   for (Figure& figure : numbers.figures()) {
     figure.id = "printed-numbers";
-    figure.command = command(values, only);
+    figure.command = again;
     overview.figures.push_back(draw(figure));
   }
   page.headline = numbers.sentence();
-  page.citation = citation(command(values, only));
   page.sections.insert(page.sections.begin(), std::move(overview));
   write_report(out, page);
   write_file_atomically(out / "summary.csv", summary.csv());
@@ -188,14 +184,12 @@ a config could not run.
   speclab reproduce --only table1,figure3 --out out/some
 )",
       .run = reproduce_main};
-  auto add = verb.options.add_options();
-  add("only", po::value<std::string>()->default_value(""), "comma-separated names; default all");
-  add("out", po::value<std::string>()->default_value("out"), "folder for the report and the results");
-  add("configs", po::value<std::string>()->default_value(data_file("configs/paper").string()),
-      "folder of the configs");
-  add("set", po::value<std::vector<std::string>>()->composing(), "path=value: change every config");
-  add("threads", po::value<int>()->default_value(0), "threads; 0: all cores. Results do not depend on it");
-  add("quiet,q", "no table, no progress");
+  verb.add<std::string>("only", "", "comma-separated names; default all");
+  verb.add<std::string>("out", "out", "folder for the report and the results");
+  verb.add<std::string>("configs", data_file("configs/paper").string(), "folder of the configs");
+  add_set_option(verb, "path=value: change every config");
+  add_thread_option(verb);
+  verb.add("quiet,q", "no table, no progress");
   return verb;
 }
 

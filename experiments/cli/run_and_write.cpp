@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cctype>
-#include <filesystem>
 #include <optional>
 #include <string_view>
 
@@ -12,7 +11,6 @@
 #include "experiments/cli/load_config.hpp"
 #include "experiments/cli/options.hpp"
 #include "experiments/cli/out_folder.hpp"
-#include "experiments/cli/verb.hpp"
 #include "experiments/format/config_error.hpp"
 #include "experiments/results/result_files.hpp"
 #include "experiments/results/result_section.hpp"
@@ -50,9 +48,8 @@ void print_section(const Section& section) {
 /// "-gamma=3-seed=2": what --set and --seed change, so that a variation of a config has a folder of its own.
 /// Different changes may give the same name; a folder of another config is refused.
 std::string changes_in_name(const Values& values) {
-  std::vector<std::string> changes;
-  if (values.has("set")) changes = values["set"].as<std::vector<std::string>>();
-  if (values.has("seed")) changes.push_back(fmt::format("seed={}", values["seed"].as<std::int64_t>()));
+  Words changes = values.texts("set");
+  if (const auto seed = values.given<std::int64_t>("seed")) changes.push_back(fmt::format("seed={}", *seed));
   std::string name;
   for (const std::string& change : changes) {
     bool parted = true;
@@ -79,8 +76,8 @@ std::filesystem::path run_folder(const Values& values, const std::string& file) 
   return std::filesystem::path("out") / (name.string() + changes_in_name(values));
 }
 
-void write_and_print(const RunResult& run, const RunOutput& output) {
-  const std::filesystem::path& folder = output.folder;
+void write_and_print(const RunResult& run, const Values& values, const std::filesystem::path& folder,
+                     const std::string& command, Backend backend) {
   // What an interrupted run has is written to its end; a whole result is computed again.
   std::optional<StopScope> undisturbed;
   if (run.result.partial) {
@@ -98,20 +95,17 @@ void write_and_print(const RunResult& run, const RunOutput& output) {
     }
     undisturbed.emplace(nullptr);
   }
-  write_data(folder, run, output.csv_text);
-  Section section;
-  with_cells(run, [&](const CellSource& cells) {
-    section = result_section(run.result, cells, run.timings, "result", output.command);
-  });
+  write_data(folder, run, values.has("csv-marked") ? CsvText::marked : CsvText::as_it_is);
+  const Section section = result_section(run, "result", command);
   write_figures(folder, section);
-  write_report(folder, result_page(run, section, output.command, output.backend));
+  write_report(folder, result_page(run, section, command, backend));
   if (!run.result.partial) remove_journal(folder);
 
-  if (output.as_json) {
+  if (values.has("json")) {
     with_cells(run, [&](const CellSource& cells) {
       write_text(run.result, cells, [](const std::string& piece) { fmt::print("{}", piece); });
     });
-  } else if (!output.quiet) {
+  } else if (!values.has("quiet")) {
     print_section(section);
     for (const char* written : {"report.html", "result.json", "results.csv"})
       fmt::print("{}\n", printable_line((folder / written).string()));
@@ -125,13 +119,13 @@ int run_and_write(const Values& values, const char* verb, void (*check)(const Co
   const bool as_json = values.has("json");
   const Resume resume = resume_named(values.text("resume"));
   const ThreadLimit limit(thread_option(values));
-  const Backend backend = values.has("backend") ? backend_named(values.text("backend")) : Backend::cpu;
+  const Backend backend = backend_named(values.given("backend").value_or("cpu"));
   const std::filesystem::path folder = run_folder(values, file);
   const auto config = with_sections(*load_config(file, values));
   std::string command =
       fmt::format("speclab {} {}{}", verb, shell_word(file_argument(file)), set_arguments(values));
   if (values.has("out")) command += " " + shell_line(option_words("--out", folder.string()));
-  if (values.has("seed")) command += fmt::format(" --seed {}", values["seed"].as<std::int64_t>());
+  if (const auto seed = values.given<std::int64_t>("seed")) command += fmt::format(" --seed {}", *seed);
   if (backend == Backend::cuda) command += " --backend cuda";
 
   if (values.has("shard")) {
@@ -170,7 +164,7 @@ int run_and_write(const Values& values, const char* verb, void (*check)(const Co
                                  .backend = backend});
   });
   run.timings.command = command;
-  write_and_print(run, {folder, command, backend, as_json, quiet, csv_option(values)});
+  write_and_print(run, values, folder, command, backend);
   return run.result.partial ? exit_interrupted : exit_ok;
 }
 

@@ -5,7 +5,6 @@
 #include <string>
 
 #include "experiments/cli/verb.hpp"
-#include "experiments/results/result_files.hpp"
 #include "experiments/run/backend.hpp"
 
 namespace speclab {
@@ -17,17 +16,10 @@ struct RunResult;
 /// file whose name names no folder.
 std::filesystem::path run_folder(const Values& values, const std::string& file);
 
-/// Where a result goes, and what is said of it.
-struct RunOutput {
-  std::filesystem::path folder;
-  std::string command;  ///< that gives it, for a shell
-  Backend backend = Backend::cpu;
-  bool as_json = false;
-  bool quiet = false;
-  CsvText csv_text = CsvText::as_it_is;
-};
-/// Writes the files and the report of a result, and prints it.
-void write_and_print(const RunResult& run, const RunOutput& output);
+/// Writes the files and the report of a result, which `command` gives, and prints it as --json, --quiet and
+/// --csv-marked say.
+void write_and_print(const RunResult& run, const Values& values, const std::filesystem::path& folder,
+                     const std::string& command, Backend backend = Backend::cpu);
 
 /// Runs the config, or a shard of it, writes its folder, prints its table. `check` may refuse a config.
 int run_and_write(const Values& values, const char* verb, void (*check)(const Config& config));

@@ -4,14 +4,6 @@
 
 namespace speclab {
 
-namespace {
-
-int run_main(const Values& values) {
-  return run_and_write(values, "run", [](const Config&) {});
-}
-
-}  // namespace
-
 Verb run_verb() {
   Verb verb{
       .name = "run",
@@ -28,7 +20,7 @@ stored rows, on a GPU, with the same bytes of result.json.
   speclab run configs/first.json --set simulation.trials=100000 --backend cuda --out out/gpu
 )",
       .positional = "config",
-      .run = run_main};
+      .run = [](const Values& values) { return run_and_write(values, "run", [](const Config&) {}); }};
   add_run_options(verb);
   add_backend_option(verb);
   return verb;

@@ -8,22 +8,16 @@
 
 namespace speclab {
 
-namespace {
-
-int schema_main(const Values&) {
-  fmt::print("{}\n", json_schema(families()).dump(2));
-  return exit_ok;
-}
-
-}  // namespace
-
 Verb schema_verb() {
   return {.name = "schema",
           .sentence = "the config format as JSON Schema",
           .line = "speclab schema",
           .about = "Prints the config format as JSON Schema (draft 2020-12), for editors and other tools.\n",
           .examples = "  speclab schema > speclab.schema.json\n",
-          .run = schema_main};
+          .run = [](const Values&) {
+            fmt::print("{}\n", json_schema(families()).dump(2));
+            return exit_ok;
+          }};
 }
 
 }  // namespace speclab

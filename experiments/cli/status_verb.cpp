@@ -1,6 +1,5 @@
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <filesystem>
 
 #include "experiments/cli/print_result.hpp"
@@ -88,7 +87,7 @@ while the shards run.
 )",
       .positional = "folder",
       .run = status_main};
-  verb.options.add_options()("json", "print JSON");
+  verb.add("json", "print JSON");
   return verb;
 }
 

@@ -1,11 +1,11 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <filesystem>
 
 #include "experiments/cli/load_config.hpp"
 #include "experiments/cli/options.hpp"
 #include "experiments/cli/out_folder.hpp"
-#include "experiments/cli/print_result.hpp"
 #include "experiments/cli/run_and_write.hpp"
 #include "experiments/cli/verb.hpp"
 #include "experiments/results/result_files.hpp"
@@ -21,12 +21,11 @@ namespace speclab {
 
 namespace {
 
-namespace po = boost::program_options;
-
 void print_estimate(const ShardEstimate& estimate, int shards) {
   const double seconds = estimate.prepare_seconds + estimate.work_seconds.value_or(0);
   const std::string time = estimate.work_seconds
-                               ? fmt::format("about {:.3g} s with {} threads", seconds, thread_count())
+                               ? fmt::format("about {:.3g} s with {} {}", seconds, thread_count(),
+                                             thread_count() == 1 ? "thread" : "threads")
                                : fmt::format("more than {:.3g} s", seconds);
   fmt::print(stderr, "{} shards, each {} and {:.0f} MB of memory\n", shards, time, estimate.bytes / 1e6);
 }
@@ -49,10 +48,8 @@ int submit_main(const Values& values) {
     const std::vector<std::string> words = option_words(option, value);
     submission.command.insert(submission.command.end(), words.begin(), words.end());
   };
-  if (values.has("set")) {
-    for (const auto& assignment : values["set"].as<std::vector<std::string>>()) add("--set", assignment);
-  }
-  if (values.has("seed")) add("--seed", std::to_string(values["seed"].as<std::int64_t>()));
+  for (const std::string& assignment : values.texts("set")) add("--set", assignment);
+  if (const auto seed = values.given<std::int64_t>("seed")) add("--seed", std::to_string(*seed));
   add("--out", folder.string());
   const auto config = with_sections(*load_config(file, values));
   if (values.has("print")) {
@@ -67,6 +64,7 @@ int submit_main(const Values& values) {
   const bool quiet = values.has("quiet");
   const int pilot = ranged_option(values, "pilot", 0, 3600);
   if (pilot > 0 && !quiet) {
+    const ThreadLimit limit(std::max(submission.threads, 1));  // as many as a shard gets
     in_file(file,
             [&] { print_estimate(estimate_shard(*config, submission.shards, pilot), submission.shards); });
   }
@@ -85,11 +83,7 @@ int submit_main(const Values& values) {
       continue;
     }
     if (merged.run.result.partial) return exit_interrupted;
-    write_and_print(merged.run, {.folder = folder,
-                                 .command = shell_line(submission.command),
-                                 .as_json = values.has("json"),
-                                 .quiet = quiet,
-                                 .csv_text = csv_option(values)});
+    write_and_print(merged.run, values, folder, shell_line(submission.command));
     return exit_ok;
   }
 }
@@ -115,22 +109,20 @@ command a shard, for slurm a script, for kubernetes an indexed Job, for parallel
 )",
       .positional = "config",
       .run = submit_main};
-  auto add = verb.options.add_options();
-  add("shards", po::value<int>(), "parts of equal cost");
-  add("scheduler", po::value<std::string>()->default_value("local"), "local, slurm, kubernetes or parallel");
-  add("print", "print what the scheduler needs, and run nothing");
-  add("out", po::value<std::string>(),
-      "folder for the results (default: out/<config's name>, and what --set and --seed change)");
-  add("retries", po::value<int>()->default_value(2), "times that shards that failed are submitted again");
-  add("at-once", po::value<int>()->default_value(0), "shards that run at a time; 0: the scheduler's choice");
-  add("partition", po::value<std::string>()->default_value(""), "of Slurm");
-  add("time", po::value<std::string>()->default_value(""), "limit of a shard, as Slurm writes it");
-  add("mem", po::value<std::string>()->default_value(""), "memory of a shard, as the scheduler writes it");
-  add("pilot", po::value<int>()->default_value(3),
-      "seconds that the first shard is tried for; 0: not at all");
+  verb.add<int>("shards", "parts of equal cost");
+  verb.add<std::string>("scheduler", "local", "local, slurm, kubernetes or parallel");
+  verb.add("print", "print what the scheduler needs, and run nothing");
+  verb.add<std::string>(
+      "out", "folder for the results (default: out/<config's name>, and what --set and --seed change)");
+  verb.add<int>("retries", 2, "times that shards that failed are submitted again");
+  verb.add<int>("at-once", 0, "shards that run at a time; 0: the scheduler's choice");
+  verb.add<std::string>("partition", "", "of Slurm");
+  verb.add<std::string>("time", "", "limit of a shard, as Slurm writes it");
+  verb.add<std::string>("mem", "", "memory of a shard, as the scheduler writes it");
+  verb.add<int>("pilot", 3, "seconds that the first shard is tried for; 0: not at all");
   add_config_options(verb);
-  add("quiet,q", "no table, no progress");
-  add("json", "print result.json instead of a table");
+  verb.add("quiet,q", "no table, no progress");
+  verb.add("json", "print result.json instead of a table");
   add_csv_option(verb);
   return verb;
 }

@@ -6,17 +6,6 @@
 
 namespace speclab {
 
-namespace {
-
-int sweep_main(const Values& values) {
-  return run_and_write(values, "sweep", [](const Config& config) {
-    if (shown_part(config).sweep) return;
-    throw ConfigError("/sweep", "missing; it lists values by path, for example {\"/gamma\": [1, 3, 5]}");
-  });
-}
-
-}  // namespace
-
 Verb sweep_verb() {
   Verb verb{
       .name = "sweep",
@@ -33,7 +22,13 @@ a GPU, as run does.
   speclab sweep configs/iid_grid.json --backend cuda
 )",
       .positional = "config",
-      .run = sweep_main};
+      .run = [](const Values& values) {
+        return run_and_write(values, "sweep", [](const Config& config) {
+          if (shown_part(config).sweep) return;
+          throw ConfigError("/sweep",
+                            "missing; it lists values by path, for example {\"/gamma\": [1, 3, 5]}");
+        });
+      }};
   add_run_options(verb);
   add_backend_option(verb);
   return verb;

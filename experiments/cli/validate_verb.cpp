@@ -1,14 +1,12 @@
 #include <fmt/format.h>
 
 #include "experiments/cli/load_config.hpp"
+#include "experiments/cli/options.hpp"
 #include "experiments/cli/verb.hpp"
 #include "experiments/format/config_error.hpp"
-#include "experiments/format/json_io.hpp"
 #include "experiments/run/run_config.hpp"
 
 namespace speclab {
-
-namespace po = boost::program_options;
 
 namespace {
 
@@ -37,8 +35,7 @@ of keys and kinds with their present ones.
       .examples = "  speclab validate configs/first.json\n",
       .positional = "config",
       .run = validate_main};
-  verb.options.add_options()("set", po::value<std::vector<std::string>>()->composing(),
-                             "path=value: change the config");
+  add_set_option(verb, "path=value: change the config");
   return verb;
 }
 

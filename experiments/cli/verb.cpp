@@ -22,8 +22,6 @@
 
 namespace speclab {
 
-namespace po = boost::program_options;
-
 namespace {
 
 std::string list_of_verbs(const std::vector<Verb>& verbs) {
@@ -117,6 +115,11 @@ std::string known_beside(const std::string& option, const std::string& called, c
 
 }  // namespace
 
+int interrupted_exit(const char* what) {
+  fmt::print(stderr, "interrupted: {}\n", what);
+  return exit_interrupted;
+}
+
 int run_program(const Words& words) {
   // A file that grows beyond its limit is an error like a full disk, not a signal.
   std::signal(SIGXFSZ, SIG_IGN);
@@ -154,7 +157,7 @@ Values parse(const Verb& verb, const std::string& called, const Words& words, co
   po::positional_options_description positions;
   if (!verb.positional.empty()) {
     if (verb.several_positional) {
-      all.add_options()(verb.positional.c_str(), po::value<std::vector<std::string>>());
+      all.add_options()(verb.positional.c_str(), po::value<Words>());
     } else {
       all.add_options()(verb.positional.c_str(), po::value<std::string>());
     }

@@ -3,23 +3,35 @@
 
 #include <boost/program_options.hpp>
 #include <functional>
+#include <optional>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 namespace speclab {
 
+namespace po = boost::program_options;
+
 enum ExitCode { exit_ok = 0, exit_failed_check = 1, exit_bad_input = 2, exit_interrupted = 130 };
-
-/// What a verb was called with: its options by name.
-struct Values : boost::program_options::variables_map {
-  std::string command = {};  ///< as it was typed, for a shell
-
-  bool has(const char* option) const { return count(option) > 0; }
-  const std::string& text(const char* option) const { return (*this)[option].as<std::string>(); }
-};
 
 /// Words of a command line.
 using Words = std::vector<std::string>;
+
+/// What a verb was called with: its options by name.
+struct Values : po::variables_map {
+  std::string command = {};  ///< as it was typed, for a shell
+
+  bool has(const char* option) const { return count(option) > 0; }
+  /// Of an option that is there.
+  const std::string& text(const char* option) const { return (*this)[option].as<std::string>(); }
+  /// None where the option was not given.
+  template <class T = std::string>
+  std::optional<T> given(const char* option) const {
+    return has(option) ? std::optional((*this)[option].as<T>()) : std::nullopt;
+  }
+  /// Of an option that may be given several times: empty where it was not.
+  Words texts(const char* option) const { return given<Words>(option).value_or(Words()); }
+};
 
 /// How a verb is called, and what it does. Help, completion, the manual page and documents are made of this;
 /// nothing runs for them.
@@ -37,11 +49,30 @@ struct Verb {
   std::vector<Verb> verbs = {};  ///< that follow its name: "bench sim"
   /// The words after its name as they are spelled now; the same words where nothing changed.
   std::function<Words(const Words& words)> present_words = {};
-  boost::program_options::options_description options{"Options", 110, 55};
+  po::options_description options{"Options", 110, 55};
+
+  /// An option without a value.
+  void add(const char* option, const char* what) { options.add_options()(option, what); }
+  void add(const char* option, const po::value_semantic* value, const char* what) {
+    options.add_options()(option, value, what);
+  }
+  /// One with a value; of a vector it may be given several times.
+  template <class T>
+  void add(const char* option, const char* what) {
+    add(option, po::value<T>(), what);
+  }
+  template <class T>
+  void add(const char* option, const std::type_identity_t<T>& usual, const char* what) {
+    add(option, po::value<T>()->default_value(usual), what);
+  }
 };
 
 /// Every verb, in the order of help; tests and other programs may add some.
 std::vector<Verb>& verbs();
+
+/// Says on standard error that a signal ended the work early, and what of it: "nothing was tested". The exit
+/// code.
+int interrupted_exit(const char* what);
 
 /// Runs the verb that the words name, and turns whatever went wrong into one sentence and an exit code.
 int run_program(const Words& words);

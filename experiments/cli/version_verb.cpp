@@ -5,22 +5,16 @@
 
 namespace speclab {
 
-namespace {
-
-int version_main(const Values&) {
-  fmt::print("{}", build_description());
-  return exit_ok;
-}
-
-}  // namespace
-
 Verb version_verb() {
   return {.name = "version",
           .sentence = "what this program was built from",
           .line = "speclab version",
           .about = "Prints the version, the compiler, CUDA and the dependencies of this build.\n",
           .examples = "  speclab version\n",
-          .run = version_main};
+          .run = [](const Values&) {
+            fmt::print("{}", build_description());
+            return exit_ok;
+          }};
 }
 
 }  // namespace speclab

@@ -32,8 +32,8 @@ std::vector<KernelCheckRow> check_decisions(const KernelCheckOptions& options) {
             row = unchecked_row("decisions, " + rule_name(rule), info, host.batch);
             if (!row.detail.empty()) continue;
             host.make(usual_logits);
-            const DecisionAgreement found =
-                decision_agreement(info.implementation, host.batch, host.run(runner, info.implementation));
+            host.run(runner, info.implementation);
+            const DecisionAgreement found = decision_agreement(info.implementation, host.batch);
             all.requests += found.requests;
             all.within_band += found.within_band;
             all.different += found.different;

@@ -3,13 +3,14 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
-#include <memory>
 #include <span>
+#include <utility>
 
 #include "analysis/exact/enumeration_program.hpp"
 #include "analysis/exact/losslessness.hpp"
 #include "analysis/statistics/sequence_tests.hpp"
 #include "core/distribution/divergence.hpp"
+#include "core/distribution/transforms.hpp"
 #include "core/rules/block.hpp"
 #include "core/rules/lenience.hpp"
 #include "core/rules/sigmoid.hpp"
@@ -23,7 +24,7 @@ namespace {
 /// Logits and probabilities of every row of a model; a row's number is the token before.
 struct MadeModel {
   std::vector<std::vector<float>> logits;
-  std::unique_ptr<ExactTable<double>> table;
+  ExactTable<double> table;
 };
 
 struct Tables {
@@ -34,39 +35,26 @@ struct Tables {
 /// Logarithms of probabilities, so that the sigmoid rule's choice of logits (core/rules/sigmoid.hpp) is that
 /// of a kernel which takes logits as they are.
 std::vector<float> normalised(const std::vector<double>& logits, Dtype dtype) {
-  double sum = 0;
-  for (const double logit : logits) sum += std::exp(logit);
+  const double log_sum = log_sum_exp(logits);
   std::vector<float> row;
-  row.reserve(logits.size());
-  for (const double logit : logits) row.push_back(rounded(static_cast<float>(logit - std::log(sum)), dtype));
+  for (const double logit : logits) row.push_back(rounded(static_cast<float>(logit - log_sum), dtype));
   return row;
-}
-
-std::vector<double> distribution_of(const std::vector<float>& logits) {
-  std::vector<double> distribution;
-  double sum = 0;
-  for (const float logit : logits) {
-    distribution.push_back(std::exp(static_cast<double>(logit)));
-    sum += distribution.back();
-  }
-  for (double& probability : distribution) probability /= sum;
-  return distribution;
 }
 
 MadeModel make_model(const DistributionCase& distribution, float MadeLogit::*side) {
   const MadeLogits how{distribution.seed, 1.5F, 1};
-  MadeModel model;
+  std::vector<std::vector<float>> rows;
   std::vector<std::vector<double>> probabilities;
   for (Token row = 0; row < distribution.vocab; ++row) {
     std::vector<double> logits;
     for (Token id = 0; id < distribution.vocab; ++id) {
       logits.push_back(static_cast<double>(made_logit(how, row, id).*side));
     }
-    model.logits.push_back(normalised(logits, distribution.dtype));
-    probabilities.push_back(distribution_of(model.logits.back()));
+    rows.push_back(normalised(logits, distribution.dtype));
+    logits.assign(rows.back().begin(), rows.back().end());
+    softmax(logits, 1, probabilities.emplace_back(logits.size()));
   }
-  model.table = std::make_unique<ExactTable<double>>(probabilities);
-  return model;
+  return {std::move(rows), ExactTable<double>(std::move(probabilities))};
 }
 
 /// What all requests came to.
@@ -79,7 +67,7 @@ struct Sample {
 void fill(RequestBatch& host, const DistributionCase& distribution, const Tables& tables,
           std::uint32_t first_trial) {
   std::vector<double> scratch;
-  for (std::int32_t request = 0; request < host.shape().requests; ++request) {
+  for (std::int32_t request = 0; request < host.batch.requests; ++request) {
     SampledRandomSource random =
         sampled_random_source(distribution.seed, first_trial + static_cast<std::uint32_t>(request), 0);
     Token before = 0;
@@ -87,13 +75,13 @@ void fill(RequestBatch& host, const DistributionCase& distribution, const Tables
       const auto row = static_cast<std::size_t>(before);
       for (Token id = 0; id < distribution.vocab; ++id) {
         const auto at = static_cast<std::size_t>(id);
-        host.set_target(request, i, id, tables.target.logits[row][at]);
-        if (i < distribution.gamma) host.set_draft(request, i, id, tables.draft.logits[row][at]);
+        host.set(true, request, i, id, tables.target.logits[row][at]);
+        if (i < distribution.gamma) host.set(false, request, i, id, tables.draft.logits[row][at]);
       }
       if (i == distribution.gamma) break;
       const Token context[] = {before};
       before = random.categorical({Use::draft, static_cast<std::uint16_t>(i)},
-                                  tables.draft.table->next(context, scratch));
+                                  tables.draft.table.next(context, scratch));
       host.drafted(request, i) = before;
     }
   }
@@ -114,7 +102,7 @@ std::int32_t keep(const DistributionCase& distribution, const Tables& tables, st
   for (std::int32_t i = result.accepted + 1; i <= distribution.gamma; ++i) {
     const Token context[] = {tokens[i - 1]};
     tokens[i] = random.categorical({Use::plain, static_cast<std::uint16_t>(i)},
-                                   tables.target.table->next(context, scratch));
+                                   tables.target.table.next(context, scratch));
   }
   return result.accepted;
 }
@@ -193,16 +181,15 @@ DistributionTests test_distribution(const DistributionCase& distribution, const 
   const Sample sample = draw(distribution, tables, runner, implementation, requests, requests_a_batch);
 
   DistributionTests tests;
-  tests.requests = requests;
-  tests.invalid = static_cast<std::uint64_t>(std::count(sample.accepted.begin(), sample.accepted.end(), -1));
   const auto add = [&](std::string name, double p) { tests.p_values.emplace_back(std::move(name), p); };
-  if (tests.invalid > 0) {
+  tests.valid = std::count(sample.accepted.begin(), sample.accepted.end(), -1) == 0;
+  if (!tests.valid) {
     add("results without a token", 0);
     return tests;
   }
   if (keeps_distribution(distribution.rule.method)) {
     const SequenceDistribution<double> plain =
-        plain_distribution<double>(*tables.target.table, context, length);
+        plain_distribution<double>(tables.target.table, context, length);
     const SequenceTests sequences =
         ExactSequenceTests(plain, distribution.vocab, length, requests).test(sample.tokens);
     add("tokens jointly, Pearson", sequences.joint.pearson_p);
@@ -213,19 +200,19 @@ DistributionTests test_distribution(const DistributionCase& distribution, const 
     }
   }
   std::vector<double> scratch;
-  const Row target = tables.target.table->next(context, scratch);
-  const Row draft = tables.draft.table->next(context, scratch);
+  const Row target = tables.target.table.next(context, scratch);
+  const Row draft = tables.draft.table.next(context, scratch);
   if (!exact) {
     const SigmoidRule rule(distribution.rule.sigmoid_alpha, distribution.rule.sigmoid_beta);
-    tests.total_variation = examine<double>(*tables.target.table, *tables.draft.table, rule,
-                                            distribution.gamma, std::span<const Token>(context))
+    tests.total_variation = examine<double>(tables.target.table, tables.draft.table, rule, distribution.gamma,
+                                            std::span<const Token>(context))
                                 .distance;
     add("first token accepted", accepted_p(sample, overlap(target, draft)));
     return tests;
   }
   const auto against_round = [&](const auto& rule, double rate) {
     const RoundDistribution<double> round = round_distribution<double>(
-        *tables.target.table, *tables.draft.table, rule, distribution.gamma, context);
+        tables.target.table, tables.draft.table, rule, distribution.gamma, context);
     add("emitted tokens", emitted_test(sample, length, round).pearson_p);
     add("accepted length", accepted_test(sample, round).pearson_p);
     add("first token accepted", accepted_p(sample, rate < 0 ? 1 - round.accepted.front() : rate));

@@ -22,8 +22,7 @@ struct DistributionCase {
 struct DistributionTests {
   std::vector<std::pair<std::string, double>> p_values;
   double total_variation = 0;  ///< of the first gamma + 1 tokens to the target's: 0 for exact rules
-  std::uint64_t requests = 0;
-  std::uint64_t invalid = 0;  ///< results without a token
+  bool valid = true;           ///< false where a result is without a token: nothing else is then tested
 
   double least() const;
 };

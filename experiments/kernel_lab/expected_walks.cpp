@@ -16,62 +16,50 @@ namespace speclab {
 namespace {
 
 /// A request as core's rules for trees see it. Rows are made, and tokens picked, where a walk comes.
-class MadeRequest {
- public:
+struct MadeRequest {
   using Real = double;
 
-  MadeRequest(const KernelWorkloadInfo& workload, const MadeLogits& how, const DraftTree& tree,
-              std::int32_t ids, std::int32_t request)
-      : workload_(workload),
-        how_(how),
-        tree_(tree),
-        ids_(ids),
-        request_(request),
-        rows_(list_index(tree.size())),
-        tokens_(static_cast<std::size_t>(tree.size()), no_token) {}
+  const KernelWorkloadInfo& workload;
+  const MadeLogits& how;
+  const DraftTree& tree;
+  std::int32_t ids;
+  std::int32_t request;
+  std::vector<std::optional<MadeRows>> rows = std::vector<std::optional<MadeRows>>(list_index(tree.size()));
+  std::vector<Token> tokens = std::vector<Token>(static_cast<std::size_t>(tree.size()), no_token);
 
-  const std::vector<std::int32_t>& children(std::int32_t node) const { return tree_.children(node); }
-  std::int32_t parent(std::int32_t node) const { return tree_.parent(node); }
-  Row target(std::int32_t node) { return {rows_at(node).target.data(), ids_}; }
-  Row draft(std::int32_t node) { return {rows_at(node).draft.data(), ids_}; }
+  const std::vector<std::int32_t>& children(std::int32_t node) const { return tree.children(node); }
+  std::int32_t parent(std::int32_t node) const { return tree.parent(node); }
+  Row target(std::int32_t node) { return {rows_at(node).target.data(), ids}; }
+  Row draft(std::int32_t node) { return {rows_at(node).draft.data(), ids}; }
   Token token(std::int32_t node) {
     const auto at = static_cast<std::size_t>(node);
-    if (tokens_[at] == no_token) pick_children(tree_.parent(node));
-    return tokens_[at];
+    if (tokens[at] == no_token) pick_children(tree.parent(node));
+    return tokens[at];
   }
 
- private:
   const MadeRows& rows_at(std::int32_t node) {
-    std::optional<MadeRows>& rows = rows_[list_index(node)];
-    if (!rows) {
+    std::optional<MadeRows>& made = rows[list_index(node)];
+    if (!made) {
       // Behind those that the noise was chosen by.
       constexpr std::int64_t first = 100;
-      const std::int64_t row = first + std::int64_t{request_} * (tree_.size() + 1) + node + 1;
-      rows = made_rows(how_, row, ids_, Dtype::f32, workload_.filters);
+      const std::int64_t row = first + std::int64_t{request} * (tree.size() + 1) + node + 1;
+      made = made_rows(how, row, ids, Dtype::f32, workload.filters);
     }
-    return *rows;
+    return *made;
   }
 
   /// Drawn without replacement, or the likeliest.
   void pick_children(std::int32_t node) {
     std::vector<double> left = rows_at(node).draft;
-    SampledRandomSource random = sampled_random_source(how_.seed, static_cast<std::uint32_t>(request_), 0);
-    for (const std::int32_t child : tree_.children(node)) {
-      const Token token = workload_.chosen
+    SampledRandomSource random = sampled_random_source(how.seed, static_cast<std::uint32_t>(request), 0);
+    for (const std::int32_t child : tree.children(node)) {
+      const Token token = workload.chosen
                               ? static_cast<Token>(std::max_element(left.begin(), left.end()) - left.begin())
-                              : random.categorical(node_draw(Use::draft, child), Row{left.data(), ids_});
-      tokens_[static_cast<std::size_t>(child)] = token;
+                              : random.categorical(node_draw(Use::draft, child), Row{left.data(), ids});
+      tokens[static_cast<std::size_t>(child)] = token;
       left[static_cast<std::size_t>(token)] = 0;
     }
   }
-
-  const KernelWorkloadInfo& workload_;
-  const MadeLogits& how_;
-  const DraftTree& tree_;
-  std::int32_t ids_;
-  std::int32_t request_;
-  std::vector<std::optional<MadeRows>> rows_;
-  std::vector<Token> tokens_;
 };
 
 /// A node of traversal without rows where they are not looked at: those of leaves, and of nodes out of reach.
@@ -116,7 +104,7 @@ BenchOutcome expected_outcome(const BenchMethod& method, const KernelPoint& poin
   BenchResults results{tree.size(), {}, {}, {}};
   std::vector<BenchVerdict> verdicts;
   for (std::int32_t request = 0; request < requests; ++request) {
-    MadeRequest made(workload, how, tree, ids, request);
+    MadeRequest made{workload, how, tree, ids, request};
     SampledRandomSource random = sampled_random_source(how.seed, static_cast<std::uint32_t>(request), 0);
     WalkCounter counter(tree);  // of traversal alone
     const TreeVerdict verdict = !method.path_tells() ? traversed(made, random, counter)

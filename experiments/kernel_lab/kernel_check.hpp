@@ -45,7 +45,7 @@ BatchRunner runner_of(CheckPlace place, int variation = 0);
 /// Variations that a place has, besides the usual way.
 int variations_of(CheckPlace place);
 
-/// Decisions of exact implementations over shapes, formats and rules, against verify_reference.
+/// Decisions over shapes, formats and rules, against the reference of each implementation.
 std::vector<KernelCheckRow> check_decisions(const KernelCheckOptions& options);
 
 /// Inputs at the edges of what is allowed, and beyond.
@@ -68,9 +68,10 @@ struct KernelCheckReport {
   std::vector<KernelCheckRow> rows = {};
   std::size_t failures = 0;  ///< failed rows
 };
-const Typed<KernelCheckReport>& kernel_check_type();
+template <>
+const Typed<KernelCheckReport>& described();
 
-/// Empty after a Ctrl-C.
+/// Throws Stopped after a Ctrl-C.
 KernelCheckReport check_kernels(const KernelCheckOptions& options);
 
 /// One line per test that `check_kernels` would run.

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <string>
 #include <utility>
 
@@ -15,40 +16,39 @@ namespace speclab {
 
 namespace {
 
-/// Points by method, in the order of their rows.
-class Curves {
- public:
-  void add(const std::string& method, double x, double y) {
-    if (!(y > 0)) return;
-    auto found = std::find_if(curves_.begin(), curves_.end(),
-                              [&](const auto& curve) { return curve.first == method; });
-    if (found == curves_.end()) found = curves_.insert(curves_.end(), {method, {}});
-    found->second.emplace_back(x, y);
-  }
+/// Adds a value that is not there yet.
+template <class T>
+void note(std::vector<T>& all, const T& value) {
+  if (std::find(all.begin(), all.end(), value) == all.end()) all.push_back(value);
+}
 
-  std::vector<Series> series() {
-    std::vector<Series> all;
-    for (auto& [method, points] : curves_) {
-      std::sort(points.begin(), points.end());
-      Series series{.name = method, .style = SeriesStyle::points};
-      for (const auto& [x, y] : points) {
-        series.x.push_back(x);
-        series.y.push_back(y);
-      }
-      // A line through them, without a name of its own.
-      Series line = series;
-      line.name.clear();
-      line.style = SeriesStyle::line;
-      line.colour_of = all.size();
-      all.push_back(std::move(series));
-      all.push_back(std::move(line));
-    }
-    return all;
+/// Points and a line for each method, in the order of their rows; `x_and_y` gives the point of a row, which
+/// is left out unless y is above 0.
+template <class Point>
+std::vector<Series> curves(const std::vector<VerificationRow>& rows, const Point& x_and_y) {
+  std::vector<std::string> methods;
+  std::map<std::string, std::vector<std::pair<double, double>>> points;
+  for (const VerificationRow& row : rows) {
+    const std::pair<double, double> point = x_and_y(row);
+    if (!(point.second > 0)) continue;
+    note(methods, row.method);
+    points[row.method].push_back(point);
   }
-
- private:
-  std::vector<std::pair<std::string, std::vector<std::pair<double, double>>>> curves_;
-};
+  std::vector<Series> all;
+  for (const std::string& method : methods) {
+    std::sort(points[method].begin(), points[method].end());
+    Series series{.name = method, .style = SeriesStyle::points};
+    for (const auto& [x, y] : points[method]) series.add(x, y);
+    // A line through them, without a name of its own.
+    Series line = series;
+    line.name.clear();
+    line.style = SeriesStyle::line;
+    line.colour_of = all.size();
+    all.push_back(std::move(series));
+    all.push_back(std::move(line));
+  }
+  return all;
+}
 
 /// Rows of one workload in one cache mode, of one format and one alpha, those of the workload's first row.
 struct AlikeRows {
@@ -87,26 +87,13 @@ bool on_axis(const VerificationRow& row) {
   return row.gamma == centre.gamma && row.vocab == centre.vocab;
 }
 
-/// Adds a value that is not there yet.
-template <class T>
-void note(std::vector<T>& all, const T& value) {
-  if (std::find(all.begin(), all.end(), value) == all.end()) all.push_back(value);
-}
-
 }  // namespace
 
 std::vector<Figure> kernel_figures(const KernelReport& report) {
   std::vector<Figure> figures;
   for (const AlikeRows& alike : alike_rows(report.verification)) {
-    Curves roofline;
-    Curves times;
-    for (const VerificationRow& row : alike.rows) {
-      if (row.bytes > 0) roofline.add(row.method, row.bytes / 1e6, row.gb_per_s);
-      if (on_axis(row)) times.add(row.method, row.requests, row.median_us);
-    }
     const auto add = [&](const char* id, const char* title, const char* x_label, const char* y_label,
-                         Curves& curves, std::string caption) {
-      std::vector<Series> series = curves.series();
+                         std::vector<Series> series, std::string caption) {
       if (series.empty()) return;
       figures.push_back(
           {.id = fmt::format("{}-{}{}", id, words(alike.cache), alike.suffix("-")),
@@ -121,11 +108,17 @@ std::vector<Figure> kernel_figures(const KernelReport& report) {
     };
     const VerificationRow& first = alike.rows.front();
     const std::string where = fmt::format("{}, alpha = {}", dtype_name(first.dtype), first.alpha);
-    add("roofline", "Rate over bytes moved", "MB moved, as counted", "GB/s", roofline,
+    add("roofline", "Rate over bytes moved", "MB moved, as counted", "GB/s",
+        curves(alike.rows,
+               [](const VerificationRow& row) { return std::pair(row.bytes / 1e6, row.gb_per_s); }),
         fmt::format("All sizes; {}. The copies and the read kernel, over the bytes of the logits, are what "
                     "the device allows. Medians.",
                     where));
-    add("requests", "Time over requests", "requests in a batch", "us", times,
+    add("requests", "Time over requests", "requests in a batch", "us",
+        curves(alike.rows,
+               [](const VerificationRow& row) {
+                 return std::pair<double, double>(row.requests, on_axis(row) ? row.median_us : 0);
+               }),
         fmt::format("gamma = {}, V = {}, {}. Medians.", centre_shape(alike.workload).gamma,
                     centre_shape(alike.workload).vocab, where));
   }

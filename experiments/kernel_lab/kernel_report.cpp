@@ -69,17 +69,19 @@ std::vector<Table> workload_tables(const std::vector<Row>& rows, const Table& em
   return tables;
 }
 
-/// Tables with rows, of at most `max_rows` rows.
-std::vector<Table> shown(std::vector<Table> all, std::size_t max_rows) {
+/// Tables with rows, one group after the other, of at most `max_rows` rows; 0: all.
+std::vector<Table> shown(std::vector<std::vector<Table>> groups, std::size_t max_rows) {
   std::vector<Table> tables;
-  for (Table& table : all) {
-    if (table.rows.empty()) continue;
-    table.folded = table.rows.size() > max_open_rows;
-    if (max_rows > 0 && table.rows.size() > max_rows) {
-      table.note = fmt::format("{} further rows: --json, or --out", table.rows.size() - max_rows);
-      table.rows.resize(max_rows);
+  for (std::vector<Table>& group : groups) {
+    for (Table& table : group) {
+      if (table.rows.empty()) continue;
+      table.folded = table.rows.size() > max_open_rows;
+      if (max_rows > 0 && table.rows.size() > max_rows) {
+        table.note = fmt::format("{} further rows: --json, or --out", table.rows.size() - max_rows);
+        table.rows.resize(max_rows);
+      }
+      tables.push_back(std::move(table));
     }
-    tables.push_back(std::move(table));
   }
   return tables;
 }
@@ -174,15 +176,6 @@ std::vector<Table> emulated_tables(const std::vector<EmulatedRow>& rows) {
   });
 }
 
-/// Tables one after the other.
-std::vector<Table> listed(std::vector<std::vector<Table>> groups) {
-  std::vector<Table> all;
-  for (std::vector<Table>& group : groups) {
-    all.insert(all.end(), std::make_move_iterator(group.begin()), std::make_move_iterator(group.end()));
-  }
-  return all;
-}
-
 /// Of the first workload the fastest method where most rows are, with a flushed cache if that was measured
 /// there, and whether decisions of all were those of the reference. Empty when no method was measured.
 std::string kernel_headline(const std::vector<VerificationRow>& rows) {
@@ -241,9 +234,9 @@ Page kernel_text(const KernelReport& report, std::size_t max_rows) {
        {"Clocks before", report.clocks_before},
        {"Clocks after", report.clocks_after},
        {"Command", report.command}},
-      shown(listed({verification_tables(report.verification),
-                    ceilings_tables(report.verification),
-                    {left_out_table(report.left_out)}}),
+      shown({verification_tables(report.verification),
+             ceilings_tables(report.verification),
+             {left_out_table(report.left_out)}},
             max_rows),
       {fmt::format(
            "Medians and 99th percentiles of {} replays of a CUDA graph that holds the whole method, by "
@@ -262,10 +255,8 @@ Page kernel_text(const DryRunReport& report, std::size_t max_rows) {
   return page_of(
       "a dry run: nothing was measured",
       {{"Version", "speclab " + report.version}, {"Command", report.command}},
-      shown(
-          listed(
-              {layout_tables(report.points), {unfit_table(report.points)}, emulated_tables(report.emulated)}),
-          max_rows),
+      shown({layout_tables(report.points), {unfit_table(report.points)}, emulated_tables(report.emulated)},
+            max_rows),
       {fmt::format("Nothing was measured. {} configurations checked, {} problems; {} of {} points need more "
                    "than {} GiB (assumed) and are left out.",
                    report.configurations, report.problems, report.left_out, report.points.size(),
@@ -313,7 +304,7 @@ KernelReport read_kernel_report(const std::string& file) {
     if (value("kind") == "dry run") refuse("a dry run; it has no measured rows");
     // Other keys of the report and its device may be missing, and then have their defaults.
     Json whole;
-    write(kernel_report_type(), KernelReport{}, whole);
+    write(described<KernelReport>(), KernelReport{}, whole);
     for (const char* const needed : {"kind", "device", "verification"}) {
       if (!json.contains(needed)) whole.erase(needed);
     }
@@ -324,7 +315,7 @@ KernelReport read_kernel_report(const std::string& file) {
         if (row.is_object()) row.emplace("workload", info_of(KernelWorkload::chains).name);
       }
     }
-    return read(kernel_report_type(), whole, "");
+    return read(described<KernelReport>(), whole, "");
   } catch (const ConfigError& error) {
     refuse(fmt::format("not a result.json of \"speclab bench kernels\": {}: {}", error.path, error.what()));
   }

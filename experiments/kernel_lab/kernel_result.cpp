@@ -90,7 +90,4 @@ SPECLAB_DERIVED_RESULT(KernelReport, KernelReportHead, "bench kernels", machine,
 SPECLAB_DERIVED_RESULT(DryRunReport, KernelReportHead, "dry run of bench kernels", assumed_memory_gib,
                        assumed_bandwidth_gbs, points, emulated, configurations, left_out, problems);
 
-const Typed<KernelReport>& kernel_report_type() { return described<KernelReport>(); }
-const Typed<DryRunReport>& dry_run_type() { return described<DryRunReport>(); }
-
 }  // namespace speclab

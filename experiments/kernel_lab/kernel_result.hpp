@@ -92,7 +92,8 @@ struct KernelReport : KernelReportHead {
   bool partial = false;  ///< interrupted
   int failures = 0;  ///< sizes at which CUDA failed, and methods that decided otherwise than the reference
 };
-const Typed<KernelReport>& kernel_report_type();
+template <>
+const Typed<KernelReport>& described();
 
 /// One launch of a kernel, as in simt::Launch.
 struct LaunchRow {
@@ -152,6 +153,7 @@ struct DryRunReport : KernelReportHead {
   std::size_t left_out = 0;  ///< points that do not fit
   std::size_t problems = 0;
 };
-const Typed<DryRunReport>& dry_run_type();
+template <>
+const Typed<DryRunReport>& described();
 
 }  // namespace speclab

@@ -170,7 +170,7 @@ class KernelSuite {
       : options_(options),
         device_(current_device().value()),
         points_(sweep_points(options.sweep)),
-        progress_("bench kernels", points_.size() * options.caches.size(), options.silent) {
+        progress_("bench kernels", points_.size() * options.caches.size()) {
     report_.version = version_string();
     report_.machine = machine_description();
     report_.command = options.command;
@@ -179,11 +179,11 @@ class KernelSuite {
     report_.repetitions = options.repetitions;
   }
 
-  std::optional<KernelReport> run() && {
+  KernelReport run() && {
     for (const KernelPoint& point : points_) {
       measure(point);
       if (!interrupted()) continue;
-      if (report_.verification.empty()) return std::nullopt;
+      if (report_.verification.empty()) throw Stopped{};
       report_.partial = true;
       break;
     }
@@ -194,14 +194,6 @@ class KernelSuite {
  private:
   void leave_out(const KernelPoint& point, const char* method, const std::string& why) {
     report_.left_out.push_back({shape_text(point), method, why});
-  }
-
-  /// What `find` finds, which takes a moment, once for each key.
-  template <class Key, class Value, class Find>
-  static const Value& remembered(std::map<Key, Value>& known, const Key& key, const Find& find) {
-    const auto [found, added] = known.try_emplace(key);
-    if (added) found->second = find();
-    return found->second;
   }
 
   bool fits(const KernelPoint& point, const BenchTask& task) {
@@ -240,12 +232,13 @@ class KernelSuite {
       progress_.advance(options_.caches.size());
       return;
     }
-    task.logits.noise = remembered(noises_, {point.workload, point.vocab, point.alpha}, [&] {
-      return noise_for_overlap(task.logits, point.vocab, point.alpha, workload.filters);
-    });
-    const MadeDistributions& distributions = remembered(
-        distributions_of_, {point.workload, point.vocab, point.dtype, task.logits.noise},
-        [&] { return made_distributions(workload, task.logits, point.vocab, point.dtype, VerifyRule{}); });
+    const auto [made, added] = made_.try_emplace({point.workload, point.vocab, point.dtype, point.alpha});
+    auto& [noise, distributions] = made->second;
+    if (added) noise = noise_for_overlap(task.logits, point.vocab, point.alpha, workload.filters);
+    task.logits.noise = noise;
+    if (added) {
+      distributions = made_distributions(workload, task.logits, point.vocab, point.dtype, VerifyRule{});
+    }
     for (const CacheMode cache : options_.caches) {
       if (interrupted()) return;
       task.flushed = cache == CacheMode::flushed;
@@ -293,15 +286,14 @@ class KernelSuite {
   Progress progress_;
   KernelReport report_;
   Expectations expectations_;
-  /// By workload, vocabulary and alpha.
-  std::map<std::tuple<KernelWorkload, std::int32_t, double>, float> noises_;
-  std::map<std::tuple<KernelWorkload, std::int32_t, Dtype, float>, MadeDistributions> distributions_of_;
+  /// The noise of made-up logits and what they mean, by workload, vocabulary, format and alpha: they take a
+  /// moment to find.
+  std::map<std::tuple<KernelWorkload, std::int32_t, Dtype, double>, std::pair<float, MadeDistributions>>
+      made_;
 };
 
 }  // namespace
 
-std::optional<KernelReport> run_kernel_suite(const KernelSuiteOptions& options) {
-  return KernelSuite(options).run();
-}
+KernelReport run_kernel_suite(const KernelSuiteOptions& options) { return KernelSuite(options).run(); }
 
 }  // namespace speclab

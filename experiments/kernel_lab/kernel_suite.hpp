@@ -1,7 +1,6 @@
 // `speclab bench kernels`: how fast verification kernels are on this machine's GPU, beside what it allows.
 #pragma once
 
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -17,13 +16,12 @@ struct KernelSuiteOptions {
   std::vector<CacheMode> caches{CacheMode::hot, CacheMode::flushed};
   int repetitions = 200;
   std::string command;  ///< recorded
-  bool silent = false;  ///< no progress
 };
 
-/// A row for each point, cache mode and method. Empty after a Ctrl-C before the first point was done; later,
-/// what is there, "partial". There has to be a device. Points where CUDA fails are left out with call, file
-/// and line, and counted as failures.
-std::optional<KernelReport> run_kernel_suite(const KernelSuiteOptions& options);
+/// A row for each point, cache mode and method. Throws Stopped after a Ctrl-C before the first point was
+/// done; later, what is there, "partial". There has to be a device. Points where CUDA fails are left out with
+/// call, file and line, and counted as failures.
+KernelReport run_kernel_suite(const KernelSuiteOptions& options);
 
 /// The rows of one measurement, from its times: what `run_kernel_suite` makes of what the GPU gave it.
 std::vector<VerificationRow> verification_rows(const KernelPoint& point, const BenchTask& task,

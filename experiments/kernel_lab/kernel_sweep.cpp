@@ -134,17 +134,11 @@ std::vector<BenchShape> parse_sizes(const std::string& text) {
 }
 
 std::vector<Dtype> parse_dtypes(const std::string& text) {
+  constexpr std::array known{Dtype::bf16, Dtype::f32, Dtype::f16};
+  std::vector<std::string> names;
+  for (const Dtype dtype : known) names.push_back(dtype_name(dtype));
   std::vector<Dtype> dtypes;
-  for (const std::string& word : split(text, ',')) {
-    std::vector<std::string> names;
-    for (const Dtype dtype : {Dtype::bf16, Dtype::f32, Dtype::f16}) {
-      names.push_back(dtype_name(dtype));
-      if (names.back() == word) dtypes.push_back(dtype);
-    }
-    if (std::find(names.begin(), names.end(), word) == names.end()) {
-      throw UsageError(fmt::format("--dtype \"{}\"{}", word, suggestion(word, names)));
-    }
-  }
+  for (const std::size_t place : parse_names("--dtype", text, names, false)) dtypes.push_back(known[place]);
   return dtypes;
 }
 
@@ -172,18 +166,14 @@ bool runs_on(int capability, const char* name, int needed) {
 }
 
 std::vector<std::size_t> parse_names(const std::string& option, const std::string& text,
-                                     const std::vector<std::string>& known) {
+                                     const std::vector<std::string>& known, bool with_all) {
+  std::vector<std::string> allowed = known;
+  if (with_all) allowed.insert(allowed.begin(), "all");
   std::vector<std::size_t> places;
-  if (text == "all") {
-    for (std::size_t i = 0; i < known.size(); ++i) places.push_back(i);
-    return places;
-  }
-  std::vector<std::string> suggested{"all"};
-  suggested.insert(suggested.end(), known.begin(), known.end());
-  for (const std::string& word : split(text, ',')) {
+  for (const std::string& word : with_all&& text == "all" ? known : split(text, ',')) {
     const auto found = std::find(known.begin(), known.end(), word);
     if (found == known.end())
-      throw UsageError(fmt::format("{} \"{}\"{}", option, word, suggestion(word, suggested)));
+      throw UsageError(fmt::format("{} \"{}\"{}", option, word, suggestion(word, allowed)));
     const auto place = static_cast<std::size_t>(found - known.begin());
     if (std::find(places.begin(), places.end(), place) == places.end()) places.push_back(place);
   }

@@ -43,10 +43,10 @@ std::vector<Dtype> parse_dtypes(const std::string& text);
 /// ".3,.7". UsageError outside 0.05 to 0.99.
 std::vector<double> parse_alphas(const std::string& text);
 
-/// "fused,baseline" or "all": places in `known`, each once. UsageError for unknown names, with those that
-/// there are.
+/// "fused,baseline", or with `with_all` "all": places in `known`, each once. UsageError for unknown
+/// names, with those that there are.
 std::vector<std::size_t> parse_names(const std::string& option, const std::string& text,
-                                     const std::vector<std::string>& known);
+                                     const std::vector<std::string>& known, bool with_all = true);
 
 /// The same of entries with a name.
 template <class Info>

@@ -1,6 +1,7 @@
 #include "experiments/kernel_lab/made_overlap.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 
 #include "core/distribution/divergence.hpp"
@@ -23,15 +24,14 @@ Row row_of(const std::vector<double>& probability) {
 }  // namespace
 
 float rounded(float value, Dtype dtype) {
-  switch (dtype) {
-    case Dtype::bf16:
-      return to_float(from_float<Bf16>(value));
-    case Dtype::f16:
-      return to_float(from_float<F16>(value));
-    case Dtype::f32:
-      break;
-  }
+  with_logit_type(dtype, [&](auto type) { value = to_float(from_float<decltype(type)>(value)); });
   return value;
+}
+
+double log_sum_exp(const std::vector<double>& logits) {
+  double sum = 0;
+  for (const double logit : logits) sum += std::exp(logit);
+  return std::log(sum);
 }
 
 MadeRows made_rows(const MadeLogits& how, std::int64_t row, std::int32_t vocab, Dtype dtype,

@@ -15,6 +15,9 @@ namespace speclab {
 /// The value that a format keeps of a logit.
 float rounded(float value, Dtype dtype);
 
+/// ln of the sum of exp(logit).
+double log_sum_exp(const std::vector<double>& logits);
+
 /// One pair of rows as probabilities in double, after rounding to the logits' format.
 struct MadeRows {
   std::vector<double> target;

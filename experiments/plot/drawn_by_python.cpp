@@ -21,19 +21,8 @@ namespace speclab {
 
 namespace {
 
-const char* style_name(SeriesStyle style) {
-  switch (style) {
-    case SeriesStyle::line:
-      return "line";
-    case SeriesStyle::points:
-      return "points";
-    case SeriesStyle::steps:
-      return "steps";
-    case SeriesStyle::levels:
-      break;
-  }
-  return "levels";
-}
+/// In the order of SeriesStyle.
+constexpr std::array style_names{"line", "points", "steps", "levels"};
 
 template <class T>
 Json or_null(const std::optional<T>& value) {
@@ -49,7 +38,7 @@ Json figure_json(const Figure& figure) {
   Json series = Json::array();
   for (const Series& one : figure.series) {
     series.push_back({{"name", one.name},
-                      {"style", style_name(one.style)},
+                      {"style", style_names.at(static_cast<std::size_t>(one.style))},
                       {"x", one.x},
                       {"y", one.y},
                       {"low", one.low},

@@ -1,4 +1,4 @@
-#include "experiments/results/case_figures.hpp"
+// Figures of results without a sweep.
 
 #include <algorithm>
 #include <cmath>
@@ -7,7 +7,6 @@
 
 #include "experiments/results/metric_tables.hpp"
 #include "experiments/results/presentation.hpp"
-#include "experiments/run/experiment.hpp"
 
 namespace speclab {
 
@@ -58,13 +57,6 @@ Figure rows_of_cells(const Result& result, Metric metric) {
   return figure;
 }
 
-bool measures(const Result& result, Metric metric) {
-  return std::any_of(result.cells.begin(), result.cells.end(), [&](const CellResult& cell) {
-    return printed_value(cell, metric) != nullptr || find(cell.simulated, metric) != nullptr ||
-           find(cell.formula, metric) != nullptr;
-  });
-}
-
 }  // namespace
 
 std::vector<Figure> case_figures(const Result& result) {
@@ -84,7 +76,6 @@ std::vector<Figure> case_figures(const Result& result) {
   std::vector<Figure> figures;
   for (const Metric metric : metrics) {
     if (figures.size() == max_metrics) break;
-    if (!measures(result, metric)) continue;
     Figure figure = rows_of_cells(result, metric);
     if (!figure.series.empty()) figures.push_back(std::move(figure));
   }

@@ -6,18 +6,13 @@
 #include <optional>
 
 #include "experiments/page/cells.hpp"
+#include "experiments/results/metric_tables.hpp"
 #include "experiments/results/presentation.hpp"
 #include "experiments/results/printed_numbers.hpp"
-#include "experiments/run/experiment.hpp"
 
 namespace speclab {
 
 namespace {
-
-std::optional<double> estimate_of(const CellResult& cell, Metric metric) {
-  if (const Interval* simulated = find(cell.simulated, metric)) return simulated->estimate;
-  return value_of(cell.formula, metric);
-}
 
 /// "speedup 2.991 ± 0.003 (formula 2.99)".
 std::string one_cell(const CellResult& cell, Metric metric) {

@@ -3,43 +3,33 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <utility>
 
 #include "experiments/page/cells.hpp"
 #include "experiments/results/presentation.hpp"
-#include "experiments/run/experiment.hpp"
 
 namespace speclab {
 
 namespace {
 
-enum class NumberKind { printed, formula, simulated };
-
-const char* words(NumberKind kind) {
-  return kind == NumberKind::printed ? "printed" : kind == NumberKind::formula ? "formula" : "simulated";
+Cell printed_cell(const CellResult& cell, Metric metric) {
+  const std::string* value = printed_value(cell, metric);
+  return value != nullptr ? Cell{*value, std::stod(*value)} : Cell{};
 }
 
-Cell shown_cell(const CellResult& cell, NumberKind kind, Metric metric) {
-  switch (kind) {
-    case NumberKind::printed: {
-      const std::string* value = printed_value(cell, metric);
-      return value != nullptr ? Cell{*value, std::stod(*value), ""} : Cell{};
-    }
-    case NumberKind::formula:
-      return number_cell(value_of(cell.formula, metric));
-    case NumberKind::simulated:
-      return simulated_cell(cell, metric);
-  }
-  return {};
+Cell formula_cell(const CellResult& cell, Metric metric) {
+  return number_cell(value_of(cell.formula, metric));
 }
 
-Cell measured_cell(const CellResult& cell, const std::string& name) {
-  for (const auto& [known, value] : cell.measured) {
-    if (known == name) return text_cell(value);
-  }
-  return {};
-}
+/// What a table has of a metric, a column each.
+struct NumberKind {
+  const char* word;
+  Cell (*cell)(const CellResult& cell, Metric metric);
+};
+constexpr std::array number_kinds{NumberKind{"printed", printed_cell}, NumberKind{"formula", formula_cell},
+                                  NumberKind{"simulated", simulated_cell}};
 
 void append(std::string& text, const std::string& more) {
   if (!text.empty() && !more.empty()) text += "; ";
@@ -59,6 +49,18 @@ Cell simulated_cell(const CellResult& cell, Metric metric) {
 
 std::string agreement_text(const Agreement& agreement) {
   return fmt::format("formula within {} of {} intervals", agreement.held, agreement.compared);
+}
+
+std::optional<double> estimate_of(const CellResult& cell, Metric metric) {
+  if (const Interval* simulated = find(cell.simulated, metric)) return simulated->estimate;
+  return value_of(cell.formula, metric);
+}
+
+std::string measured_text(const CellResult& cell, const std::string& name) {
+  for (const auto& [known, value] : cell.measured) {
+    if (known == name) return value;
+  }
+  return "";
 }
 
 std::vector<std::string> measured_names(const std::vector<CellResult>& cells) {
@@ -136,12 +138,12 @@ Table result_table(const Result& result, const std::string& id, std::size_t max_
   table.columns.emplace_back("case");
   std::vector<std::pair<NumberKind, Metric>> numbers;
   for (const Metric metric : shown_metrics(result)) {
-    for (const NumberKind kind : {NumberKind::printed, NumberKind::formula, NumberKind::simulated}) {
+    for (const NumberKind& kind : number_kinds) {
       if (std::none_of(cells.begin(), cells.end(),
-                       [&](const auto& cell) { return !shown_cell(cell, kind, metric).text.empty(); }))
+                       [&](const auto& cell) { return !kind.cell(cell, metric).text.empty(); }))
         continue;
       numbers.emplace_back(kind, metric);
-      table.columns.push_back(fmt::format("{}, {}", metric_label(metric), words(kind)));
+      table.columns.push_back(fmt::format("{}, {}", metric_label(metric), kind.word));
     }
   }
   table.columns.insert(table.columns.end(), measured.begin(), measured.end());
@@ -152,8 +154,8 @@ Table result_table(const Result& result, const std::string& id, std::size_t max_
   for (const CellResult& cell : cells) {
     if (table.rows.size() == max_rows) break;
     std::vector<Cell> row{text_cell(cell.label)};
-    for (const auto& [kind, metric] : numbers) row.push_back(shown_cell(cell, kind, metric));
-    for (const std::string& name : measured) row.push_back(measured_cell(cell, name));
+    for (const auto& [kind, metric] : numbers) row.push_back(kind.cell(cell, metric));
+    for (const std::string& name : measured) row.push_back(text_cell(measured_text(cell, name)));
     if (!more.empty()) {
       for (Cell& one : shown.cells(cell)) row.push_back(std::move(one));
     }

@@ -1,6 +1,7 @@
 // Tables of metrics: what is printed, computed and simulated, and the verdict.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -35,7 +36,11 @@ std::vector<Metric> shown_metrics(const Result& result);
 Cell simulated_cell(const CellResult& cell, Metric metric);
 /// "formula within 6 of 6 intervals".
 std::string agreement_text(const Agreement& agreement);
+/// What was simulated, or else what the formula gives.
+std::optional<double> estimate_of(const CellResult& cell, Metric metric);
 /// Every name that "measured" of some cell has, in the order of first use.
 std::vector<std::string> measured_names(const std::vector<CellResult>& cells);
+/// What "measured" of the cell has under a name; empty without it.
+std::string measured_text(const CellResult& cell, const std::string& name);
 
 }  // namespace speclab

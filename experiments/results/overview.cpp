@@ -10,7 +10,6 @@
 #include "experiments/page/cells.hpp"
 #include "experiments/results/metric_tables.hpp"
 #include "experiments/run/cells.hpp"
-#include "experiments/run/experiment.hpp"
 
 namespace speclab {
 
@@ -88,12 +87,6 @@ struct Spread {
   double mean() const { return sum / static_cast<double>(count); }
 };
 
-/// What a cell says of a metric: what was simulated, or else what the formula gives.
-std::optional<double> said(const CellResult& cell, Metric metric) {
-  if (const Interval* simulated = find(cell.simulated, metric)) return simulated->estimate;
-  return value_of(cell.formula, metric);
-}
-
 Cell spread_cell(const Spread& spread) {
   if (spread.count == 0) return {};
   return {fmt::format("{} ({} to {})", number_text(spread.mean()), number_text(spread.least),
@@ -147,7 +140,7 @@ Overview overview_of(const Result& result, const CellSource& cells, const std::s
     agreed.held += one.held;
     agreed.compared += one.compared;
     for (std::size_t i = 0; i < metrics.size(); ++i) {
-      const std::optional<double> value = said(cell, metrics[i]);
+      const std::optional<double> value = estimate_of(cell, metrics[i]);
       if (!value) continue;
       if (*value > whole[i].largest) whole[i].label = cell.label;
       whole[i].add(*value);

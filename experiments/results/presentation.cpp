@@ -1,9 +1,6 @@
 #include "experiments/results/presentation.hpp"
 
-#include "experiments/results/case_figures.hpp"
 #include "experiments/results/metric_tables.hpp"
-#include "experiments/results/result_csv.hpp"
-#include "experiments/results/sweep_figures.hpp"
 
 namespace speclab {
 
@@ -46,10 +43,6 @@ std::vector<Figure> figures_of(const Result& result, const Timings& timings) {
 std::vector<Passage> passages_of(const Result& result, const std::string& id) {
   const auto& passages = presentation_of(result.shown()).passages;
   return passages ? passages(result, id) : std::vector<Passage>{};
-}
-
-std::string headline_of(const Result& result, const Timings& timings) {
-  return presentation_of(result.shown()).headline(result, timings);
 }
 
 ResultFiles files_of(const Result& result) {

@@ -35,10 +35,21 @@ struct MetricTable {
 std::vector<Table> metric_tables(const Result& result, const Timings& timings, const std::string& id);
 /// One row a cell of its own result: a column for each number or text of the description.
 std::vector<Table> own_tables(const Result& result, const Timings& timings, const std::string& id);
-/// Curves or heat maps of a sweep, or bars of cases.
+/// Those of a sweep, or of cases where the config asks for none.
 std::vector<Figure> metric_figures(const Result& result, const Timings& timings);
+/// The figures that the config asks for; for a sweep without any, curves or a heat map over its axes.
+std::vector<Figure> sweep_figures(const Result& result);
+/// Of a lone cell its acceptance by position, where it was simulated. Else one row per cell: what was
+/// printed, computed and simulated, for each of the first metrics shown.
+std::vector<Figure> case_figures(const Result& result);
 /// Verdicts, agreement with the formula, and the estimate of one cell or the range of several.
 std::string metric_headline(const Result& result, const Timings& timings);
+
+/// results.csv: one row per cell of `cells`, every number in full, with the columns of ResultRows and between
+/// them printed, formula and simulated values of every metric with intervals, what "measured" of the cases
+/// says and why that differs, the verdict. Handed over in pieces; goes through the cells twice.
+void write_csv(const Result& result, const CellSource& cells,
+               const std::function<void(const std::string& piece)>& out);
 
 /// Files of a result's folder: name and content.
 using ResultFiles = std::vector<std::pair<std::string, std::string>>;
@@ -71,7 +82,6 @@ const Presentation& presentation_of(const ShownConfig& config);
 std::vector<Table> tables_of(const Result& result, const Timings& timings, const std::string& id);
 std::vector<Figure> figures_of(const Result& result, const Timings& timings);
 std::vector<Passage> passages_of(const Result& result, const std::string& id);
-std::string headline_of(const Result& result, const Timings& timings);
 std::string csv_of(const Result& result, const Timings& timings);
 ResultFiles files_of(const Result& result);
 

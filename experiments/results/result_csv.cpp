@@ -1,4 +1,4 @@
-#include "experiments/results/result_csv.hpp"
+// results.csv of experiments whose cells are metrics.
 
 #include <fmt/format.h>
 
@@ -7,6 +7,7 @@
 
 #include "experiments/format/csv_values.hpp"
 #include "experiments/results/metric_tables.hpp"
+#include "experiments/results/presentation.hpp"
 #include "experiments/run/result_rows.hpp"
 
 namespace speclab {
@@ -44,34 +45,30 @@ CsvColumns columns_of(const CellSource& cells) {
 
 void write_csv(const Result& result, const CellSource& cells,
                const std::function<void(const std::string& piece)>& out) {
-  const auto [sets, printed, formulas, simulated, measured] = columns_of(cells);
+  const CsvColumns columns = columns_of(cells);
   std::vector<std::string> names;
-  for (const Metric metric : printed) names.push_back(fmt::format("printed_{}", metric_name(metric)));
-  for (const Metric metric : formulas) names.push_back(fmt::format("formula_{}", metric_name(metric)));
-  for (const Metric metric : simulated)
+  for (const Metric metric : columns.printed) names.push_back(fmt::format("printed_{}", metric_name(metric)));
+  for (const Metric metric : columns.formulas)
+    names.push_back(fmt::format("formula_{}", metric_name(metric)));
+  for (const Metric metric : columns.simulated)
     add_interval_columns(names, fmt::format("simulated_{}", metric_name(metric)));
-  for (const std::string& name : measured) names.push_back(measured_column(name));
-  const bool explained = !measured.empty() && result.shown().measured_note.has_value();
+  for (const std::string& name : columns.measured) names.push_back(measured_column(name));
+  const bool explained = !columns.measured.empty() && result.shown().measured_note.has_value();
   if (explained) names.emplace_back("measured_note");
   names.emplace_back("verdict");
-  const ResultRows rows(result, sets, names);
+  const ResultRows rows(result, columns.sets, names);
   out(rows.header());
   std::size_t index = 0;
 
-  cells.each([&, &printed = printed, &formulas = formulas, &simulated = simulated,
-              &measured = measured](const CellResult& cell) {
+  cells.each([&](const CellResult& cell) {
     std::vector<CsvValue> row;
-    for (const Metric metric : printed) {
+    for (const Metric metric : columns.printed) {
       const std::string* value = printed_value(cell, metric);
       row.emplace_back(value != nullptr ? *value : std::string());
     }
-    for (const Metric metric : formulas) row.push_back(csv_value(value_of(cell.formula, metric)));
-    for (const Metric metric : simulated) add_interval(row, value_of(cell.simulated, metric));
-    for (const std::string& name : measured) {
-      const auto found = std::find_if(cell.measured.begin(), cell.measured.end(),
-                                      [&, &name = name](const auto& one) { return one.first == name; });
-      row.emplace_back(found != cell.measured.end() ? found->second : std::string());
-    }
+    for (const Metric metric : columns.formulas) row.push_back(csv_value(value_of(cell.formula, metric)));
+    for (const Metric metric : columns.simulated) add_interval(row, value_of(cell.simulated, metric));
+    for (const std::string& name : columns.measured) row.emplace_back(measured_text(cell, name));
     if (explained) row.emplace_back(*result.shown().measured_note);
     row.emplace_back(verdict_cell(result, cell).text);
     out(rows.line(index++, cell, std::move(row)));

@@ -6,12 +6,11 @@
 #include <chrono>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <utility>
 
 #include "experiments/format/config_error.hpp"
-#include "experiments/format/json_io.hpp"
 #include "experiments/page/cells.hpp"
 #include "experiments/results/presentation.hpp"
-#include "experiments/results/result_csv.hpp"
 #include "experiments/run/config_types.hpp"
 #include "experiments/run/shown_config.hpp"
 #include "experiments/run/terminal_watch.hpp"
@@ -36,6 +35,11 @@ std::shared_ptr<const Config> result_config(const std::filesystem::path& folder)
         fmt::format("{} is no result of this version ({}); choose another --out, or --force to overwrite it",
                     file.string(), error.sentence()));
   }
+}
+
+void add_fact(Page& page, const char* name, std::string value) {
+  const std::pair<std::string, std::string> fact{name, std::move(value)};
+  if (std::find(page.facts.begin(), page.facts.end(), fact) == page.facts.end()) page.facts.push_back(fact);
 }
 
 }  // namespace
@@ -68,28 +72,32 @@ void write_data(const std::filesystem::path& folder, const RunResult& run, CsvTe
   for (const auto& [name, content] : files_of(run.result)) write_file_atomically(folder / name, content);
 }
 
-Facts report_facts(const std::string& command, Backend backend) {
-  Facts facts{{"Version", "speclab " + version_and_commit()}, {"Machine", machine_description()}};
-  if (backend == Backend::cuda) facts.emplace_back("GPU", device_words(backend));
-  facts.emplace_back("Threads", fmt::format("{}", thread_count()));
-  facts.emplace_back("Command", command);
-  return facts;
+Page page_of_command(const std::string& title, const std::string& command, Backend backend) {
+  Page page{
+      title, "", {{"Version", "speclab " + version_and_commit()}, {"Machine", machine_description()}}, {}};
+  if (backend == Backend::cuda) page.facts.emplace_back("GPU", device_words(backend));
+  page.facts.emplace_back("Threads", fmt::format("{}", thread_count()));
+  page.facts.emplace_back("Command", command);
+  page.citation = fmt::format(
+      "@software{{speclab,\n  title   = {{speclab: a laboratory for speculative decoding}},\n  author  = "
+      "{{{{The speclab maintainers}}}},\n  version = {{{}}},\n  note    = {{Computed by: {}}}\n}}\n",
+      version_and_commit(), command);
+  return page;
 }
 
-void add_corpus_facts(const Result& result, Facts& facts) {
+void add_corpus_facts(const Result& result, Page& page) {
   if (!result.corpora) return;
   for (const CorpusFacts& corpus : *result.corpora) {
     std::string text =
         fmt::format("{}: {} tokens, vocabulary {}", corpus.file, corpus.tokens, corpus.vocabulary);
     if (corpus.held_out_tokens > 0) text += fmt::format(", {} tokens held out", corpus.held_out_tokens);
     if (corpus.unknown_share) text += fmt::format(", {:.2f}% <unk>", 100 * *corpus.unknown_share);
-    std::pair<std::string, std::string> fact{"Corpus", std::move(text)};
-    if (std::find(facts.begin(), facts.end(), fact) == facts.end()) facts.push_back(std::move(fact));
+    add_fact(page, "Corpus", std::move(text));
     for (const HeldOutPerplexity& model : corpus.models) {
       Json settings = *model.config;
       const std::string kind = settings.value("kind", "");
       settings.erase("kind");
-      facts.emplace_back(
+      page.facts.emplace_back(
           "Perplexity on held-out text",
           fmt::format("{} {} {}: {}", model.model, kind, settings.empty() ? "" : settings.dump(),
                       model.perplexity
@@ -100,19 +108,9 @@ void add_corpus_facts(const Result& result, Facts& facts) {
   }
 }
 
-void add_input_facts(const std::vector<InputFile>& inputs, Facts& facts) {
-  for (const InputFile& input : inputs) {
-    std::pair<std::string, std::string> fact{
-        "Input", fmt::format("{}, {} bytes, SHA-256 {}", input.file, input.bytes, input.sha256)};
-    if (std::find(facts.begin(), facts.end(), fact) == facts.end()) facts.push_back(std::move(fact));
-  }
-}
-
-std::string citation(const std::string& command) {
-  return fmt::format(
-      "@software{{speclab,\n  title   = {{speclab: a laboratory for speculative decoding}},\n  author  = "
-      "{{{{The speclab maintainers}}}},\n  version = {{{}}},\n  note    = {{Computed by: {}}}\n}}\n",
-      version_and_commit(), command);
+void add_input_facts(const std::vector<InputFile>& inputs, Page& page) {
+  for (const InputFile& input : inputs)
+    add_fact(page, "Input", fmt::format("{}, {} bytes, SHA-256 {}", input.file, input.bytes, input.sha256));
 }
 
 RunResult run_watched(const Config& config, const WatchedRun& options) {

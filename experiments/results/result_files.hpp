@@ -3,9 +3,9 @@
 
 #include <filesystem>
 #include <string>
-#include <utility>
 #include <vector>
 
+#include "experiments/page/page.hpp"
 #include "experiments/run/journal.hpp"
 #include "experiments/run/run_config.hpp"
 
@@ -21,18 +21,12 @@ enum class CsvText { as_it_is, marked };
 /// result.json, results.csv, timings.json and the experiment's own files, each written whole or not at all.
 void write_data(const std::filesystem::path& folder, const RunResult& run, CsvText text = CsvText::as_it_is);
 
-/// Names and values at the head of a report.
-using Facts = std::vector<std::pair<std::string, std::string>>;
-
-/// "Version", "Machine", "GPU" where one was used, "Threads", "Command".
-Facts report_facts(const std::string& command, Backend backend = Backend::cpu);
-/// Adds a "Corpus" for each that `facts` does not have.
-void add_corpus_facts(const Result& result, Facts& facts);
-/// Adds an "Input" for each file that `facts` does not have.
-void add_input_facts(const std::vector<InputFile>& inputs, Facts& facts);
-
-/// How to cite what this command computed: BibTeX.
-std::string citation(const std::string& command);
+/// A page of what this command computed, without sections: its facts are "Version", "Machine", "GPU" where
+/// one was used, "Threads" and "Command", and it says how to cite it.
+Page page_of_command(const std::string& title, const std::string& command, Backend backend = Backend::cpu);
+/// Adds the facts "Input", of each file, and "Corpus" that the page does not have.
+void add_input_facts(const std::vector<InputFile>& inputs, Page& page);
+void add_corpus_facts(const Result& result, Page& page);
 
 /// How a config is run for a folder, which is locked.
 struct WatchedRun {

@@ -12,8 +12,10 @@
 
 namespace speclab {
 
-Section result_section(const Result& result, const Timings& timings, const std::string& id,
-                       const std::string& command) {
+namespace {
+
+Section section_of(const Result& result, const Timings& timings, const std::string& id,
+                   const std::string& command) {
   const ShownConfig& config = result.shown();
   Section section;
   section.id = id;
@@ -22,7 +24,7 @@ Section result_section(const Result& result, const Timings& timings, const std::
   if (!config.source.empty()) section.notes.push_back("Source: " + config.source);
   section.notes.push_back(fmt::format("Seed {}. Redraw: {}", config.seed, command));
   if (result.partial) section.notes.emplace_back("Interrupted: partial results.");
-  section.headline = headline_of(result, timings);
+  section.headline = presentation_of(config).headline(result, timings);
   section.tables = tables_of(result, timings, id);
   std::vector<Figure> figures = figures_of(result, timings);
   for (std::size_t i = 0; i < figures.size(); ++i) {
@@ -36,11 +38,10 @@ Section result_section(const Result& result, const Timings& timings, const std::
   return section;
 }
 
-Section result_section(const Result& result, const CellSource& cells, const Timings& timings,
-                       const std::string& id, const std::string& command) {
-  if (cells.size() <= max_cells_on_page) return result_section(result, timings, id, command);
-  Overview overview = overview_of(result, cells, id);
-  Section section = result_section(overview.sample, timings, id, command);
+Section section_of_part(const RunResult& run, const CellSource& cells, const std::string& id,
+                        const std::string& command) {
+  Overview overview = overview_of(run.result, cells, id);
+  Section section = section_of(overview.sample, run.timings, id, command);
   for (Table& table : section.tables) {
     table.folded = true;
     table.caption +=
@@ -54,11 +55,22 @@ Section result_section(const Result& result, const CellSource& cells, const Timi
   return section;
 }
 
+}  // namespace
+
+Section result_section(const RunResult& run, const std::string& id, const std::string& command) {
+  Section section;
+  with_cells(run, [&](const CellSource& cells) {
+    section = cells.size() <= max_cells_on_page ? section_of(run.result, run.timings, id, command)
+                                                : section_of_part(run, cells, id, command);
+  });
+  return section;
+}
+
 Page result_page(const RunResult& run, const Section& section, const std::string& command, Backend backend) {
-  Page page{section.title, "", report_facts(command, backend), {section}};
-  add_input_facts(run.result.inputs, page.facts);
-  add_corpus_facts(run.result, page.facts);
-  page.citation = citation(command);
+  Page page = page_of_command(section.title, command, backend);
+  page.sections = {section};
+  add_input_facts(run.result.inputs, page);
+  add_corpus_facts(run.result, page);
   return page;
 }
 

@@ -10,7 +10,6 @@
 #include "experiments/page/cells.hpp"
 #include "experiments/results/metric_tables.hpp"
 #include "experiments/results/presentation.hpp"
-#include "experiments/run/experiment.hpp"
 #include "experiments/support/csv.hpp"
 
 namespace speclab {
@@ -178,11 +177,7 @@ Table measured_table(const Result& result, const std::string& id) {
     row.push_back(text_cell(cell.label));
     if (formula && !simulated) row.push_back(number_cell(value_of(cell.formula, *metric)));
     if (simulated) row.push_back(simulated_cell(cell, *metric));
-    for (const std::string& name : names) {
-      const auto found = std::find_if(cell.measured.begin(), cell.measured.end(),
-                                      [&](const auto& one) { return one.first == name; });
-      row.push_back(found != cell.measured.end() ? text_cell(found->second) : Cell{});
-    }
+    for (const std::string& name : names) row.push_back(text_cell(measured_text(cell, name)));
   }
   table.note = result.shown().measured_note.value_or("");
   return table;

@@ -1,4 +1,4 @@
-#include "experiments/results/sweep_figures.hpp"
+// Figures of sweeps: curves, and heat maps.
 
 #include <fmt/format.h>
 
@@ -10,8 +10,8 @@
 #include <utility>
 
 #include "experiments/page/cells.hpp"
+#include "experiments/results/metric_tables.hpp"
 #include "experiments/results/presentation.hpp"
-#include "experiments/run/experiment.hpp"
 #include "experiments/run/result_rows.hpp"
 
 namespace speclab {
@@ -65,77 +65,65 @@ std::string axis_label(const std::string& path) {
   return found == symbols.end() ? name : found->second;
 }
 
-/// The cells of one curve with their x, which increases.
-struct Curve {
-  std::string key;  ///< what tells it apart
-  std::string name;
-  std::vector<std::pair<double, const CellResult*>> cells;
-};
+using Cells = std::vector<const CellResult*>;
 
-std::vector<Curve> curves_of(const std::vector<const CellResult*>& cells, const FigureConfig& config) {
-  const std::string label = config.series_label.empty() ? axis_label(config.series) : config.series_label;
-  std::vector<Curve> curves;
+/// Cells that have the same at each of the paths stand together, groups in the order of their first cells.
+std::vector<Cells> groups_of(const Cells& cells, const std::vector<std::string>& paths) {
+  std::vector<Cells> groups;
+  std::map<std::vector<std::string>, std::size_t> index;
   for (const CellResult* cell : cells) {
-    const std::optional<double> x = set_number(*cell, config.x);
-    if (!x) continue;
-    const std::string key = written(*cell, config.series);
-    auto curve = std::find_if(curves.begin(), curves.end(), [&](const Curve& one) { return one.key == key; });
-    if (curve == curves.end()) {
-      const auto value = config.series.empty() ? std::nullopt : set_text(*cell, config.series);
-      curve = curves.insert(curves.end(), {key, value ? fmt::format("{} = {}", label, *value) : "", {}});
-    }
-    curve->cells.emplace_back(*x, cell);
+    std::vector<std::string> key;
+    for (const std::string& path : paths) key.push_back(written(*cell, path));
+    const auto [at, fresh] = index.emplace(std::move(key), groups.size());
+    if (fresh) groups.emplace_back();
+    groups[at->second].push_back(cell);
   }
-  for (Curve& curve : curves) {
-    std::stable_sort(curve.cells.begin(), curve.cells.end(),
-                     [](const auto& a, const auto& b) { return a.first < b.first; });
-  }
-  return curves;
+  return groups;
 }
 
 /// Lines of the formula and points of the simulation.
-Figure curves(const std::vector<const CellResult*>& cells, const FigureConfig& config) {
+Figure curves(Cells cells, const FigureConfig& config) {
+  std::erase_if(cells, [&](const CellResult* cell) { return !set_number(*cell, config.x); });
+  const std::string label = config.series_label.empty() ? axis_label(config.series) : config.series_label;
   Figure figure;
-  for (const Curve& curve : curves_of(cells, config)) {
-    Series line{.name = curve.name};
-    Series points{.name = curve.name, .style = SeriesStyle::points};
-    for (const auto& [x, cell] : curve.cells) {
+  for (Cells& curve : groups_of(cells, {config.series})) {
+    std::stable_sort(curve.begin(), curve.end(), [&](const CellResult* a, const CellResult* b) {
+      return *set_number(*a, config.x) < *set_number(*b, config.x);
+    });
+    const auto value = config.series.empty() ? std::nullopt : set_text(*curve.front(), config.series);
+    const std::string name = value ? fmt::format("{} = {}", label, *value) : "";
+    Series line{.name = name};
+    Series points{.name = name, .style = SeriesStyle::points};
+    for (const CellResult* cell : curve) {
+      const double x = *set_number(*cell, config.x);
       const double* formula = find(cell->formula, config.y);
       if (formula != nullptr && cell->formula_alpha != AlphaSource::measured) line.add(x, *formula);
       if (const Interval* simulated = find(cell->simulated, config.y)) points.add(x, *simulated);
     }
     const bool has_line = !line.x.empty();
     if (has_line) {
-      if (line.name.empty()) line.name = "formula";
+      if (name.empty()) line.name = "formula";
       figure.series.push_back(std::move(line));
     }
     if (points.x.empty()) continue;
     if (has_line) {
       // Of a lone curve the two have names, and colours of their own.
-      if (curve.name.empty()) {
-        points.name = "simulated";
-      } else {
-        points.colour_of = figure.series.size() - 1;
-        points.name.clear();
-      }
+      points.name = name.empty() ? "simulated" : "";
+      if (!name.empty()) points.colour_of = figure.series.size() - 1;
     }
     figure.series.push_back(std::move(points));
   }
   return figure;
 }
 
-Figure heat_map(const std::vector<const CellResult*>& cells, const FigureConfig& config) {
+Figure heat_map(const Cells& cells, const FigureConfig& config) {
   std::map<double, std::map<double, double>> values;
   std::set<double> columns;
   for (const CellResult* cell : cells) {
     const std::optional<double> x = set_number(*cell, config.x);
     const std::optional<double> y = set_number(*cell, config.series);
     if (!x || !y) continue;
-    const Interval* simulated = find(cell->simulated, config.y);
-    const double* formula = find(cell->formula, config.y);
-    values[*y][*x] = simulated != nullptr ? simulated->estimate
-                     : formula != nullptr ? *formula
-                                          : std::numeric_limits<double>::quiet_NaN();
+    values[*y][*x] = estimate_of(*cell, config.y).value_or(std::numeric_limits<double>::quiet_NaN());
     columns.insert(*x);
   }
   HeatMap heat;
@@ -205,41 +193,23 @@ std::vector<std::string> further_axes(const std::vector<CellResult>& cells, cons
   return further;
 }
 
-/// Cells that one figure shows, and the values that they share: "c = 0.05, γ = 3".
-struct Facet {
-  std::string name;
-  std::vector<const CellResult*> cells;
-};
-
-std::vector<Facet> facets_of(const std::vector<CellResult>& cells, const std::vector<std::string>& axes) {
-  std::vector<Facet> facets;
-  std::map<std::vector<std::string>, std::size_t> index;
-  for (const CellResult& cell : cells) {
-    std::vector<std::string> key;
-    std::string name;
-    for (const std::string& path : axes) {
-      key.push_back(written(cell, path));
-      name += fmt::format("{}{} = {}", name.empty() ? "" : ", ", axis_label(path),
-                          set_text(cell, path).value_or("none"));
-    }
-    const auto [at, fresh] = index.emplace(std::move(key), facets.size());
-    if (fresh) facets.push_back({std::move(name), {}});
-    facets[at->second].cells.push_back(&cell);
-  }
-  return facets;
-}
-
-bool drawn_as(const Figure& figure, SeriesStyle style) {
-  return std::any_of(figure.series.begin(), figure.series.end(),
-                     [&](const Series& series) { return series.style == style; });
+/// The values that the cells of one figure share: "c = 0.05, γ = 3".
+std::string values_text(const CellResult& cell, const std::vector<std::string>& axes) {
+  std::string text;
+  for (const std::string& path : axes)
+    text += fmt::format("{}{} = {}", text.empty() ? "" : ", ", axis_label(path),
+                        set_text(cell, path).value_or("none"));
+  return text;
 }
 
 /// Says what is drawn.
 std::string caption_of(const Figure& figure) {
-  if (figure.heat) return "";
-  std::string caption;
-  if (drawn_as(figure, SeriesStyle::line)) caption += "Lines: formula. ";
-  if (drawn_as(figure, SeriesStyle::points))
+  const auto has = [&](SeriesStyle style) {
+    return std::any_of(figure.series.begin(), figure.series.end(),
+                       [&](const Series& series) { return series.style == style; });
+  };
+  std::string caption = has(SeriesStyle::line) ? "Lines: formula. " : "";
+  if (has(SeriesStyle::points))
     caption += "Points: simulation, with its interval where that is larger than the point.";
   return caption;
 }
@@ -247,16 +217,18 @@ std::string caption_of(const Figure& figure) {
 }  // namespace
 
 std::vector<Figure> sweep_figures(const Result& result) {
+  Cells cells;
+  for (const CellResult& cell : result.cells) cells.push_back(&cell);
   std::vector<Figure> figures;
   for (const FigureConfig& config : result.shown().figures.value_or(default_figures(result.shown()))) {
     const std::vector<std::string> further = further_axes(result.cells, config);
-    const std::vector<Facet> facets = facets_of(result.cells, further);
+    const std::vector<Cells> facets = groups_of(cells, further);
     for (std::size_t i = 0; i < std::min(facets.size(), max_facets); ++i) {
-      Figure figure = config.style == FigureStyle::heat_map ? heat_map(facets[i].cells, config)
-                                                            : curves(facets[i].cells, config);
+      Figure figure =
+          config.style == FigureStyle::heat_map ? heat_map(facets[i], config) : curves(facets[i], config);
       if (figure.series.empty() && (!figure.heat || figure.heat->x.empty())) continue;
-      figure.title =
-          facets[i].name.empty() ? config.title : fmt::format("{} ({})", config.title, facets[i].name);
+      const std::string shared = values_text(*facets[i].front(), further);
+      figure.title = shared.empty() ? config.title : fmt::format("{} ({})", config.title, shared);
       figure.x_label = config.x_label.empty() ? axis_label(config.x) : config.x_label;
       if (figure.y_label.empty()) figure.y_label = config.y_label;
       if (figure.y_label.empty()) figure.y_label = metric_label(config.y);

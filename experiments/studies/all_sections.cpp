@@ -17,7 +17,7 @@
 
 namespace speclab {
 
-#define SPECLAB_DECLARE_SECTION(name) const SectionKind& name##_section();
+#define SPECLAB_DECLARE_SECTION(name) SectionKind name##_section();
 SPECLAB_SECTIONS(SPECLAB_DECLARE_SECTION)
 
 std::vector<SectionKind>& section_kinds() {

@@ -65,7 +65,7 @@ double detectable_before(const ConfigText& text, std::uint64_t samples) {
       const auto exact = exact_plain_distribution(setup, settings.tokens);
       if (!exact) throw ConfigError("/check/tokens", "so many sequences are not enumerated");
       const int degrees = joint_degrees(*exact, samples);
-      if (degrees == 0) return detectable_of_one_sequence(settings.power, samples);
+      if (degrees == 0) return detectable_without_degrees(*exact, settings.power, samples);
       // As EqualityResult: two joint tests, and one a position.
       const double level = settings.level / (settings.tokens + 2);
       return std::min(1.0, detectable_total_variation(degrees, samples, level, settings.power));

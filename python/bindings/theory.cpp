@@ -101,7 +101,7 @@ void bind_theory(nb::module_& module) {
       [](double alpha, double c, double c_hat, std::optional<int> gamma) {
         const Prediction prediction = predict(alpha, c, c_hat, gamma);
         Json json;
-        write(prediction_type(), prediction, json);
+        write(described<Prediction>(), prediction, json);
         return nb::make_tuple(json.dump(), prediction_text(prediction));
       },
       nb::arg("alpha"), nb::arg("c"), nb::arg("c_hat"), nb::arg("gamma").none());

@@ -24,6 +24,9 @@ TOLERANCE: float = _core.row_tolerance
 #: Ids and sizes are 32-bit integers.
 MOST_TOKENS = 2**31 - 1
 
+MOST_GAMMA = 64
+MOST_SEED = 2**63 - 1
+
 
 def integer(value: Any, name: str, least: int, most: int) -> int:
     """An int within bounds; TypeError or ValueError naming the argument."""

@@ -9,15 +9,15 @@ from os import PathLike
 from typing import Any, Union
 
 from . import _core, _html
-from ._arrays import integer, number
+from ._arrays import MOST_GAMMA, integer, number
 from ._configs import ConfigLike, config_text
 from ._rules import Drafter, Policy, RuleLike, as_rule
+from ._simulate import simulate
 from .models import ModelLike, as_exact, in_its_place, same_vocab
 
 #: A Fraction in exact arithmetic, else a float.
 Number = Union[Fraction, float]
 
-MOST_GAMMA = 64
 MOST_VOCAB = 1 << 20
 
 
@@ -307,8 +307,6 @@ def compare_rules(
     proofs = [prove(rule, target, draft, gamma, policy=policy, context=context, exact=exact, max_branches=max_branches) for rule in rules]
     tokens: list[Any] = [None] * len(rules)
     if rounds:
-        from ._simulate import simulate
-
         made = (simulate(target, draft, gamma, rule=rule, seed=seed, rounds=rounds, policy=policy, prompt=context) for rule in rules)
         tokens = [simulation.tokens_per_target_step for simulation in made]
     return RuleComparison(proofs, tokens)

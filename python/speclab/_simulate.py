@@ -10,14 +10,12 @@ import numpy as np
 import numpy.typing as npt
 
 from . import _core, _html
-from ._arrays import integer, number
+from ._arrays import MOST_GAMMA, MOST_SEED, integer, number
 from ._interval import Interval
 from ._progress import reporter
-from ._proofs import MOST_GAMMA
 from ._rules import Drafter, Policy, RuleLike, as_rule
 from .models import ModelLike, as_core, in_its_place, same_vocab
 
-MOST_SEED = 2**63 - 1
 #: Trials of a simulation that does not say: enough for intervals of dependent rounds.
 TRIALS = 64
 

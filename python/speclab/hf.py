@@ -1,7 +1,4 @@
-"""Hugging Face models: recordings of a pair, and tests of assisted generation. Its functions need torch.
-
-A custom assisted generation with the rules of speclab is python/examples/assisted_generation.py in the repository.
-"""
+"""Hugging Face models: recordings of a pair, and tests of assisted generation. Its functions need torch."""
 
 from __future__ import annotations
 

@@ -106,6 +106,19 @@ def test_more_texts_at_once_than_sequences(tmp_path):
     assert {row["at_once"] for row in found.rows} == {1, 16}
 
 
+def test_several_numbers_at_once_in_one_process(tmp_path):
+    """Loaded for the largest number: steps cost what they do at each, and there are as many processes as of one number."""
+    engine = clocked(tmp_path)
+    pathlib.Path(engine).write_text(pathlib.Path(engine).read_text().replace("slots=16,", "slots=16, fewer=True,"))
+    said = []
+    found = speclab.time_pair(engine, PAIR, gammas=[0, 1, 4], say=said.append, out=tmp_path / "out", **SMALL)
+    assert len(said) == 3 * SMALL["repeats"] and said[0] == f"{engine}: plain, 1, 4 at once, repeat 1"
+    assert [(row["at_once"], row["gamma"]) for row in found.rows] == [(slots, gamma) for slots in (1, 4) for gamma in (0, 1, 4)]
+    for row in found.rows:
+        assert row["seconds_per_step"]["value"] == pytest.approx(cost(row["gamma"], row["at_once"]), abs=1e-6)
+    assert speclab.time_pair(engine, PAIR, gammas=[0, 1, 4], say=said.append, out=tmp_path / "out", **SMALL) == found and len(said) == 3 * SMALL["repeats"]
+
+
 def test_other_calibrating_gammas(tmp_path):
     found = speclab.time_pair(clocked(tmp_path), PAIR, gammas=[0, 2, 3, 5], calibrate=(2, 5), **{**SMALL, "at_once": [4]})
     assert [row["kind"] for row in found.rows] == ["plain", "calibrated", "predicted", "calibrated"]

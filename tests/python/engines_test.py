@@ -516,5 +516,5 @@ def test_a_broken_model_is_one_sentence(environments, models, tmp_path):
     (tmp_path / "target.gguf").write_bytes(b"GGUF nothing")
     asked = _audit.Settings(folder=tmp_path, prompt=[0], way="", gamma=0, temperature=1.0, top_k=0, top_p=1.0, min_p=0.0, slots=1, context=64, seed=1)
     with pytest.raises(speclab.EngineError, match=r"^llama.cpp: .+") as problem:
-        _process.decode("llama_cpp", engine_of("llama_cpp"), environments / "llama_cpp/bin/python", asked, 4, [(10, 8)])
+        _process.decode("llama_cpp", engine_of("llama_cpp"), environments / "llama_cpp/bin/python", asked, 4, [_process.Asked(10, 8)])
     assert "\n" not in str(problem.value)

@@ -1,12 +1,12 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <algorithm>
 #include <filesystem>
-#include <nlohmann/json.hpp>
+#include <type_traits>
 
 #include "experiments/cli/options.hpp"
 #include "experiments/cli/out_folder.hpp"
+#include "experiments/cli/print_result.hpp"
 #include "experiments/cli/verb.hpp"
 #include "experiments/format/config_error.hpp"
 #include "experiments/format/named_entry.hpp"
@@ -14,15 +14,12 @@
 #include "experiments/kernel_lab/kernel_report.hpp"
 #include "experiments/kernel_lab/kernel_suite.hpp"
 #include "experiments/support/atomic_file.hpp"
-#include "experiments/support/csv_reader.hpp"
 #include "experiments/support/printable.hpp"
 #include "kernels/gpu/device.hpp"
 
 namespace speclab {
 
 namespace {
-
-namespace po = boost::program_options;
 
 constexpr int usual_repetitions = 200;
 constexpr int quick_repetitions = 20;
@@ -61,12 +58,8 @@ KernelSweep sweep_option(const Values& values) {
 
 std::vector<CacheMode> cache_option(const Values& values) {
   std::vector<CacheMode> caches;
-  for (const std::string& word : split(values.text("cache"), ',')) {
-    if (word != "hot" && word != "flushed") {
-      throw UsageError(fmt::format("--cache \"{}\"{}", word, suggestion(word, {"hot", "flushed"})));
-    }
-    const CacheMode cache = word == "flushed" ? CacheMode::flushed : CacheMode::hot;
-    if (std::find(caches.begin(), caches.end(), cache) == caches.end()) caches.push_back(cache);
+  for (const std::size_t place : parse_names("--cache", values.text("cache"), {"hot", "flushed"}, false)) {
+    caches.push_back(place == 0 ? CacheMode::hot : CacheMode::flushed);
   }
   return caches;
 }
@@ -86,29 +79,22 @@ int repetitions_option(const Values& values) {
   return values.has("quick") ? quick_repetitions : usual_repetitions;
 }
 
-std::filesystem::path out_option(const Values& values) { return values.has("out") ? values.text("out") : ""; }
-
-/// Files that only a measurement has.
-void write_measurement(const std::filesystem::path& out, const KernelReport& report, const Page& page) {
-  write_file_atomically(out / "results.csv", kernel_csv(report));
-  write_file_atomically(out / "table.md", kernel_markdown(report));
-  write_figures(out, page.sections.front());
-}
-void write_measurement(const std::filesystem::path&, const DryRunReport&, const Page&) {}
-
 template <class Report>
-void show(const Report& report, const Typed<Report>& type, const Values& values) {
-  const std::filesystem::path out = out_option(values);
-  Json json;
-  write(type, report, json);
+void show(const Report& report, const Values& values) {
+  const std::filesystem::path out = values.given("out").value_or("");
+  const std::string json = json_text_of(report);
   if (!out.empty()) {
-    write_file_atomically(out / "result.json", json.dump(1) + "\n");
+    write_file_atomically(out / "result.json", json + "\n");
     const Page page = kernel_page(report);
-    write_measurement(out, report, page);
+    if constexpr (std::is_same_v<Report, KernelReport>) {
+      write_file_atomically(out / "results.csv", kernel_csv(report));
+      write_file_atomically(out / "table.md", kernel_markdown(report));
+      write_figures(out, page.sections.front());
+    }
     write_report(out, page);
   }
   if (values.has("json")) {
-    fmt::print("{}\n", json.dump(1));
+    fmt::print("{}\n", json);
     return;
   }
   const Page page = kernel_text(report, printed_rows);
@@ -121,9 +107,9 @@ void show(const Report& report, const Typed<Report>& type, const Values& values)
 }
 
 int bench_kernels_main(const Values& values) {
-  if (values.has("out")) refuse_unwritable(out_option(values));
+  if (values.has("out")) refuse_unwritable(values.text("out"));
   if (values.has("from")) {
-    show(read_kernel_report(values.text("from")), kernel_report_type(), values);
+    show(read_kernel_report(values.text("from")), values);
     return exit_ok;
   }
   const KernelSweep sweep = sweep_option(values);
@@ -139,7 +125,7 @@ int bench_kernels_main(const Values& values) {
   if (values.has("dry-run")) {
     const DryRunReport report = kernel_dry_run({sweep, chosen, positive_option(values, "memory-gib"),
                                                 positive_option(values, "bandwidth-gbs"), values.command});
-    show(report, dry_run_type(), values);
+    show(report, values);
     return report.problems == 0 ? exit_ok : exit_failed_check;
   }
   if (const std::string why = why_no_device(); !why.empty()) {
@@ -148,14 +134,10 @@ int bench_kernels_main(const Values& values) {
         why));
   }
   const auto runnable = runnable_on(current_device().value().capability, chosen);
-  const auto report = run_kernel_suite({sweep, runnable, caches, repetitions, values.command, false});
-  if (!report) {
-    fmt::print(stderr, "interrupted: nothing was measured to its end\n");
-    return exit_interrupted;
-  }
-  show(*report, kernel_report_type(), values);
-  if (report->partial) return exit_interrupted;
-  return report->failures > 0 ? exit_failed_check : exit_ok;
+  const KernelReport report = run_kernel_suite({sweep, runnable, caches, repetitions, values.command});
+  show(report, values);
+  if (report.partial) return exit_interrupted;
+  return report.failures > 0 ? exit_failed_check : exit_ok;
 }
 
 }  // namespace
@@ -199,26 +181,23 @@ and without a GPU, 130 interrupted.)",
   speclab bench kernels --from kernels/results/my-gpu/result.json --out out/again
 )",
       .run = bench_kernels_main};
-  auto add = verb.options.add_options();
-  add("sizes", po::value<std::string>(), "requests,gamma,vocabulary; several separated by ';'");
-  add("quick", "two sizes, few repetitions: a try, not a measurement");
-  add("full", "all combinations of the axes: 1,080 points of chains");
-  add("workload", po::value<std::string>()->default_value("chains"),
-      fmt::format("what is verified, by name, or all: {}", workload_names()).c_str());
-  add("dtype", po::value<std::string>()->default_value("bf16,f32"), "of the logits: bf16, f32, f16");
-  add("alpha", po::value<std::string>()->default_value(".3,.7,.9"), "overlap of target and draft");
-  add("baselines", po::value<std::string>()->default_value("all"),
-      fmt::format("what to measure, by name, or all: {}", method_names()).c_str());
-  add("cache", po::value<std::string>()->default_value("hot,flushed"),
-      "second-level cache: hot, flushed, or both");
-  add("repetitions", po::value<int>(), "times each method is measured (default: 200; --quick: 20)");
-  add("out", po::value<std::string>(), "folder for the files (default: none are written)");
-  add("json", "print JSON instead of tables");
-  add("dry-run", "check everything that needs no GPU");
-  add("memory-gib", po::value<double>()->default_value(141), "of a dry run: memory of the device");
-  add("bandwidth-gbs", po::value<double>()->default_value(4300),
-      "of a dry run: an assumed rate of copies, for the bound");
-  add("from", po::value<std::string>(), "a result.json to draw again; nothing is measured");
+  verb.add<std::string>("sizes", "requests,gamma,vocabulary; several separated by ';'");
+  verb.add("quick", "two sizes, few repetitions: a try, not a measurement");
+  verb.add("full", "all combinations of the axes: 1,080 points of chains");
+  verb.add<std::string>("workload", "chains",
+                        fmt::format("what is verified, by name, or all: {}", workload_names()).c_str());
+  verb.add<std::string>("dtype", "bf16,f32", "of the logits: bf16, f32, f16");
+  verb.add<std::string>("alpha", ".3,.7,.9", "overlap of target and draft");
+  verb.add<std::string>("baselines", "all",
+                        fmt::format("what to measure, by name, or all: {}", method_names()).c_str());
+  verb.add<std::string>("cache", "hot,flushed", "second-level cache: hot, flushed, or both");
+  verb.add<int>("repetitions", "times each method is measured (default: 200; --quick: 20)");
+  verb.add<std::string>("out", "folder for the files (default: none are written)");
+  verb.add("json", "print JSON instead of tables");
+  verb.add("dry-run", "check everything that needs no GPU");
+  verb.add<double>("memory-gib", 141, "of a dry run: memory of the device");
+  verb.add<double>("bandwidth-gbs", 4300, "of a dry run: an assumed rate of copies, for the bound");
+  verb.add<std::string>("from", "a result.json to draw again; nothing is measured");
   return verb;
 }
 

@@ -8,8 +8,6 @@
 
 namespace speclab {
 
-namespace po = boost::program_options;
-
 namespace {
 
 int bench_recordings_main(const Values& values) {
@@ -42,13 +40,12 @@ memory when time is taken. Times differ from run to run.)",
   speclab bench recordings --rows 10000 --repetitions 3
 )",
       .run = bench_recordings_main};
-  auto add = verb.options.add_options();
-  add("tokens", po::value<std::int64_t>()->default_value(1'000'000), "of the two columns");
-  add("rows", po::value<std::int64_t>()->default_value(2'000), "positions of the rows");
-  add("vocab", po::value<std::int64_t>()->default_value(49'152), "numbers of a row");
-  add("repetitions", po::value<int>()->default_value(5), "times each is measured");
-  add("threads", po::value<int>()->default_value(0), "0: all cores");
-  add("json", "print JSON");
+  verb.add<std::int64_t>("tokens", 1'000'000, "of the two columns");
+  verb.add<std::int64_t>("rows", 2'000, "positions of the rows");
+  verb.add<std::int64_t>("vocab", 49'152, "numbers of a row");
+  verb.add<int>("repetitions", 5, "times each is measured");
+  verb.add<int>("threads", 0, "0: all cores");
+  verb.add("json", "print JSON");
   return verb;
 }
 

@@ -1,5 +1,3 @@
-#include <fmt/format.h>
-
 #include <cstdint>
 
 #include "experiments/bench/row_suite.hpp"
@@ -9,8 +7,6 @@
 
 namespace speclab {
 
-namespace po = boost::program_options;
-
 namespace {
 
 int bench_rows_main(const Values& values) {
@@ -18,13 +14,7 @@ int bench_rows_main(const Values& values) {
   constexpr std::int64_t max_rows = 1024;
   constexpr int max_repetitions = 1000;
   RowSuiteOptions options;
-  if (values.has("vocab")) {
-    options.vocabs = values["vocab"].as<std::vector<std::int64_t>>();
-    for (const std::int64_t vocab : options.vocabs) {
-      if (vocab >= 2 && vocab <= largest_vocab) continue;
-      throw UsageError(fmt::format("--vocab {}: expected 2 to {}", vocab, largest_vocab));
-    }
-  }
+  options.vocabs = ranged_options<std::int64_t>(values, "vocab", 2, largest_vocab, options.vocabs);
   options.rows = static_cast<std::size_t>(ranged_option<std::int64_t>(values, "rows", 1, max_rows));
   options.repetitions = ranged_option(values, "repetitions", 1, max_repetitions);
   print(run_row_suite(options), described<RowReport>(), values.has("json"), row_report_text);
@@ -46,13 +36,11 @@ copying the same rows. Times differ from run to run.)",
   speclab bench rows --vocab 32000 --rows 1 --json
 )",
       .run = bench_rows_main};
-  auto add = verb.options.add_options();
-  add("vocab", po::value<std::vector<std::int64_t>>()->composing(),
-      "numbers of a row, once or more often (default 49152 and 151936, of SmolLM2 and Qwen2.5)");
-  add("rows", po::value<std::int64_t>()->default_value(64),
-      "rows that are worked on in turn; 1: one that stays in the cache");
-  add("repetitions", po::value<int>()->default_value(5), "times each is measured");
-  add("json", "print JSON");
+  verb.add<std::vector<std::int64_t>>(
+      "vocab", "numbers of a row, once or more often (default 49152 and 151936, of SmolLM2 and Qwen2.5)");
+  verb.add<std::int64_t>("rows", 64, "rows that are worked on in turn; 1: one that stays in the cache");
+  verb.add<int>("repetitions", 5, "times each is measured");
+  verb.add("json", "print JSON");
   return verb;
 }
 

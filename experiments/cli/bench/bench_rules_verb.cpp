@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "core/stop.hpp"
 #include "experiments/bench/rule_suite.hpp"
 #include "experiments/cli/options.hpp"
 #include "experiments/cli/print_result.hpp"
@@ -11,8 +12,6 @@
 #include "experiments/support/machine.hpp"
 
 namespace speclab {
-
-namespace po = boost::program_options;
 
 namespace {
 
@@ -23,14 +22,10 @@ int bench_rules_main(const Values& values) {
   constexpr int max_instances = 1000000;
   constexpr int max_repetitions = 1000;
   RuleSuiteOptions options;
-  if (values.has("vocab")) {
-    options.vocabs = values["vocab"].as<std::vector<std::int32_t>>();
-    for (const std::int32_t vocab : options.vocabs) {
-      if (vocab < 2 || vocab > largest_vocab)
-        throw UsageError(fmt::format("--vocab {}: expected 2 to {}", vocab, largest_vocab));
-      if (std::count(options.vocabs.begin(), options.vocabs.end(), vocab) > 1)
-        throw UsageError(fmt::format("--vocab {} is given twice", vocab));
-    }
+  options.vocabs = ranged_options<std::int32_t>(values, "vocab", 2, largest_vocab, options.vocabs);
+  for (const std::int32_t vocab : options.vocabs) {
+    if (std::count(options.vocabs.begin(), options.vocabs.end(), vocab) > 1)
+      throw UsageError(fmt::format("--vocab {} is given twice", vocab));
   }
   options.gamma = ranged_option(values, "gamma", 1, largest_gamma);
   options.drafts = ranged_option(values, "drafts", 1, max_drafts);
@@ -41,10 +36,7 @@ int bench_rules_main(const Values& values) {
   const Control control = watch.control(survey_tasks().size() * static_cast<std::size_t>(instances));
   constexpr std::uint64_t seed = 1;
   Survey survey = prove_all(static_cast<std::uint32_t>(instances), seed, true, control);
-  if (survey.partial) {
-    fmt::print(stderr, "interrupted: nothing was measured\n");
-    return exit_interrupted;
-  }
+  if (survey.partial) throw Stopped{};
   print(run_rule_suite(options, std::move(survey)), described<RuleReport>(), values.has("json"),
         rule_report_text);
   return exit_ok;
@@ -67,15 +59,12 @@ other suites. Times differ from run to run.)",
   speclab bench rules --vocab 32000 --instances 20 --json
 )",
       .run = bench_rules_main};
-  auto add = verb.options.add_options();
-  add("vocab", po::value<std::vector<std::int32_t>>()->composing(),
-      "numbers of a row, once or more often (default 32 and 4096)");
-  add("gamma", po::value<int>()->default_value(4), "drafted positions of a timed round");
-  add("drafts", po::value<int>()->default_value(3),
-      "paths or siblings of a timed round, of rules for several");
-  add("instances", po::value<int>()->default_value(500), "random instances that each rule is proved on");
-  add("repetitions", po::value<int>()->default_value(5), "times each is measured");
-  add("json", "print JSON");
+  verb.add<std::vector<std::int32_t>>("vocab", "numbers of a row, once or more often (default 32 and 4096)");
+  verb.add<int>("gamma", 4, "drafted positions of a timed round");
+  verb.add<int>("drafts", 3, "paths or siblings of a timed round, of rules for several");
+  verb.add<int>("instances", 500, "random instances that each rule is proved on");
+  verb.add<int>("repetitions", 5, "times each is measured");
+  verb.add("json", "print JSON");
   add_thread_option(verb, "threads of the proofs");
   return verb;
 }

@@ -1,10 +1,10 @@
 #include <fmt/format.h>
 
 #include <filesystem>
-#include <nlohmann/json.hpp>
 
 #include "experiments/bench/sim_report.hpp"
 #include "experiments/bench/sim_suite.hpp"
+#include "experiments/cli/finding_page.hpp"
 #include "experiments/cli/options.hpp"
 #include "experiments/cli/out_folder.hpp"
 #include "experiments/cli/print_result.hpp"
@@ -16,8 +16,6 @@
 namespace speclab {
 
 namespace {
-
-namespace po = boost::program_options;
 
 SimSuiteOptions suite_options(const Values& values) {
   constexpr int max_repetitions = 1000;
@@ -46,26 +44,18 @@ void print(const Page& page) {
 
 int bench_sim_main(const Values& values) {
   const SimSuiteOptions options = suite_options(values);
-  const bool writes = values.has("out");
-  const std::filesystem::path out = writes ? values.text("out") : "";
-  if (writes) refuse_unwritable(out);
-
-  const auto report = run_sim_suite(options);
-  if (!report) {
-    fmt::print(stderr, "interrupted: nothing was measured to its end\n");
-    return exit_interrupted;
-  }
-  Json json;
-  write(sim_report_type(), *report, json);
-  if (writes) {
-    write_file_atomically(out / "result.json", json.dump(1) + "\n");
-    write_report(out, sim_page(*report));
+  const std::filesystem::path out = page_folder(values);
+  const SimReport report = run_sim_suite(options);
+  const std::string json = json_text_of(report);
+  if (!out.empty()) {
+    write_file_atomically(out / "result.json", json + "\n");
+    write_report(out, sim_page(report));
   }
   if (values.has("json")) {
-    fmt::print("{}\n", json.dump(1));
+    fmt::print("{}\n", json);
   } else {
-    print(sim_text(*report));
-    if (writes) fmt::print("report: {}\n", printable_line((out / "report.html").string()));
+    print(sim_text(report));
+    if (!out.empty()) fmt::print("report: {}\n", printable_line((out / "report.html").string()));
   }
   return exit_ok;
 }
@@ -93,17 +83,15 @@ Times differ from run to run. Exit code: 0, 2 for bad input, 130 interrupted.)",
   speclab bench sim --quick --out out/bench
 )",
       .run = bench_sim_main};
-  auto add = verb.options.add_options();
-  add("out", po::value<std::string>(), "folder for result.json and report.html (default: none are written)");
-  add("json", "print result.json instead of tables");
-  add("quick", "small sizes, some seconds: a try, not a measurement");
-  add("long", "runs of 10^9 and 10^10 tokens, too: minutes more");
-  add("repetitions", po::value<int>()->default_value(7), "times each row is measured");
-  add("only", po::value<std::string>()->default_value(""),
-      "rows with this in their names, without regard to case, spaces and commas");
+  verb.add<std::string>("out", "folder for result.json and report.html (default: none are written)");
+  verb.add("json", "print result.json instead of tables");
+  verb.add("quick", "small sizes, some seconds: a try, not a measurement");
+  verb.add("long", "runs of 10^9 and 10^10 tokens, too: minutes more");
+  verb.add<int>("repetitions", 7, "times each row is measured");
+  verb.add<std::string>("only", "",
+                        "rows with this in their names, without regard to case, spaces and commas");
   add_python_option(verb, "the Python that runs the row of NumPy: a path, which is run as it is");
-  add("threads", po::value<int>()->default_value(2),
-      "threads of the row that is compared with one thread; 1: no such row");
+  verb.add<int>("threads", 2, "threads of the row that is compared with one thread; 1: no such row");
   return verb;
 }
 

@@ -12,9 +12,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <atomic>
 #include <vector>
 
+#include "analysis/statistics/real.hpp"
 #include "analysis/theory/theorems.hpp"
 #include "core/stop.hpp"
 #include "experiments/format/config_error.hpp"
@@ -78,16 +78,11 @@ Trial run_trial(const Setup& setup, const BeamSection& beam, std::int32_t gamma,
 std::vector<Trial> run_trials(const Setup& setup, const BeamSection& beam, std::int32_t gamma,
                               const Control& control) {
   std::vector<Trial> trials(searches(setup.simulation));
-  std::atomic<bool> stopped{false};
   for_each_index(trials.size(), [&](std::size_t index) {
-    if (stopped || control.stop()) {
-      stopped = true;
-      return;
-    }
+    if (control.stop()) throw Stopped{};
     trials[index] = run_trial(setup, beam, gamma, static_cast<std::uint32_t>(index));
     control.progress(beam.length);
   });
-  if (stopped) throw Stopped{};
   return trials;
 }
 
@@ -96,21 +91,10 @@ void describe(const Config& config, const std::vector<Trial>& trials, CellResult
   const Independence independence =
       trials.size() >= least_independent_trials ? Independence::batches : Independence::nothing;
   std::vector<Tally> tallies;
-  std::vector<double> accepted;
-  std::vector<double> rounds;
-  std::vector<double> target_rows;
-  std::vector<double> weighted_rows;
-  std::vector<double> plain_rows;
   Trial sum;
   std::uint64_t identical = 0;
   for (const Trial& trial : trials) {
     tallies.push_back(trial.tally);
-    accepted.push_back(static_cast<double>(trial.tally.accepted));
-    rounds.push_back(static_cast<double>(trial.tally.rounds));
-    target_rows.push_back(static_cast<double>(trial.target_rows));
-    weighted_rows.push_back(static_cast<double>(trial.target_rows) +
-                            config.cost.c_hat * static_cast<double>(trial.draft_rows));
-    plain_rows.push_back(static_cast<double>(trial.plain_rows));
     sum.tally += trial.tally;
     sum.target_rows += trial.target_rows;
     sum.draft_rows += trial.draft_rows;
@@ -120,27 +104,31 @@ void describe(const Config& config, const std::vector<Trial>& trials, CellResult
 
   result.simulated = simulated_metrics(tallies, config.cost, confidence, independence, {EqualLength::tokens});
   const auto set = [&](Metric metric, const Interval& interval) {
-    const auto there = std::find_if(result.simulated.begin(), result.simulated.end(),
-                                    [&](const auto& entry) { return entry.first == metric; });
-    if (there != result.simulated.end()) {
-      there->second = interval;
-    } else {
-      result.simulated.emplace_back(metric, interval);
-    }
+    std::erase_if(result.simulated, [&](const auto& entry) { return entry.first == metric; });
+    result.simulated.emplace_back(metric, interval);
   };
-  const auto set_ratio = [&](Metric metric, const std::vector<double>& above,
-                             const std::vector<double>& below) {
+  const auto each = [&](const auto& number) {
+    std::vector<double> all;
+    for (const Trial& trial : trials) all.push_back(number(trial));
+    return all;
+  };
+  const std::vector<double> plain_rows = each([](const Trial& trial) { return real(trial.plain_rows); });
+  const auto set_over_plain_rows = [&](Metric metric, const std::vector<double>& rows) {
     // Ratios of any size: where most trials are alike, nothing bounds the others.
-    const auto interval = *ratio_interval(above, below, confidence);
+    const auto interval = *ratio_interval(rows, plain_rows, confidence);
     set(metric,
-        *known_bounds(varies({above, below}) ? interval : unbounded(interval.estimate), independence));
+        *known_bounds(varies({rows, plain_rows}) ? interval : unbounded(interval.estimate), independence));
   };
   set(Metric::accepted_per_target_step,
       *known_bounds(
-          bounded_ratio_interval(accepted, rounds, {0, static_cast<double>(config.gamma)}, confidence),
+          bounded_ratio_interval(each([](const Trial& trial) { return real(trial.tally.accepted); }),
+                                 each([](const Trial& trial) { return real(trial.tally.rounds); }),
+                                 {0, static_cast<double>(config.gamma)}, confidence),
           independence));
-  set_ratio(Metric::target_rows, target_rows, plain_rows);
-  set_ratio(Metric::operations, weighted_rows, plain_rows);
+  set_over_plain_rows(Metric::target_rows, each([](const Trial& trial) { return real(trial.target_rows); }));
+  set_over_plain_rows(Metric::operations, each([&](const Trial& trial) {
+                        return real(trial.target_rows) + config.cost.c_hat * real(trial.draft_rows);
+                      }));
   set(Metric::identical_beams, *binomial_interval(identical, trials.size(), confidence));
   std::sort(result.simulated.begin(), result.simulated.end(),
             [](const auto& a, const auto& b) { return a.first < b.first; });
@@ -185,9 +173,9 @@ Work prepare_beam(const CellSpec& cell, JobList& jobs) {
 
 }  // namespace
 
-const SectionKind& beam_section() {
+SectionKind beam_section() {
   using B = BeamSection;
-  static const SectionKind kind{
+  return {
       "beam",
       object<B>(
           "beam", "The searches of the experiment beam: one for each trial, from the prompt of that trial.",
@@ -201,7 +189,6 @@ const SectionKind& beam_section() {
                  "When a step is accepted: \"contained\" is the rule of appendix A.4, the other one a "
                  "planted fault.")})
           .type};
-  return kind;
 }
 
 const Experiment& beam_experiment() {

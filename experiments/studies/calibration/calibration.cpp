@@ -3,8 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <atomic>
+#include <array>
 #include <cmath>
+#include <memory>
 #include <span>
 
 #include "analysis/exact/enumeration_program.hpp"
@@ -12,6 +13,10 @@
 #include "core/random/philox.hpp"
 #include "core/stop.hpp"
 #include "experiments/format/config_error.hpp"
+#include "experiments/results/presentation.hpp"
+#include "experiments/run/cell_spec.hpp"
+#include "experiments/run/experiment.hpp"
+#include "experiments/run/jobs.hpp"
 #include "sim/parallel.hpp"
 #include "sim/sequences.hpp"
 
@@ -19,6 +24,20 @@ namespace speclab {
 
 namespace {
 
+/// The section "calibration" of a config.
+struct CalibrationSection {
+  std::int32_t tokens = 2;  ///< first tokens, whose distribution is tested
+  EqualityReference reference = EqualityReference::exact_distribution;
+  std::uint32_t repeats = 10000;  ///< tests under the null
+  std::uint32_t samples = 1000;   ///< sequences in each of them
+  std::vector<RuleConfig> faults;
+  std::uint32_t power_repeats = 400;  ///< tests at each point of a power curve
+  std::vector<std::uint32_t> power_samples{25, 50, 100, 200, 400, 800, 1600, 3200};
+  double level = 0.05;  ///< of the power curves
+};
+
+/// Levels at which rejections under the null are counted.
+constexpr std::array calibration_levels{0.1, 0.05, 0.01, 0.001};
 constexpr int ecdf_steps = 200;
 constexpr double max_branches = 1e7;
 constexpr double equal_distribution = 1e-12;
@@ -42,10 +61,6 @@ SequenceDistribution<double> plain_distribution_of(const Setup& setup, std::size
   return plain_distribution<double>(setup.target, setup.simulation.prompt(0), tokens, setup.rule.enumerated);
 }
 
-Interval rate_of(std::uint64_t count, std::size_t repeats, double confidence) {
-  return *binomial_interval(count, repeats, confidence);
-}
-
 std::uint64_t count_below(const std::vector<double>& values, double level) {
   return static_cast<std::uint64_t>(
       std::count_if(values.begin(), values.end(), [&](double p) { return p <= level; }));
@@ -61,8 +76,9 @@ NullDistribution describe_null(const std::string& name, bool uniform, const std:
     out.ks_distance = test.distance;
     out.ks_p = test.p;
   }
-  for (const double level : calibration_levels()) {
-    out.rejections.push_back({level, rate_of(count_below(values, level), values.size(), confidence)});
+  for (const double level : calibration_levels) {
+    out.rejections.push_back(
+        {level, *binomial_interval(count_below(values, level), values.size(), confidence)});
   }
   for (int step = 0; step <= ecdf_steps; ++step) {
     out.ecdf.push_back(count_below(values, static_cast<double>(step) / ecdf_steps));
@@ -106,81 +122,40 @@ PowerLine predicted_line(const std::vector<std::uint32_t>& sizes, double level, 
   return line;
 }
 
-/// Studies of one calibration: each has a number of its own, by which its seeds are addressed.
-class Studies {
- public:
-  Studies(const Calibration& calibration, double confidence, const Control& control)
-      : calibration_(calibration), confidence_(confidence), control_(control) {}
-
-  std::vector<SequenceTests> next(const Setup& setup, std::uint32_t samples, std::uint32_t repeats) {
-    const CalibrationSection& settings = calibration_.settings;
-    return repeat_tests(setup, calibration_.gamma, static_cast<std::size_t>(settings.tokens),
-                        settings.reference, samples, repeats, study_++, control_);
-  }
-
-  /// None when interrupted.
-  std::optional<FaultPower> power(std::size_t fault, const SequenceDistribution<double>& plain) {
-    const CalibrationSection& settings = calibration_.settings;
-    const Setup& faulty = *calibration_.faults[fault];
-    const auto tokens = static_cast<std::size_t>(settings.tokens);
-    const SequenceDistribution<double> distribution =
-        enumerated_distribution(faulty, calibration_.gamma, tokens);
-    const auto planned = [&](std::uint64_t samples) {
-      return settings.reference == EqualityReference::exact_distribution
-                 ? ExactSequenceTests(plain, faulty.target.vocab(), tokens, samples).plan(distribution)
-                 : plan_two_sample(distribution, plain, samples);
-    };
-    FaultPower power;
-    power.rule = settings.faults[fault];
-    power.total_variation = distribution_distance(plain, distribution);
-    for (const std::uint32_t samples : settings.power_samples) {
-      const auto tests = next(faulty, samples, settings.power_repeats);
-      if (tests.empty()) return std::nullopt;
-      power.points.push_back(point(tests, samples, planned(samples)));
-    }
-    power.line = predicted_line(settings.power_samples, settings.level, planned);
-    return power;
-  }
-
- private:
-  PowerPoint point(const std::vector<SequenceTests>& tests, std::uint32_t samples,
-                   const PlannedTest& planned) const {
-    const double level = calibration_.settings.level;
-    std::uint64_t pearson = 0;
-    std::uint64_t g = 0;
-    for (const SequenceTests& test : tests) {
-      pearson += test.joint.pearson_p <= level ? 1 : 0;
-      g += test.joint.g_p <= level ? 1 : 0;
-    }
-    return {.samples = samples,
-            .effect = planned.effect,
-            .degrees = planned.degrees,
-            .predicted = planned_power(planned, level),
-            .pearson = rate_of(pearson, tests.size(), confidence_),
-            .g = rate_of(g, tests.size(), confidence_)};
-  }
-
-  const Calibration& calibration_;
-  double confidence_;
-  const Control& control_;
-  std::uint32_t study_ = 0;
-};
-
-}  // namespace
-
-const std::vector<double>& calibration_levels() {
-  static const std::vector<double> levels{0.1, 0.05, 0.01, 0.001};
-  return levels;
+PowerPoint power_point(const std::vector<SequenceTests>& tests, std::uint32_t samples,
+                       const PlannedTest& planned, double level, double confidence) {
+  const auto rejected = [&](double FitTest::*p_value) {
+    const auto count = std::count_if(tests.begin(), tests.end(),
+                                     [&](const SequenceTests& test) { return test.joint.*p_value <= level; });
+    return *binomial_interval(static_cast<std::uint64_t>(count), tests.size(), confidence);
+  };
+  return {.samples = samples,
+          .effect = planned.effect,
+          .degrees = planned.degrees,
+          .predicted = planned_power(planned, level),
+          .pearson = rejected(&FitTest::pearson_p),
+          .g = rejected(&FitTest::g_p)};
 }
 
-std::uint64_t Calibration::sequences() const {
+/// What one cell repeats.
+struct Calibration {
+  std::shared_ptr<const Setup> setup;                ///< lossless: the null
+  std::vector<std::shared_ptr<const Setup>> faults;  ///< the same models under each planted fault
+  int gamma;
+  const CalibrationSection& settings;
+};
+
+/// Token sequences to sample in all.
+std::uint64_t sequences_of(const CalibrationSection& settings) {
   std::uint64_t per_repeat = 0;
   for (const std::uint32_t samples : settings.power_samples) per_repeat += samples;
   const std::uint64_t each = std::uint64_t{settings.repeats} * settings.samples +
-                             faults.size() * std::uint64_t{settings.power_repeats} * per_repeat;
+                             settings.faults.size() * std::uint64_t{settings.power_repeats} * per_repeat;
   return settings.reference == EqualityReference::exact_distribution ? each : 2 * each;
 }
 
+/// Throws ConfigError for what cannot be calibrated: a distribution too large to be enumerated, a rule that
+/// is not lossless.
 void check_calibration(const Calibration& calibration) {
   const Setup& setup = *calibration.setup;
   const int tokens = calibration.settings.tokens;
@@ -203,6 +178,71 @@ void check_calibration(const Calibration& calibration) {
   }
 }
 
+/// p-values under the null, and the power for each fault over the number of samples beside the noncentral
+/// chi-squared distribution at the effect found by enumeration. Throws Stopped.
+CalibrationResult calibrate(const Calibration& calibration, double confidence, const Control& control) {
+  const CalibrationSection& settings = calibration.settings;
+  const int gamma = calibration.gamma;
+  const auto tokens = static_cast<std::size_t>(settings.tokens);
+  // Each study has a number of its own, by which its seeds are addressed.
+  std::uint32_t study = 0;
+  const auto study_of = [&](const Setup& setup, std::uint32_t samples, std::uint32_t repeats) {
+    return repeat_tests(setup, gamma, tokens, settings.reference, samples, repeats, study++, control);
+  };
+  const auto nulls = study_of(*calibration.setup, settings.samples, settings.repeats);
+  CalibrationResult result{.reference = settings.reference,
+                           .samples = settings.samples,
+                           .repeats = settings.repeats,
+                           .null = describe_nulls(nulls, confidence),
+                           .level = settings.level,
+                           .power_repeats = settings.power_repeats,
+                           .power = {}};
+  const SequenceDistribution<double> plain = plain_distribution_of(*calibration.setup, tokens);
+  for (std::size_t fault = 0; fault < calibration.faults.size(); ++fault) {
+    const Setup& faulty = *calibration.faults[fault];
+    const SequenceDistribution<double> distribution = enumerated_distribution(faulty, gamma, tokens);
+    const auto planned = [&](std::uint64_t samples) {
+      return settings.reference == EqualityReference::exact_distribution
+                 ? ExactSequenceTests(plain, faulty.target.vocab(), tokens, samples).plan(distribution)
+                 : plan_two_sample(distribution, plain, samples);
+    };
+    FaultPower& power = result.power.emplace_back();
+    power.rule = settings.faults[fault];
+    power.total_variation = distribution_distance(plain, distribution);
+    for (const std::uint32_t samples : settings.power_samples) {
+      power.points.push_back(power_point(study_of(faulty, samples, settings.power_repeats), samples,
+                                         planned(samples), settings.level, confidence));
+    }
+    power.line = predicted_line(settings.power_samples, settings.level, planned);
+  }
+  return result;
+}
+
+Work prepare_calibration(const CellSpec& cell, JobList& jobs) {
+  Calibration calibration{.setup = jobs.setup(cell.config),
+                          .faults = {},
+                          .gamma = cell.config.gamma,
+                          .settings = cell.config.section<CalibrationSection>()};
+  for (const RuleConfig& fault : calibration.settings.faults) {
+    Config faulty = cell.config;
+    faulty.rule = fault;
+    calibration.faults.push_back(jobs.setup(faulty));
+  }
+  check_calibration(calibration);
+  const auto finish = [calibration](CellResult& result, const RunContext& context) {
+    result.own = calibrate(calibration, context.confidence, context.control);
+  };
+  return {.finish = finish, .own_steps = sequences_of(cell.config.section<CalibrationSection>())};
+}
+
+int calibration_intervals(const Config& cell) {
+  const auto& settings = cell.section<CalibrationSection>();
+  const std::size_t null = calibration_levels.size() * (static_cast<std::size_t>(settings.tokens) + 2);
+  return static_cast<int>(null + 2 * settings.faults.size() * settings.power_samples.size());
+}
+
+}  // namespace
+
 std::vector<SequenceTests> repeat_tests(const Setup& setup, int gamma, std::size_t tokens,
                                         EqualityReference reference, std::uint32_t samples,
                                         std::uint32_t repeats, std::uint32_t study, const Control& control) {
@@ -211,12 +251,8 @@ std::vector<SequenceTests> repeat_tests(const Setup& setup, int gamma, std::size
   const ExactSequenceTests exact_tests(plain_distribution_of(setup, tokens), setup.target.vocab(), tokens,
                                        samples);
   std::vector<SequenceTests> tests(repeats);
-  std::atomic<bool> stopped{false};
   for_each_index(repeats, [&](std::size_t repeat) {
-    if (stopped || control.stop()) {
-      stopped = true;
-      return;
-    }
+    if (control.stop()) throw Stopped{};
     SimulationSize simulation = setup.simulation;
     simulation.seed = seed_of(setup, static_cast<std::uint32_t>(repeat), study);
     RoundScratch<double> scratch;
@@ -235,31 +271,43 @@ std::vector<SequenceTests> repeat_tests(const Setup& setup, int gamma, std::size
         exact ? exact_tests.test(speculative) : two_sample_sequence_tests(speculative, plain, tokens);
     control.progress(exact ? samples : 2ULL * samples);
   });
-  if (stopped) tests.clear();
   return tests;
 }
 
-std::optional<CalibrationResult> calibrate(const Calibration& calibration, double confidence,
-                                           const Control& control) {
-  const CalibrationSection& settings = calibration.settings;
-  Studies studies(calibration, confidence, control);
-  const auto nulls = studies.next(*calibration.setup, settings.samples, settings.repeats);
-  if (nulls.empty()) return std::nullopt;
-  CalibrationResult result{.reference = settings.reference,
-                           .samples = settings.samples,
-                           .repeats = settings.repeats,
-                           .null = describe_nulls(nulls, confidence),
-                           .level = settings.level,
-                           .power_repeats = settings.power_repeats,
-                           .power = {}};
-  const SequenceDistribution<double> plain =
-      plain_distribution_of(*calibration.setup, static_cast<std::size_t>(settings.tokens));
-  for (std::size_t fault = 0; fault < calibration.faults.size(); ++fault) {
-    auto power = studies.power(fault, plain);
-    if (!power) return std::nullopt;
-    result.power.push_back(std::move(*power));
-  }
-  return result;
+SectionKind calibration_section() {
+  using C = CalibrationSection;
+  const auto reference =
+      choice<EqualityReference>({{"exact_distribution", EqualityReference::exact_distribution},
+                                 {"second_sample", EqualityReference::second_sample}},
+                                {{"exact_law", "exact_distribution"}});
+  return {"calibration",
+          object<C>("calibration",
+                    "The experiment calibration: the tests of `speclab check`, repeated on small samples.",
+                    {integer_field("tokens", &C::tokens, 1, 16, "Tokens whose distribution is tested."),
+                     field("against", &C::reference, reference, "What stands for the target's distribution."),
+                     integer_field("repeats", &C::repeats, 20, 1e6, "Tests under the null."),
+                     integer_field("samples", &C::samples, 10, 1e6, "Sequences in each of them."),
+                     field("faults", &C::faults, list(kind_of(rule_family()), 0, 16),
+                           "Rules that are not lossless, to be detected; a power curve each."),
+                     integer_field("power_repeats", &C::power_repeats, 20, 1e6,
+                                   "Tests at each point of a power curve."),
+                     field("power_samples", &C::power_samples, list(integer<std::uint32_t>(10, 1e6), 1, 64),
+                           "Sequences in each of these tests: the points of the curves."),
+                     field("level", &C::level, number_above(0, 0.5), "Level of the power curves.")})
+              .type};
+}
+
+const Experiment& calibration_experiment() {
+  static const Experiment experiment{
+      .name = "calibration",
+      .sentence = "Repeats the tests of `speclab check`: p-values under the null, power curves.",
+      .sections = {"calibration"},
+      .prepare = prepare_calibration,
+      .intervals = calibration_intervals,
+      .own_key = "calibration",
+      .own_result = described<CalibrationResult>().type,
+      .presentation = presented(calibration_presentation())};
+  return experiment;
 }
 
 }  // namespace speclab

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <cstdint>
-#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -11,24 +10,12 @@
 #include "analysis/statistics/intervals.hpp"
 #include "analysis/statistics/sequence_tests.hpp"
 #include "experiments/catalog/rules/rule_kind.hpp"
-#include "experiments/page/figure.hpp"
-#include "experiments/page/table.hpp"
 #include "experiments/verify/check/equality_test.hpp"
 #include "sim/control.hpp"
 
 namespace speclab {
 
-/// The section "calibration" of a config.
-struct CalibrationSection {
-  std::int32_t tokens = 2;  ///< first tokens, whose distribution is tested
-  EqualityReference reference = EqualityReference::exact_distribution;
-  std::uint32_t repeats = 10000;  ///< tests under the null
-  std::uint32_t samples = 1000;   ///< sequences in each of them
-  std::vector<RuleConfig> faults;
-  std::uint32_t power_repeats = 400;  ///< tests at each point of a power curve
-  std::vector<std::uint32_t> power_samples{25, 50, 100, 200, 400, 800, 1600, 3200};
-  double level = 0.05;  ///< of the power curves
-};
+struct Presentation;
 
 /// How often p-values are at most a level.
 struct RejectionRate {
@@ -81,45 +68,13 @@ struct CalibrationResult {
 template <>
 const Typed<CalibrationResult>& described();
 
-/// What one cell repeats.
-struct Calibration {
-  std::shared_ptr<const Setup> setup;                ///< lossless: the null
-  std::vector<std::shared_ptr<const Setup>> faults;  ///< the same models under each planted fault
-  int gamma = 0;
-  CalibrationSection settings;
-
-  /// Token sequences to sample in all.
-  std::uint64_t sequences() const;
-};
-
-/// Throws ConfigError for what cannot be calibrated: a distribution too large to be enumerated, a rule that
-/// is not lossless.
-void check_calibration(const Calibration& calibration);
-
 /// The check's tests of `repeats` independent samples of `samples` sequences each; repeat r of study s draws
-/// from a seed of its own, addressed by (the set-up's seed, r, s). Shorter when `control` ended it early; its
-/// progress counts sequences.
+/// from a seed of its own, addressed by (the set-up's seed, r, s). Progress counts sequences. Throws Stopped.
 std::vector<SequenceTests> repeat_tests(const Setup& setup, int gamma, std::size_t tokens,
                                         EqualityReference reference, std::uint32_t samples,
                                         std::uint32_t repeats, std::uint32_t study, const Control& control);
 
-/// p-values under the null, and the power for each fault over the number of samples beside the noncentral
-/// chi-squared distribution at the effect found by enumeration. None when interrupted.
-std::optional<CalibrationResult> calibrate(const Calibration& calibration, double confidence,
-                                           const Control& control);
-
-/// Levels at which rejections under the null are counted.
-const std::vector<double>& calibration_levels();
-
-/// p-values under the null, and the power for each fault. `label` names the cell; `confidence` is that of
-/// every interval.
-std::vector<Table> calibration_tables(const CalibrationResult& calibration, const std::string& label,
-                                      const std::string& id, double confidence);
-
-/// The distribution of the p-values, its distance from the diagonal, and the power curves. Ids and commands
-/// are the caller's to set.
-/// Of how many rejection rates the nominal level holds: those that do, and all.
-std::pair<std::size_t, std::size_t> levels_held(const CalibrationResult& calibration);
-std::vector<Figure> calibration_figures(const CalibrationResult& calibration, const std::string& label);
+/// From results alone.
+Presentation calibration_presentation();
 
 }  // namespace speclab

@@ -1,4 +1,4 @@
-// Calibrations as JSON, tables and figures.
+// Calibrations as JSON, tables, figures and a headline.
 #include <fmt/format.h>
 
 #include <cmath>
@@ -6,8 +6,9 @@
 
 #include "experiments/format/result_fields.hpp"
 #include "experiments/page/cells.hpp"
-#include "experiments/run/result.hpp"
+#include "experiments/results/presentation.hpp"
 #include "experiments/studies/calibration/calibration.hpp"
+#include "experiments/studies/finished_cells.hpp"
 
 namespace speclab {
 
@@ -41,9 +42,8 @@ namespace {
 constexpr double ks_one_percent = 1.6276;
 
 /// Rates are near 0 or 1, where intervals are lopsided: both ends are shown.
-Cell rate_cell(const Interval& rate, bool good) {
-  return {fmt::format("{:.4f} ({:.4f}–{:.4f})", rate.estimate, rate.low, rate.high), rate.estimate,
-          good ? "" : "bad"};
+Cell rate_cell(const Interval& rate) {
+  return {fmt::format("{:.4f} ({:.4f}–{:.4f})", rate.estimate, rate.low, rate.high), rate.estimate};
 }
 
 /// "lenient 0.5": the rule's kind, and its numbers.
@@ -139,19 +139,20 @@ bool holds(const NullDistribution& distribution, const RejectionRate& rejection)
 
 Table null_table(const CalibrationResult& calibration, const std::string& label, const std::string& id,
                  double confidence) {
-  Table table;
-  table.id = id + "-null";
-  table.caption =
-      titled(fmt::format("{} tests under the null, {}", calibration.repeats, setting(calibration)), label);
-  table.columns = {"statistic", "KS distance", "KS p"};
+  Table table{
+      id + "-null",
+      titled(fmt::format("{} tests under the null, {}", calibration.repeats, setting(calibration)), label),
+      {"statistic", "KS distance", "KS p"}};
   for (const RejectionRate& each : calibration.null.front().rejections) {
     table.columns.push_back(fmt::format("rejected at {}", number_text(each.level)));
   }
   for (const NullDistribution& each : calibration.null) {
-    std::vector<Cell> row{text_cell(each.name), number_cell(each.ks_distance), number_cell(each.ks_p)};
-    for (const RejectionRate& rejection : each.rejections)
-      row.push_back(rate_cell(rejection.rate, holds(each, rejection)));
-    table.rows.push_back(std::move(row));
+    std::vector<Cell>& row = table.rows.emplace_back();
+    row = {text_cell(each.name), number_cell(each.ks_distance), number_cell(each.ks_p)};
+    for (const RejectionRate& rejection : each.rejections) {
+      row.push_back(rate_cell(rejection.rate));
+      if (!holds(each, rejection)) row.back().css_class = "bad";
+    }
   }
   table.note = fmt::format(
       "Rates with {} binomial intervals. The verdict adjusts for all tests together (Holm): its rate is at "
@@ -161,17 +162,15 @@ Table null_table(const CalibrationResult& calibration, const std::string& label,
 }
 
 Table power_table(const CalibrationResult& calibration, const std::string& label, const std::string& id) {
-  Table table;
-  table.id = id + "-power";
-  table.caption = titled(fmt::format("Power at level {}", number_text(calibration.level)), label);
-  table.columns = {"fault",   "total variation", "sequences",         "effect w",
-                   "degrees", "predicted",       "Pearson, rejected", "G, rejected"};
+  Table table{id + "-power",
+              titled(fmt::format("Power at level {}", number_text(calibration.level)), label),
+              {"fault", "total variation", "sequences", "effect w", "degrees", "predicted",
+               "Pearson, rejected", "G, rejected"}};
   for (const FaultPower& fault : calibration.power) {
     for (const PowerPoint& point : fault.points) {
       table.rows.push_back({text_cell(rule_name(fault.rule)), number_cell(fault.total_variation),
                             number_cell(point.samples), number_cell(point.effect), number_cell(point.degrees),
-                            number_cell(point.predicted), rate_cell(point.pearson, true),
-                            rate_cell(point.g, true)});
+                            number_cell(point.predicted), rate_cell(point.pearson), rate_cell(point.g)});
     }
   }
   table.folded = true;
@@ -182,31 +181,47 @@ Table power_table(const CalibrationResult& calibration, const std::string& label
   return table;
 }
 
-}  // namespace
-
-std::pair<std::size_t, std::size_t> levels_held(const CalibrationResult& calibration) {
-  std::size_t held = 0;
-  std::size_t all = 0;
-  for (const NullDistribution& each : calibration.null) {
-    for (const RejectionRate& rejection : each.rejections) {
-      ++all;
-      held += holds(each, rejection) ? 1 : 0;
-    }
+std::vector<Table> calibration_tables(const Result& result, const Timings&, const std::string& id) {
+  std::vector<Table> tables;
+  for (const auto& [index, cell, own] : finished_cells<CalibrationResult>(result)) {
+    const std::string id_of_cell = fmt::format("{}-cell-{}", id, index + 1);
+    tables.push_back(null_table(own, cell.label, id_of_cell, result.interval_confidence));
+    if (!own.power.empty()) tables.push_back(power_table(own, cell.label, id_of_cell));
   }
-  return {held, all};
-}
-
-std::vector<Table> calibration_tables(const CalibrationResult& calibration, const std::string& label,
-                                      const std::string& id, double confidence) {
-  std::vector<Table> tables{null_table(calibration, label, id, confidence)};
-  if (!calibration.power.empty()) tables.push_back(power_table(calibration, label, id));
   return tables;
 }
 
-std::vector<Figure> calibration_figures(const CalibrationResult& calibration, const std::string& label) {
-  std::vector<Figure> figures{distribution(calibration, label), deviation(calibration, label)};
-  if (!calibration.power.empty()) figures.push_back(power_curves(calibration, label));
+std::vector<Figure> calibration_figures(const Result& result, const Timings&) {
+  std::vector<Figure> figures;
+  for (const auto& [index, cell, own] : finished_cells<CalibrationResult>(result)) {
+    figures.push_back(distribution(own, cell.label));
+    figures.push_back(deviation(own, cell.label));
+    if (!own.power.empty()) figures.push_back(power_curves(own, cell.label));
+  }
   return figures;
+}
+
+std::string calibration_headline(const Result& result, const Timings&) {
+  std::size_t held = 0;
+  std::size_t all = 0;
+  for (const auto& [index, cell, own] : finished_cells<CalibrationResult>(result)) {
+    for (const NullDistribution& each : own.null) {
+      for (const RejectionRate& rejection : each.rejections) {
+        ++all;
+        held += holds(each, rejection) ? 1 : 0;
+      }
+    }
+  }
+  if (all == 0) return "Interrupted: partial.";
+  const char* found = held == all ? "The test of equality rejects a lossless rule as often as it says: "
+                                  : "Of how often the test of equality rejects a lossless rule: ";
+  return fmt::format("{}{} of {} rates of false alarms agree with their level.", found, held, all);
+}
+
+}  // namespace
+
+Presentation calibration_presentation() {
+  return {.tables = calibration_tables, .figures = calibration_figures, .headline = calibration_headline};
 }
 
 }  // namespace speclab

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <functional>
-#include <map>
 #include <nlohmann/json.hpp>
 #include <utility>
 
@@ -31,46 +30,50 @@ const CompareSection& section_of(const Config& config) { return config.section<C
 
 const std::string& label_of(const TaskConfig& task) { return task.name; }
 
+/// The first entry of a list that has this name; as many as there are without one.
+template <class T>
+std::size_t index_of(const std::vector<T>& list, const std::string& name) {
+  const auto found = std::ranges::find_if(list, [&](const T& one) { return label_of(one) == name; });
+  return static_cast<std::size_t>(found - list.begin());
+}
+
 /// Throws ConfigError at `path` when two of a list have one name.
 template <class T>
 void check_distinct_names(const std::vector<T>& list, const std::string& path) {
-  std::map<std::string, std::size_t> seen;
   for (std::size_t i = 0; i < list.size(); ++i) {
-    const auto [earlier, fresh] = seen.emplace(label_of(list[i]), i);
-    if (fresh) continue;
-    throw ConfigError(fmt::format("{}/{}/name", path, i),
-                      fmt::format("\"{}\" is the name of entry {}, too; give one of them another \"name\"",
-                                  earlier->first, earlier->second));
+    const std::string& name = label_of(list[i]);
+    const std::size_t earlier = index_of(list, name);
+    if (earlier == i) continue;
+    throw ConfigError(
+        fmt::format("{}/{}/name", path, i),
+        fmt::format("\"{}\" is the name of entry {}, too; give one of them another \"name\"", name, earlier));
   }
 }
 
 using Names = std::optional<std::vector<std::string>>;
 
 bool among(const Names& names, const std::string& name) {
-  return !names || std::find(names->begin(), names->end(), name) != names->end();
+  return !names || std::ranges::find(*names, name) != names->end();
 }
 
 /// Throws ConfigError at `path` for names that no entry of the list has.
 template <class T>
 void check_known(const Names& names, const std::vector<T>& list, const std::string& path) {
-  if (!names) return;
-  std::vector<std::string> known;
-  for (const T& one : list) known.push_back(label_of(one));
-  for (std::size_t i = 0; i < names->size(); ++i) {
-    if (among(known, (*names)[i])) continue;
-    throw ConfigError(fmt::format("{}/{}", path, i), fmt::format("no entry is called \"{}\"{}", (*names)[i],
-                                                                 suggestion((*names)[i], known)));
+  for (std::size_t i = 0; names && i < names->size(); ++i) {
+    const std::string& name = (*names)[i];
+    if (index_of(list, name) < list.size()) continue;
+    std::vector<std::string> known;
+    for (const T& one : list) known.push_back(label_of(one));
+    throw ConfigError(fmt::format("{}/{}", path, i),
+                      fmt::format("no entry is called \"{}\"{}", name, suggestion(name, known)));
   }
 }
 
 /// The entry of a list that a cell was cut out for.
 template <class T>
 std::size_t index_of(const std::vector<T>& list, const CellSpec& cell, const std::string& what) {
-  const auto set =
-      std::find_if(cell.set.begin(), cell.set.end(), [&](const auto& one) { return one.first == what; });
-  const auto found =
-      std::find_if(list.begin(), list.end(), [&](const T& one) { return *set->second == label_of(one); });
-  return static_cast<std::size_t>(found - list.begin());
+  const auto set = std::ranges::find_if(cell.set, [&](const auto& one) { return one.first == what; });
+  return index_of(list, set->second->template get<std::string>());
 }
 
 /// One number of every batch.
@@ -98,6 +101,13 @@ Support possible_speedups(const BenchmarkEntry& entry, std::int32_t most) {
   }
   return speeds;
 }
+
+/// What every run has of these: what a config can want to be narrow, and a cell shows of its best gamma.
+constexpr std::pair<Metric, std::optional<Interval> ComparedNumbers::*> metrics_of_runs[]{
+    {Metric::alpha_examined, &ComparedNumbers::alpha_examined},
+    {Metric::alpha_drafted, &ComparedNumbers::alpha_drafted},
+    {Metric::tokens_per_target_step, &ComparedNumbers::tokens_per_target_step},
+    {Metric::speedup, &ComparedNumbers::speedup}};
 
 /// Tokens for each unit of `below`, from sequences of equally many tokens whatever happens in them.
 std::optional<Interval> tokens_per(const std::vector<double>& tokens, const std::vector<double>& below,
@@ -173,43 +183,36 @@ class Comparison {
       result = given;
       CompareResult own;
       describe(result, own, measured, set.sequences.size(), wanted ? wanted->confidence : context.confidence);
-      const bool reached = wanted && is_precise(result, own);
       if (wanted) {
-        result.until = UntilResult{reached, look, wanted->most_looks,
+        result.until = UntilResult{is_precise(result, own), look, wanted->most_looks,
                                    static_cast<std::uint32_t>(set.sequences.size()), set.batches};
       }
       result.own = std::move(own);
-      if (!wanted || reached || look == wanted->most_looks) return;
+      if (!wanted || result.until->reached || look == wanted->most_looks) return;
     }
   }
 
  private:
-  struct PolicyRun {
+  struct Run {
     AnyPolicy policy;
     std::optional<Outcome> outcome;  ///< none where the policy has no meaning for the drafter
   };
   struct Measured {
     TextAcceptances text;
-    std::vector<Outcome> gammas;
-    std::vector<PolicyRun> policies;
+    std::vector<Run> runs;  ///< of every gamma, then of every policy
 
     bool partial() const {
-      return text.overlap.partial ||
-             std::any_of(gammas.begin(), gammas.end(),
-                         [](const Outcome& outcome) { return outcome.partial; }) ||
-             std::any_of(policies.begin(), policies.end(),
-                         [](const PolicyRun& run) { return run.outcome && run.outcome->partial; });
+      return text.overlap.partial || std::any_of(runs.begin(), runs.end(), [](const Run& run) {
+               return run.outcome && run.outcome->partial;
+             });
     }
   };
 
   static void add_first_half(const Measured& first, Measured& second) {
     speclab::add_first_half(first.text.overlap, second.text.overlap);
     speclab::add_first_half(first.text.recorded, second.text.recorded);
-    for (std::size_t i = 0; i < first.gammas.size(); ++i)
-      speclab::add_first_half(first.gammas[i], second.gammas[i]);
-    for (std::size_t i = 0; i < first.policies.size(); ++i) {
-      if (first.policies[i].outcome)
-        speclab::add_first_half(*first.policies[i].outcome, *second.policies[i].outcome);
+    for (std::size_t i = 0; i < first.runs.size(); ++i) {
+      if (first.runs[i].outcome) speclab::add_first_half(*first.runs[i].outcome, *second.runs[i].outcome);
     }
   }
 
@@ -217,23 +220,11 @@ class Comparison {
   bool is_precise(const CellResult& result, const CompareResult& own) const {
     const UntilConfig& until = *config_.simulation.until;
     std::vector<std::optional<Interval>> all;
-    const auto add = [&](const ComparedNumbers& run) {
-      switch (until.metric) {
-        case Metric::alpha_examined:
-          return all.push_back(run.alpha_examined);
-        case Metric::alpha_drafted:
-          return all.push_back(run.alpha_drafted);
-        case Metric::tokens_per_target_step:
-          return all.push_back(run.tokens_per_target_step);
-        default:
-          return all.push_back(run.speedup);
-      }
-    };
-    if (until.metric == Metric::alpha_overlap) {
-      all.push_back(value_of(result.simulated, until.metric));
-    } else {
-      for (const GammaResult& run : own.gammas) add(run);
-      for (const PolicyResult& run : own.policies) add(run);
+    if (until.metric == Metric::alpha_overlap) all.push_back(value_of(result.simulated, until.metric));
+    for (const auto& [metric, number] : metrics_of_runs) {
+      if (metric != until.metric) continue;
+      for (const GammaResult& run : own.gammas) all.push_back(run.*number);
+      for (const PolicyResult& run : own.policies) all.push_back(run.*number);
     }
     std::erase(all, std::nullopt);
     return !all.empty() && std::all_of(all.begin(), all.end(), [&](const std::optional<Interval>& interval) {
@@ -241,31 +232,20 @@ class Comparison {
     });
   }
 
-  Outcome decode(const SequenceSet& set, const AnyPolicy& policy, const Control& control) const {
-    return decode_sequences(
-        set, [&](std::size_t i) { return task_->target_of(i); }, *entry_.drafter, policy, entry_.rule,
-        control);
-  }
-
   Measured measure(const SequenceSet& set, const Control& control) const {
     Measured measured;
-    const std::size_t gammas = section_.gammas.size();
-    const std::size_t policies = section_.policies.size();
-    measured.gammas.resize(gammas);
+    std::vector<Run>& runs = measured.runs;
+    for (const std::int32_t gamma : section_.gammas) runs.push_back({FixedPolicy(gamma), std::nullopt});
     const PolicyRequest request{[&](std::int32_t drafted) { return entry_.round_time(drafted); }};
-    for (const PolicyConfig& policy : section_.policies) {
-      measured.policies.push_back({make_policy(policy, request), std::nullopt});
-    }
-    for_each_index(gammas + policies + 1, [&](std::size_t i) {
-      if (i < gammas) {
-        measured.gammas[i] = decode(set, FixedPolicy(section_.gammas[i]), control);
-      } else if (i < gammas + policies) {
-        PolicyRun& run = measured.policies[i - gammas];
-        if (run.policy.foresees() && !entry_.drafter->foretells_runs()) return;
-        run.outcome = decode(set, run.policy, control);
-      } else {
-        measured.text = measure_first_overlap(
-            set, [&](std::size_t at) { return task_->target_of(at); }, *entry_.drafter, control);
+    for (const PolicyConfig& policy : section_.policies)
+      runs.push_back({make_policy(policy, request), std::nullopt});
+    const TargetOf target_of = [&](std::size_t sequence) { return task_->target_of(sequence); };
+    for_each_index(runs.size() + 1, [&](std::size_t i) {
+      if (i == runs.size()) {
+        measured.text = measure_first_overlap(set, target_of, *entry_.drafter, control);
+      } else if (!runs[i].policy.foresees() || entry_.drafter->foretells_runs()) {
+        runs[i].outcome =
+            decode_sequences(set, target_of, *entry_.drafter, runs[i].policy, entry_.rule, control);
       }
     });
     return measured;
@@ -281,13 +261,15 @@ class Comparison {
     // Of few sequences, some may be unlike all the rest.
     const Independence independence =
         sequences >= least_independent_trials ? Independence::batches : Independence::nothing;
+    const auto numbers_of = [&](const Run& run, const Speeds& its) {
+      return numbers(*run.outcome, its, entry_, run.policy.most(), confidence, independence);
+    };
+    const std::size_t gammas = section_.gammas.size();
     std::vector<Speeds> by_gamma;
     std::size_t best = 0;
-    for (std::size_t i = 0; i < section_.gammas.size(); ++i) {
-      by_gamma.push_back(speeds(measured.gammas[i]));
-      own.gammas.push_back(
-          {numbers(measured.gammas[i], by_gamma[i], entry_, section_.gammas[i], confidence, independence),
-           section_.gammas[i]});
+    for (std::size_t i = 0; i < gammas; ++i) {
+      by_gamma.push_back(speeds(*measured.runs[i].outcome));
+      own.gammas.push_back({numbers_of(measured.runs[i], by_gamma[i]), section_.gammas[i]});
       if (own.gammas[i].speedup->estimate > own.gammas[best].speedup->estimate) best = i;
     }
     own.best_gamma = section_.gammas[best];
@@ -304,26 +286,18 @@ class Comparison {
                       Metric::alpha_overlap);
     };
     own.alpha_recorded = mean_of(measured.text.recorded);
-    const ComparedNumbers& fastest = own.gammas[best];
     const auto put = [&](Metric metric, const std::optional<Interval>& interval) {
       if (interval) result.simulated.emplace_back(metric, *interval);
     };
     put(Metric::alpha_overlap, mean_of(overlaps));
-    put(Metric::alpha_examined, fastest.alpha_examined);
-    put(Metric::alpha_drafted, fastest.alpha_drafted);
-    put(Metric::tokens_per_target_step, fastest.tokens_per_target_step);
-    put(Metric::speedup, fastest.speedup);
+    for (const auto& [metric, number] : metrics_of_runs) put(metric, own.gammas[best].*number);
 
     for (std::size_t i = 0; i < section_.policies.size(); ++i) {
-      const PolicyRun& run = measured.policies[i];
+      const Run& run = measured.runs[gammas + i];
       if (!run.outcome) continue;
       const Speeds its = speeds(*run.outcome);
       const PolicyConfig& policy = section_.policies[i];
-      PolicyResult one{numbers(*run.outcome, its, entry_, run.policy.most(), confidence, independence),
-                       label_of(policy),
-                       policy.name(),
-                       {},
-                       {}};
+      PolicyResult one{numbers_of(run, its), label_of(policy), policy.name(), {}, {}};
       one.gain =
           known_bounds(paired_difference(its.batches(), by_gamma[best].batches(), confidence), independence);
       if (run.policy.foresees()) {
@@ -334,7 +308,7 @@ class Comparison {
       }
       own.policies.push_back(std::move(one));
     }
-    result.counts = counts_of(measured.gammas[best].total());
+    result.counts = counts_of(measured.runs[best].outcome->total());
   }
 
   const Config& config_;
@@ -405,10 +379,7 @@ const Experiment& compare_experiment() {
       .until = true,
       .own_key = "comparison",
       .own_result = described<CompareResult>().type,
-      .presentation = presented({.tables = compare_tables,
-                                 .figures = compare_figures,
-                                 .headline = compare_headline,
-                                 .csv = compare_csv})};
+      .presentation = presented(compare_presentation())};
   return experiment;
 }
 

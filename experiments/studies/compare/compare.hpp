@@ -1,4 +1,4 @@
-// The experiment "compare": its section of a config, its results and their presentation.
+// The experiment "compare": its section of a config and its results.
 #pragma once
 
 #include <cstdint>
@@ -8,13 +8,11 @@
 
 #include "experiments/catalog/drafters/drafter_kind.hpp"
 #include "experiments/catalog/policies/policy_kind.hpp"
-#include "experiments/page/figure.hpp"
-#include "experiments/page/table.hpp"
 #include "experiments/run/result.hpp"
 
 namespace speclab {
 
-struct Timings;
+struct Presentation;
 
 /// Text to decode, and the target that decodes it.
 struct TaskConfig {
@@ -73,15 +71,7 @@ struct CompareResult {
 template <>
 const Typed<CompareResult>& described();
 
-/// Tables of a whole result, their ids starting with `id`.
-std::vector<Table> compare_tables(const Result& result, const Timings&, const std::string& id);
-
-/// One row for every drafter, task and policy, fixed gammas among them, every number in full.
-std::string compare_csv(const Result& result, const Timings&);
-
-/// Speedups of every drafter at its best gamma, by task; and for each task speedups by policy.
-std::vector<Figure> compare_figures(const Result& result, const Timings&);
-/// The fastest drafter of each task.
-std::string compare_headline(const Result& result, const Timings&);
+/// From results alone.
+Presentation compare_presentation();
 
 }  // namespace speclab

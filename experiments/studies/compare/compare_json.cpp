@@ -6,49 +6,49 @@
 namespace speclab {
 
 const Typed<TaskConfig>& task_type() {
-  static const auto type = object<TaskConfig>(
+  using T = TaskConfig;
+  static const auto type = object<T>(
       "task", "Text to decode, and the target that decodes it.",
-      {required(field("name", &TaskConfig::name, text(), "Its name in tables.")),
-       required(field("corpus", &TaskConfig::corpus, corpus_type(),
+      {required(field("name", &T::name, text(), "Its name in tables.")),
+       required(field("corpus", &T::corpus, corpus_type(),
                       "The text; some of its documents must be held out, which is what is decoded.")),
        field(
-           "target", &TaskConfig::target, kind_of(model_family()),
+           "target", &T::target, kind_of(model_family()),
            "The target. Without one the text itself is the target: the model that would write it greedily."),
-       integer_field("sequences", &TaskConfig::sequences, 1, 100000,
+       integer_field("sequences", &T::sequences, 1, 100000,
                      "Held-out documents to decode, from the first one on."),
-       integer_field("tokens", &TaskConfig::tokens, 1, 1000000, "Tokens to decode in each, at most."),
-       integer_field("prompt_tokens", &TaskConfig::prompt_tokens, 0, 1000000,
+       integer_field("tokens", &T::tokens, 1, 1000000, "Tokens to decode in each, at most."),
+       integer_field("prompt_tokens", &T::prompt_tokens, 0, 1000000,
                      "Tokens of each document that are its prompt."),
        field(
-           "prompt_until", &TaskConfig::prompt_until, text(),
+           "prompt_until", &T::prompt_until, text(),
            "Instead: all tokens up to and with this one, such as the line between a text and its summary.")});
   return type;
 }
 
-const SectionKind& compare_section() {
-  static const SectionKind kind{
+SectionKind compare_section() {
+  using C = CompareSection;
+  return {
       "compare",
-      object<CompareSection>(
+      object<C>(
           "compare", "The experiment compare: every drafter on every task, with every gamma and policy.",
-          {required(field("tasks", &CompareSection::tasks, list(task_type(), 1, 64), "What is decoded.")),
-           required(field("drafters", &CompareSection::drafters, list(kind_of(drafter_family()), 1, 64),
-                          "What drafts.")),
-           field("gammas", &CompareSection::gammas, list(integer<std::int32_t>(1, max_tokens_drafted), 1, 64),
+          {required(field("tasks", &C::tasks, list(task_type(), 1, 64), "What is decoded.")),
+           required(field("drafters", &C::drafters, list(kind_of(drafter_family()), 1, 64), "What drafts.")),
+           field("gammas", &C::gammas, list(integer<std::int32_t>(1, max_tokens_drafted), 1, 64),
                  "The fixed gammas, of which the fastest is \"best\"."),
-           field("policies", &CompareSection::policies, list(kind_of(policy_family()), 0, 64),
+           field("policies", &C::policies, list(kind_of(policy_family()), 0, 64),
                  "Adaptive policies, compared with the best fixed gamma."),
-           with_unit(field("verify", &CompareSection::verify, number(0, 1000),
+           with_unit(field("verify", &C::verify, number(0, 1000),
                            "Time of a target run for each token that it verifies, beyond 1 for the run: 0 is "
                            "Theorem 3.8, where verifying is free."),
                      "target runs"),
-           integer_field("batches", &CompareSection::batches, 2, 4096,
+           integer_field("batches", &C::batches, 2, 4096,
                          "Groups of whole sequences that intervals compare, at most."),
-           field("only_tasks", &CompareSection::only_tasks, list(text(), 1, 64),
+           field("only_tasks", &C::only_tasks, list(text(), 1, 64),
                  "Names of the tasks that are run: compare --only."),
-           field("only_drafters", &CompareSection::only_drafters, list(text(), 1, 64),
+           field("only_drafters", &C::only_drafters, list(text(), 1, 64),
                  "Names of the drafters that are run: compare --drafter.")})
           .type};
-  return kind;
 }
 
 SPECLAB_RESULT(ComparedNumbers, "numbers", alpha_examined, alpha_drafted, drafted_per_round,

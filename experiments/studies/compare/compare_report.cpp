@@ -1,6 +1,8 @@
+// Tables, figures, headline and CSV of the experiment "compare", from results alone.
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
 #include <limits>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -10,13 +12,54 @@
 #include "experiments/format/named_entry.hpp"
 #include "experiments/page/cells.hpp"
 #include "experiments/results/metric_tables.hpp"
-#include "experiments/run/experiment.hpp"
+#include "experiments/results/presentation.hpp"
 #include "experiments/run/result_rows.hpp"
-#include "experiments/studies/compare/compare_cells.hpp"
+#include "experiments/studies/compare/compare.hpp"
+#include "experiments/studies/finished_cells.hpp"
 
 namespace speclab {
 
 namespace {
+
+using ComparedCell = FinishedCell<CompareResult>;
+
+/// The cells with numbers.
+std::vector<ComparedCell> compared_cells(const Result& result) {
+  std::vector<ComparedCell> compared;
+  for (const ComparedCell& one : finished_cells<CompareResult>(result)) {
+    if (one.own.ran()) compared.push_back(one);
+  }
+  return compared;
+}
+
+/// The cell's "task" or "drafter".
+std::string set_text(const CellResult& cell, const char* what) {
+  const Json* value = set_value(cell, what);
+  return value != nullptr ? value->get<std::string>() : "";
+}
+
+void add_new(std::vector<std::string>& names, const std::string& name) {
+  if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
+}
+
+/// The tasks or drafters of all cells, each once.
+std::vector<std::string> distinct(const Result& result, const char* what) {
+  std::vector<std::string> all;
+  for (const CellResult& cell : result.cells) add_new(all, set_text(cell, what));
+  return all;
+}
+
+/// Of all cells, each once.
+std::vector<std::string> policy_names(const Result& result) {
+  std::vector<std::string> names;
+  for (const ComparedCell& one : compared_cells(result)) {
+    for (const PolicyResult& policy : one.own.policies) add_new(names, policy.name);
+  }
+  return names;
+}
+
+/// At the best fixed gamma.
+const Interval& speedup_of(const CellResult& cell) { return *find(cell.simulated, Metric::speedup); }
 
 Cell interval_or_none(const std::optional<Interval>& interval) {
   return interval ? interval_cell(*interval) : text_cell("–");
@@ -42,41 +85,37 @@ std::vector<Cell> empty_row(const CellResult& cell, std::size_t columns) {
 
 /// Which cells have their best gamma at an end of the grid, beyond which it may be better.
 std::string edges(const Result& result) {
-  std::string largest;
-  for (const CellResult& cell : result.cells) {
-    const CompareResult* comparison = numbers_of(cell);
-    if (comparison == nullptr || comparison->gammas.size() < 2) continue;
-    const auto top =
-        std::max_element(comparison->gammas.begin(), comparison->gammas.end(),
-                         [](const GammaResult& a, const GammaResult& b) { return a.gamma < b.gamma; });
-    if (comparison->best_gamma == top->gamma) largest += (largest.empty() ? "" : "; ") + cell.label;
+  std::vector<std::string> largest;
+  for (const auto& [index, cell, own] : compared_cells(result)) {
+    if (own.gammas.size() < 2) continue;
+    const auto top = std::ranges::max_element(own.gammas, {}, &GammaResult::gamma);
+    if (own.best_gamma == top->gamma) largest.push_back(cell.label);
   }
   if (largest.empty()) return "";
   return fmt::format(
       "WARNING: the best γ is the largest of compare.gammas, and a larger one may be better, for {}.\n",
-      largest);
+      fmt::join(largest, "; "));
 }
 
 /// Which cells have intervals that are wider than asked for.
 std::string too_wide(const Result& result) {
-  std::string wide;
-  for (const CellResult& cell : result.cells) {
-    if (!cell.until || cell.until->reached || numbers_of(cell) == nullptr) continue;
-    wide += fmt::format("{}{} ({} sequences)", wide.empty() ? "" : "; ", cell.label, cell.until->trials);
+  std::vector<std::string> wide;
+  for (const auto& [index, cell, own] : compared_cells(result)) {
+    if (!cell.until || cell.until->reached) continue;
+    wide.push_back(fmt::format("{} ({} sequences)", cell.label, cell.until->trials));
   }
   if (wide.empty()) return "";
   return fmt::format(
       "WARNING: intervals are wider than asked for where documents, or the most rounds allowed, did not "
       "suffice for twice the sequences: {}.\n",
-      wide);
+      fmt::join(wide, "; "));
 }
 
 /// Why cells have no numbers.
 std::string reasons(const Result& result) {
   std::string text;
-  for (const CellResult& cell : result.cells) {
-    if (numbers_of(cell) != nullptr || cell.own == nullptr) continue;
-    text += fmt::format(" {}: {}.", cell.label, own<CompareResult>(cell).unsupported_reason);
+  for (const auto& [index, cell, own] : finished_cells<CompareResult>(result)) {
+    if (!own.ran()) text += fmt::format(" {}: {}.", cell.label, own.unsupported_reason);
   }
   return text;
 }
@@ -84,10 +123,8 @@ std::string reasons(const Result& result) {
 /// How much of an interrupted comparison there is; empty for a whole one.
 std::string interruption(const Result& result) {
   if (!result.partial) return "";
-  const auto interrupted = std::count_if(result.cells.begin(), result.cells.end(),
-                                         [](const CellResult& cell) { return cell.own == nullptr; });
   return fmt::format("Interrupted: partial. {} of {} cells are finished.\n",
-                     static_cast<std::ptrdiff_t>(result.cells.size()) - interrupted, result.cells.size());
+                     finished_cells<CompareResult>(result).size(), result.cells.size());
 }
 
 Table drafters_table(const Result& result, const std::string& id) {
@@ -104,28 +141,30 @@ Table drafters_table(const Result& result, const std::string& id) {
                                  [](const CellResult& cell) { return cell.until.has_value(); });
   if (looks) table.columns.emplace_back("sequences");
   for (const CellResult& cell : result.cells) {
-    const CompareResult* comparison = numbers_of(cell);
-    if (comparison == nullptr) {
+    if (!cell.own || !own<CompareResult>(cell).ran()) {
       table.rows.push_back(empty_row(cell, table.columns.size()));
       continue;
     }
-    std::vector<Cell> row = head(cell);
-    row.push_back(number_cell(comparison->best_gamma));
+    const auto& comparison = own<CompareResult>(cell);
+    std::vector<Cell>& row = table.rows.emplace_back(head(cell));
+    row.push_back(number_cell(comparison.best_gamma));
     for (const Metric metric : {Metric::speedup, Metric::tokens_per_target_step, Metric::alpha_overlap,
                                 Metric::alpha_examined, Metric::alpha_drafted}) {
       row.push_back(interval_or_none(value_of(cell.simulated, metric)));
     }
-    row.push_back(interval_or_none(comparison->proposes));
-    if (looks) row.push_back(count_cell(comparison->sequences));
-    table.rows.push_back(std::move(row));
+    row.push_back(interval_or_none(comparison.proposes));
+    if (looks) row.push_back(count_cell(comparison.sequences));
   }
   return table;
 }
 
 /// Bounds that are not finite have been through a file as NaN, which compares as false.
-bool decides(const std::optional<Interval>& interval) { return interval && interval->judges(); }
-bool above_zero(const std::optional<Interval>& interval) { return decides(interval) && interval->low > 0; }
-bool below_zero(const std::optional<Interval>& interval) { return decides(interval) && interval->high < 0; }
+bool above_zero(const std::optional<Interval>& interval) {
+  return interval && interval->judges() && interval->low > 0;
+}
+bool below_zero(const std::optional<Interval>& interval) {
+  return interval && interval->judges() && interval->high < 0;
+}
 
 const char* mark_of(const std::optional<Interval>& gain) {
   return above_zero(gain) ? " ▲" : below_zero(gain) ? " ▼" : "";
@@ -136,22 +175,20 @@ const char* css_of(const PolicyResult& policy) {
   return above_zero(policy.gain) ? "good" : below_zero(policy.gain) ? "bad" : "";
 }
 
-/// Rows of all cells that ran: task, drafter, `first(cell, comparison)`, then `of(policy)` for every policy.
-Table by_policy(const Result& result, Table table,
-                const std::function<Cell(const CellResult&, const CompareResult&)>& first,
+/// Rows of all cells that ran: task, drafter, `first`, then `of(policy)` for every policy.
+Table by_policy(const Result& result, const std::string& id, const std::string& caption,
+                const std::function<Cell(const ComparedCell&)>& first,
                 const std::function<Cell(const PolicyResult&)>& of) {
   const std::vector<std::string> names = policy_names(result);
+  Table table{id, caption, {"task", "drafter", "best fixed γ"}};
   table.columns.insert(table.columns.end(), names.begin(), names.end());
-  for (const CellResult& cell : result.cells) {
-    const CompareResult* comparison = numbers_of(cell);
-    if (comparison == nullptr) continue;
-    std::vector<Cell> row = head(cell);
-    row.push_back(first(cell, *comparison));
+  for (const ComparedCell& one : compared_cells(result)) {
+    std::vector<Cell>& row = table.rows.emplace_back(head(one.cell));
+    row.push_back(first(one));
     for (const std::string& name : names) {
-      const PolicyResult* policy = find_named(comparison->policies, name);
+      const PolicyResult* policy = find_named(one.own.policies, name);
       row.push_back(policy == nullptr ? text_cell("–") : of(*policy));
     }
-    table.rows.push_back(std::move(row));
   }
   return table;
 }
@@ -160,16 +197,11 @@ Table by_policy(const Result& result, Table table,
 void add_drafting_free(Table& table, const Result& result) {
   std::vector<Cell> column;
   bool any = false;
-  for (const CellResult& cell : result.cells) {
-    const CompareResult* comparison = numbers_of(cell);
-    if (comparison == nullptr) continue;
-    column.push_back(text_cell("–"));
-    for (const PolicyResult& policy : comparison->policies) {
-      if (!policy.upper_bound()) continue;
-      column.back() = number_cell(policy.speedup_drafting_free->estimate);
-      any = true;
-      break;
-    }
+  for (const auto& [index, cell, own] : compared_cells(result)) {
+    const auto bound = std::ranges::find_if(own.policies, &PolicyResult::upper_bound);
+    const bool found = bound != own.policies.end();
+    column.push_back(found ? number_cell(bound->speedup_drafting_free->estimate) : text_cell("–"));
+    any = any || found;
   }
   if (!any) return;
   table.columns.emplace_back("upper bound, drafting free");
@@ -178,10 +210,10 @@ void add_drafting_free(Table& table, const Result& result) {
 
 Table policies_table(const Result& result, const std::string& id) {
   Table table = by_policy(
-      result, {id, "Speedup by γ policy", {"task", "drafter", "best fixed γ"}, {}, ""},
-      [](const CellResult& cell, const CompareResult& comparison) {
-        const double speedup = value_of(cell.simulated, Metric::speedup)->estimate;
-        return Cell{fmt::format("{} (γ = {})", number_text(speedup), comparison.best_gamma), speedup, ""};
+      result, id, "Speedup by γ policy",
+      [](const ComparedCell& one) {
+        const double speedup = speedup_of(one.cell).estimate;
+        return Cell{fmt::format("{} (γ = {})", number_text(speedup), one.own.best_gamma), speedup};
       },
       [](const PolicyResult& policy) {
         const double speedup = policy.speedup->estimate;
@@ -199,15 +231,8 @@ Table policies_table(const Result& result, const std::string& id) {
 
 Table gains_table(const Result& result, const std::string& id) {
   Table table = by_policy(
-      result,
-      {id,
-       "Speedup of each γ policy less that of the best fixed γ",
-       {"task", "drafter", "best fixed γ"},
-       {},
-       ""},
-      [](const CellResult& cell, const CompareResult&) {
-        return interval_or_none(value_of(cell.simulated, Metric::speedup));
-      },
+      result, id, "Speedup of each γ policy less that of the best fixed γ",
+      [](const ComparedCell& one) { return interval_cell(speedup_of(one.cell)); },
       [](const PolicyResult& policy) {
         Cell cell = interval_or_none(policy.gain);
         cell.css_class = css_of(policy);
@@ -221,18 +246,15 @@ Table gains_table(const Result& result, const std::string& id) {
 }
 
 Table gammas_table(const Result& result, const std::string& id) {
-  Table table{id, "Speedup by fixed γ", {"task", "drafter"}, {}, ""};
+  Table table{id, "Speedup by fixed γ", {"task", "drafter"}};
   table.folded = true;
   for (const std::int32_t gamma : result.shown().section<CompareSection>().gammas) {
     table.columns.push_back(fmt::format("γ = {}", gamma));
   }
-  for (const CellResult& cell : result.cells) {
-    const CompareResult* comparison = numbers_of(cell);
-    if (comparison == nullptr) continue;
-    std::vector<Cell> row = head(cell);
-    for (const GammaResult& gamma : comparison->gammas) row.push_back(interval_or_none(gamma.speedup));
+  for (const auto& [index, cell, own] : compared_cells(result)) {
+    std::vector<Cell>& row = table.rows.emplace_back(head(cell));
+    for (const GammaResult& gamma : own.gammas) row.push_back(interval_or_none(gamma.speedup));
     row.resize(table.columns.size());
-    table.rows.push_back(std::move(row));
   }
   return table;
 }
@@ -247,45 +269,127 @@ Table estimators_table(const Result& result, const std::string& id) {
               "min(1, q/p) of the token that came, which is all that a recording holds. Examined: accepted "
               "over examined tokens of decoding at the best γ, whose rounds come to other contexts."};
   table.folded = true;
-  for (const CellResult& cell : result.cells) {
-    const CompareResult* comparison = numbers_of(cell);
-    if (comparison == nullptr) continue;
-    const std::optional<Interval> all[] = {value_of(cell.simulated, Metric::alpha_overlap),
-                                           comparison->alpha_recorded,
-                                           value_of(cell.simulated, Metric::alpha_examined)};
-    std::vector<Cell> row = head(cell);
+  for (const auto& [index, cell, own] : compared_cells(result)) {
+    std::vector<Cell>& row = table.rows.emplace_back(head(cell));
     double highest_low = -std::numeric_limits<double>::infinity();
     double lowest_high = std::numeric_limits<double>::infinity();
-    for (const auto& one : all) {
+    for (const auto& one : {value_of(cell.simulated, Metric::alpha_overlap), own.alpha_recorded,
+                            value_of(cell.simulated, Metric::alpha_examined)}) {
       row.push_back(interval_or_none(one));
       if (!one || !one->judges()) continue;
       highest_low = std::max(highest_low, one->low);
       lowest_high = std::min(lowest_high, one->high);
     }
     row.push_back(text_cell(highest_low <= lowest_high ? "yes" : "no"));
-    table.rows.push_back(std::move(row));
   }
   return table;
 }
 
-}  // namespace
+std::vector<Table> compare_tables(const Result& result, const Timings&, const std::string& id) {
+  std::vector<Table> tables{drafters_table(result, id + "-table")};
+  if (compared_cells(result).empty()) {
+    tables.front().note = interruption(result) + reasons(result);
+    return tables;
+  }
+  if (!policy_names(result).empty()) {
+    tables.push_back(policies_table(result, id + "-policies"));
+    tables.push_back(gains_table(result, id + "-gains"));
+  }
+  tables.push_back(gammas_table(result, id + "-gammas"));
+  tables.push_back(estimators_table(result, id + "-alpha"));
+  tables.front().note = interruption(result) + edges(result) + too_wide(result) + tables.front().note + " " +
+                        interval_note(result) + reasons(result);
+  return tables;
+}
 
+using SpeedupOf = std::function<std::optional<Interval>(const ComparedCell&, const std::string& name)>;
+
+/// The drafters on one axis, a series for each of `names`.
+Figure by_drafter(const Result& result, const std::vector<std::string>& names, const SpeedupOf& speedup) {
+  Figure figure;
+  figure.categories = distinct(result, "drafter");
+  figure.y_label = metric_label(Metric::speedup);
+  for (const std::string& name : names) {
+    Series series{.name = name, .style = SeriesStyle::points};
+    for (const ComparedCell& one : compared_cells(result)) {
+      const std::optional<Interval> value = speedup(one, name);
+      const auto at = std::ranges::find(figure.categories, set_text(one.cell, "drafter"));
+      if (value) series.add(static_cast<double>(at - figure.categories.begin()), *value);
+    }
+    figure.add(std::move(series));
+  }
+  return figure;
+}
+
+/// One row per cell, for sweeps, which have several for one drafter and task.
+std::vector<Figure> by_cell(const Result& result) {
+  constexpr std::size_t max_cells_drawn = 60;
+  Figure figure;
+  figure.title = "Speedup of every drafter at its best fixed γ";
+  figure.y_label = metric_label(Metric::speedup);
+  figure.caption = "One row per cell, with intervals. Standard decoding is 1.";
+  Series series{.name = "best fixed γ", .style = SeriesStyle::points};
+  for (const auto& [index, cell, own] : compared_cells(result)) {
+    if (series.x.size() < max_cells_drawn) series.add(figure.add_category(cell.label), speedup_of(cell));
+  }
+  if (series.x.empty()) return {};
+  if (result.cells.size() > max_cells_drawn)
+    figure.caption +=
+        fmt::format(" The first {} of {} cells; results.csv has all.", max_cells_drawn, result.cells.size());
+  figure.series.push_back(std::move(series));
+  return {figure};
+}
+
+/// Speedups of every drafter at its best gamma, by task; and for each task speedups by policy.
+std::vector<Figure> compare_figures(const Result& result, const Timings&) {
+  // A sweep has several cells for one drafter and task, which one axis cannot tell apart.
+  if (result.shown().sweep || result.shown().cases) return by_cell(result);
+  const std::vector<std::string> tasks = distinct(result, "task");
+  Figure all = by_drafter(result, tasks,
+                          [](const ComparedCell& one, const std::string& task) -> std::optional<Interval> {
+                            if (set_text(one.cell, "task") != task) return std::nullopt;
+                            return speedup_of(one.cell);
+                          });
+  if (all.series.empty()) return {};
+  all.title = "Speedup of every drafter at its best fixed γ, by task";
+  all.caption = all.title + ", with intervals. Standard decoding is 1.";
+  std::vector<Figure> figures{std::move(all)};
+
+  std::vector<std::string> names = policy_names(result);
+  if (names.empty()) return figures;
+  names.insert(names.begin(), "best fixed γ");
+  for (const std::string& task : tasks) {
+    Figure figure = by_drafter(
+        result, names, [&](const ComparedCell& one, const std::string& name) -> std::optional<Interval> {
+          if (set_text(one.cell, "task") != task) return std::nullopt;
+          if (name == names.front()) return speedup_of(one.cell);
+          const PolicyResult* policy = find_named(one.own.policies, name);
+          return policy != nullptr ? policy->speedup : std::nullopt;
+        });
+    if (figure.series.empty()) continue;
+    figure.title = fmt::format("Speedup by γ policy: {}", task);
+    figure.caption = figure.title + ", with intervals.";
+    figures.push_back(std::move(figure));
+  }
+  return figures;
+}
+
+/// The fastest drafter of each task.
 std::string compare_headline(const Result& result, const Timings&) {
   constexpr std::size_t max_tasks = 3;
+  const std::vector<ComparedCell> cells = compared_cells(result);
   const std::vector<std::string> tasks = distinct(result, "task");
   std::string text;
   for (const std::string& task : tasks) {
-    const CellResult* best = nullptr;
-    for (const CellResult& cell : result.cells) {
-      if (set_text(cell, "task") != task || numbers_of(cell) == nullptr) continue;
-      if (best == nullptr || value_of(cell.simulated, Metric::speedup)->estimate >
-                                 value_of(best->simulated, Metric::speedup)->estimate)
-        best = &cell;
+    const ComparedCell* best = nullptr;
+    for (const ComparedCell& one : cells) {
+      if (set_text(one.cell, "task") != task) continue;
+      if (best == nullptr || speedup_of(one.cell).estimate > speedup_of(best->cell).estimate) best = &one;
     }
     if (best == nullptr) continue;
     text += fmt::format("{}{}: {} at γ = {}, speedup {}", text.empty() ? "Fastest on " : "; on ", task,
-                        set_text(*best, "drafter"), numbers_of(*best)->best_gamma,
-                        interval_text(*value_of(best->simulated, Metric::speedup)));
+                        set_text(best->cell, "drafter"), best->own.best_gamma,
+                        interval_text(speedup_of(best->cell)));
     if (&task - tasks.data() + 1 == max_tasks && tasks.size() > max_tasks) {
       text += fmt::format("; and {} tasks more", tasks.size() - max_tasks);
       break;
@@ -296,25 +400,7 @@ std::string compare_headline(const Result& result, const Timings&) {
   return text + ".";
 }
 
-std::vector<Table> compare_tables(const Result& result, const Timings&, const std::string& id) {
-  std::vector<Table> tables{drafters_table(result, id + "-table")};
-  const bool any = std::any_of(result.cells.begin(), result.cells.end(),
-                               [](const CellResult& cell) { return numbers_of(cell) != nullptr; });
-  if (!any) {
-    tables.front().note = interruption(result) + reasons(result);
-    return tables;
-  }
-  if (!policy_names(result).empty()) {
-    tables.push_back(policies_table(result, id + "-policies"));
-    tables.push_back(gains_table(result, id + "-gains"));
-  }
-  tables.push_back(gammas_table(result, id + "-gammas"));
-  tables.push_back(estimators_table(result, id + "-alpha"));
-  tables.front().note += " " + interval_note(result) + reasons(result);
-  tables.front().note = interruption(result) + edges(result) + too_wide(result) + tables.front().note;
-  return tables;
-}
-
+/// One row for every drafter, task and policy, fixed gammas among them, every number in full.
 std::string compare_csv(const Result& result, const Timings&) {
   std::vector<std::string> columns{"policy", "kind"};
   for (const char* name :
@@ -324,25 +410,28 @@ std::string compare_csv(const Result& result, const Timings&) {
   }
   const ResultRows rows(result, set_paths(result.cells), columns);
   std::string lines = rows.header();
-  const auto add = [&](std::size_t at, const PolicyResult& run) {
+  const auto add = [&](const ComparedCell& of, const PolicyResult& run) {
     std::vector<CsvValue> row{run.name, run.kind};
-    for (const auto& interval :
-         {run.speedup, run.speedup_drafting_free, run.gain, run.tokens_per_target_step, run.drafted_per_round,
-          run.alpha_examined, run.alpha_drafted, value_of(result.cells[at].simulated, Metric::alpha_overlap),
-          own<CompareResult>(result.cells[at]).alpha_recorded}) {
+    for (const auto& interval : {run.speedup, run.speedup_drafting_free, run.gain, run.tokens_per_target_step,
+                                 run.drafted_per_round, run.alpha_examined, run.alpha_drafted,
+                                 value_of(of.cell.simulated, Metric::alpha_overlap), of.own.alpha_recorded}) {
       add_interval(row, interval);
     }
-    lines += rows.line(at, result.cells[at], std::move(row));
+    lines += rows.line(of.index, of.cell, std::move(row));
   };
-  for (std::size_t i = 0; i < result.cells.size(); ++i) {
-    const CompareResult* comparison = numbers_of(result.cells[i]);
-    if (comparison == nullptr) continue;
-    for (const GammaResult& run : comparison->gammas) {
-      add(i, {run, fmt::format("gamma = {}", run.gamma), "fixed", {}, {}});
-    }
-    for (const PolicyResult& run : comparison->policies) add(i, run);
+  for (const ComparedCell& one : compared_cells(result)) {
+    for (const GammaResult& run : one.own.gammas)
+      add(one, {run, fmt::format("gamma = {}", run.gamma), "fixed", {}, {}});
+    for (const PolicyResult& run : one.own.policies) add(one, run);
   }
   return lines;
+}
+
+}  // namespace
+
+Presentation compare_presentation() {
+  return {
+      .tables = compare_tables, .figures = compare_figures, .headline = compare_headline, .csv = compare_csv};
 }
 
 }  // namespace speclab

@@ -119,25 +119,17 @@ BenchmarkEntry make_entry(const DrafterConfig& drafter, const TaskConfig& task_c
                           const std::string& task_path, const BenchmarkTask& task, const Config& config,
                           ModelFactory& factory) {
   const RuleConfig& rule = drafter.rule ? *drafter.rule : config.rule;
-  BenchmarkEntry entry{.drafter = {},
-                       .unsupported_reason = {},
-                       .costs = {},
-                       .verify = config.section<CompareSection>().verify,
-                       .rule = make_rule(rule, 1).sampled};
-  require_one_draft(entry.rule, rule, "compare");
+  AnyRule sampled = make_rule(rule, 1).sampled;
+  require_one_draft(sampled, rule, "compare");
   require_every_gamma(rule, "compare");
-  const DrafterRequest request{.factory = factory,
-                               .corpus = task_config.corpus,
-                               .corpus_path = task_path + "/corpus",
-                               .sampling = config.sampling,
-                               .text = *task.text,
-                               .target = task.target ? &*task.target : nullptr,
-                               .seed = config.seed};
-  MadeDrafter made = make_drafter(drafter, request);
-  entry.drafter = std::move(made.drafter);
-  entry.unsupported_reason = std::move(made.unsupported_reason);
-  entry.costs = std::move(made.costs);
-  return entry;
+  return {make_drafter(drafter, {.factory = factory,
+                                 .corpus = task_config.corpus,
+                                 .corpus_path = task_path + "/corpus",
+                                 .sampling = config.sampling,
+                                 .text = *task.text,
+                                 .target = task.target ? &*task.target : nullptr,
+                                 .seed = config.seed}),
+          config.section<CompareSection>().verify, std::move(sampled)};
 }
 
 }  // namespace speclab

@@ -30,11 +30,8 @@ struct BenchmarkTask {
 };
 
 /// A drafter on a task.
-struct BenchmarkEntry {
-  std::optional<AnyDrafter> drafter;  ///< none when it cannot draft for this task
-  std::string unsupported_reason;     ///< why it cannot
-  std::vector<double> costs;          ///< of a run of the drafter, of what drafts for it, and so on
-  double verify = 0;                  ///< of each token that the target verifies
+struct BenchmarkEntry : MadeDrafter {
+  double verify;  ///< time of each token that the target verifies
   AnyRule rule;
 
   /// Time of a round of so many drafted tokens, in target runs; of drafters whose runs are only known

@@ -17,8 +17,10 @@ namespace {
 
 struct SearchResult {
   std::vector<Interval> speedup_by_gamma;  ///< gamma = 0, 1, ...; 0 is plain decoding
-  Interval gap{};       ///< speedup at the best simulated gamma minus that at the formula's, batch by batch
-  bool capped = false;  ///< the formula's gamma is the largest simulated one, or beyond it
+  /// Speedup at the best simulated gamma minus that at the formula's, batch by batch. The interval is widened
+  /// for the choice of the best: it is right for all gammas together (Bonferroni).
+  Interval gap{};
+  bool capped = false;  ///< the formula's gamma is beyond the largest simulated one
 };
 
 }  // namespace
@@ -40,39 +42,38 @@ void describe(const CellSpec& cell, double alpha, const std::vector<Job*>& jobs,
   add_formulas(result, cell, {alpha, config.gamma, config.cost}, AlphaSource::exact);
   result.exact_alpha = alpha;
 
-  auto own = std::make_shared<SearchResult>();
+  SearchResult own;
   // gamma = 0 is plain decoding: speedup 1 by definition.
-  std::vector<std::vector<double>> by_gamma{std::vector<double>(jobs.front()->outcome.batches.size(), 1.0)};
-  std::vector<double> means{1.0};
-  own->speedup_by_gamma.push_back({1.0, 1.0, 1.0});
-  const std::vector<double> ones(by_gamma.front().size(), 1.0);
-  const auto mean = [&](const std::vector<double>& values, const Support& support) {
-    return *bounded_ratio_interval(values, ones, support, confidence);
+  const std::vector<double> ones(jobs.front()->outcome.batches.size(), 1.0);
+  std::vector<std::vector<double>> by_gamma{ones};
+  own.speedup_by_gamma.push_back({1.0, 1.0, 1.0});
+  const auto mean = [&](const std::vector<double>& values, const Support& support, double level) {
+    return *bounded_ratio_interval(values, ones, support, level);
   };
   for (const Job* job : jobs) {
     std::vector<double>& speedups = by_gamma.emplace_back();
     for (const Tally& batch : job->outcome.batches) speedups.push_back(batch_speedup(batch, c));
-    own->speedup_by_gamma.push_back(mean(speedups, possible_speedups(job->gamma, c)));
-    means.push_back(own->speedup_by_gamma.back().estimate);
+    own.speedup_by_gamma.push_back(mean(speedups, possible_speedups(job->gamma, c), confidence));
   }
-  const auto best = static_cast<std::size_t>(std::max_element(means.begin(), means.end()) - means.begin());
+  const auto best_at = std::ranges::max_element(own.speedup_by_gamma, {}, &Interval::estimate);
+  const auto best = static_cast<std::size_t>(best_at - own.speedup_by_gamma.begin());
   const OptimalGamma theory = optimal_gamma(alpha, c);
-  const std::size_t theory_gamma =
-      theory.gamma ? std::min(static_cast<std::size_t>(*theory.gamma), means.size() - 1) : means.size() - 1;
+  const std::size_t largest = jobs.size();
+  own.capped = !theory.gamma || static_cast<std::size_t>(*theory.gamma) > largest;
+  const std::size_t theory_gamma = own.capped ? largest : static_cast<std::size_t>(*theory.gamma);
   // Batch by batch: the batches of two gammas share random numbers, and pairing takes that into account.
   std::vector<double> differences;
-  for (std::size_t batch = 0; batch < by_gamma[best].size(); ++batch)
+  for (std::size_t batch = 0; batch < ones.size(); ++batch)
     differences.push_back(by_gamma[best][batch] - by_gamma[theory_gamma][batch]);
   const Support of_best = possible_speedups(static_cast<int>(best), c);
   const Support of_theory = possible_speedups(static_cast<int>(theory_gamma), c);
-  own->gap = mean(differences, {of_best.low - of_theory.high, of_best.high - of_theory.low});
-  own->capped = !theory.gamma || static_cast<std::size_t>(*theory.gamma) >= means.size();
+  own.gap = mean(differences, {of_best.low - of_theory.high, of_best.high - of_theory.low},
+                 1 - (1 - confidence) / static_cast<double>(largest));
 
   const auto at = static_cast<double>(best);
-  result.simulated = {{Metric::optimal_gamma, {at, at, at}},
-                      {Metric::best_speedup, own->speedup_by_gamma[best]}};
-  if (best == theory_gamma || own->gap.judges()) {
-    result.agreement = {{metric_name(Metric::optimal_gamma), best == theory_gamma || own->gap.holds(0)}};
+  result.simulated = {{Metric::optimal_gamma, {at, at, at}}, {Metric::best_speedup, *best_at}};
+  if (best == theory_gamma || own.gap.judges()) {
+    result.agreement = {{metric_name(Metric::optimal_gamma), best == theory_gamma || own.gap.holds(0)}};
   }
   result.own = std::move(own);
 }
@@ -100,14 +101,13 @@ std::string search_remark(const CellResult& cell) {
 
 }  // namespace
 
-const SectionKind& search_section() {
-  static const SectionKind kind{
+SectionKind search_section() {
+  return {
       "search",
       object<SearchSection>(
           "search", "The search for the best gamma, by the experiment optimal_gamma and by `speclab exact`.",
           {integer_field("max_gamma", &SearchSection::max_gamma, 1, 64, "Largest gamma tried.")})
           .type};
-  return kind;
 }
 
 const Experiment& optimal_gamma_experiment() {

@@ -16,11 +16,13 @@ struct Prediction {
   double c_hat = 0;
   std::optional<double> tokens_per_target_step, speedup, operations;
   std::optional<int> optimal_gamma;
-  std::optional<double> best_speedup, best_operations, bound_free, bound_paid;
+  std::optional<double> best_speedup, operations_at_optimum;
+  std::optional<double> upper_bound_drafting_free, upper_bound_drafting_paid;
   std::string reason;
   std::optional<double> speedup_limit;
 };
-const Typed<Prediction>& prediction_type();
+template <>
+const Typed<Prediction>& described();
 
 /// At `gamma`, or at the optimal one. alpha in [0, 1], c and c_hat >= 0, gamma >= 0: asserted.
 Prediction predict(double alpha, double c, double c_hat, const std::optional<int>& gamma);

@@ -92,11 +92,8 @@ std::vector<const CellResult*> ordered(const std::vector<CellResult>& cells) {
   for (const CellResult& cell : cells) {
     if (cell.own && find(cell.simulated, Metric::first_token_acceptance) != nullptr) rules.push_back(&cell);
   }
-  std::stable_sort(rules.begin(), rules.end(), [](const CellResult* a, const CellResult* b) {
-    const int drafts_a = own<RuleComparison>(*a).drafts;
-    const int drafts_b = own<RuleComparison>(*b).drafts;
-    return drafts_a != drafts_b ? drafts_a < drafts_b
-                                : first_acceptance(*a).estimate < first_acceptance(*b).estimate;
+  std::ranges::stable_sort(rules, {}, [](const CellResult* cell) {
+    return std::pair(own<RuleComparison>(*cell).drafts, first_acceptance(*cell).estimate);
   });
   return rules;
 }
@@ -182,8 +179,8 @@ Presentation rules_presentation() {
 
 }  // namespace
 
-const SectionKind& rules_section() {
-  static const SectionKind kind{
+SectionKind rules_section() {
+  return {
       .key = "rules",
       .type = object<RulesSection>("rules", "Whether the experiment rules tests equality besides.",
                                    {formerly(field("equality_test", &RulesSection::equality_test, boolean(),
@@ -192,7 +189,6 @@ const SectionKind& rules_section() {
                                              {"witness"})})
                   .type,
       .aliases = {"verifiers"}};
-  return kind;
 }
 
 const Experiment& rules_experiment() {

@@ -13,7 +13,9 @@
 #include <utility>
 
 #include "analysis/statistics/intervals.hpp"
+#include "analysis/statistics/real.hpp"
 #include "core/stop.hpp"
+#include "experiments/catalog/schedules/schedule_kind.hpp"
 #include "experiments/format/config_error.hpp"
 #include "experiments/run/cell_spec.hpp"
 #include "experiments/run/jobs.hpp"
@@ -21,6 +23,22 @@
 namespace speclab {
 
 namespace {
+
+/// What is compared when a config does not say.
+std::vector<ScheduleConfig> usual_schedules() {
+  std::vector<ScheduleConfig> all;
+  for (const char* kind : {"plain", "speculative", "upper-bound", "heads", "dsi", "pearl",
+                           "speculative_function_execution", "batched"}) {
+    all.push_back(selected(*schedule_family().find_entry(kind)));
+    all.back().path = fmt::format("/schedules/compare/{}", all.size() - 1);
+  }
+  return all;
+}
+
+struct SchedulesSection {
+  std::vector<ScheduleConfig> compare = usual_schedules();
+  std::uint64_t trace_tokens = 0;  ///< length of the drawn timeline, in tokens of plain decoding; 0: none
+};
 
 /// A schedule of a config with the name of its row, which is unlike all others.
 struct NamedSchedule {
@@ -50,22 +68,17 @@ std::vector<NamedSchedule> schedules_of(const Config& config) {
 /// Runs on one timeline: beyond what an eye tells apart, and drawn in seconds.
 constexpr double max_traced_runs = 20'000;
 
-/// What run_schedules holds of a trial, at least.
-double bytes_of_trial(std::size_t schedules) {
-  return static_cast<double>(sizeof(std::vector<Elapsed>) + sizeof(std::uint64_t) +
-                             schedules * sizeof(Elapsed));
-}
-
 /// Throws ConfigError for a timeline that would hold more runs than can be drawn.
 void check_traces(const Config& config, const std::vector<NamedSchedule>& named) {
   const auto tokens = static_cast<double>(config.section<SchedulesSection>().trace_tokens);
-  for (std::size_t i = 0; i < named.size(); ++i) {
-    if (tokens * named[i].made.runs_per_time <= max_traced_runs) continue;
+  for (const NamedSchedule& each : named) {
+    const double runs = tokens * each.made.runs_per_time;
+    if (runs <= max_traced_runs) continue;
     throw ConfigError(
         "/schedules/trace_tokens",
         fmt::format("{:.0f} target runs of \"{}\" hold about {:.0f} runs; a timeline draws at most {:.0f}: "
                     "trace fewer tokens, or take a larger c",
-                    tokens, named[i].name, tokens * named[i].made.runs_per_time, max_traced_runs));
+                    tokens, each.name, runs, max_traced_runs));
   }
 }
 
@@ -81,50 +94,46 @@ std::size_t spare_of_independent_acceptances(double alpha) {
   return static_cast<std::size_t>(alpha < 1 ? std::min(least + 40 / (1 - alpha), most) : least);
 }
 
-/// Sums over the trials of each batch.
-struct BatchTimes {
+/// Sums of one schedule: over the trials of each batch, and tokens of all.
+struct ScheduleSums {
   std::vector<double> plain_time;
   std::vector<double> time;
+  std::uint64_t tokens = 0;
 
   BatchRatio ratio() const { return {plain_time, time}; }
 };
 
-/// Consecutive trials, in batches whose sizes differ by one at most.
-std::size_t batch_of(std::size_t trial, std::size_t trials, std::size_t batches) {
-  return trial * batches / trials;
-}
+struct BatchSums {
+  std::vector<double> accepted;
+  std::vector<double> positions;
+  std::vector<ScheduleSums> schedules;
+};
 
-std::vector<BatchTimes> batch_times(const ScheduleRuns& runs, std::size_t schedules, std::size_t batches) {
-  std::vector<BatchTimes> all(schedules, {std::vector<double>(batches), std::vector<double>(batches)});
+BatchSums sums_of(const ScheduleRuns& runs, std::size_t schedules, std::uint32_t length,
+                  std::size_t batches) {
+  const std::vector<double> zeros(batches);
+  BatchSums sums{zeros, zeros, std::vector(schedules, ScheduleSums{zeros, zeros})};
   for (std::size_t trial = 0; trial < runs.trials(); ++trial) {
     end_if_stopped();
-    const std::size_t batch = batch_of(trial, runs.trials(), batches);
+    // Consecutive trials, in batches whose sizes differ by one at most.
+    const std::size_t batch = trial * batches / runs.trials();
+    sums.accepted[batch] += real(runs.accepted(trial));
+    sums.positions[batch] += length;
     const std::span<const Elapsed> elapsed = runs.elapsed(trial);
     for (std::size_t i = 0; i < schedules; ++i) {
-      all[i].plain_time[batch] += elapsed[i].plain_time;
-      all[i].time[batch] += elapsed[i].time;
+      sums.schedules[i].plain_time[batch] += elapsed[i].plain_time;
+      sums.schedules[i].time[batch] += elapsed[i].time;
+      sums.schedules[i].tokens += elapsed[i].tokens;
     }
   }
-  return all;
-}
-
-Interval accepted_share(const ScheduleRuns& runs, std::uint32_t length, std::size_t batches,
-                        double confidence) {
-  std::vector<double> accepted(batches);
-  std::vector<double> positions(batches);
-  for (std::size_t trial = 0; trial < runs.trials(); ++trial) {
-    const std::size_t batch = batch_of(trial, runs.trials(), batches);
-    accepted[batch] += static_cast<double>(runs.accepted(trial));
-    positions[batch] += length;
-  }
-  return *bounded_ratio_interval(accepted, positions, {0, 1}, confidence);
+  return sums;
 }
 
 /// The error is not known where most batches took the same time, of which Student's t knows nothing, unless
 /// all took the formula's, as plain decoding does.
-Interval speedup_interval(const BatchTimes& times, std::optional<double> formula, double confidence) {
-  const Interval interval = *ratio_interval(times.plain_time, times.time, confidence);
-  if (varies(times.ratio())) return interval;
+Interval speedup_interval(const ScheduleSums& sums, std::optional<double> formula, double confidence) {
+  const Interval interval = *ratio_interval(sums.plain_time, sums.time, confidence);
+  if (varies(sums.ratio())) return interval;
   const double rounding = 1e-9 * std::abs(interval.estimate);  // of sums of times
   const bool certain =
       formula && std::abs(*formula - interval.estimate) <= rounding && interval.half_width() <= rounding;
@@ -155,11 +164,9 @@ ScheduleTrace trace_of(const NamedSchedule& named, const AcceptanceBits& bits, s
                        std::uint64_t seed) {
   EventLog log{static_cast<double>(tokens)};
   named.made.schedule.run(Acceptances{bits, std::max(tokens, named.made.least_tokens), seed, 0}, log);
-  const auto before = [](const Event& a, const Event& b) {
-    return std::tuple(a.track.kind, a.track.number, a.start) <
-           std::tuple(b.track.kind, b.track.number, b.start);
-  };
-  std::stable_sort(log.events.begin(), log.events.end(), before);
+  std::ranges::stable_sort(log.events, {}, [](const Event& event) {
+    return std::tuple(event.track.kind, event.track.number, event.start);
+  });
   std::set<TrackKind> numbered;
   for (const Event& event : log.events) {
     if (event.track.number > 0) numbered.insert(event.track.kind);
@@ -198,13 +205,14 @@ class ComparedSchedules {
         schedules, simulation_, [this](std::uint32_t trial) { return acceptances(trial); }, context.control);
     if (runs.trials() == 0) throw Stopped{};
     SchedulesResult own;
-    const std::size_t batches = std::min<std::size_t>(simulation_.batches, simulation_.trials);
-    const Interval share =
-        *known_bounds(accepted_share(runs, simulation_.length, batches, context.confidence), independence());
+    const BatchSums sums = sums_of(runs, named_.size(), simulation_.length,
+                                   std::min<std::size_t>(simulation_.batches, simulation_.trials));
+    const Interval share = *known_bounds(
+        bounded_ratio_interval(sums.accepted, sums.positions, {0, 1}, context.confidence), independence());
     result.formula_alpha = exact_alpha_ ? AlphaSource::exact : AlphaSource::measured;
     result.exact_alpha = exact_alpha_;
     if (!exact_alpha_) own.measured_alpha = share;
-    add_rows(own, runs, batches, std::clamp(exact_alpha_.value_or(share.estimate), 0.0, 1.0),
+    add_rows(own, sums.schedules, std::clamp(exact_alpha_.value_or(share.estimate), 0.0, 1.0),
              context.confidence);
     for (const ScheduleRow& row : own.rows) {
       if (row.formula_within_interval) result.agreement.emplace_back(row.name, *row.formula_within_interval);
@@ -234,11 +242,9 @@ class ComparedSchedules {
     return exact_alpha_ ? Independence::batches : independence_of_contexts(simulation_);
   }
 
-  void add_rows(SchedulesResult& own, const ScheduleRuns& runs, std::size_t batches, double alpha,
+  void add_rows(SchedulesResult& own, const std::vector<ScheduleSums>& sums, double alpha,
                 double confidence) const {
-    const std::vector<BatchTimes> times = batch_times(runs, named_.size(), batches);
-    const auto reference = std::find_if(named_.begin(), named_.end(),
-                                        [](const NamedSchedule& each) { return each.kind == "speculative"; });
+    const auto reference = std::ranges::find(named_, "speculative", &NamedSchedule::kind);
     if (reference != named_.end()) own.reference = reference->name;
     for (std::size_t i = 0; i < named_.size(); ++i) {
       const MadeSchedule& made = named_[i].made;
@@ -247,15 +253,15 @@ class ComparedSchedules {
       row.kind = named_[i].kind;
       row.formula = made.formula(alpha);
       if (made.printed) row.commonly_printed = {made.printed->meaning, made.printed->value(alpha)};
-      row.speedup = *known_bounds(speedup_interval(times[i], row.formula, confidence), independence());
+      row.speedup = *known_bounds(speedup_interval(sums[i], row.formula, confidence), independence());
       if (row.formula && exact_alpha_) row.formula_within_interval = verdict(row.speedup, *row.formula);
       if (row.formula && !exact_alpha_) row.error_percent = 100 * (*row.formula / row.speedup.estimate - 1);
       if (reference != named_.end() && &named_[i] != &*reference) {
-        const BatchTimes& other = times[static_cast<std::size_t>(reference - named_.begin())];
+        const ScheduleSums& other = sums[static_cast<std::size_t>(reference - named_.begin())];
         row.difference =
-            known_bounds(paired_difference(times[i].ratio(), other.ratio(), confidence), independence());
+            known_bounds(paired_difference(sums[i].ratio(), other.ratio(), confidence), independence());
       }
-      for (std::size_t trial = 0; trial < runs.trials(); ++trial) row.tokens += runs.elapsed(trial)[i].tokens;
+      row.tokens = sums[i].tokens;
     }
   }
 
@@ -293,7 +299,9 @@ Work prepare_schedules(const CellSpec& cell, JobList& jobs) {
   check(cell.config);
   std::vector<NamedSchedule> named = schedules_of(cell.config);
   check_traces(cell.config, named);
-  require_memory(bytes_of_trial(named.size()) * cell.config.simulation.trials, "/simulation/trials",
+  // What run_schedules holds of a trial.
+  const auto bytes = static_cast<double>(named.size() * sizeof(Elapsed) + sizeof(std::uint64_t));
+  require_memory(bytes * cell.config.simulation.trials, "/simulation/trials",
                  fmt::format("{} trials of {} schedules", cell.config.simulation.trials, named.size()));
   ComparedSchedules schedules(cell.config, std::move(named),
                               cell.config.models ? jobs.setup(cell.config) : nullptr);
@@ -306,19 +314,9 @@ Work prepare_schedules(const CellSpec& cell, JobList& jobs) {
 
 }  // namespace
 
-std::vector<ScheduleConfig> usual_schedules() {
-  std::vector<ScheduleConfig> all;
-  for (const char* kind : {"plain", "speculative", "upper-bound", "heads", "dsi", "pearl",
-                           "speculative_function_execution", "batched"}) {
-    all.push_back(selected(*schedule_family().find_entry(kind)));
-    all.back().path = fmt::format("/schedules/compare/{}", all.size() - 1);
-  }
-  return all;
-}
-
-const SectionKind& schedules_section() {
+SectionKind schedules_section() {
   using S = SchedulesSection;
-  static const SectionKind kind{
+  return {
       "schedules",
       object<S>("schedules",
                 "What the experiment schedules compares: over independent acceptances of probability "
@@ -329,7 +327,6 @@ const SectionKind& schedules_section() {
                      "trace_tokens", &S::trace_tokens, 0, 1000,
                      "Draws a timeline as long as plain decoding takes for this many tokens; 0 draws none.")})
           .type};
-  return kind;
 }
 
 const Experiment& schedules_experiment() {
@@ -347,11 +344,7 @@ const Experiment& schedules_experiment() {
           },
       .own_key = "schedules",
       .own_result = described<SchedulesResult>().type,
-      .presentation = presented({.tables = schedules_tables,
-                                 .figures = schedules_figures,
-                                 .headline = schedules_headline,
-                                 .csv = schedules_csv,
-                                 .files = schedules_files})};
+      .presentation = presented(schedules_presentation())};
   return experiment;
 }
 

@@ -1,4 +1,4 @@
-// The experiment "schedules": its section of a config and its results; presented by schedules_report.cpp.
+// The results of the experiment "schedules".
 #pragma once
 
 #include <cstdint>
@@ -6,21 +6,10 @@
 #include <string>
 #include <vector>
 
-#include "experiments/catalog/schedules/schedule_kind.hpp"
-#include "experiments/page/figure.hpp"
-#include "experiments/page/table.hpp"
 #include "experiments/run/experiment.hpp"
 #include "sim/schedules/events.hpp"
 
 namespace speclab {
-
-/// What is compared when a config does not say.
-std::vector<ScheduleConfig> usual_schedules();
-
-struct SchedulesSection {
-  std::vector<ScheduleConfig> compare = usual_schedules();
-  std::uint64_t trace_tokens = 0;  ///< length of the drawn timeline, in tokens of plain decoding; 0: none
-};
 
 /// The commonly printed formula of a schedule, where that stands for another program.
 struct PrintedValue {
@@ -67,16 +56,7 @@ struct SchedulesResult {
 template <>
 const Typed<SchedulesResult>& described();
 
-/// One table per cell, one row per schedule.
-std::vector<Table> schedules_tables(const Result& result, const Timings&, const std::string& id);
-/// Speedup over the swept number, when a config sweeps one, and the timelines of each cell with traces.
-std::vector<Figure> schedules_figures(const Result& result, const Timings&);
-/// The fastest schedule, and whether the formulas hold.
-std::string schedules_headline(const Result& result, const Timings&);
-/// One row per schedule of each cell, every number in full.
-std::string schedules_csv(const Result& result, const Timings&);
-/// trace.json: the traces in Chrome's trace event format, which chrome://tracing and Perfetto open. A
-/// process for each schedule of each cell, a thread for each of its tracks; a target run is a millisecond.
-std::vector<std::pair<std::string, std::string>> schedules_files(const Result& result);
+/// From results alone.
+Presentation schedules_presentation();
 
 }  // namespace speclab

@@ -6,6 +6,7 @@
 #include <numeric>
 #include <utility>
 
+#include "analysis/statistics/real.hpp"
 #include "core/stop.hpp"
 #include "experiments/format/config_error.hpp"
 #include "experiments/format/named_entry.hpp"
@@ -26,11 +27,9 @@ std::vector<RunNumbers> run_all(const Config& config, const ServerOptions& serve
   std::vector<RunNumbers> runs(section.runs);
   for_each_index(runs.size(), [&](std::size_t i) {
     const ServingRun run = serve(server, stream, size_of(section), config.seed + i, control);
-    if (run.stopped) return false;
+    if (run.stopped) throw Stopped{};
     runs[i] = numbers_of(run, section.percentile, targets);
-    return true;
   });
-  if (control.stop()) throw Stopped{};
   return runs;
 }
 
@@ -42,16 +41,16 @@ struct NamedValue {
 };
 
 std::vector<NamedValue> numbers_of(const ServingSection& section) {
+  using Run = RunNumbers;
   const std::string high = fmt::format("p{:g}", section.percentile);
   const auto per_round = [](std::uint64_t StepTotals::*sum) {
-    return [sum](const RunNumbers& run) {
-      return static_cast<double>(run.totals.*sum) /
-             static_cast<double>(std::max<std::uint64_t>(1, run.totals.decoding));
+    return [sum](const Run& run) {
+      return real(run.totals.*sum) / real(std::max<std::uint64_t>(1, run.totals.decoding));
     };
   };
-  std::vector<NamedValue> all{{"tokens/s", [](const RunNumbers& run) { return run.tokens_per_second(); }}};
-  const std::pair<const char*, Latencies RunNumbers::*> kinds[]{
-      {"latency", &RunNumbers::latency}, {"TTFT", &RunNumbers::ttft}, {"TPOT", &RunNumbers::tpot}};
+  std::vector<NamedValue> all{{"tokens/s", &Run::tokens_per_second}};
+  const std::pair<const char*, Latencies Run::*> kinds[]{
+      {"latency", &Run::latency}, {"TTFT", &Run::ttft}, {"TPOT", &Run::tpot}};
   for (const auto& [kind, member] : kinds) {
     const std::pair<std::string, double Latencies::*> parts[]{{"mean", &Latencies::mean},
                                                               {"p50", &Latencies::median},
@@ -60,44 +59,35 @@ std::vector<NamedValue> numbers_of(const ServingSection& section) {
     for (const auto& [part, value] : parts) {
       if (part == "p50" && high == "p50") continue;
       all.push_back({fmt::format("{} {}", kind, part),
-                     [member = member, value = value](const RunNumbers& run) { return run.*member.*value; }});
+                     [member = member, value = value](const Run& run) { return run.*member.*value; }});
     }
   }
-  all.push_back({"ITL mean", [](const RunNumbers& run) { return run.gap_mean; }});
-  all.push_back({"ITL " + high, [](const RunNumbers& run) { return run.gap_high; }});
-  if (section.ttft_ms || section.tpot_ms)
-    all.push_back({"targets kept", [](const RunNumbers& run) { return run.kept; }});
+  all.push_back({"ITL mean", &Run::gap_mean});
+  all.push_back({"ITL " + high, &Run::gap_high});
+  if (section.ttft_ms || section.tpot_ms) all.push_back({"targets kept", &Run::kept});
   all.push_back({"accepted", per_round(&StepTotals::accepted)});
   all.push_back({"drafted", per_round(&StepTotals::drafted)});
   if (section.policy == StepPolicyName::adaptive)
     all.push_back({"verified", per_round(&StepTotals::verified)});
   if (section.draft_device) all.push_back({"prepared", per_round(&StepTotals::prepared)});
-  all.push_back(
-      {"running", [](const RunNumbers& run) { return run.totals.running_ms / run.totals.busy_ms; }});
-  all.push_back({"utilisation", [replicas = section.engine.replicas](const RunNumbers& run) {
+  all.push_back({"running", [](const Run& run) { return run.totals.running_ms / run.totals.busy_ms; }});
+  all.push_back({"utilisation", [replicas = section.engine.replicas](const Run& run) {
                    return std::min(1.0, run.totals.busy_ms / (run.window_ms * replicas));
                  }});
-  all.push_back({"without drafts", [](const RunNumbers& run) {
+  all.push_back({"without drafts", [](const Run& run) {
                    const auto& ms = run.totals.ms_by_gamma;
                    return ms[0] / std::max(std::accumulate(ms.begin(), ms.end(), 0.0), 1e-300);
                  }});
   all.push_back(
-      {"stops drafting", [](const RunNumbers& run) { return run.totals.ms_by_gamma[0] > 0 ? 1 : 0; }, true});
-  all.push_back({"switches", [](const RunNumbers& run) {
-                   return 1000 * static_cast<double>(run.totals.switches) /
-                          static_cast<double>(std::max<std::uint64_t>(1, run.totals.decoding_steps));
+      {"stops drafting", [](const Run& run) { return run.totals.ms_by_gamma[0] > 0 ? 1 : 0; }, true});
+  all.push_back({"switches", [](const Run& run) {
+                   return 1000 * real(run.totals.switches) /
+                          real(std::max<std::uint64_t>(1, run.totals.decoding_steps));
                  }});
-  all.push_back({"put back", [requests = section.requests](const RunNumbers& run) {
-                   return static_cast<double>(run.totals.preempted) / static_cast<double>(requests);
+  all.push_back({"put back", [requests = section.requests](const Run& run) {
+                   return real(run.totals.preempted) / real(requests);
                  }});
   return all;
-}
-
-Interval share_of_runs(const std::vector<RunNumbers>& runs, double confidence,
-                       const std::function<double(const RunNumbers& run)>& holds) {
-  const auto count =
-      std::count_if(runs.begin(), runs.end(), [&](const RunNumbers& run) { return holds(run) > 0; });
-  return *binomial_interval(static_cast<std::uint64_t>(count), runs.size(), confidence);
 }
 
 void check_measured(const ServingSection& section) {
@@ -109,18 +99,22 @@ void check_measured(const ServingSection& section) {
   }
 }
 
-void describe(const Config& config, const std::vector<RunNumbers>& runs, double confidence,
-              ServingResult& own) {
+ServingResult describe(const Config& config, const std::vector<RunNumbers>& runs, double confidence) {
   const auto& section = config.section<ServingSection>();
+  ServingResult own;
   for (const NamedValue& value : numbers_of(section)) {
+    const auto holds = [&](const RunNumbers& run) { return value.of(run) > 0; };
     ServingNumber& number = own.numbers.emplace_back();
     number.name = value.name;
     number.simulated =
-        value.yes_or_no ? share_of_runs(runs, confidence, value.of) : over_runs(runs, confidence, value.of);
+        value.yes_or_no ? *binomial_interval(static_cast<std::uint64_t>(std::ranges::count_if(runs, holds)),
+                                             runs.size(), confidence)
+                        : over_runs(runs, confidence, value.of);
     for (const auto& [name, measured] : section.measured) {
       if (name == value.name) number.measured = measured;
     }
   }
+  return own;
 }
 
 Work prepare_serving(const CellSpec& cell, JobList&) {
@@ -130,13 +124,11 @@ Work prepare_serving(const CellSpec& cell, JobList&) {
   stream_of(section);
   check_measured(section);
   const auto finish = [&config = cell.config, server](CellResult& result, const RunContext& context) {
-    ServingResult own;
     try {
-      describe(config, run_all(config, server, context.control), context.confidence, own);
+      result.own = describe(config, run_all(config, server, context.control), context.confidence);
     } catch (const std::invalid_argument& error) {
       throw ConfigError("/serving/engine/cache_tokens", error.what());
     }
-    result.own = std::move(own);
   };
   return {.finish = finish, .own_steps = size_of(section).all() * section.runs};
 }
@@ -154,10 +146,7 @@ const Experiment& serving_experiment() {
       .intervals = [](const Config&) { return 25; },
       .own_key = "serving",
       .own_result = described<ServingResult>().type,
-      .presentation = presented({.tables = serving_tables,
-                                 .figures = serving_figures,
-                                 .headline = serving_headline,
-                                 .csv = serving_csv})};
+      .presentation = presented(serving_presentation())};
   return experiment;
 }
 

@@ -7,11 +7,12 @@
 #include <set>
 
 #include "experiments/format/csv_values.hpp"
+#include "experiments/format/named_entry.hpp"
 #include "experiments/format/result_fields.hpp"
 #include "experiments/page/cells.hpp"
-#include "experiments/page/figure.hpp"
-#include "experiments/run/result.hpp"
+#include "experiments/results/presentation.hpp"
 #include "experiments/run/result_rows.hpp"
+#include "experiments/studies/finished_cells.hpp"
 #include "experiments/studies/serving/serving_study.hpp"
 
 namespace speclab {
@@ -21,11 +22,12 @@ SPECLAB_RESULT(ServingResult, "serving", numbers);
 
 namespace {
 
-const ServingResult* found_of(const CellResult& cell) {
-  return cell.own ? &own<ServingResult>(cell) : nullptr;
+std::vector<FinishedCell<ServingResult>> served_cells(const Result& result) {
+  return finished_cells<ServingResult>(result);
 }
 
-double error_percent(const ServingNumber& number) {
+std::optional<double> error_percent(const ServingNumber& number) {
+  if (!number.measured) return std::nullopt;
   return 100 * (number.simulated.estimate / *number.measured - 1);
 }
 
@@ -41,55 +43,53 @@ bool shown(const ServingNumber& number) {
 }
 
 /// A row a cell and a column a number; of a single cell a row a number.
-Table table_of(const Result& result, const std::string& id, double confidence) {
-  Table table{id + "-numbers", result.title, {}, {}, ""};
-  table.note =
-      fmt::format("Times in milliseconds; ± is the {} interval over runs.", confidence_percent(confidence));
-  const bool single = result.cells.size() == 1;
-  if (single) table.columns = {"number", "simulated"};
-  for (const CellResult& cell : result.cells) {
-    const ServingResult* own = found_of(cell);
-    if (own == nullptr) continue;
-    if (single) {
-      for (const ServingNumber& number : own->numbers)
+Table table_of(const Result& result, const std::string& id) {
+  Table table{id + "-numbers", result.title, {}};
+  table.note = fmt::format("Times in milliseconds; ± is the {} interval over runs.",
+                           confidence_percent(result.interval_confidence));
+  if (result.cells.size() == 1) {
+    table.columns = {"number", "simulated"};
+    for (const auto& [index, cell, own] : served_cells(result)) {
+      for (const ServingNumber& number : own.numbers)
         table.rows.push_back({text_cell(number.name), interval_cell(number.simulated)});
-      break;
     }
-    if (table.columns.empty()) {
-      table.columns = {"cell"};
-      for (const ServingNumber& number : own->numbers) {
-        if (shown(number)) table.columns.push_back(number.name);
-      }
-      table.note += " results.csv has further numbers.";
-    }
-    std::vector<Cell> cells{text_cell(cell.label)};
-    for (const ServingNumber& number : own->numbers) {
-      if (shown(number)) cells.push_back(interval_cell(number.simulated));
-    }
-    table.rows.push_back(std::move(cells));
+    return table;
   }
+  // Cells have numbers of their own: of their percentile, of their targets.
+  std::vector<std::string> names;
+  for (const auto& [index, cell, own] : served_cells(result)) {
+    for (const ServingNumber& number : own.numbers) {
+      if (shown(number) && std::ranges::find(names, number.name) == names.end()) names.push_back(number.name);
+    }
+  }
+  if (names.empty()) return table;
+  table.columns = names;
+  table.columns.insert(table.columns.begin(), "cell");
+  for (const auto& [index, cell, own] : served_cells(result)) {
+    std::vector<Cell>& row = table.rows.emplace_back(1, text_cell(cell.label));
+    for (const std::string& name : names) {
+      const ServingNumber* number = find_named(own.numbers, name);
+      row.push_back(number != nullptr ? interval_cell(number->simulated) : Cell{});
+    }
+  }
+  table.note += " results.csv has further numbers.";
   return table;
 }
 
 /// What was measured beside what was simulated.
 Table measured_table(const Result& result, const std::string& id) {
-  Table table{id + "-measured",
-              "Simulated beside measured",
-              {"cell", "number", "simulated", "measured", "error, %"},
-              {},
-              ""};
-  for (const CellResult& cell : result.cells) {
-    const ServingResult* own = found_of(cell);
-    if (own == nullptr) continue;
-    for (const ServingNumber& number : own->numbers) {
-      if (!number.measured) continue;
-      const double error = error_percent(number);
+  Table table{
+      id + "-measured", "Simulated beside measured", {"cell", "number", "simulated", "measured", "error, %"}};
+  for (const auto& [index, cell, own] : served_cells(result)) {
+    for (const ServingNumber& number : own.numbers) {
+      const std::optional<double> error = error_percent(number);
+      if (!error) continue;
       table.rows.push_back(
           {text_cell(cell.label),
            text_cell(number.name),
            interval_cell(number.simulated),
            number_cell(number.measured),
-           {fmt::format("{:+.1f}", error), error, std::abs(error) <= close_percent ? "good" : "bad"}});
+           {fmt::format("{:+.1f}", *error), error, std::abs(*error) <= close_percent ? "good" : "bad"}});
     }
   }
   return table;
@@ -132,6 +132,13 @@ std::string series_name(const CellResult& cell, const std::vector<std::string>& 
   return name.empty() ? "simulated" : name;
 }
 
+/// The series of a name, the last where it is new.
+Series& series_named(Figure& figure, const std::string& name, SeriesStyle style) {
+  const auto found = std::ranges::find(figure.series, name, &Series::name);
+  return found != figure.series.end() ? *found
+                                      : figure.series.emplace_back(Series{.name = name, .style = style});
+}
+
 Figure curves(const Result& result, const std::string& axis, const std::string& number_name) {
   Figure figure;
   const std::string last = axis.substr(axis.rfind('/') + 1);
@@ -139,23 +146,14 @@ Figure curves(const Result& result, const std::string& axis, const std::string& 
   figure.x_label = last;
   figure.y_label = number_name;
   const std::vector<std::string> paths = set_paths(result.cells);
-  OrderedMap<Series> lines;
   Series measured{.name = "measured", .style = SeriesStyle::points};
-  for (const CellResult& cell : result.cells) {
-    const ServingResult* own = found_of(cell);
+  for (const auto& [index, cell, own] : served_cells(result)) {
     const auto x = set_number(cell, axis);
-    if (own == nullptr || !x) continue;
-    for (const ServingNumber& number : own->numbers) {
-      if (number.name != number_name) continue;
-      const std::string name = series_name(cell, paths, axis);
-      auto found =
-          std::find_if(lines.begin(), lines.end(), [&](const auto& line) { return line.first == name; });
-      if (found == lines.end()) found = lines.insert(lines.end(), {name, Series{.name = name}});
-      found->second.add(*x, number.simulated);
-      if (number.measured) measured.add(*x, *number.measured);
-    }
+    const ServingNumber* number = find_named(own.numbers, number_name);
+    if (!x || number == nullptr) continue;
+    series_named(figure, series_name(cell, paths, axis), SeriesStyle::line).add(*x, number->simulated);
+    if (number->measured) measured.add(*x, *number->measured);
   }
-  for (auto& [name, line] : lines) figure.series.push_back(std::move(line));
   figure.add(std::move(measured));
   figure.caption = "Bands: intervals over runs.";
   return figure;
@@ -167,14 +165,11 @@ Figure over_cases(const Result& result, const std::string& number_name) {
   figure.title = number_name + " by case";
   figure.y_label = number_name;
   Series points{.name = "simulated", .style = SeriesStyle::points};
-  for (const CellResult& cell : result.cells) {
-    const ServingResult* own = found_of(cell);
-    if (own == nullptr) continue;
-    for (const ServingNumber& number : own->numbers) {
-      if (number.name == number_name) points.add(figure.add_category(cell.label), number.simulated);
-    }
+  for (const auto& [index, cell, own] : served_cells(result)) {
+    if (const ServingNumber* number = find_named(own.numbers, number_name))
+      points.add(figure.add_category(cell.label), number->simulated);
   }
-  figure.series.push_back(std::move(points));
+  figure.add(std::move(points));
   figure.caption = "Bars: intervals over runs.";
   return figure;
 }
@@ -184,76 +179,57 @@ Figure over_measured(const Result& result) {
   Figure figure;
   figure.title = "Simulated over measured";
   figure.y_label = "simulated / measured";
-  OrderedMap<Series> ratios;
-  for (const CellResult& cell : result.cells) {
-    const ServingResult* own = found_of(cell);
-    if (own == nullptr) continue;
+  for (const auto& [index, cell, own] : served_cells(result)) {
     const double at = figure.add_category(cell.label);
-    for (const ServingNumber& number : own->numbers) {
+    for (const ServingNumber& number : own.numbers) {
       if (!number.measured || *number.measured == 0) continue;
-      auto found = std::find_if(ratios.begin(), ratios.end(),
-                                [&](const auto& one) { return one.first == number.name; });
-      if (found == ratios.end())
-        found = ratios.insert(ratios.end(),
-                              {number.name, Series{.name = number.name, .style = SeriesStyle::points}});
-      found->second.add(at, number.simulated.estimate / *number.measured);
+      series_named(figure, number.name, SeriesStyle::points)
+          .add(at, number.simulated.estimate / *number.measured);
     }
   }
-  for (auto& [name, points] : ratios) figure.series.push_back(std::move(points));
   figure.caption = "1: the simulation gives what was measured.";
   return figure;
 }
 
-}  // namespace
-
 std::vector<Table> serving_tables(const Result& result, const Timings&, const std::string& id) {
-  std::vector<Table> tables{table_of(result, id, result.interval_confidence)};
+  std::vector<Table> tables{table_of(result, id)};
   if (Table measured = measured_table(result, id); !measured.rows.empty())
     tables.push_back(std::move(measured));
   return tables;
 }
 
 std::vector<Figure> serving_figures(const Result& result, const Timings&) {
-  const auto axis = axis_of(result);
-  std::vector<Figure> figures;
-  if (Figure measured = over_measured(result); !measured.series.empty())
-    figures.push_back(std::move(measured));
-  if (!axis) {
-    if (result.cells.size() < 2) return figures;
-    for (const char* name : {"latency mean", "TPOT mean", "TPOT deviation"}) {
-      Figure figure = over_cases(result, name);
-      if (!figure.series.front().x.empty()) figures.push_back(std::move(figure));
-    }
-    return figures;
+  std::vector<Figure> figures{over_measured(result)};
+  if (const auto axis = axis_of(result)) {
+    for (const char* name : {"tokens/s", "latency mean", "TTFT mean", "TPOT mean", "targets kept"})
+      figures.push_back(curves(result, *axis, name));
+  } else if (result.cells.size() > 1) {
+    for (const char* name : {"latency mean", "TPOT mean", "TPOT deviation"})
+      figures.push_back(over_cases(result, name));
   }
-  for (const char* name : {"tokens/s", "latency mean", "TTFT mean", "TPOT mean", "targets kept"}) {
-    Figure figure = curves(result, *axis, name);
-    if (!figure.series.empty()) figures.push_back(std::move(figure));
-  }
+  std::erase_if(figures, [](const Figure& figure) { return figure.series.empty(); });
   return figures;
 }
 
 std::string serving_headline(const Result& result, const Timings&) {
+  const auto cells = served_cells(result);
   std::size_t measured = 0;
   std::size_t close = 0;
-  std::size_t cells = 0;
   const ServingNumber* speed = nullptr;
-  for (const CellResult& cell : result.cells) {
-    const ServingResult* own = found_of(cell);
-    if (own == nullptr) continue;
-    ++cells;
-    for (const ServingNumber& number : own->numbers) {
+  for (const auto& [index, cell, own] : cells) {
+    for (const ServingNumber& number : own.numbers) {
       if (number.name == "tokens/s" &&
           (speed == nullptr || number.simulated.estimate > speed->simulated.estimate))
         speed = &number;
-      if (!number.measured) continue;
+      const std::optional<double> error = error_percent(number);
+      if (!error) continue;
       ++measured;
-      close += std::abs(error_percent(number)) <= close_percent ? 1 : 0;
+      close += std::abs(*error) <= close_percent ? 1 : 0;
     }
   }
   if (speed == nullptr) return "Interrupted: partial.";
-  std::string text = fmt::format("{} {}, up to {} tokens a second.", cells, cells == 1 ? "server" : "servers",
-                                 interval_text(speed->simulated));
+  std::string text = fmt::format("{} {}, up to {} tokens a second.", cells.size(),
+                                 cells.size() == 1 ? "server" : "servers", interval_text(speed->simulated));
   if (measured > 0)
     text += fmt::format(" {} of {} measured numbers are within {}%.", close, measured, close_percent);
   return text;
@@ -262,22 +238,26 @@ std::string serving_headline(const Result& result, const Timings&) {
 std::string serving_csv(const Result& result, const Timings&) {
   std::vector<std::string> columns{"number"};
   add_interval_columns(columns, "simulated");
-  columns.emplace_back("measured");
-  columns.emplace_back("error_percent");
+  columns.insert(columns.end(), {"measured", "error_percent"});
   const ResultRows rows(result, set_paths(result.cells), columns);
   std::string lines = rows.header();
-  for (std::size_t i = 0; i < result.cells.size(); ++i) {
-    const ServingResult* own = found_of(result.cells[i]);
-    if (own == nullptr) continue;
-    for (const ServingNumber& number : own->numbers) {
+  for (const auto& [index, cell, own] : served_cells(result)) {
+    for (const ServingNumber& number : own.numbers) {
       std::vector<CsvValue> row{number.name};
       add_interval(row, number.simulated);
       row.push_back(csv_value(number.measured));
-      row.push_back(csv_value(number.measured ? std::optional<double>(error_percent(number)) : std::nullopt));
-      lines += rows.line(i, result.cells[i], std::move(row));
+      row.push_back(csv_value(error_percent(number)));
+      lines += rows.line(index, cell, std::move(row));
     }
   }
   return lines;
+}
+
+}  // namespace
+
+Presentation serving_presentation() {
+  return {
+      .tables = serving_tables, .figures = serving_figures, .headline = serving_headline, .csv = serving_csv};
 }
 
 }  // namespace speclab

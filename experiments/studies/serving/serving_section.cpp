@@ -88,20 +88,20 @@ const Typed<EngineSection>& engine_type() {
                      "Engines; a request goes to the one of the fewest requests."),
        field("front_ms", &E::front_ms, number(0, 1e9),
              "Milliseconds from a request's arrival to its place in a queue: network, tokenisation."),
-       integer_field("max_sequences", &E::max_sequences, 1, 65536,
-                     "Requests that run at a time in an engine."),
-       integer_field("step_tokens", &E::step_tokens, 64, 1e9,
-                     "Most tokens of a step; prompts are read in chunks."),
+       integer_field<E>("max_sequences", &E::max_sequences, 1, 65536,
+                        "Requests that run at a time in an engine."),
+       integer_field<E>("step_tokens", &E::step_tokens, 64, 1e9,
+                        "Most tokens of a step; prompts are read in chunks."),
        integer_field("cache_tokens", &E::cache_tokens, 0, 1e15,
                      "Tokens of caches in an engine; 0: without bound."),
-       field("replays", &E::replays, boolean(),
-             "Accepted tokens of a partly rejected draft run again, as in models with a state."),
-       field("switch_ms", &E::switch_ms, number(0, 1e9),
-             "Milliseconds of a step whose gamma is another than before."),
-       field(
+       field<E>("replays", &E::replays, boolean(),
+                "Accepted tokens of a partly rejected draft run again, as in models with a state."),
+       field<E>("switch_ms", &E::switch_ms, number(0, 1e9),
+                "Milliseconds of a step whose gamma is another than before."),
+       field<E>(
            "wake_ms", &E::wake_ms, number(0, 1e9),
            "Milliseconds more of a step before which the engine was idle: caches and processors that are cold."),
-       integer_field(
+       integer_field<E>(
            "draft_budget", &E::draft_budget, 0, 1e9,
            "Most tokens of a sequence's cache that a draft run reads (sparse KV, as in MagicDec); 0: all."),
        field("stale_loss", &E::stale_loss, number(0, 1),
@@ -111,8 +111,8 @@ const Typed<EngineSection>& engine_type() {
   return type;
 }
 
-const Typed<TableRowSection>& table_row_type() {
-  using R = TableRowSection;
+const Typed<GammaTable::Row>& table_row_type() {
+  using R = GammaTable::Row;
   static const auto type = object<R>(
       "serving table row", "A gamma for batches and contexts.",
       {required(integer_field("batch", &R::batch, 1, 65536, "Up to so many sequences.")),
@@ -157,9 +157,9 @@ const Typed<DraftDeviceSection>& draft_device_type() {
 
 }  // namespace
 
-const SectionKind& serving_section() {
+SectionKind serving_section() {
   using S = ServingSection;
-  static const SectionKind kind{
+  return {
       "serving",
       object<S>(
           "serving", "The server of the experiment serving, and what asks it.",
@@ -217,7 +217,6 @@ const SectionKind& serving_section() {
                "measured", &S::measured, map(number(-1e12, 1e12)),
                "What was measured of such a server, by the names of the result: \"TTFT p95\"; stands beside what is simulated.")})
           .type};
-  return kind;
 }
 
 }  // namespace speclab

@@ -47,7 +47,7 @@ std::uint32_t most_drafted(const Config& config) {
   auto most = static_cast<std::uint32_t>(config.gamma);
   if (section.policy == StepPolicyName::table) {
     most = 0;
-    for (const TableRowSection& row : section.table) most = std::max(most, row.gamma);
+    for (const GammaTable::Row& row : section.table) most = std::max(most, row.gamma);
   } else if (section.policy == StepPolicyName::sglang) {
     for (const EmaTiers::Slot& slot : EmaTiers::defaults().slots)
       most = std::max(most, slot.candidates.back());
@@ -55,19 +55,11 @@ std::uint32_t most_drafted(const Config& config) {
   return most;
 }
 
-RecordedRounds recorded_acceptance(const std::string& file, std::uint32_t gamma) {
-  const char* path = "/serving/acceptance/recorded";
+/// What `read` makes of a file that the config names at `path`; its errors are the config's.
+template <class Read>
+auto read_at(const char* path, const std::string& file, const Read& read) {
   try {
-    RecordedRounds law = read_confident_rounds(file);
-    const auto shortest = std::ranges::min_element(
-        *law.rounds, {}, [](const RecordedRounds::Round& round) { return round.confidences.size(); });
-    if (shortest->confidences.size() < gamma) {
-      throw UsageError(
-          fmt::format("{}: a round of {} drafted tokens; the policy drafts up to {}, and of longer drafts "
-                      "nothing is known",
-                      file, shortest->confidences.size(), gamma));
-    }
-    return law;
+    return read(file);
   } catch (const UsageError& error) {
     throw ConfigError(path, error.what());
   } catch (const ConfigError& error) {
@@ -75,12 +67,27 @@ RecordedRounds recorded_acceptance(const std::string& file, std::uint32_t gamma)
   }
 }
 
+RecordedRounds recorded_acceptance(const std::string& file, std::uint32_t gamma) {
+  const char* path = "/serving/acceptance/recorded";
+  RecordedRounds law = read_at(path, file, read_confident_rounds);
+  const auto shortest = std::ranges::min_element(
+      *law.rounds, {}, [](const RecordedRounds::Round& round) { return round.confidences.size(); });
+  if (shortest->confidences.size() < gamma) {
+    throw ConfigError(
+        path,
+        fmt::format("{}: a round of {} drafted tokens; the policy drafts up to {}, and of longer drafts "
+                    "nothing is known",
+                    file, shortest->confidences.size(), gamma));
+  }
+  return law;
+}
+
 AcceptanceLaw acceptance_of(const Config& config) {
   const AcceptanceSection& known = config.section<ServingSection>().acceptance;
-  const int said = int(known.rate.has_value()) + int(known.positions.has_value()) +
-                   int(known.rounds.has_value()) + int(known.classes.has_value()) +
-                   int(known.mean.has_value()) + int(known.easy.has_value()) +
-                   int(known.recorded.has_value());
+  const bool given[]{known.rate.has_value(),    known.positions.has_value(), known.rounds.has_value(),
+                     known.classes.has_value(), known.mean.has_value(),      known.easy.has_value(),
+                     known.recorded.has_value()};
+  const auto said = std::ranges::count(given, true);
   if (said > 1) {
     throw ConfigError(
         "/serving/acceptance",
@@ -181,34 +188,20 @@ std::optional<ConfidenceLaw> confidence_of(const Config& config, const Acceptanc
   return ConfidenceLaw(correlation_of_auc(*known.auc, first), rates);
 }
 
-GammaTable table_of(const std::vector<TableRowSection>& rows) {
-  if (rows.empty()) throw ConfigError("/serving/table", "no row; the policy \"table\" needs some");
-  GammaTable table;
-  for (const TableRowSection& row : rows) table.rows.push_back({row.batch, row.context, row.gamma});
-  return table;
-}
-
 StepPolicy policy_of(const Config& config, const AcceptanceLaw& law, const StepTime& time) {
   const auto gamma = static_cast<std::uint32_t>(config.gamma);
   const auto& section = config.section<ServingSection>();
   switch (section.policy) {
     case StepPolicyName::table:
-      return table_of(section.table);
+      if (section.table.empty())
+        throw ConfigError("/serving/table", "no row; the policy \"table\" needs some");
+      return GammaTable{section.table};
     case StepPolicyName::sglang:
       return EmaTiers::defaults();
-    case StepPolicyName::gate: {
-      OneWayGate gate;
-      gate.gamma = gamma;
-      gate.window = section.gate_window;
-      gate.threshold = section.gate_threshold;
-      return gate;
-    }
-    case StepPolicyName::goodput: {
-      GoodputGamma goodput;
-      goodput.most = gamma;
-      goodput.time = time;
-      return goodput;
-    }
+    case StepPolicyName::gate:
+      return OneWayGate{.gamma = gamma, .window = section.gate_window, .threshold = section.gate_threshold};
+    case StepPolicyName::goodput:
+      return GoodputGamma{.most = gamma, .time = time};
     case StepPolicyName::adaptive:
       return AdaptiveVerification{.gamma = gamma,
                                   .confidence = confidence_of(config, law),
@@ -265,13 +258,7 @@ RequestStream recorded_stream(const ServingSection& section) {
     throw ConfigError("/serving/trace",
                       "a trace has its own lengths: leave out geometric_output and length_variation");
   RequestStream stream;
-  try {
-    stream.trace = std::make_shared<const Trace>(read_trace(*section.trace));
-  } catch (const UsageError& error) {
-    throw ConfigError("/serving/trace", error.what());
-  } catch (const ConfigError& error) {
-    throw ConfigError("/serving/trace", fmt::format("{}: {}", *section.trace, error.what()));
-  }
+  stream.trace = std::make_shared<const Trace>(read_at("/serving/trace", *section.trace, read_trace));
   const double recorded = trace_rate(*stream.trace);
   stream.arrivals = TraceArrivals{section.requests_per_second.value_or(recorded) / recorded};
   return stream;
@@ -299,22 +286,22 @@ RequestStream stream_of(const ServingSection& section) {
 ServerOptions server_of(const Config& config) {
   const auto& section = config.section<ServingSection>();
   const EngineSection& engine = section.engine;
-  ServerOptions options;
-  options.replicas = engine.replicas;
-  options.front_ms = engine.front_ms;
-  options.acceptance = acceptance_of(config);
-  options.engine.max_sequences = engine.max_sequences;
-  options.engine.step_tokens = engine.step_tokens;
-  options.engine.cache_blocks = engine.cache_tokens / options.engine.block_tokens;
-  options.engine.replays = engine.replays;
-  options.engine.switch_ms = engine.switch_ms;
-  options.engine.wake_ms = engine.wake_ms;
-  options.engine.stale = {engine.stale_loss, engine.stale_window};
+  ServerOptions options{.engine = {},
+                        .replicas = engine.replicas,
+                        .front_ms = engine.front_ms,
+                        .acceptance = acceptance_of(config)};
   const StepTimes times = times_of(config);
+  options.engine = engine;
+  options.engine.cache_blocks = engine.cache_tokens / engine.block_tokens;
+  if (engine.cache_tokens > 0 && options.engine.cache_blocks == 0) {
+    throw ConfigError("/serving/engine/cache_tokens",
+                      fmt::format("{} tokens are less than a block, which has {}; 0 is without bound",
+                                  engine.cache_tokens, engine.block_tokens));
+  }
+  options.engine.stale = {engine.stale_loss, engine.stale_window};
   options.engine.time = times.step;
-  options.engine.draft_budget = engine.draft_budget;
   if (section.draft_device) options.engine.draft_device = draft_device_of(config, options.acceptance, times);
-  options.policy = policy_of(config, options.acceptance, options.engine.time);
+  options.policy = policy_of(config, options.acceptance, times.step);
   return options;
 }
 

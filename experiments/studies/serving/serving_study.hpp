@@ -8,10 +8,7 @@
 
 #include "analysis/serving/run_numbers.hpp"
 #include "analysis/serving/step_time.hpp"
-#include "experiments/page/figure.hpp"
-#include "experiments/page/table.hpp"
 #include "experiments/run/experiment.hpp"
-#include "experiments/run/timings.hpp"
 #include "sim/serving/serving.hpp"
 
 namespace speclab {
@@ -65,13 +62,6 @@ CostPair costs_of(const ModelsSection& models, int gamma);
 
 enum class StepPolicyName { fixed, table, sglang, gate, goodput, adaptive, optimal, clairvoyant };
 
-/// As GammaTable::Row.
-struct TableRowSection {
-  std::uint32_t batch = 0;
-  double context = 0;
-  std::uint32_t gamma = 0;
-};
-
 /// Of the policy `adaptive`. One of `correlation` and `auc`, or acceptance is recorded with confidences.
 struct VerificationSection {
   std::optional<double> correlation;
@@ -80,16 +70,11 @@ struct VerificationSection {
   double step_ms = 0;
 };
 
-struct EngineSection {
+/// Options of an engine that are keys as they are, and what others are made of.
+struct EngineSection : EngineOptions {
   std::uint32_t replicas = 1;
   double front_ms = 0;
-  std::uint32_t max_sequences = 256;
-  std::uint32_t step_tokens = 8192;
   std::uint64_t cache_tokens = 0;
-  bool replays = false;
-  double switch_ms = 0;
-  double wake_ms = 0;
-  std::uint32_t draft_budget = 0;
   double stale_loss = 0;
   std::uint32_t stale_window = 1;
 };
@@ -116,7 +101,7 @@ struct ServingSection {
   StepPolicyName policy = StepPolicyName::fixed;
   std::uint32_t gate_window = 100;  ///< steps
   double gate_threshold = 1;        ///< accepted tokens a round
-  std::vector<TableRowSection> table;
+  std::vector<GammaTable::Row> table;
   VerificationSection verification;
   LinearStep cost;
   std::optional<ModelsSection> models;
@@ -150,12 +135,10 @@ struct ServingResult {
   std::vector<ServingNumber> numbers;
 };
 
-std::vector<Table> serving_tables(const Result& result, const Timings& timings, const std::string& id);
-std::vector<Figure> serving_figures(const Result& result, const Timings& timings);
-std::string serving_headline(const Result& result, const Timings& timings);
-std::string serving_csv(const Result& result, const Timings& timings);
-
 template <>
 const Typed<ServingResult>& described();
+
+/// From results alone.
+Presentation serving_presentation();
 
 }  // namespace speclab

@@ -12,6 +12,7 @@
 #include "experiments/run/experiment.hpp"
 #include "experiments/run/jobs.hpp"
 #include "experiments/run/one_draft.hpp"
+#include "experiments/studies/finished_cells.hpp"
 #include "sim/sequences.hpp"
 
 namespace speclab {
@@ -113,16 +114,13 @@ Passage passage(const TracedGamma& traced, const std::string& id) {
 }
 
 Table runs_table(const TraceResult& trace, const std::string& id) {
-  Table table{
-      id, "Runs", {"γ", "tokens", "target runs", "draft runs", "time in target runs", "speedup"}, {}, ""};
+  Table table{id, "Runs", {"γ", "tokens", "target runs", "draft runs", "time in target runs", "speedup"}};
   for (const TracedGamma& traced : trace.gammas) {
     const auto tokens = static_cast<double>(traced.tokens);
-    std::vector<Cell>& row = table.rows.emplace_back();
-    for (const double value :
-         {static_cast<double>(traced.gamma), tokens, static_cast<double>(traced.target_runs),
-          static_cast<double>(traced.draft_runs), traced.time, tokens / traced.time}) {
-      row.push_back(number_cell(value));
-    }
+    table.rows.push_back({number_cell(traced.gamma), number_cell(tokens),
+                          number_cell(static_cast<double>(traced.target_runs)),
+                          number_cell(static_cast<double>(traced.draft_runs)), number_cell(traced.time),
+                          number_cell(tokens / traced.time)});
   }
   return table;
 }
@@ -148,15 +146,6 @@ Figure timeline(const TraceResult& trace) {
   return figure;
 }
 
-/// Of the cells that were not interrupted.
-std::vector<const TraceResult*> traces(const Result& result) {
-  std::vector<const TraceResult*> all;
-  for (const CellResult& cell : result.cells) {
-    if (cell.own != nullptr) all.push_back(&own<TraceResult>(cell));
-  }
-  return all;
-}
-
 Work prepare_trace(const CellSpec& cell, JobList& jobs) {
   const auto setup = jobs.setup(cell.config);
   require_one_draft(setup->rule.sampled, cell.config.rule, cell.config.experiment->name);
@@ -174,8 +163,8 @@ Work prepare_trace(const CellSpec& cell, JobList& jobs) {
 
 std::vector<Table> trace_tables(const Result& result, const Timings&, const std::string& id) {
   std::vector<Table> tables;
-  for (const TraceResult* trace : traces(result)) {
-    tables.push_back(runs_table(*trace, fmt::format("{}-runs-{}", id, tables.size() + 1)));
+  for (const auto& [index, cell, own] : finished_cells<TraceResult>(result)) {
+    tables.push_back(runs_table(own, fmt::format("{}-runs-{}", id, tables.size() + 1)));
   }
   return tables;
 }
@@ -183,8 +172,8 @@ std::vector<Table> trace_tables(const Result& result, const Timings&, const std:
 std::vector<Figure> trace_figures(const Result& result, const Timings&) {
   std::vector<Figure> figures;
   if (!result.shown().section<TraceSection>().timeline) return figures;
-  for (const TraceResult* trace : traces(result)) {
-    Figure& figure = figures.emplace_back(timeline(*trace));
+  for (const auto& [index, cell, own] : finished_cells<TraceResult>(result)) {
+    Figure& figure = figures.emplace_back(timeline(own));
     figure.title = result.title;
     figure.caption =
         "Timelines drawn from recorded rounds that generate at least the same number of tokens: each draft "
@@ -194,10 +183,10 @@ std::vector<Figure> trace_figures(const Result& result, const Timings&) {
 }
 
 std::string trace_headline(const Result& result, const Timings&) {
-  const auto all = traces(result);
+  const auto all = finished_cells<TraceResult>(result);
   if (all.empty()) return "Interrupted: partial.";
   std::string text;
-  for (const TracedGamma& traced : all.front()->gammas) {
+  for (const TracedGamma& traced : all.front().own.gammas) {
     text +=
         fmt::format("{}{}: {} tokens in {} target runs, speedup {}", text.empty() ? "" : "; ",
                     traced.gamma == 0 ? "plain decoding" : fmt::format("γ = {}", traced.gamma), traced.tokens,
@@ -210,9 +199,9 @@ std::vector<Passage> trace_passages(const Result& result, const std::string& id)
   std::vector<Passage> passages;
   if (!result.shown().section<TraceSection>().text) return passages;
   std::size_t number = 0;
-  for (const TraceResult* trace : traces(result)) {
+  for (const auto& [index, cell, own] : finished_cells<TraceResult>(result)) {
     ++number;
-    for (const TracedGamma& traced : trace->gammas) {
+    for (const TracedGamma& traced : own.gammas) {
       passages.push_back(passage(traced, fmt::format("{}-text-{}-{}", id, number, passages.size() + 1)));
     }
   }
@@ -221,19 +210,18 @@ std::vector<Passage> trace_passages(const Result& result, const std::string& id)
 
 }  // namespace
 
-const SectionKind& trace_section() {
+SectionKind trace_section() {
   using Own = TraceSection;
-  static const SectionKind kind{
-      "trace", object<Own>("trace", "What the experiment trace draws.",
-                           {with_unit(integer_field("tokens", &Own::tokens, 1, 100000, "Tokens to generate."),
-                                      "tokens"),
-                            field("gammas", &Own::gammas, list(integer<std::int32_t>(0, 64), 1, 16),
-                                  "One timeline for each gamma; 0 is plain decoding."),
-                            field("text", &Own::text, boolean(),
-                                  "Show the generated text, coloured by what happened to each token."),
-                            field("timeline", &Own::timeline, boolean(), "Draw the timelines.")})
-                   .type};
-  return kind;
+  return {"trace",
+          object<Own>(
+              "trace", "What the experiment trace draws.",
+              {with_unit(integer_field("tokens", &Own::tokens, 1, 100000, "Tokens to generate."), "tokens"),
+               field("gammas", &Own::gammas, list(integer<std::int32_t>(0, 64), 1, 16),
+                     "One timeline for each gamma; 0 is plain decoding."),
+               field("text", &Own::text, boolean(),
+                     "Show the generated text, coloured by what happened to each token."),
+               field("timeline", &Own::timeline, boolean(), "Draw the timelines.")})
+              .type};
 }
 
 const Experiment& trace_experiment() {

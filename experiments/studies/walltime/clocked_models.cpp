@@ -8,6 +8,7 @@
 #include "analysis/recorded/recording_estimates.hpp"
 #include "analysis/statistics/medians.hpp"
 #include "analysis/theory/theorems.hpp"
+#include "core/stop.hpp"
 #include "experiments/format/csv_values.hpp"
 #include "experiments/page/cells.hpp"
 #include "experiments/studies/walltime/measured_pair.hpp"
@@ -27,6 +28,7 @@ TextAcceptance acceptance_of(const Recording& recording, std::size_t most, doubl
   TextAcceptance text;
   const std::vector<double> keep = keep_probabilities(recording);
   for (const double one : keep) text.alpha += one / static_cast<double>(keep.size());
+  text.alpha = std::min(text.alpha, 1.0);  // rounding, where everything is accepted
   const IntervalUnits units = interval_units(recording.sequences);
   for (const GammaRounds& found : expected_rounds(recording, units.stretches, most)) {
     const std::size_t gamma = text.expected_tokens.size() + 1;
@@ -98,11 +100,6 @@ void add_clock(ClockedGamma& row, const std::vector<ClockedDecode>& plain,
   row.speculative_tokens_per_second = tokens / seconds;
 }
 
-/// Whether several texts are decoded at once in any row.
-bool has_batches(const std::vector<ClockedGamma>& rows) {
-  return std::any_of(rows.begin(), rows.end(), [](const ClockedGamma& row) { return row.batch > 1; });
-}
-
 std::string batch_text(const ClockedGamma& row) {
   return row.batch == 1 ? "" : fmt::format(", batches of {}", row.batch);
 }
@@ -124,10 +121,9 @@ std::uint64_t clock_workload(const ClockSettings& settings) {
   return settings.batches.size() * settings.repeats * settings.tokens * (1 + settings.gammas.size());
 }
 
-std::vector<ClockedGamma> clock_models(const Setup& setup, const ClockSettings& settings,
+std::vector<ClockedGamma> clock_models(const Setup& setup, const ClockSettings& settings, double confidence,
                                        const Control& control) {
-  const auto most =
-      static_cast<std::size_t>(*std::max_element(settings.gammas.begin(), settings.gammas.end()));
+  const auto most = static_cast<std::size_t>(std::ranges::max(settings.gammas));
   const auto measured = measure_pair(setup,
                                      {.tokens = settings.tokens,
                                       .texts = settings.repeats,
@@ -135,19 +131,19 @@ std::vector<ClockedGamma> clock_models(const Setup& setup, const ClockSettings& 
                                       .batches = settings.batches,
                                       .clock = settings.clock},
                                      control);
-  if (!measured) return {};
-  const TextAcceptance text = acceptance_of(measured->text.recording, most, settings.confidence);
+  if (!measured) throw Stopped{};
+  const TextAcceptance text = acceptance_of(measured->text.recording, most, confidence);
   std::vector<ClockedGamma> rows;
   for (std::size_t i = 0; i < settings.batches.size(); ++i) {
     const ClockedGammas clocked =
         clock_decoding(setup.target, setup.draft, setup.rule.sampled, settings.gammas,
                        setup.simulation.prompts, setup.simulation.seed, settings.tokens, settings.repeats,
                        static_cast<std::size_t>(settings.batches[i]), settings.clock, control);
-    if (clocked.plain.empty()) return {};
+    if (clocked.plain.empty()) throw Stopped{};
     for (std::size_t at = 0; at < settings.gammas.size(); ++at) {
       ClockedGamma row = predicted_row(settings.gammas[at], measured->runs[i], text);
       row.batch = settings.batches[i];
-      add_clock(row, clocked.plain, clocked.gammas[at], settings.confidence);
+      add_clock(row, clocked.plain, clocked.gammas[at], confidence);
       rows.push_back(std::move(row));
     }
   }
@@ -159,9 +155,7 @@ Table clocked_table(const std::vector<ClockedGamma>& rows, const std::string& id
               "Predicted and measured on this machine",
               {"case", "texts at once", "γ", "draft run, ms", "target run, ms", "over γ + 1, ×",
                "tokens per target step", "Theorem 3.8", "with verify cost", "and this text", "by the clock",
-               "rounds played, error %"},
-              {},
-              ""};
+               "rounds played, error %"}};
   for (const ClockedGamma& row : rows) {
     table.rows.push_back({text_cell(row.label),
                           number_cell(row.batch),
@@ -172,11 +166,11 @@ Table clocked_table(const std::vector<ClockedGamma>& rows, const std::string& id
                           number_cell(row.expected_tokens),
                           number_cell(row.printed_speedup),
                           number_cell(row.corrected_speedup),
-                          {bounds_text(predicted(row)), row.predicted_speedup, ""},
-                          {bounds_text(by_clock(row)), row.speedup, ""},
+                          {bounds_text(predicted(row)), row.predicted_speedup},
+                          {bounds_text(by_clock(row)), row.speedup},
                           number_cell(100 * (row.played_speedup / row.speedup - 1))});
   }
-  if (!has_batches(rows)) {
+  if (std::ranges::max_element(rows, {}, &ClockedGamma::batch)->batch == 1) {
     table.columns.erase(table.columns.begin() + 1);
     for (auto& cells : table.rows) cells.erase(cells.begin() + 1);
   }
@@ -187,9 +181,7 @@ Table clocked_table(const std::vector<ClockedGamma>& rows, const std::string& id
       "that of the text alone. By the clock: median of paired repeats. Last: what the measured costs say of "
       "the rounds that were played, against the clock.",
       rows.front().alpha);
-  const auto best = std::max_element(rows.begin(), rows.end(), [](const auto& a, const auto& b) {
-    return a.predicted_speedup < b.predicted_speedup;
-  });
+  const auto best = std::ranges::max_element(rows, {}, &ClockedGamma::predicted_speedup);
   if (best->predicted_speedup <= 1) {
     table.note += fmt::format(" Do not speculate here: verification of {} tokens costs {:.1f} of 1{}.",
                               best->gamma + 1, best->verify_cost, batch_text(*best));
@@ -206,11 +198,8 @@ std::string clocked_csv(const std::vector<ClockedGamma>& rows) {
 }
 
 std::string clocked_headline(const std::vector<ClockedGamma>& rows) {
-  const auto best = std::max_element(rows.begin(), rows.end(),
-                                     [](const auto& a, const auto& b) { return a.speedup < b.speedup; });
-  const auto printed = std::max_element(rows.begin(), rows.end(), [](const auto& a, const auto& b) {
-    return a.printed_speedup < b.printed_speedup;
-  });
+  const auto best = std::ranges::max_element(rows, {}, &ClockedGamma::speedup);
+  const auto printed = std::ranges::max_element(rows, {}, &ClockedGamma::printed_speedup);
   return fmt::format(
       "By the clock the best is γ = {}{}: speedup {}. Theorem 3.8 at the measured α and c has {} at γ = "
       "{}{}.",
@@ -235,8 +224,7 @@ std::vector<Figure> clocked_figures(const std::vector<ClockedGamma>& rows, const
       clock.add(row.gamma, by_clock(row));
     }
     Figure& figure = figures.emplace_back();
-    figure.title =
-        fmt::format("{}{}{}{}", title, head.label.empty() ? "" : ": ", head.label, batch_text(head));
+    figure.title = (head.label.empty() ? title : titled(head.label, title)) + batch_text(head);
     figure.x_label = "γ";
     figure.y_label = "speedup";
     figure.series = {std::move(printed), std::move(corrected), std::move(expected), std::move(clock)};

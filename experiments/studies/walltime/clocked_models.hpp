@@ -21,7 +21,6 @@ struct ClockSettings {
   std::uint32_t repeats = 1;             ///< of each gamma and of plain decoding
   std::vector<std::int32_t> batches{1};  ///< how many texts are decoded at once
   ClockKind clock = ClockKind::wall;
-  double confidence = 0.95;
 };
 
 /// Steps that `clock_models` tells of: tokens, in any decoding.
@@ -29,9 +28,9 @@ std::uint64_t clock_workload(const ClockSettings& settings);
 
 /// Measures runs of both models along texts that the target writes, predicts the speedup of every gamma at
 /// every batch over plain decoding of that batch, and decodes. The text's acceptance is exact
-/// (analysis/recorded/expected_rounds). In this thread alone but for writing the text. Empty when `control`
-/// ended it.
-std::vector<ClockedGamma> clock_models(const Setup& setup, const ClockSettings& settings,
+/// (analysis/recorded/expected_rounds). In this thread alone but for writing the text. Throws Stopped when
+/// `control` ended it.
+std::vector<ClockedGamma> clock_models(const Setup& setup, const ClockSettings& settings, double confidence,
                                        const Control& control);
 
 /// What the clock says, in a sentence.

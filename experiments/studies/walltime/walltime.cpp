@@ -6,7 +6,6 @@
 #include <cstdint>
 #include <utility>
 
-#include "core/stop.hpp"
 #include "experiments/catalog/models/gguf.hpp"
 #include "experiments/format/config_error.hpp"
 #include "experiments/format/csv_values.hpp"
@@ -54,26 +53,16 @@ WalltimeRow timed(const CellSpec& cell, const Setup& setup) {
 }
 
 /// Of models that take their own time.
-ClockSettings clock_settings(const Config& config) {
-  const auto& section = config.section<WalltimeSection>();
+Work time_neural(const CellSpec& cell, std::shared_ptr<const Setup> setup) {
+  const auto& section = cell.config.section<WalltimeSection>();
   ClockSettings settings{.gammas = section.gammas,
                          .tokens = static_cast<std::size_t>(section.tokens),
                          .repeats = static_cast<std::uint32_t>(section.repeats),
                          .batches = section.batches,
-                         .clock = section.clock,
-                         .confidence = {}};
-  if (settings.gammas.empty()) settings.gammas.push_back(config.gamma);
-  return settings;
-}
-
-Work time_neural(const CellSpec& cell, std::shared_ptr<const Setup> setup) {
-  const ClockSettings settings = clock_settings(cell.config);
+                         .clock = section.clock};
+  if (settings.gammas.empty()) settings.gammas.push_back(cell.config.gamma);
   const auto finish = [&cell, settings, setup = std::move(setup)](CellResult&, const RunContext& context) {
-    ClockSettings here = settings;
-    here.confidence = context.confidence;
-    const std::vector<ClockedGamma> rows = clock_models(*setup, here, context.control);
-    if (rows.empty()) throw Stopped{};
-    for (ClockedGamma row : rows) {
+    for (ClockedGamma& row : clock_models(*setup, settings, context.confidence, context.control)) {
       row.label = cell.label;
       context.timings.clocked.push_back(std::move(row));
     }
@@ -85,7 +74,7 @@ Work time_neural(const CellSpec& cell, std::shared_ptr<const Setup> setup) {
 void check_batches(const Config& config, ModelFactory& factory) {
   const auto& batches = config.section<WalltimeSection>().batches;
   if (batches.empty()) throw ConfigError("/walltime/batches", "is empty; give [1], or leave it out");
-  const std::int32_t most = *std::max_element(batches.begin(), batches.end());
+  const std::int32_t most = std::ranges::max(batches);
   if (most == 1) return;
   for (const ModelConfig* model : {&config.models->target, &config.models->draft}) {
     require_gguf_together(*model, most, factory);
@@ -139,8 +128,7 @@ std::vector<Figure> walltime_figures(const Result& result, const Timings& timing
 std::string walltime_headline(const Result& result, const Timings& timings) {
   if (!timings.clocked.empty()) return clocked_headline(timings.clocked);
   if (timings.walltime.empty()) return metric_headline(result, timings);
-  const auto best = std::max_element(timings.walltime.begin(), timings.walltime.end(),
-                                     [](const auto& a, const auto& b) { return a.speedup < b.speedup; });
+  const auto best = std::ranges::max_element(timings.walltime, {}, &WalltimeRow::speedup);
   return fmt::format("γ = {} is {} times as fast as plain decoding by the clock; {} was predicted at c = {}.",
                      best->gamma, number_text(best->speedup), number_text(best->predicted_speedup),
                      number_text(best->c));
@@ -155,13 +143,10 @@ std::vector<Table> walltime_tables(const Result&, const Timings& timings, const 
               {},
               "Prediction: measured tokens per target step / (γc + 1) at the measured c (Theorem 3.8)."};
   for (const WalltimeRow& row : timings.walltime) {
-    std::vector<Cell> cells{text_cell(row.label)};
-    for (const double value :
-         {static_cast<double>(row.gamma), row.target_run_microseconds, row.draft_run_microseconds, row.c,
-          row.tokens_per_target_step, row.predicted_speedup, row.speedup}) {
-      cells.push_back(number_cell(value));
-    }
-    table.rows.push_back(std::move(cells));
+    table.rows.push_back({text_cell(row.label), number_cell(row.gamma),
+                          number_cell(row.target_run_microseconds), number_cell(row.draft_run_microseconds),
+                          number_cell(row.c), number_cell(row.tokens_per_target_step),
+                          number_cell(row.predicted_speedup), number_cell(row.speedup)});
   }
   return {table};
 }
@@ -176,9 +161,9 @@ std::string walltime_csv(const Result&, const Timings& timings) {
 
 }  // namespace
 
-const SectionKind& walltime_section() {
+SectionKind walltime_section() {
   using Own = WalltimeSection;
-  static const SectionKind kind{
+  return {
       "walltime",
       object<Own>(
           "walltime",
@@ -200,7 +185,6 @@ const SectionKind& walltime_section() {
                  "Of neural models: \"processor\" is the processor time of the thread that decodes, which "
                  "other programs disturb less; it leaves out further threads of a model.")})
           .type};
-  return kind;
 }
 
 const Experiment& walltime_experiment() {

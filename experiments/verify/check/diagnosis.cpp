@@ -34,15 +34,20 @@ SequenceCounts counted(std::span<const Token> samples, std::size_t length) {
   return counts;
 }
 
-LikelihoodFit fit_of(std::string name, const SequenceDistribution<double>& distribution,
+double probability_under(const SequenceDistribution<double>& law, const std::vector<Token>& tokens) {
+  const auto found = law.find(tokens);
+  return found == law.end() ? 0 : found->second;
+}
+
+LikelihoodFit fit_of(std::string name, const SequenceDistribution<double>& law,
                      const SequenceCounts& counts) {
   LikelihoodFit fit{.name = std::move(name)};
   for (const auto& [tokens, count] : counts) {
-    const auto found = distribution.find(tokens);
-    if (found == distribution.end() || !(found->second > 0)) {
-      fit.impossible += count;
+    const double probability = probability_under(law, tokens);
+    if (probability > 0) {
+      fit.log_likelihood += static_cast<double>(count) * std::log(probability);
     } else {
-      fit.log_likelihood += static_cast<double>(count) * std::log(found->second);
+      fit.impossible += count;
     }
   }
   return fit;
@@ -56,13 +61,9 @@ struct AlikeLaws {
 
 bool equal_on(const SequenceCounts& counts, const SequenceDistribution<double>& one,
               const SequenceDistribution<double>& other) {
-  const auto probability = [](const SequenceDistribution<double>& law, const std::vector<Token>& tokens) {
-    const auto found = law.find(tokens);
-    return found == law.end() ? 0 : found->second;
-  };
   return std::all_of(counts.begin(), counts.end(), [&](const auto& seen) {
-    const double a = probability(one, seen.first);
-    const double b = probability(other, seen.first);
+    const double a = probability_under(one, seen.first);
+    const double b = probability_under(other, seen.first);
     // A sequence that only one of them can emit tells them apart, however rare it is.
     return (a > 0) == (b > 0) && std::abs(a - b) < same;
   });
@@ -101,8 +102,7 @@ std::vector<LikelihoodFit> diagnose(const Setup& setup, int gamma, int tokens, s
       return equal_on(counts, *distribution, other.laws.front());
     });
     if (group == groups.end()) {
-      groups.push_back({fit_of(kind.name, *distribution, counts), {}});
-      groups.back().laws.push_back(std::move(*distribution));
+      groups.push_back({fit_of(kind.name, *distribution, counts), {*distribution}});
       continue;
     }
     const bool known = std::any_of(group->laws.begin(), group->laws.end(), [&](const auto& law) {

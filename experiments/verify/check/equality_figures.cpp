@@ -14,14 +14,8 @@ std::string equality_headline(const EqualityResult& result) {
   text +=
       fmt::format(" {} sequences of {} tokens find a total variation of {:.2g} or more with probability {}.",
                   result.samples_each, result.tokens, result.detectable_total_variation, result.power);
-  if (result.diagnosis && !result.diagnosis->empty() && result.different) {
-    const auto likeliest = std::max_element(
-        result.diagnosis->begin(), result.diagnosis->end(), [](const auto& a, const auto& b) {
-          return std::pair(-static_cast<double>(a.impossible), a.log_likelihood) <
-                 std::pair(-static_cast<double>(b.impossible), b.log_likelihood);
-        });
-    text += fmt::format(" They are most like {}.", likeliest->name);
-  }
+  if (result.different && result.diagnosis && !result.diagnosis->empty())
+    text += fmt::format(" They are most like {}.", result.diagnosis->front().name);
   return text;
 }
 

@@ -82,20 +82,18 @@ Table tests_table(const EqualityResult& result) {
 
 }  // namespace
 
-const SectionKind& check_section() {
+SectionKind check_section() {
   using C = CheckSection;
-  static const SectionKind kind{
-      "check",
-      object<C>(
-          "check",
-          "The test of `speclab check`: the distribution of the first tokens, speculative against plain.",
-          {integer_field("tokens", &C::tokens, 1, 64, "Tokens whose joint distribution is compared."),
-           integer_field("samples", &C::samples, 100, 5e7, "Sequences from each decoder."),
-           field("level", &C::level, number_above(0, 0.5), "Probability of a false alarm."),
-           field("power", &C::power, number_above(0, 0.999999),
-                 "Power at which the detectable effect is stated.")})
-          .type};
-  return kind;
+  return {"check",
+          object<C>(
+              "check",
+              "The test of `speclab check`: the distribution of the first tokens, speculative against plain.",
+              {integer_field("tokens", &C::tokens, 1, 64, "Tokens whose joint distribution is compared."),
+               integer_field("samples", &C::samples, 100, 5e7, "Sequences from each decoder."),
+               field("level", &C::level, number_above(0, 0.5), "Probability of a false alarm."),
+               field("power", &C::power, number_above(0, 0.999999),
+                     "Power at which the detectable effect is stated.")})
+              .type};
 }
 
 Listing equality_text(const EqualityResult& result) {
@@ -104,7 +102,7 @@ Listing equality_text(const EqualityResult& result) {
   text += fmt::format("null      the first {} tokens have {}\n", result.tokens,
                       exact ? "the target's distribution, known exactly from its rows"
                             : "the distribution of plain decoding, seen in a second sample");
-  text += fmt::format("samples   {} sequences{}, {} classes ({} rare sequences pooled){}\n",
+  text += fmt::format("samples   {} sequences{}, {} classes ({} rare ones pooled){}\n",
                       result.samples_each, exact ? "" : " each", result.cells, result.pooled_cells,
                       result.impossible > 0
                           ? fmt::format("; {} sequences that the target cannot produce", result.impossible)

@@ -45,38 +45,59 @@ std::optional<std::uint64_t> least_round_number(const std::function<bool(std::ui
   return number(many);
 }
 
-/// The joint test alone, at the level that Holm leaves it when it is the only one to reject. `degrees` says
-/// how many degrees of freedom it would have, or would have at most, with other numbers of samples.
-void state_power(EqualityResult& result, const SequenceTests& tests, std::int32_t vocab,
+/// What the joint test is held to: the level that Holm leaves it when it is the only one to reject.
+double joint_level(const SequenceTests& tests, double level) {
+  return level / static_cast<double>(tests.p_values().size());
+}
+
+/// Total variation that two samples show where either is one sequence alone: others of one sample fill cells
+/// of `cell` or more, one or several, and their number is the noncentrality of the test.
+double detectable_beside_one_sequence(std::uint64_t samples, double level, double power) {
+  constexpr double cell = 2 * minimum_expectation_for_power;  // half of them are expected in either sample
+  for (int degrees = 1;; ++degrees) {
+    const double effect = detectable_effect(degrees, 1, level, power);
+    const double others = std::max(effect * effect, cell);
+    if (others < cell * (degrees + 1)) return std::min(1.0, others / static_cast<double>(samples));
+  }
+}
+
+/// The joint test alone. `degrees` says how many degrees of freedom it would have, or would have at most,
+/// with other numbers of samples; without any, `otherwise` is the detectable total variation.
+void state_power(EqualityResult& result, const SequenceTests& tests, double otherwise,
                  const std::function<int(std::uint64_t)>& degrees) {
   const bool exact = result.reference == EqualityReference::exact_distribution;
   const FitTest& joint = tests.joint;
-  const double level = result.level / static_cast<double>(tests.p_values().size());
+  const double level = joint_level(tests, result.level);
   // Two samples of n are worth one of n/2: the variances of both add.
   const std::uint64_t worth = exact ? 1 : 2;
   const auto detectable = [&](int degrees_of_test, std::uint64_t samples) {
     return std::min(1.0, detectable_total_variation(degrees_of_test, samples / worth, level, result.power));
   };
+  result.detectable_total_variation = otherwise;
   if (joint.degrees > 0) {
     const std::uint64_t samples = result.samples_each / worth;
     result.detectable_effect = detectable_effect(joint.degrees, samples, level, result.power);
     result.detectable_total_variation = detectable(joint.degrees, result.samples_each);
-    // With the cells that so many samples fill, of which a test of fewer has fewer.
-    result.samples_for_one_percent = least_round_number([&](std::uint64_t many) {
-      const int of_many = degrees(many);
-      return of_many > 0 && detectable(of_many, many) <= small_distance;
-    });
-  } else if (vocab > 1) {
-    // A deterministic target (temperature 0) has one cell. Against the exact distribution any other sequence
-    // settles the matter; a second sample must fill a second cell.
-    result.detectable_total_variation =
-        exact ? detectable_of_one_sequence(result.power, result.samples_each)
-              : minimum_expectation_for_power / static_cast<double>(result.samples_each);
   }
+  if (joint.degrees == 0 && !exact) return;
+  // With the cells that so many samples fill, of which a test of fewer has fewer.
+  result.samples_for_one_percent = least_round_number([&](std::uint64_t many) {
+    const int of_many = degrees(many);
+    return of_many > 0 && detectable(of_many, many) <= small_distance;
+  });
 }
 
-void describe_tests(EqualityResult& result, const SequenceTests& tests) {
+/// `otherwise`, `degrees`: as `state_power` takes them.
+EqualityResult result_of(const SequenceTests& tests, EqualityReference reference, double otherwise,
+                         const CheckSection& settings, std::uint64_t samples,
+                         const std::function<int(std::uint64_t)>& degrees) {
+  EqualityResult result;
   static_cast<FitTest&>(result) = tests.joint;
+  result.reference = reference;
+  result.tokens = settings.tokens;
+  result.samples_each = samples;
+  result.level = settings.level;
+  result.power = settings.power;
   const std::vector<double> adjusted = holm_adjusted(tests.p_values());
   result.adjusted_p = tests.adjusted_p();
   result.different = result.adjusted_p <= result.level;
@@ -92,19 +113,7 @@ void describe_tests(EqualityResult& result, const SequenceTests& tests) {
                                 .pearson_p = test.sum.pearson_p,
                                 .adjusted_p = adjusted[i + 2]});
   }
-}
-
-EqualityResult result_of(const SequenceTests& tests, EqualityReference reference, std::int32_t vocab,
-                         const CheckSection& settings, std::uint64_t samples,
-                         const std::function<int(std::uint64_t)>& degrees) {
-  EqualityResult result;
-  result.reference = reference;
-  result.tokens = settings.tokens;
-  result.samples_each = samples;
-  result.level = settings.level;
-  result.power = settings.power;
-  describe_tests(result, tests);
-  state_power(result, tests, vocab, degrees);
+  state_power(result, tests, otherwise, degrees);
   return result;
 }
 
@@ -122,8 +131,11 @@ std::optional<SequenceDistribution<double>> exact_plain_distribution(const Setup
                                     static_cast<std::size_t>(tokens), setup.rule.enumerated);
 }
 
-double detectable_of_one_sequence(double power, std::uint64_t samples) {
-  return -std::expm1(std::log1p(-power) / static_cast<double>(samples));
+double detectable_without_degrees(const SequenceDistribution<double>& exact, double power,
+                                  std::uint64_t samples) {
+  const auto possible =
+      std::count_if(exact.begin(), exact.end(), [](const auto& one) { return one.second > 0; });
+  return possible > 1 ? 1 : -std::expm1(std::log1p(-power) / static_cast<double>(samples));
 }
 
 std::uint64_t equality_workload(const Setup& setup, const CheckSection& settings) {
@@ -135,8 +147,9 @@ EqualityResult test_against(const SequenceDistribution<double>& exact, std::int3
   require_power(settings);
   const auto length = static_cast<std::size_t>(settings.tokens);
   const std::uint64_t count = samples.size() / length;
+  const double otherwise = vocab > 1 ? detectable_without_degrees(exact, settings.power, count) : 0;
   return result_of(ExactSequenceTests(exact, vocab, length, count).test(samples),
-                   EqualityReference::exact_distribution, vocab, settings, count,
+                   EqualityReference::exact_distribution, otherwise, settings, count,
                    [&](std::uint64_t many) { return joint_degrees(exact, many); });
 }
 
@@ -154,7 +167,12 @@ std::optional<EqualityResult> test_samples(const Setup& setup, const CheckSectio
   if (plain.empty()) return std::nullopt;
   const SequenceTests tests = two_sample_sequence_tests(samples, plain, length);
   const double sequences = std::pow(vocab, settings.tokens);
-  return result_of(tests, EqualityReference::second_sample, vocab, settings, simulation.trials,
+  double otherwise = sequences > 1 ? 1 : 0;
+  if (vocab > 1 && tests.own_cells == 1 && tests.rare == 0) {
+    otherwise =
+        detectable_beside_one_sequence(simulation.trials, joint_level(tests, settings.level), settings.power);
+  }
+  return result_of(tests, EqualityReference::second_sample, otherwise, settings, simulation.trials,
                    [&](std::uint64_t many) {
                      return static_cast<int>(std::min(max_joint_degrees(tests, many, sequences), 1e9));
                    });

@@ -26,8 +26,6 @@ struct CheckSection {
 
 /// What stands for the target's distribution: computed from its rows, or a sample of plain decoding.
 enum class EqualityReference { exact_distribution, second_sample };
-template <>
-const Typed<EqualityReference>& described();
 
 /// The token at one position, given those before it.
 struct PositionEquality {
@@ -85,9 +83,11 @@ std::optional<SequenceDistribution<double>> exact_plain_distribution(const Setup
 /// Sequences that `test_equality` decodes.
 std::uint64_t equality_workload(const Setup& setup, const CheckSection& settings);
 
-/// Total variation that `samples` sequences show with probability `power` where the target can emit one
-/// sequence alone: any other one settles the matter.
-double detectable_of_one_sequence(double power, std::uint64_t samples);
+/// Total variation that `samples` sequences show with probability `power` where the joint test against this
+/// distribution has no degrees of freedom. Where the target can emit one sequence alone, any other settles
+/// the matter; several are too rare for a cell each, and 1 stands for no smaller one.
+double detectable_without_degrees(const SequenceDistribution<double>& exact, double power,
+                                  std::uint64_t samples);
 
 /// The test of given sequences of settings.tokens tokens below `vocab`, one after the other, against their
 /// exact distribution; settings.samples is not read. Throws ConfigError when the power is not above the

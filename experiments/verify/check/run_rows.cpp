@@ -33,38 +33,26 @@ SPECLAB_RESULT(RunRowsReport, "run rows", file, machine, texts, tokens, temperat
 
 namespace {
 
-struct NamedShape {
+/// A way to compute the rows of a text.
+struct ComparedShape {
   std::string name;
   TextRuns shape;
+  std::size_t than = 0;    ///< index of the shape whose rows these are compared with; of the first itself
+  bool same_bits = false;  ///< promised by the option "batch"
 };
 
-/// Which shapes are compared: indices of a list of shapes.
-struct ComparedShapes {
-  std::vector<NamedShape> shapes;
-  std::vector<std::pair<std::size_t, std::size_t>> pairs;  ///< of rows, and of what they are compared with
-  std::size_t first_moved = 0;                             ///< pairs from here on must have the same bits
-};
-
-ComparedShapes compared_shapes(const std::vector<std::int32_t>& sizes) {
-  ComparedShapes all;
-  all.shapes = {{"runs of 1", {}}};
+std::vector<ComparedShape> compared_shapes(const std::vector<std::int32_t>& sizes) {
+  std::vector<ComparedShape> all{{"runs of 1", {}}};
+  for (const std::int32_t size : sizes) all.push_back({fmt::format("runs of {}", size), {.tokens = size}});
+  const std::size_t plain = all.size();
+  all.push_back({"prompt at once, then 1", {.prompt_at_once = true}});
   for (const std::int32_t size : sizes) {
-    all.pairs.emplace_back(all.shapes.size(), 0);
-    all.shapes.push_back({fmt::format("runs of {}", size), {.tokens = size}});
+    all.push_back(
+        {fmt::format("prompt at once, then {}", size), {.tokens = size, .prompt_at_once = true}, plain});
   }
-  const std::size_t plain = all.shapes.size();
-  all.pairs.emplace_back(plain, 0);
-  all.shapes.push_back({"prompt at once, then 1", {.tokens = 1, .prompt_at_once = true}});
-  for (const std::int32_t size : sizes) {
-    all.pairs.emplace_back(all.shapes.size(), plain);
-    all.shapes.push_back(
-        {fmt::format("prompt at once, then {}", size), {.tokens = size, .prompt_at_once = true}});
-  }
-  all.first_moved = all.pairs.size();
   for (std::size_t i = 0; i < sizes.size(); ++i) {
-    all.pairs.emplace_back(all.shapes.size(), i + 1);
-    all.shapes.push_back(
-        {fmt::format("runs of {}, other places", sizes[i]), {.tokens = sizes[i], .ahead = 1}});
+    all.push_back(
+        {fmt::format("runs of {}, other places", sizes[i]), {.tokens = sizes[i], .ahead = 1}, i + 1, true});
   }
   return all;
 }
@@ -124,25 +112,18 @@ RowDifference summed(const std::vector<TextDifference>& texts, double confidence
   return sum;
 }
 
-/// Texts and their prompts, one for each trial.
-struct WrittenTexts {
-  std::vector<std::vector<Token>> texts;  ///< with their prompts
-  std::vector<std::size_t> prompts;       ///< tokens of these
-};
-
-/// Empty when the control stopped it.
-WrittenTexts write_texts(const Model& target, const SimulationSize& simulation) {
+/// A text for each trial, after its prompt. Empty when the control stopped it.
+std::vector<std::vector<Token>> write_texts(const Model& target, const SimulationSize& simulation,
+                                            const Control& control) {
   const AnyRule token_rule{TokenRule{}};
-  const std::vector<Token> tokens = plain_sequences(target, token_rule, simulation, simulation.length);
-  WrittenTexts written;
-  for (std::uint32_t trial = 0; trial < simulation.trials; ++trial) {
-    std::vector<Token> text = simulation.prompt(trial);
-    written.prompts.push_back(text.size());
-    const auto begin = tokens.begin() + static_cast<std::ptrdiff_t>(std::size_t{trial} * simulation.length);
-    text.insert(text.end(), begin, begin + simulation.length);
-    written.texts.push_back(std::move(text));
+  const std::vector<Token> tokens =
+      plain_sequences(target, token_rule, simulation, simulation.length, {.stop = control.stop});
+  std::vector<std::vector<Token>> texts;
+  for (auto next = tokens.begin(); next != tokens.end(); next += simulation.length) {
+    texts.push_back(simulation.prompt(static_cast<std::uint32_t>(texts.size())));
+    texts.back().insert(texts.back().end(), next, next + simulation.length);
   }
-  return written;
+  return texts;
 }
 
 /// The model as every run of one token computes it: the same bits always.
@@ -175,21 +156,21 @@ std::optional<RunRowsReport> compare_run_rows(const Config& config, const std::v
     }
   }
   const RunShapes model(gguf_tokenizer(parameters.file, "/models/target/file", factory));
-  const WrittenTexts written = write_texts(target.model, simulation);
-  const ComparedShapes compared = compared_shapes(sizes);
-  std::vector<std::vector<TextDifference>> found(compared.pairs.size(),
-                                                 std::vector<TextDifference>(written.texts.size()));
+  const std::vector<std::vector<Token>> texts = write_texts(target.model, simulation, control);
+  if (texts.empty()) return std::nullopt;
+  const std::vector<ComparedShape> shapes = compared_shapes(sizes);
+  std::vector<std::vector<TextDifference>> found(shapes.size(), std::vector<TextDifference>(texts.size()));
   std::atomic<bool> stopped = false;
-  for_each_index(written.texts.size(), [&](std::size_t at) {
+  for_each_index(texts.size(), [&](std::size_t at) {
+    const std::size_t prompt = simulation.prompt(static_cast<std::uint32_t>(at)).size();
     std::vector<LogitRows> rows;
-    for (const NamedShape& one : compared.shapes) {
+    for (const ComparedShape& one : shapes) {
       if (control.stop()) stopped = true;
       if (stopped) return false;
-      rows.push_back(model.logits(written.texts[at], written.prompts[at], one.shape));
+      rows.push_back(model.logits(texts[at], prompt, one.shape));
     }
-    for (std::size_t pair = 0; pair < compared.pairs.size(); ++pair) {
-      const auto [here, there] = compared.pairs[pair];
-      found[pair][at] = text_difference(rows[here], rows[there]);
+    for (std::size_t i = 1; i < shapes.size(); ++i) {
+      found[i][at] = text_difference(rows[i], rows[shapes[i].than]);
     }
     control.progress(1);
     return true;
@@ -198,24 +179,22 @@ std::optional<RunRowsReport> compare_run_rows(const Config& config, const std::v
 
   RunRowsReport report{.file = parameters.file,
                        .machine = machine_description(),
-                       .texts = written.texts.size(),
+                       .texts = texts.size(),
                        .tokens = simulation.length,
                        .temperature = config.sampling.temperature,
                        .confidence = config.confidence,
                        .differences = {}};
-  for (std::size_t pair = 0; pair < compared.pairs.size(); ++pair) {
-    RowDifference one = summed(found[pair], config.confidence);
-    one.rows = compared.shapes[compared.pairs[pair].first].name;
-    one.than = compared.shapes[compared.pairs[pair].second].name;
-    if (pair >= compared.first_moved) report.moved += one.differ;
-    report.differences.push_back(std::move(one));
+  for (std::size_t i = 1; i < shapes.size(); ++i) {
+    RowDifference& one = report.differences.emplace_back(summed(found[i], config.confidence));
+    one.rows = shapes[i].name;
+    one.than = shapes[shapes[i].than].name;
+    if (shapes[i].same_bits) report.moved += one.differ;
   }
   return report;
 }
 
 std::string run_rows_text(const RunRowsReport& report) {
-  constexpr double thousand = 1000;
-  constexpr double percent = 100;
+  constexpr double thousand = 1000, percent = 100;
   Table table{"rows",
               fmt::format("{}, {}: {} texts of {} tokens at temperature {:g}", report.file, report.machine,
                           report.texts, report.tokens, report.temperature),

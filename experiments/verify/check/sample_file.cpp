@@ -17,35 +17,27 @@ namespace speclab {
 
 namespace {
 
-/// Adds tokens one by one, checked.
-class Samples {
- public:
-  Samples(std::size_t length, std::int32_t vocab) : length_(length), vocab_(vocab) {}
+/// The first tokens of each sequence, checked.
+struct Samples {
+  std::size_t length;
+  std::int64_t vocab;
+  std::vector<Token> tokens = {};
+  StopCounter now_and_then = StopCounter(1 << 8);
 
   void add(std::int64_t token, const std::string& where) {
-    now_and_then_.step();
-    if (token < 0 || token >= vocab_) {
+    now_and_then.step();
+    if (token < 0 || token >= vocab) {
       throw UsageError(
-          fmt::format("{}: token {} is not in [0, {}), the target's vocabulary", where, token, vocab_));
+          fmt::format("{}: token {} is not in [0, {}), the target's vocabulary", where, token, vocab));
     }
-    tokens_.push_back(static_cast<Token>(token));
+    tokens.push_back(static_cast<Token>(token));
   }
   void require_length(std::size_t found, const std::string& where) const {
-    if (found < length_) {
-      throw UsageError(
-          fmt::format("{}: {} tokens; the test needs the first {} of every sequence "
-                      "(/check/tokens)",
-                      where, found, length_));
-    }
+    if (found >= length) return;
+    throw UsageError(
+        fmt::format("{}: {} tokens; the test needs the first {} of every sequence (/check/tokens)", where,
+                    found, length));
   }
-  std::vector<Token> take() && { return std::move(tokens_); }
-  std::size_t length() const { return length_; }
-
- private:
-  std::size_t length_;
-  std::int64_t vocab_;
-  std::vector<Token> tokens_;
-  StopCounter now_and_then_{1 << 8};
 };
 
 void read_json_line(const TextLine& line, Samples& samples) {
@@ -60,7 +52,7 @@ void read_json_line(const TextLine& line, Samples& samples) {
         "{}: not a list of token ids, such as [4, 0, 2] or {{\"tokens\": [4, 0, 2]}}", line.where));
   }
   samples.require_length(tokens->size(), line.where);
-  for (std::size_t i = 0; i < samples.length(); ++i) {
+  for (std::size_t i = 0; i < samples.length; ++i) {
     const Json& token = (*tokens)[i];
     if (!token.is_number_integer()) {
       throw UsageError(fmt::format("{}: {} is not a token id", line.where, token.dump().substr(0, 40)));
@@ -76,25 +68,24 @@ void read_array(const NpyArray& array, const std::string& name, Samples& samples
   const std::size_t columns = array.shape[1];
   samples.require_length(columns, name);
   for (std::size_t row = 0; row < array.shape[0]; ++row) {
-    for (std::size_t i = 0; i < samples.length(); ++i) {
-      samples.add(array.integer(row * columns + i), fmt::format("{}: row {}", name, row));
-    }
+    const std::string where = fmt::format("{}: row {}", name, row);
+    for (std::size_t i = 0; i < samples.length; ++i) samples.add(array.integer(row * columns + i), where);
   }
 }
 
-void read_npz(const std::string& text, const std::string& name, Samples& samples) {
-  const NpzArchive archive(text);
+NpyArray only_array(const std::string& npz) {
+  const NpzArchive archive(npz);
   if (archive.names().size() != 1) throw std::runtime_error("it is not an archive of one array");
-  read_array(archive.array(archive.names().front()), name, samples);
+  return archive.array(archive.names().front());
 }
 
 std::vector<Token> samples_in(const std::filesystem::path& file, std::size_t length, std::int32_t vocab) {
-  Samples samples(length, vocab);
+  Samples samples{length, vocab};
   const std::string text = read_text(file);
   const bool npz = file.extension() == ".npz";
   if (npz || file.extension() == ".npy") {
     try {
-      npz ? read_npz(text, file.string(), samples) : read_array(parse_npy(text), file.string(), samples);
+      read_array(npz ? only_array(text) : parse_npy(text), file.string(), samples);
     } catch (const UsageError&) {
       throw;
     } catch (const std::runtime_error& error) {
@@ -104,9 +95,8 @@ std::vector<Token> samples_in(const std::filesystem::path& file, std::size_t len
   } else {
     for (const TextLine& line : lines_of(text, file.string())) read_json_line(line, samples);
   }
-  std::vector<Token> tokens = std::move(samples).take();
-  if (tokens.empty()) throw UsageError(fmt::format("{}: no sequences", file.string()));
-  return tokens;
+  if (samples.tokens.empty()) throw UsageError(fmt::format("{}: no sequences", file.string()));
+  return std::move(samples.tokens);
 }
 
 }  // namespace

@@ -1,58 +1,27 @@
-// Every check of a printed number: one line each.
+// Every check of a printed number, by the files of checks/.
 #include <fmt/format.h>
 
 #include <cmath>
 #include <stdexcept>
+#include <utility>
 
 #include "experiments/format/config_error.hpp"
 #include "experiments/verify/claims/claim_check.hpp"
 
-// clang-format off
-#define SPECLAB_CLAIM_CHECKS(ENTRY) \
-  ENTRY(ratio)                      \
-  ENTRY(percent_change)             \
-  ENTRY(percent_saved)              \
-  ENTRY(percent_of)                 \
-  ENTRY(difference)                 \
-  ENTRY(mean)                       \
-  ENTRY(mean_gain)                  \
-  ENTRY(sum_over)                   \
-  ENTRY(length_by_positions)        \
-  ENTRY(length_by_conditional)      \
-  ENTRY(length_by_counts)           \
-  ENTRY(length_by_rate)             \
-  ENTRY(length_within_rate)         \
-  ENTRY(accepted_by_rate)           \
-  ENTRY(rate_with_bonus)            \
-  ENTRY(geometric_length)           \
-  ENTRY(independent_length)         \
-  ENTRY(longer_draft)               \
-  ENTRY(minimum_variance_rate)      \
-  ENTRY(same_first_rate)            \
-  ENTRY(speed_at_most)              \
-  ENTRY(speed_within_rate)          \
-  ENTRY(time_at_least)              \
-  ENTRY(gain_at_equal_cost)         \
-  ENTRY(goodput)                    \
-  ENTRY(cost_by_emitted)            \
-  ENTRY(independent_experts)        \
-  ENTRY(overlap)                    \
-  ENTRY(expected_accepted)          \
-  ENTRY(at_most_block)              \
-  ENTRY(anticipating_truncation)
-// clang-format on
-
 namespace speclab {
 
-#define SPECLAB_DECLARE_CLAIM_CHECK(name) ClaimCheck name##_check();
-SPECLAB_CLAIM_CHECKS(SPECLAB_DECLARE_CLAIM_CHECK)
+std::vector<ClaimCheck> ratio_checks();
+std::vector<ClaimCheck> length_checks();
+std::vector<ClaimCheck> cost_checks();
+std::vector<ClaimCheck> law_checks();
 
 Family<ClaimCheck>& claim_check_family() {
-  static Family<ClaimCheck> family("check", "Checks of printed numbers", nullptr,
-                                   [](Family<ClaimCheck>& made) {
-#define SPECLAB_ADD_CLAIM_CHECK(name) made.add(name##_check());
-                                     SPECLAB_CLAIM_CHECKS(SPECLAB_ADD_CLAIM_CHECK)
-                                   });
+  static Family<ClaimCheck> family(
+      "check", "Checks of printed numbers", nullptr, [](Family<ClaimCheck>& made) {
+        for (const auto checks : {ratio_checks, length_checks, cost_checks, law_checks}) {
+          for (ClaimCheck& check : checks()) made.add(std::move(check));
+        }
+      });
   return family;
 }
 

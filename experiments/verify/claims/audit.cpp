@@ -29,6 +29,22 @@ double gap(const PrintedNumber& printed, const Allowed& allowed) {
   return 0;
 }
 
+struct VerdictEntry {
+  const char* words;
+  std::uint64_t ClaimCounts::*count;
+};
+
+const VerdictEntry& entry_of(ClaimVerdict verdict) {
+  static constexpr VerdictEntry entries[] = {
+      // in the order of ClaimVerdict
+      {"follows", &ClaimCounts::follows},
+      {"within the rounding of its inputs", &ClaimCounts::within_input_rounding},
+      {"does not follow", &ClaimCounts::does_not_follow},
+      {"needs an assumption", &ClaimCounts::needs_assumption},
+      {"not decidable", &ClaimCounts::not_decidable}};
+  return entries[static_cast<std::size_t>(verdict)];
+}
+
 std::string words_of(const Json& value) {
   if (value.is_string()) return value.get<std::string>();
   if (value.is_object() && value.contains("kind")) return value["kind"].get<std::string>();
@@ -59,44 +75,22 @@ const Typed<ClaimVerdict>& described() {
   return type;
 }
 
-const char* words(ClaimVerdict verdict) {
-  switch (verdict) {
-    case ClaimVerdict::follows:
-      return "follows";
-    case ClaimVerdict::within_input_rounding:
-      return "within the rounding of its inputs";
-    case ClaimVerdict::does_not_follow:
-      return "does not follow";
-    case ClaimVerdict::needs_assumption:
-      return "needs an assumption";
-    case ClaimVerdict::not_decidable:
-      return "not decidable";
-  }
-  return "";
-}
+const char* words(ClaimVerdict verdict) { return entry_of(verdict).words; }
 
 template <>
 const Typed<JudgedClaim>& described() {
   using J = JudgedClaim;
-  static const auto type = result_object<J>("judged_claim", {{"source", &J::source},
-                                                             {"where", &J::where},
-                                                             {"quantity", &J::quantity},
-                                                             {"printed", &J::printed},
-                                                             {"value", &J::value},
-                                                             sparse("quote", &J::quote),
-                                                             sparse("check", &J::check),
-                                                             sparse("formula", &J::formula),
-                                                             sparse("inputs", &J::inputs),
-                                                             {"verdict", &J::verdict},
-                                                             sparse("assumption", &J::assumption),
-                                                             {"under_assumption", &J::under_assumption},
-                                                             {"least", &J::least},
-                                                             {"most", &J::most},
-                                                             {"rounded_least", &J::rounded_least},
-                                                             {"rounded_most", &J::rounded_most},
-                                                             {"off", &J::off},
-                                                             sparse("undecided", &J::undecided),
-                                                             sparse("note", &J::note)});
+  static const auto type = result_object<J>(
+      "judged_claim", {SPECLAB_FIELDS(J, source, where, quantity, printed, value),
+                       sparse<J>("quote", &J::quote),
+                       sparse("check", &J::check),
+                       sparse("formula", &J::formula),
+                       sparse("inputs", &J::inputs),
+                       {"verdict", &J::verdict},
+                       sparse("assumption", &J::assumption),
+                       SPECLAB_FIELDS(J, under_assumption, least, most, rounded_least, rounded_most, off),
+                       sparse<J>("undecided", &J::undecided),
+                       sparse<J>("note", &J::note)});
   return type;
 }
 
@@ -115,36 +109,16 @@ std::uint64_t ClaimCounts::all() const {
 }
 
 void ClaimCounts::add(const JudgedClaim& claim) {
-  switch (claim.verdict) {
-    case ClaimVerdict::follows:
-      ++follows;
-      return;
-    case ClaimVerdict::within_input_rounding:
-      ++within_input_rounding;
-      return;
-    case ClaimVerdict::does_not_follow:
-      ++does_not_follow;
-      return;
-    case ClaimVerdict::needs_assumption:
-      ++needs_assumption;
-      if (claim.contradicted()) ++assumption_contradicted;
-      return;
-    case ClaimVerdict::not_decidable:
-      ++not_decidable;
-      return;
-  }
+  ++(this->*entry_of(claim.verdict).count);
+  if (claim.verdict == ClaimVerdict::needs_assumption && claim.contradicted()) ++assumption_contradicted;
 }
 
 JudgedClaim judge(const Claim& claim, const std::string& source) {
   JudgedClaim judged;
+  static_cast<ClaimWords&>(judged) = claim;
   judged.source = source;
-  judged.where = claim.where;
-  judged.quantity = claim.quantity;
   judged.printed = claim.printed.text;
   judged.value = claim.printed.value;
-  judged.quote = claim.quote;
-  judged.undecided = claim.undecided;
-  judged.note = claim.note;
   if (!claim.check) return judged;
   const ClaimCheck& check = claim.check->entry();
   judged.check = check.name;
@@ -171,14 +145,7 @@ JudgedClaim judge(const Claim& claim, const std::string& source) {
 ClaimAudit audit_claims(const std::vector<ClaimSource>& sources) {
   ClaimAudit audit;
   for (const ClaimSource& source : sources) {
-    AuditedSource& audited = audit.sources.emplace_back(AuditedSource{.name = source.name,
-                                                                      .source = source.source,
-                                                                      .address = source.address,
-                                                                      .date = source.date,
-                                                                      .licence = source.licence,
-                                                                      .opened = source.opened,
-                                                                      .not_opened = source.not_opened,
-                                                                      .counts = {}});
+    AuditedSource& audited = audit.sources.emplace_back(AuditedSource{source, {}});
     for (const Claim& claim : source.claims) {
       const JudgedClaim& judged =
           audit.claims.emplace_back(in_file(source.file, [&] { return judge(claim, source.name); }));

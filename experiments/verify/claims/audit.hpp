@@ -14,19 +14,14 @@
 namespace speclab {
 
 enum class ClaimVerdict { follows, within_input_rounding, does_not_follow, needs_assumption, not_decidable };
-template <>
-const Typed<ClaimVerdict>& described();
 /// "within the rounding of its inputs".
 const char* words(ClaimVerdict verdict);
 
 /// What became of a printed number.
-struct JudgedClaim {
+struct JudgedClaim : ClaimWords {
   std::string source;  ///< name of the file
-  std::string where;
-  std::string quantity;
   std::string printed;
-  double value = 0;  ///< of what is printed
-  std::string quote;
+  double value = 0;     ///< of what is printed
   std::string check;    ///< name of the formula; empty without one
   std::string formula;  ///< as text
   std::string inputs;   ///< "from 2.1, to 2.36"
@@ -40,8 +35,6 @@ struct JudgedClaim {
   /// Printed less the nearest number that rounding of the inputs allows, beyond the number's own rounding; 0
   /// for those that follow.
   double off = 0;
-  std::string undecided;  ///< why no formula can judge it
-  std::string note;
 
   /// The formula contradicts the number, by itself or under its assumption.
   bool contradicted() const;
@@ -57,17 +50,8 @@ struct ClaimCounts {
   std::uint64_t all() const;
   void add(const JudgedClaim& claim);
 };
-template <>
-const Typed<ClaimCounts>& described();
 
-struct AuditedSource {
-  std::string name;
-  std::string source;
-  std::string address;
-  std::string date;
-  std::string licence;
-  std::string opened;      ///< empty where it was not opened again
-  std::string not_opened;  ///< why
+struct AuditedSource : SourceWords {
   ClaimCounts counts;
 };
 

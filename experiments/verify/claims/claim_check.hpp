@@ -1,4 +1,4 @@
-// The formulas that judge printed numbers: a few lines each in checks/, one line each in all_checks.cpp.
+// The formulas that judge printed numbers: an entry of a few lines each in checks/.
 #pragma once
 
 #include <functional>
@@ -31,11 +31,10 @@ AllowedRange checked_range(const std::vector<PrintedNumber*>& inputs, const std:
                            const std::string& path);
 
 /// A check of inputs P. `formula(inputs)` throws std::invalid_argument for inputs that contradict one
-/// another, with what is wrong as a sentence without its end.
-template <class P>
+/// another, with what is wrong as a sentence without its end; it gives an Allowed, or a double.
+template <class P, class Formula>
 ClaimCheck claim_check(std::string_view name, std::string_view sentence, std::vector<Field> fields,
-                       std::string_view text, Allowed (*formula)(const P& inputs),
-                       std::string_view assumption = "") {
+                       std::string_view text, Formula formula, std::string_view assumption = "") {
   ClaimCheck check;
   check.parameters = object<P>(name, sentence, std::move(fields)).type;
   check.name = name;

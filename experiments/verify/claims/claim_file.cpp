@@ -15,29 +15,31 @@ namespace speclab {
 namespace {
 
 const Typed<Claim>& claim_type() {
+  using F = Claim;
   static const auto type = object<Claim>(
       "claim", "A printed number.",
-      {required(field("where", &Claim::where, text(), "Table, section or comment.")),
-       required(field("quantity", &Claim::quantity, text(), "What the number is of, with its unit.")),
-       required(field("printed", &Claim::printed, printed_number(), "The number as it is printed.")),
-       field("quote", &Claim::quote, text(), "At most a line of the source."),
-       field("check", &Claim::check, kind_of(claim_check_family()), "The formula with its inputs."),
-       field("undecided", &Claim::undecided, text(), "Instead of a check: why no formula can judge it."),
-       field("note", &Claim::note, text(), "What a reader should know beside the verdict.")});
+      {required(field<F>("where", &F::where, text(), "Table, section or comment.")),
+       required(field<F>("quantity", &F::quantity, text(), "What the number is of, with its unit.")),
+       required(field<F>("printed", &F::printed, printed_number(), "The number as it is printed.")),
+       field<F>("quote", &F::quote, text(), "At most a line of the source."),
+       field<F>("check", &F::check, kind_of(claim_check_family()), "The formula with its inputs."),
+       field<F>("undecided", &F::undecided, text(), "Instead of a check: why no formula can judge it."),
+       field<F>("note", &F::note, text(), "What a reader should know beside the verdict.")});
   return type;
 }
 
 const Typed<ClaimSource>& source_type() {
+  using F = ClaimSource;
   constexpr double max_claims = 10000;
   static const auto type = object<ClaimSource>(
       "claims", "A source, and numbers that it prints.",
-      {required(field("source", &ClaimSource::source, text(), "As it is cited.")),
-       required(field("address", &ClaimSource::address, text(), "Where it is.")),
-       field("date", &ClaimSource::date, text(), "Of the source, YYYY-MM-DD, where it is known."),
-       required(field("licence", &ClaimSource::licence, text(), "Of the source.")),
-       field("opened", &ClaimSource::opened, text(), "When the numbers were compared with the source."),
-       field("not_opened", &ClaimSource::not_opened, text(), "Instead: why they were not."),
-       required(field("claims", &ClaimSource::claims, list(claim_type(), 1, max_claims), "Its numbers."))});
+      {required(field<F>("source", &F::source, text(), "As it is cited.")),
+       required(field<F>("address", &F::address, text(), "Where it is.")),
+       field<F>("date", &F::date, text(), "Of the source, YYYY-MM-DD, where it is known."),
+       required(field<F>("licence", &F::licence, text(), "Of the source.")),
+       field<F>("opened", &F::opened, text(), "When the numbers were compared with the source."),
+       field<F>("not_opened", &F::not_opened, text(), "Instead: why they were not."),
+       required(field<F>("claims", &F::claims, list(claim_type(), 1, max_claims), "Its numbers."))});
   return type;
 }
 

@@ -10,26 +10,33 @@
 
 namespace speclab {
 
-/// A printed number.
-struct Claim {
-  std::string where;     ///< table, section or comment
-  std::string quantity;  ///< what the number is of, with its unit
-  PrintedNumber printed;
-  std::string quote;                      ///< at most a line of the source
-  std::optional<ClaimCheckConfig> check;  ///< the formula with its inputs, or
-  std::string undecided;                  ///< why none can judge it
-  std::string note;                       ///< what a reader should know beside the verdict
+/// What is said of a printed number, judged or not.
+struct ClaimWords {
+  std::string where;      ///< table, section or comment
+  std::string quantity;   ///< what the number is of, with its unit
+  std::string quote;      ///< at most a line of the source
+  std::string undecided;  ///< why no formula can judge it
+  std::string note;       ///< what a reader should know beside the verdict
 };
 
-struct ClaimSource {
-  std::string name;  ///< of the file, without ".json"
-  std::string file;
+/// A printed number.
+struct Claim : ClaimWords {
+  PrintedNumber printed;
+  std::optional<ClaimCheckConfig> check;  ///< the formula with its inputs, unless `undecided`
+};
+
+struct SourceWords {
+  std::string name;     ///< of the file, without ".json"
   std::string source;   ///< as it is cited
   std::string address;  ///< https://...
   std::string date;     ///< of the source, YYYY-MM-DD; empty where it is not known
   std::string licence;
   std::string opened;      ///< when the numbers were last compared with the source, YYYY-MM-DD, or
   std::string not_opened;  ///< why they were not, and where they come from instead
+};
+
+struct ClaimSource : SourceWords {
+  std::string file;
   std::vector<Claim> claims;
 };
 

@@ -240,7 +240,6 @@ ClassResult analyse_class(Task& task, const ClosedClass& members,
   Stopwatch watch;
   ClassResult out;
   out.contexts = members.size();
-  const auto inside = [&](std::int32_t x) { return std::binary_search(members.begin(), members.end(), x); };
   std::vector<double> anywhere = uniform_on(members, chain.size());
   if (const ClosedClass* own = plain_class(members, plain_classes)) {
     StationaryDistribution target = stationary_plain(chain, uniform_on(*own, chain.size()));
@@ -269,7 +268,9 @@ ClassResult analyse_class(Task& task, const ClosedClass& members,
 
   // Rounds can have closed classes where single tokens have none: on a cycle whose length gamma + 1 divides,
   // say.
-  const std::int32_t recurrent = inside(chain.starts.front()) ? chain.starts.front() : members.front();
+  const std::int32_t first = chain.starts.front();
+  const std::int32_t recurrent =
+      std::binary_search(members.begin(), members.end(), first) ? first : members.front();
   const StationaryDistribution other = stationary_rounds(chain, gamma, uniform_on({recurrent}, chain.size()));
   const RoundStatistics elsewhere = round_statistics(chain, gamma, other.distribution);
   const bool one_distribution =
@@ -357,11 +358,6 @@ ExactAnalysis analyse_exactly(const Config& config, bool simulate) {
   task.setup = task.jobs.setup(task.config);
   task.chain = chain_of(*task.setup);
   task.max_gamma = task.config.section<SearchSection>().max_gamma;
-  // Shown: alpha twice, tokens, variance, speedup, operations, best speedup, two positions, rejections,
-  // P(N = n).
-  const int intervals = 10 + task.config.gamma + 1;
-  task.confidence = task.config.simultaneous ? family_confidence(task.config.confidence, intervals)
-                                             : task.config.confidence;
 
   const ContextChain& chain = task.chain;
   const Transitions* const all[] = {&chain.accepted, &chain.corrected, &chain.bonus};
@@ -370,6 +366,12 @@ ExactAnalysis analyse_exactly(const Config& config, bool simulate) {
   const std::vector<ClosedClass> plain_classes = closed_classes(plain);
   std::size_t recurrent = 0;
   for (const ClosedClass& members : classes) recurrent += members.size();
+  const std::size_t shown = std::min(classes.size(), max_classes);
+  // Of each class: alpha twice, tokens, variance, speedup, operations, best speedup, two positions,
+  // rejections, P(N = n).
+  const int intervals = static_cast<int>(shown) * (10 + task.config.gamma + 1);
+  task.confidence = task.config.simultaneous ? family_confidence(task.config.confidence, intervals)
+                                             : task.config.confidence;
 
   ExactAnalysis analysis;
   analysis.timings.chain_seconds = watch.lap();
@@ -384,7 +386,7 @@ ExactAnalysis analyse_exactly(const Config& config, bool simulate) {
                   .transient_contexts = chain.contexts.size() - recurrent,
                   .closed_classes = classes.size(),
                   .dense = chain.bonus.dense};
-  for (std::size_t i = 0; i < std::min(classes.size(), max_classes); ++i) {
+  for (std::size_t i = 0; i < shown; ++i) {
     result.classes.push_back(
         analyse_class(task, classes[i], plain_classes, classes.size() == 1, analysis.timings));
   }

@@ -3,6 +3,7 @@
 #include <fmt/ranges.h>
 
 #include <cmath>
+#include <utility>
 
 #include "experiments/page/cells.hpp"
 #include "experiments/results/metric_tables.hpp"
@@ -29,20 +30,6 @@ std::optional<double> as_number(const std::optional<std::int32_t>& count) {
   return count ? std::optional<double>(*count) : std::nullopt;
 }
 
-void add_distribution_rows(Table& table, const ClassResult& one) {
-  const std::vector<double>& exact = one.exact.distribution;
-  for (std::size_t n = 0; n < exact.size(); ++n) {
-    std::optional<double> formula;
-    std::optional<double> error;
-    std::optional<Interval> simulated;
-    if (one.iid) formula = one.iid->distribution[n];
-    if (formula && exact[n] > 0) error = 100 * (*formula / exact[n] - 1);
-    if (one.simulated && n < one.simulated->distribution.size()) simulated = one.simulated->distribution[n];
-    table.rows.push_back({text_cell(fmt::format("P(N = {})", n + 1)), exact_cell(formula),
-                          exact_cell(exact[n]), interval_cell(simulated), error_cell(error)});
-  }
-}
-
 void leave_out_column(Table& table, std::ptrdiff_t column) {
   table.columns.erase(table.columns.begin() + column);
   for (auto& row : table.rows) row.erase(row.begin() + column);
@@ -54,17 +41,15 @@ Table class_table(const ClassResult& one, const std::string& caption) {
   table.caption = caption;
   table.columns = {"quantity", "i.i.d. formula", "exact", "simulated ± interval", "i.i.d. error, %"};
   constexpr std::ptrdiff_t simulated_column = 3;
-  const RoundNumbers none;
-  const RoundIntervals none_simulated;
-  const RoundNumbers& iid = one.iid ? *one.iid : none;
-  const RoundNumbers& errors = one.iid_error_percent ? *one.iid_error_percent : none;
-  const RoundIntervals& simulated = one.simulated ? *one.simulated : none_simulated;
-  const auto add = [&](const char* label, const std::optional<double>& formula,
+  const RoundNumbers iid = one.iid.value_or(RoundNumbers{});
+  const RoundNumbers errors = one.iid_error_percent.value_or(RoundNumbers{});
+  const RoundIntervals simulated = one.simulated.value_or(RoundIntervals{});
+  const auto add = [&](std::string label, const std::optional<double>& formula,
                        const std::optional<double>& exact, const std::optional<Interval>& interval,
                        const std::optional<double>& error) {
     if (!exact) return;
-    table.rows.push_back({text_cell(label), exact_cell(formula), exact_cell(exact), interval_cell(interval),
-                          error_cell(error)});
+    table.rows.push_back({text_cell(std::move(label)), exact_cell(formula), exact_cell(exact),
+                          interval_cell(interval), error_cell(error)});
   };
   const auto row = [&](const char* label, std::optional<double> RoundNumbers::*number,
                        std::optional<Interval> RoundIntervals::*interval) {
@@ -97,7 +82,15 @@ Table class_table(const ClassResult& one, const std::string& caption) {
   row("rejected / examined", &N::rejections, &I::rejections);
   row("least of a lossless rule", &N::rejection_bound, &I::rejection_bound);
   row("regret (above the least)", &N::regret, &I::regret);
-  add_distribution_rows(table, one);
+  const auto at = [](const auto& values, std::size_t n) {
+    return n < values.size() ? std::optional(values[n]) : std::nullopt;
+  };
+  for (std::size_t n = 0; n < one.exact.distribution.size(); ++n) {
+    const double exact = one.exact.distribution[n];
+    const std::optional<double> formula = at(iid.distribution, n);
+    add(fmt::format("P(N = {})", n + 1), formula, exact, at(simulated.distribution, n),
+        formula && exact > 0 ? std::optional(100 * (*formula / exact - 1)) : std::nullopt);
+  }
   if (!one.simulated) leave_out_column(table, simulated_column);
   return table;
 }

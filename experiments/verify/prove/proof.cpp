@@ -38,11 +38,6 @@ std::vector<std::vector<Real>> values_of(const ExactRows& rows) {
   return out;
 }
 
-template <class Real>
-ExactTable<Real> table_of(const ExactRows& rows) {
-  return ExactTable<Real>(values_of<Real>(rows));
-}
-
 ProofNumber proof_number(const Rational& value) { return value.str(); }
 ProofNumber proof_number(double value) { return value; }
 
@@ -74,11 +69,7 @@ std::optional<std::vector<std::vector<ProofNumber>>> proved_rows(const ExactRows
                                                                  const std::vector<std::vector<Real>>& made) {
   if (!made.empty()) return numbers_of(made);
   if (given.size() * given.front().size() > max_sequences) return std::nullopt;
-  if constexpr (std::is_same_v<Real, Rational>) {
-    return numbers_of(given);
-  } else {
-    return numbers_of(values_of<Real>(given));
-  }
+  return numbers_of(values_of<Real>(given));
 }
 
 /// Probability of the sequence, 0 when it does not occur.
@@ -130,6 +121,12 @@ double as_double(const ProofNumber& number) {
   return std::get<double>(number);
 }
 
+std::string short_text(const ProofNumber& number, int digits, std::size_t longest) {
+  const auto* fraction = std::get_if<std::string>(&number);
+  if (fraction != nullptr && fraction->size() <= longest) return *fraction;
+  return fmt::format("{:.{}g}", as_double(number), digits);
+}
+
 std::size_t largest_support(const ExactRows& rows) {
   std::size_t largest = 0;
   for (const auto& row : rows) {
@@ -141,22 +138,9 @@ std::size_t largest_support(const ExactRows& rows) {
 }
 
 template <class Real>
-Examined<Real> examine(const ProofTask& task) {
-  const ExactTable<Real> target = table_of<Real>(task.target);
-  const ExactTable<Real> draft = table_of<Real>(task.draft);
-  const EnumerableRule rule = make_rule(task.rule, task.gamma).enumerated;
-  std::vector<Real> scratch;
-  const std::span<const Token> context(task.context);
-  return {examine<Real>(ModelRef<Real>(target), ModelRef<Real>(draft), rule, task.gamma, context),
-          rule->best_acceptance(target.next(context, scratch), draft.next(context, scratch))};
-}
-template Examined<double> examine(const ProofTask& task);
-template Examined<Rational> examine(const ProofTask& task);
-
-template <class Real>
 ExaminedByContext<Real> examine_by_context(const ProofTask& task) {
-  const ExactTable<Real> target = table_of<Real>(task.target);
-  const ExactTable<Real> draft = table_of<Real>(task.draft);
+  const ExactTable<Real> target(values_of<Real>(task.target));
+  const ExactTable<Real> draft(values_of<Real>(task.draft));
   const auto rule = [&] { return make_rule(task.rule, task.gamma).enumerated; };
   return examine_by_context<Real>(ModelRef<Real>(target), ModelRef<Real>(draft), rule, task.gamma,
                                   std::span<const Token>(task.context));

@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "analysis/exact/context_rows.hpp"
-#include "analysis/exact/losslessness.hpp"
 #include "analysis/exact/rational.hpp"
 #include "core/token.hpp"
 #include "experiments/catalog/rules/rule_kind.hpp"
@@ -37,6 +36,8 @@ using ProofNumber = std::variant<double, std::string>;
 template <>
 const Typed<ProofNumber>& described();
 double as_double(const ProofNumber& number);
+/// A fraction of at most so many characters as it is, anything else as a decimal of `digits` digits.
+std::string short_text(const ProofNumber& number, int digits, std::size_t longest = 24);
 
 /// The sequence whose probability is furthest from the target's.
 struct Counterexample {
@@ -90,15 +91,7 @@ struct Proof {
 template <>
 const Typed<Proof>& described();
 
-/// What is known of a task by following every branch.
-template <class Real>
-struct Examined {
-  Losslessness<Real> round;
-  std::optional<Real> optimal_transport_bound;
-};
-/// Instantiated for double and Rational.
-template <class Real>
-Examined<Real> examine(const ProofTask& task);
+/// What is known of a task by following every branch. Instantiated for double and Rational.
 template <class Real>
 ExaminedByContext<Real> examine_by_context(const ProofTask& task);
 

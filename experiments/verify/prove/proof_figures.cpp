@@ -13,12 +13,7 @@ namespace {
 
 constexpr std::size_t max_sequences_drawn = 30;
 
-std::string number_words(const ProofNumber& number) {
-  constexpr std::size_t longest = 24;
-  const auto* fraction = std::get_if<std::string>(&number);
-  return fraction != nullptr && fraction->size() <= longest ? *fraction
-                                                            : fmt::format("{:.6g}", as_double(number));
-}
+std::string number_words(const ProofNumber& number) { return short_text(number, 6); }
 
 Figure distribution_figure(const Proof& proof) {
   std::map<std::string, std::pair<double, double>> all;

@@ -79,10 +79,10 @@ namespace {
 /// Fractions that fill more than half a line are shown by their value.
 std::string shown_number(const ProofNumber& value) {
   constexpr std::size_t longest = 40;
+  const std::string text = short_text(value, 12, longest);
   const auto* fraction = std::get_if<std::string>(&value);
-  if (fraction == nullptr) return fmt::format("{:.12g}", std::get<double>(value));
-  if (fraction->size() <= longest) return *fraction;
-  return fmt::format("{:.12g} (a fraction of {} digits, see --json)", as_double(value), fraction->size() - 1);
+  if (fraction == nullptr || fraction->size() <= longest) return text;
+  return fmt::format("{} (a fraction of {} digits, see --json)", text, fraction->size() - 1);
 }
 
 Cell shown_cell(const ProofNumber& value) { return {shown_number(value), as_double(value)}; }
@@ -144,17 +144,12 @@ ProofNumber below_optimum(const Proof& proof) {
 }  // namespace
 
 std::string rows_words(ProvedRows rows) {
-  switch (rows) {
-    case ProvedRows::given:
-      return "";
-    case ProvedRows::also_made:
-      return "also on rows made from those below that differ by the last token";
-    case ProvedRows::made:
-      return "lossless on the given rows, but not on those below, made from them to differ by the last token";
-    case ProvedRows::alike:
-      return "the rows are alike in every context, so that reading those of another position shows in nothing";
-  }
-  return "";
+  static constexpr const char* words[] = {
+      // in the order of ProvedRows
+      "", "also on rows made from those below that differ by the last token",
+      "lossless on the given rows, but not on those below, made from them to differ by the last token",
+      "the rows are alike in every context, so that reading those of another position shows in nothing"};
+  return words[static_cast<std::size_t>(rows)];
 }
 
 std::string proof_line(const char* label, const std::string& value) {

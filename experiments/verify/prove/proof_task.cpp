@@ -19,23 +19,16 @@ namespace speclab {
 namespace {
 
 std::optional<Rational> parse_decimal(std::string_view text) {
-  std::string digits;
+  const std::size_t mark = std::min(text.find_first_of("eE"), text.size());
+  std::string digits(text.substr(0, mark));
   int exponent = 0;
-  bool point = false;
-  std::size_t at = 0;
-  for (; at < text.size() && text[at] != 'e' && text[at] != 'E'; ++at) {
-    if (text[at] == '.' && !point) {
-      point = true;
-    } else if (text[at] >= '0' && text[at] <= '9') {
-      digits += text[at];
-      if (point) --exponent;
-    } else {
-      return std::nullopt;
-    }
+  if (const std::size_t point = digits.find('.'); point != std::string::npos) {
+    digits.erase(point, 1);
+    exponent = -static_cast<int>(digits.size() - point);
   }
-  if (digits.empty()) return std::nullopt;
-  if (at < text.size()) {
-    const std::optional<int> shift = decimal_exponent(text.substr(at + 1));
+  if (digits.empty() || digits.find_first_not_of("0123456789") != std::string::npos) return std::nullopt;
+  if (mark < text.size()) {
+    const std::optional<int> shift = decimal_exponent(text.substr(mark + 1));
     constexpr int largest_shift = 400;
     if (!shift || std::abs(*shift) > largest_shift) return std::nullopt;
     exponent += *shift;

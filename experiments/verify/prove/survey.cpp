@@ -8,6 +8,8 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
+#include "analysis/exact/enumeration_program.hpp"
+#include "analysis/exact/losslessness.hpp"
 #include "core/distribution/number.hpp"
 #include "core/random/philox.hpp"
 #include "sim/parallel.hpp"
@@ -34,32 +36,23 @@ class Dice {
   Philox stream_;
 };
 
-std::vector<Rational> normalised(const std::vector<int>& weights) {
-  int total = 0;
-  for (const int weight : weights) total += weight;
-  std::vector<Rational> row;
-  row.reserve(weights.size());
-  for (const int weight : weights) row.push_back(Rational(weight) / total);
-  return row;
-}
-
 /// Weights 1..9, or 0..9 with a third of zeros, restricted to ids of one parity when `side` is 0 or 1.
-std::vector<int> random_weights(Dice& dice, int vocab, bool zeros, int side) {
-  std::vector<int> weights;
+std::vector<Rational> random_weights(Dice& dice, int vocab, bool zeros, int side) {
+  std::vector<Rational> weights;
   for (int id = 0; id < vocab; ++id) {
     int weight = dice(1, 9);
     if (zeros && dice(1, 3) == 1) weight = 0;
     if (side >= 0 && id % 2 != side) weight = 0;
-    weights.push_back(weight);
+    weights.emplace_back(weight);
   }
-  if (std::all_of(weights.begin(), weights.end(), [](int weight) { return weight == 0; })) {
+  if (std::all_of(weights.begin(), weights.end(), [](const Rational& weight) { return weight == 0; })) {
     weights[static_cast<std::size_t>(side > 0 ? 1 : 0)] = 1;
   }
   return weights;
 }
 
-std::vector<int> random_point(Dice& dice, int vocab) {
-  std::vector<int> weights(static_cast<std::size_t>(vocab), 0);
+std::vector<Rational> random_point(Dice& dice, int vocab) {
+  std::vector<Rational> weights(static_cast<std::size_t>(vocab), Rational(0));
   weights[static_cast<std::size_t>(dice(0, vocab - 1))] = 1;
   return weights;
 }
@@ -77,18 +70,19 @@ void fill_rows(Dice& dice, InstanceKind kind, int vocab, int rows, ProofTask& ta
                        : kind == InstanceKind::point_draft
                            ? random_point(dice, vocab)
                            : random_weights(dice, vocab, zeros, disjoint ? 1 : -1);
-    task.target.push_back(normalised(target));
-    task.draft.push_back(normalised(draft));
+    task.target.push_back(target);
+    task.draft.push_back(draft);
   }
+  normalise_exactly(task.target);
+  normalise_exactly(task.draft);
 }
 
 /// Each row a point at the lowest id of its largest.
 void take_argmax(ExactRows& rows) {
   for (auto& row : rows) {
     const auto best = std::max_element(row.begin(), row.end()) - row.begin();
-    std::vector<Rational> point(row.size(), Rational(0));
-    point[static_cast<std::size_t>(best)] = Rational(1);
-    row = std::move(point);
+    row.assign(row.size(), Rational(0));
+    row[static_cast<std::size_t>(best)] = Rational(1);
   }
 }
 
@@ -121,13 +115,11 @@ bool within_lenience(const Losslessness<Rational>& found, double lenience) {
 /// Rows as `speclab prove` reads them.
 std::string rows_text(const ExactRows& rows) {
   std::string out;
-  for (std::size_t row = 0; row < rows.size(); ++row) {
-    if (row > 0) out += ";";
-    for (std::size_t id = 0; id < rows[row].size(); ++id) {
-      if (id > 0) out += ",";
-      out += rows[row][id].str();
-    }
+  for (const auto& row : rows) {
+    for (const Rational& probability : row) out += probability.str() + ",";
+    out.back() = ';';
   }
+  out.pop_back();
   return out;
 }
 
@@ -161,26 +153,26 @@ struct InstanceResult {
   std::optional<ProofOptimum> optimum = std::nullopt;
 };
 
-/// Not of rules that stand beside greedy decoding: the optimum is that of schemes which sample the target.
-bool has_optimum(const ProofTask& task) {
-  const RulePrograms rule = make_rule(task.rule, task.gamma);
-  return !rule.sampled->takes_argmax() && rule.enumerated->drafting().has_value();
-}
-
 InstanceResult examine_instance(const SurveyTask& survey, std::uint64_t seed, std::uint32_t number,
                                 bool optimum) {
   const ProofTask task = survey_instance(survey, seed, number);
-  const Examined<Rational> found = examine<Rational>(task);
-  InstanceResult result;
-  result.emitted = found.round.expected_emitted;
-  if (optimum && has_optimum(task)) result.optimum = optimum_of(task, Arithmetic::rational);
-  result.distance = found.round.distance;
-  result.acceptance = static_cast<double>(found.round.acceptance());
-  result.bound = static_cast<double>(found.optimal_transport_bound.value());
-  result.branches = found.round.branches;
-  if (const auto lenience = survey.rule->lenience) {
-    result.within_lenience = within_lenience(found.round, *lenience);
+  const ExactTable<Rational> target(task.target);
+  const ExactTable<Rational> draft(task.draft);
+  const RulePrograms rule = make_rule(task.rule, task.gamma);
+  const Losslessness<Rational> found = examine<Rational>(
+      ModelRef<Rational>(target), ModelRef<Rational>(draft), rule.enumerated, task.gamma, {});
+  std::vector<Rational> scratch;
+  const auto bound = rule.enumerated->best_acceptance(target.next({}, scratch), draft.next({}, scratch));
+  InstanceResult result{.distance = found.distance,
+                        .acceptance = static_cast<double>(found.acceptance()),
+                        .bound = static_cast<double>(bound.value()),
+                        .branches = found.branches,
+                        .emitted = found.expected_emitted};
+  // Not of rules that stand beside greedy decoding: the optimum is that of schemes which sample the target.
+  if (optimum && !rule.sampled->takes_argmax() && rule.enumerated->drafting()) {
+    result.optimum = optimum_of(task, Arithmetic::rational);
   }
+  if (const auto lenience = survey.rule->lenience) result.within_lenience = within_lenience(found, *lenience);
   return result;
 }
 
@@ -188,13 +180,11 @@ InstanceResult examine_instance(const SurveyTask& survey, std::uint64_t seed, st
 std::optional<OptimumShare> share_of_optimum(const SurveyTask& survey, std::uint64_t seed,
                                              const std::vector<InstanceResult>& results) {
   OptimumShare share;
-  std::size_t counted = 0;
-  std::size_t least = 0;
-  std::size_t most = 0;
-  for (std::size_t i = 0; i < results.size(); ++i) {
+  using Part = std::pair<double, std::uint32_t>;  // and its instance
+  std::vector<Part> parts;
+  for (std::uint32_t i = 0; i < results.size(); ++i) {
     const std::optional<ProofOptimum>& optimum = results[i].optimum;
     if (!optimum) continue;
-    ++counted;
     double part = static_cast<double>(results[i].emitted) / as_double(optimum->expected_emitted);
     if (optimum->proved) {
       ++share.proved;
@@ -206,19 +196,17 @@ std::optional<OptimumShare> share_of_optimum(const SurveyTask& survey, std::uint
       if (results[i].emitted > best) ++share.above;
     }
     share.mean += part;
-    if (part < share.least) {
-      share.least = part;
-      least = i;
-    }
-    if (part > share.most) {
-      share.most = part;
-      most = i;
-    }
+    parts.emplace_back(part, i);
   }
-  if (counted == 0) return std::nullopt;
-  share.mean /= static_cast<double>(counted);
-  if (share.attained < counted) {
-    const auto shown = static_cast<std::uint32_t>(share.above > 0 ? most : least);
+  if (parts.empty()) return std::nullopt;
+  share.mean /= static_cast<double>(parts.size());
+  const auto less = [](const Part& a, const Part& b) { return a.first < b.first; };
+  const Part least = *std::min_element(parts.begin(), parts.end(), less);
+  const Part most = *std::max_element(parts.begin(), parts.end(), less);
+  share.least = least.first;
+  share.most = most.first;
+  if (share.attained < parts.size()) {
+    const std::uint32_t shown = share.above > 0 ? most.second : least.second;
     share.command = command_for(survey_instance(survey, seed, shown)) + " --optimum";
   }
   return share;
@@ -246,9 +234,8 @@ SurveyRow summary(const SurveyTask& survey, std::uint64_t seed, const std::vecto
   row.optimum = share_of_optimum(survey, seed, results);
   if (row.lossless < row.instances) {
     const ProofTask task = survey_instance(survey, seed, static_cast<std::uint32_t>(worst));
-    const Counterexample counter = prove(task, Arithmetic::rational).counterexample.value();
-    row.counterexample = SurveyCounterexample{command_for(task), counter.tokens, counter.probability,
-                                              counter.target_probability};
+    row.counterexample =
+        SurveyCounterexample{prove(task, Arithmetic::rational).counterexample.value(), command_for(task)};
   }
   return row;
 }

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <limits>
 #include <optional>
 #include <string>
 #include <vector>
@@ -28,11 +27,8 @@ std::vector<SurveyTask> survey_tasks();
 ProofTask survey_instance(const SurveyTask& survey, std::uint64_t seed, std::uint32_t number);
 
 /// The instance where a rule is furthest from the target.
-struct SurveyCounterexample {
+struct SurveyCounterexample : Counterexample {
   std::string command;  ///< what a reader types to see it again
-  std::vector<Token> tokens;
-  ProofNumber probability;
-  ProofNumber target_probability;
 };
 
 /// Tokens that a rule emits, as a share of the most that any lossless scheme emits given what the rule drafts
@@ -42,10 +38,10 @@ struct OptimumShare {
   std::uint64_t attained = 0;  ///< of these, those where the rule emits exactly so much
   std::uint64_t above = 0;     ///< of these, those where it emits more, and so cannot be lossless
   double mean = 0;             ///< over all instances
-  double least = std::numeric_limits<double>::infinity();
+  double least = 0;
   double most = 0;
-  std::string
-      command;  ///< the instance of the most, if above 1, else of the least; empty when all are attained
+  /// The instance of the most, if above 1, else of the least; empty when all are attained.
+  std::string command;
 };
 
 struct SurveyRow {

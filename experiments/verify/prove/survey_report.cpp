@@ -38,14 +38,6 @@ SPECLAB_RESULT(Survey, "survey", instances, seed, arithmetic, partial, rules, as
 
 namespace {
 
-/// A fraction that fits a line, else its value.
-std::string short_fraction(const ProofNumber& number) {
-  constexpr std::size_t longest = 24;
-  const auto* fraction = std::get_if<std::string>(&number);
-  if (fraction != nullptr && fraction->size() <= longest) return *fraction;
-  return fmt::format("{:.12g}", as_double(number));
-}
-
 /// What a reader should look at twice.
 Cell remark(const SurveyRow& row) {
   if (!row.as_expected) return {"NOT LOSSLESS", {}, "bad"};
@@ -96,8 +88,8 @@ Listing survey_text(const Survey& survey) {
       bounds.rows.push_back({text_cell(row.rule), share_cell(*row.within_p_over_l, row.instances)});
     if (const auto& counter = row.counterexample) {
       refuted += fmt::format("{}:\n  {}\n  tokens [{}]: P = {} instead of {}\n", row.rule, counter->command,
-                             fmt::join(counter->tokens, ","), short_fraction(counter->probability),
-                             short_fraction(counter->target_probability));
+                             fmt::join(counter->tokens, ","), short_text(counter->probability, 12),
+                             short_text(counter->target_probability, 12));
     }
   }
   Listing out;

@@ -17,15 +17,14 @@ import numpy as np
 import numpy.typing as npt
 
 from .. import _core
-from .._arrays import integer, number
+from .._arrays import MOST_SEED, integer, number
 from .._configs import ConfigLike, config_text
 from .._errors import ConfigError
 from .._progress import Progress, reporter
-from .._simulate import MOST_SEED
 from . import engine_of, engines_of, file_of, names
 from ._acceptance import SCHEMES, filtered, measured, round_of, tokens_per_step
 from ._engine import Engine, Settings
-from ._process import EngineError, Part, decode, python_of, version
+from ._process import Asked, EngineError, Part, decode, python_of, version
 from ._results import Audit, AuditedSetting, judged
 from ._settings import ENDED, LONG, MOST_GAMMA, Plan, Setting, Unit, units_of
 from ._table_models import CONTEXT, ending, tables, write_models, write_whole
@@ -143,7 +142,7 @@ def controls(
         write_models(document, folder)
         asked = Settings(folder=folder, prompt=[0], way="", gamma=0, slots=known.slots, context=tokens + 1, seed=seed, **Setting("").options)
         rows = document["models"]["target"]["rows"]
-        (part,) = decode(engine, known, python_of(engine, pathlib.Path(environments)), asked, len(rows), [(2 * count * sequences, tokens)])
+        (part,) = decode(engine, known, python_of(engine, pathlib.Path(environments)), asked, len(rows), [Asked(2 * count * sequences, tokens)])
     halves = part.tokens.reshape(count, 2, sequences, tokens)
     p_values = [float(_core.two_samples(np.ascontiguousarray(one), np.ascontiguousarray(other))["p"]) for one, other in halves]
     distance, p = _core.uniformity(p_values)
@@ -236,7 +235,7 @@ def _decoded(plan: Plan, name: str, engine: Engine, unit: Unit, number_of: int, 
     folder = plan.models / "ending" if setting.ends else plan.models
     asked = Settings(folder=folder.resolve(), prompt=prompt, way=unit.way, gamma=setting.gamma, slots=setting.slots or engine.slots,
                      context=len(prompt) + max(LONG, tokens) + setting.gamma, seed=seed, ends=setting.ends, **setting.options)
-    parts = [(number_of, tokens), *([] if setting.ends else [(plan.long_of(engine, setting), LONG)])]
+    parts = [Asked(number_of, tokens), *([] if setting.ends else [Asked(plan.long_of(engine, setting), LONG)])]
     first, *late = decode(name, engine, python_of(name, plan.environments), asked, len(plan.target), parts, report)
     return first, late[0] if late else first
 

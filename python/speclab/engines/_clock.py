@@ -14,18 +14,17 @@ from typing import Any, Union
 
 import numpy as np
 
-from .._arrays import integer, number
+from .._arrays import MOST_SEED, integer, number
 from .._configs import ConfigLike
 from .._errors import ConfigError
 from .._progress import Progress, reporter
 from .._results import Findings, with_bounds
-from .._simulate import MOST_SEED
 from . import engines_of, file_of
 from ._acceptance import NORMAL, SCHEMES, expected_steps
 from ._audit import pair
 from ._engine import Engine, Settings, Way
 from ._pairs import _half, _models, _possible, _prompt, _simulated, cuts
-from ._process import EngineError, decode, python_of, version
+from ._process import Asked, EngineError, decode, python_of, version
 
 NEAR = 0.1  #: predictions are counted that are this near to the measured speedup, as a share of it
 
@@ -79,13 +78,17 @@ class _Kept:
                 self._values[json.dumps(one["of"], sort_keys=True)] = one["value"]
 
     def get(self, of: dict[str, Any], make: Callable[[], Any]) -> Any:
-        key = json.dumps(of, sort_keys=True)
-        if key not in self._values:
-            self._values[key] = make()
+        return self.all([of], lambda: [make()])[0]
+
+    def all(self, ofs: list[dict[str, Any]], make: Callable[[], list[Any]]) -> list[Any]:
+        """Those of all `ofs`; where one is missing, all are made."""
+        keys = [json.dumps(of, sort_keys=True) for of in ofs]
+        if not all(key in self._values for key in keys):
+            self._values.update(zip(keys, made := make()))
             if self._file is not None:
                 with self._file.open("a", encoding="utf-8") as file:
-                    file.write(json.dumps({"of": of, "value": self._values[key]}, ensure_ascii=False) + "\n")
-        return self._values[key]
+                    file.writelines(json.dumps({"of": of, "value": value}, ensure_ascii=False) + "\n" for of, value in zip(ofs, made))
+        return [self._values[key] for key in keys]
 
 
 def time_pair(
@@ -118,7 +121,8 @@ def time_pair(
         calibrate: the two γ at which the time of a step is measured.
         temperature: of the target and of the draft.
         sequences, tokens: texts of each repeat, and their length. Where more are decoded at once, as many; else sequences is a multiple of at_once.
-        repeats: each in a process of its own, which first decodes at_once texts of a quarter of the length that are not counted. All γ take turns.
+        repeats: each in a process of its own, which first decodes at_once texts of a quarter of the length that are not counted. All γ take turns. An
+            engine with `Engine.fewer` decodes each number of at_once in one process, loaded for the largest.
         seed: of the texts of the first repeat; those of the next ones have the next seeds.
         out: a folder for what has been measured, which is not measured again there.
         environments, progress, say: as of `audit`.
@@ -170,24 +174,25 @@ def time_pair(
         # All of it before anything is timed: it takes the processor.
         schemes = {(name, way.name, gamma): expected(way, gamma) for name in names for way in _ways(known[name]) for gamma in gammas if gamma}
         # Repeats of all γ take turns, each in a process of its own: a machine that changes its pace changes it for all of them.
-        todo = [(name, slots, way, gamma, repeat) for name in names for slots in _batches(known[name], batches) for repeat in range(repeats)
+        todo = [(name, at_once, way, gamma, repeat) for name in names for at_once in _in_one_process(known[name], batches) for repeat in range(repeats)
                 for way, gamma in [(Way("", ""), 0), *((way, gamma) for way in _ways(known[name]) for gamma in gammas if gamma)]]
         timed: dict[tuple[str, int, str, int], list[dict[str, Any]]] = {}
-        for at, (name, slots, way, gamma, repeat) in enumerate(todo):
-            asked = Settings(folder=folder, prompt=prompt, way=way.name, gamma=gamma, temperature=temperature, top_k=0, top_p=1.0, min_p=0.0, slots=slots,
+        for at, (name, at_once, way, gamma, repeat) in enumerate(todo):
+            asked = Settings(folder=folder, prompt=prompt, way=way.name, gamma=gamma, temperature=temperature, top_k=0, top_p=1.0, min_p=0.0, slots=max(at_once),
                              context=len(prompt) + tokens + max(gammas), seed=seed + repeat, ids=vocab is not None)
 
-            def measured(name: str = name, way: Way = way, asked: Settings = asked, repeat: int = repeat) -> Any:
+            def measured(name: str = name, at_once: list[int] = at_once, way: Way = way, asked: Settings = asked, repeat: int = repeat) -> list[Any]:
                 if say is not None:
-                    say(f"{name}: {f'{way.name}, γ = {asked.gamma}' if asked.gamma else 'plain'}, {asked.slots} at once, repeat {repeat + 1}")
-                _, part = decode(name, known[name], pythons[name], asked, vocab, [(asked.slots, max(2, tokens // 4)), (max(sequences, asked.slots), tokens)])
-                if not len(part.groups) or (part.groups[:, 3] < 0).any():
+                    say(f"{name}: {f'{way.name}, γ = {asked.gamma}' if asked.gamma else 'plain'}, {', '.join(map(str, at_once))} at once, repeat {repeat + 1}")
+                parts = [part for slots in at_once for part in (Asked(slots, max(2, tokens // 4), slots), Asked(max(sequences, slots), tokens, slots))]
+                counted = decode(name, known[name], pythons[name], asked, vocab, parts)[1::2]
+                if any(not len(part.groups) or (part.groups[:, 3] < 0).any() for part in counted):
                     raise EngineError(f"{known[name].title}: {way.name or 'plain decoding'} does not count the target's runs")
-                return {"date": datetime.date.today().isoformat(), "seconds": part.seconds, "steps": int(part.groups[:, 3].sum())}
+                return [{"date": datetime.date.today().isoformat(), "seconds": part.seconds, "steps": int(part.groups[:, 3].sum())} for part in counted]
 
-            timed.setdefault((name, slots, way.name, gamma), []).append(
-                kept.get({**models, "engine": name, "version": versions[name], "way": way.name, "gamma": gamma, "at_once": slots, "temperature": temperature,
-                          "sequences": max(sequences, slots), "tokens": tokens, "seed": asked.seed}, measured))
+            of = {**models, "engine": name, "version": versions[name], "way": way.name, "gamma": gamma, "temperature": temperature, "tokens": tokens, "seed": asked.seed}
+            for slots, one in zip(at_once, kept.all([{**of, "at_once": slots, "sequences": max(sequences, slots)} for slots in at_once], measured)):
+                timed.setdefault((name, slots, way.name, gamma), []).append(one)
             if report is not None:
                 report(at + 1, len(todo))
         for name in names:
@@ -238,6 +243,11 @@ def _ways(engine: Engine) -> list[Way]:
 
 def _batches(engine: Engine, at_once: list[int]) -> list[int]:
     return at_once if engine.slots > 1 else [one for one in at_once if one == 1]
+
+
+def _in_one_process(engine: Engine, at_once: list[int]) -> list[list[int]]:
+    timed_at = _batches(engine, at_once)
+    return [timed_at] if engine.fewer else [[one] for one in timed_at]
 
 
 def interval(values: Sequence[float]) -> Bounds:

@@ -83,6 +83,7 @@ class Engine:
     sequences: int = 20_000  #: of an audit's setting
     long: int = 200  #: long sequences
     slots: int = 1  #: sequences decoded at once
+    fewer: bool = False  #: `decode` may be asked for fewer at once than `load` was, so that one process is timed at several numbers
     options: tuple[str, ...] = ("temperature", "top_k", "top_p")  #: and "min_p"
     ends: bool = False  #: the adapter heeds Settings.ends
     folders: bool = False  #: reads target/ and draft/, not the GGUF files

@@ -15,18 +15,17 @@ import numpy as np
 import numpy.typing as npt
 
 from .. import _core
-from .._arrays import integer, number
+from .._arrays import MOST_SEED, integer, number
 from .._configs import ConfigLike
 from .._errors import ConfigError
 from .._gguf.llama_numpy import Llama
 from .._progress import Progress, reporter
 from .._results import Findings
-from .._simulate import MOST_SEED
 from . import engines_of, file_of
 from ._audit import pair
 from ._engine import Engine, Settings
 from ._pairs import _models, _prompt
-from ._process import EngineError, Part, decode, python_of, version
+from ._process import Asked, EngineError, Part, decode, python_of, version
 from ._rounding import FEWEST, Judged, Noise, TextRows, detectable_rate, deviations, flip_law, judged, rows_along
 
 #: Tokens that the engine draws at temperature 1 after the config's prompt: texts begin unlike each other.
@@ -222,7 +221,7 @@ class _Audited:
 
     def _prompts(self) -> list[list[int]]:
         asked = self._settings(_Unit("", 0, 1), [], 1.0, DRAWN)
-        (part,) = decode(self.name, self.engine, self.python, asked, self.vocab, [(self.texts, DRAWN)])
+        (part,) = decode(self.name, self.engine, self.python, asked, self.vocab, [Asked(self.texts, DRAWN)])
         if (part.tokens < 0).any():
             raise EngineError(f"{self.engine.title}: its adapter gives no ids for models of this kind")
         return [[*self.prompt, *map(int, text)] for text in part.tokens]
@@ -231,7 +230,7 @@ class _Audited:
         if self.say is not None:
             self.say(f"{self.name}: {unit.label} at temperature 0: {self.texts} texts of {self.tokens} tokens")
         count = None if self.report is None else lambda more, base=self.done: self.report(base + more)
-        (part,) = decode(self.name, self.engine, self.python, self._settings(unit, prompts, 0.0, self.tokens), self.vocab, [(self.texts, self.tokens)], count)
+        (part,) = decode(self.name, self.engine, self.python, self._settings(unit, prompts, 0.0, self.tokens), self.vocab, [Asked(self.texts, self.tokens)], count)
         self.done += self.texts
         return part
 

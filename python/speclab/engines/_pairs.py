@@ -12,7 +12,7 @@ import warnings
 from collections.abc import Callable, Sequence
 from typing import Any, Union
 
-from .._arrays import integer, number
+from .._arrays import MOST_SEED, integer, number
 from .._configs import ConfigLike, run
 from .._errors import ConfigError
 from .._gguf import hf_folder
@@ -20,12 +20,11 @@ from .._gguf.gguf_file import GgufFile
 from .._progress import Progress, reporter
 from .._results import Findings, with_bounds
 from .._sampling import draft_sampling
-from .._simulate import MOST_SEED
 from . import engines_of, file_of
 from ._acceptance import SCHEMES, measured
 from ._audit import pair
 from ._engine import Engine, Settings, Way
-from ._process import EngineError, decode, python_of, version
+from ._process import Asked, EngineError, decode, python_of, version
 from ._table_models import tables, write_models
 
 #: The schemes by rule and way to draft in the answers of draft_sampling.
@@ -105,7 +104,7 @@ def audit_pair(
                 count = None if report is None else lambda more, base=at * sequences: report(base + more, len(units) * sequences)
                 asked = Settings(folder=folder, prompt=prompt, way=way.name, gamma=gamma, temperature=one, top_k=0, top_p=1.0, min_p=0.0,
                                  slots=min(known[name].slots, 8), context=len(prompt) + tokens + gamma, seed=seed, ids=vocab is not None)
-                (part,) = decode(name, known[name], pythons[name], asked, vocab, [(sequences, tokens)], count)
+                (part,) = decode(name, known[name], pythons[name], asked, vocab, [Asked(sequences, tokens)], count)
                 rows.append(_row(name, known[name], versions[name], way, asked, part, {**possible[one], **cut.get((way.draft_top_k, one), {})}, sequences, tokens))
     return PairAudit(json.dumps({"gamma": gamma, "sequences": sequences, "tokens": tokens, "seed": seed, "rows": rows}), _table(rows, gamma, sequences, tokens))
 

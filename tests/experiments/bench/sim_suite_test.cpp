@@ -5,11 +5,13 @@
 #include <cstdint>
 #include <cstring>
 #include <filesystem>
+#include <functional>
 #include <nlohmann/json.hpp>
 #include <span>
 #include <string>
 #include <vector>
 
+#include "core/stop.hpp"
 #include "experiments/bench/interleaved_runs.hpp"
 #include "experiments/bench/limits.hpp"
 #include "experiments/bench/numpy_reference.hpp"
@@ -45,7 +47,15 @@ TEST_CASE("every job is run as often as asked, and nothing else") {
     CHECK(second == 5 * again);
     CHECK(told == 10 * again);
   }
-  CHECK(measure_interleaved({}, 3, [] {}).empty());
+  CHECK(measure_interleaved({}, 3).empty());
+}
+
+TEST_CASE("a measurement that shall end before is none") {
+  int runs = 0;
+  const std::function<bool()> stop = [&] { return runs == 2; };
+  const StopScope scope(&stop);
+  CHECK_THROWS_AS(measure_interleaved({[&] { ++runs; }}, 5), Stopped);
+  CHECK(runs == 2);
 }
 
 TEST_CASE("a chain visits every line once") {
@@ -60,8 +70,7 @@ TEST_CASE("limits are positive, and memory is slower than a cache") {
   const std::size_t small = 16 << 10U;
   const std::size_t large = 64 << 20U;
   LimitJobs limits({large, small}, true);
-  const auto timings = measure_interleaved(limits.jobs(), 5, [] {});
-  const MachineLimits found = limits.limits(timings);
+  const MachineLimits found = limits.limits(measure_interleaved(limits.jobs(), 5));
   CHECK(found.block_ns > 0);
   CHECK(found.scalar_block_ns > 0);
   CHECK(found.sequential_bytes_per_second.value() > 0);
@@ -70,7 +79,7 @@ TEST_CASE("limits are positive, and memory is slower than a cache") {
   CHECK(reads[0].bytes == small);
   CHECK(reads[0].in_flight_ns > 0);
   CHECK(reads[1].latency_ns > reads[0].latency_ns);
-  CHECK(limits.in_flight_ns(timings, large) == reads[1].in_flight_ns);
+  CHECK(reads[1].bytes == large);
 }
 
 TEST_CASE("cache misses are counted or left out") {
@@ -90,9 +99,8 @@ TEST_CASE("the quick suite has rows, finite ratios, and a page") {
   options.repetitions = 1;
   options.command = "a test";
   options.silent = true;
-  const auto report = run_sim_suite(options);
-  REQUIRE(report);
-  const std::vector<WorkloadRow>& rows = report->workloads;
+  const SimReport report = run_sim_suite(options);
+  const std::vector<WorkloadRow>& rows = report.workloads;
   CHECK(rows.size() == bench_workloads(options.size, options.threads).size());
   std::size_t bounds = 0;
   for (const WorkloadRow& row : rows) {
@@ -105,17 +113,17 @@ TEST_CASE("the quick suite has rows, finite ratios, and a page") {
   }
   const std::size_t rules = bench_rules().size();
   CHECK(bounds == 8 + 5 * rules);
-  CHECK(report->comparisons.size() == 7 + 9 * rules);
-  for (const RatioRow& row : report->comparisons) CHECK(std::isfinite(row.ratio));
-  CHECK(report->preparation.size() == 5);
-  CHECK(report->lengths.size() == 2);
-  REQUIRE(report->drafting.size() == 2);
-  for (const DraftingRow& row : report->drafting) CHECK(row.propose_ns_per_token > 0);
-  CHECK(sim_page(*report).sections.front().tables.size() >= 6);
+  CHECK(report.comparisons.size() == 7 + 9 * rules);
+  for (const RatioRow& row : report.comparisons) CHECK(std::isfinite(row.ratio));
+  CHECK(report.preparation.size() == 5);
+  CHECK(report.lengths.size() == 2);
+  REQUIRE(report.drafting.size() == 2);
+  for (const DraftingRow& row : report.drafting) CHECK(row.propose_ns_per_token > 0);
+  CHECK(sim_page(report).sections.front().tables.size() >= 6);
   Json json;
-  write(sim_report_type(), *report, json);
+  write(described<SimReport>(), report, json);
   Json again;
-  write(sim_report_type(), read(sim_report_type(), json, ""), again);
+  write(described<SimReport>(), read(described<SimReport>(), json, ""), again);
   CHECK(again == json);
 }
 
@@ -125,11 +133,10 @@ TEST_CASE("rows are chosen by part of their names") {
   options.repetitions = 1;
   options.silent = true;
   options.only = "I.I.D.";
-  const auto report = run_sim_suite(options);
-  REQUIRE(report);
-  CHECK(report->workloads.size() == 1);
-  CHECK(report->lengths.empty());
-  CHECK_FALSE(report->numpy);
+  const SimReport report = run_sim_suite(options);
+  CHECK(report.workloads.size() == 1);
+  CHECK(report.lengths.empty());
+  CHECK_FALSE(report.numpy);
   options.only = "nothing of the kind";
   CHECK_THROWS_AS(run_sim_suite(options), UsageError);
 }
@@ -144,14 +151,14 @@ TEST_CASE("the script decodes what it is given") {
   const std::vector<Token> tokens{0, 1, 2, 0, 2, 1, 0, 1, 1, 2, 0, 0, 1};
   const NgramModel model = train_kneser_ney(tokens, 4, 2);
   const auto folder = std::filesystem::temp_directory_path() / "speclab_bench_test";
-  write_bigrams(folder, model, model);
+  for (const char* const side : {"target", "draft"}) write_bigram(folder, side, model);
   const auto run = run_child_process({"python3", SPECLAB_SOURCE_DIR "/scripts/numpy_reference.py",
                                       folder.string(), "--rounds", "40", "--gamma", "3", "--length", "4"});
   std::filesystem::remove_all(folder);
   REQUIRE(run);
   CAPTURE(run->err);
   REQUIRE(run->status == 0);
-  const NumpyOutput output = read(numpy_output_type(), parse_json(run->out), "");
+  const NumpyOutput output = read(described<NumpyOutput>(), parse_json(run->out), "");
   CHECK(output.rounds == 40);
   CHECK(output.emitted == 160);
   CHECK(output.accepted_lengths == std::vector<std::uint64_t>{0, 0, 0, 10});

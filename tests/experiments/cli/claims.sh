@@ -12,7 +12,8 @@ assert len([source for source in data['sources'] if source['opened']]) >= 40" ou
 expect 0 claims --files "$source_dir/configs/claims" --only vllm-20780,rmlx-496 --out page
 for file in report.html results.csv result.json figure-1.svg; do [ -s "page/$file" ] || fail "no page/$file"; done
 python "assert [source['name'] for source in data['sources']] == ['vllm-20780', 'rmlx-496']" page/result.json
-expect 0 claims --files "$source_dir/configs/claims" --only vllm-20780,rmlx-496 --out again
+# A source that is named twice counts once.
+expect 0 claims --files "$source_dir/configs/claims" --only vllm-20780,rmlx-496,vllm-20780 --out again
 cmp page/results.csv again/results.csv
 cmp page/result.json again/result.json
 expect 0 claims --checks

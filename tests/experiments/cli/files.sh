@@ -38,6 +38,11 @@ expect 0 convert words.json --out words.arpa
 expect 0 perplexity words.arpa --text text.txt --json
 python "import json
 assert abs(data[0]['perplexity'] - json.load(open('by_config'))[0]['perplexity']) < 1e-9" out
+for verb in "perplexity words.json --text text.txt" "convert words.json --out limited.arpa"; do
+  expect 0 $verb --threads 1
+  expect 2 $verb --threads 4097
+  says err "--threads 4097: expected 0 (all cores) to 4096"
+done
 expect 0 perplexity words.json --set corpus.hold_out=3
 says out "perplexity"
 expect 0 perplexity words.json --set corpus.hold_out=3 --json

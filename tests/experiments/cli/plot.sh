@@ -18,6 +18,9 @@ says pictures/speedup.svg "c = 0.2"
 grep -q ">t</text>" pictures/speedup.svg && fail "a title that nobody asked for"
 expect 0 plot made --x alpha --y speedup --color gamma --facet c --theme screen --size 170x80 --title t --log y --out pictures/titled.svg
 says pictures/titled.svg ">t</text>"
+# A point in a name is no ending.
+expect 0 plot made --x alpha --y speedup --color gamma --facet c --format svg --out pictures/v1.2
+says out "pictures/v1.2.svg"
 # The figures of the experiment, beside the result; the result itself stays as it was.
 expect 0 plot made/result.json
 says out "made/plot-1.svg"

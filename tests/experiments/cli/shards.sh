@@ -169,6 +169,7 @@ expect 0 run plain.json --out alone -q
 same local/result.json alone/result.json
 expect 0 submit plain.json --out local --shards 3
 says err "3 shards, each about"
+says err " s with 1 thread and"
 expect 0 submit plain.json --shards 2 --out printed --print
 checks=$((checks + 1))
 (PATH=$(dirname "$speclab"):$PATH sh out && "$speclab" merge printed -q) 2>err || fail "the printed commands do not run"

@@ -62,6 +62,14 @@ expect 2 reproduce --configs named --out results
 says err '"a b" cannot be the name of a section'
 checks=$((checks + 1))
 [[ ! -e results ]] || fail "a config was run although another's name is refused"
+# A config that is named twice is run once, and its summary is of all cells however many there are.
+mkdir swept
+cat >swept/large.json <<'JSON'
+{"title": "Large", "experiment": "predict", "sweep": {"/alpha": {"from": 0.1, "to": 0.9, "count": 3000}, "/gamma": {"from": 1, "to": 7, "step": 1}}}
+JSON
+expect 0 reproduce --configs swept --only large,large, --quiet --out reproduced
+says reproduced/summary.csv "all 21000 cells"
+says reproduced/report.html "21,000 cells are more than a page can show"
 # What a terminal would obey is shown, and megabytes are not.
 expect 2 validate "$first" --set $'title.x=\e[31m'
 says err "/title/x"

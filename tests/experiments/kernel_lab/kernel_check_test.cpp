@@ -118,11 +118,14 @@ TEST_CASE("planted faults are found by the tests of distributions") {
       CHECK(p > p_value_bound);
     }
   }
-  // A result without a token settles the matter.
-  CHECK(least_p(reference_with([](const VerifyBatch& batch, std::int32_t i) {
-                  if (i == 7) batch.next[i] = invalid_token;
-                }),
-                token) == 0);
+  // A result without a token settles the matter, and refutes no rule.
+  const BatchRunner without_token = reference_with([](const VerifyBatch& batch, std::int32_t i) {
+    if (i == 7) batch.next[i] = invalid_token;
+  });
+  CHECK(least_p(without_token, token) == 0);
+  CHECK_FALSE(test_distribution(distribution_case({}), without_token, any_implementation, false, requests,
+                                requests_a_batch)
+                  .valid);
 }
 
 TEST_CASE("a rule with another distribution is refuted, and its distance stated") {
@@ -143,11 +146,10 @@ TEST_CASE("fused kernels pass in the emulator; runners that decide otherwise do 
 
   RequestBatch host({6, 3, 300, Dtype::bf16}, 5);
   host.make({1, 3, 1});
-  const auto right = host.run(runner_of(CheckPlace::emulator), Implementation::fused);
-  CHECK(decision_agreement(Implementation::fused, host.batch, right).different == 0);
-  auto wrong = right;
-  ++wrong[3].accepted;
-  CHECK(decision_agreement(Implementation::fused, host.batch, wrong).different == 1);
+  host.run(runner_of(CheckPlace::emulator), Implementation::fused);
+  CHECK(decision_agreement(Implementation::fused, host.batch).different == 0);
+  ++host.batch.accepted[3];
+  CHECK(decision_agreement(Implementation::fused, host.batch).different == 1);
 }
 
 TEST_CASE("the fused kernel in the emulator has the target's distribution") {

@@ -74,7 +74,7 @@ KernelReport invented_report() {
 
 Json json_of(const KernelReport& report) {
   Json json;
-  write(kernel_report_type(), report, json);
+  write(described<KernelReport>(), report, json);
   return json;
 }
 

@@ -14,15 +14,15 @@ using namespace speclab;
 
 namespace {
 
-const Result& large_result() {
-  static const Result result = [] {
+const RunResult& large_run() {
+  static const RunResult large = [] {
     RunResult run = run_of(Json::parse(R"({"title": "Large", "experiment": "predict", "sweep": {
     "/alpha": {"from": 0.1, "to": 0.9, "count": 300}, "/gamma": {"from": 1, "to": 9, "step": 1},
     "/cost/c": {"from": 0.01, "to": 0.2, "count": 10}}})"));
     hold_cells(run);
-    return std::move(run.result);
+    return run;
   }();
-  return result;
+  return large;
 }
 
 HeldCells cells_of_result(const Result& result) { return {*result.shown().experiment, result.cells}; }
@@ -30,7 +30,7 @@ HeldCells cells_of_result(const Result& result) { return {*result.shown().experi
 }  // namespace
 
 TEST_CASE("the tables of a large result are of all cells") {
-  const Result& result = large_result();
+  const Result& result = large_run().result;
   const Overview overview = overview_of(result, cells_of_result(result), "large");
   // All cells, then one table an axis: 300 values of alpha in 20 rows.
   REQUIRE(overview.tables.size() == 4);
@@ -65,7 +65,7 @@ TEST_CASE("the tables of a large result are of all cells") {
 }
 
 TEST_CASE("a page of a large result shows cells at equal distances, both ends of each axis among them") {
-  const Result& result = large_result();
+  const Result& result = large_run().result;
   const Overview overview = overview_of(result, cells_of_result(result), "large");
   CHECK(overview.sample.cells.size() <= 3000);
   CHECK(overview.sample.cells.size() > 2000);
@@ -79,7 +79,7 @@ TEST_CASE("a page of a large result shows cells at equal distances, both ends of
   for (const auto& [value, count] : values) {
     if (value.starts_with("/gamma")) CHECK(count == static_cast<int>(overview.sample.cells.size() / 9));
   }
-  const Section section = result_section(result, cells_of_result(result), {}, "large", "speclab ...");
+  const Section section = result_section(large_run(), "large", "speclab ...");
   const std::string page = html({"Large", "", {}, {section}});
   CHECK(page.size() < 1'000'000);
   CHECK(page.find("27,000 cells are more than a page can show") != std::string::npos);

@@ -1,5 +1,3 @@
-#include "experiments/results/result_csv.hpp"
-
 #include <doctest/doctest.h>
 
 #include <set>

@@ -1,5 +1,3 @@
-#include "experiments/results/sweep_figures.hpp"
-
 #include <doctest/doctest.h>
 
 #include <cmath>
@@ -7,6 +5,7 @@
 #include <set>
 #include <string>
 
+#include "experiments/results/presentation.hpp"
 #include "tests/experiments/run_of.hpp"
 
 using namespace speclab;

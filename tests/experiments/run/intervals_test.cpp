@@ -7,7 +7,6 @@
 
 #include "experiments/results/metric_tables.hpp"
 #include "experiments/results/presentation.hpp"
-#include "experiments/results/result_csv.hpp"
 #include "tests/experiments/run_of.hpp"
 
 using namespace speclab;

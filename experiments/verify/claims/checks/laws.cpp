@@ -52,61 +52,52 @@ std::vector<Rational> exact_row(const std::vector<PrintedNumber>& row) {
 
 }  // namespace
 
-ClaimCheck overlap_check() {
-  return claim_check<Rows>("overlap", "Acceptance of the first drafted token by token verification.",
-                           row_fields<Rows>(), "sum of min(target, draft)", [](const Rows& in) -> Allowed {
-                             check_rows(in);
-                             double sum = 0;
-                             for (std::size_t i = 0; i < in.target.size(); ++i) {
-                               sum += std::min(in.target[i].value, in.draft[i].value);
-                             }
-                             return sum;
-                           });
-}
-
-ClaimCheck expected_accepted_check() {
+std::vector<ClaimCheck> law_checks() {
   constexpr double max_gamma = 8;
-  return claim_check<Toy>(
-      "expected_accepted", "Accepted tokens of a round by a rule of the catalogue, by enumeration.",
-      joined(row_fields<Toy>(),
-             {required(field("rule", &Toy::rule, kind_of(rule_family()), "The rule.")),
-              required(integer_field("gamma", &Toy::gamma, 1, max_gamma, "Drafted tokens."))}),
-      "E[accepted], every branch of a round followed in fractions", [](const Toy& in) -> Allowed {
-        check_rows(in);
-        ProofTask task;
-        task.target = {exact_row(in.target)};
-        task.draft = {exact_row(in.draft)};
-        task.rule = in.rule;
-        task.gamma = in.gamma;
-        return as_double(prove(task, Arithmetic::rational).expected_accepted);
-      });
-}
-
-ClaimCheck at_most_block_check() {
-  return claim_check<Block>(
-      "at_most_block", "Tokens per round of another lossless rule on one drafted path.",
-      {input("block", &Block::block, "Tokens per round of block verification.")}, "at most block",
-      [](const Block& in) -> Allowed {
-        return {0, in.block};
-      },
-      "both rules are lossless, verify one drafted path and meet like contexts, and there is no sampling "
-      "error (block verification is optimal on one path: Sun et al. 2024, Theorem 2)");
-}
-
-ClaimCheck anticipating_truncation_check() {
-  return claim_check<Rows>(
-      "anticipating_truncation",
-      "P[the first token of the vocabulary] where a draft is verified only if it is that token, and else the "
-      "target is sampled.",
-      row_fields<Rows>(), "draft[0] min(1, target[0] / draft[0]) + (1 - draft[0]) target[0]",
-      [](const Rows& in) -> Allowed {
-        check_rows(in);
-        const double target = in.target[0], draft = in.draft[0];
-        if (draft == 0) return target;
-        const double accepted = std::min(1.0, target / draft);
-        // A rejected token is not in the residual, so that a rejection does not give it.
-        return draft * accepted + (1 - draft) * target;
-      });
+  return {
+      claim_check<Rows>("overlap", "Acceptance of the first drafted token by token verification.",
+                        row_fields<Rows>(), "sum of min(target, draft)",
+                        [](const Rows& in) {
+                          check_rows(in);
+                          double sum = 0;
+                          for (std::size_t i = 0; i < in.target.size(); ++i) {
+                            sum += std::min(in.target[i].value, in.draft[i].value);
+                          }
+                          return sum;
+                        }),
+      claim_check<Toy>(
+          "expected_accepted", "Accepted tokens of a round by a rule of the catalogue, by enumeration.",
+          joined(row_fields<Toy>(),
+                 {required(field("rule", &Toy::rule, kind_of(rule_family()), "The rule.")),
+                  required(integer_field("gamma", &Toy::gamma, 1, max_gamma, "Drafted tokens."))}),
+          "E[accepted], every branch of a round followed in fractions",
+          [](const Toy& in) {
+            check_rows(in);
+            ProofTask task;
+            task.target = {exact_row(in.target)};
+            task.draft = {exact_row(in.draft)};
+            task.rule = in.rule;
+            task.gamma = in.gamma;
+            return as_double(prove(task, Arithmetic::rational).expected_accepted);
+          }),
+      claim_check<Block>(
+          "at_most_block", "Tokens per round of another lossless rule on one drafted path.",
+          {input("block", &Block::block, "Tokens per round of block verification.")}, "at most block",
+          [](const Block& in) { return Allowed(0, in.block); },
+          "both rules are lossless, verify one drafted path and meet like contexts, and there is no sampling "
+          "error (block verification is optimal on one path: Sun et al. 2024, Theorem 2)"),
+      claim_check<Rows>(
+          "anticipating_truncation",
+          "P[the first token of the vocabulary] where a draft is verified only if it is that token, and else the target is sampled.",
+          row_fields<Rows>(), "draft[0] min(1, target[0] / draft[0]) + (1 - draft[0]) target[0]",
+          [](const Rows& in) {
+            check_rows(in);
+            // A rejected token is not in the residual, so that a rejection does not give it.
+            const double target = in.target[0], draft = in.draft[0];
+            const double accepted = draft > 0 ? std::min(1.0, target / draft) : 1;
+            return draft * accepted + (1 - draft) * target;
+          }),
+  };
 }
 
 }  // namespace speclab

@@ -39,59 +39,39 @@ std::vector<Field> change_fields() {
 
 }  // namespace
 
-ClaimCheck ratio_check() {
-  return claim_check<Parts>("ratio", "One number over another: speedups, shares, gains as factors.",
-                            part_fields(), "of / to",
-                            [](const Parts& in) -> Allowed { return in.of / in.to; });
-}
-
-ClaimCheck percent_change_check() {
-  return claim_check<Change>("percent_change", "Change from one number to another, in percent.",
-                             change_fields(), "100 (to / from - 1)",
-                             [](const Change& in) -> Allowed { return 100 * (in.to / in.from - 1); });
-}
-
-ClaimCheck percent_saved_check() {
-  return claim_check<Change>("percent_saved", "What the smaller number saves of the larger one, in percent.",
-                             change_fields(), "100 (1 - to / from)",
-                             [](const Change& in) -> Allowed { return 100 * (1 - in.to / in.from); });
-}
-
-ClaimCheck percent_of_check() {
-  return claim_check<Parts>("percent_of", "One number as a share of another, in percent.", part_fields(),
-                            "100 of / to", [](const Parts& in) -> Allowed { return 100 * in.of / in.to; });
-}
-
-ClaimCheck difference_check() {
-  return claim_check<Less>(
-      "difference", "A number less several others.",
-      {input("from", &Less::from, "The number before."), input("less", &Less::less, "What is subtracted.")},
-      "from - sum(less)", [](const Less& in) -> Allowed { return in.from - sum_of(in.less); });
-}
-
-ClaimCheck mean_check() {
-  return claim_check<Values>("mean", "The mean of numbers.",
-                             {input("values", &Values::values, "The numbers.")}, "mean(values)",
-                             [](const Values& in) -> Allowed { return mean_of(in.values); });
-}
-
-ClaimCheck mean_gain_check() {
-  return claim_check<Changes>("mean_gain", "Change of a mean over the same benchmarks, in percent.",
-                              {input("from", &Changes::from, "The numbers of the reference."),
-                               input("to", &Changes::to, "The numbers after, in the same order.")},
-                              "100 (mean(to) / mean(from) - 1)", [](const Changes& in) -> Allowed {
-                                if (in.from.size() != in.to.size()) {
-                                  throw std::invalid_argument("\"from\" and \"to\" differ in length");
-                                }
-                                return 100 * (mean_of(in.to) / mean_of(in.from) - 1);
-                              });
-}
-
-ClaimCheck sum_over_check() {
-  return claim_check<SumOver>(
-      "sum_over", "A sum over a number: the time of a round's parts over its tokens.",
-      {input("of", &SumOver::of, "What is added."), input("to", &SumOver::to, "What divides the sum.")},
-      "sum(of) / to", [](const SumOver& in) -> Allowed { return sum_of(in.of) / in.to; });
+std::vector<ClaimCheck> ratio_checks() {
+  return {
+      claim_check<Parts>("ratio", "One number over another: speedups, shares, gains as factors.",
+                         part_fields(), "of / to", [](const Parts& in) { return in.of / in.to; }),
+      claim_check<Change>("percent_change", "Change from one number to another, in percent.", change_fields(),
+                          "100 (to / from - 1)",
+                          [](const Change& in) { return 100 * (in.to / in.from - 1); }),
+      claim_check<Change>("percent_saved", "What the smaller number saves of the larger one, in percent.",
+                          change_fields(), "100 (1 - to / from)",
+                          [](const Change& in) { return 100 * (1 - in.to / in.from); }),
+      claim_check<Parts>("percent_of", "One number as a share of another, in percent.", part_fields(),
+                         "100 of / to", [](const Parts& in) { return 100 * in.of / in.to; }),
+      claim_check<Less>("difference", "A number less several others.",
+                        {input("from", &Less::from, "The number before."),
+                         input("less", &Less::less, "What is subtracted.")},
+                        "from - sum(less)", [](const Less& in) { return in.from - sum_of(in.less); }),
+      claim_check<Values>("mean", "The mean of numbers.", {input("values", &Values::values, "The numbers.")},
+                          "mean(values)", [](const Values& in) { return mean_of(in.values); }),
+      claim_check<Changes>("mean_gain", "Change of a mean over the same benchmarks, in percent.",
+                           {input("from", &Changes::from, "The numbers of the reference."),
+                            input("to", &Changes::to, "The numbers after, in the same order.")},
+                           "100 (mean(to) / mean(from) - 1)",
+                           [](const Changes& in) {
+                             if (in.from.size() != in.to.size()) {
+                               throw std::invalid_argument("\"from\" and \"to\" differ in length");
+                             }
+                             return 100 * (mean_of(in.to) / mean_of(in.from) - 1);
+                           }),
+      claim_check<SumOver>(
+          "sum_over", "A sum over a number: the time of a round's parts over its tokens.",
+          {input("of", &SumOver::of, "What is added."), input("to", &SumOver::to, "What divides the sum.")},
+          "sum(of) / to", [](const SumOver& in) { return sum_of(in.of) / in.to; }),
+  };
 }
 
 }  // namespace speclab

@@ -161,6 +161,23 @@ TEST_CASE("tables and figures of a calibration") {
   CHECK(figures_of(result, Timings{}).size() == 3);
 }
 
+TEST_CASE("the headline says that the test holds its level only where every rate does") {
+  Result result = run_of(config_of(small_calibration)).result;
+  CalibrationResult found = calibration_of(result);
+  for (NullDistribution& each : found.null) {
+    for (RejectionRate& rejection : each.rejections)
+      rejection.rate = {rejection.level, rejection.level / 2, 2 * rejection.level};
+  }
+  result.cells[0].own = found;
+  CHECK(headline_of(result, {}).find("as often as it says: 16 of 16") != std::string::npos);
+  found.null.front().rejections.front().rate = {0.5, 0.4, 0.6};
+  result.cells[0].own = found;
+  CHECK(headline_of(result, {}).find("as often as it says") == std::string::npos);
+  CHECK(headline_of(result, {}).find("15 of 16") != std::string::npos);
+  result.cells[0].own = {};
+  CHECK(headline_of(result, {}).starts_with("Interrupted"));
+}
+
 TEST_CASE("progress adds up to the announced work, and a stop leaves a partial result") {
   std::atomic<std::uint64_t> done{0};
   const Json config = config_of(small_calibration);

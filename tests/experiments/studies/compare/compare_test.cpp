@@ -10,6 +10,7 @@
 #include "core/random/philox.hpp"
 #include "experiments/format/json_io.hpp"
 #include "experiments/page/cells.hpp"
+#include "experiments/results/presentation.hpp"
 #include "experiments/run/result_rows.hpp"
 #include "experiments/studies/compare/compare.hpp"
 #include "tests/experiments/config_error_of.hpp"
@@ -157,7 +158,7 @@ TEST_CASE("a difference that was the same in all sequences is no verdict: its er
   CHECK(itself.gammas[1].speedup->high <= doctest::Approx(5 / 1.4));
   CHECK(itself.proposes->judges());
   CHECK(itself.proposes->high == 1);
-  const auto tables = compare_tables(result, {}, "id");
+  const auto tables = tables_of(result, {}, "id");
   const auto policies = std::find_if(tables.begin(), tables.end(), [](const Table& table) {
     return table.caption == "Speedup by γ policy";
   });
@@ -184,7 +185,7 @@ TEST_CASE("a text is no model: what needs one says so, and its alpha is the shar
   CHECK(value(lookup, Metric::alpha_overlap) <= own<CompareResult>(lookup).proposes->estimate);
   CHECK(value(lookup, Metric::alpha_overlap) > 0.3);
   // All of it is in the tables, and the figures hold every cell that ran.
-  const auto tables = compare_tables(result, {}, "id");
+  const auto tables = tables_of(result, {}, "id");
   CHECK(tables.front().rows.size() == 10);
   CHECK(tables.front().note.find("text: lookahead: needs a target") != std::string::npos);
   // Whoever is fastest at the largest gamma may be faster beyond it.
@@ -195,9 +196,9 @@ TEST_CASE("a text is no model: what needs one says so, and its alpha is the shar
         tables.front().note.substr(0, tables.front().note.find('\n')).find(cell.label) != std::string::npos;
     CHECK(warned == (comparison.best_gamma == comparison.gammas.back().gamma));
   }
-  CHECK(compare_figures(result, {}).size() == 3);
+  CHECK(figures_of(result, {}).size() == 3);
   // Two gammas and three policies each, of nine cells; no upper bound over the two hierarchies. And a header.
-  const std::string lines = compare_csv(result, {});
+  const std::string lines = csv_of(result, {});
   CHECK(std::count(lines.begin(), lines.end(), '\n') == 9 * 5 - 2 + 1);
   CHECK(lines.starts_with(
       "cell,label,task,drafter,policy,kind,speedup,speedup_low,speedup_high,speedup_drafting_free"));
@@ -246,15 +247,15 @@ TEST_CASE("an interrupted comparison keeps whole cells, and goes on from them") 
   CHECK(part.cells.front().own != nullptr);
   CHECK(part.cells.back().partial);
   // Rows without numbers say why.
-  const Table table = compare_tables(part, {}, "id").front();
+  const Table table = tables_of(part, {}, "id").front();
   CHECK(table.rows.back()[2].text == "interrupted");
   CHECK(table.note.starts_with("Interrupted"));
   CHECK(table.note.find(part.cells.back().label) == std::string::npos);  // not a line for every cell
   const Result none = run_config(read_config(config), [&](std::uint64_t) {
                         return Control{.stop = [] { return true; }};
                       }).result;
-  CHECK(compare_tables(none, {}, "id").front().note.starts_with("Interrupted"));
-  CHECK(compare_headline(none, {}).starts_with("Interrupted"));
+  CHECK(tables_of(none, {}, "id").front().note.starts_with("Interrupted"));
+  CHECK(headline_of(none, {}).starts_with("Interrupted"));
   const Result resumed =
       run_config(
           read_config(config), [](std::uint64_t) { return Control{}; }, going_on_from(part))

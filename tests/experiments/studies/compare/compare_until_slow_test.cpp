@@ -9,6 +9,7 @@
 #include "analysis/theory/theorems.hpp"
 #include "core/random/philox.hpp"
 #include "experiments/format/json_io.hpp"
+#include "experiments/results/presentation.hpp"
 #include "experiments/studies/compare/compare.hpp"
 #include "experiments/support/machine.hpp"
 #include "tests/experiments/config_error_of.hpp"
@@ -146,7 +147,7 @@ TEST_CASE("documents that do not suffice leave an interval that is said to be wi
   CHECK(end.most_looks == 3);
   CHECK(end.looks == 3);
   CHECK(end.trials == 40);
-  CHECK(compare_tables(result, {}, "t").front().note.find("wider than asked for") != std::string::npos);
+  CHECK(tables_of(result, {}, "t").front().note.find("wider than asked for") != std::string::npos);
   // The same by rounds: 20 sequences of 25 tokens are 500.
   const Result by_rounds = run_of(comparison(text, R"({"half_width": 1e-6, "most_rounds": 999})")).result;
   CHECK(by_rounds.cells[0].until->trials == 20);

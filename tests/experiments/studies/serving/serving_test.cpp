@@ -3,12 +3,14 @@
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <numeric>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "experiments/results/presentation.hpp"
 #include "tests/experiments/config_error_of.hpp"
 #include "tests/experiments/run_of.hpp"
 #include "tests/sim/temp_file.hpp"
@@ -55,10 +57,26 @@ TEST_CASE("a closed network without drafts is its own arithmetic, and what was m
   CHECK(number(cell, "ITL mean").simulated.estimate == doctest::Approx(4));
   CHECK(number(cell, "running").simulated.estimate == doctest::Approx(8));
   const RunResult run = run_of(served_config(R"({"serving": {"measured": {"accepted": 2}}})"));
-  const std::string csv = serving_csv(run.result, run.timings);
+  const std::string csv = csv_of(run.result, run.timings);
   CHECK(csv.find("number,simulated,simulated_low,simulated_high,measured,error_percent") !=
         std::string::npos);
-  CHECK(serving_tables(run.result, run.timings, "x").size() == 2);
+  CHECK(tables_of(run.result, run.timings, "x").size() == 2);
+}
+
+TEST_CASE("cells with targets and percentiles of their own share a table, each number under its name") {
+  const RunResult run = run_of(served_config(R"({"cases": [
+    {"label": "without"}, {"label": "with", "set": {"/serving/ttft_ms": 50, "/serving/percentile": 90}}]})"));
+  const Table table = tables_of(run.result, run.timings, "x").front();
+  REQUIRE(table.rows.size() == 2);
+  for (const auto& row : table.rows) CHECK(row.size() == table.columns.size());
+  const auto has = [&](std::size_t row, const char* name) {
+    const auto column = std::find(table.columns.begin(), table.columns.end(), name) - table.columns.begin();
+    return !table.rows[row].at(static_cast<std::size_t>(column)).text.empty();
+  };
+  for (const char* name : {"tokens/s", "TTFT p95"}) CHECK(has(0, name));
+  for (const char* name : {"tokens/s", "TTFT p90", "targets kept"}) CHECK(has(1, name));
+  for (const char* name : {"TTFT p90", "targets kept"}) CHECK_FALSE(has(0, name));
+  CHECK_FALSE(has(1, "TTFT p95"));
 }
 
 TEST_CASE("laws of one mean differ in the tail of gaps alone, with rounds of one length") {
@@ -275,6 +293,9 @@ TEST_CASE("what cannot be served is refused, with its path") {
   CHECK(refused(R"({"serving": {"cost": null}})")
             .starts_with("/serving/cost: a step of one sequence takes no time"));
   CHECK(refused(R"({"serving": {"prompt": 1.5}})").starts_with("/serving/prompt"));
+  // No block is a cache without bound.
+  CHECK(refused(R"({"serving": {"engine": {"cache_tokens": 15}}})")
+            .starts_with("/serving/engine/cache_tokens: 15 tokens are less than a block"));
   CHECK(refused(R"({"serving": {"engine": {"cache_tokens": 96}}})")
             .starts_with("/serving/engine/cache_tokens: a request of 100"));
   CHECK(

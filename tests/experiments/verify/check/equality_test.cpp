@@ -4,8 +4,10 @@
 #include <doctest/doctest.h>
 
 #include <atomic>
+#include <cmath>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <vector>
 
 #include "experiments/format/json_io.hpp"
 #include "tests/experiments/config_error_of.hpp"
@@ -52,6 +54,37 @@ TEST_CASE("a fault is found, and the result survives a file") {
   Json again;
   write(described<EqualityResult>(), read(described<EqualityResult>(), json, "/"), again);
   CHECK(again == json);
+}
+
+TEST_CASE("without degrees of freedom: what is stated to be found is found, and less is not") {
+  // 1,000 sequences that are all too rare for a cell of their own.
+  const CheckSection least{.tokens = 3, .samples = 100, .level = 1e-3, .power = 0.9};
+  const EqualityResult pooled =
+      test_equality(setup_of(R"({"kind": "uniform", "vocab": 10})"), 2, least, Control{}).value();
+  CHECK(pooled.degrees == 0);
+  CHECK(pooled.detectable_total_variation == 1);
+  CHECK(pooled.samples_for_one_percent.value() > 100);
+  // One sequence, in an exact distribution and in two samples: 160,000 are too many to enumerate.
+  const Setup point = setup_of(R"({"kind": "point", "vocab": 400})");
+  for (const std::int32_t tokens : {1, 2}) {
+    CAPTURE(tokens);
+    const CheckSection settings{.tokens = tokens, .level = 1e-6, .power = 0.99};
+    const auto with_others = [&](double share) {
+      constexpr std::size_t sequences = 20000;
+      std::vector<Token> samples(sequences * static_cast<std::size_t>(tokens), 0);
+      const auto others = static_cast<std::size_t>(std::ceil(share * sequences));
+      for (std::size_t i = 0; i < others; ++i) samples[i * static_cast<std::size_t>(tokens)] = 1;
+      return test_samples(point, settings, samples, Control{}).value();
+    };
+    const EqualityResult alone = with_others(0);
+    const bool exact = alone.reference == EqualityReference::exact_distribution;
+    CHECK(exact == (tokens == 1));
+    CHECK(alone.degrees == 0);
+    CHECK_FALSE(alone.different);
+    CHECK(with_others(alone.detectable_total_variation).different);
+    // Of two samples, a fifth of so many do not fill a cell.
+    if (!exact) CHECK_FALSE(with_others(alone.detectable_total_variation / 5).different);
+  }
 }
 
 TEST_CASE("progress counts sequences, a stop gives nothing, and the power must be above the level") {

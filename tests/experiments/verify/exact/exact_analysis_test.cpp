@@ -192,6 +192,12 @@ TEST_CASE("two closed classes are analysed by themselves; transient contexts are
   // Simulated overlaps are summed in quanta of 2^-32.
   CHECK(result.classes[1].simulated->alpha_overlap->estimate == doctest::Approx(0.2).epsilon(1e-9));
   CHECK(says(terminal(exact_text(result)), "2 closed classes"));
+  // Of each class ten numbers and P(N = 1 .. 4).
+  CHECK(result.interval_confidence == 0.95);
+  std::string together = classes;
+  together.back() = ',';
+  CHECK(analysis_of(together + R"("simultaneous": true})", false).result.interval_confidence ==
+        doctest::Approx(family_confidence(0.95, 2 * 14)));
 }
 
 TEST_CASE("classes of plain decoding that a lossy rule joins have no one alpha") {

@@ -1,0 +1,30 @@
+// The cells of a result that were not interrupted.
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+#include "experiments/run/experiment.hpp"
+
+namespace speclab {
+
+/// A cell with what its experiment found.
+template <class T>
+struct FinishedCell {
+  std::size_t index;  ///< among all cells
+  const CellResult& cell;
+  const T& own;
+};
+
+/// Those of an experiment whose struct is T; they refer to the result.
+template <class T>
+std::vector<FinishedCell<T>> finished_cells(const Result& result) {
+  std::vector<FinishedCell<T>> finished;
+  for (std::size_t i = 0; i < result.cells.size(); ++i) {
+    const CellResult& cell = result.cells[i];
+    if (cell.own) finished.push_back({i, cell, own<T>(cell)});
+  }
+  return finished;
+}
+
+}  // namespace speclab
