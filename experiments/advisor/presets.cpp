@@ -13,7 +13,6 @@
 #include "experiments/format/result_fields.hpp"
 #include "experiments/page/cells.hpp"
 #include "experiments/page/table.hpp"
-#include "experiments/page/terminal_width.hpp"
 
 namespace speclab {
 

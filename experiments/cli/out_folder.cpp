@@ -7,7 +7,7 @@
 #include <system_error>
 
 #include "experiments/format/config_error.hpp"
-#include "experiments/page/explorer_link.hpp"
+#include "experiments/page/page.hpp"
 #include "experiments/support/atomic_file.hpp"
 #include "experiments/support/data_files.hpp"
 

@@ -16,7 +16,7 @@ constexpr std::size_t shades = 64;
 constexpr double scale_gap = 14;
 constexpr double scale_thickness = 14;
 
-/// viridis, by van der Walt and Smith, at eight places; between them in a straight line.
+/// viridis, by van der Walt and Smith, at nine places; between them in a straight line.
 std::string viridis_at(double share) {
   static constexpr std::array<std::array<double, 3>, 9> stops{{{68, 1, 84},
                                                                {71, 44, 123},

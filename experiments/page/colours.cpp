@@ -7,51 +7,30 @@
 
 namespace speclab {
 
-namespace {
-
-constexpr std::size_t blue = 0, vermilion = 1, green = 2, purple = 3, ochre = 4, sky = 5, black = 6, wine = 7,
-                      indigo = 8, olive = 9, forest = 10, grey = 11;
-
-}  // namespace
-
 const std::map<std::string, std::size_t>& own_colours() {
-  static const std::map<std::string, std::size_t> known{{"simulated", blue},
-                                                        {"measured", blue},
-                                                        {"logged", blue},
-                                                        {"by the clock", blue},
-                                                        {"speculative decoding", blue},
-                                                        {"formula", vermilion},
-                                                        {"Theorem 3.8", vermilion},
-                                                        {"αⁱ", vermilion},
-                                                        {"exact", green},
-                                                        {"target run", blue},
-                                                        {"draft run", vermilion},
-                                                        {"dropped run", grey},
-                                                        {"target", green},
-                                                        {"lossless", green},
-                                                        {"lossy", vermilion},
-                                                        {"reproduces", green},
-                                                        {"within input rounding", ochre},
-                                                        {"does not reproduce", vermilion},
-                                                        {"best fixed γ", blue},
-                                                        {"uniform", grey},
-                                                        {"99% band", grey},
-                                                        {"c = 0.01", blue},
-                                                        {"c = 0.02", vermilion},
-                                                        {"c = 0.05", green},
-                                                        {"c = 0.1", purple},
-                                                        {"γ = 0", grey},
-                                                        {"γ = 1", blue},
-                                                        {"γ = 2", wine},
-                                                        {"γ = 3", vermilion},
-                                                        {"γ = 4", indigo},
-                                                        {"γ = 5", green},
-                                                        {"γ = 6", olive},
-                                                        {"γ = 7", purple},
-                                                        {"γ = 8", forest},
-                                                        {"γ = 10", ochre},
-                                                        {"γ = 12", sky},
-                                                        {"γ = 16", black}};
+  static const std::map<std::string, std::size_t> known = [] {
+    // In the order of the palette.
+    const std::array<std::vector<const char*>, light_palette.size()> names{{
+        {"simulated", "measured", "logged", "by the clock", "speculative decoding", "target run",
+         "best fixed γ", "c = 0.01", "γ = 1"},
+        {"formula", "Theorem 3.8", "αⁱ", "draft run", "lossy", "does not reproduce", "c = 0.02", "γ = 3"},
+        {"exact", "target", "lossless", "reproduces", "c = 0.05", "γ = 5"},
+        {"c = 0.1", "γ = 7"},
+        {"within input rounding", "γ = 10"},
+        {"γ = 12"},
+        {"γ = 16"},
+        {"γ = 2"},
+        {"γ = 4"},
+        {"γ = 6"},
+        {"γ = 8"},
+        {"dropped run", "uniform", "99% band", "γ = 0"},
+    }};
+    std::map<std::string, std::size_t> all;
+    for (std::size_t colour = 0; colour < names.size(); ++colour) {
+      for (const char* name : names[colour]) all.emplace(name, colour);
+    }
+    return all;
+  }();
   return known;
 }
 
@@ -59,7 +38,7 @@ std::vector<std::size_t> colours_of(const std::vector<std::string>& names, bool 
   std::vector<std::optional<std::size_t>> given;
   // Over a heat map the first colour would be lost among the cells.
   std::vector<int> uses(light_palette.size(), 0);
-  if (over_cells) uses[blue] = 1;
+  if (over_cells) uses.front() = 1;
   for (const std::string& name : names) {
     const auto own = own_colours().find(name);
     const bool free = own != own_colours().end() && uses[own->second] == 0;

@@ -12,34 +12,44 @@
 
 namespace speclab {
 
-Drawing unpainted(const Figure& figure) {
-  return {figure.id, figure.title, figure.caption, figure.command, drawing_width, 0, "", {}, ""};
+namespace {
+
+std::vector<std::string> label_lines(const std::string& label) {
+  return wrapped(label, drawing_width - 2 * letter_width, 3);
+}
+
+/// Lines of a grid, an axis' own line from a place to where it runs, and what is written beside it.
+std::string drawn_axis(const std::string& grid, double x, double y, const std::string& to,
+                       const std::string& texts) {
+  return fmt::format(
+      "<path class=\"grid\" stroke=\"#dddddd\" d=\"{}\"/><path class=\"frame\" stroke=\"#767676\" "
+      "d=\"M{:.1f} {:.1f}{}\"/>{}",
+      grid, x, y, to, texts);
+}
+
+}  // namespace
+
+Drawing unpainted(const Figure& figure, double bottom, const std::string& label) {
+  const auto lines = static_cast<double>(label_lines(label).size());
+  const auto height = static_cast<int>(bottom + line_height * (1.4 + lines) + 4);
+  return {figure.id, figure.title, figure.caption, figure.command, drawing_width, height, "", {}, ""};
 }
 
 double drawn_width(std::string_view text) { return letter_width * static_cast<double>(text_width(text)); }
 
 std::vector<std::string> wrapped(const std::string& text, double width, std::size_t most) {
   std::vector<std::string> lines;
-  std::string line;
-  std::string word;
-  const auto end_word = [&] {
-    if (word.empty()) return;
-    if (!line.empty() && drawn_width(line + " " + word) > width) {
-      lines.push_back(line);
-      line.clear();
-    }
-    line += (line.empty() ? "" : " ") + word;
-    word.clear();
-  };
-  for (const char letter : text) {
-    if (letter == ' ') {
-      end_word();
+  for (std::size_t begin = 0; begin < text.size();) {
+    const std::size_t end = std::min(text.find(' ', begin), text.size());
+    const std::string word = text.substr(begin, end - begin);
+    begin = end + 1;
+    if (word.empty()) continue;
+    if (lines.empty() || drawn_width(lines.back() + " " + word) > width) {
+      lines.push_back(word);
     } else {
-      word += letter;
+      lines.back() += " " + word;
     }
   }
-  end_word();
-  if (!line.empty()) lines.push_back(line);
   const bool more = lines.size() > most;
   if (more) lines.resize(most);
   for (std::string& each : lines) {
@@ -59,10 +69,6 @@ std::vector<std::string> wrapped(const std::string& text, double width, std::siz
 std::string text_at(double x, double y, std::string_view anchor, std::string_view text) {
   return fmt::format("<text x=\"{:.1f}\" y=\"{:.1f}\" text-anchor=\"{}\">{}</text>", x, y, anchor,
                      escape_markup(text));
-}
-
-std::size_t label_lines(const std::string& label) {
-  return wrapped(label, drawing_width - 2 * letter_width, 3).size();
 }
 
 std::string axis_below(const Axis& axis, double top, double bottom, const std::string& label, bool whole) {
@@ -85,16 +91,13 @@ std::string axis_below(const Axis& axis, double top, double bottom, const std::s
     texts += text_at(axis.place(value), bottom + line_height, "middle", tick_text(value));
   }
   double y = bottom + 2 * line_height + 3;
-  for (const std::string& line : wrapped(label, drawing_width - 2 * letter_width, 3)) {
+  for (const std::string& line : label_lines(label)) {
     const double half = drawn_width(line) / 2;
     const double centre = std::max(half, std::min((axis.from + axis.to) / 2, drawing_width - half));
     texts += text_at(centre, y, "middle", line);
     y += line_height;
   }
-  return fmt::format(
-      "<path class=\"grid\" stroke=\"#dddddd\" d=\"{}\"/><path class=\"frame\" stroke=\"#767676\" "
-      "d=\"M{:.1f} {:.1f}H{:.1f}\"/>{}",
-      lines, axis.from, bottom, axis.to, texts);
+  return drawn_axis(lines, axis.from, bottom, fmt::format("H{:.1f}", axis.to), texts);
 }
 
 std::string axis_left(const Axis& axis, double left, double right, bool whole) {
@@ -106,10 +109,7 @@ std::string axis_left(const Axis& axis, double left, double right, bool whole) {
     lines += fmt::format("M{:.1f} {:.1f}H{:.1f}", left, axis.place(value), right);
     texts += text_at(left - half_letter - 1, axis.place(value) + half_letter, "end", tick_text(value));
   }
-  return fmt::format(
-      "<path class=\"grid\" stroke=\"#dddddd\" d=\"{}\"/><path class=\"frame\" stroke=\"#767676\" "
-      "d=\"M{:.1f} {:.1f}V{:.1f}\"/>{}",
-      lines, left, axis.from, axis.to, texts);
+  return drawn_axis(lines, left, axis.from, fmt::format("V{:.1f}", axis.to), texts);
 }
 
 std::string marker_at(std::size_t colour, double x, double y, double radius) {

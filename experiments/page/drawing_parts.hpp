@@ -15,8 +15,9 @@ constexpr int drawing_width = 480;
 constexpr double letter_width = 8.2;
 constexpr double line_height = 17;
 
-/// The drawing of a figure before anything is drawn.
-Drawing unpainted(const Figure& figure);
+/// The drawing of a figure before anything is drawn: the plot ends at `bottom`, above the horizontal axis'
+/// numbers and label.
+Drawing unpainted(const Figure& figure, double bottom, const std::string& label);
 
 /// About as wide as the text is drawn.
 double drawn_width(std::string_view text);
@@ -30,8 +31,6 @@ std::string text_at(double x, double y, std::string_view anchor, std::string_vie
 /// drawing's width.
 std::string axis_below(const Axis& axis, double top, double bottom, const std::string& label, bool whole);
 std::string axis_left(const Axis& axis, double left, double right, bool whole);
-/// Lines of the label of the horizontal axis.
-std::size_t label_lines(const std::string& label);
 
 /// Circle, square, triangle, triangle upside down, diamond: by colour, for those who cannot tell colours
 /// apart.

@@ -289,24 +289,19 @@ Drawing draw_plane(const Figure& figure) {
   const std::vector<std::string> dashes = dashes_of(figure, places);
   const bool parted = part_points(figure, places);
 
-  Drawing drawing = unpainted(figure);
   const double bottom = frame.y.from;
-  drawing.height =
-      static_cast<int>(bottom + line_height * (1.4 + static_cast<double>(label_lines(figure.x_label))) + 4);
+  Drawing drawing = unpainted(figure, bottom, figure.x_label);
   std::vector<double> xs;
   std::vector<double> ys;
   for (const Series& series : figure.series) gather(xs, series.x), gather(ys, series.y);
   const bool whole_x = !figure.heat && all_whole(xs);
   const bool whole_y = !figure.heat && all_whole(ys);
-  std::string cells = figure.heat ? ""
-                                  : axis_left(frame.y, frame.x.from, frame.x.to, whole_y) +
-                                        axis_below(frame.x, top, bottom, figure.x_label, whole_x);
   DrawnCells heat;
-  if (figure.heat) {
-    heat = draw_cells(figure, frame.x, frame.y);
-    cells = heat.markup + axis_left(frame.y, frame.x.from, frame.x.from, false) +
-            axis_below(frame.x, bottom, bottom, figure.x_label, false);
-  }
+  if (figure.heat) heat = draw_cells(figure, frame.x, frame.y);
+  // Over cells there is no grid.
+  std::string cells = heat.markup +
+                      axis_left(frame.y, frame.x.from, figure.heat ? frame.x.from : frame.x.to, whole_y) +
+                      axis_below(frame.x, figure.heat ? bottom : top, bottom, figure.x_label, whole_x);
   double line = 14;
   for (const std::string& text : above) {
     cells += text_at(2, line, "start", text);

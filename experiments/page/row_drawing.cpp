@@ -83,13 +83,6 @@ std::string bar_across(double from, double to, double y) {
   return fmt::format("M{0:.1f} {2:.1f}H{1:.1f}M{0:.1f} {3:.1f}v6M{1:.1f} {3:.1f}v6", from, to, y, y - 3);
 }
 
-Drawing begun(const Figure& figure, double bottom, const std::string& label) {
-  Drawing drawing = unpainted(figure);
-  drawing.height =
-      static_cast<int>(bottom + line_height * (1.4 + static_cast<double>(label_lines(label))) + 4);
-  return drawing;
-}
-
 }  // namespace
 
 Drawing draw_rows(const Figure& figure) {
@@ -113,7 +106,7 @@ Drawing draw_rows(const Figure& figure) {
     tops.push_back(tops.back() + height);
   }
   const double bottom = tops.back();
-  Drawing drawing = begun(figure, bottom, figure.y_label);
+  Drawing drawing = unpainted(figure, bottom, figure.y_label);
   drawing.plot = axis_below(axis, row_top, bottom, figure.y_label, false);
   for (std::size_t row = 1; row < figure.categories.size(); ++row)
     drawing.plot += fmt::format(
@@ -178,7 +171,7 @@ Drawing draw_timelines(const Figure& figure) {
   std::vector<double> tops{row_top};
   for (const std::string& label : labels)
     tops.push_back(tops.back() + std::max(block_height, label_height(label)) + row_gap);
-  Drawing drawing = begun(figure, tops.back(), figure.x_label);
+  Drawing drawing = unpainted(figure, tops.back(), figure.x_label);
   drawing.plot = axis_below(axis, row_top, tops.back(), figure.x_label, false);
   for (std::size_t row = 0; row < labels.size(); ++row)
     drawing.plot += row_label(labels[row], axis.from, (tops[row] + tops[row + 1]) / 2);

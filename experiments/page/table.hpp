@@ -1,6 +1,7 @@
 // Tables as plain data, and as a terminal shows them.
 #pragma once
 
+#include <cstddef>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -34,9 +35,19 @@ struct Listing {
   Listing& operator+=(const Listing& more);
 };
 
-/// Plain aligned text, ending with a line break. std::invalid_argument when a row is not as long as its
-/// header.
-std::string terminal(const Table& table);
+/// std::invalid_argument when a row is not as long as its header.
+void check_rows(const Table& table);
+
+/// Columns of the standard output: of the variable COLUMNS where it is a number, else of the terminal, else
+/// (a pipe or a file) 100.
+std::size_t output_width();
+
+/// Plain aligned text, ending with a line break, in at most `width` columns, 0 for any number. Where the
+/// table is wider, columns that say the same in every row are left out first, and their value is named below;
+/// then headers and text, but no numbers, are broken between words; then columns are left out from the right.
+/// The first column stays, and so does a last one of verdicts. What was left out is named below the table
+/// with the width that shows it whole. Throws as `check_rows`.
+std::string terminal(const Table& table, std::size_t width = output_width());
 std::string terminal(const Listing& listing);
 
 }  // namespace speclab

@@ -2,7 +2,6 @@
 #include <string_view>
 
 #include "experiments/page/passage.hpp"
-#include "experiments/page/terminal_width.hpp"
 #include "experiments/support/printable.hpp"
 
 namespace speclab {

@@ -3,13 +3,13 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cstdlib>
 #include <stdexcept>
 #include <string_view>
 
-#include "experiments/page/terminal_width.hpp"
+#include "experiments/page/table.hpp"
 #include "experiments/page/text_width.hpp"
+#include "experiments/support/csv_reader.hpp"
 #include "experiments/support/printable.hpp"
 
 namespace speclab {
@@ -191,20 +191,23 @@ std::string left_out_line(const Table& table, const std::vector<ColumnLayout>& k
 
 }  // namespace
 
+void check_rows(const Table& table) {
+  for (const auto& row : table.rows) {
+    if (row.size() == table.columns.size()) continue;
+    throw std::invalid_argument(fmt::format("table '{}': a row of {} cells under {} columns", table.id,
+                                            row.size(), table.columns.size()));
+  }
+}
+
 std::size_t output_width() {
   constexpr std::size_t of_a_pipe = 100;
-  if (const char* text = std::getenv("COLUMNS"); text != nullptr) {
-    const std::string_view word = text;
-    std::size_t columns = 0;
-    const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), columns);
-    if (error == std::errc{} && end == word.data() + word.size() && columns > 0) return columns;
-  }
+  const char* const text = std::getenv("COLUMNS");
+  const auto columns = integer_in(text != nullptr ? text : "");
+  if (columns && *columns > 0) return static_cast<std::size_t>(*columns);
   winsize size{};
   if (::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0) return size.ws_col;
   return of_a_pipe;
 }
-
-std::string terminal(const Table& table) { return terminal(table, output_width()); }
 
 Listing& Listing::operator+=(std::string_view text) {
   if (parts.empty() || !std::holds_alternative<std::string>(parts.back())) parts.emplace_back(std::string());
@@ -233,13 +236,8 @@ std::string terminal(const Listing& listing) {
 }
 
 std::string terminal(const Table& given, std::size_t width) {
+  check_rows(given);
   const Table table = shown(given);
-  for (const auto& row : table.rows) {
-    if (row.size() != table.columns.size()) {
-      throw std::invalid_argument(fmt::format("table '{}': a row of {} cells under {} columns", table.id,
-                                              row.size(), table.columns.size()));
-    }
-  }
   const std::vector<ColumnLayout> columns = layout(table, width);
   std::string out;
   if (!table.caption.empty()) out += table.caption + '\n';

@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <span>
 
+#include "experiments/support/printable.hpp"
+
 namespace speclab {
 namespace {
 
@@ -35,30 +37,14 @@ bool within(std::uint32_t code, std::span<const Block> blocks) {
                      [code](const Block& block) { return block.first <= code && code <= block.last; });
 }
 
-bool continues(char byte) { return (static_cast<unsigned char>(byte) & 0xC0U) == 0x80U; }
-
-// Takes one code point off the front; a byte that starts none counts as itself.
-std::uint32_t take_code_point(std::string_view& text) {
-  const auto lead = static_cast<unsigned char>(text.front());
-  text.remove_prefix(1);
-  if (lead < 0xC0U) return lead;
-  const int more = lead >= 0xF0U ? 3 : lead >= 0xE0U ? 2 : 1;
-  std::uint32_t code = lead & (0x3FU >> more);
-  for (int i = 0; i < more && !text.empty() && continues(text.front()); ++i) {
-    code = (code << 6U) | (static_cast<unsigned char>(text.front()) & 0x3FU);
-    text.remove_prefix(1);
-  }
-  return code;
-}
-
 }  // namespace
 
 std::size_t text_width(std::string_view text) {
   std::size_t width = 0;
   while (!text.empty()) {
-    const std::uint32_t code = take_code_point(text);
-    if (within(code, no_width)) continue;
-    width += within(code, double_width) ? 2 : 1;
+    const Glyph glyph = first_glyph(text);
+    if (!within(glyph.code, no_width)) width += within(glyph.code, double_width) ? 2 : 1;
+    text.remove_prefix(glyph.bytes);
   }
   return width;
 }

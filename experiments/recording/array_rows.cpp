@@ -11,10 +11,19 @@ namespace speclab {
 
 namespace {
 
-using Kind = NamedArray::Kind;
+bool has_integers(const NpyArray& array) { return array.kind == 'i' || array.kind == 'u'; }
 
-NamedArray needed(const std::string& file, const char* name, std::size_t dimensions,
-                  std::optional<NamedArray> array) {
+/// None for integers and for types that rows do not have.
+std::optional<RowNumber> number_type(const NpyArray& array) {
+  if (array.kind == 'b') return RowNumber::bf16;
+  if (array.kind != 'f') return std::nullopt;
+  if (array.bytes == 2) return RowNumber::f16;
+  if (array.bytes == 4) return RowNumber::f32;
+  return array.bytes == 8 ? std::optional(RowNumber::f64) : std::nullopt;
+}
+
+NpyArray needed(const std::string& file, const char* name, std::size_t dimensions,
+                std::optional<NpyArray> array) {
   if (!array) {
     throw UsageError(
         fmt::format("{}: no array \"{}\"; rows are target [T, V], draft [T, V] and tokens [T], and "
@@ -22,31 +31,27 @@ NamedArray needed(const std::string& file, const char* name, std::size_t dimensi
                     file, name));
   }
   const bool integers = dimensions == 1;
-  if (array->shape.size() != dimensions || (array->kind == Kind::integer) != integers ||
-      array->kind == Kind::other) {
+  if (array->shape.size() != dimensions ||
+      !(integers ? has_integers(*array) : number_type(*array).has_value())) {
     throw UsageError(fmt::format("{}: array \"{}\" has {} dimension(s) of {}; expected {} of {}", file, name,
-                                 array->shape.size(),
-                                 array->kind == Kind::integer ? "integers" : "other numbers", dimensions,
-                                 integers ? "integers" : "f16, bf16, f32 or f64"));
+                                 array->shape.size(), has_integers(*array) ? "integers" : "other numbers",
+                                 dimensions, integers ? "integers" : "f16, bf16, f32 or f64"));
   }
   return *std::move(array);
 }
 
-std::vector<std::int64_t> integers_of(const NamedArray& array) {
+std::vector<std::int64_t> integers_of(const NpyArray& array) {
   std::vector<std::int64_t> values(array.shape[0]);
   for (std::size_t i = 0; i < values.size(); ++i) values[i] = array.integer(i);
   return values;
 }
 
-RowSet set_of(const std::string& file, const char* name, const NamedArray& array) {
+RowSet set_of(const std::string& file, const char* name, const NpyArray& array) {
   RowSet set;
   set.where = fmt::format("{}: {}", file, name);
   set.rows = array.shape[0];
   set.vocab = array.shape[1];
-  set.number = array.kind == Kind::f16    ? RowNumber::f16
-               : array.kind == Kind::bf16 ? RowNumber::bf16
-               : array.kind == Kind::f64  ? RowNumber::f64
-                                          : RowNumber::f32;
+  set.number = number_type(array).value();
   if (set.rows == 0 || set.vocab == 0) throw UsageError(set.where + ": is empty");
   const std::size_t width = set.vocab * bytes_of(set.number);
   set.at = [data = array.data.data(), width, memory = array.memory](std::size_t row, std::vector<float>&) {
@@ -59,26 +64,26 @@ RowSet set_of(const std::string& file, const char* name, const NamedArray& array
 }  // namespace
 
 RowFile rows_of(const std::string& file, std::shared_ptr<const void> memory,
-                const std::function<std::optional<NamedArray>(const std::string&)>& find) {
+                const std::function<std::optional<NpyArray>(const std::string& name)>& find) {
   RowFile rows;
   rows.memory = std::move(memory);
   rows.tokens = integers_of(needed(file, "tokens", 1, find("tokens")));
-  const auto set = [&](const char* name, std::optional<NamedArray> array) {
+  const auto set = [&](const char* name, std::optional<NpyArray> array) {
     return set_of(file, name, needed(file, name, 2, std::move(array)));
   };
-  std::optional<NamedArray> target = find("target");
-  std::optional<NamedArray> draft = find("draft");
+  std::optional<NpyArray> target = find("target");
+  std::optional<NpyArray> draft = find("draft");
   if (target && draft) {
     rows.target = set("target", std::move(target));
     rows.draft = set("draft", std::move(draft));
   } else if (target || draft) {
     rows.target = target ? set("target", std::move(target)) : set("draft", std::move(draft));
   } else {
-    std::optional<NamedArray> logits = find("logits");
+    std::optional<NpyArray> logits = find("logits");
     rows.target = logits ? set("logits", std::move(logits)) : set("target", std::nullopt);
   }
   rows.sequences = one_sequence(rows.tokens.size());
-  if (std::optional<NamedArray> sequence = find("sequence")) {
+  if (std::optional<NpyArray> sequence = find("sequence")) {
     const std::vector<std::int64_t> numbers = integers_of(needed(file, "sequence", 1, std::move(sequence)));
     if (numbers.size() != rows.tokens.size()) {
       throw UsageError(fmt::format("{}: {} entries of \"sequence\", but {} tokens", file, numbers.size(),

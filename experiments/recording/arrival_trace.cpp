@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -25,16 +26,6 @@ std::uint32_t tokens_in(double tokens, const std::string& where) {
     throw UsageError(
         fmt::format("{}: {} tokens; expected a whole number up to {}", where, tokens, max_tokens));
   return std::max(1U, static_cast<std::uint32_t>(tokens));
-}
-
-/// Days since 1970-01-01 of a date of the Gregorian calendar (Hinnant 2021, "chrono-compatible low-level date
-/// algorithms").
-double days_of(int year, int month, int day) {
-  year -= month <= 2 ? 1 : 0;
-  const int era = year / 400;
-  const int of_era = year - era * 400;
-  const int of_year = (153 * (month + (month > 2 ? -3 : 9)) + 2) / 5 + day - 1;
-  return era * 146097.0 + of_era * 365 + of_era / 4 - of_era / 100 + of_year - 719468;
 }
 
 /// Whether text has a digit wherever the pattern has a d, and the pattern's own characters elsewhere.
@@ -65,14 +56,15 @@ std::optional<double> time_of(std::string text) {
     text.resize(at - 1);
   }
   if (!matches(text.substr(0, minutes.size()), minutes)) return std::nullopt;
-  const int month = digits(5, 2);
-  const int day = digits(8, 2);
+  const std::chrono::year_month_day date{std::chrono::year(digits(0, 4)),
+                                         std::chrono::month(static_cast<unsigned>(digits(5, 2))),
+                                         std::chrono::day(static_cast<unsigned>(digits(8, 2)))};
   const int hour = digits(11, 2);
   const int minute = digits(14, 2);
   const auto second = number_in(text.substr(minutes.size()));
-  if (month < 1 || month > 12 || day < 1 || day > 31 || hour > 23 || minute > 59) return std::nullopt;
+  if (!date.ok() || hour > 23 || minute > 59) return std::nullopt;
   if (!second || !(*second >= 0 && *second < 61)) return std::nullopt;
-  const double days = days_of(digits(0, 4), month, day);
+  const auto days = static_cast<double>(std::chrono::sys_days(date).time_since_epoch().count());
   return ms_of_second * (((days * 24 + hour) * 60 + minute - ahead) * 60 + *second);
 }
 
@@ -97,14 +89,12 @@ Trace read_trace(const std::string& file) {
   Trace trace;
   if (const auto first = first_line_of(text);
       !first.empty() && (first.front() == '{' || first.front() == '[')) {
-    std::string problem;
-    for (const JsonDocument& document : json_documents(text, file, problem)) {
+    for (const JsonDocument& document : json_documents(text, file)) {
       const JsonPlace request = place(document);
       trace.push_back({request.at("timestamp").number(),
                        tokens_in(request.at("input_length").number(), document.where),
                        tokens_in(request.at("output_length").number(), document.where)});
     }
-    if (!problem.empty()) throw UsageError(problem);
   } else {
     const std::vector<TextLine> lines = lines_of(text, file);
     for (std::size_t i = 0; i < lines.size(); ++i) {

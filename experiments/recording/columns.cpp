@@ -2,12 +2,12 @@
 
 #include <fmt/format.h>
 
-#include <charconv>
 #include <cmath>
 #include <utility>
 
 #include "experiments/format/config_error.hpp"
 #include "experiments/recording/log_probability.hpp"
+#include "experiments/support/csv_reader.hpp"
 
 namespace speclab {
 
@@ -66,14 +66,11 @@ Recording RecordingBuilder::take(const std::string& file) && {
   return std::move(recording_);
 }
 
-int depth_of(std::string_view column) {
-  if (column == "logq") return 0;
+std::optional<std::size_t> depth_of(std::string_view column) {
   constexpr std::string_view prefix = "logq_depth";
-  if (!column.starts_with(prefix)) return -1;
-  column.remove_prefix(prefix.size());
-  int depth = 0;
-  const auto [end, error] = std::from_chars(column.data(), column.data() + column.size(), depth);
-  return error == std::errc{} && end == column.data() + column.size() && depth >= 2 ? depth - 1 : -1;
+  if (column == "logq") return 0;
+  const auto depth = column.starts_with(prefix) ? integer_in(column.substr(prefix.size())) : std::nullopt;
+  return depth && *depth >= 2 ? std::optional(static_cast<std::size_t>(*depth - 1)) : std::nullopt;
 }
 
 }  // namespace speclab

@@ -2,8 +2,10 @@
 // optionally entropy and task. As CSV and as JSON lines.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <unordered_set>
@@ -43,7 +45,7 @@ class RecordingBuilder {
   StopCounter now_and_then_{1 << 10};
 };
 
-/// "logq", "logq_depth2", ...; -1 for other names, else the depth from 0.
-int depth_of(std::string_view column);
+/// The depth, from 0, of "logq", "logq_depth2", ...; none of other names.
+std::optional<std::size_t> depth_of(std::string_view column);
 
 }  // namespace speclab

@@ -16,8 +16,7 @@ RecordedRounds read_confident_rounds(const std::string& file) {
   const std::string text = in_file(file, [&] { return read_text(file); });
   std::vector<RecordedRounds::Round> rounds;
   double sum = 0;
-  std::string problem;
-  for (const JsonDocument& document : json_documents(text, file, problem)) {
+  for (const JsonDocument& document : json_documents(text, file)) {
     const JsonPlace line = place(document);
     RecordedRounds::Round& round = rounds.emplace_back();
     const JsonPlace said = line.at("confidences");
@@ -39,8 +38,6 @@ RecordedRounds read_confident_rounds(const std::string& file) {
     }
     sum += round.weight;
   }
-  // Of a line that is no JSON it names the file itself.
-  if (!problem.empty()) throw UsageError(problem.starts_with(file) ? problem : file + ": " + problem);
   if (!(sum > 0)) throw UsageError(fmt::format("{}: no rounds, or all of weight 0", file));
   return recorded_rounds(std::move(rounds));
 }

@@ -40,4 +40,12 @@ std::vector<JsonDocument> json_documents(std::string_view text, const std::strin
   return documents;
 }
 
+std::vector<JsonDocument> json_documents(std::string_view text, const std::string& name) {
+  std::string problem;
+  std::vector<JsonDocument> documents = json_documents(text, name, problem);
+  // Of a line that is no JSON it names the file itself.
+  if (!problem.empty()) throw UsageError(problem.starts_with(name) ? problem : name + ": " + problem);
+  return documents;
+}
+
 }  // namespace speclab

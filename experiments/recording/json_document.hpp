@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
@@ -43,6 +44,10 @@ struct JsonPlace {
     if (!value->is_number()) refuse("a number");
     return value->get<double>();
   }
+  std::int64_t integer(const char* expected) const {
+    if (!value->is_number_integer()) refuse(expected);
+    return value->get<std::int64_t>();
+  }
   std::string text() const {
     if (!value->is_string()) refuse("a text");
     return value->get<std::string>();
@@ -67,6 +72,8 @@ inline bool has_logprobs(const Json& response, const char* key) {
 /// whole value with others after it. Empty when it is not JSON; then `problem` says why not.
 std::vector<JsonDocument> json_documents(std::string_view text, const std::string& name,
                                          std::string& problem);
+/// The same; UsageError, which names the file, when it is not JSON.
+std::vector<JsonDocument> json_documents(std::string_view text, const std::string& name);
 
 inline JsonPlace place(const JsonDocument& document) { return {&document.value, document.where + ": "}; }
 

@@ -3,10 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
+#include <functional>
 #include <map>
 #include <nlohmann/json.hpp>
-#include <string_view>
 
 #include "experiments/format/config_error.hpp"
 #include "experiments/format/json_io.hpp"
@@ -18,27 +17,9 @@ namespace speclab {
 
 namespace {
 
-/// Puts tokens to their sequences.
-class SequencesById {
- public:
-  void add(const std::string& name, std::string_view token, const std::string& where) {
-    std::int64_t id = 0;
-    const auto [end, error] = std::from_chars(token.data(), token.data() + token.size(), id);
-    if (error != std::errc{} || end != token.data() + token.size()) {
-      constexpr std::size_t max_shown = 40;
-      throw UsageError(
-          fmt::format("{}: token \"{}\" is not an id", where, printable(std::string(token), max_shown)));
-    }
-    const auto [found, fresh] = places_.emplace(name, all_.size());
-    if (fresh) all_.push_back({name, {}});
-    all_[found->second].ids.push_back(id);
-  }
-  std::vector<RecordedIds> all() && { return std::move(all_); }
-
- private:
-  std::vector<RecordedIds> all_;
-  std::map<std::string, std::size_t> places_;
-};
+/// Puts a token to its sequence.
+using AddToken =
+    std::function<void(const std::string& sequence, const std::string& token, const std::string& where)>;
 
 std::size_t csv_column(const std::vector<std::string>& header, const char* name, const std::string& where) {
   const auto found = std::find(header.begin(), header.end(), name);
@@ -50,7 +31,7 @@ std::size_t csv_column(const std::vector<std::string>& header, const char* name,
   return static_cast<std::size_t>(found - header.begin());
 }
 
-void read_csv_ids(const std::vector<TextLine>& lines, SequencesById& sequences) {
+void read_csv_ids(const std::vector<TextLine>& lines, const AddToken& add) {
   const std::vector<std::string> header = split(lines.front().text, ',');
   const std::size_t name = csv_column(header, "sequence", lines.front().where);
   const std::size_t token = csv_column(header, "token", lines.front().where);
@@ -60,18 +41,18 @@ void read_csv_ids(const std::vector<TextLine>& lines, SequencesById& sequences) 
       throw UsageError(
           fmt::format("{}: {} fields, but {} columns", lines[i].where, words.size(), header.size()));
     }
-    sequences.add(words[name], words[token], lines[i].where);
+    add(words[name], words[token], lines[i].where);
   }
 }
 
-void read_json_ids(const std::vector<TextLine>& lines, SequencesById& sequences) {
+void read_json_ids(const std::vector<TextLine>& lines, const AddToken& add) {
   for (const TextLine& line : lines) {
     const Json json = json_line(line.text);
     if (!json.is_object() || !json.contains("sequence") || !json.contains("token")) {
       throw UsageError(fmt::format("{}: expected a JSON object with \"sequence\" and \"token\"", line.where));
     }
     const Json& name = json["sequence"];
-    sequences.add(name.is_string() ? name.get<std::string>() : name.dump(), json["token"].dump(), line.where);
+    add(name.is_string() ? name.get<std::string>() : name.dump(), json["token"].dump(), line.where);
   }
 }
 
@@ -80,13 +61,20 @@ void read_json_ids(const std::vector<TextLine>& lines, SequencesById& sequences)
 std::vector<RecordedIds> read_recorded_ids(const std::string& file) {
   const RecordingSource source(file);
   const std::vector<TextLine> lines = lines_of(source.bytes(), file);
-  SequencesById sequences;
-  if (!lines.empty() && lines.front().text.starts_with('{')) {
-    read_json_ids(lines, sequences);
-  } else if (!lines.empty()) {
-    read_csv_ids(lines, sequences);
-  }
-  std::vector<RecordedIds> all = std::move(sequences).all();
+  std::vector<RecordedIds> all;
+  std::map<std::string, std::size_t> places;
+  const AddToken add = [&](const std::string& name, const std::string& token, const std::string& where) {
+    constexpr std::size_t max_shown = 40;
+    const auto id = integer_in(token);
+    if (!id) {
+      throw UsageError(fmt::format("{}: token \"{}\" is not an id", where, printable(token, max_shown)));
+    }
+    const auto [found, fresh] = places.emplace(name, all.size());
+    if (fresh) all.push_back({name, {}});
+    all[found->second].ids.push_back(*id);
+  };
+  const bool is_json = lines.front().text.starts_with('{');  // the source has refused an empty file
+  (is_json ? read_json_ids : read_csv_ids)(lines, add);
   if (all.empty()) throw UsageError(fmt::format("{}: has no tokens", file));
   return all;
 }

@@ -25,9 +25,7 @@ std::shared_ptr<const MappedFile> opened(const std::string& name) {
 
 RecordingSource::RecordingSource(std::string file, std::string column)
     : name_(std::move(file)), column_(std::move(column)), file_(opened(name_)) {
-  if (first_line().empty()) {
-    throw UsageError(fmt::format("{}: is empty", name_));
-  }
+  if (first_line().empty()) throw UsageError(fmt::format("{}: is empty", name_));
   if (const std::string problem = byte_order_mark_problem(bytes()); !problem.empty())
     throw UsageError(fmt::format("{}: {}", name_, problem));
 }
@@ -37,17 +35,14 @@ RecordingSource::~RecordingSource() = default;
 std::string_view RecordingSource::first_line() const { return first_line_of(bytes()); }
 
 const std::vector<JsonDocument>& RecordingSource::documents() const {
-  if (!documents_) parse();
+  if (!documents_)
+    documents_ = std::make_unique<std::vector<JsonDocument>>(json_documents(bytes(), name_, problem_));
   return *documents_;
 }
 
 const std::string& RecordingSource::json_problem() const {
   documents();
   return problem_;
-}
-
-void RecordingSource::parse() const {
-  documents_ = std::make_unique<std::vector<JsonDocument>>(json_documents(bytes(), name_, problem_));
 }
 
 }  // namespace speclab

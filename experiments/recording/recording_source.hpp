@@ -39,8 +39,6 @@ class RecordingSource {
   const std::string& json_problem() const;
 
  private:
-  void parse() const;
-
   std::string name_;
   std::string column_;
   std::shared_ptr<const MappedFile> file_;

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "analysis/recorded/recording.hpp"
@@ -24,6 +25,11 @@ struct ScoredSequence {
 
 struct ScoredText {
   std::vector<ScoredSequence> sequences;
+
+  /// A further sequence, called by its number.
+  ScoredSequence& add(std::string where) {
+    return sequences.emplace_back(ScoredSequence{std::to_string(sequences.size()), std::move(where), {}});
+  }
 };
 
 /// Checks and adds one token. Throws UsageError at `where` for a number that is no log-probability. -9999 is

@@ -32,15 +32,6 @@ std::string field(const CsvValue& value) {
       value);
 }
 
-template <class Values>
-void append_line(std::string& out, const Values& values) {
-  for (std::size_t i = 0; i < values.size(); ++i) {
-    if (i > 0) out += ',';
-    out += field(values[i]);
-  }
-  out += '\n';
-}
-
 bool is_number(std::string_view text) {
   double value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
@@ -79,19 +70,19 @@ std::string csv_for_spreadsheets(std::string_view records) {
 
 std::string csv_line(const std::vector<CsvValue>& row) {
   std::string out;
-  append_line(out, row);
-  return out;
+  for (const CsvValue& value : row) out += field(value) + ',';
+  if (!out.empty()) out.pop_back();
+  return out + '\n';
 }
 
 std::string csv(const std::vector<std::string>& columns, const std::vector<std::vector<CsvValue>>& rows) {
-  std::string out;
-  append_line(out, columns);
+  std::string out = csv_line(std::vector<CsvValue>(columns.begin(), columns.end()));
   for (const auto& row : rows) {
     if (row.size() != columns.size()) {
       throw std::invalid_argument(
           fmt::format("csv: a row of {} fields under {} columns", row.size(), columns.size()));
     }
-    append_line(out, row);
+    out += csv_line(row);
   }
   return out;
 }

@@ -37,6 +37,13 @@ std::optional<double> number_in(std::string_view text) {
   return value;
 }
 
+std::optional<std::int64_t> integer_in(std::string_view text) {
+  std::int64_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
+  return value;
+}
+
 std::vector<TextLine> lines_of(std::string_view text, const std::string& file) {
   std::vector<TextLine> lines;
   StopCounter stop(1000);

@@ -1,6 +1,7 @@
 // Reading comma-separated values: one way for every file of numbers that users give.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -16,6 +17,9 @@ std::vector<std::string> split(std::string_view text, char separator);
 
 /// The whole text, trimmed, as a finite number; empty when it is not one.
 std::optional<double> number_in(std::string_view text);
+
+/// The whole text as an integer; empty when it is not one.
+std::optional<std::int64_t> integer_in(std::string_view text);
 
 /// A line that is not empty.
 struct TextLine {

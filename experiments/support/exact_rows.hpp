@@ -11,6 +11,12 @@ namespace speclab {
 using ExactRows = std::vector<std::vector<Rational>>;
 
 /// Divides each row by its sum, which must be positive.
-void normalise_exactly(ExactRows& rows);
+inline void normalise_exactly(ExactRows& rows) {
+  for (std::vector<Rational>& row : rows) {
+    Rational total(0);
+    for (const Rational& weight : row) total += weight;
+    for (Rational& weight : row) weight /= total;
+  }
+}
 
 }  // namespace speclab

@@ -62,20 +62,6 @@ Directory directory_of(std::string_view bytes) {
 
 }  // namespace
 
-std::size_t NpyArray::size() const {
-  std::size_t product = 1;
-  for (const std::size_t one : shape) product *= one;
-  return product;
-}
-
-std::int64_t NpyArray::integer(std::size_t index) const {
-  std::uint64_t value = 0;
-  std::memcpy(&value, data.data() + index * bytes, bytes);
-  const auto unused = static_cast<int>(64 - 8 * bytes);
-  return kind == 'i' ? static_cast<std::int64_t>(value << unused) >> unused
-                     : static_cast<std::int64_t>(value);
-}
-
 double NpyArray::number(std::size_t index) const {
   const char* const at = data.data() + index * bytes;
   if (kind == 'f' && bytes == sizeof(double)) {

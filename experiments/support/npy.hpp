@@ -5,9 +5,11 @@
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
+#include <functional>
 #include <initializer_list>
 #include <memory>
-#include <span>
+#include <numeric>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -16,15 +18,23 @@ namespace speclab {
 
 /// An array in C order, little-endian.
 struct NpyArray {
-  char kind = 'f';        ///< i, u or f, as in NumPy's descr
+  char kind = 'f';        ///< i, u or f, as in NumPy's descr; b: bfloat16, which NumPy has not
   std::size_t bytes = 0;  ///< of one number
   std::vector<std::size_t> shape;
   std::string_view data;                 ///< all numbers
   std::shared_ptr<const void> memory{};  ///< what `data` views, where the array was unpacked
 
-  std::size_t size() const;
+  std::size_t size() const {
+    return std::accumulate(shape.begin(), shape.end(), std::size_t{1}, std::multiplies<>());
+  }
   /// One number of an array of integers.
-  std::int64_t integer(std::size_t index) const;
+  std::int64_t integer(std::size_t index) const {
+    std::uint64_t value = 0;
+    std::memcpy(&value, data.data() + index * bytes, bytes);
+    const auto unused = static_cast<int>(64 - 8 * bytes);
+    return kind == 'i' ? static_cast<std::int64_t>(value << unused) >> unused
+                       : static_cast<std::int64_t>(value);
+  }
   /// One number of an array of f4 or f8. Throws std::runtime_error for other numbers.
   double number(std::size_t index) const;
 };

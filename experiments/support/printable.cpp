@@ -51,8 +51,8 @@ std::string escaped(std::string_view text, bool keep_newlines) {
     constexpr std::uint32_t first_written_as_code = 0x100;
     if (glyph.shown || (keep_newlines && text.front() == '\n')) {
       out.append(sequence);
-    } else if (glyph.bytes > 1 && code_point(sequence) >= first_written_as_code) {
-      out += fmt::format("\\u{:04x}", code_point(sequence));
+    } else if (glyph.code >= first_written_as_code) {
+      out += fmt::format("\\u{:04x}", glyph.code);
     } else {
       for (const char byte : sequence) out += fmt::format("\\x{:02x}", static_cast<unsigned char>(byte));
     }
@@ -78,12 +78,12 @@ std::string shortened(std::string_view text, std::size_t most, bool keep_newline
 
 Glyph first_glyph(std::string_view text) {
   const std::size_t length = utf8_length(text);
-  if (length == 0) return {1, false};
+  if (length == 0) return {1, false, 0};
   const std::uint32_t code = code_point(text.substr(0, length));
   const bool is_hidden = std::any_of(hidden.begin(), hidden.end(), [code](const CodePoints& range) {
     return range.first <= code && code <= range.last;
   });
-  return {length, !is_hidden};
+  return {length, !is_hidden, code};
 }
 
 std::string printable(std::string_view text, std::size_t most) { return shortened(text, most, true); }

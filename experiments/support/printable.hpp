@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <string_view>
 
@@ -10,7 +11,8 @@ namespace speclab {
 /// The first character of a text, or a byte of it that belongs to none.
 struct Glyph {
   std::size_t bytes = 0;
-  bool shown = false;  ///< by a terminal, as it stands
+  bool shown = false;      ///< by a terminal, as it stands
+  std::uint32_t code = 0;  ///< its code point; 0 of a byte that belongs to no character
 };
 
 /// Not shown are control characters, those that change the direction of the text around them or break lines

@@ -29,13 +29,8 @@ std::string printed_word(std::string_view bytes) {
 /// A quote cannot stand in single quotes.
 std::string quoted_word(std::string_view text) {
   std::string out = "'";
-  for (const char letter : text) {
-    if (letter == '\'') {
-      out += R"('\'')";
-    } else {
-      out += letter;
-    }
-  }
+  for (const char letter : text)
+    out += letter == '\'' ? std::string_view(R"('\'')") : std::string_view(&letter, 1);
   return out + "'";
 }
 

@@ -38,10 +38,6 @@ struct TimidRule : BonusFromTarget {
   }
 };
 
-struct TimidParameters {
-  double boldness = 0.5;
-};
-
 /// Samples the target after a rejection, not the residual.
 struct ResamplingRule : TokenRule {
   template <class Real>
@@ -53,21 +49,16 @@ struct ResamplingRule : TokenRule {
 }  // namespace
 
 RuleKind timid_rule() {
-  return rule_kind<TimidParameters>(
+  return rule_kind<TimidRule>(
       "timid", "Accept with boldness * min(1, p/q), else sample norm(p - boldness min(p, q)). Lossless.",
       ExpectedLossless::always,
-      {field("boldness", &TimidParameters::boldness, number(0, 1), "Factor of Algorithm 1's acceptance.")},
-      [](const TimidParameters& parameters, const std::string&, const RuleRequest&) {
-        TimidRule rule;
-        rule.boldness = parameters.boldness;
-        return rule;
-      });
+      {field("boldness", &TimidRule::boldness, number(0, 1), "Factor of Algorithm 1's acceptance.")});
 }
 
 RuleKind resampling_rule() {
-  return plain_rule_kind<ResamplingRule>("resampling",
-                                         "Claims to be lossless, and samples the target after a rejection.",
-                                         ExpectedLossless::always);
+  return rule_kind<ResamplingRule>("resampling",
+                                   "Claims to be lossless, and samples the target after a rejection.",
+                                   ExpectedLossless::always);
 }
 
 }  // namespace speclab

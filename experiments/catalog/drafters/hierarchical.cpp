@@ -1,4 +1,3 @@
-// The drafter "hierarchical".
 #include "sim/drafters/hierarchical.hpp"
 
 #include <fmt/format.h>
@@ -8,49 +7,41 @@
 
 namespace speclab {
 
-namespace {
-
-struct HierarchicalParameters {
-  ModelConfig middle;
-  DrafterConfig inner;
-  std::int32_t gamma = 3;
-};
-
-MadeDrafter make_hierarchical(const HierarchicalParameters& own, const std::string& path,
-                              const DrafterRequest& request) {
-  if (request.level >= max_inner_levels) {
-    throw ConfigError(path, fmt::format("has a drafter below it at level {}; at most {} levels are counted",
-                                        request.level + 2, max_inner_levels + 1));
-  }
-  if (own.inner.rule) {
-    throw ConfigError(path + "/inner/rule",
-                      "a middle model verifies by token verification; only the target's rule can be chosen");
-  }
-  DraftModel middle = make_draft_model(own.middle, request);
-  if (!middle.model) return {std::nullopt, middle.unsupported_reason};
-  DrafterRequest below = request;
-  ++below.level;
-  MadeDrafter inner = make_drafter(own.inner, below);
-  if (!inner.drafter) return inner;
-  return {
-      HierarchicalDrafter<Model, AnyDrafter>(*std::move(middle.model), *std::move(inner.drafter), own.gamma),
-      {},
-      std::move(inner.costs)};
-}
-
-}  // namespace
-
 DrafterKind hierarchical_drafter() {
-  return kind_entry<DrafterKind, HierarchicalParameters>(
+  struct P {
+    ModelConfig middle;
+    DrafterConfig inner;
+    std::int32_t gamma = 3;
+  };
+  return kind_entry<DrafterKind, P>(
       "hierarchical",
       "A middle model that is itself decoded speculatively. A run is one of the middle model's.",
-      {required(
-           field("middle", &HierarchicalParameters::middle, kind_of(model_family()), "The middle model.")),
-       required(
-           field("inner", &HierarchicalParameters::inner, kind_of(drafter_family()), "What drafts for it.")),
-       integer_field("gamma", &HierarchicalParameters::gamma, 1, max_tokens_drafted,
+      {required(field("middle", &P::middle, kind_of(model_family()), "The middle model.")),
+       required(field("inner", &P::inner, kind_of(drafter_family()), "What drafts for it.")),
+       integer_field("gamma", &P::gamma, 1, max_tokens_drafted,
                      "Tokens that the inner drafter drafts at a time.")},
-      make_hierarchical);
+      [](const P& own, const std::string& path, const DrafterRequest& request) -> MadeDrafter {
+        if (request.level >= max_inner_levels) {
+          throw ConfigError(path,
+                            fmt::format("has a drafter below it at level {}; at most {} levels are counted",
+                                        request.level + 2, max_inner_levels + 1));
+        }
+        if (own.inner.rule) {
+          throw ConfigError(
+              path + "/inner/rule",
+              "a middle model verifies by token verification; only the target's rule can be chosen");
+        }
+        DraftModel middle = make_draft_model(own.middle, request);
+        if (!middle.model) return {std::nullopt, middle.unsupported_reason};
+        DrafterRequest below = request;
+        ++below.level;
+        MadeDrafter inner = make_drafter(own.inner, below);
+        if (!inner.drafter) return inner;
+        using Drafter = HierarchicalDrafter<Model, AnyDrafter>;
+        return {Drafter(*std::move(middle.model), *std::move(inner.drafter), own.gamma),
+                {},
+                std::move(inner.costs)};
+      });
 }
 
 }  // namespace speclab

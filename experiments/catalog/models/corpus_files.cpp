@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <nlohmann/json.hpp>
 
 #include "experiments/recording/json_document.hpp"
@@ -18,10 +17,9 @@ namespace {
 /// The element of an object or a list that one part of a field's name means; null when there is none.
 const Json* step_into(const Json& value, const std::string& part) {
   if (value.is_object()) return value.contains(part) ? &value[part] : nullptr;
-  std::size_t index = 0;
-  const auto [end, error] = std::from_chars(part.data(), part.data() + part.size(), index);
-  const bool whole = error == std::errc{} && end == part.data() + part.size();
-  return value.is_array() && whole && index < value.size() ? &value[index] : nullptr;
+  const auto index = value.is_array() ? integer_in(part) : std::nullopt;
+  if (!index || *index < 0 || static_cast<std::size_t>(*index) >= value.size()) return nullptr;
+  return &value[static_cast<std::size_t>(*index)];
 }
 
 /// A text in one line: words end at any white space.

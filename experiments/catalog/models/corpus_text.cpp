@@ -61,15 +61,15 @@ Documents recorded_documents(const CorpusConfig& corpus, const std::shared_ptr<c
 CorpusText load(const CorpusConfig& corpus, const std::shared_ptr<const TokenCoder>& coder) {
   const bool folder = std::filesystem::is_directory(corpus.file);
   const auto folder_text = [&] { return text_of_folder(corpus.file, encoding_of(corpus.tokenization)); };
+  const auto in_tokens = [&](const auto& make) {
+    return coder ? make(Vocabulary::coded(corpus.tokenization, coder))
+                 : make(corpus.tokenization, corpus.vocabulary);
+  };
   const auto whole_text = [&] {
-    if (folder) {
-      std::string text = folder_text();
-      std::replace(text.begin(), text.end(), '\f', '\n');
-      return coder ? make_corpus(text, Vocabulary::coded(corpus.tokenization, coder))
-                   : make_corpus(text, corpus.tokenization, corpus.vocabulary);
-    }
-    return coder ? load_corpus(corpus.file, Vocabulary::coded(corpus.tokenization, coder))
-                 : load_corpus(corpus.file, corpus.tokenization, corpus.vocabulary);
+    if (!folder) return in_tokens([&](auto... by) { return load_corpus(corpus.file, std::move(by)...); });
+    std::string text = folder_text();
+    std::replace(text.begin(), text.end(), '\f', '\n');
+    return in_tokens([&](auto... by) { return make_corpus(text, std::move(by)...); });
   };
   const bool ids = corpus.tokenization == Tokenization::ids;
   if (corpus.hold_out == 0 && !corpus.in_pairs() && !ids) return {whole_text(), {}, {}, {}};
@@ -85,13 +85,11 @@ CorpusText load(const CorpusConfig& corpus, const std::shared_ptr<const TokenCod
       separator = pairs.separator;
       return Documents{std::move(pairs.vocabulary), std::move(pairs.documents)};
     }
-    if (corpus.document_tokens == 0 && folder) {
-      return coder ? make_documents(folder_text(), Vocabulary::coded(corpus.tokenization, coder))
-                   : make_documents(folder_text(), corpus.tokenization, corpus.vocabulary);
-    }
     if (corpus.document_tokens == 0) {
-      return coder ? load_documents(corpus.file, Vocabulary::coded(corpus.tokenization, coder))
-                   : load_documents(corpus.file, corpus.tokenization, corpus.vocabulary);
+      return in_tokens([&](auto... by) {
+        return folder ? make_documents(folder_text(), std::move(by)...)
+                      : load_documents(corpus.file, std::move(by)...);
+      });
     }
     Corpus whole = whole_text();
     return Documents{std::move(whole.vocabulary),
@@ -109,39 +107,32 @@ CorpusText load(const CorpusConfig& corpus, const std::shared_ptr<const TokenCod
 }
 
 void check_options(const CorpusConfig& corpus, const std::string& path) {
-  const bool translated = corpus.in_pairs();
+  const bool pairs = corpus.in_pairs();
   const bool cut = corpus.document_tokens != 0;
-  if (corpus.hold_out == 1) throw ConfigError(path + "/hold_out", "1 holds out everything; give 2 or more");
-  if (translated && corpus.tokenization != Tokenization::words) {
-    throw ConfigError(path + "/tokenization",
-                      "pairs of texts (a translation, prompts and outputs) are read as words");
-  }
-  if (corpus.prompt_field.empty() != corpus.output_field.empty()) {
-    throw ConfigError(path + (corpus.prompt_field.empty() ? "/prompt_field" : "/output_field"),
-                      "missing; prompt_field and output_field go together");
-  }
-  if (!corpus.output_field.empty() && !corpus.translation.empty()) {
-    throw ConfigError(path + "/translation",
-                      "goes with two files of lines, not with prompt_field and output_field");
-  }
   const bool ids = corpus.tokenization == Tokenization::ids;
-  if ((corpus.tokenization == Tokenization::gguf || ids) == corpus.tokenizer.empty()) {
-    throw ConfigError(
-        path + "/tokenizer",
-        corpus.tokenizer.empty()
-            ? "missing; tokenizations \"gguf\" and \"ids\" need the GGUF file that has the tokenizer"
-            : "goes with tokenizations \"gguf\" and \"ids\" alone");
-  }
-  if (ids && cut) {
-    throw ConfigError(path + "/document_tokens",
-                      "of a recording every sequence is a document; leave this out");
-  }
-  if (cut && translated) {
-    throw ConfigError(path + "/document_tokens",
-                      "of pairs of texts every line is a document; leave this out");
-  }
-  if (cut && corpus.hold_out == 0) {
-    throw ConfigError(path + "/hold_out", "missing; without it there are no documents to cut");
+  const bool coded = ids || corpus.tokenization == Tokenization::gguf;
+  const struct {
+    bool wrong;
+    const char* key;
+    const char* problem;
+  } checks[] = {
+      {corpus.hold_out == 1, "hold_out", "1 holds out everything; give 2 or more"},
+      {pairs && corpus.tokenization != Tokenization::words, "tokenization",
+       "pairs of texts (a translation, prompts and outputs) are read as words"},
+      {corpus.prompt_field.empty() != corpus.output_field.empty(),
+       corpus.prompt_field.empty() ? "prompt_field" : "output_field",
+       "missing; prompt_field and output_field go together"},
+      {!corpus.output_field.empty() && !corpus.translation.empty(), "translation",
+       "goes with two files of lines, not with prompt_field and output_field"},
+      {coded && corpus.tokenizer.empty(), "tokenizer",
+       "missing; tokenizations \"gguf\" and \"ids\" need the GGUF file that has the tokenizer"},
+      {!coded && !corpus.tokenizer.empty(), "tokenizer",
+       "goes with tokenizations \"gguf\" and \"ids\" alone"},
+      {ids && cut, "document_tokens", "of a recording every sequence is a document; leave this out"},
+      {cut && pairs, "document_tokens", "of pairs of texts every line is a document; leave this out"},
+      {cut && corpus.hold_out == 0, "hold_out", "missing; without it there are no documents to cut"}};
+  for (const auto& [wrong, key, problem] : checks) {
+    if (wrong) throw ConfigError(fmt::format("{}/{}", path, key), problem);
   }
 }
 

@@ -14,11 +14,11 @@ namespace speclab {
 namespace {
 
 GgufOptions options_of(const GgufParameters& own) {
-  constexpr std::size_t mega = std::size_t{1} << 20U;
+  constexpr std::size_t mebi = std::size_t{1} << 20U;
   return {.context = own.context,
           .batch = own.batch.value_or(1),
           .threads = own.threads,
-          .kept_rows = static_cast<std::size_t>(own.kept_rows) * mega};
+          .kept_rows = static_cast<std::size_t>(own.kept_rows) * mebi};
 }
 
 /// What loading will take, before it is taken.

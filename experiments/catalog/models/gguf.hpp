@@ -17,7 +17,7 @@ struct GgufParameters {
   std::int32_t context = 0;
   std::optional<std::int32_t> batch;  ///< 1 without one
   std::int32_t threads = 1;
-  std::int32_t kept_rows = 64;  ///< megabytes
+  std::int32_t kept_rows = 64;  ///< MiB
   bool chat = false;
   std::string tokens_of;  ///< a GGUF file whose tokens the rows are over; empty: the model's own
 };

@@ -3,30 +3,24 @@
 
 namespace speclab {
 
-namespace {
-
-struct MarkovParameters {
-  std::int32_t vocab = 0;
-  double concentration = 0.3;
-  std::uint64_t seed = 1;
-};
-
-}  // namespace
-
 ModelKind markov_model() {
-  return kind_entry<ModelKind, MarkovParameters>(
+  struct P {
+    std::int32_t vocab = 0;
+    double concentration = 0.3;
+    std::uint64_t seed = 1;
+  };
+  return kind_entry<ModelKind, P>(
       "markov", "Markov chain of order 1 whose rows are drawn from a symmetric Dirichlet distribution.",
-      {required(with_unit(integer_field("vocab", &MarkovParameters::vocab, 1, 8192,
-                                        "Vocabulary size; vocab^2 probabilities are stored."),
-                          "tokens")),
-       field("concentration", &MarkovParameters::concentration, number_above(0, 1e6),
+      {required(with_unit(
+           integer_field("vocab", &P::vocab, 1, 8192, "Vocabulary size; vocab^2 probabilities are stored."),
+           "tokens")),
+       field("concentration", &P::concentration, number_above(0, 1e6),
              "Concentration parameter; smaller puts more probability on fewer tokens."),
-       integer_field("seed", &MarkovParameters::seed, 0, 9e15, "Seed of the rows.")},
-      [](const MarkovParameters& parameters, const std::string&, const ModelRequest&) {
-        const std::int32_t vocab = parameters.vocab;
-        return BuiltModel{TableModel(vocab, 1,
-                                     dirichlet_rows(vocab, static_cast<std::uint32_t>(vocab),
-                                                    parameters.concentration, parameters.seed))};
+       integer_field("seed", &P::seed, 0, 9e15, "Seed of the rows.")},
+      [](const P& own, const auto&...) {
+        const auto rows = static_cast<std::uint32_t>(own.vocab);
+        return BuiltModel{
+            TableModel(own.vocab, 1, dirichlet_rows(own.vocab, rows, own.concentration, own.seed))};
       });
 }
 

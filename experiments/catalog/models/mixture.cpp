@@ -53,6 +53,10 @@ class MixtureBaseType final : public Type {
     model_->rename(json, path, uses);
   }
   const Type* below(std::string& step) const override { return model_->below(step); }
+  void add_input_files(const void* value, std::vector<std::string>& files) const override {
+    const auto& base = *static_cast<const MixtureBase*>(value);
+    if (base.model) model_->add_input_files(&*base.model, files);
+  }
   const FamilyBase* family() const override { return model_->family(); }
 
  private:

@@ -1,26 +1,80 @@
-#include "experiments/catalog/models/trained_ngram.hpp"
+// N-gram models trained on the config's corpus: of any order, and those of order 1 and 2.
+#include <span>
+
+#include "experiments/catalog/models/model_factory.hpp"
+#include "sim/models/kneser_ney.hpp"
 
 namespace speclab {
 
 namespace {
 
-struct NgramParameters : TrainingText {
-  int order = 0;
+/// Which part of the corpus a model is trained on.
+enum class CorpusPart { all, first_half, second_half };
+
+struct TrainingText {
+  CorpusPart part = CorpusPart::all;
+  std::optional<CorpusConfig> corpus;  ///< instead of the config's
 };
+
+/// The interpolated Kneser-Ney model of this order, trained once for each corpus. Throws ConfigError, below
+/// `path` for a corpus of its own, without a corpus, and ModelError for one that is too short.
+BuiltModel trained_ngram(ModelRequest request, int order, const TrainingText& training,
+                         const std::string& path) {
+  if (training.corpus) {
+    request.corpus = &*training.corpus;
+    request.corpus_path = path + "/corpus";
+  }
+  const std::shared_ptr<const CorpusText> text = request.factory.text(request);
+  const auto model = request.factory.shared(
+      [](const CorpusConfig& corpus, CorpusPart of, int longest, const SharedPlace& place) {
+        const auto whole = place.factory.text(corpus, place.path);
+        std::span<const Token> tokens(whole->tokens);
+        if (of == CorpusPart::first_half) tokens = tokens.first(tokens.size() / 2);
+        if (of == CorpusPart::second_half) tokens = tokens.subspan(tokens.size() / 2);
+        return train_kneser_ney(tokens, whole->vocabulary.size(), longest);
+      },
+      request.corpus_path, *request.corpus, training.part, order);
+  return {Model(model), std::shared_ptr<const Vocabulary>(text, &text->vocabulary)};
+}
+
+/// The keys "part" and "corpus".
+template <class P>
+std::vector<Field> training_fields() {
+  return {field<P>("part", &P::part,
+                   choice<CorpusPart>({{"all", CorpusPart::all},
+                                       {"first_half", CorpusPart::first_half},
+                                       {"second_half", CorpusPart::second_half}}),
+                   "Which part of the corpus to train on; halves make draft and target independent."),
+          field<P>("corpus", &P::corpus, corpus_type(),
+                   "Text to train on instead of the config's corpus, in the same tokens: one that the target "
+                   "generated, with tokenization \"ids\".")};
+}
+
+ModelKind ngram_of_order(std::string_view name, std::string_view sentence, int order) {
+  return kind_entry<ModelKind, TrainingText>(
+      name, sentence, training_fields<TrainingText>(),
+      [order](const TrainingText& own, const std::string& path, const ModelRequest& request) {
+        return trained_ngram(request, order, own, path);
+      });
+}
 
 }  // namespace
 
 ModelKind ngram_model() {
-  std::vector<Field> fields = training_fields<NgramParameters>();
-  fields.insert(fields.begin(),
-                required(with_unit(integer_field("order", &NgramParameters::order, 1, max_ngram_order,
-                                                 "Length of the longest n-gram."),
-                                   "tokens")));
-  return kind_entry<ModelKind, NgramParameters>(
-      "ngram", "Interpolated Kneser-Ney n-gram trained on the config's corpus.", std::move(fields),
-      [](const NgramParameters& own, const std::string& path, const ModelRequest& request) {
-        return trained_ngram(request, own.order, own, path);
-      });
+  struct P : TrainingText {
+    int order = 0;
+  };
+  const Field order = with_unit(
+      integer_field("order", &P::order, 1, max_ngram_order, "Length of the longest n-gram."), "tokens");
+  return kind_entry<ModelKind, P>("ngram", "Interpolated Kneser-Ney n-gram trained on the config's corpus.",
+                                  joined({required(order)}, training_fields<P>()),
+                                  [](const P& own, const std::string& path, const ModelRequest& request) {
+                                    return trained_ngram(request, own.order, own, path);
+                                  });
 }
+
+ModelKind unigram_model() { return ngram_of_order("unigram", "The n-gram of order 1.", 1); }
+
+ModelKind bigram_model() { return ngram_of_order("bigram", "The n-gram of order 2.", 2); }
 
 }  // namespace speclab

@@ -9,30 +9,25 @@
 
 namespace speclab {
 
-namespace {
-
-/// Recorded models are built as a pair, by the set-up of a run; whoever builds one alone needs rows that the
-/// recording does not have.
-BuiltModel make_alone(const RecordedParameters&, const std::string& path, const ModelRequest&) {
-  throw ConfigError(
-      path + "/kind",
-      "a recorded model has no rows of contexts that its text does not come through; target and draft "
-      "of one recording run in the experiments decode, acceptance, optimal_gamma and schedules, and "
-      "speclab plan recording says more");
-}
-
-}  // namespace
-
 ModelKind recorded_model() {
-  return kind_entry<ModelKind, RecordedParameters>(
+  using P = RecordedParameters;
+  return kind_entry<ModelKind, P>(
       "recorded",
       "A text with its log-probabilities under target and draft (docs/recordings.md). Target and draft name the same files; token verification alone.",
-      {required(field("file", &RecordedParameters::file, input_file(), "The recording.")),
-       field("draft_file", &RecordedParameters::draft_file, input_file(),
+      {required(field("file", &P::file, input_file(), "The recording.")),
+       field("draft_file", &P::draft_file, input_file(),
              "The draft's file, where files hold one model each."),
-       field("column", &RecordedParameters::column, text(),
+       field("column", &P::column, text(),
              "Of the draft: NAME of its column logq.NAME, in a file of several drafters.")},
-      make_alone);
+      // Recorded models are built as a pair, by the set-up of a run; whoever builds one alone needs rows that
+      // the recording does not have.
+      [](const P&, const std::string& path, const ModelRequest&) -> BuiltModel {
+        throw ConfigError(
+            path + "/kind",
+            "a recorded model has no rows of contexts that its text does not come through; target and draft "
+            "of one recording run in the experiments decode, acceptance, optimal_gamma and schedules, and "
+            "speclab plan recording says more");
+      });
 }
 
 const RecordedParameters* recorded_parameters(const ModelConfig& model) {

@@ -124,10 +124,11 @@ std::optional<ExactRows> exact_table(const SelectedKind& selected, std::size_t,
 }  // namespace
 
 ModelKind table_model() {
-  ModelKind made = kind_entry<ModelKind, TableParameters>(
+  using P = TableParameters;
+  ModelKind made = kind_entry<ModelKind, P>(
       "table", "Stored rows: one row (i.i.d. tokens), or vocab^n rows for the contexts of n tokens.",
-      {field("rows", &TableParameters::rows, rows_type(), "The rows; each is normalised."),
-       field("file", &TableParameters::file, input_file(),
+      {field("rows", &P::rows, rows_type(), "The rows; each is normalised."),
+       field("file", &P::file, input_file(),
              "Instead of \"rows\" a .csv file (one row per line), .json (array of rows), .npy or .npz (array "
              "[contexts, V]).")},
       make_table);

@@ -3,21 +3,15 @@
 
 namespace speclab {
 
-namespace {
-
-struct UniformParameters {
-  std::optional<std::int32_t> vocab;
-};
-
-}  // namespace
-
 ModelKind uniform_model() {
-  ModelKind made = kind_entry<ModelKind, UniformParameters>(
+  struct P {
+    std::optional<std::int32_t> vocab;
+  };
+  ModelKind made = kind_entry<ModelKind, P>(
       "uniform",
       "Every token equally likely; as a draft, the random drafter of Leviathan et al. 2023 (section 3.6).",
-      {vocab_field<UniformParameters>()},
-      [](const UniformParameters& parameters, const std::string& path, const ModelRequest& request) {
-        const std::int32_t vocab = vocab_of(parameters.vocab, path, request);
+      {vocab_field<P>()}, [](const P& own, const std::string& path, const ModelRequest& request) {
+        const std::int32_t vocab = vocab_of(own.vocab, path, request);
         return BuiltModel{TableModel(vocab, 0, uniform_row(vocab))};
       });
   made.aliases = {"random"};

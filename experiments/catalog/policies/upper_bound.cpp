@@ -1,26 +1,17 @@
-// The policy "upper-bound".
 #include "sim/policies/upper_bound.hpp"
 #include "experiments/catalog/policies/policy_kind.hpp"
 
 namespace speclab {
 
-namespace {
-
-struct UpperBoundParameters {
-  std::int32_t most = 32;
-};
-
-}  // namespace
-
 PolicyKind upper_bound_policy() {
+  struct P {
+    std::int32_t most = 32;
+  };
   return formerly(
-      kind_entry<PolicyKind, UpperBoundParameters>(
+      kind_entry<PolicyKind, P>(
           "upper-bound",
           "An upper bound for all policies: drafts exactly the tokens that will be accepted, which no real policy knows.",
-          {max_field<UpperBoundParameters>()},
-          [](const UpperBoundParameters& own, const std::string&, const PolicyRequest&) {
-            return UpperBoundPolicy(own.most);
-          }),
+          {max_field<P>()}, [](const P& own, const auto&...) { return UpperBoundPolicy(own.most); }),
       {"oracle"});
 }
 

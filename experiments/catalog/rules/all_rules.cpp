@@ -1,4 +1,4 @@
-// Every verification rule: one line each, in the order of `speclab list`.
+// Every verification rule: one line each, in the order of `speclab list`; then the planted faults.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -12,56 +12,34 @@
 #include "experiments/format/config_error.hpp"
 
 // clang-format off
-#define SPECLAB_RULES(ENTRY)     \
-  ENTRY(token)                   \
-  ENTRY(match)                   \
-  ENTRY(gumbel)                  \
-  ENTRY(rejection)               \
-  ENTRY(greedy)                  \
-  ENTRY(block)                   \
-  ENTRY(hsd)                     \
-  ENTRY(scheduled)               \
-  ENTRY(lenient)                 \
-  ENTRY(lenient_greedy)          \
-  ENTRY(typical)                 \
-  ENTRY(cascade)                 \
-  ENTRY(deferral)                \
-  ENTRY(ensemble)                \
-  ENTRY(tolerant)                \
-  ENTRY(fuzzy)                   \
-  ENTRY(fly)                     \
-  ENTRY(mars)                    \
-  ENTRY(bild)                    \
-  ENTRY(sigmoid)                 \
-  ENTRY(recursive)               \
-  ENTRY(without_replacement)     \
-  ENTRY(k_seq)                   \
-  ENTRY(importance)              \
-  ENTRY(gbv)                     \
-  ENTRY(tree)                    \
-  ENTRY(traversal)               \
-  ENTRY(fault_accept_all)        \
-  ENTRY(fault_resample_target)   \
-  ENTRY(fault_swapped_residual)  \
-  ENTRY(fault_shared_noise)      \
-  ENTRY(fault_unwritten_bonus)   \
-  ENTRY(fault_draft_bonus)       \
-  ENTRY(fault_ensemble_bonus)    \
-  ENTRY(fault_closed_comparison) \
-  ENTRY(fault_late_context)      \
-  ENTRY(fault_block_prefix)      \
-  ENTRY(fault_stale_siblings)    \
-  ENTRY(fault_claimed_draft)     \
-  ENTRY(fault_inverted_ratio)    \
-  ENTRY(fault_argmax_verifier)   \
-  ENTRY(fault_next_row)          \
-  ENTRY(fault_drawn_ratio)       \
-  ENTRY(fault_reused_gumbel)     \
-  ENTRY(fault_unfiltered_draft)  \
-  ENTRY(fault_filtered_bonus)    \
-  ENTRY(fault_greedy_misses)     \
-  ENTRY(fault_anticipating)      \
-  ENTRY(fault_repeated_uniform)
+#define SPECLAB_RULES(ENTRY) \
+  ENTRY(token)               \
+  ENTRY(match)               \
+  ENTRY(gumbel)              \
+  ENTRY(rejection)           \
+  ENTRY(greedy)              \
+  ENTRY(block)               \
+  ENTRY(hsd)                 \
+  ENTRY(scheduled)           \
+  ENTRY(lenient)             \
+  ENTRY(lenient_greedy)      \
+  ENTRY(typical)             \
+  ENTRY(cascade)             \
+  ENTRY(deferral)            \
+  ENTRY(ensemble)            \
+  ENTRY(tolerant)            \
+  ENTRY(fuzzy)               \
+  ENTRY(fly)                 \
+  ENTRY(mars)                \
+  ENTRY(bild)                \
+  ENTRY(sigmoid)             \
+  ENTRY(recursive)           \
+  ENTRY(without_replacement) \
+  ENTRY(k_seq)               \
+  ENTRY(importance)          \
+  ENTRY(gbv)                 \
+  ENTRY(tree)                \
+  ENTRY(traversal)
 // clang-format on
 
 namespace speclab {
@@ -84,22 +62,26 @@ std::string example_of(const std::string& name) {
                      fmt::join(first, ", "));
 }
 
-RuleKind with_example(RuleKind kind) {
-  kind.example = [name = kind.name] { return example_of(name); };
-  return kind;
-}
-
 }  // namespace
 
 #define SPECLAB_DECLARE_RULE(name) RuleKind name##_rule();
 SPECLAB_RULES(SPECLAB_DECLARE_RULE)
+std::vector<RuleKind> rule_faults();
+std::vector<RuleKind> engine_faults();
 
 Family<RuleKind>& rule_family() {
-#define SPECLAB_ADD_RULE(name) all.add(with_example(name##_rule()));
+#define SPECLAB_ADD_RULE(name) add(name##_rule());
   static Family<RuleKind> family("rule", "Rules", nullptr, [](Family<RuleKind>& all) {
     all.set_example_input(fmt::format("the first token, with target ({:.3g}), draft ({:.3g}) and gamma 1",
                                       fmt::join(target_row, ", "), fmt::join(draft_row, ", ")));
+    const auto add = [&all](RuleKind kind) {
+      kind.example = [name = kind.name] { return example_of(name); };
+      all.add(std::move(kind));
+    };
     SPECLAB_RULES(SPECLAB_ADD_RULE)
+    for (const auto& faults : {rule_faults(), engine_faults()}) {
+      for (const RuleKind& fault : faults) add(fault);
+    }
   });
   return family;
 }

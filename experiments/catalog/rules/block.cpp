@@ -4,7 +4,7 @@
 namespace speclab {
 
 RuleKind block_rule() {
-  return plain_rule_kind<BlockRule>(
+  return rule_kind<BlockRule>(
       "block", "Block verification: the drafted tokens are verified together. Lossless, never below token.",
       ExpectedLossless::always);
 }

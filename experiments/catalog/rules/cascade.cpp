@@ -3,22 +3,11 @@
 
 namespace speclab {
 
-namespace {
-
-struct Slack {
-  double slack = 0.1;
-};
-
-}  // namespace
-
 RuleKind cascade_rule() {
-  return rule_kind<Slack>(
+  return rule_kind<CascadeRule>(
       "cascade", "Speculative cascade: the draft is accepted where p(x) >= (1-slack) max p. Lossy.",
       ExpectedLossless::never,
-      {field("slack", &Slack::slack, number(0, 1), "How far below the target's best a token may be.")},
-      [](const Slack& parameters, const std::string&, const RuleRequest&) {
-        return CascadeRule(parameters.slack);
-      });
+      {field("slack", &CascadeRule::slack, number(0, 1), "How far below the target's best a token may be.")});
 }
 
 }  // namespace speclab

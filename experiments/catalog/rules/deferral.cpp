@@ -4,34 +4,21 @@
 
 namespace speclab {
 
-namespace {
-
-struct DeferralChoice {
-  Deferral deferral = Deferral::optimal;
-  double alpha = 0.2;
-};
-
-const Typed<Deferral>& deferral_type() {
-  static const auto type = choice<Deferral>(
-      {{"chow", Deferral::chow}, {"difference", Deferral::difference}, {"optimal", Deferral::optimal}});
-  return type;
-}
-
-}  // namespace
-
 RuleKind deferral_rule() {
-  RuleKind kind = rule_kind<DeferralChoice>(
+  RuleKind kind = rule_kind<DeferralRule>(
       "deferral",
       "Speculative cascade: the draft's row stands unless the cascade defers to the target. Lossy.",
       ExpectedLossless::never,
-      {field("deferral", &DeferralChoice::deferral, deferral_type(), "When the cascade defers."),
-       field("alpha", &DeferralChoice::alpha, number(0, 1), "Price of a deferral.")},
-      [](const DeferralChoice& parameters, const std::string&, const RuleRequest&) {
-        return DeferralRule(parameters.deferral, parameters.alpha);
-      });
-  kind.surveyed = {surveyed_rule("deferral chow", DeferralChoice{Deferral::chow}),
-                   surveyed_rule("deferral difference", DeferralChoice{Deferral::difference}),
-                   surveyed_rule("deferral optimal", DeferralChoice{})};
+      {field("deferral", &DeferralRule::deferral,
+             choice<Deferral>({{"chow", Deferral::chow},
+                               {"difference", Deferral::difference},
+                               {"optimal", Deferral::optimal}}),
+             "When the cascade defers."),
+       field("alpha", &DeferralRule::alpha, number(0, 1), "Price of a deferral.")});
+  const DeferralRule optimal;
+  kind.surveyed = {surveyed_rule("deferral chow", DeferralRule(Deferral::chow, optimal.alpha)),
+                   surveyed_rule("deferral difference", DeferralRule(Deferral::difference, optimal.alpha)),
+                   surveyed_rule("deferral optimal", optimal)};
   return kind;
 }
 

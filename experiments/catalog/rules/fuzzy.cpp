@@ -4,34 +4,18 @@
 
 namespace speclab {
 
-namespace {
-
-struct Fuzziness {
-  Nearness divergence = Nearness::js;
-  double threshold = 0.2;
-};
-
-const Typed<Nearness>& nearness_type() {
-  static const auto type =
-      choice<Nearness>({{"js", Nearness::js}, {"kl", Nearness::kl}, {"tv", Nearness::tv}});
-  return type;
-}
-
-}  // namespace
-
 RuleKind fuzzy_rule() {
-  RuleKind kind = rule_kind<Fuzziness>(
+  RuleKind kind = rule_kind<FuzzyRule>(
       "fuzzy", "Fuzzy speculative decoding: accept anything where the rows are near. Lossy.",
       ExpectedLossless::never,
-      {field("divergence", &Fuzziness::divergence, nearness_type(),
+      {field("divergence", &FuzzyRule::divergence,
+             choice<Nearness>({{"js", Nearness::js}, {"kl", Nearness::kl}, {"tv", Nearness::tv}}),
              "Jensen-Shannon or KL(p || q) in nats, or the total variation."),
-       field("threshold", &Fuzziness::threshold, number(0, 1000), "Largest divergence that counts as near.")},
-      [](const Fuzziness& parameters, const std::string&, const RuleRequest&) {
-        return FuzzyRule(parameters.divergence, parameters.threshold);
-      });
-  kind.surveyed = {surveyed_rule("fuzzy js 0.2", Fuzziness{}),
-                   surveyed_rule("fuzzy kl 0.5", Fuzziness{Nearness::kl, 0.5}),
-                   surveyed_rule("fuzzy tv 0.5", Fuzziness{Nearness::tv, 0.5})};
+       field("threshold", &FuzzyRule::threshold, number(0, 1000),
+             "Largest divergence that counts as near.")});
+  kind.surveyed = {surveyed_rule("fuzzy js 0.2", FuzzyRule{}),
+                   surveyed_rule("fuzzy kl 0.5", FuzzyRule(Nearness::kl, 0.5)),
+                   surveyed_rule("fuzzy tv 0.5", FuzzyRule(Nearness::tv, 0.5))};
   return kind;
 }
 

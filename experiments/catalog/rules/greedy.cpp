@@ -4,9 +4,9 @@
 namespace speclab {
 
 RuleKind greedy_rule() {
-  return plain_rule_kind<GreedyRule>(
-      "greedy", "Accept iff the token is the target's argmax. Lossless at temperature 0.",
-      ExpectedLossless::at_temperature_zero);
+  return rule_kind<GreedyRule>("greedy",
+                               "Accept iff the token is the target's argmax. Lossless at temperature 0.",
+                               ExpectedLossless::at_temperature_zero);
 }
 
 }  // namespace speclab

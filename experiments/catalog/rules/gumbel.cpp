@@ -4,9 +4,9 @@
 namespace speclab {
 
 RuleKind gumbel_rule() {
-  return plain_rule_kind<GumbelRule>(
-      "gumbel", "Target and draft share Gumbel noise; accept where they agree. Lossless.",
-      ExpectedLossless::always);
+  return rule_kind<GumbelRule>("gumbel",
+                               "Target and draft share Gumbel noise; accept where they agree. Lossless.",
+                               ExpectedLossless::always);
 }
 
 }  // namespace speclab

@@ -4,7 +4,7 @@
 namespace speclab {
 
 RuleKind match_rule() {
-  return plain_rule_kind<MatchRule>(
+  return rule_kind<MatchRule>(
       "match", "Draw the target's token whatever was drafted; accept the draft where they agree. Lossless.",
       ExpectedLossless::always);
 }

@@ -4,9 +4,9 @@
 namespace speclab {
 
 RuleKind rejection_rule() {
-  return plain_rule_kind<RejectionRule>(
-      "rejection", "A.2: accept with p/(M q), M = max p/q, else sample p afresh. Lossless.",
-      ExpectedLossless::always);
+  return rule_kind<RejectionRule>("rejection",
+                                  "A.2: accept with p/(M q), M = max p/q, else sample p afresh. Lossless.",
+                                  ExpectedLossless::always);
 }
 
 }  // namespace speclab

@@ -1,40 +1,36 @@
-// For the files of rules: how an entry is made, and parameters that several rules have.
+// For the files of rules: how an entry is made.
 #pragma once
 
+#include <concepts>
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "analysis/exact/enumeration_program.hpp"
+#include "core/rules/recursive.hpp"
 #include "experiments/catalog/rules/rule_kind.hpp"
 #include "experiments/format/fields.hpp"
 
 namespace speclab {
 
-/// Parameters of rules that have none.
-struct NoParameters {};
-
-/// Parameters of rules for several drafted paths.
-struct SeveralDrafts {
-  std::int32_t drafts = 2;
-};
-
-template <class P>
-Field drafts_field(std::string_view sentence) {
-  return integer_field("drafts", &P::drafts, 1, 64, sentence);
-}
-inline Field drafted_paths_field() { return drafts_field<SeveralDrafts>("Drafted paths of gamma tokens."); }
-
-/// Parameters P for the survey; with P::drafts they have that many.
+/// Parameters P for the survey; rules for several drafts have that many.
 template <class P>
 SurveyedRule surveyed_rule(std::string label, P parameters) {
   return {.label = std::move(label), .parameters = [parameters](std::int32_t drafts) {
             auto made = std::make_shared<P>(parameters);
-            if constexpr (requires { made->drafts; }) made->drafts = drafts;
+            if constexpr (std::derived_from<P, SeveralPaths>) made->paths = drafts;
+            if constexpr (requires { made->drafts = drafts; }) made->drafts = drafts;
             return std::shared_ptr<const void>(std::move(made));
           }};
+}
+
+/// Compiles decoding and enumeration of a rule.
+template <class Rule>
+RulePrograms programs_of(const Rule& rule) {
+  return {AnyRule(rule), EnumerableRule(rule)};
 }
 
 /// An entry whose factory takes its parameters as P: `make(parameters, path, request)` gives any rule of
@@ -42,39 +38,42 @@ SurveyedRule surveyed_rule(std::string label, P parameters) {
 template <class P, class Make>
 RuleKind rule_kind(std::string_view name, std::string_view sentence, ExpectedLossless expected,
                    std::vector<Field> fields, Make make) {
-  RuleKind kind;
-  kind.parameters = object<P>(name, sentence, std::move(fields)).type;
-  kind.surveyed = {surveyed_rule(std::string(name), P{})};
-  kind.name = name;
-  kind.sentence = sentence;
+  RuleKind kind =
+      kind_entry<RuleKind, P>(name, sentence, std::move(fields),
+                              [make](const P& own, const std::string& path, const RuleRequest& request) {
+                                return programs_of(make(own, path, request));
+                              });
+  kind.surveyed = {surveyed_rule(kind.name, P{})};
   kind.expected_lossless = expected;
-  kind.make = [make](const SelectedKind& selected, const RuleRequest& request) {
-    const auto rule = make(*static_cast<const P*>(selected.parameters.get()), selected.path, request);
-    return RulePrograms{AnyRule(rule), EnumerableRule(rule)};
-  };
   return kind;
 }
 
-/// A rule without parameters.
+/// A rule whose members are its parameters.
 template <class Rule>
-RuleKind plain_rule_kind(std::string_view name, std::string_view sentence, ExpectedLossless expected) {
-  return rule_kind<NoParameters>(
-      name, sentence, expected, {},
-      [](const NoParameters&, const std::string&, const RuleRequest&) { return Rule{}; });
+RuleKind rule_kind(std::string_view name, std::string_view sentence, ExpectedLossless expected,
+                   std::vector<Field> fields = {}) {
+  return rule_kind<Rule>(name, sentence, expected, std::move(fields),
+                         [](const Rule& own, const auto&...) { return own; });
 }
 
+template <class Rule>
+Field drafted_paths_field() {
+  return integer_field<Rule>("drafts", &Rule::paths, 1, 64, "Drafted paths of gamma tokens.");
+}
 /// A rule for several drafted paths.
 template <class Rule>
 RuleKind paths_rule_kind(std::string_view name, std::string_view sentence, ExpectedLossless expected) {
-  return rule_kind<SeveralDrafts>(name, sentence, expected, {drafted_paths_field()},
-                                  [](const SeveralDrafts& parameters, const std::string&,
-                                     const RuleRequest&) { return Rule(parameters.drafts); });
+  return rule_kind<Rule>(name, sentence, expected, {drafted_paths_field<Rule>()});
 }
 
 /// A planted fault: a mistake that proofs and tests must find. Never surveyed.
 inline RuleKind planted_fault(RuleKind kind) {
   kind.surveyed.clear();
   return kind;
+}
+template <class Rule>
+RuleKind planted_fault(std::string_view name, std::string_view sentence) {
+  return planted_fault(rule_kind<Rule>(name, sentence, ExpectedLossless::never));
 }
 
 }  // namespace speclab

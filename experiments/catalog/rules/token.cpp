@@ -4,9 +4,9 @@
 namespace speclab {
 
 RuleKind token_rule() {
-  return plain_rule_kind<TokenRule>(
-      "token", "Algorithm 1: accept with min(1, p/q), else sample norm((p-q)+). Lossless.",
-      ExpectedLossless::always);
+  return rule_kind<TokenRule>("token",
+                              "Algorithm 1: accept with min(1, p/q), else sample norm((p-q)+). Lossless.",
+                              ExpectedLossless::always);
 }
 
 }  // namespace speclab

@@ -21,35 +21,26 @@ namespace {
 
 enum class Growth { fixed, optimal, dynamic };
 
-struct TreeParameters {
-  std::int32_t drafts = 2;
-  std::optional<std::vector<std::int32_t>> branching;
+struct TreeParameters : Branching {
   Growth growth = Growth::fixed;
   std::int32_t nodes = 16;
   std::optional<std::vector<double>> rank_acceptance;
   std::optional<double> node_cost;
 };
 
-const TreeParameters& parameters_of(const SelectedKind& selected) { return selected.as<TreeParameters>(); }
-
-DraftTree optimal_tree_of(const TreeParameters& parameters, std::int32_t gamma, const std::string& path) {
-  if (!parameters.rank_acceptance) {
+DraftTree optimal_tree_of(const TreeParameters& own, std::int32_t gamma, const std::string& path) {
+  if (!own.rank_acceptance) {
     throw ConfigError(path + "/rank_acceptance",
                       "missing; an optimal tree needs the acceptance of each sibling, and there is nothing "
                       "here to measure it on");
   }
-  const std::vector<double>& ranks = *parameters.rank_acceptance;
+  const std::vector<double>& ranks = *own.rank_acceptance;
   if (std::accumulate(ranks.begin(), ranks.end(), 0.0) > 1 + 1e-12) {
     throw ConfigError(
         path + "/rank_acceptance",
         fmt::format("[{}] sums to more than 1: only one sibling can be accepted", fmt::join(ranks, ",")));
   }
-  return DraftTree(optimal_tree(parameters.nodes, gamma, ranks).parents);
-}
-
-DraftTree static_tree_of(const TreeParameters& parameters, std::int32_t gamma, const std::string& path) {
-  if (parameters.growth == Growth::optimal) return optimal_tree_of(parameters, gamma, path);
-  return tree_of(branching_of(parameters.branching, parameters.drafts, gamma, path), path);
+  return DraftTree(optimal_tree(own.nodes, gamma, ranks).parents);
 }
 
 /// Acceptance by rank where the config leaves it out, and the size of the tree where its cost is given. The
@@ -58,7 +49,7 @@ std::shared_ptr<const void> measured(const SelectedKind& selected, const RulePil
   /// Contexts of the pilot: P within about 0.01, which moves the tree's value by less.
   constexpr std::uint32_t pilot_trials = 64;
   constexpr std::uint32_t pilot_length = 64;
-  const TreeParameters& given = parameters_of(selected);
+  const auto& given = selected.as<TreeParameters>();
   if (given.growth != Growth::optimal || (given.rank_acceptance && !given.node_cost)) return nullptr;
   auto parameters = std::make_shared<TreeParameters>(given);
   if (!parameters->rank_acceptance) {
@@ -82,46 +73,37 @@ std::vector<Field> tree_fields() {
   using P = TreeParameters;
   const auto growth =
       choice<Growth>({{"static", Growth::fixed}, {"optimal", Growth::optimal}, {"dynamic", Growth::dynamic}});
-  return {
-      drafts_field<P>("Children of every node (\"static\"), the most siblings (\"optimal\"), nodes continued "
-                      "at each depth (\"dynamic\")."),
-      field("branching", &P::branching, list(integer<std::int32_t>(1, 1024), 1, 64),
-            "Children of a node at each depth, instead of \"drafts\" at every one."),
-      field("growth", &P::growth, growth,
-            "\"static\": this shape; \"optimal\": the best shape of \"nodes\" nodes for the acceptance by "
-            "rank (Sequoia); \"dynamic\": grown each round from the draft's likeliest tokens (EAGLE-2)."),
-      integer_field("nodes", &P::nodes, 1, 4096, "Nodes of an optimal or dynamic tree."),
-      field("rank_acceptance", &P::rank_acceptance, list(number(0, 1), 1, 64),
-            "Of an optimal tree: acceptance by sibling; measured when left out."),
-      field("node_cost", &P::node_cost, number(0, 1000),
-            "Time of one more verified node, in target runs: an optimal tree then has the size up to "
-            "\"nodes\" that is fastest.")};
+  return joined(
+      branching_fields<P>("Children of every node (\"static\"), the most siblings (\"optimal\"), nodes "
+                          "continued at each depth (\"dynamic\")."),
+      {field("growth", &P::growth, growth,
+             "\"static\": this shape; \"optimal\": the best shape of \"nodes\" nodes for the acceptance by "
+             "rank (Sequoia); \"dynamic\": grown each round from the draft's likeliest tokens (EAGLE-2)."),
+       integer_field("nodes", &P::nodes, 1, 4096, "Nodes of an optimal or dynamic tree."),
+       field("rank_acceptance", &P::rank_acceptance, list(number(0, 1), 1, 64),
+             "Of an optimal tree: acceptance by sibling; measured when left out."),
+       field("node_cost", &P::node_cost, number(0, 1000),
+             "Time of one more verified node, in target runs: an optimal tree then has the size up to "
+             "\"nodes\" that is fastest.")});
 }
 
 }  // namespace
 
 RuleKind tree_rule() {
-  RuleKind kind;
-  kind.name = "tree";
-  kind.sentence =
-      "Recursive rejection on a draft tree of depth gamma, siblings without replacement. Lossless.";
-  kind.parameters = object<TreeParameters>(kind.name, kind.sentence, tree_fields()).type;
+  RuleKind kind = kind_entry<RuleKind, TreeParameters>(
+      "tree", "Recursive rejection on a draft tree of depth gamma, siblings without replacement. Lossless.",
+      tree_fields(), [](const TreeParameters& own, const std::string& path, const RuleRequest& request) {
+        if (own.growth == Growth::dynamic) return programs_of(GrownTreeRule(own.drafts, own.nodes));
+        return programs_of(TreeRule(own.growth == Growth::optimal
+                                        ? optimal_tree_of(own, request.gamma(), path)
+                                        : tree_of(own, request.gamma(), path)));
+      });
   kind.expected_lossless = ExpectedLossless::always;
-  kind.make = [](const SelectedKind& selected, const RuleRequest& request) {
-    const TreeParameters& parameters = parameters_of(selected);
-    const auto programs = [](const auto& rule) { return RulePrograms{AnyRule(rule), EnumerableRule(rule)}; };
-    if (parameters.growth == Growth::dynamic) {
-      return programs(GrownTreeRule(parameters.drafts, parameters.nodes));
-    }
-    return programs(TreeRule(static_tree_of(parameters, request.gamma(), selected.path)));
-  };
   kind.measure = measured;
-  kind.surveyed = {surveyed_rule("tree", TreeParameters{}),
-                   surveyed_rule("tree, dynamic", TreeParameters{.branching = std::nullopt,
-                                                                 .growth = Growth::dynamic,
-                                                                 .nodes = 4,
-                                                                 .rank_acceptance = std::nullopt,
-                                                                 .node_cost = std::nullopt})};
+  TreeParameters dynamic;
+  dynamic.growth = Growth::dynamic;
+  dynamic.nodes = 4;
+  kind.surveyed = {surveyed_rule("tree", TreeParameters{}), surveyed_rule("tree, dynamic", dynamic)};
   return kind;
 }
 

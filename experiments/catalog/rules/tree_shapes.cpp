@@ -23,15 +23,14 @@ DraftTree tree_of(const std::vector<std::int32_t>& branching, const std::string&
   return branching_tree(branching);
 }
 
-std::vector<std::int32_t> branching_of(const std::optional<std::vector<std::int32_t>>& branching,
-                                       std::int32_t drafts, std::int32_t gamma, const std::string& path) {
-  if (!branching) return std::vector<std::int32_t>(static_cast<std::size_t>(gamma), drafts);
-  if (branching->size() != static_cast<std::size_t>(gamma)) {
+DraftTree tree_of(const Branching& shape, std::int32_t gamma, const std::string& path) {
+  const auto depths = static_cast<std::size_t>(gamma);
+  if (shape.branching && shape.branching->size() != depths) {
     throw ConfigError(path + "/branching",
                       fmt::format("has {} depths, and gamma is {}; give one number for each drafted position",
-                                  branching->size(), gamma));
+                                  shape.branching->size(), gamma));
   }
-  return *branching;
+  return tree_of(shape.branching.value_or(std::vector<std::int32_t>(depths, shape.drafts)), path);
 }
 
 }  // namespace speclab

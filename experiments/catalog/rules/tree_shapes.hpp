@@ -7,16 +7,28 @@
 #include <vector>
 
 #include "core/round/tree.hpp"
+#include "experiments/format/fields.hpp"
 
 namespace speclab {
+
+/// Children of a node: parameters of rules that draft trees.
+struct Branching {
+  std::int32_t drafts = 2;                             ///< at every depth
+  std::optional<std::vector<std::int32_t>> branching;  ///< instead of them, at each of gamma depths
+};
+
+/// The keys "drafts" and "branching" of parameters P.
+template <class P>
+std::vector<Field> branching_fields(std::string_view drafts) {
+  return {integer_field<P>("drafts", &P::drafts, 1, 64, drafts),
+          field<P>("branching", &P::branching, list(integer<std::int32_t>(1, 1024), 1, 64),
+                   "Children of a node at each depth, instead of \"drafts\" at every one.")};
+}
 
 /// Every node at depth d - 1 has branching[d - 1] children. Throws ConfigError at `path` for more than 4096
 /// nodes; trees grow as drafts^gamma.
 DraftTree tree_of(const std::vector<std::int32_t>& branching, const std::string& path);
-
-/// `branching` where it is given (ConfigError below `path` unless it has gamma depths), else `drafts` at
-/// every depth.
-std::vector<std::int32_t> branching_of(const std::optional<std::vector<std::int32_t>>& branching,
-                                       std::int32_t drafts, std::int32_t gamma, const std::string& path);
+/// Also throws ConfigError, below `path`, for a `branching` without gamma depths.
+DraftTree tree_of(const Branching& shape, std::int32_t gamma, const std::string& path);
 
 }  // namespace speclab

@@ -3,24 +3,12 @@
 
 namespace speclab {
 
-namespace {
-
-struct Thresholds {
-  double epsilon = 0.3;
-  double delta = 0.09;
-};
-
-}  // namespace
-
 RuleKind typical_rule() {
-  return rule_kind<Thresholds>(
+  return rule_kind<TypicalRule>(
       "typical", "Typical acceptance: accept iff p(x) > min(epsilon, delta exp(-H(p))). Lossy.",
       ExpectedLossless::never,
-      {field("epsilon", &Thresholds::epsilon, number(0, 1), "Hard threshold."),
-       field("delta", &Thresholds::delta, number(0, 1000), "Threshold relative to exp(-entropy).")},
-      [](const Thresholds& parameters, const std::string&, const RuleRequest&) {
-        return TypicalRule(parameters.epsilon, parameters.delta);
-      });
+      {field("epsilon", &TypicalRule::epsilon, number(0, 1), "Hard threshold."),
+       field("delta", &TypicalRule::delta, number(0, 1000), "Threshold relative to exp(-entropy).")});
 }
 
 }  // namespace speclab

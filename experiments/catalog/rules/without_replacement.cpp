@@ -5,13 +5,13 @@
 namespace speclab {
 
 RuleKind without_replacement_rule() {
-  return rule_kind<SeveralDrafts>(
+  return rule_kind<SeveralPaths>(
       "without-replacement", "Recursive rejection over paths that begin with different tokens. Lossless.",
-      ExpectedLossless::always, {drafted_paths_field()},
-      [](const SeveralDrafts& parameters, const std::string& path, const RuleRequest& request) {
+      ExpectedLossless::always, {drafted_paths_field<SeveralPaths>()},
+      [](const SeveralPaths& own, const std::string& path, const RuleRequest& request) {
         // Chains that part at the root.
         std::vector<std::int32_t> branching(static_cast<std::size_t>(request.gamma()), 1);
-        if (!branching.empty()) branching.front() = parameters.drafts;
+        if (!branching.empty()) branching.front() = own.paths;
         return TreeRule(tree_of(branching, path));
       });
 }

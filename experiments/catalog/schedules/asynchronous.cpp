@@ -6,30 +6,13 @@
 
 namespace speclab {
 
-namespace {
-
-struct AsynchronousParameters {
-  std::optional<std::int32_t> gamma;
-  std::optional<double> c;
-  double hit = 0.8;
-  bool plain_after_miss = false;
-};
-
-MadeSchedule make_asynchronous(const AsynchronousParameters& own, const std::string&,
-                               const ScheduleRequest& request) {
-  const std::int32_t gamma = own.gamma.value_or(request.gamma);
-  const double c = own.c.value_or(request.c);
-  return {.name = fmt::format("asynchronous, γ = {}{}", gamma, own.plain_after_miss ? ", plain" : ""),
-          .schedule = Asynchronous{static_cast<std::uint64_t>(gamma), c, own.hit, own.plain_after_miss},
-          .formula = [=](double alpha) {
-            return asynchronous_speedup(alpha, gamma, c, own.hit, own.plain_after_miss);
-          }};
-}
-
-}  // namespace
-
 ScheduleKind asynchronous_schedule() {
-  using P = AsynchronousParameters;
+  struct P {
+    std::optional<std::int32_t> gamma;
+    std::optional<double> c;
+    double hit = 0.8;
+    bool plain_after_miss = false;
+  };
   return kind_entry<ScheduleKind, P>(
       "asynchronous",
       "Drafts for likely outcomes of a round while it is verified, on a device of their own (SSD; Kumar, Dao "
@@ -38,7 +21,16 @@ ScheduleKind asynchronous_schedule() {
        field("hit", &P::hit, number(0, 1), "Probability that the outcome is among those drafted for."),
        field("plain_after_miss", &P::plain_after_miss, boolean(),
              "The target runs without drafts after another outcome; else the round is drafted first.")},
-      make_asynchronous);
+      [](const P& own, const std::string&, const ScheduleRequest& request) {
+        const std::int32_t gamma = own.gamma.value_or(request.gamma);
+        const double c = own.c.value_or(request.c);
+        return MadeSchedule{
+            .name = fmt::format("asynchronous, γ = {}{}", gamma, own.plain_after_miss ? ", plain" : ""),
+            .schedule = Asynchronous{static_cast<std::uint64_t>(gamma), c, own.hit, own.plain_after_miss},
+            .formula = [=](double alpha) {
+              return asynchronous_speedup(alpha, gamma, c, own.hit, own.plain_after_miss);
+            }};
+      });
 }
 
 }  // namespace speclab

@@ -6,29 +6,22 @@
 
 namespace speclab {
 
-namespace {
-
-struct HeadsParameters {
-  std::optional<std::int32_t> gamma;
-  std::optional<double> c;
-};
-
-MadeSchedule make_heads(const HeadsParameters& own, const std::string&, const ScheduleRequest& request) {
-  const std::int32_t gamma = own.gamma.value_or(request.gamma);
-  const double c = own.c.value_or(request.c);
-  return {.name = fmt::format("heads, γ = {}", gamma),
-          .schedule = Heads{static_cast<std::uint64_t>(gamma), c},
-          .formula = [=](double alpha) { return heads_speedup(alpha, gamma, c); }};
-}
-
-}  // namespace
-
 ScheduleKind heads_schedule() {
-  using P = HeadsParameters;
+  struct P {
+    std::optional<std::int32_t> gamma;
+    std::optional<double> c;
+  };
   return kind_entry<ScheduleKind, P>(
       "heads",
       "gamma independent heads, for c a round, at the same acceptance rate (real heads have a lower one).",
-      {own_gamma_field<P>(), own_c_field<P>()}, make_heads);
+      {own_gamma_field<P>(), own_c_field<P>()},
+      [](const P& own, const std::string&, const ScheduleRequest& request) {
+        const std::int32_t gamma = own.gamma.value_or(request.gamma);
+        const double c = own.c.value_or(request.c);
+        return MadeSchedule{.name = fmt::format("heads, γ = {}", gamma),
+                            .schedule = Heads{static_cast<std::uint64_t>(gamma), c},
+                            .formula = [=](double alpha) { return heads_speedup(alpha, gamma, c); }};
+      });
 }
 
 }  // namespace speclab

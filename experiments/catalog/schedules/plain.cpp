@@ -3,18 +3,11 @@
 
 namespace speclab {
 
-namespace {
-
-struct PlainParameters {};
-
-MadeSchedule make_plain(const PlainParameters&, const std::string&, const ScheduleRequest&) {
-  return {.name = "plain", .schedule = Plain{}, .formula = [](double) { return 1.0; }};
-}
-
-}  // namespace
-
 ScheduleKind plain_schedule() {
-  return kind_entry<ScheduleKind, PlainParameters>("plain", "One token per target run.", {}, make_plain);
+  struct P {};
+  return kind_entry<ScheduleKind, P>("plain", "One token per target run.", {}, [](const auto&...) {
+    return MadeSchedule{.name = "plain", .schedule = Plain{}, .formula = [](double) { return 1.0; }};
+  });
 }
 
 }  // namespace speclab

@@ -5,38 +5,13 @@
 
 namespace speclab {
 
-namespace {
-
-struct FunctionParameters {
-  double t_f = 1;
-  double t_g = 1;
-  double t_q = 0.1;
-  bool interrupts = false;
-};
-
-MadeSchedule make_speculative_function_execution(const FunctionParameters& own, const std::string&,
-                                                 const ScheduleRequest&) {
-  const auto [f, g, q, interrupts] = own;
-  const SpeedupFormula without = [f = f, g = g, q = q](double beta) {
-    return speculative_function_speedup(beta, f, g, q);
-  };
-  MadeSchedule made{
-      .name = interrupts ? "speculative function execution, interrupting" : "speculative function execution",
-      .schedule = SpeculativeFunctionExecution{f, g, q, interrupts},
-      .formula = without};
-  if (interrupts) {
-    made.formula = [f = f, g = g, q = q](double beta) {
-      return speculative_function_speedup_interrupting(beta, f, g, q);
-    };
-    made.printed = PrintedFormula{without, "without interrupts"};
-  }
-  return made;
-}
-
-}  // namespace
-
 ScheduleKind speculative_function_execution_schedule() {
-  using P = FunctionParameters;
+  struct P {
+    double t_f = 1;
+    double t_g = 1;
+    double t_q = 0.1;
+    bool interrupts = false;
+  };
   return formerly(kind_entry<ScheduleKind, P>(
                       "speculative_function_execution",
                       "g(f(x)) with the output of f speculated while f computes; a position is a call.",
@@ -46,7 +21,23 @@ ScheduleKind speculative_function_execution_schedule() {
                              "Time of the approximation that speculates the output of f."),
                        field("interrupts", &P::interrupts, boolean(),
                              "Whether a run of g on a wrong output is stopped when f is done.")},
-                      make_speculative_function_execution),
+                      [](const P& own, const auto&...) {
+                        const SpeedupFormula without = [own](double beta) {
+                          return speculative_function_speedup(beta, own.t_f, own.t_g, own.t_q);
+                        };
+                        MadeSchedule made{.name = "speculative function execution",
+                                          .schedule = SpeculativeFunctionExecution{own.t_f, own.t_g, own.t_q,
+                                                                                   own.interrupts},
+                                          .formula = without};
+                        if (own.interrupts) {
+                          made.name += ", interrupting";
+                          made.formula = [own](double beta) {
+                            return speculative_function_speedup_interrupting(beta, own.t_f, own.t_g, own.t_q);
+                          };
+                          made.printed = PrintedFormula{without, "without interrupts"};
+                        }
+                        return made;
+                      }),
                   {"two_functions"});
 }
 

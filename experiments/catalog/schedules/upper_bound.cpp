@@ -5,29 +5,12 @@
 
 namespace speclab {
 
-namespace {
-
-struct UpperBoundParameters {
-  std::int32_t most = 64;
-  bool drafting_paid = true;
-  std::optional<double> c;
-};
-
-MadeSchedule make_upper_bound(const UpperBoundParameters& own, const std::string&,
-                              const ScheduleRequest& request) {
-  const std::int32_t most = own.most;
-  const double c = own.drafting_paid ? own.c.value_or(request.c) : 0;
-  return {.name = own.drafting_paid ? "upper bound, drafting paid" : "upper bound, drafting free",
-          .schedule = UpperBound{static_cast<std::uint64_t>(most), c},
-          .formula = [=](double alpha) { return speedup_bound_capped(alpha, most, c); },
-          .printed = PrintedFormula{[=](double alpha) { return speedup_bound_drafting_paid(alpha, c); },
-                                    "no limit on the drafted tokens"}};
-}
-
-}  // namespace
-
 ScheduleKind upper_bound_schedule() {
-  using P = UpperBoundParameters;
+  struct P {
+    std::int32_t most = 64;
+    bool drafting_paid = true;
+    std::optional<double> c;
+  };
   return formerly(
       kind_entry<ScheduleKind, P>(
           "upper-bound", "An upper bound: drafts exactly the tokens that will be accepted, up to a limit.",
@@ -35,7 +18,16 @@ ScheduleKind upper_bound_schedule() {
            formerly(field("drafting_paid", &P::drafting_paid, boolean(), "Whether drafting takes time."),
                     {"charged"}),
            own_c_field<P>()},
-          make_upper_bound),
+          [](const P& own, const std::string&, const ScheduleRequest& request) {
+            const std::int32_t most = own.most;
+            const double c = own.drafting_paid ? own.c.value_or(request.c) : 0;
+            return MadeSchedule{
+                .name = own.drafting_paid ? "upper bound, drafting paid" : "upper bound, drafting free",
+                .schedule = UpperBound{static_cast<std::uint64_t>(most), c},
+                .formula = [=](double alpha) { return speedup_bound_capped(alpha, most, c); },
+                .printed = PrintedFormula{[=](double alpha) { return speedup_bound_drafting_paid(alpha, c); },
+                                          "no limit on the drafted tokens"}};
+          }),
       {"oracle"});
 }
 

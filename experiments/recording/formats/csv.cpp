@@ -76,7 +76,22 @@ struct Columns {
   std::size_t count = 0;
 };
 
+struct KnownColumn {
+  std::string_view name;
+  int Columns::*column;
+  bool needed;
+};
+constexpr KnownColumn known_columns[] = {
+    {"sequence", &Columns::sequence, true}, {"position", &Columns::position, true},
+    {"token", &Columns::token, true},       {"logp", &Columns::logp, true},
+    {"entropy", &Columns::entropy, false},  {"task", &Columns::task, false}};
+
 constexpr std::string_view drafter_prefix = "logq.";
+
+/// NAME of "logq.NAME"; empty for other names.
+std::string_view drafter_of(std::string_view column) {
+  return column.starts_with(drafter_prefix) ? column.substr(drafter_prefix.size()) : std::string_view();
+}
 
 /// The column of the drafter that the source names. Throws UsageError, with the drafters there are, when it
 /// is not one of them, and when it names none of several.
@@ -104,38 +119,37 @@ Columns columns_of(std::string_view header, const RecordingSource& source, const
   Fields names;
   names.split(header);
   columns.count = names.size();
-  std::vector<std::pair<int, int>> depths;
+  std::vector<std::pair<std::size_t, int>> depths;
   std::vector<std::pair<std::string, int>> drafters;
   for (int i = 0; i < static_cast<int>(names.size()); ++i) {
     const std::string_view name = without_blanks(names[i]);
-    int* known = name == "sequence"   ? &columns.sequence
-                 : name == "position" ? &columns.position
-                 : name == "token"    ? &columns.token
-                 : name == "logp"     ? &columns.logp
-                 : name == "entropy"  ? &columns.entropy
-                 : name == "task"     ? &columns.task
-                                      : nullptr;
-    if (known != nullptr && *known == none) {
-      *known = i;
-    } else if (known == nullptr && depth_of(name) >= 0) {
-      depths.emplace_back(depth_of(name), i);
-    } else if (known == nullptr && name.size() > drafter_prefix.size() && name.starts_with(drafter_prefix)) {
-      drafters.emplace_back(name.substr(drafter_prefix.size()), i);
-      for (std::size_t other = 0; other + 1 < drafters.size(); ++other) {
-        if (drafters[other].first == drafters.back().first)
-          throw UsageError(
-              fmt::format("{}: column \"{}\" stands twice", where, printable(std::string(name), shown)));
-      }
+    const auto* const known = std::find_if(std::begin(known_columns), std::end(known_columns),
+                                           [name](const KnownColumn& one) { return one.name == name; });
+    const std::string drafter(drafter_of(name));
+    bool is_known = true;
+    bool twice = false;
+    if (known != std::end(known_columns)) {
+      twice = columns.*known->column != none;
+      columns.*known->column = i;
+    } else if (const auto depth = depth_of(name)) {
+      depths.emplace_back(*depth, i);
+    } else if (!drafter.empty()) {
+      twice = std::any_of(drafters.begin(), drafters.end(),
+                          [&drafter](const auto& other) { return other.first == drafter; });
+      drafters.emplace_back(drafter, i);
     } else {
-      throw UsageError(fmt::format(
-          "{}: column \"{}\" {}; expected sequence,position,token,logp,logq and "
-          "optionally logq_depth2, ..., entropy, task, or logq.NAME of several drafters",
-          where, printable(std::string(name), shown), known == nullptr ? "is not known" : "stands twice"));
+      is_known = false;
+    }
+    if (twice || !is_known) {
+      throw UsageError(
+          fmt::format("{}: column \"{}\" {}; expected sequence,position,token,logp,logq and "
+                      "optionally logq_depth2, ..., entropy, task, or logq.NAME of several drafters",
+                      where, printable(name, shown), is_known ? "stands twice" : "is not known"));
     }
   }
   std::sort(depths.begin(), depths.end());
   for (const auto& [depth, column] : depths) {
-    if (depth != static_cast<int>(columns.logq.size())) {
+    if (depth != columns.logq.size()) {
       throw UsageError(fmt::format(
           "{}: the columns logq, logq_depth2, logq_depth3, ... must be there without gaps, each once",
           where));
@@ -152,12 +166,11 @@ Columns columns_of(std::string_view header, const RecordingSource& source, const
     throw UsageError(fmt::format("{}: one draft, logq, and no column \"{}{}\"; leave the column out", where,
                                  drafter_prefix, printable(source.column(), shown)));
   }
-  for (const auto& [name, column] :
-       {std::pair{"sequence", columns.sequence}, std::pair{"position", columns.position},
-        std::pair{"token", columns.token}, std::pair{"logp", columns.logp},
-        std::pair{"logq", columns.logq.empty() ? none : 0}}) {
-    if (column == none) throw UsageError(fmt::format("{}: no column \"{}\" in the header", where, name));
-  }
+  const auto require = [&where](bool there, std::string_view name) {
+    if (!there) throw UsageError(fmt::format("{}: no column \"{}\" in the header", where, name));
+  };
+  for (const auto& [name, column, needed] : known_columns) require(!needed || columns.*column != none, name);
+  require(!columns.logq.empty(), "logq");
   return columns;
 }
 
@@ -167,22 +180,17 @@ std::vector<std::string> drafters_of_csv(const RecordingSource& source) {
   fields.split(source.first_line());
   std::vector<std::string> names;
   for (int i = 0; i < static_cast<int>(fields.size()); ++i) {
-    const std::string_view name = without_blanks(fields[i]);
-    if (name.size() > drafter_prefix.size() && name.starts_with(drafter_prefix)) {
-      names.emplace_back(name.substr(drafter_prefix.size()));
-    }
+    const std::string_view name = drafter_of(without_blanks(fields[i]));
+    if (!name.empty()) names.emplace_back(name);
   }
   return names;
 }
 
 std::string not_csv(const RecordingSource& source) {
   const std::string_view line = source.first_line();
-  for (const char* name : {"sequence", "logp"}) {
-    if (line.find(name) == std::string_view::npos || line.front() == '{' || line.front() == '[') {
-      return fmt::format("its first line is no header such as sequence,position,token,logp,logq");
-    }
-  }
-  return "";
+  const auto has = [line](std::string_view word) { return line.find(word) != std::string_view::npos; };
+  if (line.front() != '{' && line.front() != '[' && has("sequence") && has("logp")) return "";
+  return "its first line is no header such as sequence,position,token,logp,logq";
 }
 
 RecordingPart read_csv(const RecordingSource& source) {
@@ -206,8 +214,8 @@ RecordingPart read_csv(const RecordingSource& source) {
   const auto number = [&](int column, const char* name) {
     const double value = number_of(fields[column]);
     if (!std::isnan(value)) return value;
-    throw UsageError(fmt::format("{}: {} is \"{}\"; expected a number", where(), name,
-                                 printable(std::string(fields[column]), shown)));
+    throw UsageError(
+        fmt::format("{}: {} is \"{}\"; expected a number", where(), name, printable(fields[column], shown)));
   };
   while (!text.empty()) {
     const std::string_view line = next_line();
@@ -218,13 +226,13 @@ RecordingPart read_csv(const RecordingSource& source) {
           fmt::format("{}: {} fields; the header has {}", where(), fields.size(), columns.count));
     }
     record.sequence = without_blanks(fields[columns.sequence]);
-    const std::string_view position = without_blanks(fields[columns.position]);
-    const auto [end, error] =
-        std::from_chars(position.data(), position.data() + position.size(), record.position);
-    if (error != std::errc{} || end != position.data() + position.size()) {
-      throw UsageError(fmt::format("{}: position is \"{}\"; expected an integer", where(),
-                                   printable(std::string(position), shown)));
+    const std::string_view word = without_blanks(fields[columns.position]);
+    const auto position = integer_in(word);
+    if (!position) {
+      throw UsageError(
+          fmt::format("{}: position is \"{}\"; expected an integer", where(), printable(word, shown)));
     }
+    record.position = *position;
     record.logp = number(columns.logp, "logp");
     for (std::size_t depth = 0; depth < columns.logq.size(); ++depth) {
       record.logq[depth] = number(columns.logq[depth], "logq");

@@ -60,9 +60,7 @@ RecordingPart read_json_lines(const RecordingSource& source) {
     const std::string task = here.has("task") ? name_of(here.at("task")) : "";
     record.sequence = sequence;
     record.task = task;
-    const JsonPlace position = here.at("position");
-    if (!position.value->is_number_integer()) position.refuse("an integer");
-    record.position = position.value->get<std::int64_t>();
+    record.position = here.at("position").integer("an integer");
     record.logp = number_of(here.at("logp"));
     record.logq.clear();
     for (std::size_t depth = 0; depth < depths; ++depth) {

@@ -30,19 +30,15 @@ RecordingPart read_llama_server(const RecordingSource& source) {
   ScoredText text;
   for (const JsonDocument& document : source.documents()) {
     const JsonPlace entries = place(document).at("completion_probabilities");
-    ScoredSequence sequence{std::to_string(text.sequences.size()), entries.where, {}};
+    ScoredSequence& sequence = text.add(entries.where);
     for (std::size_t i = 0; i < entries.size(); ++i) {
       const JsonPlace entry = entries.at(i);
       ScoredToken token;
-      if (entry.has("id")) {
-        if (!entry.at("id").value->is_number_integer()) entry.at("id").refuse("an id");
-        token.id = entry.at("id").value->get<std::int64_t>();
-      }
+      if (entry.has("id")) token.id = entry.at("id").integer("an id");
       if (entry.has("token")) token.text = entry.at("token").text();
       token.log_probability = log_of(entry);
       add_token(sequence, std::move(token), entry.where);
     }
-    text.sequences.push_back(std::move(sequence));
   }
   return text;
 }

@@ -16,21 +16,6 @@ std::string not_npz(const RecordingSource& source) {
   return source.bytes().starts_with("PK") ? "" : "is no zip archive, which begins with PK";
 }
 
-NamedArray named(const NpyArray& array) {
-  using Kind = NamedArray::Kind;
-  NamedArray made;
-  made.kind = array.kind != 'f'  ? Kind::integer
-              : array.bytes == 2 ? Kind::f16
-              : array.bytes == 4 ? Kind::f32
-              : array.bytes == 8 ? Kind::f64
-                                 : Kind::other;
-  made.shape = array.shape;
-  made.data = array.data;
-  made.memory = array.memory;
-  made.integer = [array](std::size_t index) { return array.integer(index); };
-  return made;
-}
-
 RecordingPart read_npz(const RecordingSource& source) {
   const auto reading = [&](const auto& work) {
     try {
@@ -42,9 +27,9 @@ RecordingPart read_npz(const RecordingSource& source) {
     }
   };
   const NpzArchive archive = reading([&] { return NpzArchive(source.bytes()); });
-  return rows_of(source.name(), source.file(), [&](const std::string& name) -> std::optional<NamedArray> {
+  return rows_of(source.name(), source.file(), [&](const std::string& name) -> std::optional<NpyArray> {
     if (!archive.has(name)) return std::nullopt;
-    return named(reading([&] { return archive.array(name); }));
+    return reading([&] { return archive.array(name); });
   });
 }
 

@@ -22,12 +22,11 @@ RecordingPart read_openai_chat(const RecordingSource& source) {
     const JsonPlace choices = place(document).at("choices");
     for (std::size_t c = 0; c < choices.size(); ++c) {
       const JsonPlace content = choices.at(c).at("logprobs").at("content");
-      ScoredSequence sequence{std::to_string(text.sequences.size()), content.where, {}};
+      ScoredSequence& sequence = text.add(content.where);
       for (std::size_t i = 0; i < content.size(); ++i) {
         const JsonPlace entry = content.at(i);
         add_token(sequence, {-1, entry.at("token").text(), entry.at("logprob").number()}, entry.where);
       }
-      text.sequences.push_back(std::move(sequence));
     }
   }
   return text;

@@ -3,11 +3,11 @@
 // has no log-probability, which is null.
 #include <fmt/format.h>
 
-#include <charconv>
 #include <nlohmann/json.hpp>
 
 #include "experiments/recording/json_document.hpp"
 #include "experiments/recording/recording_format.hpp"
+#include "experiments/support/csv_reader.hpp"
 
 namespace speclab {
 
@@ -23,18 +23,9 @@ std::string not_openai_completions(const RecordingSource& source) {
 /// vLLM writes "token_id:123" when asked for ids.
 ScoredToken token_of(const std::string& text) {
   constexpr std::string_view prefix = "token_id:";
-  ScoredToken token;
-  const char* const last = text.data() + text.size();
-  std::int64_t id = 0;
-  if (text.starts_with(prefix)) {
-    const auto [end, error] = std::from_chars(text.data() + prefix.size(), last, id);
-    if (error == std::errc{} && end == last) {
-      token.id = id;
-      return token;
-    }
-  }
-  token.text = text;
-  return token;
+  const auto id =
+      text.starts_with(prefix) ? integer_in(std::string_view(text).substr(prefix.size())) : std::nullopt;
+  return id ? ScoredToken{*id, "", 0} : ScoredToken{-1, text, 0};
 }
 
 RecordingPart read_openai_completions(const RecordingSource& source) {
@@ -45,7 +36,7 @@ RecordingPart read_openai_completions(const RecordingSource& source) {
       const JsonPlace logprobs = choices.at(c).at("logprobs");
       const JsonPlace tokens = logprobs.at("tokens");
       const JsonPlace values = logprobs.at("token_logprobs");
-      ScoredSequence sequence{std::to_string(text.sequences.size()), logprobs.where, {}};
+      ScoredSequence& sequence = text.add(logprobs.where);
       if (tokens.size() != values.size()) {
         throw UsageError(fmt::format("{}: {} tokens, but {} token_logprobs", logprobs.where, tokens.size(),
                                      values.size()));
@@ -57,7 +48,6 @@ RecordingPart read_openai_completions(const RecordingSource& source) {
         token.log_probability = value.number();
         add_token(sequence, std::move(token), value.where);
       }
-      text.sequences.push_back(std::move(sequence));
     }
   }
   return text;

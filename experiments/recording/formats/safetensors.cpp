@@ -35,59 +35,47 @@ std::string not_safetensors(const RecordingSource& source) {
   return "";
 }
 
-struct Kinds {
+struct StoredType {
   const char* name;
-  NamedArray::Kind kind;
+  char kind;  ///< as NpyArray has it
   std::size_t bytes;
 };
 
-constexpr Kinds kinds[] = {{"F16", NamedArray::Kind::f16, 2},     {"BF16", NamedArray::Kind::bf16, 2},
-                           {"F32", NamedArray::Kind::f32, 4},     {"F64", NamedArray::Kind::f64, 8},
-                           {"I64", NamedArray::Kind::integer, 8}, {"I32", NamedArray::Kind::integer, 4},
-                           {"U32", NamedArray::Kind::integer, 4}, {"U16", NamedArray::Kind::integer, 2}};
+constexpr StoredType stored_types[] = {{"F16", 'f', 2}, {"BF16", 'b', 2}, {"F32", 'f', 4}, {"F64", 'f', 8},
+                                       {"I64", 'i', 8}, {"I32", 'i', 4},  {"U32", 'u', 4}, {"U16", 'u', 2}};
 
-NamedArray array_of(const JsonPlace& entry, std::string_view data) {
-  NamedArray array;
+std::uint64_t size_at(const JsonPlace& place, const char* expected) {
+  if (!place.value->is_number_unsigned()) place.refuse(expected);
+  return place.value->get<std::uint64_t>();
+}
+
+NpyArray array_of(const JsonPlace& entry, std::string_view data) {
+  NpyArray array;
   const std::string name = entry.at("dtype").text();
-  std::size_t bytes = 0;
-  for (const Kinds& one : kinds) {
-    if (name == one.name) {
-      array.kind = one.kind;
-      bytes = one.bytes;
-    }
+  for (const StoredType& type : stored_types) {
+    if (name != type.name) continue;
+    array.kind = type.kind;
+    array.bytes = type.bytes;
   }
-  if (bytes == 0) entry.at("dtype").refuse("F16, BF16, F32 or F64, or I64, I32, U32 or U16 for tokens");
+  if (array.bytes == 0) entry.at("dtype").refuse("F16, BF16, F32 or F64, or I64, I32, U32 or U16 for tokens");
   const JsonPlace shape = entry.at("shape");
-  std::uint64_t room = data.size() / bytes;
+  std::uint64_t room = data.size() / array.bytes;
   for (std::size_t i = 0; i < shape.size(); ++i) {
-    if (!shape.at(i).value->is_number_unsigned()) shape.at(i).refuse("a length");
-    array.shape.push_back(shape.at(i).value->get<std::size_t>());
-    if (array.shape.back() > room) shape.refuse("no more than the file has");
-    if (array.shape.back() > 0) room /= array.shape.back();
+    const std::uint64_t length = size_at(shape.at(i), "a length");
+    if (length > room) shape.refuse("no more than the file has");
+    if (length > 0) room /= length;
+    array.shape.push_back(static_cast<std::size_t>(length));
   }
   const JsonPlace offsets = entry.at("data_offsets");
   if (offsets.size() != 2) offsets.refuse("[begin, end]");
-  const auto offset = [&](std::size_t i) {
-    const JsonPlace one = offsets.at(i);
-    if (!one.value->is_number_unsigned()) one.refuse("a number of bytes");
-    return one.value->get<std::uint64_t>();
-  };
-  const std::uint64_t begin = offset(0);
-  const std::uint64_t end = offset(1);
-  std::uint64_t size = bytes;
-  for (const std::size_t one : array.shape) size *= one;
+  const std::uint64_t begin = size_at(offsets.at(std::size_t{0}), "a number of bytes");
+  const std::uint64_t end = size_at(offsets.at(std::size_t{1}), "a number of bytes");
+  const std::uint64_t size = array.size() * array.bytes;
   if (begin > end || end > data.size() || end - begin != size) {
     offsets.refuse(
         fmt::format("{} bytes within the {} of the data; is the file cut off?", size, data.size()));
   }
   array.data = data.substr(begin, size);
-  array.integer = [at = array.data.data(), bytes, is_signed = name[0] == 'I'](std::size_t index) {
-    std::uint64_t value = 0;
-    std::memcpy(&value, at + index * bytes, bytes);
-    const auto unused = static_cast<int>(64 - 8 * bytes);
-    return is_signed ? static_cast<std::int64_t>(value << unused) >> unused
-                     : static_cast<std::int64_t>(value);
-  };
   return array;
 }
 
@@ -98,7 +86,7 @@ RecordingPart read_safetensors(const RecordingSource& source) {
   if (!header.is_object()) throw UsageError(fmt::format("{}: its header is not JSON", source.name()));
   const std::string_view data = bytes.substr(length_bytes + length);
   const JsonPlace entries{&header, fmt::format("{}: header ", source.name())};
-  return rows_of(source.name(), source.file(), [&](const std::string& name) -> std::optional<NamedArray> {
+  return rows_of(source.name(), source.file(), [&](const std::string& name) -> std::optional<NpyArray> {
     if (!entries.has(name.c_str())) return std::nullopt;
     return array_of(entries.at(name.c_str()), data);
   });

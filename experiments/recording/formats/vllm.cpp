@@ -4,11 +4,11 @@
 // prompt_token_ids are there.
 #include <fmt/format.h>
 
-#include <charconv>
 #include <nlohmann/json.hpp>
 
 #include "experiments/recording/json_document.hpp"
 #include "experiments/recording/recording_format.hpp"
+#include "experiments/support/csv_reader.hpp"
 
 namespace speclab {
 
@@ -35,12 +35,8 @@ std::string not_vllm(const RecordingSource& source) {
 }
 
 std::int64_t id_of(const std::string& key, const JsonPlace& position) {
-  std::int64_t id = 0;
-  const auto [end, error] = std::from_chars(key.data(), key.data() + key.size(), id);
-  if (error != std::errc{} || end != key.data() + key.size()) {
-    throw UsageError(fmt::format("{}: key \"{}\"; expected a token id", position.where, key));
-  }
-  return id;
+  if (const auto id = integer_in(key)) return *id;
+  throw UsageError(fmt::format("{}: key \"{}\"; expected a token id", position.where, key));
 }
 
 ScoredToken token_of(const JsonPlace& position, std::int64_t wanted) {
@@ -68,7 +64,7 @@ RecordingPart read_vllm(const RecordingSource& source) {
     for (const JsonPlace& holder : holders(document)) {
       const JsonPlace positions = holder.at("prompt_logprobs");
       const bool has_ids = holder.has("prompt_token_ids");
-      ScoredSequence sequence{std::to_string(text.sequences.size()), positions.where, {}};
+      ScoredSequence& sequence = text.add(positions.where);
       for (std::size_t i = 0; i < positions.size(); ++i) {
         const JsonPlace position = positions.at(i);
         if (i == 0 && position.value->is_null()) continue;  // nothing comes before the first token
@@ -78,12 +74,10 @@ RecordingPart read_vllm(const RecordingSource& source) {
           if (i >= ids.size()) {
             throw UsageError(fmt::format("{}: {} ids, fewer than prompt_logprobs", ids.where, ids.size()));
           }
-          if (!ids.at(i).value->is_number_integer()) ids.at(i).refuse("an id");
-          wanted = ids.at(i).value->get<std::int64_t>();
+          wanted = ids.at(i).integer("an id");
         }
         add_token(sequence, token_of(position, wanted), position.where);
       }
-      text.sequences.push_back(std::move(sequence));
     }
   }
   return text;

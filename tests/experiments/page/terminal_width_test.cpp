@@ -1,4 +1,4 @@
-#include "experiments/page/terminal_width.hpp"
+#include "experiments/page/table.hpp"
 
 #include <doctest/doctest.h>
 

@@ -77,3 +77,12 @@ TEST_CASE("rows as written, exactly") {
   CHECK(written(mixture(R"(, "epsilon": 0.5, "base": {"kind": "point"})"), 2) == Rows{{"3/4", "1/4"}});
   CHECK(written(mixture(R"(, "epsilon": 0.5, "base": {"kind": "zipf"})"), 2).empty());
 }
+
+TEST_CASE("the files of a mixture's base are among a config's input files, as those of the model mixed in") {
+  const ModelConfig model = model_config(
+      R"({"kind": "mixture", "base": {"kind": "table", "file": "base.csv"},
+          "other": {"kind": "table", "file": "other.csv"}, "epsilon": 0.1})");
+  std::vector<std::string> files;
+  kind_of(model_family()).type->add_input_files(&model, files);
+  CHECK(files == std::vector<std::string>{"base.csv", "other.csv"});
+}
