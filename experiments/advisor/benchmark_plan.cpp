@@ -65,10 +65,7 @@ std::string benchmark_headline(const BenchmarkPlan& plan) {
 }
 
 std::vector<Figure> benchmark_figures(const BenchmarkPlan& plan) {
-  Figure figure;
-  figure.title = "Requests needed by difference";
-  figure.x_label = "difference, %";
-  figure.y_label = "requests of each setting";
+  Figure figure{"", "Requests needed by difference", "difference, %", "requests of each setting"};
   figure.log_x = figure.log_y = true;
   Series line{.name = "needed"};
   constexpr double percent = 100;

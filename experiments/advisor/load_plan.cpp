@@ -230,13 +230,9 @@ std::optional<LoadPlan> plan_load(const LoadQuestion& question, const Control& c
   LoadPlan plan;
   describe(question, plan);
   for (const CostPair& costs : costs_by_device(question)) {
-    const auto fit = memory_fit(costs, {1, mean_context(question.stream)}, question.memory_share);
-    if (!fit) continue;
-    plan.fits = fit->fits;
-    if (!fit->fits) {
-      plan.fits_reason = fit->reason;
-      return plan;
-    }
+    const MemoryFit fit = memory_fit(costs, {1, mean_context(question.stream)}, question.memory_share);
+    if (fit.fits) static_cast<MemoryFit&>(plan) = fit;
+    if (fit.fits_reason) return plan;
   }
   std::vector<ContextTable> tables;
   // What a draft device drafts is decided a step before, so that no policy changes it.
@@ -307,16 +303,13 @@ std::optional<LoadPlan> plan_load(const LoadQuestion& question, const Control& c
     find_highest_rates(question, candidates, rates, runs, plan, control);
     if (control.stop()) return std::nullopt;
   }
-  const bool speculates = std::any_of(plan.table.begin(), plan.table.end(),
-                                      [](const BatchRange& range) { return range.gamma > 0; });
-  if (speculates) {
-    ServedPlan served = served_plan(question.target, question.draft, question.method);
-    served.gamma = std::max_element(plan.table.begin(), plan.table.end(), [](const auto& a, const auto& b) {
-                     return a.gamma < b.gamma;
-                   })->gamma;
+  int longest = 0;
+  for (const BatchRange& range : plan.table) longest = std::max(longest, range.gamma);
+  if (longest > 0) {
+    ServedPlan served = served_plan(question, longest);
     served.batches = plan.table;
     double reached = 1;
-    for (const double rate : position_rates(acceptance_of(question), longest_planned_draft(served)))
+    for (const double rate : position_rates(acceptance_of(question), longest))
       served.accepted.push_back(reached *= rate);
     plan.settings = server_settings(served);
   }

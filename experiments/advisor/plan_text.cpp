@@ -33,8 +33,7 @@ std::string head(const DrafterPlan& plan) {
   out += plan_line("best γ", fmt::format("{}", plan.best.gamma));
   out += plan_line("expected speedup", ranged(plan.best.speedup) + " × plain decoding");
   out += plan_line("tokens per target step", short_number(plan.best.tokens_per_target_step));
-  const GammaSpan& near = plan.best.within_1_percent;
-  out += plan_line("within 1% of the best", fmt::format("γ = {} to {}", near.low, near.high));
+  out += plan_line("within 1% of the best", range_words(plan.best.within_1_percent));
   if (plan.bounds.guaranteed_speedup) {
     out += plan_line("guaranteed speedup",
                      fmt::format("{} at some γ (Cor. 3.9)", short_number(plan.bounds.guaranteed_speedup)));
@@ -50,14 +49,11 @@ std::string head(const DrafterPlan& plan) {
 }
 
 Table gamma_table(const DrafterPlan& plan) {
-  Table table{"gammas", "Speedup by γ", {"γ", "tokens per target step", "verify cost", "speedup"}, {}, ""};
+  Table table{"gammas", "Speedup by γ", {"γ", "tokens per target step", "verify cost", "speedup"}};
   if (plan.alpha.estimated()) table.columns.insert(table.columns.end(), {"low", "high"});
   for (const GammaRow& row : plan.gammas) {
-    std::vector<Cell> cells{{fmt::format("{}{}", row.gamma == plan.best.gamma ? "→ " : "", row.gamma),
-                             static_cast<double>(row.gamma), ""},
-                            short_cell(row.tokens_per_target_step),
-                            short_cell(row.verify_cost),
-                            short_cell(row.speedup.estimate)};
+    std::vector<Cell> cells{gamma_cell(row.gamma, plan.best.gamma), short_cell(row.tokens_per_target_step),
+                            short_cell(row.verify_cost), short_cell(row.speedup.estimate)};
     if (plan.alpha.estimated()) {
       cells.insert(cells.end(), {short_cell(row.speedup.low), short_cell(row.speedup.high)});
     }
@@ -76,9 +72,7 @@ Listing log_text(const LogFindings& log) {
   Table table{"positions",
               fmt::format("{} rounds, {} tokens examined, {} accepted{}", log.rounds, log.examined,
                           log.accepted, log.format.empty() ? "" : " (" + log.format + ")"),
-              {"position", "examined", "accepted", "a, given those before", "low", "high", "all up to here"},
-              {},
-              ""};
+              {"position", "examined", "accepted", "a, given those before", "low", "high", "all up to here"}};
   for (const LogPosition& row : log.positions) {
     table.rows.push_back({plain_count(row.position), plain_count(row.examined), plain_count(row.accepted),
                           short_cell(row.conditional.estimate), short_cell(row.conditional.low),
@@ -113,7 +107,7 @@ std::string means_text(const LogMeans& means) {
 }
 
 Listing batch_text(const DrafterPlan& plan) {
-  Table table{"batches", "Best γ by batch", {"batch", "to", "γ", "speedup, at least"}, {}, ""};
+  Table table{"batches", "Best γ by batch", {"batch", "to", "γ", "speedup, at least"}};
   int last_paying = 0;
   bool pays_again = false;
   bool stopped = false;
@@ -250,7 +244,7 @@ The batch at which speculation stops paying needs --device, --target and --draft
 }
 
 Listing ranking_text(const DrafterRanking& ranking) {
-  Table table{"ranking", "Drafters, the fastest first", {"drafter", "α", "c", "best γ", "speedup"}, {}, ""};
+  Table table{"ranking", "Drafters, the fastest first", {"drafter", "α", "c", "best γ", "speedup"}};
   const auto is_out = [](const DrafterPlan& plan) { return plan.fits_reason.has_value(); };
   const bool some_out = std::any_of(ranking.ranking.begin(), ranking.ranking.end(), is_out);
   if (some_out) table.columns.emplace_back("fits the memory");

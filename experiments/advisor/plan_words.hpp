@@ -4,10 +4,11 @@
 #include <fmt/format.h>
 
 #include <cmath>
-#include <cstdint>
+#include <concepts>
 #include <optional>
 #include <string>
 
+#include "analysis/statistics/gamma_choice.hpp"
 #include "analysis/statistics/intervals.hpp"
 #include "experiments/page/cells.hpp"
 #include "experiments/page/text_width.hpp"
@@ -26,6 +27,11 @@ inline std::string cost_words(double c, const std::optional<int>& in_one_run, co
                      from);
 }
 
+/// Of a range with an end.
+inline std::string range_words(const GammaRange& range) {
+  return fmt::format("γ = {} to {}", range.low, *range.high);
+}
+
 /// "–" for what is not known or not finite.
 inline std::string short_number(std::optional<double> value) {
   return value && std::isfinite(*value) ? fmt::format("{:.4g}", *value) : "–";
@@ -33,11 +39,17 @@ inline std::string short_number(std::optional<double> value) {
 
 inline Cell short_cell(std::optional<double> value) {
   if (!value || !std::isfinite(*value)) return text_cell("–");
-  return {short_number(value), *value, ""};
+  return {short_number(value), *value};
 }
 
-inline Cell plain_count(std::uint64_t count) {
-  return {std::to_string(count), static_cast<double>(count), ""};
+template <std::integral T>
+Cell plain_count(T count) {
+  return {std::to_string(count), static_cast<double>(count)};
+}
+
+/// With an arrow at the best.
+inline Cell gamma_cell(int gamma, int best) {
+  return {(gamma == best ? "→ " : "") + std::to_string(gamma), static_cast<double>(gamma)};
 }
 
 /// "0.75", or "0.752 (0.741 to 0.763)" when it is not known exactly; `why` follows where it has no bounds.

@@ -8,7 +8,6 @@
 #include <span>
 #include <utility>
 
-#include "analysis/statistics/gamma_choice.hpp"
 #include "analysis/statistics/mean_accepted.hpp"
 #include "experiments/advisor/memory_fit.hpp"
 #include "experiments/advisor/server_settings.hpp"
@@ -125,26 +124,14 @@ std::vector<std::string> advice(double gain, int gamma, AcceptanceModel by,
   return sentences;
 }
 
-BestGamma best_gamma(const SpeedupCurve& curve, const GammaChoice& choice) {
-  const GammaRange near = near_best(curve.estimate, little_loss);
-  return {choice.gamma, curve.at(choice.gamma), curve.tokens[at(choice.gamma)],
-          curve.by,     choice.reason,          {near.low, *near.high}};
-}
-
-/// P(a round accepts n tokens or more), n = 1..gamma.
-std::vector<double> accepted_by(const SpeedupCurve& curve, int gamma) {
-  std::vector<double> accepted;
-  for (int n = 1; n <= gamma; ++n) accepted.push_back(curve.accepts(gamma, n));
-  return accepted;
-}
-
 /// Of gammas considered; an asked one that the drafter cannot draft is refused.
 int most_gamma(const Drafter& drafter, const PlanSettings& settings) {
   if (!drafter.most_drafted) return settings.max_gamma;
   if (settings.asked_gamma && *settings.asked_gamma > *drafter.most_drafted) {
     const auto* const head = std::get_if<RooflineCost>(&drafter.costs.draft);
     throw UsageError(fmt::format("--gamma {}: {} drafts at most {} tokens a round", *settings.asked_gamma,
-                                 head == nullptr ? drafter.name : head->model.source, *drafter.most_drafted));
+                                 head == nullptr ? drafter.draft : head->model.source,
+                                 *drafter.most_drafted));
   }
   return std::min(settings.max_gamma, *drafter.most_drafted);
 }
@@ -154,16 +141,6 @@ PlannedCosts planned_costs(const Drafter& drafter, int gamma, const Operation& a
   const std::optional<int> in_one_run = drafted_in_one_run(drafter.costs, gamma);
   return {drafting_cost(drafter.costs, in_one_run.value_or(1), at), drafter.cost_from, at.batch, at.context,
           in_one_run};
-}
-
-std::vector<ServerSetting> settings_for(const Drafter& drafter, const PlanSettings& settings, int gamma,
-                                        const std::vector<BatchRange>& batches, const SpeedupCurve& curve) {
-  if (gamma == 0) return {};
-  ServedPlan served = served_plan(settings.target, drafter.name, drafter.method);
-  served.gamma = gamma;
-  served.batches = batches;
-  served.accepted = accepted_by(curve, longest_planned_draft(served));
-  return server_settings(served);
 }
 
 }  // namespace
@@ -227,10 +204,7 @@ DrafterPlan make_plan(const Drafter& drafter, const PlanSettings& settings) {
 
   plan.device =
       device_speed(costs, settings.at, settings.memory_share, choice.gamma, curve.tokens[at(choice.gamma)]);
-  if (const auto memory = memory_fit(costs, settings.at, settings.memory_share)) {
-    plan.fits = memory->fits;
-    if (!memory->fits) plan.fits_reason = memory->reason;
-  }
+  static_cast<MemoryFit&>(plan) = memory_fit(costs, settings.at, settings.memory_share);
   const int max_batch =
       constant(costs) ? 0 : max_planned_batch(costs, settings.at, settings.memory_share, settings.max_batch);
   const auto limit_of = [&](const SpeedupCurve& used, int gamma) -> std::optional<int> {
@@ -243,11 +217,12 @@ DrafterPlan make_plan(const Drafter& drafter, const PlanSettings& settings) {
         gamma_by_batch(std::span(curve.tokens.data(), considered), costs, settings.at.context, max_batch);
   }
 
-  plan.drafter = drafter.name;
-  plan.target = settings.target;
+  plan.drafter = drafter.draft;
+  plan.target = drafter.target;
   plan.alpha = {known.alpha, known.from, settings.confidence};
   plan.costs = planned_costs(drafter, choice.gamma, settings.at);
-  plan.best = best_gamma(curve, choice);
+  plan.best = {choice.gamma, curve.at(choice.gamma), curve.tokens[at(choice.gamma)],
+               curve.by,     choice.reason,          near_best(curve.estimate, little_loss)};
   if (settings.asked_gamma) {
     // A log says nothing of positions that it never reached; there the formula stands in.
     const int gamma = *settings.asked_gamma;
@@ -265,9 +240,12 @@ DrafterPlan make_plan(const Drafter& drafter, const PlanSettings& settings) {
     plan.log->other_choice = {other.by, gamma, other.at(gamma)};
   }
   plan.batch_limit = limit_of(curve, choice.gamma);
-  if (plan.fits.value_or(true)) {
-    plan.settings = settings_for(drafter, settings, choice.gamma,
-                                 plan.batches.value_or(std::vector<BatchRange>()), curve);
+  if (!plan.fits_reason && choice.gamma > 0) {
+    ServedPlan served = served_plan(drafter, choice.gamma);
+    if (plan.batches) served.batches = *plan.batches;
+    const int longest = longest_planned_draft(served);
+    for (int n = 1; n <= longest; ++n) served.accepted.push_back(curve.accepts(longest, n));
+    plan.settings = server_settings(served);
   }
   return plan;
 }
@@ -277,8 +255,7 @@ DrafterRanking rank_drafters(const std::vector<Drafter>& drafters, const PlanSet
   for (const Drafter& drafter : drafters) ranked.ranking.push_back(make_plan(drafter, settings));
   std::stable_sort(ranked.ranking.begin(), ranked.ranking.end(),
                    [](const DrafterPlan& a, const DrafterPlan& b) {
-                     const bool fits = a.fits.value_or(true);
-                     if (fits != b.fits.value_or(true)) return fits;
+                     if (a.fits_reason.has_value() != b.fits_reason.has_value()) return !a.fits_reason;
                      return a.best.speedup.estimate > b.best.speedup.estimate;
                    });
   return ranked;

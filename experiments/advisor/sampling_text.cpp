@@ -40,15 +40,7 @@ std::string draft_words(const SamplingRow& row) {
 }
 
 const char* rule_words(TextRule rule) {
-  switch (rule) {
-    case TextRule::match:
-      return "match";
-    case TextRule::token:
-      return "token";
-    case TextRule::block:
-      break;
-  }
-  return "block";
+  return rule == TextRule::match ? "match" : rule == TextRule::token ? "token" : "block";
 }
 
 Cell tokens_cell(const SamplingRow& row) {
@@ -104,7 +96,7 @@ Listing sampling_text(const SamplingPlan& plan) {
   };
   const bool k = several([](const SamplingRow& row) { return row.top_k != 0; });
   const bool p = several([](const SamplingRow& row) { return row.top_p != 1; });
-  Table table{"sampling", "Acceptance and tokens per target step, by how the draft samples", {"T"}, {}, ""};
+  Table table{"sampling", "Acceptance and tokens per target step, by how the draft samples", {"T"}};
   if (k) table.columns.emplace_back("top-k");
   if (p) table.columns.emplace_back("top-p");
   for (const char* column : {"draft", "match α", "tokens", "token, block α", "token", "block"})
@@ -115,9 +107,7 @@ Listing sampling_text(const SamplingPlan& plan) {
     if (before == nullptr || !same_draft(row, *before)) {
       cells = &table.rows.emplace_back();
       cells->push_back(short_cell(row.temperature));
-      if (k)
-        cells->push_back(row.top_k == 0 ? text_cell("all")
-                                        : plain_count(static_cast<std::uint64_t>(row.top_k)));
+      if (k) cells->push_back(row.top_k == 0 ? text_cell("all") : plain_count(row.top_k));
       if (p) cells->push_back(short_cell(row.top_p));
       cells->push_back(text_cell(draft_words(row)));
     }
@@ -140,12 +130,10 @@ std::vector<Figure> sampling_figures(const SamplingPlan& plan) {
   const bool tokens = std::all_of(plan.rows.begin(), plan.rows.end(), [](const SamplingRow& row) {
     return row.tokens_per_target_step.has_value();
   });
-  Figure figure;
-  figure.id = "sampling";
-  figure.title =
-      tokens ? "Tokens per target step by how the draft samples" : "Acceptance by how the draft samples";
-  figure.x_label = "how the draft samples";
-  figure.y_label = tokens ? "tokens per target step" : "acceptance";
+  Figure figure{
+      "sampling",
+      tokens ? "Tokens per target step by how the draft samples" : "Acceptance by how the draft samples",
+      "how the draft samples", tokens ? "tokens per target step" : "acceptance"};
   figure.caption = fmt::format("The first setting of the table, γ = {}.", plan.gamma);
   std::map<TextRule, Series> series;
   std::map<std::string, double> places;

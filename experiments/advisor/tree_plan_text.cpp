@@ -27,8 +27,6 @@ std::string batches_of(const TreeRow& row) {
   return row.first == row.last ? std::to_string(row.first) : fmt::format("{} to {}", row.first, row.last);
 }
 
-Cell whole_cell(int number) { return plain_count(static_cast<std::uint64_t>(number)); }
-
 }  // namespace
 
 std::string tree_headline(const TreePlan& plan) {
@@ -55,9 +53,9 @@ Listing tree_text(const TreePlan& plan) {
         {},
         "Choices are within 1% of the best at each batch; speedups are the least of their batches."};
     for (const TreeRow& row : plan.batches) {
-      table.rows.push_back({text_cell(batches_of(row)), whole_cell(row.nodes), whole_cell(row.levels),
-                            whole_cell(row.top_k), short_cell(row.tokens), short_cell(row.speedup),
-                            whole_cell(row.chain_gamma), short_cell(row.chain_speedup)});
+      table.rows.push_back({text_cell(batches_of(row)), plain_count(row.nodes), plain_count(row.levels),
+                            plain_count(row.top_k), short_cell(row.tokens), short_cell(row.speedup),
+                            plain_count(row.chain_gamma), short_cell(row.chain_speedup)});
     }
     out += std::move(table);
   }
@@ -67,10 +65,8 @@ Listing tree_text(const TreePlan& plan) {
 
 std::vector<Figure> tree_figures(const TreePlan& plan) {
   if (plan.batches.empty()) return {};
-  Figure figure;
-  figure.title = "Drafted tokens of the best tree by batch";
-  figure.x_label = "sequences decoded together";
-  figure.y_label = "drafted tokens; 0: do not speculate";
+  Figure figure{"", "Drafted tokens of the best tree by batch", "sequences decoded together",
+                "drafted tokens; 0: do not speculate"};
   figure.log_x = true;
   Series tree{.name = "best tree", .style = SeriesStyle::steps};
   Series chain{.name = "best chain", .style = SeriesStyle::steps};

@@ -35,11 +35,10 @@ LogOptions log_options(const Values& values) {
 
 std::optional<PlanAnswer> answer_log(const Values& values, const Control& /*control*/) {
   const PlanSettings settings = plan_settings(values);
-  const KnownCosts costs = costs_of(values, "", settings.at);
-  const Acceptance acceptance =
-      logged_acceptance(read_acceptance(values.text("log"), log_options(values)), settings.confidence);
-  PlanAnswer answer = answer_of_drafter(
-      {costs.draft, acceptance, costs.pair, costs.from, costs.method, costs.most_drafted}, settings);
+  const Drafter drafter{
+      costs_of(values, "", settings.at),
+      logged_acceptance(read_acceptance(values.text("log"), log_options(values)), settings.confidence)};
+  PlanAnswer answer = answer_of_drafter(drafter, settings);
   answer.input = values.text("log");
   return answer;
 }

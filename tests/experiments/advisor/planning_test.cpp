@@ -20,7 +20,8 @@ using namespace speclab;
 namespace {
 
 Drafter given(double alpha, double c) {
-  return {"", {{alpha, alpha, alpha}, "given"}, {ConstantCost{1}, ConstantCost{c}}, "given"};
+  return {{.costs = {ConstantCost{1}, ConstantCost{c}}, .cost_from = "given"},
+          {{alpha, alpha, alpha}, "given"}};
 }
 
 Machine h100s(int devices) {
@@ -32,11 +33,11 @@ Machine h100s(int devices) {
 
 Drafter served(double alpha, int devices) {
   const Machine machine = h100s(devices);
-  return {"small",
-          {{alpha, alpha, alpha}, "given"},
-          {RooflineCost{machine, model_named("llama-3.1-70b", "")},
-           RooflineCost{machine, model_named("llama-3.2-1b", "")}},
-          "roofline"};
+  return {{.draft = "small",
+           .costs = {RooflineCost{machine, model_named("llama-3.1-70b", "")},
+                     RooflineCost{machine, model_named("llama-3.2-1b", "")}},
+           .cost_from = "roofline"},
+          {{alpha, alpha, alpha}, "given"}};
 }
 
 }  // namespace
@@ -224,9 +225,9 @@ TEST_CASE("a batch above the largest that fits is no plan, with what would fit")
 
 TEST_CASE("drafters that fit stand before faster ones that do not") {
   Drafter fast = served(0.9, 1);
-  fast.name = "fast";
+  fast.draft = "fast";
   Drafter slow = served(0.5, 4);
-  slow.name = "slow";
+  slow.draft = "slow";
   const DrafterRanking ranked = rank_drafters({fast, slow}, {});
   CHECK(ranked.ranking[0].drafter == "slow");
   CHECK(ranked.ranking[0].best.speedup.estimate < ranked.ranking[1].best.speedup.estimate);
@@ -235,11 +236,11 @@ TEST_CASE("drafters that fit stand before faster ones that do not") {
 
 TEST_CASE("drafters are ranked by expected speedup") {
   Drafter large = given(0.82, 0.11);
-  large.name = "large";
+  large.draft = "large";
   Drafter base = given(0.8, 0.04);
-  base.name = "base";
+  base.draft = "base";
   Drafter small = given(0.75, 0.02);
-  small.name = "small";
+  small.draft = "small";
   const DrafterRanking ranked = rank_drafters({large, small, base}, {});
   const std::vector<DrafterPlan>& ranking = ranked.ranking;
   CHECK(ranking[0].drafter == "base");
