@@ -230,8 +230,7 @@ PlannedPair costs_of(const po::variables_map& values, const std::string& draft, 
     pair.cost_from = "given";
   }
   if (!c) {
-    throw UsageError(
-        "mtp is of the target's own modules), or --target-times and --draft-times");
+    throw UsageError("mtp is of the target's own modules), or --target-times and --draft-times");
   }
   pair.costs.stated = draft_runs(pair.method);
   // A draft run of a fixed time: c of a plain target run at the batch asked about.

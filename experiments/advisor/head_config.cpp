@@ -109,19 +109,11 @@ Transformer fitted_to(Transformer head, const Transformer& target) {
 }
 
 DraftMethod method_of(HeadKind kind) {
-  switch (kind) {
-    case HeadKind::eagle3:
-      return DraftMethod::eagle3;
-    case HeadKind::mtp:
-      return DraftMethod::mtp;
-    case HeadKind::medusa:
-      return DraftMethod::medusa;
-    case HeadKind::dflash:
-      return DraftMethod::dflash;
-    case HeadKind::none:
-      break;
-  }
-  return DraftMethod::draft;
+  return kind == HeadKind::eagle3   ? DraftMethod::eagle3
+         : kind == HeadKind::mtp    ? DraftMethod::mtp
+         : kind == HeadKind::medusa ? DraftMethod::medusa
+         : kind == HeadKind::dflash ? DraftMethod::dflash
+                                    : DraftMethod::draft;
 }
 
 }  // namespace speclab

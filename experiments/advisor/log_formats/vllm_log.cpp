@@ -17,14 +17,6 @@ std::string not_vllm_log(const LogSource& source) {
   return "";
 }
 
-std::uint64_t vllm_number(const TextLine& line, const char* label) {
-  const auto value = number_after(line.text, label);
-  if (!value || *value < 0 || *value != std::floor(*value)) {
-    refuse_line(line, "no number of tokens after \"{}\"", label);
-  }
-  return static_cast<std::uint64_t>(*value);
-}
-
 ModelLogs read_vllm_log(const LogSource& source) {
   ModelLog log;
   for (const TextLine& line : source.lines()) {
@@ -33,8 +25,8 @@ ModelLogs read_vllm_log(const LogSource& source) {
     const auto length = number_after(line.text, "Mean acceptance length:");
     if (!length) refuse_line(line, "no \"Mean acceptance length\"");
     // Whole numbers follow these labels; those of throughput have another word between.
-    const std::uint64_t accepted = vllm_number(line, "Accepted:");
-    const std::uint64_t drafted = vllm_number(line, "Drafted:");
+    const std::uint64_t accepted = count_after(line, "Accepted:");
+    const std::uint64_t drafted = count_after(line, "Drafted:");
     // In a line that goes on, the last rate is followed by ", Avg ...", where reading stops.
     constexpr double half_of_last_digit = 0.0051;
     add_rounded(log, line.where, *length, half_of_last_digit, accepted, drafted,
