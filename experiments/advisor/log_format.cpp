@@ -58,7 +58,8 @@ void ModelLog::add_totals(const std::string& where, std::uint64_t total,
   }
   add_counts(counts, count_positions(total, accepted));
   const std::uint64_t all = total * accepted.size();
-  if (drafted < all) short_by += all - drafted;
+  counted += std::min(drafted, all);
+  short_by += all - std::min(drafted, all);
 }
 
 void ModelLog::add_histogram(const std::string& where, const std::vector<std::uint64_t>& by_accepted,

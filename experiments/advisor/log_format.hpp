@@ -15,8 +15,8 @@ namespace speclab {
 struct ModelLog {
   std::vector<LoggedRound> rounds = {};
   PositionCounts counts = {};
-  std::uint64_t short_by =
-      0;  ///< tokens that totals would have drafted, had every round been as long as the longest
+  std::uint64_t counted = 0;   ///< tokens drafted in the rounds of `counts`
+  std::uint64_t short_by = 0;  ///< further ones, had all rounds of a record been as long as its longest
 
   // Sums of records without positions.
   std::uint64_t summed_rounds = 0;
