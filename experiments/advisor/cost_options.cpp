@@ -111,11 +111,12 @@ Transformer own_modules(const Transformer& target) {
 
 }  // namespace
 
-void add_draft_cost_options(po::options_description& options) {
+void add_cost_options(po::options_description& options) {
   auto add = options.add_options();
   add("c", po::value<double>(), "time of a draft run / time of a plain target run");
   add("draft", po::value<std::string>(), "draft model, a preset or a config.json");
   add("draft-times", po::value<std::string>(), "measured times of the draft: CSV tokens,batch,ms");
+  add_target_cost_options(options);
 }
 
 void add_target_cost_options(po::options_description& options) {

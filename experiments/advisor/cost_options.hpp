@@ -9,8 +9,8 @@
 
 namespace speclab {
 
-/// --c, --draft and --draft-times: what one draft costs.
-void add_draft_cost_options(boost::program_options::options_description& options);
+/// What one draft costs, --c, --draft and --draft-times, and the target.
+void add_cost_options(boost::program_options::options_description& options);
 /// What the target costs: it and the device by the roofline, or measured times.
 void add_target_cost_options(boost::program_options::options_description& options);
 

@@ -90,16 +90,12 @@ struct LogMeans {
 };
 
 /// What a log of rounds shows.
-struct LogFindings {
+struct LogFindings : LogFit {
   std::string format;  ///< a name of log_formats(); empty of a simulation
   std::uint64_t rounds = 0;
   std::uint64_t examined = 0;
   std::uint64_t accepted = 0;
-  std::optional<Interval> alpha_by_stretches;
-  LogTest positions_alike;
-  std::optional<LogTest> rounds_independent;  ///< none of totals
-  bool iid_rejected = false;
-  std::vector<LogPosition> positions;
+  bool iid_rejected = false;                 ///< as LogFit has it
   std::optional<AcceptanceMetrics> metrics;  ///< of a log; a simulation has its own
   OtherChoice other_choice;
 };

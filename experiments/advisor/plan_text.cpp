@@ -6,7 +6,6 @@
 #include <string>
 #include <vector>
 
-#include "experiments/advisor/acceptance_words.hpp"
 #include "experiments/advisor/memory_fit.hpp"
 #include "experiments/advisor/plan_words.hpp"
 #include "experiments/advisor/planning.hpp"

@@ -1,4 +1,4 @@
-// Lines and cells of a printed plan.
+// Lines, cells and a table of printed plans.
 #pragma once
 
 #include <fmt/format.h>
@@ -8,6 +8,7 @@
 #include <optional>
 #include <string>
 
+#include "analysis/statistics/acceptance_metrics.hpp"
 #include "analysis/statistics/gamma_choice.hpp"
 #include "analysis/statistics/intervals.hpp"
 #include "experiments/page/cells.hpp"
@@ -58,5 +59,9 @@ inline std::string ranged(const Interval& interval, const std::string& why) {
   if (interval.low == interval.high) return fmt::format("{:.4g}", interval.estimate);
   return fmt::format("{:.4g} ({:.4g} to {:.4g})", interval.estimate, interval.low, interval.high);
 }
+
+/// Acceptance by every definition in use, under the names that servers and papers give them. `of_what` is
+/// told in the caption: "of the log".
+Table metrics_table(const AcceptanceMetrics& metrics, const std::string& of_what);
 
 }  // namespace speclab

@@ -40,17 +40,14 @@ std::vector<GammaRow> gamma_rows(const SpeedupCurve& curve, int best, const Draf
   return rows;
 }
 
-LogFindings log_findings(const AcceptanceFile& log, const LogFit& fit) {
+LogFindings log_findings(const AcceptanceFile& log, double confidence) {
   LogFindings found;
+  static_cast<LogFit&>(found) = log_fit(log.rounds, log.counts, confidence);
   found.format = log.format;
   found.rounds = log.counts.rounds;
   found.examined = log.counts.total_examined();
   found.accepted = log.counts.total_accepted();
-  found.alpha_by_stretches = fit.alpha_by_stretches;
-  found.positions_alike = fit.positions_alike;
-  found.rounds_independent = fit.rounds_independent;
-  found.iid_rejected = fit.iid_rejected();
-  found.positions = fit.positions;
+  found.iid_rejected = found.LogFit::iid_rejected();
   if (log.drafted > 0) {
     found.metrics = acceptance_metrics(
         log.rounds.empty() ? sums_of(log.counts, static_cast<double>(log.drafted)) : sums_of(log.rounds));
@@ -101,8 +98,7 @@ std::string bound_sentence(double gain, bool by_positions) {
                            "confidence; where acceptance is i.i.d. it gains nothing.");
 }
 
-std::vector<std::string> advice(double gain, int gamma, AcceptanceModel by,
-                                const std::optional<LogFit>& fit) {
+std::vector<std::string> advice(double gain, int gamma, AcceptanceModel by, bool rounds_rejected) {
   std::vector<std::string> sentences{gamma == 0 ? "Decode plainly: drafting costs more than it saves."
                                                 : bound_sentence(gain, by != AcceptanceModel::iid)};
   if (by == AcceptanceModel::replay) {
@@ -116,7 +112,7 @@ std::vector<std::string> advice(double gain, int gamma, AcceptanceModel by,
         "Acceptance differs between positions (or between rounds, of which the easy ones get far): the "
         "i.i.d. formula is off, and gamma is chosen by acceptance as measured at each position.");
   }
-  if (fit && fit->rounds_rejected()) {
+  if (rounds_rejected) {
     sentences.emplace_back(
         "First tokens are accepted more (or less) often after an accepted one: intervals that take rounds as "
         "independent are too narrow; use that of stretches.");
@@ -162,7 +158,6 @@ DrafterPlan make_plan(const Drafter& drafter, const PlanSettings& settings) {
   const double alpha = known.alpha.estimate;
   const int max_gamma = most_gamma(drafter, settings);
   DrafterPlan plan;
-  std::optional<LogFit> fit;
   if (known.log && known.log->means) {
     const LoggedMeans& means = *known.log->means;
     plan.means =
@@ -173,22 +168,23 @@ DrafterPlan make_plan(const Drafter& drafter, const PlanSettings& settings) {
                  means.weights.size(),
                  acceptance_metrics({.rounds = 1, .drafted = means.drafted, .accepted = means.accepted})};
   } else if (known.log) {
-    fit = log_fit(known.log->rounds, known.log->counts, settings.confidence);
-    plan.log = log_findings(*known.log, *fit);
+    plan.log = log_findings(*known.log, settings.confidence);
   }
   const SpeedupCurve iid = iid_curve(known.alpha, max_gamma, costs, settings.at);
   std::optional<SpeedupCurve> measured;
-  if (fit) {
+  const bool rounds_rejected = plan.log && plan.log->rounds_rejected();
+  if (plan.log) {
     measured = position_curve(known.log->counts, settings.confidence, max_gamma, costs, settings.at);
     // Dependent rounds: the text has easy and hard stretches. A head drafts from its own states, so that what
     // it accepts at a position of the text depends on where its round began.
-    if (fit->rounds_rejected() && reads_text_alone(drafter.method)) {
+    if (rounds_rejected && reads_text_alone(drafter.method)) {
       SpeedupCurve replay =
           replay_curve(known.log->rounds, settings.confidence, max_gamma, costs, settings.at);
       if (replay.last() >= 1) measured = std::move(replay);
     }
   }
-  const bool by_measured = fit && (measured->by == AcceptanceModel::replay || fit->positions_rejected());
+  const bool by_measured =
+      measured && (measured->by == AcceptanceModel::replay || plan.log->positions_rejected());
   const SpeedupCurve& curve = by_measured ? *measured : iid;
   GammaChoice choice = best_of(curve, alpha, costs, settings.at);
   const bool all = drafter.most_drafted == choice.gamma;
@@ -233,8 +229,8 @@ DrafterPlan make_plan(const Drafter& drafter, const PlanSettings& settings) {
   if (known.log) plan.warnings = known.log->warnings;
   if (known.longest_logged > 0 && !all) add_edge_warning(plan.warnings, known, choice.gamma, by_measured);
   plan.gammas = gamma_rows(curve, choice.gamma, drafter, settings);
-  plan.advice = advice(plan.bounds.adaptive_gain, choice.gamma, curve.by, fit);
-  if (fit) {
+  plan.advice = advice(plan.bounds.adaptive_gain, choice.gamma, curve.by, rounds_rejected);
+  if (measured) {
     const SpeedupCurve& other = by_measured ? iid : *measured;
     const int gamma = best_of(other, alpha, costs, settings.at).gamma;
     plan.log->other_choice = {other.by, gamma, other.at(gamma)};

@@ -59,15 +59,21 @@ Precision precision_named(const std::string& name, const std::string& option) {
   return named(precision_presets(), name, option, "").precision;
 }
 
-Json devices_json() {
+namespace {
+
+template <class T>
+Json json_of(const std::vector<T>& values) {
   Json all;
-  write(list(described<Device>()), device_presets(), all);
+  write(list(described<T>()), values, all);
   return all;
 }
 
+}  // namespace
+
+Json devices_json() { return json_of(device_presets()); }
+
 Json models_json() {
-  Json all;
-  write(list(described<Transformer>()), model_presets(), all);
+  Json all = json_of(model_presets());
   for (std::size_t i = 0; i < all.size(); ++i) {
     const Transformer& model = model_presets()[i];
     // Two descriptions write into one object.
@@ -77,11 +83,7 @@ Json models_json() {
   return all;
 }
 
-Json options_json() {
-  Json all;
-  write(list(described<ServerOption>()), server_options(), all);
-  return all;
-}
+Json options_json() { return json_of(server_options()); }
 
 Json logs_json() {
   Json all = Json::array();

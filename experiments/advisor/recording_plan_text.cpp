@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "experiments/advisor/acceptance_words.hpp"
 #include "experiments/advisor/memory_fit.hpp"
 #include "experiments/advisor/plan_words.hpp"
 #include "experiments/advisor/planning.hpp"

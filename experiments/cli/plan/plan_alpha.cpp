@@ -69,8 +69,7 @@ PlanWay plan_alpha() {
 )",
       .positional = "alpha"};
   verb.options.add_options()("alpha-se", number_or(0), "standard error of alpha");
-  add_draft_cost_options(verb.options);
-  add_target_cost_options(verb.options);
+  add_cost_options(verb.options);
   add_server_options(verb);
   add_choice_options(verb);
   add_answer_options(verb);

@@ -54,8 +54,7 @@ case: its gamma beside the best. Without --c the config's own cost counts.)",
 )",
       .positional = "config"};
   add_config_options(verb);
-  add_draft_cost_options(verb.options);
-  add_target_cost_options(verb.options);
+  add_cost_options(verb.options);
   add_server_options(verb);
   add_choice_options(verb);
   add_answer_options(verb);

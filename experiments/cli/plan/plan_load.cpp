@@ -189,8 +189,7 @@ the rate from which on speculation should be off. Costs: two models on a device 
   add("quiet", "no progress");
   add_max_gamma_option(verb, 8);
   add_thread_option(verb);
-  add_draft_cost_options(verb.options);
-  add_target_cost_options(verb.options);
+  add_cost_options(verb.options);
   add_answer_options(verb);
   return {verb, answer_load};
 }

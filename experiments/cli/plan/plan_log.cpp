@@ -66,8 +66,7 @@ whether it is alike at all positions is tested. FILE may be compressed by gzip; 
   add("fields", po::value<std::string>(),
       "columns or keys, such as accepted=acc_tokens,drafted=usage.draft; also emitted, rounds, model");
   add("drafted", po::value<int>(), "tokens drafted a round, of a log that does not say");
-  add_draft_cost_options(verb.options);
-  add_target_cost_options(verb.options);
+  add_cost_options(verb.options);
   add_server_options(verb);
   add_choice_options(verb);
   add_answer_options(verb);

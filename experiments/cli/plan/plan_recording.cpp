@@ -48,8 +48,7 @@ every gamma follows exactly.)",
   add("column", po::value<std::string>(), "the drafter NAME of its column logq.NAME, of a file with several");
   add("rule", po::value<std::string>()->default_value("token"), "token or block; of rows any");
   add("cut", "the recording's target was cut: top-k, top-p, temperature 0");
-  add_draft_cost_options(verb.options);
-  add_target_cost_options(verb.options);
+  add_cost_options(verb.options);
   add_server_options(verb);
   add_max_gamma_option(verb, PlanSettings().max_gamma);
   add_answer_options(verb);

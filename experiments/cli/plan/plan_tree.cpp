@@ -39,8 +39,7 @@ the target's token is the draft's first, second, ... choice. Costs as of plan al
       .positional = "shares"};
   verb.options.add_options()("max-nodes", po::value<int>()->default_value(64), "most drafted tokens")(
       "max-levels", po::value<int>()->default_value(8), "most levels; also the longest chain");
-  add_draft_cost_options(verb.options);
-  add_target_cost_options(verb.options);
+  add_cost_options(verb.options);
   add_server_options(verb);
   verb.options.add_options()("max-batch", number_or(256), "largest batch considered");
   add_answer_options(verb);

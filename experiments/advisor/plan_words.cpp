@@ -1,9 +1,4 @@
-#include "experiments/advisor/acceptance_words.hpp"
-
-#include <optional>
-
 #include "experiments/advisor/plan_words.hpp"
-#include "experiments/page/cells.hpp"
 
 namespace speclab {
 
