@@ -51,11 +51,9 @@ Listing benchmark_text(const BenchmarkPlan& plan) {
     out += plan_line(fmt::format("{:g} requests find", *plan.asked_requests),
                      fmt::format("differences from {:.3g}% on", *plan.asked_finds_percent));
   }
-  Listing listing;
-  listing += out;
-  listing +=
+  out +=
       "Requests are to be independent, in turn or at random between the settings; a server that drifts asks for more.\n";
-  return listing;
+  return {{out}};
 }
 
 std::string benchmark_headline(const BenchmarkPlan& plan) {

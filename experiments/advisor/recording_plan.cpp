@@ -150,6 +150,8 @@ std::map<std::size_t, double> rounds_by_sequence(const RecordingPlan& plan, cons
 
 void add_parts(RecordingPlan& plan, const Recording& recording, const RecordingRule& rule) {
   const std::map<std::size_t, double> rounds = rounds_by_sequence(plan, recording, rule);
+  const std::vector<double> keep =
+      recording.rows.empty() ? keep_probabilities(recording) : recording.rows.overlap;
   const auto tokens_of = [](std::span<const RecordedSequence> sequences) {
     std::size_t tokens = 0;
     for (const RecordedSequence& one : sequences) tokens += one.count;
@@ -164,12 +166,11 @@ void add_parts(RecordingPlan& plan, const Recording& recording, const RecordingR
   if (const std::vector<TaskSequences> tasks = by_task(recording); tasks.size() > 1) {
     for (const auto& [task, sequences] : tasks) {
       plan.tasks.push_back({task, sequences.size(), tokens_of(sequences),
-                            recorded_alpha(recording, sequences, plan.confidence), efficiency(sequences)});
+                            mean_over_units(interval_units(sequences), keep, plan.confidence),
+                            efficiency(sequences)});
     }
   }
   if (recording.sequences.size() > max_listed_sequences) return;
-  const std::vector<double> keep =
-      recording.rows.empty() ? keep_probabilities(recording) : recording.rows.overlap;
   for (const RecordedSequence& one : recording.sequences) {
     const auto begin = keep.begin() + static_cast<std::ptrdiff_t>(one.first);
     const double sum = std::accumulate(begin, begin + static_cast<std::ptrdiff_t>(one.count), 0.0);

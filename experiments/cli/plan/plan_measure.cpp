@@ -69,8 +69,8 @@ std::optional<PlanAnswer> answer_measure(const Values& values, const Control& co
     }
     const Setup setup = build_setup(config, factory);
     return measure_pair(setup,
-                        {.tokens = static_cast<std::size_t>(checked_number(values, "tokens", 2, 1e6)),
-                         .texts = static_cast<std::uint32_t>(checked_number(values, "texts", 1, 1e6)),
+                        {.tokens = checked_count(values, "tokens", 2, 1e6),
+                         .texts = static_cast<std::uint32_t>(checked_count(values, "texts", 1, 1e6)),
                          .positions = static_cast<std::size_t>(settings.max_gamma) + 1,
                          .batches = {static_cast<std::int32_t>(batch)},
                          .clock = ClockKind::wall},
