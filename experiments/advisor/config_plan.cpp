@@ -63,8 +63,7 @@ std::optional<double> stated_alpha(const Config& config) {
 void require_positions(const AnyRule& rule) {
   if (rule->decides_by_position()) return;
   throw ConfigError("/rule/kind",
-                    "a plan needs a rule of one draft that decides position by position, such as \"token\"; "
-                    "compare others with experiment \"rules\"");
+                    "a plan needs a rule of one draft that decides position by position, such as \"token\"; compare others with experiment \"rules\"");
 }
 
 AcceptanceFile totals_of(const Tally& tally) {

@@ -23,8 +23,7 @@ Table metrics_table(const AcceptanceMetrics& metrics, const std::string& of_what
   }
   if (!metrics.by_position.empty()) {
     table.note =
-        "By position vLLM and llama.cpp print \"all up to here\"; \"a, given those before\" is the "
-        "conditional rate.";
+        "By position vLLM and llama.cpp print \"all up to here\"; \"a, given those before\" is the conditional rate.";
   }
   return table;
 }

@@ -72,13 +72,11 @@ void add_edge_warning(std::vector<std::string>& warnings, const Acceptance& know
       by_positions || gamma == longest
           ? fmt::format("The best gamma, {}, is the longest draft of the log: more may be better.", gamma)
           : fmt::format(
-                "The best gamma, {}, is beyond the log, whose drafts had at most {} tokens: acceptance "
-                "after that is what the i.i.d. formula makes of it.",
+                "The best gamma, {}, is beyond the log, whose drafts had at most {} tokens: acceptance after that is what the i.i.d. formula makes of it.",
                 gamma, longest);
   sentence += rounds <= most_rounds
                   ? fmt::format(
-                        " Log about {:.0f} rounds of {} drafted tokens, and plan again: then position {} is "
-                        "examined some {:.0f} times.",
+                        " Log about {:.0f} rounds of {} drafted tokens, and plan again: then position {} is examined some {:.0f} times.",
                         std::ceil(rounds / 100) * 100, next, next, examined)
                   : fmt::format(" Log rounds of {} drafted tokens, and plan again.", longest + 2);
   warnings.push_back(std::move(sentence));
@@ -94,8 +92,7 @@ std::string bound_sentence(double gain, bool by_positions) {
   return fmt::format("At most, {}. {}", bound,
                      by_positions
                          ? "A policy that tells hard rounds from easy ones can have a part of it."
-                         : "A policy gains only as far as it tells tokens apart, such as by the draft's "
-                           "confidence; where acceptance is i.i.d. it gains nothing.");
+                         : "A policy gains only as far as it tells tokens apart, such as by the draft's confidence; where acceptance is i.i.d. it gains nothing.");
 }
 
 std::vector<std::string> advice(double gain, int gamma, AcceptanceModel by, bool rounds_rejected) {
@@ -103,19 +100,15 @@ std::vector<std::string> advice(double gain, int gamma, AcceptanceModel by, bool
                                                 : bound_sentence(gain, by != AcceptanceModel::iid)};
   if (by == AcceptanceModel::replay) {
     sentences.emplace_back(
-        "The text has easy and hard stretches, so that rates by position depend on gamma: each gamma is judged by the "
-        "rounds that it would have had along the logged text, which is to be of one sequence after another. "
-        "Drafts of heads (--method eagle, eagle3, mtp, medusa, dflash) are judged by positions.");
+        "The text has easy and hard stretches, so that rates by position depend on gamma: each gamma is judged by the rounds that it would have had along the logged text, which is to be of one sequence after another. Drafts of heads (--method eagle, eagle3, mtp, medusa, dflash) are judged by positions.");
   }
   if (by == AcceptanceModel::positions) {
     sentences.emplace_back(
-        "Acceptance differs between positions (or between rounds, of which the easy ones get far): the "
-        "i.i.d. formula is off, and gamma is chosen by acceptance as measured at each position.");
+        "Acceptance differs between positions (or between rounds, of which the easy ones get far): the i.i.d. formula is off, and gamma is chosen by acceptance as measured at each position.");
   }
   if (rounds_rejected) {
     sentences.emplace_back(
-        "First tokens are accepted more (or less) often after an accepted one: intervals that take rounds as "
-        "independent are too narrow; use that of stretches.");
+        "First tokens are accepted more (or less) often after an accepted one: intervals that take rounds as independent are too narrow; use that of stretches.");
   }
   return sentences;
 }

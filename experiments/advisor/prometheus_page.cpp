@@ -79,8 +79,7 @@ std::vector<PrometheusSample> prometheus_samples(const LogSource& source, std::s
     if (!now || !then) continue;
     if (*now < *then) {
       refuse_line(sample.line,
-                  "{} fell from {} in {} to {}: the server was started again between the pages, or they are "
-                  "in the wrong order",
+                  "{} fell from {} in {} to {}: the server was started again between the pages, or they are in the wrong order",
                   sample.name, found->second.value, found->second.line.where, sample.value);
     }
     sample.value = fmt::format("{}", *now - *then);

@@ -86,8 +86,7 @@ Table gamma_table(const RecordingPlan& plan) {
                           short_cell(row.speedup.high)});
   }
   table.note =
-      "Exact for this text; low and high are of other texts like it. The last round of a sequence emits only "
-      "what is left of it; whole rounds are those that end before.";
+      "Exact for this text; low and high are of other texts like it. The last round of a sequence emits only what is left of it; whole rounds are those that end before.";
   return table;
 }
 
@@ -110,8 +109,7 @@ Table policy_table(const RecordingPlan& plan) {
         {text_cell(row.policy), short_cell(row.drafted_per_target_step), short_cell(row.speedup)});
   }
   table.note =
-      "Policies that look at drafted tokens, such as at the draft's confidence, need the tokens that were "
-      "rejected, which no recording holds.";
+      "Policies that look at drafted tokens, such as at the draft's confidence, need the tokens that were rejected, which no recording holds.";
   return table;
 }
 

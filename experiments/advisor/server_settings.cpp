@@ -154,8 +154,7 @@ Offered sglang(const ServedPlan& plan) {
   if (changes(plan)) setting.notes.emplace_back("The number of drafted tokens is the same at every batch.");
   if (can_make_up(plan)) {
     setting.synthetic = {
-        fmt::format("SGLANG_SIMULATE_ACC_LEN={:.4g} SGLANG_SIMULATE_ACC_METHOD=match-expected "
-                    "SGLANG_SIMULATE_ACC_TOKEN_MODE=real-draft-token {}",
+        fmt::format("SGLANG_SIMULATE_ACC_LEN={:.4g} SGLANG_SIMULATE_ACC_METHOD=match-expected SGLANG_SIMULATE_ACC_TOKEN_MODE=real-draft-token {}",
                     1 + mean_accepted(plan, plan.gamma), setting.lines[0]),
         "the mean; all requests of a step accept the same number, one of the two whole ones beside the mean"};
   }
@@ -352,13 +351,11 @@ std::vector<ServerSetting> tree_settings(const ServedPlan& plan, int nodes, int 
   if (plan.method != DraftMethod::ngram && draft_runs(plan.method) == DraftRuns::a_token) {
     settings.push_back(sglang_setting(plan, sglang_drafter(plan, nodes, top_k)));
     settings.back().notes = {
-        "Its trees have these sizes. Their shape follows the draft's confidence, so that they accept as much as "
-        "planned, or more."};
+        "Its trees have these sizes. Their shape follows the draft's confidence, so that they accept as much as planned, or more."};
   }
   if (plan.method == DraftMethod::eagle3) {
     settings.push_back(tensorrt_setting(fmt::format(
-        "LLM({}, speculative_config=Eagle3DecodingConfig(max_draft_len={}, speculative_model={}, "
-        "use_dynamic_tree=True, dynamic_tree_max_topK={}, max_total_draft_tokens={}, max_batch_size={}))",
+        "LLM({}, speculative_config=Eagle3DecodingConfig(max_draft_len={}, speculative_model={}, use_dynamic_tree=True, dynamic_tree_max_topK={}, max_total_draft_tokens={}, max_batch_size={}))",
         quoted(plan.target), plan.gamma, quoted(plan.draft), top_k, nodes, max_batch)));
   }
   return settings;

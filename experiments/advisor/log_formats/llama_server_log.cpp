@@ -125,8 +125,7 @@ LogFormat llama_server_log_log_format() {
       "llama.cpp",
       "llama-server's log: its last \"statistics\" of each drafter, else \"draft acceptance\" of each request.",
       "slot print_timing: id  0 | task 0 | draft acceptance = 0.64479 (  167 accepted /   259 "
-      "generated), mean "
-      "acceptance length =  2.92, acceptance rate per position = (0.805, 0.632, 0.483)\n",
+      "generated), mean acceptance length =  2.92, acceptance rate per position = (0.805, 0.632, 0.483)\n",
       "https://github.com/ggml-org/llama.cpp/pull/24536",
       not_llama_server_log,
       read_llama_server_log};

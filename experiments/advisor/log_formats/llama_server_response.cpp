@@ -49,8 +49,7 @@ LogFormat llama_server_response_log_format() {
   return {
       "llama_server_response",
       "llama.cpp, MLX",
-      "timings of responses with draft_n and draft_n_accepted; llama-server's need --drafted, its "
-      "--spec-draft-n-max, with --spec-draft-p-min 0.",
+      "timings of responses with draft_n and draft_n_accepted; llama-server's need --drafted, its --spec-draft-n-max, with --spec-draft-p-min 0.",
       "{\"timings\": {\"predicted_n\": 111, \"draft_kind\": \"mtp\", \"draft_rounds\": 30, \"draft_n\": 90, "
       "\"draft_n_accepted\": 81}}\n",
       "https://github.com/ggml-org/llama.cpp/pull/12603",

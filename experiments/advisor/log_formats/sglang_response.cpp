@@ -70,8 +70,7 @@ LogFormat sglang_response_log_format() {
       "SGLang",
       "Responses, one a line: meta_info of /generate, or with return_spec_tokens_details of the OpenAI API.",
       "{\"text\": \"\", \"meta_info\": {\"completion_tokens\": 106, \"spec_verify_ct\": 43, "
-      "\"spec_num_correct_drafts\": 63, \"spec_num_proposed_drafts\": 215, "
-      "\"spec_correct_drafts_histogram\": [11, 14, 11, 4, 0, 3]}}\n",
+      "\"spec_num_correct_drafts\": 63, \"spec_num_proposed_drafts\": 215, \"spec_correct_drafts_histogram\": [11, 14, 11, 4, 0, 3]}}\n",
       "https://github.com/sgl-project/sglang/pull/33518",
       [](const LogSource& source) { return no_record_with(source, verifications_key); },
       read_sglang_response};
