@@ -255,6 +255,7 @@ says out "4 contexts, exactly"
 says out "at T, all tokens"
 says out "T' = 0.5"
 says sampled/report.html "Tokens per target step by how the draft samples"
+expect 0 plan sampling --target .5,.5 --draft .2,.8 --draft-temperature 0.5,0.5
 expect 0 plan sampling --recording "$source_dir/configs/recorded/austen_rows.jsonl" --temperature 0.6
 says out "64 recorded contexts"
 expect 0 plan sampling --target .3,.7 --draft .7,.3
