@@ -30,15 +30,15 @@ std::string head(const LoadPlan& plan) {
   out += plan_line("costs", plan.costs);
   if (plan.draft_device) out += plan_line("draft device", *plan.draft_device);
   if (plan.draft_budget)
-    out += plan_line("a draft run reads", fmt::format("{} tokens of a cache at most", *plan.draft_budget));
+    out += plan_line("a draft run reads", "{} tokens of a cache at most", *plan.draft_budget);
   const char* beside = plan.draft_device ? "on each of both devices" : "beside both models";
   out += plan_line("cache of a replica", plan.cache_tokens
                                              ? fmt::format("{} tokens {}", *plan.cache_tokens, beside)
                                              : "without bound: --cache-tokens gives one");
-  if (plan.ttft_ms) out += plan_line("target of TTFT", fmt::format("{:.4g} ms", *plan.ttft_ms));
-  if (plan.tpot_ms) out += plan_line("target of TPOT", fmt::format("{:.4g} ms a token", *plan.tpot_ms));
-  out += plan_line("simulated", fmt::format("{} runs of {} requests or more, {} intervals", plan.runs,
-                                            plan.requests, confidence_percent(plan.confidence)));
+  if (plan.ttft_ms) out += plan_line("target of TTFT", "{:.4g} ms", *plan.ttft_ms);
+  if (plan.tpot_ms) out += plan_line("target of TPOT", "{:.4g} ms a token", *plan.tpot_ms);
+  out += plan_line("simulated", "{} runs of {} requests or more, {} intervals", plan.runs, plan.requests,
+                   confidence_percent(plan.confidence));
   return out;
 }
 

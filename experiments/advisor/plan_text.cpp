@@ -24,18 +24,16 @@ std::string ranged(const Interval& interval) {
 std::string head(const DrafterPlan& plan) {
   std::string out;
   if (!plan.drafter.empty()) out += plan_line("drafter", plan.drafter);
-  out += plan_line(
-      "α",
-      fmt::format("{}, {}{}", ranged(plan.alpha.value), plan.alpha.from,
-                  plan.alpha.estimated() ? ", confidence " + confidence_text(plan.alpha.confidence) : ""));
+  out += plan_line("α", "{}, {}{}", ranged(plan.alpha.value), plan.alpha.from,
+                   plan.alpha.estimated() ? ", confidence " + confidence_text(plan.alpha.confidence) : "");
   out += plan_line("c", cost_words(plan.costs.c, plan.costs.drafted_in_one_run, plan.costs.from));
-  out += plan_line("best γ", fmt::format("{}", plan.best.gamma));
+  out += plan_line("best γ", "{}", plan.best.gamma);
   out += plan_line("expected speedup", ranged(plan.best.speedup) + " × plain decoding");
   out += plan_line("tokens per target step", short_number(plan.best.tokens_per_target_step));
   out += plan_line("within 1% of the best", range_words(plan.best.within_1_percent));
   if (plan.bounds.guaranteed_speedup) {
-    out += plan_line("guaranteed speedup",
-                     fmt::format("{} at some γ (Cor. 3.9)", short_number(plan.bounds.guaranteed_speedup)));
+    out += plan_line("guaranteed speedup", "{} at some γ (Cor. 3.9)",
+                     short_number(plan.bounds.guaranteed_speedup));
   }
   std::string paid = short_number(plan.bounds.upper_bound_drafting_paid);
   if (plan.bounds.longest_draft) {
@@ -85,7 +83,7 @@ Listing log_text(const LogFindings& log) {
   if (log.alpha_by_stretches) out += plan_line("α by 20 stretches", ranged(*log.alpha_by_stretches));
   const OtherChoice& other = log.other_choice;
   out += plan_line(other.by == AcceptanceModel::positions ? "by positions" : "by the i.i.d. formula",
-                   fmt::format("γ = {}, speedup {}", other.gamma, ranged(other.speedup)));
+                   "γ = {}, speedup {}", other.gamma, ranged(other.speedup));
   out += R"(Intervals: alpha and a by Clopper and Pearson (a simulation's alpha by batches),
 speedup through alpha by the formula, or from those of the positions. All but those of
 stretches and batches take rounds as independent.
@@ -95,8 +93,8 @@ stretches and batches take rounds as independent.
 
 std::string means_text(const LogMeans& means) {
   std::string out =
-      "\n" + plan_line("log", fmt::format("{:.4g} of {:.4g} drafted tokens a round accepted ({})",
-                                          means.accepted, means.drafted, means.format));
+      "\n" + plan_line("log", "{:.4g} of {:.4g} drafted tokens a round accepted ({})", means.accepted,
+                       means.drafted, means.format);
   out += plan_line("rounds",
                    means.rounds > 0
                        ? fmt::format("{}", means.rounds)
@@ -140,32 +138,28 @@ Listing batch_text(const DrafterPlan& plan) {
 }
 
 std::string asked_text(const AskedGamma& asked) {
-  std::string out = plan_line(
-      fmt::format("at γ = {}", asked.gamma),
-      fmt::format("{} × plain decoding, {:.1f}% below the best", ranged(asked.speedup), asked.loss_percent));
-  if (asked.batch_limit) out += plan_line("", fmt::format("pays up to batch {}", *asked.batch_limit));
+  std::string out = plan_line(fmt::format("at γ = {}", asked.gamma),
+                              "{} × plain decoding, {:.1f}% below the best", ranged(asked.speedup),
+                              asked.loss_percent);
+  if (asked.batch_limit) out += plan_line("", "pays up to batch {}", *asked.batch_limit);
   return out;
 }
 
 std::string device_text(const DeviceFindings& device, const PlannedCosts& costs) {
   const DeviceMemory& memory = device.memory;
   std::string out = "\n";
-  out += plan_line("device", fmt::format("{} × {} ({})", device.devices, device.name, device.source));
-  out +=
-      plan_line("plain target run",
-                fmt::format("{:.4g} ms, {}-bound: {:.3g} FLOP a byte, balanced at {:.3g}", device.plain_ms,
-                            device.compute_bound ? "compute" : "memory", device.intensity, device.balance));
-  out += plan_line("a round",
-                   fmt::format("{:.4g} ms to verify, {:.4g} ms {}", device.verify_ms, device.draft_ms,
-                               costs.drafted_in_one_run ? "to draft, in one run" : "a drafted token"));
-  out += plan_line("tokens per second",
-                   fmt::format("{:.4g} plain, {:.4g} speculative, batch {:.4g}, context {:.4g}",
-                               device.plain_tokens_per_second, device.speculative_tokens_per_second,
-                               costs.batch, costs.context));
+  out += plan_line("device", "{} × {} ({})", device.devices, device.name, device.source);
+  out += plan_line("plain target run", "{:.4g} ms, {}-bound: {:.3g} FLOP a byte, balanced at {:.3g}",
+                   device.plain_ms, device.compute_bound ? "compute" : "memory", device.intensity,
+                   device.balance);
+  out += plan_line("a round", "{:.4g} ms to verify, {:.4g} ms {}", device.verify_ms, device.draft_ms,
+                   costs.drafted_in_one_run ? "to draft, in one run" : "a drafted token");
+  out += plan_line("tokens per second", "{:.4g} plain, {:.4g} speculative, batch {:.4g}, context {:.4g}",
+                   device.plain_tokens_per_second, device.speculative_tokens_per_second, costs.batch,
+                   costs.context);
   const double weights = memory.target_weights + memory.draft_weights.value_or(0);
-  out += plan_line("memory",
-                   fmt::format("{:.4g} GB of weights, {:.4g} GB of cache a sequence, {:.4g} GB usable",
-                               weights / giga, memory.cache_per_sequence / giga, memory.usable / giga));
+  out += plan_line("memory", "{:.4g} GB of weights, {:.4g} GB of cache a sequence, {:.4g} GB usable",
+                   weights / giga, memory.cache_per_sequence / giga, memory.usable / giga);
   if (memory.largest_batch) {
     const double fits = *memory.largest_batch;
     out += plan_line("largest batch",
@@ -175,14 +169,12 @@ std::string device_text(const DeviceFindings& device, const PlannedCosts& costs)
                          : fmt::format("{:.0f}", fits));
   }
   if (device.bytes_per_token) {
-    out += plan_line("memory traffic", fmt::format("{:.4g} GB a token plain, {:.4g} speculative",
-                                                   device.bytes_per_token->plain / giga,
-                                                   device.bytes_per_token->speculative / giga));
+    out += plan_line("memory traffic", "{:.4g} GB a token plain, {:.4g} speculative",
+                     device.bytes_per_token->plain / giga, device.bytes_per_token->speculative / giga);
   }
   if (device.joules_per_token) {
-    out += plan_line("energy, roughly",
-                     fmt::format("{:.3g} J a token plain, {:.3g} speculative (without idle power)",
-                                 device.joules_per_token->plain, device.joules_per_token->speculative));
+    out += plan_line("energy, roughly", "{:.3g} J a token plain, {:.3g} speculative (without idle power)",
+                     device.joules_per_token->plain, device.joules_per_token->speculative);
   }
   return out +
          "Roofline: efficiencies and overheads are assumptions; speclab plan alpha --help lists them.\n";

@@ -7,6 +7,7 @@
 #include <concepts>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "analysis/statistics/acceptance_metrics.hpp"
 #include "analysis/statistics/gamma_choice.hpp"
@@ -19,6 +20,12 @@ namespace speclab {
 inline std::string plan_line(const std::string& label, const std::string& text) {
   constexpr std::size_t label_width = 24;
   return labelled_line(label, label_width, text);
+}
+
+template <class First, class... More>
+std::string plan_line(const std::string& label, fmt::format_string<First, More...> text, First&& first,
+                      More&&... more) {
+  return plan_line(label, fmt::format(text, std::forward<First>(first), std::forward<More>(more)...));
 }
 
 /// c: "0.02, given", or "0.12 for 7 tokens in one run, roofline" where one run drafts all of a round.

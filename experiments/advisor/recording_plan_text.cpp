@@ -34,13 +34,13 @@ std::string end_effect(const RecordingPlan& plan) {
   }
   if (best == nullptr || best_speedup < (1 + much) * plan.best_speedup->estimate) return "";
   return plan_line("in texts without an end",
-                   fmt::format("γ = {}, speedup {:.4g}: the last rounds of these short sequences emit little",
-                               best->gamma, best_speedup));
+                   "γ = {}, speedup {:.4g}: the last rounds of these short sequences emit little",
+                   best->gamma, best_speedup);
 }
 
 std::string head(const RecordingPlan& plan) {
-  std::string out = plan_line("recording", fmt::format("{}: {} tokens, {} sequences ({})", plan.file,
-                                                       plan.tokens, plan.sequences, plan.format));
+  std::string out = plan_line("recording", "{}: {} tokens, {} sequences ({})", plan.file, plan.tokens,
+                              plan.sequences, plan.format);
   const std::string alpha =
       plan.alpha_low
           ? fmt::format("{:.4g} ({:.4g} to {:.4g}), {}, confidence {}", plan.alpha, *plan.alpha_low,
@@ -49,16 +49,15 @@ std::string head(const RecordingPlan& plan) {
   out += plan_line("α", alpha);
   out += plan_line("c", cost_words(plan.c, plan.drafted_in_one_run, plan.cost_from));
   if (!plan.optimal_gamma) return out;
-  out += plan_line("best γ", fmt::format("{}", *plan.optimal_gamma));
+  out += plan_line("best γ", "{}", *plan.optimal_gamma);
   out += plan_line("expected speedup", ranged(*plan.best_speedup, "") + " × plain decoding");
   if (*plan.optimal_gamma > 0) {
     const double tokens = plan.tokens_per_target_step[static_cast<std::size_t>(*plan.optimal_gamma) - 1];
-    out += plan_line("tokens per target step", fmt::format("{:.4g}", tokens));
+    out += plan_line("tokens per target step", "{:.4g}", tokens);
   }
   out += plan_line("within 1% of the best", range_words(*plan.within_1_percent));
-  out += plan_line("by the i.i.d. formula",
-                   fmt::format("γ = {}, speedup {:.4g}; on this text {:.4g}", *plan.formula_gamma,
-                               *plan.formula_speedup, *plan.speedup_at_formula_gamma));
+  out += plan_line("by the i.i.d. formula", "γ = {}, speedup {:.4g}; on this text {:.4g}",
+                   *plan.formula_gamma, *plan.formula_speedup, *plan.speedup_at_formula_gamma);
   out += end_effect(plan);
   if (*plan.optimal_gamma == 0) {
     out += "No γ is faster than plain decoding here: do not speculate.";

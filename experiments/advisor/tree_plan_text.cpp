@@ -37,14 +37,13 @@ std::string tree_headline(const TreePlan& plan) {
 Listing tree_text(const TreePlan& plan) {
   Listing out;
   if (plan.fits_reason) out += hypothetical_text(*plan.fits_reason);
-  std::string head = plan_line("best tree", tree_words(plan.best));
-  head += plan_line("expected speedup", fmt::format("{:.4g} × plain decoding", plan.best.speedup));
-  head += plan_line("tokens per target step", fmt::format("{:.4g}", plan.best.tokens));
-  head += plan_line("best chain", chain_words(plan.best));
-  head += plan_line("accepted by rank", fmt::format("{:.4g}", fmt::join(plan.rank_shares, ", ")));
-  head += plan_line("costs", fmt::format("{}, at batch {:g} and a context of {:g}", plan.cost_from,
-                                         plan.batch, plan.context));
-  out += head;
+  out += plan_line("best tree", tree_words(plan.best));
+  out += plan_line("expected speedup", "{:.4g} × plain decoding", plan.best.speedup);
+  out += plan_line("tokens per target step", "{:.4g}", plan.best.tokens);
+  out += plan_line("best chain", chain_words(plan.best));
+  out += plan_line("accepted by rank", "{:.4g}", fmt::join(plan.rank_shares, ", "));
+  out += plan_line("costs", "{}, at batch {:g} and a context of {:g}", plan.cost_from, plan.batch,
+                   plan.context);
   if (!plan.batches.empty()) {
     Table table{
         "batches",
