@@ -206,7 +206,7 @@ DrafterPlan make_plan(const Drafter& drafter, const PlanSettings& settings) {
         gamma_by_batch(std::span(curve.tokens.data(), considered), costs, settings.at.context, max_batch);
   }
 
-  plan.drafter = drafter.draft;
+  plan.drafter = drafter.name.empty() ? drafter.draft : drafter.name;
   plan.target = drafter.target;
   plan.alpha = {known.alpha, known.from, settings.confidence};
   plan.costs = planned_costs(drafter, choice.gamma, settings.at);

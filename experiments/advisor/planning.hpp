@@ -28,6 +28,7 @@ Acceptance logged_acceptance(AcceptanceFile log, double confidence);
 
 struct Drafter : PlannedPair {
   Acceptance acceptance;
+  std::string name = {};  ///< as the user calls it; empty: as servers do
 };
 
 struct PlanSettings {

@@ -23,7 +23,7 @@ std::string word_of(DraftMethod method);
 /// A target, what drafts for it, and what both cost.
 struct PlannedPair {
   std::string target{};  ///< as servers know it; may be empty
-  std::string draft{};   ///< the same, or as the user calls it
+  std::string draft{};   ///< the same
   DraftMethod method = DraftMethod::draft;
   CostPair costs{};
   std::string cost_from{};               ///< "given", "measured times", "roofline"

@@ -39,7 +39,8 @@ Drafter drafter_of(const std::string& text, const Values& values, const PlanSett
   }
   Drafter drafter{costs_of(values, text.substr(last + 1), settings.at),
                   given_acceptance(checked_alpha(*alpha, text), 0, settings.confidence)};
-  drafter.draft = text.substr(0, first);
+  drafter.name = text.substr(0, first);
+  if (drafter.draft.empty()) drafter.draft = drafter.name;
   return drafter;
 }
 

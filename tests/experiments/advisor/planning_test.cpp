@@ -225,9 +225,9 @@ TEST_CASE("a batch above the largest that fits is no plan, with what would fit")
 
 TEST_CASE("drafters that fit stand before faster ones that do not") {
   Drafter fast = served(0.9, 1);
-  fast.draft = "fast";
+  fast.name = "fast";
   Drafter slow = served(0.5, 4);
-  slow.draft = "slow";
+  slow.name = "slow";
   const DrafterRanking ranked = rank_drafters({fast, slow}, {});
   CHECK(ranked.ranking[0].drafter == "slow");
   CHECK(ranked.ranking[0].best.speedup.estimate < ranked.ranking[1].best.speedup.estimate);
@@ -236,11 +236,11 @@ TEST_CASE("drafters that fit stand before faster ones that do not") {
 
 TEST_CASE("drafters are ranked by expected speedup") {
   Drafter large = given(0.82, 0.11);
-  large.draft = "large";
+  large.name = "large";
   Drafter base = given(0.8, 0.04);
-  base.draft = "base";
+  base.name = "base";
   Drafter small = given(0.75, 0.02);
-  small.draft = "small";
+  small.name = "small";
   const DrafterRanking ranked = rank_drafters({large, small, base}, {});
   const std::vector<DrafterPlan>& ranking = ranked.ranking;
   CHECK(ranking[0].drafter == "base");
