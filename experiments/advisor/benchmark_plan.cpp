@@ -39,8 +39,8 @@ Listing benchmark_text(const BenchmarkPlan& plan) {
   std::string out = plan_line("compared", plan.what);
   out += plan_line("of one setting", "{:.4g}, standard deviation {:.4g} between requests", plan.first.mean,
                    plan.first.deviation);
-  out += plan_line("of the other", "{:.4g}, standard deviation {:.4g}", plan.second.mean,
-                   plan.second.deviation);
+  out +=
+      plan_line("of the other", "{:.4g}, standard deviation {:.4g}", plan.second.mean, plan.second.deviation);
   out += plan_line("difference", "{:.3g}%", plan.difference_percent);
   out += plan_line("requests of each", std::isfinite(plan.requests)
                                            ? fmt::format("{}, found with probability {:g} at {} confidence",

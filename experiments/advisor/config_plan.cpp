@@ -62,8 +62,9 @@ std::optional<double> stated_alpha(const Config& config) {
 /// What one gamma shows of acceptance at a position holds for another only if the rule looks no further.
 void require_positions(const AnyRule& rule) {
   if (rule->decides_by_position()) return;
-  throw ConfigError("/rule/kind",
-                    "a plan needs a rule of one draft that decides position by position, such as \"token\"; compare others with experiment \"rules\"");
+  throw ConfigError(
+      "/rule/kind",
+      "a plan needs a rule of one draft that decides position by position, such as \"token\"; compare others with experiment \"rules\"");
 }
 
 AcceptanceFile totals_of(const Tally& tally) {

@@ -58,9 +58,11 @@ HeadKind head_kind(const ModelKeys& keys) {
                      named(name, "dflash") || named(name, "dspark") || named(name, "mtp") ||
                      named(name, "nextn");
   if (other) {
-    keys.refuse("architectures",
-                fmt::format("\"{}\" is a draft head whose cost is not known; those of EAGLE-3, Medusa and DFlash are, and by --method mtp the target's own modules; else give --c or measured times",
-                            name));
+    keys.refuse(
+        "architectures",
+        fmt::format(
+            "\"{}\" is a draft head whose cost is not known; those of EAGLE-3, Medusa and DFlash are, and by --method mtp the target's own modules; else give --c or measured times",
+            name));
   }
   return HeadKind::none;
 }

@@ -92,9 +92,8 @@ stretches and batches take rounds as independent.
 }
 
 std::string means_text(const LogMeans& means) {
-  std::string out =
-      "\n" + plan_line("log", "{:.4g} of {:.4g} drafted tokens a round accepted ({})", means.accepted,
-                       means.drafted, means.format);
+  std::string out = "\n" + plan_line("log", "{:.4g} of {:.4g} drafted tokens a round accepted ({})",
+                                     means.accepted, means.drafted, means.format);
   out += plan_line("rounds",
                    means.rounds > 0
                        ? fmt::format("{}", means.rounds)
@@ -138,9 +137,9 @@ Listing batch_text(const DrafterPlan& plan) {
 }
 
 std::string asked_text(const AskedGamma& asked) {
-  std::string out = plan_line(fmt::format("at γ = {}", asked.gamma),
-                              "{} × plain decoding, {:.1f}% below the best", ranged(asked.speedup),
-                              asked.loss_percent);
+  std::string out =
+      plan_line(fmt::format("at γ = {}", asked.gamma), "{} × plain decoding, {:.1f}% below the best",
+                ranged(asked.speedup), asked.loss_percent);
   if (asked.batch_limit) out += plan_line("", "pays up to batch {}", *asked.batch_limit);
   return out;
 }

@@ -74,11 +74,12 @@ void add_edge_warning(std::vector<std::string>& warnings, const Acceptance& know
           : fmt::format(
                 "The best gamma, {}, is beyond the log, whose drafts had at most {} tokens: acceptance after that is what the i.i.d. formula makes of it.",
                 gamma, longest);
-  sentence += rounds <= most_rounds
-                  ? fmt::format(
-                        " Log about {:.0f} rounds of {} drafted tokens, and plan again: then position {} is examined some {:.0f} times.",
-                        std::ceil(rounds / 100) * 100, next, next, examined)
-                  : fmt::format(" Log rounds of {} drafted tokens, and plan again.", longest + 2);
+  sentence +=
+      rounds <= most_rounds
+          ? fmt::format(
+                " Log about {:.0f} rounds of {} drafted tokens, and plan again: then position {} is examined some {:.0f} times.",
+                std::ceil(rounds / 100) * 100, next, next, examined)
+          : fmt::format(" Log rounds of {} drafted tokens, and plan again.", longest + 2);
   warnings.push_back(std::move(sentence));
 }
 
@@ -89,10 +90,11 @@ std::string bound_sentence(double gain, bool by_positions) {
       by_positions ? " (at most as many as the log's longest draft)" : "", 100 * gain,
       gain < adaptive_threshold ? 1 : 0);
   if (gain < adaptive_threshold) return fmt::format("Keep gamma fixed: even {}.", bound);
-  return fmt::format("At most, {}. {}", bound,
-                     by_positions
-                         ? "A policy that tells hard rounds from easy ones can have a part of it."
-                         : "A policy gains only as far as it tells tokens apart, such as by the draft's confidence; where acceptance is i.i.d. it gains nothing.");
+  return fmt::format(
+      "At most, {}. {}", bound,
+      by_positions
+          ? "A policy that tells hard rounds from easy ones can have a part of it."
+          : "A policy gains only as far as it tells tokens apart, such as by the draft's confidence; where acceptance is i.i.d. it gains nothing.");
 }
 
 std::vector<std::string> advice(double gain, int gamma, AcceptanceModel by, bool rounds_rejected) {

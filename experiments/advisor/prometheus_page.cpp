@@ -78,9 +78,10 @@ std::vector<PrometheusSample> prometheus_samples(const LogSource& source, std::s
     const auto then = number_in(found->second.value);
     if (!now || !then) continue;
     if (*now < *then) {
-      refuse_line(sample.line,
-                  "{} fell from {} in {} to {}: the server was started again between the pages, or they are in the wrong order",
-                  sample.name, found->second.value, found->second.line.where, sample.value);
+      refuse_line(
+          sample.line,
+          "{} fell from {} in {} to {}: the server was started again between the pages, or they are in the wrong order",
+          sample.name, found->second.value, found->second.line.where, sample.value);
     }
     sample.value = fmt::format("{}", *now - *then);
   }

@@ -161,9 +161,9 @@ SamplingSource drawn_source(const Model& target, const Model& draft, SimulationS
   // Both models' rows, and those of the draft as it samples.
   const double bytes = 3.0 * sizeof(double) * static_cast<double>(contexts) * static_cast<double>(vocab);
   if (bytes > max_bytes) {
-    throw UsageError(
-        fmt::format("{} sequences of {} tokens over {} ids: rows of {:.3g} GB; at most {:g}: give fewer --sequences or --tokens",
-                    size.sequences, size.tokens, vocab, bytes / 1e9, max_bytes / 1e9));
+    throw UsageError(fmt::format(
+        "{} sequences of {} tokens over {} ids: rows of {:.3g} GB; at most {:g}: give fewer --sequences or --tokens",
+        size.sequences, size.tokens, vocab, bytes / 1e9, max_bytes / 1e9));
   }
   simulation.trials = size.sequences;
   SamplingSource source;

@@ -154,8 +154,9 @@ Offered sglang(const ServedPlan& plan) {
   if (changes(plan)) setting.notes.emplace_back("The number of drafted tokens is the same at every batch.");
   if (can_make_up(plan)) {
     setting.synthetic = {
-        fmt::format("SGLANG_SIMULATE_ACC_LEN={:.4g} SGLANG_SIMULATE_ACC_METHOD=match-expected SGLANG_SIMULATE_ACC_TOKEN_MODE=real-draft-token {}",
-                    1 + mean_accepted(plan, plan.gamma), setting.lines[0]),
+        fmt::format(
+            "SGLANG_SIMULATE_ACC_LEN={:.4g} SGLANG_SIMULATE_ACC_METHOD=match-expected SGLANG_SIMULATE_ACC_TOKEN_MODE=real-draft-token {}",
+            1 + mean_accepted(plan, plan.gamma), setting.lines[0]),
         "the mean; all requests of a step accept the same number, one of the two whole ones beside the mean"};
   }
   return setting;

@@ -28,8 +28,7 @@ void add_record(ModelLogs& logs, const TextLine& line, const Record& record, con
   };
   const auto rounds = at("rounds");
   const auto given = at("drafted");
-  const std::uint64_t drafted =
-      given ? *given : rounds.value_or(1) * drafted_option(source, "no field says");
+  const std::uint64_t drafted = given ? *given : rounds.value_or(1) * drafted_option(source, "no field says");
   std::uint64_t accepted = at("accepted").value_or(0);
   if (const auto emitted = at("emitted")) {
     if (*emitted < rounds.value_or(1)) {

@@ -41,14 +41,15 @@ ModelLogs read_tensorrt_iterations(const LogSource& source) {
 }  // namespace
 
 LogFormat tensorrt_iterations_log_format() {
-  return {"tensorrt_iterations",
-          "TensorRT-LLM",
-          "Statistics of iterations with specDecodingStats, of LLM.get_stats() or /metrics with enable_iter_perf_stats; means alone where several requests share a batch.",
-          "[{\"iter\": 7, \"specDecodingStats\": {\"numDraftTokens\": 12, \"numAcceptedTokens\": 7, "
-          "\"numRequestsWithDraftTokens\": 4, \"acceptanceLength\": 2.75, \"iterLatencyMS\": 3.1, \"draftOverhead\": 0.2}}]\n",
-          "https://nvidia.github.io/TensorRT-LLM/features/speculative-decoding.html",
-          [](const LogSource& source) { return no_record_with(source, requests_key); },
-          read_tensorrt_iterations};
+  return {
+      "tensorrt_iterations",
+      "TensorRT-LLM",
+      "Statistics of iterations with specDecodingStats, of LLM.get_stats() or /metrics with enable_iter_perf_stats; means alone where several requests share a batch.",
+      "[{\"iter\": 7, \"specDecodingStats\": {\"numDraftTokens\": 12, \"numAcceptedTokens\": 7, "
+      "\"numRequestsWithDraftTokens\": 4, \"acceptanceLength\": 2.75, \"iterLatencyMS\": 3.1, \"draftOverhead\": 0.2}}]\n",
+      "https://nvidia.github.io/TensorRT-LLM/features/speculative-decoding.html",
+      [](const LogSource& source) { return no_record_with(source, requests_key); },
+      read_tensorrt_iterations};
 }
 
 }  // namespace speclab

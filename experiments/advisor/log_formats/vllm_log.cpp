@@ -38,14 +38,15 @@ ModelLogs read_vllm_log(const LogSource& source) {
 }  // namespace
 
 LogFormat vllm_log_log_format() {
-  return {"vllm_log",
-          "vLLM",
-          "Lines \"SpecDecoding metrics: ...\" of the server's log; their rates have three decimals.",
-          "INFO 11-02 10:00:10 [metrics.py:101] SpecDecoding metrics: Mean acceptance length: 2.25, Accepted "
-          "throughput: 0.50 tokens/s, Drafted throughput: 0.80 tokens/s, Accepted: 5 tokens, Drafted: 8 tokens, Per-position acceptance rate: 0.750, 0.500, Avg Draft acceptance rate: 62.5%\n",
-          "https://github.com/vllm-project/vllm/blob/main/vllm/v1/spec_decode/metrics.py",
-          not_vllm_log,
-          read_vllm_log};
+  return {
+      "vllm_log",
+      "vLLM",
+      "Lines \"SpecDecoding metrics: ...\" of the server's log; their rates have three decimals.",
+      "INFO 11-02 10:00:10 [metrics.py:101] SpecDecoding metrics: Mean acceptance length: 2.25, Accepted "
+      "throughput: 0.50 tokens/s, Drafted throughput: 0.80 tokens/s, Accepted: 5 tokens, Drafted: 8 tokens, Per-position acceptance rate: 0.750, 0.500, Avg Draft acceptance rate: 62.5%\n",
+      "https://github.com/vllm-project/vllm/blob/main/vllm/v1/spec_decode/metrics.py",
+      not_vllm_log,
+      read_vllm_log};
 }
 
 }  // namespace speclab

@@ -182,7 +182,8 @@ the rate from which on speculation should be off. Costs: two models on a device 
   add("outcomes", number_or(1), "outcomes that a draft device drafts for, of each sequence");
   add("plain-after-miss", "after another outcome a sequence is decoded plain; else all wait");
   add("memory-share", number_or(0.9), "of the device's memory, usable");
-  add("method", po::value<std::string>(), "for the settings: draft, ngram, eagle, eagle3, mtp, medusa or dflash");
+  add("method", po::value<std::string>(),
+      "for the settings: draft, ngram, eagle, eagle3, mtp, medusa or dflash");
   add("requests", po::value<double>(), "measured in a run (default: 1000; with bursts ten turns at least)");
   add("runs", number_or(8), "with seeds of their own; intervals are over them");
   add("seed", number_or(1), "of the first run");
