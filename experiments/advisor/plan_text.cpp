@@ -182,9 +182,9 @@ std::string device_text(const DeviceFindings& device, const PlannedCosts& costs)
 }  // namespace
 
 std::string settings_text(const std::vector<ServerSetting>& settings) {
-  std::string out;
-  if (!settings.empty())
-    out += "\nServers rename options; speclab plan list options says where each was read.\n";
+  if (settings.empty()) return "";
+  std::string out = "\nServers rename options; speclab plan list options says where each was read.\n";
+  std::string synthetic;
   for (const ServerSetting& setting : settings) {
     out += fmt::format("\n{}, options of {}:\n", setting.server, setting.checked);
     for (const std::string& one : setting.lines) out += "  " + one + "\n";
@@ -194,17 +194,15 @@ std::string settings_text(const std::vector<ServerSetting>& settings) {
     }
     for (const std::string& note : setting.notes) out += "  " + note + "\n";
     out += fmt::format("  To check: {}\n", setting.check);
+    if (setting.synthetic) {
+      synthetic +=
+          fmt::format("  {}, {}:\n    {}\n", setting.server, setting.synthetic->law, setting.synthetic->line);
+    }
   }
-  if (std::any_of(settings.begin(), settings.end(),
-                  [](const auto& one) { return one.synthetic.has_value(); }))
-    out +=
-        "\nFor benchmarks, drafts accepted as planned, whatever they are (the text is not the target's):\n";
-  for (const ServerSetting& setting : settings) {
-    if (!setting.synthetic) continue;
-    out +=
-        fmt::format("  {}, {}:\n    {}\n", setting.server, setting.synthetic->law, setting.synthetic->line);
-  }
-  return out;
+  if (synthetic.empty()) return out;
+  return out +
+         "\nFor benchmarks, drafts accepted as planned, whatever they are (the text is not the target's):\n" +
+         synthetic;
 }
 
 Listing plan_text(const DrafterPlan& plan) {

@@ -68,8 +68,6 @@ Json json_of(const std::vector<T>& values) {
   return all;
 }
 
-}  // namespace
-
 Json devices_json() { return json_of(device_presets()); }
 
 Json models_json() {
@@ -147,6 +145,16 @@ std::string models_text() {
                           text_cell(model.source)});
   }
   return terminal(table, whole_table);
+}
+
+}  // namespace
+
+const std::vector<PresetList>& preset_lists() {
+  static const std::vector<PresetList> lists{{"devices", devices_json, devices_text},
+                                             {"models", models_json, models_text},
+                                             {"options", options_json, options_text},
+                                             {"logs", logs_json, logs_text}};
+  return lists;
 }
 
 }  // namespace speclab

@@ -130,11 +130,7 @@ std::optional<Contexts> contexts_of(const Model& target, const Model& draft, std
 
 SamplingSource exact_source(Contexts contexts) {
   const auto known = std::make_shared<const Contexts>(std::move(contexts));
-  SamplingSource source;
-  source.what =
-      fmt::format("{} context{}, exactly", known->chain.contexts(), known->chain.contexts() == 1 ? "" : "s");
-  source.exact = true;
-  source.rows = [known](const Adjustment& how, const Control&) -> std::optional<SampledRows> {
+  const auto at = [known](const Adjustment& how, const Control&) -> std::optional<SampledRows> {
     const auto vocab = static_cast<std::size_t>(known->chain.vocab);
     SampledRows rows;
     rows.vocab = vocab;
@@ -149,7 +145,8 @@ SamplingSource exact_source(Contexts contexts) {
     };
     return rows;
   };
-  return source;
+  const std::size_t count = known->chain.contexts();
+  return {fmt::format("{} context{}, exactly", count, count == 1 ? "" : "s"), true, at};
 }
 
 // --- drawn ---

@@ -32,16 +32,7 @@ int run_plan(const PlanWay& way, const Values& values) {
 }
 
 int list_presets(const Values& values) {
-  struct Listed {
-    std::string name;
-    Json (*json)();
-    std::string (*text)();
-  };
-  static const std::vector<Listed> lists{{"devices", devices_json, devices_text},
-                                         {"models", models_json, models_text},
-                                         {"options", options_json, options_text},
-                                         {"logs", logs_json, logs_text}};
-  const Listed& found = named_entry(lists, values.text("what"), [&](const std::string& near) {
+  const PresetList& found = named_entry(preset_lists(), values.text("what"), [&](const std::string& near) {
     return UsageError(fmt::format("plan list: unknown \"{}\"{}", values.text("what"), near));
   });
   values.has("json") ? print_json(found.json()) : fmt::print("{}", found.text());

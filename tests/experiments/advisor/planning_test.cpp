@@ -255,6 +255,6 @@ TEST_CASE("unknown names are answered with the nearest") {
   CHECK_THROWS_WITH_AS(model_named("lama-3.1-70b", "--target"),
                        "--target: unknown model \"lama-3.1-70b\"; did you mean \"llama-3.1-70b\"?",
                        UsageError);
-  CHECK(devices_json().size() == device_presets().size());
-  CHECK(models_text().find("config.json of Qwen/Qwen2.5-7B") != std::string::npos);
+  CHECK(preset_lists()[0].json().size() == device_presets().size());
+  CHECK(preset_lists()[1].text().find("config.json of Qwen/Qwen2.5-7B") != std::string::npos);
 }
