@@ -30,11 +30,9 @@ AcceptanceFile file_of(ModelLog log) {
     LoggedMeans means;
     if (log.weights.empty()) {
       // Records without positions beside others with them: sums of all.
-      const std::uint64_t drafted =
-          log.summed_drafted + log.counts.rounds * log.counts.examined.size() - log.short_by;
       means.rounds = log.summed_rounds + log.counts.rounds;
       const auto rounds = static_cast<double>(means.rounds);
-      means.drafted = static_cast<double>(drafted) / rounds;
+      means.drafted = static_cast<double>(log.summed_drafted + log.counted) / rounds;
       means.accepted = static_cast<double>(log.summed_accepted + log.counts.total_accepted()) / rounds;
     } else {
       means.drafted = log.gamma;
@@ -48,8 +46,8 @@ AcceptanceFile file_of(ModelLog log) {
     return found;
   }
   found.counts = log.counts;
-  found.drafted = log.counts.rounds * log.counts.examined.size() - log.short_by;
-  const auto all = static_cast<double>(log.counts.rounds * log.counts.examined.size());
+  found.drafted = log.counted;
+  const auto all = static_cast<double>(log.counted + log.short_by);
   if (static_cast<double>(log.short_by) > short_share * all) {
     const auto accepted = static_cast<double>(log.counts.total_accepted());
     const auto examined = static_cast<double>(log.counts.total_examined());

@@ -37,25 +37,23 @@ void finish(BenchmarkPlan& plan, std::optional<double> asked_requests) {
 
 Listing benchmark_text(const BenchmarkPlan& plan) {
   std::string out = plan_line("compared", plan.what);
-  out += plan_line("of one setting", fmt::format("{:.4g}, standard deviation {:.4g} between requests",
-                                                 plan.first.mean, plan.first.deviation));
-  out += plan_line("of the other",
-                   fmt::format("{:.4g}, standard deviation {:.4g}", plan.second.mean, plan.second.deviation));
-  out += plan_line("difference", fmt::format("{:.3g}%", plan.difference_percent));
+  out += plan_line("of one setting", "{:.4g}, standard deviation {:.4g} between requests", plan.first.mean,
+                   plan.first.deviation);
+  out +=
+      plan_line("of the other", "{:.4g}, standard deviation {:.4g}", plan.second.mean, plan.second.deviation);
+  out += plan_line("difference", "{:.3g}%", plan.difference_percent);
   out += plan_line("requests of each", std::isfinite(plan.requests)
                                            ? fmt::format("{}, found with probability {:g} at {} confidence",
                                                          grouped(static_cast<std::uint64_t>(plan.requests)),
                                                          plan.power, confidence_percent(plan.confidence))
                                            : "no number tells equal settings apart");
   if (plan.asked_requests) {
-    out += plan_line(fmt::format("{:g} requests find", *plan.asked_requests),
-                     fmt::format("differences from {:.3g}% on", *plan.asked_finds_percent));
+    out += plan_line(fmt::format("{:g} requests find", *plan.asked_requests), "differences from {:.3g}% on",
+                     *plan.asked_finds_percent);
   }
-  Listing listing;
-  listing += out;
-  listing +=
+  out +=
       "Requests are to be independent, in turn or at random between the settings; a server that drifts asks for more.\n";
-  return listing;
+  return {{out}};
 }
 
 std::string benchmark_headline(const BenchmarkPlan& plan) {
@@ -65,10 +63,7 @@ std::string benchmark_headline(const BenchmarkPlan& plan) {
 }
 
 std::vector<Figure> benchmark_figures(const BenchmarkPlan& plan) {
-  Figure figure;
-  figure.title = "Requests needed by difference";
-  figure.x_label = "difference, %";
-  figure.y_label = "requests of each setting";
+  Figure figure{"", "Requests needed by difference", "difference, %", "requests of each setting"};
   figure.log_x = figure.log_y = true;
   Series line{.name = "needed"};
   constexpr double percent = 100;

@@ -3,7 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <string_view>
+#include <utility>
 
 #include "experiments/format/config_error.hpp"
 #include "experiments/format/result_fields.hpp"
@@ -17,17 +20,22 @@
 
 namespace speclab {
 
+namespace {
+
+constexpr std::array<std::pair<std::string_view, ChoiceVerdict>, 4> verdicts{
+    {{"the same", ChoiceVerdict::same},
+     {"optimal within input rounding", ChoiceVerdict::optimal_within_rounding},
+     {"ours is faster", ChoiceVerdict::ours_is_faster},
+     {"more is always better", ChoiceVerdict::more_is_always_better}}};
+
+}  // namespace
+
 template <>
 const Typed<ChoiceVerdict>& described() {
-  static const auto type = choice<ChoiceVerdict>(
-      {{words(ChoiceVerdict::same), ChoiceVerdict::same},
-       {words(ChoiceVerdict::optimal_within_rounding), ChoiceVerdict::optimal_within_rounding},
-       {words(ChoiceVerdict::ours_is_faster), ChoiceVerdict::ours_is_faster},
-       {words(ChoiceVerdict::more_is_always_better), ChoiceVerdict::more_is_always_better}});
+  static const auto type = choice<ChoiceVerdict>(verdicts);
   return type;
 }
 
-SPECLAB_RESULT(OptimalGammas, "gammas", low, high);
 SPECLAB_RESULT(ComparedChoice, "case", label, alpha, c, gamma, speedup, best_gamma, best_speedup,
                loss_percent, optimal_gammas, verdict);
 SPECLAB_RESULT(ChoiceComparison, "comparison", rows, same, within_rounding, largest_loss_percent);
@@ -54,9 +62,9 @@ std::optional<double> stated_alpha(const Config& config) {
 /// What one gamma shows of acceptance at a position holds for another only if the rule looks no further.
 void require_positions(const AnyRule& rule) {
   if (rule->decides_by_position()) return;
-  throw ConfigError("/rule/kind",
-                    "a plan needs a rule of one draft that decides position by position, such as \"token\"; "
-                    "compare others with experiment \"rules\"");
+  throw ConfigError(
+      "/rule/kind",
+      "a plan needs a rule of one draft that decides position by position, such as \"token\"; compare others with experiment \"rules\"");
 }
 
 AcceptanceFile totals_of(const Tally& tally) {
@@ -87,38 +95,22 @@ Acceptance measured(const Job& job, double confidence) {
 ComparedChoice compared(const ConfigCase& one) {
   const double alpha = one.acceptance.alpha.estimate;
   const JudgedGamma judged = judge_gamma(one.gamma, alpha, one.c, one.alpha_rounding, one.c_rounding);
-  ComparedChoice row{.label = one.label,
-                     .alpha = alpha,
-                     .c = one.c,
-                     .gamma = one.gamma,
-                     .speedup = judged.speedup,
-                     .best_gamma = judged.best_gamma,
-                     .best_speedup = judged.best_speedup,
-                     .loss_percent = 100 * judged.loss,
-                     .optimal_gammas = {},
-                     .verdict = judged.verdict};
-  if (judged.optimal) row.optimal_gammas = OptimalGammas{judged.optimal->low, judged.optimal->high};
-  return row;
+  return {.label = one.label,
+          .alpha = alpha,
+          .c = one.c,
+          .gamma = one.gamma,
+          .speedup = judged.speedup,
+          .best_gamma = judged.best_gamma,
+          .best_speedup = judged.best_speedup,
+          .loss_percent = 100 * judged.loss,
+          .optimal_gammas = judged.optimal,
+          .verdict = judged.verdict};
 }
 
 }  // namespace
 
-const char* words(ChoiceVerdict verdict) {
-  switch (verdict) {
-    case ChoiceVerdict::same:
-      return "the same";
-    case ChoiceVerdict::optimal_within_rounding:
-      return "optimal within input rounding";
-    case ChoiceVerdict::ours_is_faster:
-      return "ours is faster";
-    case ChoiceVerdict::more_is_always_better:
-      break;
-  }
-  return "more is always better";
-}
-
-std::vector<ConfigCase> config_cases(const Config& whole, std::optional<double> c, double confidence,
-                                     const Control& control, bool& partial) {
+std::optional<std::vector<ConfigCase>> config_cases(const Config& whole, std::optional<double> c,
+                                                    double confidence, const Control& control) {
   JobList jobs;
   std::vector<ConfigCase> cases;
   std::vector<const Job*> to_measure;
@@ -148,13 +140,9 @@ std::vector<ConfigCase> config_cases(const Config& whole, std::optional<double> 
     to_measure.push_back(job);
   }
   jobs.run(control);
-  partial = false;
   for (std::size_t i = 0; i < cases.size(); ++i) {
     if (to_measure[i] == nullptr) continue;
-    if (!to_measure[i]->done || to_measure[i]->outcome.partial) {
-      partial = true;
-      return {};
-    }
+    if (!to_measure[i]->done || to_measure[i]->outcome.partial) return std::nullopt;
     cases[i].acceptance = measured(*to_measure[i], confidence);
   }
   return cases;
@@ -176,15 +164,13 @@ ChoiceComparison compare_choices(const std::vector<ConfigCase>& cases) {
 Listing comparison_text(const ChoiceComparison& comparison) {
   Table table{"comparison",
               "The config's γ beside the best by Theorem 3.8",
-              {"case", "α", "c", "its γ", "speedup", "best γ", "speedup", "lost, %", "verdict"},
-              {},
-              ""};
+              {"case", "α", "c", "its γ", "speedup", "best γ", "speedup", "lost, %", "verdict"}};
   const bool rounded = std::any_of(comparison.rows.begin(), comparison.rows.end(),
                                    [](const ComparedChoice& row) { return row.optimal_gammas.has_value(); });
   if (rounded) table.columns.push_back("best γ of rounded inputs");
   const auto cell = [](std::optional<double> value, int digits) {
     if (!value || !std::isfinite(*value)) return text_cell("–");
-    return Cell{fmt::format("{:.{}g}", *value, digits), *value, ""};
+    return Cell{fmt::format("{:.{}g}", *value, digits), *value};
   };
   for (const ComparedChoice& row : comparison.rows) {
     std::vector<Cell>& cells = table.rows.emplace_back();
@@ -195,8 +181,8 @@ Listing comparison_text(const ChoiceComparison& comparison) {
              cell(row.speedup, 4),
              cell(row.best_gamma, 6),
              cell(row.best_speedup, 4),
-             {fmt::format("{:.1f}", row.loss_percent), row.loss_percent, ""},
-             text_cell(words(row.verdict))};
+             {fmt::format("{:.1f}", row.loss_percent), row.loss_percent},
+             text_cell(std::string(verdicts[static_cast<std::size_t>(row.verdict)].first))};
     if (!rounded) continue;
     const auto& range = row.optimal_gammas;
     cells.push_back(text_cell(
@@ -206,9 +192,7 @@ Listing comparison_text(const ChoiceComparison& comparison) {
   table.note = fmt::format(
       "{} of {} the same, {} optimal within input rounding; the others lose at most {:.1f}%.",
       comparison.same, comparison.rows.size(), comparison.within_rounding, comparison.largest_loss_percent);
-  Listing out;
-  out += std::move(table);
-  return out;
+  return {{std::move(table)}};
 }
 
 }  // namespace speclab

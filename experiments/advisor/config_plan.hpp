@@ -8,6 +8,7 @@
 #include "analysis/statistics/gamma_choice.hpp"
 #include "experiments/advisor/planning.hpp"
 #include "experiments/format/fields.hpp"
+#include "experiments/page/figure.hpp"
 #include "experiments/page/table.hpp"
 #include "sim/control.hpp"
 
@@ -29,17 +30,9 @@ struct ConfigCase {
 /// alpha is the config's own (predict, iid), or that of its models where they have one exact alpha; else
 /// rounds of the config's simulation are decoded, with at least 8 drafted tokens so that positions are
 /// seen, and alpha is accepted / examined with an interval over batches. `c` replaces the config's. Throws
-/// ConfigError. `partial` is set when `control` stopped the work.
-std::vector<ConfigCase> config_cases(const Config& whole, std::optional<double> c, double confidence,
-                                     const Control& control, bool& partial);
-
-const char* words(ChoiceVerdict verdict);
-
-/// The gammas that are optimal for inputs within rounding.
-struct OptimalGammas {
-  int low = 0;
-  std::optional<int> high;  ///< none: there is no largest
-};
+/// ConfigError. None when `control` stopped the work.
+std::optional<std::vector<ConfigCase>> config_cases(const Config& whole, std::optional<double> c,
+                                                    double confidence, const Control& control);
 
 /// A case's gamma beside the best. Speedups by Theorem 3.8.
 struct ComparedChoice {
@@ -51,7 +44,7 @@ struct ComparedChoice {
   std::optional<int> best_gamma;       ///< none: more is always better
   std::optional<double> best_speedup;  ///< none: without limit
   double loss_percent = 0;
-  std::optional<OptimalGammas> optimal_gammas;  ///< none without rounding
+  std::optional<GammaRange> optimal_gammas;  ///< for inputs within rounding; none without rounding
   ChoiceVerdict verdict = ChoiceVerdict::same;
 };
 
@@ -67,5 +60,8 @@ const Typed<ChoiceComparison>& described();
 ChoiceComparison compare_choices(const std::vector<ConfigCase>& cases);
 
 Listing comparison_text(const ChoiceComparison& comparison);
+std::string comparison_headline(const ChoiceComparison& comparison);
+/// Speedup at each case's gamma and at the best.
+std::vector<Figure> comparison_figures(const ChoiceComparison& comparison);
 
 }  // namespace speclab

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
 #include <stdexcept>
 #include <vector>
 
@@ -41,27 +42,23 @@ Machine machine_of(const po::variables_map& values) {
   return machine;
 }
 
-MeasuredCost measured_cost(const std::vector<MeasuredPoint>& points, const std::string& file) {
-  try {
-    return MeasuredCost(points);
-  } catch (const std::invalid_argument& error) {
-    throw UsageError(fmt::format("{}: {}", file, error.what()));
-  }
-}
-
 /// tokens,batch,ms a line, with or without that header.
 MeasuredCost times_of(const std::string& file) {
+  std::vector<MeasuredPoint> points;
   try {
-    std::vector<MeasuredPoint> points;
     for (const NumberRow& row : read_numbers(in_file(file, [&] { return read_text(file); }), file, true)) {
       if (row.numbers.size() != 3) {
         throw std::invalid_argument(fmt::format("{}: {} numbers", row.where, row.numbers.size()));
       }
       points.push_back({row.numbers[0], row.numbers[1], row.numbers[2]});
     }
-    return measured_cost(points, file);
   } catch (const std::invalid_argument& error) {
     throw UsageError(fmt::format("{}; expected tokens,batch,ms such as 1,8,12.5", error.what()));
+  }
+  try {
+    return MeasuredCost(points);
+  } catch (const std::invalid_argument& error) {
+    throw UsageError(fmt::format("{}: {}", file, error.what()));
   }
 }
 
@@ -81,26 +78,26 @@ const char* words(HeadKind kind) {
 /// The draft that a preset or a config.json names, and the method it is of. `stated`: whether --method is
 /// given.
 Transformer named_draft(const std::string& name, const std::string& option, const Transformer& target,
-                        bool stated, KnownCosts& costs) {
+                        bool stated, PlannedPair& pair) {
   Transformer model = model_named(name, option);
-  if (!model.repository.empty()) costs.draft = model.repository;
+  if (!model.repository.empty()) pair.draft = model.repository;
   if (model.is_head()) {
     const DraftMethod method = method_of(model.head);
-    if (stated && costs.method != method) {
-      throw UsageError(fmt::format("--method {}: {} is {}; leave --method out", word_of(costs.method),
+    if (stated && pair.method != method) {
+      throw UsageError(fmt::format("--method {}: {} is {}; leave --method out", word_of(pair.method),
                                    model.source, words(model.head)));
     }
-    costs.method = method;
+    pair.method = method;
     model = fitted_to(model, target);
-    if (model.most_drafted > 0) costs.most_drafted = model.most_drafted;
+    if (model.most_drafted > 0) pair.most_drafted = model.most_drafted;
     return model;
   }
   // Their cost is of another kind than a model's.
-  if (draft_runs(costs.method) == DraftRuns::a_round || costs.method == DraftMethod::mtp) {
+  if (draft_runs(pair.method) == DraftRuns::a_round || pair.method == DraftMethod::mtp) {
     throw UsageError(
-        fmt::format("--method {}: {} is a model of its own; {}", word_of(costs.method), costs.draft,
-                    costs.method == DraftMethod::mtp ? "the target's own modules draft: leave the draft out"
-                                                     : "give the config.json of the head"));
+        fmt::format("--method {}: {} is a model of its own; {}", word_of(pair.method), pair.draft,
+                    pair.method == DraftMethod::mtp ? "the target's own modules draft: leave the draft out"
+                                                    : "give the config.json of the head"));
   }
   return model;
 }
@@ -108,19 +105,18 @@ Transformer named_draft(const std::string& name, const std::string& option, cons
 Transformer own_modules(const Transformer& target) {
   if (target.mtp_modules > 0) return mtp_drafter(target);
   throw UsageError(fmt::format(
-      "--method mtp: the target {} has no modules for multi-token prediction: "
-      "/num_nextn_predict_layers and /mtp_num_hidden_layers are missing or 0 in {}; give another --method, or "
-      "--c",
+      "--method mtp: the target {} has no modules for multi-token prediction: /num_nextn_predict_layers and /mtp_num_hidden_layers are missing or 0 in {}; give another --method, or --c",
       target.name, target.source));
 }
 
 }  // namespace
 
-void add_draft_cost_options(po::options_description& options) {
+void add_cost_options(po::options_description& options) {
   auto add = options.add_options();
   add("c", po::value<double>(), "time of a draft run / time of a plain target run");
   add("draft", po::value<std::string>(), "draft model, a preset or a config.json");
   add("draft-times", po::value<std::string>(), "measured times of the draft: CSV tokens,batch,ms");
+  add_target_cost_options(options);
 }
 
 void add_target_cost_options(po::options_description& options) {
@@ -131,16 +127,12 @@ void add_target_cost_options(po::options_description& options) {
   add("draft-devices", po::value<int>(), "the same for the draft (default: as the target)");
   add("dtype", po::value<std::string>()->default_value("bf16"),
       "bf16, fp16, fp8, int8, or int4 (weights only); caches are 16-bit");
-  add("bandwidth-efficiency", po::value<double>()->default_value(0.8, "0.8"),
-      "share of the bandwidth to be had (assumed)");
-  add("flops-efficiency", po::value<double>()->default_value(0.7, "0.7"),
-      "share of the peak FLOP/s to be had (assumed)");
-  add("run-overhead-us", po::value<double>()->default_value(100, "100"),
-      "microseconds a run: launch, sampling, host (assumed)");
-  add("layer-overhead-us", po::value<double>()->default_value(5, "5"), "microseconds a layer (assumed)");
-  add("reduce-latency-us", po::value<double>()->default_value(10, "10"),
-      "microseconds an all-reduce, besides its bytes (assumed)");
-  add("routing-exponent", po::value<double>()->default_value(Transformer{}.routing_exponent, "0.79"),
+  add("bandwidth-efficiency", number_or(0.8), "share of the bandwidth to be had (assumed)");
+  add("flops-efficiency", number_or(0.7), "share of the peak FLOP/s to be had (assumed)");
+  add("run-overhead-us", number_or(100), "microseconds a run: launch, sampling, host (assumed)");
+  add("layer-overhead-us", number_or(5), "microseconds a layer (assumed)");
+  add("reduce-latency-us", number_or(10), "microseconds an all-reduce, besides its bytes (assumed)");
+  add("routing-exponent", number_or(Transformer{}.routing_exponent),
       "n tokens of a sequence touch experts as n^exponent do; 1: independent");
   add("target-times", po::value<std::string>(), "measured times of the target: CSV tokens,batch,ms");
 }
@@ -151,6 +143,16 @@ double checked_number(const po::variables_map& values, const char* name, double 
     throw UsageError(fmt::format("--{} {}: expected a number from {} to {}", name, value, least, most));
   }
   return value;
+}
+
+std::uint64_t checked_count(const po::variables_map& values, const char* name, double least, double most) {
+  const double value = checked_number(values, name, least, most);
+  if (value != std::floor(value)) throw UsageError(fmt::format("--{} {}: expected an integer", name, value));
+  return static_cast<std::uint64_t>(value);
+}
+
+po::typed_value<double>* number_or(double otherwise) {
+  return po::value<double>()->default_value(otherwise, fmt::format("{:g}", otherwise));
 }
 
 DraftMethod method_option(const po::variables_map& values) {
@@ -164,13 +166,7 @@ DraftMethod method_option(const po::variables_map& values) {
   return *named;
 }
 
-std::string target_repository(const po::variables_map& values) {
-  if (values.count("target") == 0) return "";
-  const Transformer model = model_named(values["target"].as<std::string>(), "--target");
-  return model.repository.empty() ? model.name : model.repository;
-}
-
-KnownCosts costs_of(const po::variables_map& values, const std::string& draft, const Operation& at) {
+PlannedPair costs_of(const po::variables_map& values, const std::string& draft, const Operation& at) {
   const auto given = [&](const char* name) { return values.count(name) > 0; };
   if (given("device") != given("target")) {
     throw UsageError("--device and --target go together: a roofline needs both");
@@ -181,24 +177,23 @@ KnownCosts costs_of(const po::variables_map& values, const std::string& draft, c
   if (given("draft-times") && !given("target-times")) {
     throw UsageError("--draft-times needs --target-times: costs are relative to the target's");
   }
-  KnownCosts costs;
-  costs.method = method_option(values);
+  PlannedPair pair{.method = method_option(values)};
   std::optional<double> c;
   if (draft.empty()) {
     if (int(given("c")) + int(given("draft")) + int(given("draft-times")) > 1) {
       throw UsageError("give one of --c, --draft and --draft-times");
     }
     if (given("c")) c = checked_c(values["c"].as<double>(), "--c");
-    if (given("draft")) costs.draft = values["draft"].as<std::string>();
+    if (given("draft")) pair.draft = values["draft"].as<std::string>();
   } else if (const auto number = number_in(draft)) {
     c = checked_c(*number, "--drafter");
   } else {
-    costs.draft = draft;
+    pair.draft = draft;
   }
   const std::string option = draft.empty() ? "--draft" : "--drafter";
-  if (!costs.draft.empty() && !given("device")) {
-    model_named(costs.draft, option);
-    throw UsageError(fmt::format("{} {}: what it costs needs --device and --target", option, costs.draft));
+  if (!pair.draft.empty() && !given("device")) {
+    model_named(pair.draft, option);
+    throw UsageError(fmt::format("{} {}: what it costs needs --device and --target", option, pair.draft));
   }
 
   if (given("device")) {
@@ -207,43 +202,42 @@ KnownCosts costs_of(const po::variables_map& values, const std::string& draft, c
     target.routing_exponent = checked_number(values, "routing-exponent", 0, 1);
     if (target.is_head())
       throw UsageError(fmt::format("--target {}: is a draft head, no model", target.name));
-    costs.pair.target = RooflineCost{machine, target};
-    costs.from = "roofline";
-    const bool own = costs.draft.empty() && !c && costs.method == DraftMethod::mtp;
-    if (!costs.draft.empty() || own) {
+    pair.target = target.repository.empty() ? target.name : target.repository;
+    pair.costs.target = RooflineCost{machine, target};
+    pair.cost_from = "roofline";
+    const bool own = pair.draft.empty() && !c && pair.method == DraftMethod::mtp;
+    if (!pair.draft.empty() || own) {
       Machine of_draft = machine;
       if (given("draft-devices")) of_draft.devices = device_count(values, "draft-devices");
       Transformer model =
-          own ? own_modules(target) : named_draft(costs.draft, option, target, given("method"), costs);
+          own ? own_modules(target) : named_draft(pair.draft, option, target, given("method"), pair);
       model.routing_exponent = target.routing_exponent;
-      costs.pair.draft = RooflineCost{of_draft, model};
+      pair.costs.draft = RooflineCost{of_draft, model};
     }
-    const auto* const drafter = std::get_if<RooflineCost>(&costs.pair.draft);
+    const auto* const drafter = std::get_if<RooflineCost>(&pair.costs.draft);
     const bool has_experts = target.experts > 1 || (drafter != nullptr && drafter->model.experts > 1);
     if (!has_experts && !values["routing-exponent"].defaulted())
       throw UsageError(fmt::format("--routing-exponent: {} has no experts", target.name));
-    if (drafter != nullptr) return costs;
+    if (drafter != nullptr) return pair;
   } else if (given("target-times")) {
-    costs.pair.target = times_of(values["target-times"].as<std::string>());
-    costs.from = "measured times";
+    pair.costs.target = times_of(values["target-times"].as<std::string>());
+    pair.cost_from = "measured times";
     if (given("draft-times") && !c) {
-      costs.pair.draft = times_of(values["draft-times"].as<std::string>());
-      costs.pair.stated = draft_runs(costs.method);
-      return costs;
+      pair.costs.draft = times_of(values["draft-times"].as<std::string>());
+      pair.costs.stated = draft_runs(pair.method);
+      return pair;
     }
   } else {
-    costs.from = "given";
+    pair.cost_from = "given";
   }
   if (!c) {
-    throw UsageError(
-        "what drafting costs is missing: give --c, or --device with --target and --draft (without it, --method "
-        "mtp is of the target's own modules), or --target-times and --draft-times");
+    throw UsageError("mtp is of the target's own modules), or --target-times and --draft-times");
   }
-  costs.pair.stated = draft_runs(costs.method);
+  pair.costs.stated = draft_runs(pair.method);
   // A draft run of a fixed time: c of a plain target run at the batch asked about.
-  costs.pair.draft = ConstantCost{*c * run_ms(costs.pair.target, {1, at.batch, at.context})};
-  if (costs.from != "given") costs.from = "given; the target by its " + costs.from;
-  return costs;
+  pair.costs.draft = ConstantCost{*c * run_ms(pair.costs.target, {1, at.batch, at.context})};
+  if (pair.cost_from != "given") pair.cost_from = "given; the target by its " + pair.cost_from;
+  return pair;
 }
 
 }  // namespace speclab

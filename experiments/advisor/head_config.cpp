@@ -58,11 +58,11 @@ HeadKind head_kind(const ModelKeys& keys) {
                      named(name, "dflash") || named(name, "dspark") || named(name, "mtp") ||
                      named(name, "nextn");
   if (other) {
-    keys.refuse("architectures",
-                fmt::format("\"{}\" is a draft head whose cost is not known; those of EAGLE-3, Medusa and "
-                            "DFlash are, and by --method mtp the target's own modules; else give --c or "
-                            "measured times",
-                            name));
+    keys.refuse(
+        "architectures",
+        fmt::format(
+            "\"{}\" is a draft head whose cost is not known; those of EAGLE-3, Medusa and DFlash are, and by --method mtp the target's own modules; else give --c or measured times",
+            name));
   }
   return HeadKind::none;
 }
@@ -109,19 +109,11 @@ Transformer fitted_to(Transformer head, const Transformer& target) {
 }
 
 DraftMethod method_of(HeadKind kind) {
-  switch (kind) {
-    case HeadKind::eagle3:
-      return DraftMethod::eagle3;
-    case HeadKind::mtp:
-      return DraftMethod::mtp;
-    case HeadKind::medusa:
-      return DraftMethod::medusa;
-    case HeadKind::dflash:
-      return DraftMethod::dflash;
-    case HeadKind::none:
-      break;
-  }
-  return DraftMethod::draft;
+  return kind == HeadKind::eagle3   ? DraftMethod::eagle3
+         : kind == HeadKind::mtp    ? DraftMethod::mtp
+         : kind == HeadKind::medusa ? DraftMethod::medusa
+         : kind == HeadKind::dflash ? DraftMethod::dflash
+                                    : DraftMethod::draft;
 }
 
 }  // namespace speclab

@@ -10,21 +10,23 @@
 
 namespace speclab {
 
-/// The objects of a document, at any depth up to 8, that have this key.
-std::vector<JsonPlace> objects_with(const JsonDocument& document, const char* key);
+/// An object of a document, and the text that the document has for its model; empty without one.
+struct JsonRecord {
+  JsonPlace place;
+  std::string model;
+};
 
-/// Why a file is not in a format that is known by objects with this key; empty when some document has one.
-std::string no_object_with(const LogSource& source, const char* key);
+/// The objects of a file, at any depth up to 8, that have this key.
+std::vector<JsonRecord> records_with(const LogSource& source, const char* key,
+                                     const char* model_key = "model");
 
-/// "model" of a response; empty without one.
-std::string model_of(const JsonDocument& document);
+/// Why a file is not in a format that is known by objects with this key; empty when it has one.
+std::string no_record_with(const LogSource& source, const char* key);
 
 /// An integer of 0 or more; UsageError otherwise.
 std::uint64_t count_in(const JsonPlace& place);
 
 /// A list of them.
 std::vector<std::uint64_t> counts_in(const JsonPlace& place);
-
-std::uint64_t counted_sum(const std::vector<std::uint64_t>& counts);
 
 }  // namespace speclab

@@ -230,13 +230,9 @@ std::optional<LoadPlan> plan_load(const LoadQuestion& question, const Control& c
   LoadPlan plan;
   describe(question, plan);
   for (const CostPair& costs : costs_by_device(question)) {
-    const auto fit = memory_fit(costs, {1, mean_context(question.stream)}, question.memory_share);
-    if (!fit) continue;
-    plan.fits = fit->fits;
-    if (!fit->fits) {
-      plan.fits_reason = fit->reason;
-      return plan;
-    }
+    const MemoryFit fit = memory_fit(costs, {1, mean_context(question.stream)}, question.memory_share);
+    if (fit.fits) static_cast<MemoryFit&>(plan) = fit;
+    if (fit.fits_reason) return plan;
   }
   std::vector<ContextTable> tables;
   // What a draft device drafts is decided a step before, so that no policy changes it.
@@ -268,29 +264,22 @@ std::optional<LoadPlan> plan_load(const LoadQuestion& question, const Control& c
   plan.requests = load_size(question, rates.front()).measured;
   std::vector<std::vector<std::vector<RunNumbers>>> runs(candidates.size(),
                                                          std::vector<std::vector<RunNumbers>>(rates.size()));
-  struct One {
-    std::size_t policy;
-    std::size_t rate;
-    std::size_t run;
-  };
-  std::vector<One> all;
+  const auto count = static_cast<std::size_t>(question.runs);
   for (std::size_t p = 0; p < candidates.size(); ++p) {
     for (std::size_t r = 0; r < rates.size(); ++r) {
-      if (rates[r] >= saturated * plan.policies[p].capacity) continue;
-      runs[p][r].resize(static_cast<std::size_t>(question.runs));
-      for (std::size_t i = 0; i < runs[p][r].size(); ++i) all.push_back({p, r, i});
+      if (rates[r] < saturated * plan.policies[p].capacity) runs[p][r].resize(count);
     }
   }
-  for_each_index(all.size(), [&](std::size_t i) {
+  for_each_index(candidates.size() * rates.size() * count, [&](std::size_t i) {
     if (control.stop()) return false;
-    const One& one = all[i];
+    const std::size_t p = i / count / rates.size();
+    const std::size_t r = i / count % rates.size();
+    if (runs[p][r].empty()) return true;
     // Requests and luck are those of the run, for all policies and rates.
-    const std::uint64_t seed = question.seed + one.run;
-    const ServingRun run =
-        serve(load_server(question, candidates[one.policy]), load_stream(question, rates[one.rate]),
-              load_size(question, rates[one.rate]), seed, control);
+    const ServingRun run = serve(load_server(question, candidates[p]), load_stream(question, rates[r]),
+                                 load_size(question, rates[r]), question.seed + i % count, control);
     if (run.stopped) return false;
-    runs[one.policy][one.rate][one.run] = numbers_of(run, question.percentile, question.targets);
+    runs[p][r][i % count] = numbers_of(run, question.percentile, question.targets);
     return true;
   });
   if (control.stop()) return std::nullopt;
@@ -307,16 +296,13 @@ std::optional<LoadPlan> plan_load(const LoadQuestion& question, const Control& c
     find_highest_rates(question, candidates, rates, runs, plan, control);
     if (control.stop()) return std::nullopt;
   }
-  const bool speculates = std::any_of(plan.table.begin(), plan.table.end(),
-                                      [](const BatchRange& range) { return range.gamma > 0; });
-  if (speculates) {
-    ServedPlan served = served_plan(question.target, question.draft, question.method);
-    served.gamma = std::max_element(plan.table.begin(), plan.table.end(), [](const auto& a, const auto& b) {
-                     return a.gamma < b.gamma;
-                   })->gamma;
+  int longest = 0;
+  for (const BatchRange& range : plan.table) longest = std::max(longest, range.gamma);
+  if (longest > 0) {
+    ServedPlan served = served_plan(question, longest);
     served.batches = plan.table;
     double reached = 1;
-    for (const double rate : position_rates(acceptance_of(question), longest_planned_draft(served)))
+    for (const double rate : position_rates(acceptance_of(question), longest))
       served.accepted.push_back(reached *= rate);
     plan.settings = server_settings(served);
   }

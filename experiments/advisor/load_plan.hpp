@@ -25,23 +25,21 @@ struct LoadDraftDevice {
   bool plain_after_miss = false;
 };
 
-/// What is asked.
-struct LoadQuestion {
+/// What is asked; costs are in milliseconds.
+struct LoadQuestion : PlannedPair {
   double alpha = 0;
   double alpha_spread = 0;  ///< standard deviation between requests: a beta distribution
   /// Of what the draft says of its tokens with their acceptance (sim/serving/confidence.hpp): adds adaptive
   /// verification to the policies.
   std::optional<double> draft_correlation{};
-  CostPair costs;  ///< in milliseconds
-  std::string cost_from;
-  StepExtras extras;
+  StepExtras extras{};
   std::uint32_t draft_budget = 0;  ///< most tokens of a cache that a draft run reads; 0: all
   std::optional<LoadDraftDevice> draft_device{};
-  RequestStream stream;       ///< lengths; its arrivals are made of `rates`
-  double burst_factor = 1;    ///< above 1: Poisson arrivals in two phases, see `burst_seconds`
-  double burst_seconds = 10;  ///< of a burst, mean; bursts take a fifth of the time
-  std::vector<double> rates;  ///< requests a second; empty: ten, chosen from the capacity
-  LoadTargets targets;
+  RequestStream stream{};       ///< lengths; its arrivals are made of `rates`
+  double burst_factor = 1;      ///< above 1: Poisson arrivals in two phases, see `burst_seconds`
+  double burst_seconds = 10;    ///< of a burst, mean; bursts take a fifth of the time
+  std::vector<double> rates{};  ///< requests a second; empty: ten, chosen from the capacity
+  LoadTargets targets{};
   double percentile = 95;
   std::uint32_t replicas = 1;
   std::uint32_t max_sequences = 256;
@@ -54,9 +52,6 @@ struct LoadQuestion {
   int runs = 8;
   std::uint64_t seed = 1;
   double confidence = 0.95;
-  std::string target = {};  ///< as servers know it; may be empty
-  std::string draft = {};
-  DraftMethod method = DraftMethod::draft;
 };
 
 /// One policy at one rate. Intervals are over runs that share their requests and luck between policies.
@@ -101,7 +96,7 @@ struct ContextTable {
   std::vector<BatchRange> rows{};  ///< gamma by batch
 };
 
-struct LoadPlan {
+struct LoadPlan : MemoryFit {
   std::string arrivals;  ///< words
   std::string lengths;
   std::string acceptance;
@@ -115,8 +110,6 @@ struct LoadPlan {
   double confidence = 0.95;
   std::uint64_t requests = 0;  ///< of a run, at the lowest rate
   int runs = 0;
-  std::optional<bool> fits;
-  std::optional<std::string> fits_reason;
   std::vector<LoadPolicy> policies;
   std::vector<LoadChoice> best;  ///< by rate
   /// The lowest rate from which on plain decoding has the lower mean latency than any fixed gamma, and the

@@ -30,15 +30,15 @@ std::string head(const LoadPlan& plan) {
   out += plan_line("costs", plan.costs);
   if (plan.draft_device) out += plan_line("draft device", *plan.draft_device);
   if (plan.draft_budget)
-    out += plan_line("a draft run reads", fmt::format("{} tokens of a cache at most", *plan.draft_budget));
+    out += plan_line("a draft run reads", "{} tokens of a cache at most", *plan.draft_budget);
   const char* beside = plan.draft_device ? "on each of both devices" : "beside both models";
   out += plan_line("cache of a replica", plan.cache_tokens
                                              ? fmt::format("{} tokens {}", *plan.cache_tokens, beside)
                                              : "without bound: --cache-tokens gives one");
-  if (plan.ttft_ms) out += plan_line("target of TTFT", fmt::format("{:.4g} ms", *plan.ttft_ms));
-  if (plan.tpot_ms) out += plan_line("target of TPOT", fmt::format("{:.4g} ms a token", *plan.tpot_ms));
-  out += plan_line("simulated", fmt::format("{} runs of {} requests or more, {} intervals", plan.runs,
-                                            plan.requests, confidence_percent(plan.confidence)));
+  if (plan.ttft_ms) out += plan_line("target of TTFT", "{:.4g} ms", *plan.ttft_ms);
+  if (plan.tpot_ms) out += plan_line("target of TPOT", "{:.4g} ms a token", *plan.tpot_ms);
+  out += plan_line("simulated", "{} runs of {} requests or more, {} intervals", plan.runs, plan.requests,
+                   confidence_percent(plan.confidence));
   return out;
 }
 
@@ -86,9 +86,7 @@ Table rate_table(const LoadPlan& plan) {
       "rates",
       has_targets(plan) ? "The policy of the most requests that keep the targets"
                         : "The policy of the least mean latency",
-      {"requests a second", "policy", "latency, ms", "TTFT, " + p, "TPOT, " + p, "plain latency", "running"},
-      {},
-      ""};
+      {"requests a second", "policy", "latency, ms", "TTFT, " + p, "TPOT, " + p, "plain latency", "running"}};
   if (has_targets(plan)) table.columns.insert(table.columns.begin() + 2, "keep the targets");
   bool close = false;
   for (std::size_t r = 0; r < plan.best.size(); ++r) {
@@ -160,29 +158,21 @@ Table policy_table(const LoadPlan& plan, std::size_t r) {
   return table;
 }
 
-/// First batch, last and gamma.
-std::vector<Cell> range_cells(const BatchRange& range) {
-  std::vector<Cell> cells;
-  for (const int number : {range.first, range.last, range.gamma})
-    cells.push_back(plain_count(static_cast<std::uint64_t>(number)));
-  return cells;
-}
-
 Table batch_table(const LoadPlan& plan) {
-  Table table{"batches", "The table by batch: best γ for the mean context", {"batch", "to", "γ"}, {}, ""};
-  for (const BatchRange& range : plan.table) table.rows.push_back(range_cells(range));
+  Table table{"batches", "The table by batch: best γ for the mean context", {"batch", "to", "γ"}};
+  for (const BatchRange& range : plan.table)
+    table.rows.push_back({plain_count(range.first), plain_count(range.last), plain_count(range.gamma)});
   return table;
 }
 
 Table context_table(const LoadPlan& plan) {
-  Table table{"contexts", "The table by batch and mean context", {"context", "batch", "to", "γ"}, {}, ""};
+  Table table{"contexts", "The table by batch and mean context", {"context", "batch", "to", "γ"}};
   for (const ContextTable& one : plan.context_tables) {
     const std::string contexts =
         one.context > 0 ? fmt::format("to {:.0f}", std::floor(one.context)) : "longer";
     for (const BatchRange& range : one.rows) {
-      std::vector<Cell> cells = range_cells(range);
-      cells.insert(cells.begin(), text_cell(contexts));
-      table.rows.push_back(std::move(cells));
+      table.rows.push_back(
+          {text_cell(contexts), plain_count(range.first), plain_count(range.last), plain_count(range.gamma)});
     }
   }
   return table;
@@ -191,10 +181,7 @@ Table context_table(const LoadPlan& plan) {
 /// Policies that figures show: fixed gammas as the best of them at each rate.
 Figure over_rates(const LoadPlan& plan, std::string title, std::string y_label,
                   const std::optional<Interval> LoadPoint::*value, bool largest) {
-  Figure figure;
-  figure.title = std::move(title);
-  figure.x_label = "requests a second";
-  figure.y_label = std::move(y_label);
+  Figure figure{"", std::move(title), "requests a second", std::move(y_label)};
   Series fixed{.name = "best fixed γ"};
   for (std::size_t r = 0; r < plan.best.size(); ++r) {
     const Interval* best = nullptr;

@@ -58,11 +58,12 @@ void ModelLog::add_totals(const std::string& where, std::uint64_t total,
   }
   add_counts(counts, count_positions(total, accepted));
   const std::uint64_t all = total * accepted.size();
-  if (drafted < all) short_by += all - drafted;
+  counted += std::min(drafted, all);
+  short_by += all - std::min(drafted, all);
 }
 
 void ModelLog::add_histogram(const std::string& where, const std::vector<std::uint64_t>& by_accepted,
-                             std::uint64_t drafted) {
+                             std::optional<std::uint64_t> drafted) {
   if (by_accepted.empty()) throw UsageError(fmt::format("{}: an empty histogram", where));
   std::vector<std::uint64_t> accepted(by_accepted.size() - 1);
   std::uint64_t reached = 0;
@@ -70,7 +71,7 @@ void ModelLog::add_histogram(const std::string& where, const std::vector<std::ui
     reached += by_accepted[i];
     if (i > 0) accepted[i - 1] = reached;
   }
-  add_totals(where, reached, accepted, drafted);
+  add_totals(where, reached, accepted, drafted.value_or(reached * accepted.size()));
 }
 
 void ModelLog::add_sums(const std::string& where, std::uint64_t total, std::uint64_t drafted,
@@ -148,7 +149,6 @@ std::vector<double> rates_in(std::string_view text) {
     double rate = 0;
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), rate);
     if (error != std::errc{} || !(rate >= 0 && rate <= 1)) return rates;
-    // A number followed by a unit or a colon is another's.
     rates.push_back(rate);
     text.remove_prefix(static_cast<std::size_t>(end - text.data()));
     if (!text.starts_with(",")) return rates;

@@ -15,8 +15,8 @@ namespace speclab {
 struct ModelLog {
   std::vector<LoggedRound> rounds = {};
   PositionCounts counts = {};
-  std::uint64_t short_by =
-      0;  ///< tokens that totals would have drafted, had every round been as long as the longest
+  std::uint64_t counted = 0;   ///< tokens drafted in the rounds of `counts`
+  std::uint64_t short_by = 0;  ///< further ones, had all rounds of a record been as long as its longest
 
   // Sums of records without positions.
   std::uint64_t summed_rounds = 0;
@@ -35,9 +35,10 @@ struct ModelLog {
   /// a position is accepted more often than the one before it.
   void add_totals(const std::string& where, std::uint64_t rounds, const std::vector<std::uint64_t>& accepted,
                   std::uint64_t drafted);
-  /// The same by the number of rounds that accepted 0, 1, 2, ... tokens.
+  /// The same by the number of rounds that accepted 0, 1, 2, ... tokens; all of one length unless `drafted`
+  /// says otherwise.
   void add_histogram(const std::string& where, const std::vector<std::uint64_t>& by_accepted,
-                     std::uint64_t drafted);
+                     std::optional<std::uint64_t> drafted = {});
   void add_sums(const std::string& where, std::uint64_t rounds, std::uint64_t drafted,
                 std::uint64_t accepted);
 };

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cmath>
 #include <nlohmann/json.hpp>
 
 #include "experiments/recording/json_document.hpp"
@@ -62,6 +63,17 @@ std::optional<double> number_after(std::string_view line, std::string_view label
   const auto [end, error] = std::from_chars(line.data(), line.data() + line.size(), value);
   if (error != std::errc{} || !std::isfinite(value)) return std::nullopt;
   return value;
+}
+
+std::optional<std::uint64_t> as_count(std::optional<double> number) {
+  if (!number || !(*number >= 0 && *number <= 9e15) || *number != std::floor(*number)) return std::nullopt;
+  return static_cast<std::uint64_t>(*number);
+}
+
+std::uint64_t count_after(const TextLine& line, std::string_view label) {
+  const auto count = as_count(number_after(line.text, label));
+  if (!count) refuse_line(line, "no count after \"{}\"", label);
+  return *count;
 }
 
 }  // namespace speclab

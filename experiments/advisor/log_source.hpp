@@ -59,4 +59,10 @@ std::uint64_t count_of(const TextLine& line, const std::string& word, const char
 /// the label.
 std::optional<double> number_after(std::string_view line, std::string_view label);
 
+/// None unless it is a whole number from 0 to 9e15.
+std::optional<std::uint64_t> as_count(std::optional<double> number);
+
+/// The count that follows `label`; UsageError that names the line otherwise.
+std::uint64_t count_after(const TextLine& line, std::string_view label);
+
 }  // namespace speclab

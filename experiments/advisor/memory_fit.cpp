@@ -9,10 +9,10 @@
 
 namespace speclab {
 
-std::optional<MemoryFit> memory_fit(const CostPair& costs, const Operation& at, double share) {
+MemoryFit memory_fit(const CostPair& costs, const Operation& at, double share) {
   const std::optional<DeviceMemory> memory = device_memory(costs, at, share);
-  if (!memory) return std::nullopt;
-  if (memory->holds(at.batch)) return MemoryFit{};
+  if (!memory) return {};
+  if (memory->holds(at.batch)) return {true};
   constexpr double gigabyte = 1e9;
   const Machine& machine = std::get<RooflineCost>(costs.target).machine;
   const std::string usable =
@@ -26,8 +26,7 @@ std::optional<MemoryFit> memory_fit(const CostPair& costs, const Operation& at, 
                 "a batch of {:.6g} is above the largest, {:.0f} sequences of {:.6g} tokens beside {} in {}.",
                 at.batch, *memory->largest_batch, at.context, weights, usable)
           : fmt::format("{} are more than {}.", weights, usable);
-  return MemoryFit{false,
-                   fmt::format("{} {:.0f} devices would hold a batch of {:.6g}.", reason, needed, at.batch)};
+  return {false, fmt::format("{} {:.0f} devices would hold a batch of {:.6g}.", reason, needed, at.batch)};
 }
 
 int max_planned_batch(const CostPair& costs, const Operation& at, double share, int max_batch) {

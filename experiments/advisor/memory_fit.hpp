@@ -9,12 +9,12 @@
 namespace speclab {
 
 struct MemoryFit {
-  bool fits = true;
-  std::string reason = {};  ///< why not, and what would fit: sentences
+  std::optional<bool> fits = {};                ///< none unless the target's cost is a roofline
+  std::optional<std::string> fits_reason = {};  ///< why it does not, and what would: sentences
 };
 
-/// None unless the target's cost is a roofline: then memory is not known. `share` of it may be used.
-std::optional<MemoryFit> memory_fit(const CostPair& costs, const Operation& at, double share);
+/// `share` of the memory may be used.
+MemoryFit memory_fit(const CostPair& costs, const Operation& at, double share);
 
 /// Batches to plan for: at most `max_batch`, and the one that was asked about, where they fit into the
 /// memory. 0: none fits.

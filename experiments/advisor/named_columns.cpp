@@ -9,10 +9,10 @@ NamedColumns::NamedColumns(const TextLine& header, const std::vector<std::string
   for (const std::string& name : names) {
     const auto found = std::find(fields.begin(), fields.end(), name);
     if (found == fields.end()) {
-      refuse_line(header,
-                  "no column \"{}\" in the header \"{}\"; expected \"drafted,accepted\" or "
-                  "\"position,drafted,accepted\", or say with --fields which columns these are",
-                  name, brief(header.text));
+      refuse_line(
+          header,
+          "no column \"{}\" in the header \"{}\"; expected \"drafted,accepted\" or \"position,drafted,accepted\", or say with --fields which columns these are",
+          name, brief(header.text));
     }
     columns_.push_back(static_cast<std::size_t>(found - fields.begin()));
   }

@@ -1,10 +1,11 @@
-#include "experiments/advisor/plan_figures.hpp"
-
+// The page of `speclab plan`: what it found in a sentence, and figures.
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <utility>
 
+#include "experiments/advisor/config_plan.hpp"
+#include "experiments/advisor/planning.hpp"
 #include "experiments/page/cells.hpp"
 
 namespace speclab {
@@ -20,20 +21,13 @@ std::string speedup_words(const Interval& speedup) {
 Series gamma_line(const DrafterPlan& plan, const std::string& name) {
   Series line{.name = name};
   for (const GammaRow& row : plan.gammas) {
-    if (plan.alpha.estimated()) {
-      line.add(row.gamma, row.speedup);
-    } else {
-      line.add(row.gamma, row.speedup.estimate);
-    }
+    plan.alpha.estimated() ? line.add(row.gamma, row.speedup) : line.add(row.gamma, row.speedup.estimate);
   }
   return line;
 }
 
 Figure gamma_figure(const DrafterPlan& plan) {
-  Figure figure;
-  figure.title = "Expected speedup by γ";
-  figure.x_label = "γ";
-  figure.y_label = "speedup over plain decoding";
+  Figure figure{"", "Expected speedup by γ", "γ", "speedup over plain decoding"};
   figure.series.push_back(gamma_line(plan, "expected"));
   Series best{.name = "best", .style = SeriesStyle::points};
   best.add(plan.best.gamma, plan.best.speedup.estimate);
@@ -50,10 +44,7 @@ Figure gamma_figure(const DrafterPlan& plan) {
 }
 
 Figure batch_figure(const std::vector<BatchRange>& batches) {
-  Figure figure;
-  figure.title = "Best γ by batch";
-  figure.x_label = "sequences decoded together";
-  figure.y_label = "γ; 0: do not speculate";
+  Figure figure{"", "Best γ by batch", "sequences decoded together", "γ; 0: do not speculate"};
   figure.log_x = true;
   Series line{.name = "best γ", .style = SeriesStyle::steps};
   for (const BatchRange& range : batches) {
@@ -66,10 +57,8 @@ Figure batch_figure(const std::vector<BatchRange>& batches) {
 }
 
 Figure log_figure(const LogFindings& log) {
-  Figure figure;
-  figure.title = "Acceptance by position, as logged";
-  figure.x_label = "position in the drafted tokens";
-  figure.y_label = "P[accepted | those before]";
+  Figure figure{"", "Acceptance by position, as logged", "position in the drafted tokens",
+                "P[accepted | those before]"};
   figure.y_range = AxisRange{0, 1.03};
   Series points{.name = "logged", .style = SeriesStyle::points};
   for (const LogPosition& position : log.positions)
@@ -111,10 +100,7 @@ std::string ranking_headline(const DrafterRanking& ranking) {
 }
 
 std::vector<Figure> ranking_figures(const DrafterRanking& ranking) {
-  Figure figure;
-  figure.title = "Expected speedup by γ";
-  figure.x_label = "γ";
-  figure.y_label = "speedup over plain decoding";
+  Figure figure{"", "Expected speedup by γ", "γ", "speedup over plain decoding"};
   for (const DrafterPlan& plan : ranking.ranking) {
     if (!plan.gammas.empty() && !plan.fits_reason) figure.series.push_back(gamma_line(plan, plan.drafter));
   }
@@ -129,9 +115,7 @@ std::string comparison_headline(const ChoiceComparison& comparison) {
 }
 
 std::vector<Figure> comparison_figures(const ChoiceComparison& comparison) {
-  Figure figure;
-  figure.title = "Speedup at the given γ, and at the best";
-  figure.y_label = "speedup by Theorem 3.8";
+  Figure figure{"", "Speedup at the given γ, and at the best", "", "speedup by Theorem 3.8"};
   Series best{.name = "best γ", .style = SeriesStyle::levels};
   Series given{.name = "given γ", .style = SeriesStyle::points};
   for (const ComparedChoice& row : comparison.rows) {

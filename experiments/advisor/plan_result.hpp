@@ -11,7 +11,9 @@
 #include "analysis/cost/speedup_curve.hpp"
 #include "analysis/statistics/acceptance_log.hpp"
 #include "analysis/statistics/acceptance_metrics.hpp"
+#include "analysis/statistics/gamma_choice.hpp"
 #include "analysis/statistics/intervals.hpp"
+#include "experiments/advisor/memory_fit.hpp"
 #include "experiments/format/fields.hpp"
 
 namespace speclab {
@@ -36,19 +38,13 @@ struct PlannedCosts {
 /// Of `within_1_percent`: gammas that lose no more than this share of the best speedup.
 inline constexpr double little_loss = 0.01;
 
-/// gamma from `low` to `high`.
-struct GammaSpan {
-  int low = 0;
-  int high = 0;
-};
-
 struct BestGamma {
   int gamma = 0;
   Interval speedup{0, 0, 0};
   double tokens_per_target_step = 0;
   AcceptanceModel by = AcceptanceModel::iid;
   std::string reason;
-  GammaSpan within_1_percent;
+  GammaRange within_1_percent;
 };
 
 struct AskedGamma {
@@ -94,16 +90,12 @@ struct LogMeans {
 };
 
 /// What a log of rounds shows.
-struct LogFindings {
+struct LogFindings : LogFit {
   std::string format;  ///< a name of log_formats(); empty of a simulation
   std::uint64_t rounds = 0;
   std::uint64_t examined = 0;
   std::uint64_t accepted = 0;
-  std::optional<Interval> alpha_by_stretches;
-  LogTest positions_alike;
-  std::optional<LogTest> rounds_independent;  ///< none of totals
-  bool iid_rejected = false;
-  std::vector<LogPosition> positions;
+  bool iid_rejected = false;                 ///< as LogFit has it
   std::optional<AcceptanceMetrics> metrics;  ///< of a log; a simulation has its own
   OtherChoice other_choice;
 };
@@ -130,11 +122,9 @@ struct ServerSetting {
   std::optional<Synthetic> synthetic = {};  ///< none where the server cannot, or acceptance is not known
 };
 
-struct DrafterPlan {
+struct DrafterPlan : MemoryFit {
   std::string drafter;
   std::string target;
-  std::optional<bool> fits;                ///< into the device's memory; none without a roofline
-  std::optional<std::string> fits_reason;  ///< why it does not, and what would: sentences
   PlannedAlpha alpha;
   PlannedCosts costs;
   BestGamma best;

@@ -6,7 +6,6 @@
 #include <string>
 #include <vector>
 
-#include "experiments/advisor/acceptance_words.hpp"
 #include "experiments/advisor/memory_fit.hpp"
 #include "experiments/advisor/plan_words.hpp"
 #include "experiments/advisor/planning.hpp"
@@ -25,19 +24,16 @@ std::string ranged(const Interval& interval) {
 std::string head(const DrafterPlan& plan) {
   std::string out;
   if (!plan.drafter.empty()) out += plan_line("drafter", plan.drafter);
-  out += plan_line(
-      "α",
-      fmt::format("{}, {}{}", ranged(plan.alpha.value), plan.alpha.from,
-                  plan.alpha.estimated() ? ", confidence " + confidence_text(plan.alpha.confidence) : ""));
+  out += plan_line("α", "{}, {}{}", ranged(plan.alpha.value), plan.alpha.from,
+                   plan.alpha.estimated() ? ", confidence " + confidence_text(plan.alpha.confidence) : "");
   out += plan_line("c", cost_words(plan.costs.c, plan.costs.drafted_in_one_run, plan.costs.from));
-  out += plan_line("best γ", fmt::format("{}", plan.best.gamma));
+  out += plan_line("best γ", "{}", plan.best.gamma);
   out += plan_line("expected speedup", ranged(plan.best.speedup) + " × plain decoding");
   out += plan_line("tokens per target step", short_number(plan.best.tokens_per_target_step));
-  const GammaSpan& near = plan.best.within_1_percent;
-  out += plan_line("within 1% of the best", fmt::format("γ = {} to {}", near.low, near.high));
+  out += plan_line("within 1% of the best", range_words(plan.best.within_1_percent));
   if (plan.bounds.guaranteed_speedup) {
-    out += plan_line("guaranteed speedup",
-                     fmt::format("{} at some γ (Cor. 3.9)", short_number(plan.bounds.guaranteed_speedup)));
+    out += plan_line("guaranteed speedup", "{} at some γ (Cor. 3.9)",
+                     short_number(plan.bounds.guaranteed_speedup));
   }
   std::string paid = short_number(plan.bounds.upper_bound_drafting_paid);
   if (plan.bounds.longest_draft) {
@@ -50,14 +46,11 @@ std::string head(const DrafterPlan& plan) {
 }
 
 Table gamma_table(const DrafterPlan& plan) {
-  Table table{"gammas", "Speedup by γ", {"γ", "tokens per target step", "verify cost", "speedup"}, {}, ""};
+  Table table{"gammas", "Speedup by γ", {"γ", "tokens per target step", "verify cost", "speedup"}};
   if (plan.alpha.estimated()) table.columns.insert(table.columns.end(), {"low", "high"});
   for (const GammaRow& row : plan.gammas) {
-    std::vector<Cell> cells{{fmt::format("{}{}", row.gamma == plan.best.gamma ? "→ " : "", row.gamma),
-                             static_cast<double>(row.gamma), ""},
-                            short_cell(row.tokens_per_target_step),
-                            short_cell(row.verify_cost),
-                            short_cell(row.speedup.estimate)};
+    std::vector<Cell> cells{gamma_cell(row.gamma, plan.best.gamma), short_cell(row.tokens_per_target_step),
+                            short_cell(row.verify_cost), short_cell(row.speedup.estimate)};
     if (plan.alpha.estimated()) {
       cells.insert(cells.end(), {short_cell(row.speedup.low), short_cell(row.speedup.high)});
     }
@@ -76,9 +69,7 @@ Listing log_text(const LogFindings& log) {
   Table table{"positions",
               fmt::format("{} rounds, {} tokens examined, {} accepted{}", log.rounds, log.examined,
                           log.accepted, log.format.empty() ? "" : " (" + log.format + ")"),
-              {"position", "examined", "accepted", "a, given those before", "low", "high", "all up to here"},
-              {},
-              ""};
+              {"position", "examined", "accepted", "a, given those before", "low", "high", "all up to here"}};
   for (const LogPosition& row : log.positions) {
     table.rows.push_back({plain_count(row.position), plain_count(row.examined), plain_count(row.accepted),
                           short_cell(row.conditional.estimate), short_cell(row.conditional.low),
@@ -92,7 +83,7 @@ Listing log_text(const LogFindings& log) {
   if (log.alpha_by_stretches) out += plan_line("α by 20 stretches", ranged(*log.alpha_by_stretches));
   const OtherChoice& other = log.other_choice;
   out += plan_line(other.by == AcceptanceModel::positions ? "by positions" : "by the i.i.d. formula",
-                   fmt::format("γ = {}, speedup {}", other.gamma, ranged(other.speedup)));
+                   "γ = {}, speedup {}", other.gamma, ranged(other.speedup));
   out += R"(Intervals: alpha and a by Clopper and Pearson (a simulation's alpha by batches),
 speedup through alpha by the formula, or from those of the positions. All but those of
 stretches and batches take rounds as independent.
@@ -101,9 +92,8 @@ stretches and batches take rounds as independent.
 }
 
 std::string means_text(const LogMeans& means) {
-  std::string out =
-      "\n" + plan_line("log", fmt::format("{:.4g} of {:.4g} drafted tokens a round accepted ({})",
-                                          means.accepted, means.drafted, means.format));
+  std::string out = "\n" + plan_line("log", "{:.4g} of {:.4g} drafted tokens a round accepted ({})",
+                                     means.accepted, means.drafted, means.format);
   out += plan_line("rounds",
                    means.rounds > 0
                        ? fmt::format("{}", means.rounds)
@@ -113,7 +103,7 @@ std::string means_text(const LogMeans& means) {
 }
 
 Listing batch_text(const DrafterPlan& plan) {
-  Table table{"batches", "Best γ by batch", {"batch", "to", "γ", "speedup, at least"}, {}, ""};
+  Table table{"batches", "Best γ by batch", {"batch", "to", "γ", "speedup, at least"}};
   int last_paying = 0;
   bool pays_again = false;
   bool stopped = false;
@@ -147,32 +137,28 @@ Listing batch_text(const DrafterPlan& plan) {
 }
 
 std::string asked_text(const AskedGamma& asked) {
-  std::string out = plan_line(
-      fmt::format("at γ = {}", asked.gamma),
-      fmt::format("{} × plain decoding, {:.1f}% below the best", ranged(asked.speedup), asked.loss_percent));
-  if (asked.batch_limit) out += plan_line("", fmt::format("pays up to batch {}", *asked.batch_limit));
+  std::string out =
+      plan_line(fmt::format("at γ = {}", asked.gamma), "{} × plain decoding, {:.1f}% below the best",
+                ranged(asked.speedup), asked.loss_percent);
+  if (asked.batch_limit) out += plan_line("", "pays up to batch {}", *asked.batch_limit);
   return out;
 }
 
 std::string device_text(const DeviceFindings& device, const PlannedCosts& costs) {
   const DeviceMemory& memory = device.memory;
   std::string out = "\n";
-  out += plan_line("device", fmt::format("{} × {} ({})", device.devices, device.name, device.source));
-  out +=
-      plan_line("plain target run",
-                fmt::format("{:.4g} ms, {}-bound: {:.3g} FLOP a byte, balanced at {:.3g}", device.plain_ms,
-                            device.compute_bound ? "compute" : "memory", device.intensity, device.balance));
-  out += plan_line("a round",
-                   fmt::format("{:.4g} ms to verify, {:.4g} ms {}", device.verify_ms, device.draft_ms,
-                               costs.drafted_in_one_run ? "to draft, in one run" : "a drafted token"));
-  out += plan_line("tokens per second",
-                   fmt::format("{:.4g} plain, {:.4g} speculative, batch {:.4g}, context {:.4g}",
-                               device.plain_tokens_per_second, device.speculative_tokens_per_second,
-                               costs.batch, costs.context));
+  out += plan_line("device", "{} × {} ({})", device.devices, device.name, device.source);
+  out += plan_line("plain target run", "{:.4g} ms, {}-bound: {:.3g} FLOP a byte, balanced at {:.3g}",
+                   device.plain_ms, device.compute_bound ? "compute" : "memory", device.intensity,
+                   device.balance);
+  out += plan_line("a round", "{:.4g} ms to verify, {:.4g} ms {}", device.verify_ms, device.draft_ms,
+                   costs.drafted_in_one_run ? "to draft, in one run" : "a drafted token");
+  out += plan_line("tokens per second", "{:.4g} plain, {:.4g} speculative, batch {:.4g}, context {:.4g}",
+                   device.plain_tokens_per_second, device.speculative_tokens_per_second, costs.batch,
+                   costs.context);
   const double weights = memory.target_weights + memory.draft_weights.value_or(0);
-  out += plan_line("memory",
-                   fmt::format("{:.4g} GB of weights, {:.4g} GB of cache a sequence, {:.4g} GB usable",
-                               weights / giga, memory.cache_per_sequence / giga, memory.usable / giga));
+  out += plan_line("memory", "{:.4g} GB of weights, {:.4g} GB of cache a sequence, {:.4g} GB usable",
+                   weights / giga, memory.cache_per_sequence / giga, memory.usable / giga);
   if (memory.largest_batch) {
     const double fits = *memory.largest_batch;
     out += plan_line("largest batch",
@@ -182,14 +168,12 @@ std::string device_text(const DeviceFindings& device, const PlannedCosts& costs)
                          : fmt::format("{:.0f}", fits));
   }
   if (device.bytes_per_token) {
-    out += plan_line("memory traffic", fmt::format("{:.4g} GB a token plain, {:.4g} speculative",
-                                                   device.bytes_per_token->plain / giga,
-                                                   device.bytes_per_token->speculative / giga));
+    out += plan_line("memory traffic", "{:.4g} GB a token plain, {:.4g} speculative",
+                     device.bytes_per_token->plain / giga, device.bytes_per_token->speculative / giga);
   }
   if (device.joules_per_token) {
-    out += plan_line("energy, roughly",
-                     fmt::format("{:.3g} J a token plain, {:.3g} speculative (without idle power)",
-                                 device.joules_per_token->plain, device.joules_per_token->speculative));
+    out += plan_line("energy, roughly", "{:.3g} J a token plain, {:.3g} speculative (without idle power)",
+                     device.joules_per_token->plain, device.joules_per_token->speculative);
   }
   return out +
          "Roofline: efficiencies and overheads are assumptions; speclab plan alpha --help lists them.\n";
@@ -198,9 +182,9 @@ std::string device_text(const DeviceFindings& device, const PlannedCosts& costs)
 }  // namespace
 
 std::string settings_text(const std::vector<ServerSetting>& settings) {
-  std::string out;
-  if (!settings.empty())
-    out += "\nServers rename options; speclab plan list options says where each was read.\n";
+  if (settings.empty()) return "";
+  std::string out = "\nServers rename options; speclab plan list options says where each was read.\n";
+  std::string synthetic;
   for (const ServerSetting& setting : settings) {
     out += fmt::format("\n{}, options of {}:\n", setting.server, setting.checked);
     for (const std::string& one : setting.lines) out += "  " + one + "\n";
@@ -210,17 +194,15 @@ std::string settings_text(const std::vector<ServerSetting>& settings) {
     }
     for (const std::string& note : setting.notes) out += "  " + note + "\n";
     out += fmt::format("  To check: {}\n", setting.check);
+    if (setting.synthetic) {
+      synthetic +=
+          fmt::format("  {}, {}:\n    {}\n", setting.server, setting.synthetic->law, setting.synthetic->line);
+    }
   }
-  if (std::any_of(settings.begin(), settings.end(),
-                  [](const auto& one) { return one.synthetic.has_value(); }))
-    out +=
-        "\nFor benchmarks, drafts accepted as planned, whatever they are (the text is not the target's):\n";
-  for (const ServerSetting& setting : settings) {
-    if (!setting.synthetic) continue;
-    out +=
-        fmt::format("  {}, {}:\n    {}\n", setting.server, setting.synthetic->law, setting.synthetic->line);
-  }
-  return out;
+  if (synthetic.empty()) return out;
+  return out +
+         "\nFor benchmarks, drafts accepted as planned, whatever they are (the text is not the target's):\n" +
+         synthetic;
 }
 
 Listing plan_text(const DrafterPlan& plan) {
@@ -250,7 +232,7 @@ The batch at which speculation stops paying needs --device, --target and --draft
 }
 
 Listing ranking_text(const DrafterRanking& ranking) {
-  Table table{"ranking", "Drafters, the fastest first", {"drafter", "α", "c", "best γ", "speedup"}, {}, ""};
+  Table table{"ranking", "Drafters, the fastest first", {"drafter", "α", "c", "best γ", "speedup"}};
   const auto is_out = [](const DrafterPlan& plan) { return plan.fits_reason.has_value(); };
   const bool some_out = std::any_of(ranking.ranking.begin(), ranking.ranking.end(), is_out);
   if (some_out) table.columns.emplace_back("fits the memory");

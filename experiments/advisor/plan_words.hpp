@@ -1,13 +1,16 @@
-// Lines and cells of a printed plan.
+// Lines, cells and a table of printed plans.
 #pragma once
 
 #include <fmt/format.h>
 
 #include <cmath>
-#include <cstdint>
+#include <concepts>
 #include <optional>
 #include <string>
+#include <utility>
 
+#include "analysis/statistics/acceptance_metrics.hpp"
+#include "analysis/statistics/gamma_choice.hpp"
 #include "analysis/statistics/intervals.hpp"
 #include "experiments/page/cells.hpp"
 #include "experiments/page/text_width.hpp"
@@ -19,11 +22,22 @@ inline std::string plan_line(const std::string& label, const std::string& text) 
   return labelled_line(label, label_width, text);
 }
 
+template <class First, class... More>
+std::string plan_line(const std::string& label, fmt::format_string<First, More...> text, First&& first,
+                      More&&... more) {
+  return plan_line(label, fmt::format(text, std::forward<First>(first), std::forward<More>(more)...));
+}
+
 /// c: "0.02, given", or "0.12 for 7 tokens in one run, roofline" where one run drafts all of a round.
 inline std::string cost_words(double c, const std::optional<int>& in_one_run, const std::string& from) {
   if (!in_one_run) return fmt::format("{:.4g}, {}", c, from);
   return fmt::format("{:.4g} for {} {} in one run, {}", c, *in_one_run, *in_one_run == 1 ? "token" : "tokens",
                      from);
+}
+
+/// Of a range with an end.
+inline std::string range_words(const GammaRange& range) {
+  return fmt::format("γ = {} to {}", range.low, *range.high);
 }
 
 /// "–" for what is not known or not finite.
@@ -33,11 +47,17 @@ inline std::string short_number(std::optional<double> value) {
 
 inline Cell short_cell(std::optional<double> value) {
   if (!value || !std::isfinite(*value)) return text_cell("–");
-  return {short_number(value), *value, ""};
+  return {short_number(value), *value};
 }
 
-inline Cell plain_count(std::uint64_t count) {
-  return {std::to_string(count), static_cast<double>(count), ""};
+template <std::integral T>
+Cell plain_count(T count) {
+  return {std::to_string(count), static_cast<double>(count)};
+}
+
+/// With an arrow at the best.
+inline Cell gamma_cell(int gamma, int best) {
+  return {(gamma == best ? "→ " : "") + std::to_string(gamma), static_cast<double>(gamma)};
 }
 
 /// "0.75", or "0.752 (0.741 to 0.763)" when it is not known exactly; `why` follows where it has no bounds.
@@ -46,5 +66,9 @@ inline std::string ranged(const Interval& interval, const std::string& why) {
   if (interval.low == interval.high) return fmt::format("{:.4g}", interval.estimate);
   return fmt::format("{:.4g} ({:.4g} to {:.4g})", interval.estimate, interval.low, interval.high);
 }
+
+/// Acceptance by every definition in use, under the names that servers and papers give them. `of_what` is
+/// told in the caption: "of the log".
+Table metrics_table(const AcceptanceMetrics& metrics, const std::string& of_what);
 
 }  // namespace speclab

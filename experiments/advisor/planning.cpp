@@ -8,7 +8,6 @@
 #include <span>
 #include <utility>
 
-#include "analysis/statistics/gamma_choice.hpp"
 #include "analysis/statistics/mean_accepted.hpp"
 #include "experiments/advisor/memory_fit.hpp"
 #include "experiments/advisor/server_settings.hpp"
@@ -41,17 +40,14 @@ std::vector<GammaRow> gamma_rows(const SpeedupCurve& curve, int best, const Draf
   return rows;
 }
 
-LogFindings log_findings(const AcceptanceFile& log, const LogFit& fit) {
+LogFindings log_findings(const AcceptanceFile& log, double confidence) {
   LogFindings found;
+  static_cast<LogFit&>(found) = log_fit(log.rounds, log.counts, confidence);
   found.format = log.format;
   found.rounds = log.counts.rounds;
   found.examined = log.counts.total_examined();
   found.accepted = log.counts.total_accepted();
-  found.alpha_by_stretches = fit.alpha_by_stretches;
-  found.positions_alike = fit.positions_alike;
-  found.rounds_independent = fit.rounds_independent;
-  found.iid_rejected = fit.iid_rejected();
-  found.positions = fit.positions;
+  found.iid_rejected = found.LogFit::iid_rejected();
   if (log.drafted > 0) {
     found.metrics = acceptance_metrics(
         log.rounds.empty() ? sums_of(log.counts, static_cast<double>(log.drafted)) : sums_of(log.rounds));
@@ -76,15 +72,14 @@ void add_edge_warning(std::vector<std::string>& warnings, const Acceptance& know
       by_positions || gamma == longest
           ? fmt::format("The best gamma, {}, is the longest draft of the log: more may be better.", gamma)
           : fmt::format(
-                "The best gamma, {}, is beyond the log, whose drafts had at most {} tokens: acceptance "
-                "after that is what the i.i.d. formula makes of it.",
+                "The best gamma, {}, is beyond the log, whose drafts had at most {} tokens: acceptance after that is what the i.i.d. formula makes of it.",
                 gamma, longest);
-  sentence += rounds <= most_rounds
-                  ? fmt::format(
-                        " Log about {:.0f} rounds of {} drafted tokens, and plan again: then position {} is "
-                        "examined some {:.0f} times.",
-                        std::ceil(rounds / 100) * 100, next, next, examined)
-                  : fmt::format(" Log rounds of {} drafted tokens, and plan again.", longest + 2);
+  sentence +=
+      rounds <= most_rounds
+          ? fmt::format(
+                " Log about {:.0f} rounds of {} drafted tokens, and plan again: then position {} is examined some {:.0f} times.",
+                std::ceil(rounds / 100) * 100, next, next, examined)
+          : fmt::format(" Log rounds of {} drafted tokens, and plan again.", longest + 2);
   warnings.push_back(std::move(sentence));
 }
 
@@ -95,47 +90,29 @@ std::string bound_sentence(double gain, bool by_positions) {
       by_positions ? " (at most as many as the log's longest draft)" : "", 100 * gain,
       gain < adaptive_threshold ? 1 : 0);
   if (gain < adaptive_threshold) return fmt::format("Keep gamma fixed: even {}.", bound);
-  return fmt::format("At most, {}. {}", bound,
-                     by_positions
-                         ? "A policy that tells hard rounds from easy ones can have a part of it."
-                         : "A policy gains only as far as it tells tokens apart, such as by the draft's "
-                           "confidence; where acceptance is i.i.d. it gains nothing.");
+  return fmt::format(
+      "At most, {}. {}", bound,
+      by_positions
+          ? "A policy that tells hard rounds from easy ones can have a part of it."
+          : "A policy gains only as far as it tells tokens apart, such as by the draft's confidence; where acceptance is i.i.d. it gains nothing.");
 }
 
-std::vector<std::string> advice(double gain, int gamma, AcceptanceModel by,
-                                const std::optional<LogFit>& fit) {
+std::vector<std::string> advice(double gain, int gamma, AcceptanceModel by, bool rounds_rejected) {
   std::vector<std::string> sentences{gamma == 0 ? "Decode plainly: drafting costs more than it saves."
                                                 : bound_sentence(gain, by != AcceptanceModel::iid)};
   if (by == AcceptanceModel::replay) {
     sentences.emplace_back(
-        "The text has easy and hard stretches, so that rates by position depend on gamma: each gamma is judged by the "
-        "rounds that it would have had along the logged text, which is to be of one sequence after another. "
-        "Drafts of heads (--method eagle, eagle3, mtp, medusa, dflash) are judged by positions.");
+        "The text has easy and hard stretches, so that rates by position depend on gamma: each gamma is judged by the rounds that it would have had along the logged text, which is to be of one sequence after another. Drafts of heads (--method eagle, eagle3, mtp, medusa, dflash) are judged by positions.");
   }
   if (by == AcceptanceModel::positions) {
     sentences.emplace_back(
-        "Acceptance differs between positions (or between rounds, of which the easy ones get far): the "
-        "i.i.d. formula is off, and gamma is chosen by acceptance as measured at each position.");
+        "Acceptance differs between positions (or between rounds, of which the easy ones get far): the i.i.d. formula is off, and gamma is chosen by acceptance as measured at each position.");
   }
-  if (fit && fit->rounds_rejected()) {
+  if (rounds_rejected) {
     sentences.emplace_back(
-        "First tokens are accepted more (or less) often after an accepted one: intervals that take rounds as "
-        "independent are too narrow; use that of stretches.");
+        "First tokens are accepted more (or less) often after an accepted one: intervals that take rounds as independent are too narrow; use that of stretches.");
   }
   return sentences;
-}
-
-BestGamma best_gamma(const SpeedupCurve& curve, const GammaChoice& choice) {
-  const GammaRange near = near_best(curve.estimate, little_loss);
-  return {choice.gamma, curve.at(choice.gamma), curve.tokens[at(choice.gamma)],
-          curve.by,     choice.reason,          {near.low, *near.high}};
-}
-
-/// P(a round accepts n tokens or more), n = 1..gamma.
-std::vector<double> accepted_by(const SpeedupCurve& curve, int gamma) {
-  std::vector<double> accepted;
-  for (int n = 1; n <= gamma; ++n) accepted.push_back(curve.accepts(gamma, n));
-  return accepted;
 }
 
 /// Of gammas considered; an asked one that the drafter cannot draft is refused.
@@ -144,7 +121,8 @@ int most_gamma(const Drafter& drafter, const PlanSettings& settings) {
   if (settings.asked_gamma && *settings.asked_gamma > *drafter.most_drafted) {
     const auto* const head = std::get_if<RooflineCost>(&drafter.costs.draft);
     throw UsageError(fmt::format("--gamma {}: {} drafts at most {} tokens a round", *settings.asked_gamma,
-                                 head == nullptr ? drafter.name : head->model.source, *drafter.most_drafted));
+                                 head == nullptr ? drafter.draft : head->model.source,
+                                 *drafter.most_drafted));
   }
   return std::min(settings.max_gamma, *drafter.most_drafted);
 }
@@ -154,16 +132,6 @@ PlannedCosts planned_costs(const Drafter& drafter, int gamma, const Operation& a
   const std::optional<int> in_one_run = drafted_in_one_run(drafter.costs, gamma);
   return {drafting_cost(drafter.costs, in_one_run.value_or(1), at), drafter.cost_from, at.batch, at.context,
           in_one_run};
-}
-
-std::vector<ServerSetting> settings_for(const Drafter& drafter, const PlanSettings& settings, int gamma,
-                                        const std::vector<BatchRange>& batches, const SpeedupCurve& curve) {
-  if (gamma == 0) return {};
-  ServedPlan served = served_plan(settings.target, drafter.name, drafter.method);
-  served.gamma = gamma;
-  served.batches = batches;
-  served.accepted = accepted_by(curve, longest_planned_draft(served));
-  return server_settings(served);
 }
 
 }  // namespace
@@ -185,7 +153,6 @@ DrafterPlan make_plan(const Drafter& drafter, const PlanSettings& settings) {
   const double alpha = known.alpha.estimate;
   const int max_gamma = most_gamma(drafter, settings);
   DrafterPlan plan;
-  std::optional<LogFit> fit;
   if (known.log && known.log->means) {
     const LoggedMeans& means = *known.log->means;
     plan.means =
@@ -196,22 +163,23 @@ DrafterPlan make_plan(const Drafter& drafter, const PlanSettings& settings) {
                  means.weights.size(),
                  acceptance_metrics({.rounds = 1, .drafted = means.drafted, .accepted = means.accepted})};
   } else if (known.log) {
-    fit = log_fit(known.log->rounds, known.log->counts, settings.confidence);
-    plan.log = log_findings(*known.log, *fit);
+    plan.log = log_findings(*known.log, settings.confidence);
   }
   const SpeedupCurve iid = iid_curve(known.alpha, max_gamma, costs, settings.at);
   std::optional<SpeedupCurve> measured;
-  if (fit) {
+  const bool rounds_rejected = plan.log && plan.log->rounds_rejected();
+  if (plan.log) {
     measured = position_curve(known.log->counts, settings.confidence, max_gamma, costs, settings.at);
     // Dependent rounds: the text has easy and hard stretches. A head drafts from its own states, so that what
     // it accepts at a position of the text depends on where its round began.
-    if (fit->rounds_rejected() && reads_text_alone(drafter.method)) {
+    if (rounds_rejected && reads_text_alone(drafter.method)) {
       SpeedupCurve replay =
           replay_curve(known.log->rounds, settings.confidence, max_gamma, costs, settings.at);
       if (replay.last() >= 1) measured = std::move(replay);
     }
   }
-  const bool by_measured = fit && (measured->by == AcceptanceModel::replay || fit->positions_rejected());
+  const bool by_measured =
+      measured && (measured->by == AcceptanceModel::replay || plan.log->positions_rejected());
   const SpeedupCurve& curve = by_measured ? *measured : iid;
   GammaChoice choice = best_of(curve, alpha, costs, settings.at);
   const bool all = drafter.most_drafted == choice.gamma;
@@ -227,10 +195,7 @@ DrafterPlan make_plan(const Drafter& drafter, const PlanSettings& settings) {
 
   plan.device =
       device_speed(costs, settings.at, settings.memory_share, choice.gamma, curve.tokens[at(choice.gamma)]);
-  if (const auto memory = memory_fit(costs, settings.at, settings.memory_share)) {
-    plan.fits = memory->fits;
-    if (!memory->fits) plan.fits_reason = memory->reason;
-  }
+  static_cast<MemoryFit&>(plan) = memory_fit(costs, settings.at, settings.memory_share);
   const int max_batch =
       constant(costs) ? 0 : max_planned_batch(costs, settings.at, settings.memory_share, settings.max_batch);
   const auto limit_of = [&](const SpeedupCurve& used, int gamma) -> std::optional<int> {
@@ -243,11 +208,12 @@ DrafterPlan make_plan(const Drafter& drafter, const PlanSettings& settings) {
         gamma_by_batch(std::span(curve.tokens.data(), considered), costs, settings.at.context, max_batch);
   }
 
-  plan.drafter = drafter.name;
-  plan.target = settings.target;
+  plan.drafter = drafter.name.empty() ? drafter.draft : drafter.name;
+  plan.target = drafter.target;
   plan.alpha = {known.alpha, known.from, settings.confidence};
   plan.costs = planned_costs(drafter, choice.gamma, settings.at);
-  plan.best = best_gamma(curve, choice);
+  plan.best = {choice.gamma, curve.at(choice.gamma), curve.tokens[at(choice.gamma)],
+               curve.by,     choice.reason,          near_best(curve.estimate, little_loss)};
   if (settings.asked_gamma) {
     // A log says nothing of positions that it never reached; there the formula stands in.
     const int gamma = *settings.asked_gamma;
@@ -258,16 +224,19 @@ DrafterPlan make_plan(const Drafter& drafter, const PlanSettings& settings) {
   if (known.log) plan.warnings = known.log->warnings;
   if (known.longest_logged > 0 && !all) add_edge_warning(plan.warnings, known, choice.gamma, by_measured);
   plan.gammas = gamma_rows(curve, choice.gamma, drafter, settings);
-  plan.advice = advice(plan.bounds.adaptive_gain, choice.gamma, curve.by, fit);
-  if (fit) {
+  plan.advice = advice(plan.bounds.adaptive_gain, choice.gamma, curve.by, rounds_rejected);
+  if (measured) {
     const SpeedupCurve& other = by_measured ? iid : *measured;
     const int gamma = best_of(other, alpha, costs, settings.at).gamma;
     plan.log->other_choice = {other.by, gamma, other.at(gamma)};
   }
   plan.batch_limit = limit_of(curve, choice.gamma);
-  if (plan.fits.value_or(true)) {
-    plan.settings = settings_for(drafter, settings, choice.gamma,
-                                 plan.batches.value_or(std::vector<BatchRange>()), curve);
+  if (!plan.fits_reason && choice.gamma > 0) {
+    ServedPlan served = served_plan(drafter, choice.gamma);
+    if (plan.batches) served.batches = *plan.batches;
+    const int longest = longest_planned_draft(served);
+    for (int n = 1; n <= longest; ++n) served.accepted.push_back(curve.accepts(longest, n));
+    plan.settings = server_settings(served);
   }
   return plan;
 }
@@ -277,8 +246,7 @@ DrafterRanking rank_drafters(const std::vector<Drafter>& drafters, const PlanSet
   for (const Drafter& drafter : drafters) ranked.ranking.push_back(make_plan(drafter, settings));
   std::stable_sort(ranked.ranking.begin(), ranked.ranking.end(),
                    [](const DrafterPlan& a, const DrafterPlan& b) {
-                     const bool fits = a.fits.value_or(true);
-                     if (fits != b.fits.value_or(true)) return fits;
+                     if (a.fits_reason.has_value() != b.fits_reason.has_value()) return !a.fits_reason;
                      return a.best.speedup.estimate > b.best.speedup.estimate;
                    });
   return ranked;

@@ -10,6 +10,7 @@
 #include "experiments/advisor/acceptance_file.hpp"
 #include "experiments/advisor/plan_result.hpp"
 #include "experiments/advisor/server_settings.hpp"
+#include "experiments/page/figure.hpp"
 #include "experiments/page/table.hpp"
 
 namespace speclab {
@@ -25,13 +26,9 @@ struct Acceptance {
 /// By maximum likelihood; of a log of means by the i.i.d. formula, with lines of means as stretches.
 Acceptance logged_acceptance(AcceptanceFile log, double confidence);
 
-struct Drafter {
-  std::string name;  ///< as servers would know it, or as the user calls it; may be empty
+struct Drafter : PlannedPair {
   Acceptance acceptance;
-  CostPair costs;
-  std::string cost_from;  ///< "given", "measured", "roofline"
-  DraftMethod method = DraftMethod::draft;
-  std::optional<int> most_drafted = {};  ///< tokens a round, where it has a limit
+  std::string name = {};  ///< as the user calls it; empty: as servers do
 };
 
 struct PlanSettings {
@@ -42,7 +39,6 @@ struct PlanSettings {
   int max_batch = 512;
   double memory_share = 0.9;  ///< of the device, for weights and caches
   double confidence = 0.95;
-  std::string target;  ///< as servers know it; may be empty
 };
 
 DrafterPlan make_plan(const Drafter& drafter, const PlanSettings& settings);
@@ -50,8 +46,16 @@ DrafterPlan make_plan(const Drafter& drafter, const PlanSettings& settings);
 /// Those that fit before those that do not, the fastest first.
 DrafterRanking rank_drafters(const std::vector<Drafter>& drafters, const PlanSettings& settings);
 
-Listing plan_text(const DrafterPlan& plan);
 std::string settings_text(const std::vector<ServerSetting>& settings);
+
+Listing plan_text(const DrafterPlan& plan);
+std::string plan_headline(const DrafterPlan& plan);
+/// Speedup by gamma; by batch where costs depend on it; acceptance by position of a log.
+std::vector<Figure> plan_figures(const DrafterPlan& plan);
+
 Listing ranking_text(const DrafterRanking& ranking);
+std::string ranking_headline(const DrafterRanking& ranking);
+/// Speedup by gamma of every drafter.
+std::vector<Figure> ranking_figures(const DrafterRanking& ranking);
 
 }  // namespace speclab

@@ -58,15 +58,19 @@ Precision precision_named(const std::string& name, const std::string& option) {
   return named(precision_presets(), name, option, "").precision;
 }
 
-Json devices_json() {
+namespace {
+
+template <class T>
+Json json_of(const std::vector<T>& values) {
   Json all;
-  write(list(described<Device>()), device_presets(), all);
+  write(list(described<T>()), values, all);
   return all;
 }
 
+Json devices_json() { return json_of(device_presets()); }
+
 Json models_json() {
-  Json all;
-  write(list(described<Transformer>()), model_presets(), all);
+  Json all = json_of(model_presets());
   for (std::size_t i = 0; i < all.size(); ++i) {
     const Transformer& model = model_presets()[i];
     // Two descriptions write into one object.
@@ -76,11 +80,7 @@ Json models_json() {
   return all;
 }
 
-Json options_json() {
-  Json all;
-  write(list(described<ServerOption>()), server_options(), all);
-  return all;
-}
+Json options_json() { return json_of(server_options()); }
 
 Json logs_json() {
   Json all = Json::array();
@@ -144,6 +144,16 @@ std::string models_text() {
                           text_cell(model.source)});
   }
   return terminal(table, whole_table);
+}
+
+}  // namespace
+
+const std::vector<PresetList>& preset_lists() {
+  static const std::vector<PresetList> lists{{"devices", devices_json, devices_text},
+                                             {"models", models_json, models_text},
+                                             {"options", options_json, options_text},
+                                             {"logs", logs_json, logs_text}};
+  return lists;
 }
 
 }  // namespace speclab

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "analysis/cost/presets.hpp"
 #include "experiments/format/json.hpp"
@@ -14,14 +15,13 @@ const Device& device_named(const std::string& name, const std::string& option);
 Transformer model_named(const std::string& name, const std::string& option);
 Precision precision_named(const std::string& name, const std::string& option);
 
-Json devices_json();
-Json models_json();
-Json options_json();
-Json logs_json();
-std::string devices_text();
-std::string models_text();
-std::string options_text();
-/// Each format of logs with what it holds, its source and a sample.
-std::string logs_text();
+/// What `speclab plan list` shows.
+struct PresetList {
+  std::string name;
+  Json (*json)();
+  std::string (*text)();
+};
+/// Devices, models, options of servers, and formats of logs with what each holds, its source and a sample.
+const std::vector<PresetList>& preset_lists();
 
 }  // namespace speclab

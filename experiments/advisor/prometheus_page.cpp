@@ -1,8 +1,6 @@
 #include "experiments/advisor/prometheus_page.hpp"
 
 #include <algorithm>
-#include <charconv>
-#include <cmath>
 #include <utility>
 
 namespace speclab {
@@ -49,16 +47,6 @@ std::vector<PrometheusSample> samples_in(const std::vector<TextLine>& lines, std
   return samples;
 }
 
-std::uint64_t counted(const TextLine& line, const std::string& word) {
-  double value = -1;
-  const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), value);
-  if (error != std::errc{} || end != word.data() + word.size() || !(value >= 0) || value > 9e15 ||
-      value != std::floor(value)) {
-    refuse_line(line, "\"{}\" is not a count", brief(word));
-  }
-  return static_cast<std::uint64_t>(value);
-}
-
 }  // namespace
 
 std::string PrometheusSample::label(const char* key) const {
@@ -66,7 +54,11 @@ std::string PrometheusSample::label(const char* key) const {
   return found == labels.end() ? std::string() : found->second;
 }
 
-std::uint64_t counter_of(const PrometheusSample& sample) { return counted(sample.line, sample.value); }
+std::uint64_t counter_of(const PrometheusSample& sample) {
+  const auto count = as_count(number_in(sample.value));
+  if (!count) refuse_line(sample.line, "\"{}\" is not a count", brief(sample.value));
+  return *count;
+}
 
 std::vector<PrometheusSample> prometheus_samples(const LogSource& source, std::string_view prefix,
                                                  const std::vector<std::string>& gauges) {
@@ -86,10 +78,10 @@ std::vector<PrometheusSample> prometheus_samples(const LogSource& source, std::s
     const auto then = number_in(found->second.value);
     if (!now || !then) continue;
     if (*now < *then) {
-      refuse_line(sample.line,
-                  "{} fell from {} in {} to {}: the server was started again between the pages, or they are "
-                  "in the wrong order",
-                  sample.name, found->second.value, found->second.line.where, sample.value);
+      refuse_line(
+          sample.line,
+          "{} fell from {} in {} to {}: the server was started again between the pages, or they are in the wrong order",
+          sample.name, found->second.value, found->second.line.where, sample.value);
     }
     sample.value = fmt::format("{}", *now - *then);
   }

@@ -3,12 +3,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <map>
 #include <numeric>
+#include <span>
 
 #include "analysis/cost/speedup_curve.hpp"
 #include "analysis/recorded/policy_bounds.hpp"
 #include "analysis/recorded/recording_estimates.hpp"
-#include "analysis/statistics/gamma_choice.hpp"
 #include "experiments/advisor/memory_fit.hpp"
 #include "experiments/advisor/server_settings.hpp"
 #include "experiments/format/interval_fields.hpp"
@@ -41,19 +43,14 @@ constexpr std::size_t max_of_square = 32;
 constexpr std::int32_t heuristic_start = 5;
 constexpr std::int32_t heuristic_cap = 20;
 
-double sum_of(const std::vector<double>& values) {
-  return std::accumulate(values.begin(), values.end(), 0.0);
-}
-
 Interval scaled(const Interval& interval, double factor) {
   return {factor * interval.estimate, factor * interval.low, factor * interval.high};
 }
 
-/// The first is gamma = 1.
 struct RecordedCurve {
   IntervalUnits units;
-  std::vector<GammaRounds> rounds;
-  std::vector<double> tokens;  ///< per target step; element 0 is of gamma 0, 1
+  std::vector<GammaRounds> rounds;  ///< element 0 is of gamma 1
+  std::vector<double> tokens;       ///< per target step; element 0 is of gamma 0, 1
   std::vector<double> speedup;
 
   int best() const {
@@ -62,7 +59,7 @@ struct RecordedCurve {
 };
 
 RecordedCurve curve_of(const Recording& recording, const RecordingRule& rule, const CostPair& costs,
-                       const RecordingPlanSettings& settings) {
+                       const PlanSettings& settings) {
   RecordedCurve curve;
   curve.units = interval_units(recording.sequences);
   auto most = static_cast<std::size_t>(settings.max_gamma);
@@ -71,36 +68,26 @@ RecordedCurve curve_of(const Recording& recording, const RecordingRule& rule, co
   curve.rounds = expected_rounds(recording, curve.units.stretches, most, *rule.rounds);
   curve.tokens.push_back(1);
   for (const GammaRounds& one : curve.rounds) {
-    curve.tokens.push_back(static_cast<double>(recording.size()) / sum_of(one.rounds));
+    curve.tokens.push_back(static_cast<double>(recording.size()) /
+                           std::accumulate(one.rounds.begin(), one.rounds.end(), 0.0));
   }
   curve.speedup = speedups(curve.tokens, costs, settings.at);
   return curve;
 }
 
-Interval tokens_interval(const RecordedCurve& curve, std::size_t gamma, double confidence) {
-  return tokens_per_round(curve.units, curve.rounds[gamma - 1].rounds, gamma, confidence);
-}
-
 std::vector<RecordedGamma> gamma_rows(const RecordedCurve& curve, const CostPair& costs,
-                                      const RecordingPlanSettings& settings) {
+                                      const PlanSettings& settings) {
   std::vector<RecordedGamma> rows;
   for (std::size_t gamma = 1; gamma < curve.tokens.size(); ++gamma) {
     const GammaRounds& rounds = curve.rounds[gamma - 1];
     RecordedGamma row;
     row.gamma = static_cast<int>(gamma);
-    row.tokens_per_target_step = tokens_interval(curve, gamma, settings.confidence);
+    row.tokens_per_target_step = tokens_per_round(curve.units, rounds.rounds, gamma, settings.confidence);
     if (rounds.whole_rounds > 0) row.tokens_per_whole_round = rounds.whole_tokens / rounds.whole_rounds;
     row.speedup = scaled(row.tokens_per_target_step, curve.speedup[gamma] / curve.tokens[gamma]);
     row.verify_cost = verify_cost(costs, static_cast<int>(gamma), settings.at);
     rows.push_back(row);
   }
-  return rows;
-}
-
-std::vector<RecordedPosition> position_rows(const std::vector<AcceptedPosition>& accepted) {
-  std::vector<RecordedPosition> rows;
-  for (const auto& [all, given_before] : accepted)
-    rows.push_back({static_cast<int>(rows.size()) + 1, all, given_before});
   return rows;
 }
 
@@ -138,67 +125,52 @@ std::vector<RecordedPolicy> policy_rows(const Recording& recording, const Record
   });
   const PolicyWork oracle = oracle_work(curve.rounds.back());
   const auto best = static_cast<std::size_t>(curve.best());
-  std::vector<RecordedPolicy> rows{
-      {fmt::format("fixed, γ = {}", best), static_cast<double>(best), curve.speedup[best]},
-      {fmt::format("heuristic, {} at first, at most {}", std::min<std::size_t>(most, heuristic_start),
-                   std::min<std::size_t>(most, heuristic_cap)),
-       heuristic.drafted / heuristic.rounds, heuristic.speedup(tokens, c)},
-      {"bound: knows the text, not what is accepted", std::nullopt, static_cast<double>(tokens) / least},
-      {"bound: knows what is accepted", oracle.drafted / oracle.rounds, oracle.speedup(tokens, c)}};
-  return rows;
+  return {{fmt::format("fixed, γ = {}", best), static_cast<double>(best), curve.speedup[best]},
+          {fmt::format("heuristic, {} at first, at most {}", std::min<std::size_t>(most, heuristic_start),
+                       std::min<std::size_t>(most, heuristic_cap)),
+           heuristic.drafted / heuristic.rounds, heuristic.speedup(tokens, c)},
+          {"bound: knows the text, not what is accepted", std::nullopt, static_cast<double>(tokens) / least},
+          {"bound: knows what is accepted", oracle.drafted / oracle.rounds, oracle.speedup(tokens, c)}};
 }
 
-const char* words(FitVerdict verdict) {
-  return verdict == FitVerdict::fits           ? "fits"
-         : verdict == FitVerdict::does_not_fit ? "does not fit"
-                                               : "cannot tell";
-}
-
-/// Rounds at the best gamma over a task's or a sequence's tokens.
-class RoundsBySequence {
- public:
-  RoundsBySequence(const Recording& recording, std::size_t gamma, RecordedRule rule) {
-    const auto stretches = sequence_stretches(recording);
-    if (gamma == 0) {
-      for (const RecordedSequence& one : recording.sequences)
-        rounds_.push_back(static_cast<double>(one.count));
-    } else {
-      rounds_ = expected_rounds(recording, stretches, gamma, rule).back().rounds;
-    }
-    for (std::size_t i = 0; i < rounds_.size(); ++i) index_[recording.sequences[i].first] = i;
+/// Expected rounds at the best gamma of each sequence, by its first token; empty where rounds do not follow.
+std::map<std::size_t, double> rounds_by_sequence(const RecordingPlan& plan, const Recording& recording,
+                                                 const RecordingRule& rule) {
+  std::map<std::size_t, double> found;
+  if (!plan.optimal_gamma) return found;
+  std::vector<double> rounds;
+  if (const auto gamma = static_cast<std::size_t>(*plan.optimal_gamma); gamma > 0)
+    rounds = expected_rounds(recording, sequence_stretches(recording), gamma, *rule.rounds).back().rounds;
+  for (std::size_t i = 0; i < recording.sequences.size(); ++i) {
+    const RecordedSequence& one = recording.sequences[i];
+    found[one.first] = rounds.empty() ? static_cast<double>(one.count) : rounds[i];
   }
-  double operator[](const RecordedSequence& sequence) const { return rounds_[index_.at(sequence.first)]; }
+  return found;
+}
 
- private:
-  std::vector<double> rounds_;
-  std::map<std::size_t, std::size_t> index_;
-};
-
-void add_parts(RecordingPlan& plan, const Recording& recording,
-               const std::optional<RoundsBySequence>& rounds) {
-  const std::vector<TaskSequences> tasks = by_task(recording);
-  const auto efficiency = [&](std::span<const RecordedSequence> sequences) -> std::optional<double> {
-    if (!rounds) return std::nullopt;
-    double tokens = 0;
-    double runs = 0;
-    for (const RecordedSequence& one : sequences) {
-      tokens += static_cast<double>(one.count);
-      runs += (*rounds)[one];
-    }
-    return tokens / runs;
+void add_parts(RecordingPlan& plan, const Recording& recording, const RecordingRule& rule) {
+  const std::map<std::size_t, double> rounds = rounds_by_sequence(plan, recording, rule);
+  const std::vector<double> keep =
+      recording.rows.empty() ? keep_probabilities(recording) : recording.rows.overlap;
+  const auto tokens_of = [](std::span<const RecordedSequence> sequences) {
+    std::size_t tokens = 0;
+    for (const RecordedSequence& one : sequences) tokens += one.count;
+    return tokens;
   };
-  if (tasks.size() > 1) {
-    for (const TaskSequences& task : tasks) {
-      std::size_t tokens = 0;
-      for (const RecordedSequence& one : task.sequences) tokens += one.count;
-      plan.tasks.push_back({task.task, task.sequences.size(), tokens,
-                            recorded_alpha(recording, task.sequences, plan.confidence),
-                            efficiency(task.sequences)});
+  const auto efficiency = [&](std::span<const RecordedSequence> sequences) -> std::optional<double> {
+    if (rounds.empty()) return std::nullopt;
+    double runs = 0;
+    for (const RecordedSequence& one : sequences) runs += rounds.at(one.first);
+    return static_cast<double>(tokens_of(sequences)) / runs;
+  };
+  if (const std::vector<TaskSequences> tasks = by_task(recording); tasks.size() > 1) {
+    for (const auto& [task, sequences] : tasks) {
+      plan.tasks.push_back({task, sequences.size(), tokens_of(sequences),
+                            mean_over_units(interval_units(sequences), keep, plan.confidence),
+                            efficiency(sequences)});
     }
   }
   if (recording.sequences.size() > max_listed_sequences) return;
-  const std::vector<double> keep =
-      recording.rows.empty() ? keep_probabilities(recording) : recording.rows.overlap;
   for (const RecordedSequence& one : recording.sequences) {
     const auto begin = keep.begin() + static_cast<std::ptrdiff_t>(one.first);
     const double sum = std::accumulate(begin, begin + static_cast<std::ptrdiff_t>(one.count), 0.0);
@@ -209,6 +181,9 @@ void add_parts(RecordingPlan& plan, const Recording& recording,
 
 void check_text(RecordingPlan& plan, const Recording& recording, bool cut) {
   const TextFit fit = text_fit(recording, cut);
+  const auto words = [](FitVerdict verdict) {
+    return std::array{"fits", "does not fit", "cannot tell"}[static_cast<std::size_t>(verdict)];
+  };
   plan.text_fit =
       TextFitFindings{fit.ratio_mean, words(fit.too_large), words(fit.too_small),
                       recording.entropy.empty() ? "no entropies" : words(fit.entropy), fit.surprise};
@@ -216,7 +191,7 @@ void check_text(RecordingPlan& plan, const Recording& recording, bool cut) {
 }
 
 void add_rounds(RecordingPlan& plan, const Recording& recording, const RecordingRule& rule,
-                const CostPair& costs, const RecordingPlanSettings& settings) {
+                const CostPair& costs, const PlanSettings& settings) {
   const RecordedCurve curve = curve_of(recording, rule, costs, settings);
   const int best = curve.best();
   plan.tokens_per_target_step.assign(curve.tokens.begin() + 1, curve.tokens.end());
@@ -224,24 +199,25 @@ void add_rounds(RecordingPlan& plan, const Recording& recording, const Recording
   plan.optimal_gamma = best;
   plan.gammas = gamma_rows(curve, costs, settings);
   plan.best_speedup = best == 0 ? Interval{1, 1, 1} : plan.gammas[static_cast<std::size_t>(best) - 1].speedup;
-  const GammaRange near = near_best(curve.speedup, little_loss);
-  plan.within_1_percent = GammaSpan{near.low, *near.high};
+  plan.within_1_percent = near_best(curve.speedup, little_loss);
   const auto most = static_cast<int>(curve.rounds.size());
   const std::vector<double> formula = speedups(iid_tokens(plan.alpha, most), costs, settings.at);
-  plan.formula_gamma = static_cast<int>(std::max_element(formula.begin(), formula.end()) - formula.begin());
-  plan.formula_speedup = formula[static_cast<std::size_t>(*plan.formula_gamma)];
+  const auto by_formula = std::max_element(formula.begin(), formula.end());
+  plan.formula_gamma = static_cast<int>(by_formula - formula.begin());
+  plan.formula_speedup = *by_formula;
   plan.speedup_at_formula_gamma = curve.speedup[static_cast<std::size_t>(*plan.formula_gamma)];
   if (best > 0) {
-    plan.positions =
-        position_rows(accepted_by_position(recording, static_cast<std::size_t>(best), *rule.rounds));
     std::vector<double> accepted;
-    for (const RecordedPosition& row : plan.positions) accepted.push_back(row.unconditional);
+    std::vector<double> given;
+    for (const auto& [all, given_before] :
+         accepted_by_position(recording, static_cast<std::size_t>(best), *rule.rounds)) {
+      plan.positions.push_back({static_cast<int>(accepted.size()) + 1, all, given_before});
+      accepted.push_back(all);
+      given.push_back(given_before);
+    }
     plan.metrics = acceptance_metrics(mean_round(accepted));
     // Shares of positions are of rounds with so many tokens left; these of the same rounds.
-    plan.metrics->by_position_given.clear();
-    for (const RecordedPosition& row : plan.positions) {
-      plan.metrics->by_position_given.push_back(row.conditional);
-    }
+    plan.metrics->by_position_given = given;
   }
   if (constant(costs) && draft_runs(costs) == DraftRuns::a_token && !recording.by_depth()) {
     plan.policies = policy_rows(recording, curve, *rule.rounds, draft_cost(costs, settings.at));
@@ -256,9 +232,9 @@ void add_rounds(RecordingPlan& plan, const Recording& recording, const Recording
 }  // namespace
 
 RecordingPlan plan_recording(const ReadRecording& read, const std::string& file, const RecordingRule& rule,
-                             const CostPair& costs, const std::string& cost_from,
-                             const RecordingPlanSettings& settings) {
+                             const PlannedPair& pair, const PlanSettings& settings, bool cut) {
   const Recording& recording = read.recording;
+  const CostPair& costs = pair.costs;
   RecordingPlan plan;
   plan.file = file;
   plan.format = read.format;
@@ -266,11 +242,8 @@ RecordingPlan plan_recording(const ReadRecording& read, const std::string& file,
   plan.tokens = recording.size();
   plan.sequences = recording.sequences.size();
   plan.confidence = settings.confidence;
-  plan.cost_from = cost_from;
-  if (const auto memory = memory_fit(costs, settings.at, settings.memory_share)) {
-    plan.fits = memory->fits;
-    if (!memory->fits) plan.fits_reason = memory->reason;
-  }
+  plan.cost_from = pair.cost_from;
+  static_cast<MemoryFit&>(plan) = memory_fit(costs, settings.at, settings.memory_share);
   const Interval alpha = recorded_alpha(recording, recording.sequences, settings.confidence);
   plan.alpha = alpha.estimate;
   if (alpha.bounded()) {
@@ -279,12 +252,10 @@ RecordingPlan plan_recording(const ReadRecording& read, const std::string& file,
   }
   plan.alpha_from =
       recording.rows.empty() ? "mean of min(1, q/p) over the text" : "mean acceptance rate of the rows";
-  if (recording.drawn) check_text(plan, recording, settings.cut);
+  if (recording.drawn) check_text(plan, recording, cut);
   if (!recording.drawn) {
     plan.warnings.push_back(
-        "The text was given to the target, not drawn from it: its rows say what is accepted in these "
-        "contexts, and "
-        "nothing follows for rounds. Record a text that the target generates.");
+        "The text was given to the target, not drawn from it: its rows say what is accepted in these contexts, and nothing follows for rounds. Record a text that the target generates.");
   } else if (!rule.rounds) {
     plan.warnings.push_back(rule.why_no_rounds);
   } else {
@@ -292,17 +263,12 @@ RecordingPlan plan_recording(const ReadRecording& read, const std::string& file,
   }
   plan.drafted_in_one_run = drafted_in_one_run(costs, plan.optimal_gamma.value_or(1));
   plan.c = drafting_cost(costs, plan.drafted_in_one_run.value_or(1), settings.at);
-  std::optional<RoundsBySequence> rounds;
-  if (plan.optimal_gamma) {
-    rounds.emplace(recording, static_cast<std::size_t>(*plan.optimal_gamma), *rule.rounds);
-    if (*plan.optimal_gamma > 0 && !plan.fits_reason) {
-      ServedPlan served = served_plan(settings.target, settings.draft, settings.method);
-      served.gamma = *plan.optimal_gamma;
-      for (const RecordedPosition& row : plan.positions) served.accepted.push_back(row.unconditional);
-      plan.settings = server_settings(served);
-    }
+  if (plan.optimal_gamma.value_or(0) > 0 && !plan.fits_reason) {
+    ServedPlan served = served_plan(pair, *plan.optimal_gamma);
+    for (const RecordedPosition& row : plan.positions) served.accepted.push_back(row.unconditional);
+    plan.settings = server_settings(served);
   }
-  add_parts(plan, recording, rounds);
+  add_parts(plan, recording, rule);
   return plan;
 }
 

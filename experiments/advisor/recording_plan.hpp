@@ -6,13 +6,13 @@
 #include <string>
 #include <vector>
 
-#include "analysis/cost/speculation_cost.hpp"
 #include "analysis/recorded/expected_rounds.hpp"
 #include "analysis/recorded/text_fit.hpp"
 #include "analysis/statistics/intervals.hpp"
 #include "experiments/advisor/plan_result.hpp"
-#include "experiments/advisor/server_settings.hpp"
+#include "experiments/advisor/planning.hpp"
 #include "experiments/format/fields.hpp"
+#include "experiments/page/figure.hpp"
 #include "experiments/page/table.hpp"
 #include "experiments/recording/recording_file.hpp"
 #include "sim/any_rule.hpp"
@@ -65,10 +65,8 @@ struct TextFitFindings {
   std::optional<Interval> surprise;  ///< mean of -log p(y) less the entropy
 };
 
-struct RecordingPlan {
+struct RecordingPlan : MemoryFit {
   std::string file;
-  std::optional<bool> fits;                ///< into the device's memory; none without a roofline
-  std::optional<std::string> fits_reason;  ///< why it does not, and what would: sentences
   std::string format;
   std::string rule;
   std::size_t tokens = 0;
@@ -84,7 +82,7 @@ struct RecordingPlan {
   std::vector<double> speedup;                 ///< the same
   std::optional<int> optimal_gamma;            ///< 0: do not speculate; none where rounds do not follow
   std::optional<Interval> best_speedup;
-  std::optional<GammaSpan> within_1_percent;
+  std::optional<GammaRange> within_1_percent;
   /// What the formula of independent acceptances says at this alpha: its best gamma, and the true speedup
   /// there.
   std::optional<int> formula_gamma;
@@ -104,17 +102,6 @@ struct RecordingPlan {
 template <>
 const Typed<RecordingPlan>& described();
 
-struct RecordingPlanSettings {
-  Operation at;
-  int max_gamma = 64;
-  double confidence = 0.95;
-  double memory_share = 0.9;  ///< of the device, for weights and caches
-  bool cut = false;           ///< the target's column was cut (top-k, top-p, temperature 0)
-  std::string target;
-  std::string draft;
-  DraftMethod method = DraftMethod::draft;
-};
-
 /// A rule whose rounds, or at least whose acceptance rate, follow from a recording.
 struct RecordingRule {
   std::string name = "token";
@@ -130,10 +117,13 @@ RecordingRule recording_rule(const std::string& name, bool has_rows);
 /// rate of single rows, and for one with parameters that must be given.
 std::optional<AnyRule> rate_rule(const std::string& name);
 
+/// `cut`: the target's column was cut (top-k, top-p, temperature 0).
 RecordingPlan plan_recording(const ReadRecording& read, const std::string& file, const RecordingRule& rule,
-                             const CostPair& costs, const std::string& cost_from,
-                             const RecordingPlanSettings& settings);
+                             const PlannedPair& pair, const PlanSettings& settings, bool cut = false);
 
 Listing recording_plan_text(const RecordingPlan& plan);
+std::string recording_headline(const RecordingPlan& plan);
+/// Speedup by gamma, and acceptance by position at the best gamma.
+std::vector<Figure> recording_figures(const RecordingPlan& plan);
 
 }  // namespace speclab

@@ -19,12 +19,10 @@ RecordingRule recording_rule(const std::string& name, bool has_rows) {
   const std::string why =
       kind->expected_lossless == ExpectedLossless::always
           ? fmt::format(
-                "\"{}\" decides by whole rows, also of tokens that the text does not hold; rounds follow for "
-                "\"token\" and \"block\"",
+                "\"{}\" decides by whole rows, also of tokens that the text does not hold; rounds follow for \"token\" and \"block\"",
                 name)
           : fmt::format(
-                "\"{}\" is not lossless: texts that it emits have another law than the recorded one, and "
-                "nothing follows from this one for its rounds",
+                "\"{}\" is not lossless: texts that it emits have another law than the recorded one, and nothing follows from this one for its rounds",
                 name);
   if (!has_rows) throw UsageError(fmt::format("--rule {}: {}", name, why));
   return {name, std::nullopt, why + ". Its acceptance rate in the recorded contexts is α."};

@@ -114,8 +114,7 @@ std::vector<DraftSetting> drafts_of(const SampledRows& rows, const Adjustment& t
       best_draft_temperature([&](double temperature) { return overlap_of(rows, at(temperature)); });
   if (best.at_limit) {
     warnings.push_back(fmt::format(
-        "At the target's temperature {:g} the best temperature of the draft is {:g}, the largest that was looked at: a "
-        "hotter draft may be accepted more often still.",
+        "At the target's temperature {:g} the best temperature of the draft is {:g}, the largest that was looked at: a hotter draft may be accepted more often still.",
         target.temperature, best.temperature));
   }
   drafts.push_back({DraftSampling::best, at(best.temperature)});
@@ -133,16 +132,16 @@ void add_rows(SamplingPlan& plan, const SampledRows& rows, const Adjustment& tar
     overlaps[i] = first_acceptance(TextRule::token, p, q);
   });
   for (const TextRule rule : {TextRule::match, TextRule::token, TextRule::block}) {
-    SamplingRow& row = plan.rows.emplace_back();
-    row = {.temperature = target.temperature,
-           .top_k = target.top_k,
-           .top_p = target.top_p,
-           .draft = draft.kind,
-           .draft_temperature = draft.how.temperature,
-           .rule = rule,
-           .acceptance = mean_of(rows, rule == TextRule::match ? matched : overlaps, plan.confidence),
-           .tokens_per_target_step = std::nullopt};
-    if (rows.tokens) row.tokens_per_target_step = rows.tokens(rule, drafted, plan.gamma, plan.confidence);
+    plan.rows.push_back(
+        {.temperature = target.temperature,
+         .top_k = target.top_k,
+         .top_p = target.top_p,
+         .draft = draft.kind,
+         .draft_temperature = draft.how.temperature,
+         .rule = rule,
+         .acceptance = mean_of(rows, rule == TextRule::match ? matched : overlaps, plan.confidence),
+         .tokens_per_target_step =
+             rows.tokens ? rows.tokens(rule, drafted, plan.gamma, plan.confidence) : std::nullopt});
   }
 }
 
@@ -153,9 +152,7 @@ std::optional<SamplingPlan> plan_sampling(const SamplingSource& source, const Sa
   SamplingPlan plan{.source = source.what,
                     .exact = source.exact,
                     .gamma = question.gamma,
-                    .confidence = question.confidence,
-                    .rows = {},
-                    .warnings = {}};
+                    .confidence = question.confidence};
   const StopScope stop(&control.stop);
   try {
     for (const double temperature : question.temperatures) {

@@ -31,9 +31,9 @@ struct SamplingRow {
   DraftSampling draft = DraftSampling::argmax;
   double draft_temperature = 0;  ///< 0: the argmax
   TextRule rule = TextRule::token;
-  Interval acceptance{0, 0,
-                      0};  ///< P(the first drafted token is accepted) over contexts of the target's text
-  std::optional<Interval> tokens_per_target_step;  ///< none where no text is known for this setting
+  /// P(the first drafted token is accepted) over contexts of the target's text.
+  Interval acceptance{0, 0, 0};
+  std::optional<Interval> tokens_per_target_step{};  ///< none where no text is known for this setting
 };
 
 struct SamplingPlan {
@@ -41,8 +41,8 @@ struct SamplingPlan {
   bool exact = false;
   int gamma = 5;
   double confidence = 0.95;
-  std::vector<SamplingRow> rows;
-  std::vector<std::string> warnings;
+  std::vector<SamplingRow> rows{};
+  std::vector<std::string> warnings{};
 };
 template <>
 const Typed<SamplingPlan>& described();

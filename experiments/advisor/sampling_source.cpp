@@ -61,22 +61,24 @@ Recording columns(const Text& text, std::size_t first, std::size_t last, std::sp
   return made;
 }
 
-/// Tokens of the rounds that do not end with the text over those rounds; sequences are independent.
-std::optional<Interval> tokens_of_text(const Text& text, std::span<const double> target,
-                                       std::span<const double> draft, std::size_t vocab, TextRule rule,
-                                       int gamma, double confidence) {
-  const RecordedRule recorded = rule == TextRule::block ? RecordedRule::block : RecordedRule::token;
-  std::vector<double> tokens(text.ends.size());
-  std::vector<double> rounds(text.ends.size());
-  for_each_index(text.ends.size(), [&](std::size_t i) {
-    const Recording one =
-        columns(text, i == 0 ? 0 : text.ends[i - 1], text.ends[i], target, draft, vocab, rule);
-    const GammaRounds found =
-        expected_rounds(one, sequence_stretches(one), static_cast<std::size_t>(gamma), recorded).back();
-    tokens[i] = found.whole_tokens;
-    rounds[i] = found.whole_rounds;
-  });
-  return ratio_interval(tokens, rounds, confidence);
+/// Of rows in the contexts of a text that was drawn from the target's: tokens of the rounds that do not end
+/// with the text over those rounds; sequences are independent.
+void add_tokens(SampledRows& rows, const std::shared_ptr<const Text>& text) {
+  rows.tokens = [text, target = rows.target, vocab = rows.vocab](TextRule rule, std::span<const double> draft,
+                                                                 int gamma, double confidence) {
+    const RecordedRule recorded = rule == TextRule::block ? RecordedRule::block : RecordedRule::token;
+    const std::vector<std::size_t>& ends = text->ends;
+    std::vector<double> tokens(ends.size());
+    std::vector<double> rounds(ends.size());
+    for_each_index(ends.size(), [&](std::size_t i) {
+      const Recording one = columns(*text, i == 0 ? 0 : ends[i - 1], ends[i], target, draft, vocab, rule);
+      const GammaRounds found =
+          expected_rounds(one, sequence_stretches(one), static_cast<std::size_t>(gamma), recorded).back();
+      tokens[i] = found.whole_tokens;
+      rounds[i] = found.whole_rounds;
+    });
+    return ratio_interval(tokens, rounds, confidence);
+  };
 }
 
 // --- exactly ---
@@ -128,18 +130,12 @@ std::optional<Contexts> contexts_of(const Model& target, const Model& draft, std
 
 SamplingSource exact_source(Contexts contexts) {
   const auto known = std::make_shared<const Contexts>(std::move(contexts));
-  SamplingSource source;
-  source.what =
-      fmt::format("{} context{}, exactly", known->chain.contexts(), known->chain.contexts() == 1 ? "" : "s");
-  source.exact = true;
-  source.rows = [known](const Adjustment& how, const Control&) -> std::optional<SampledRows> {
+  const auto at = [known](const Adjustment& how, const Control&) -> std::optional<SampledRows> {
     const auto vocab = static_cast<std::size_t>(known->chain.vocab);
-    SampledRows rows{.vocab = vocab,
-                     .target = known->target,
-                     .draft = known->draft,
-                     .share = {},
-                     .sequence = {},
-                     .tokens = nullptr};
+    SampledRows rows;
+    rows.vocab = vocab;
+    rows.target = known->target;
+    rows.draft = known->draft;
     adjust_rows(rows.target, vocab, how);
     rows.share = text_shares(known->chain, rows.target);
     rows.tokens = [known, target = rows.target](TextRule rule, std::span<const double> draft, int gamma,
@@ -149,7 +145,8 @@ SamplingSource exact_source(Contexts contexts) {
     };
     return rows;
   };
-  return source;
+  const std::size_t count = known->chain.contexts();
+  return {fmt::format("{} context{}, exactly", count, count == 1 ? "" : "s"), true, at};
 }
 
 // --- drawn ---
@@ -161,10 +158,9 @@ SamplingSource drawn_source(const Model& target, const Model& draft, SimulationS
   // Both models' rows, and those of the draft as it samples.
   const double bytes = 3.0 * sizeof(double) * static_cast<double>(contexts) * static_cast<double>(vocab);
   if (bytes > max_bytes) {
-    throw UsageError(
-        fmt::format("{} sequences of {} tokens over {} ids: rows of {:.3g} GB; at most {:g}: give "
-                    "fewer --sequences or --tokens",
-                    size.sequences, size.tokens, vocab, bytes / 1e9, max_bytes / 1e9));
+    throw UsageError(fmt::format(
+        "{} sequences of {} tokens over {} ids: rows of {:.3g} GB; at most {:g}: give fewer --sequences or --tokens",
+        size.sequences, size.tokens, vocab, bytes / 1e9, max_bytes / 1e9));
   }
   simulation.trials = size.sequences;
   SamplingSource source;
@@ -200,10 +196,7 @@ SamplingSource drawn_source(const Model& target, const Model& draft, SimulationS
       return true;
     });
     if (control.stop()) return std::nullopt;
-    rows.tokens = [text, vocab, target_rows = rows.target](TextRule rule, std::span<const double> draft_rows,
-                                                           int gamma, double confidence) {
-      return tokens_of_text(*text, target_rows, draft_rows, vocab, rule, gamma, confidence);
-    };
+    add_tokens(rows, text);
     return rows;
   };
   return source;
@@ -240,10 +233,8 @@ SamplingSource recorded_source(SampledRows rows, std::shared_ptr<const Text> tex
   rows.share.assign(rows.target.size() / rows.vocab,
                     static_cast<double>(rows.vocab) / static_cast<double>(rows.target.size()));
   const auto known = std::make_shared<const SampledRows>(std::move(rows));
-  SamplingSource source;
-  source.what = what;
-  source.rows = [known, text, text_temperature](const Adjustment& how,
-                                                const Control&) -> std::optional<SampledRows> {
+  const auto at = [known, text, text_temperature](const Adjustment& how,
+                                                  const Control&) -> std::optional<SampledRows> {
     SampledRows made = *known;
     adjust_rows(made.target, made.vocab, how);
     if (text && how.temperature == text_temperature && how.top_k == 0 && how.top_p == 1) {
@@ -253,14 +244,11 @@ SamplingSource recorded_source(SampledRows rows, std::shared_ptr<const Text> tex
             "--text-temperature {:g}: token {} of the text has probability 0 at it: the text was not drawn so",
             text_temperature, i));
       }
-      made.tokens = [text, target = made.target, vocab = made.vocab](
-                        TextRule rule, std::span<const double> draft, int gamma, double confidence) {
-        return tokens_of_text(*text, target, draft, vocab, rule, gamma, confidence);
-      };
+      add_tokens(made, text);
     }
     return made;
   };
-  return source;
+  return {.what = what, .rows = at};
 }
 
 std::vector<std::size_t> ends_of(const std::vector<RecordedSequence>& sequences) {

@@ -17,38 +17,18 @@ bool same_setting(const SamplingRow& a, const SamplingRow& b) {
   return a.temperature == b.temperature && a.top_k == b.top_k && a.top_p == b.top_p;
 }
 
-bool same_draft(const SamplingRow& a, const SamplingRow& b) {
-  return same_setting(a, b) && a.draft == b.draft && a.draft_temperature == b.draft_temperature;
-}
-
 std::string draft_words(const SamplingRow& row) {
   const std::string temperature =
       row.draft_temperature == 0 ? "argmax" : fmt::format("T' = {:.3g}", row.draft_temperature);
-  switch (row.draft) {
-    case DraftSampling::argmax:
-      return "argmax";
-    case DraftSampling::as_target:
-      return "as the target";
-    case DraftSampling::unfiltered:
-      return "at T, all tokens";
-    case DraftSampling::temperature:
-      return temperature;
-    case DraftSampling::best:
-      break;
-  }
-  return "best: " + temperature;
+  return row.draft == DraftSampling::argmax        ? "argmax"
+         : row.draft == DraftSampling::as_target   ? "as the target"
+         : row.draft == DraftSampling::unfiltered  ? "at T, all tokens"
+         : row.draft == DraftSampling::temperature ? temperature
+                                                   : "best: " + temperature;
 }
 
 const char* rule_words(TextRule rule) {
-  switch (rule) {
-    case TextRule::match:
-      return "match";
-    case TextRule::token:
-      return "token";
-    case TextRule::block:
-      break;
-  }
-  return "block";
+  return rule == TextRule::match ? "match" : rule == TextRule::token ? "token" : "block";
 }
 
 Cell tokens_cell(const SamplingRow& row) {
@@ -69,66 +49,54 @@ std::string error_note(const SamplingPlan& plan) {
                      tokens > 0 && std::isfinite(tokens) ? fmt::format(" and {:.2g} of tokens", tokens) : "");
 }
 
-/// The largest of the rows under the first row's setting, by tokens, or by acceptance where no text is known.
-const SamplingRow& best_row(const std::vector<SamplingRow>& rows, const SamplingRow& first) {
+}  // namespace
+
+/// The best of the rows under the first row's setting, by tokens, or by acceptance where no text is known.
+std::string sampling_headline(const SamplingPlan& plan) {
   const auto value = [](const SamplingRow& row) {
     return row.tokens_per_target_step ? row.tokens_per_target_step->estimate : row.acceptance.estimate;
   };
+  const SamplingRow& first = plan.rows.front();
   const SamplingRow* best = &first;
-  for (const SamplingRow& row : rows) {
+  for (const SamplingRow& row : plan.rows) {
     if (same_setting(row, first) && value(row) > value(*best) * (1 + 1e-9)) best = &row;
   }
-  return *best;
-}
-
-}  // namespace
-
-std::string sampling_headline(const SamplingPlan& plan) {
-  const SamplingRow& row = best_row(plan.rows, plan.rows.front());
   return fmt::format(
-      "At temperature {:g} {} with a draft of {} {} {}.", row.temperature, rule_words(row.rule),
-      draft_words(row),
-      row.tokens_per_target_step ? "emits the most tokens a target step:" : "accepts the most:",
-      short_number(row.tokens_per_target_step ? row.tokens_per_target_step->estimate
-                                              : row.acceptance.estimate));
+      "At temperature {:g} {} with a draft of {} {} {}.", best->temperature, rule_words(best->rule),
+      draft_words(*best),
+      best->tokens_per_target_step ? "emits the most tokens a target step:" : "accepts the most:",
+      short_number(value(*best)));
 }
 
 Listing sampling_text(const SamplingPlan& plan) {
   Listing out;
-  std::string head = plan_line("rows", plan.source);
-  head += plan_line("γ", std::to_string(plan.gamma));
-  out += head;
-  const SamplingRow& first = plan.rows.front();
+  out += plan_line("rows", plan.source) + plan_line("γ", std::to_string(plan.gamma));
   const auto several = [&](const auto& differs) {
     return std::any_of(plan.rows.begin(), plan.rows.end(), differs);
   };
   const bool k = several([](const SamplingRow& row) { return row.top_k != 0; });
   const bool p = several([](const SamplingRow& row) { return row.top_p != 1; });
-  Table table{"sampling", "Acceptance and tokens per target step, by how the draft samples", {"T"}, {}, ""};
+  Table table{"sampling", "Acceptance and tokens per target step, by how the draft samples", {"T"}};
   if (k) table.columns.emplace_back("top-k");
   if (p) table.columns.emplace_back("top-p");
   for (const char* column : {"draft", "match α", "tokens", "token, block α", "token", "block"})
     table.columns.emplace_back(column);
-  const SamplingRow* before = nullptr;
-  std::vector<Cell>* cells = nullptr;
   for (const SamplingRow& row : plan.rows) {
-    if (before == nullptr || !same_draft(row, *before)) {
-      cells = &table.rows.emplace_back();
-      cells->push_back(short_cell(row.temperature));
-      if (k)
-        cells->push_back(row.top_k == 0 ? text_cell("all")
-                                        : plain_count(static_cast<std::uint64_t>(row.top_k)));
-      if (p) cells->push_back(short_cell(row.top_p));
-      cells->push_back(text_cell(draft_words(row)));
+    // The rules of a draft follow one another, this one first.
+    if (row.rule == TextRule::match) table.rows.emplace_back();
+    std::vector<Cell>& cells = table.rows.back();
+    if (row.rule == TextRule::match) {
+      cells.push_back(short_cell(row.temperature));
+      if (k) cells.push_back(row.top_k == 0 ? text_cell("all") : plain_count(row.top_k));
+      if (p) cells.push_back(short_cell(row.top_p));
+      cells.push_back(text_cell(draft_words(row)));
     }
-    if (row.rule != TextRule::block) cells->push_back(short_cell(row.acceptance.estimate));
-    cells->push_back(tokens_cell(row));
-    before = &row;
+    if (row.rule != TextRule::block) cells.push_back(short_cell(row.acceptance.estimate));
+    cells.push_back(tokens_cell(row));
   }
   table.note = error_note(plan);
   out += std::move(table);
-  if (!first.tokens_per_target_step ||
-      several([](const SamplingRow& row) { return !row.tokens_per_target_step; })) {
+  if (several([](const SamplingRow& row) { return !row.tokens_per_target_step; })) {
     out +=
         "–: the recorded text was not drawn at this setting, or is shorter than a round; its contexts tell acceptance alone.\n";
   }
@@ -140,12 +108,10 @@ std::vector<Figure> sampling_figures(const SamplingPlan& plan) {
   const bool tokens = std::all_of(plan.rows.begin(), plan.rows.end(), [](const SamplingRow& row) {
     return row.tokens_per_target_step.has_value();
   });
-  Figure figure;
-  figure.id = "sampling";
-  figure.title =
-      tokens ? "Tokens per target step by how the draft samples" : "Acceptance by how the draft samples";
-  figure.x_label = "how the draft samples";
-  figure.y_label = tokens ? "tokens per target step" : "acceptance";
+  Figure figure{
+      "sampling",
+      tokens ? "Tokens per target step by how the draft samples" : "Acceptance by how the draft samples",
+      "how the draft samples", tokens ? "tokens per target step" : "acceptance"};
   figure.caption = fmt::format("The first setting of the table, γ = {}.", plan.gamma);
   std::map<TextRule, Series> series;
   std::map<std::string, double> places;

@@ -6,8 +6,11 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <initializer_list>
 #include <nlohmann/json.hpp>
 #include <numeric>
+#include <tuple>
+#include <utility>
 
 #include "experiments/format/json.hpp"
 #include "experiments/support/shell_word.hpp"
@@ -16,15 +19,8 @@ namespace speclab {
 
 namespace {
 
-struct NamedMethod {
-  const char* word;
-  DraftMethod method;
-};
-constexpr std::array named_methods{
-    NamedMethod{"draft", DraftMethod::draft},  NamedMethod{"ngram", DraftMethod::ngram},
-    NamedMethod{"eagle", DraftMethod::eagle},  NamedMethod{"eagle3", DraftMethod::eagle3},
-    NamedMethod{"mtp", DraftMethod::mtp},      NamedMethod{"medusa", DraftMethod::medusa},
-    NamedMethod{"dflash", DraftMethod::dflash}};
+/// By DraftMethod.
+constexpr std::array method_words{"draft", "ngram", "eagle", "eagle3", "mtp", "medusa", "dflash"};
 
 /// A lookup needs the length of what it looks up; 4 and 2 are the examples of the servers' pages.
 constexpr int longest_lookup = 4;
@@ -63,11 +59,10 @@ std::string vllm_name(DraftMethod method) {
 using Offered = std::optional<ServerSetting>;
 
 Offered vllm(const ServedPlan& plan) {
-  ServerSetting setting{.server = "vLLM",
-                        .checked = "v0.25.0",
-                        .check =
-                            "python -c \"import vllm; print(vllm.__version__)\" and "
-                            "vllm serve --help=speculative-config"};
+  ServerSetting setting{
+      .server = "vLLM",
+      .checked = "v0.25.0",
+      .check = "python -c \"import vllm; print(vllm.__version__)\" and vllm serve --help=speculative-config"};
   std::string config = fmt::format(R"({{"method": "{}")", vllm_name(plan.method));
   if (has_draft_file(plan)) config += fmt::format(R"(, "model": {})", quoted(plan.draft));
   config += fmt::format(R"(, "num_speculative_tokens": {})", longest_planned_draft(plan));
@@ -118,10 +113,10 @@ std::string sglang_drafter(const ServedPlan& plan, int nodes, int top_k) {
   std::string drafter = fmt::format("--speculative-algorithm {} ", algorithm);
   if (has_draft_file(plan))
     drafter += fmt::format("--speculative-draft-model-path {} ", shell_word(plan.draft));
-  return drafter + fmt::format(
-                       "--speculative-num-steps {} --speculative-eagle-topk {} "
-                       "--speculative-num-draft-tokens {}",
-                       plan.gamma, top_k, nodes + 1);
+  return drafter +
+         fmt::format(
+             "--speculative-num-steps {} --speculative-eagle-topk {} --speculative-num-draft-tokens {}",
+             plan.gamma, top_k, nodes + 1);
 }
 
 ServerSetting sglang_setting(const ServedPlan& plan, const std::string& drafter) {
@@ -136,17 +131,19 @@ Offered sglang(const ServedPlan& plan) {
   if (plan.method == DraftMethod::medusa) return std::nullopt;
   ServerSetting setting;
   if (plan.method == DraftMethod::ngram) {
-    setting =
-        sglang_setting(plan, fmt::format("--speculative-algorithm NGRAM --speculative-num-draft-tokens {} "
-                                         "--speculative-ngram-max-bfs-breadth 1",
-                                         plan.gamma + 1));
+    setting = sglang_setting(
+        plan,
+        fmt::format(
+            "--speculative-algorithm NGRAM --speculative-num-draft-tokens {} --speculative-ngram-max-bfs-breadth 1",
+            plan.gamma + 1));
     setting.notes = {"NGRAM needs CUDA. A breadth of 1 drafts one chain; the default of 10 drafts a tree."};
   } else if (plan.method == DraftMethod::dflash) {
     // A block of gamma drafts behind the last token; steps and a breadth of its own it sets to 1.
-    setting =
-        sglang_setting(plan, fmt::format("--speculative-algorithm DFLASH --speculative-draft-model-path {} "
-                                         "--speculative-num-draft-tokens {}",
-                                         shell_word(plan.draft), plan.gamma + 1));
+    setting = sglang_setting(
+        plan,
+        fmt::format(
+            "--speculative-algorithm DFLASH --speculative-draft-model-path {} --speculative-num-draft-tokens {}",
+            shell_word(plan.draft), plan.gamma + 1));
   } else {
     setting = sglang_setting(plan, sglang_drafter(plan, plan.gamma, 1));
     if (is_eagle(plan)) {
@@ -157,12 +154,19 @@ Offered sglang(const ServedPlan& plan) {
   if (changes(plan)) setting.notes.emplace_back("The number of drafted tokens is the same at every batch.");
   if (can_make_up(plan)) {
     setting.synthetic = {
-        fmt::format("SGLANG_SIMULATE_ACC_LEN={:.4g} SGLANG_SIMULATE_ACC_METHOD=match-expected "
-                    "SGLANG_SIMULATE_ACC_TOKEN_MODE=real-draft-token {}",
-                    1 + mean_accepted(plan, plan.gamma), setting.lines[0]),
+        fmt::format(
+            "SGLANG_SIMULATE_ACC_LEN={:.4g} SGLANG_SIMULATE_ACC_METHOD=match-expected SGLANG_SIMULATE_ACC_TOKEN_MODE=real-draft-token {}",
+            1 + mean_accepted(plan, plan.gamma), setting.lines[0]),
         "the mean; all requests of a step accept the same number, one of the two whole ones beside the mean"};
   }
   return setting;
+}
+
+ServerSetting tensorrt_setting(const std::string& line) {
+  return {.server = "TensorRT-LLM",
+          .checked = "1.4.0rc1",
+          .check = "python -c \"import tensorrt_llm; print(tensorrt_llm.__version__)\"",
+          .lines = {line}};
 }
 
 Offered tensorrt_llm(const ServedPlan& plan) {
@@ -184,60 +188,56 @@ Offered tensorrt_llm(const ServedPlan& plan) {
     }
     return fmt::format("LLM({}, speculative_config={})", quoted(plan.target), config);
   };
+  ServerSetting setting = tensorrt_setting(line(""));
+  if (changes(plan)) {
+    // Keys are the largest batches of their ranges, none is drafted beyond the last. Before, they were the
+    // smallest, 1 had to be among them with max_draft_len, and a length of 0 switched drafting off.
+    const auto schedule = [&](const std::vector<std::string>& keys) {
+      return line(fmt::format(", draft_len_schedule={{{}}}", fmt::join(keys, ", ")));
+    };
+    std::vector<std::string> by_last;
+    std::vector<std::string> by_first;
+    std::vector<std::string> unsaid;
+    std::string last_unpaid;
+    for (const BatchRange& range : plan.batches) {
+      if (range.gamma > 0 && !last_unpaid.empty()) unsaid.push_back(last_unpaid);
+      last_unpaid = range.gamma > 0 ? "" : fmt::format("{} to {}", range.first, range.last);
+      if (range.gamma > 0) by_last.push_back(fmt::format("{}: {}", range.last, range.gamma));
+      by_first.push_back(fmt::format("{}: {}", range.first, range.gamma));
+    }
+    setting.lines = {schedule(by_last)};
+    if (plan.batches.front().first == 1 && plan.batches.front().gamma == longest_planned_draft(plan)) {
+      setting.older.push_back(
+          {"before pull request 10860 (2026), keys are the smallest batches", {schedule(by_first)}});
+    }
+    setting.notes = {
+        "draft_len_schedule is an interface for developers, and its keys changed their meaning."};
+    if (!unsaid.empty()) {
+      setting.notes.push_back(
+          fmt::format("Its present form cannot switch drafting off at batches {}, where it does not pay.",
+                      fmt::join(unsaid, ", ")));
+    }
+  } else if (plan.method == DraftMethod::mtp) {
+    setting.older = {
+        {"before 1.3.0rc24",
+         {fmt::format("LLM({}, speculative_config=MTPDecodingConfig(num_nextn_predict_layers={}))",
+                      quoted(plan.target), plan.gamma)}}};
+  }
+  if (!can_make_up(plan)) return setting;
   // It counts drafted tokens alone. A draft model's has to be whole, others are taken for 0, which leaves
   // acceptance as it is.
-  const auto forced = [&](const std::string& call) -> std::optional<ServerSetting::Synthetic> {
-    const double mean = mean_accepted(plan, plan.gamma);
-    const bool whole = plan.method == DraftMethod::draft;
-    const double told = whole ? std::round(mean) : mean;
-    if (told == 0) return std::nullopt;
-    return ServerSetting::Synthetic{
-        fmt::format("os.environ[\"TLLM_SPEC_DECODE_FORCE_NUM_ACCEPTED_TOKENS\"] = \"{:.4g}\"; {}", told,
-                    call),
-        whole
-            ? fmt::format("the same number in every round, for with a draft model it has to be whole: {:.4g} "
-                          "are planned",
-                          mean)
-            : "the mean; a round accepts one of the two whole numbers beside it"};
-  };
-  ServerSetting setting{.server = "TensorRT-LLM",
-                        .checked = "1.4.0rc1",
-                        .check = "python -c \"import tensorrt_llm; print(tensorrt_llm.__version__)\""};
-  if (!changes(plan)) {
-    setting.lines = {line("")};
-    if (plan.method == DraftMethod::mtp) {
-      setting.older = {
-          {"before 1.3.0rc24",
-           {fmt::format("LLM({}, speculative_config=MTPDecodingConfig(num_nextn_predict_layers={}))",
-                        quoted(plan.target), plan.gamma)}}};
-    }
-    if (can_make_up(plan)) setting.synthetic = forced(setting.lines[0]);
-    return setting;
-  }
-  // Keys are the largest batches of their ranges, none is drafted beyond the last. Before, they were the
-  // smallest, 1 had to be among them with max_draft_len, and a length of 0 switched drafting off.
-  std::vector<std::string> by_last;
-  std::vector<std::string> by_first;
-  std::vector<std::string> unsaid;
-  std::string last_unpaid;
-  for (const BatchRange& range : plan.batches) {
-    if (range.gamma > 0 && !last_unpaid.empty()) unsaid.push_back(last_unpaid);
-    last_unpaid = range.gamma > 0 ? "" : fmt::format("{} to {}", range.first, range.last);
-    if (range.gamma > 0) by_last.push_back(fmt::format("{}: {}", range.last, range.gamma));
-    by_first.push_back(fmt::format("{}: {}", range.first, range.gamma));
-  }
-  setting.lines = {line(fmt::format(", draft_len_schedule={{{}}}", fmt::join(by_last, ", ")))};
-  if (plan.batches.front().first == 1 && plan.batches.front().gamma == longest_planned_draft(plan)) {
-    setting.older.push_back({"before pull request 10860 (2026), keys are the smallest batches",
-                             {line(fmt::format(", draft_len_schedule={{{}}}", fmt::join(by_first, ", ")))}});
-  }
-  setting.notes = {"draft_len_schedule is an interface for developers, and its keys changed their meaning."};
-  if (!unsaid.empty()) {
-    setting.notes.push_back(
-        fmt::format("Its present form cannot switch drafting off at batches {}, where it does not pay.",
-                    fmt::join(unsaid, ", ")));
-  }
-  if (can_make_up(plan)) setting.synthetic = forced(setting.lines[0]);
+  const double mean = mean_accepted(plan, plan.gamma);
+  const bool whole = plan.method == DraftMethod::draft;
+  const double told = whole ? std::round(mean) : mean;
+  if (told == 0) return setting;
+  setting.synthetic = {
+      fmt::format(R"(os.environ["TLLM_SPEC_DECODE_FORCE_NUM_ACCEPTED_TOKENS"] = "{:.4g}"; {})", told,
+                  setting.lines[0]),
+      whole
+          ? fmt::format(
+                "the same number in every round, for with a draft model it has to be whole: {:.4g} are planned",
+                mean)
+          : "the mean; a round accepts one of the two whole numbers beside it"};
   return setting;
 }
 
@@ -256,35 +256,29 @@ Offered llama_cpp(const ServedPlan& plan) {
                         .check = "llama-server --help: an option that was removed says so there"};
   constexpr const char* before = "before pull request 22397";
   if (plan.method == DraftMethod::ngram) {
-    setting.lines = {
-        fmt::format("llama-server -m {} --spec-type ngram-simple --spec-ngram-simple-size-n {} "
-                    "--spec-ngram-simple-size-m {}",
-                    target, longest_lookup, plan.gamma)};
-    setting.older = {{before,
-                      {fmt::format("llama-server -m {} --spec-type ngram-simple --spec-ngram-size-n {} "
-                                   "--spec-ngram-size-m {} --draft-max {}",
-                                   target, longest_lookup, plan.gamma, plan.gamma)}}};
-  } else if (plan.method != DraftMethod::draft) {
-    const bool mtp = plan.method == DraftMethod::mtp;
-    const bool dflash = plan.method == DraftMethod::dflash;
-    setting.checked = mtp      ? "pull request 22673 (May 2026)"
-                      : dflash ? "pull request 22105 (June 2026)"
-                               : "pull request 18039 (June 2026)";
+    setting.lines = {fmt::format(
+        "llama-server -m {} --spec-type ngram-simple --spec-ngram-simple-size-n {} --spec-ngram-simple-size-m {}",
+        target, longest_lookup, plan.gamma)};
+    setting.older = {
+        {before,
+         {fmt::format(
+             "llama-server -m {} --spec-type ngram-simple --spec-ngram-size-n {} --spec-ngram-size-m {} --draft-max {}",
+             target, longest_lookup, plan.gamma, plan.gamma)}}};
+  } else {
+    const char* type = "draft-simple";
+    if (plan.method == DraftMethod::draft) {
+      setting.older = {{before,
+                        {fmt::format("llama-server -m {} -md {} --draft-max {} --draft-min 0 --draft-p-min 0",
+                                     target, draft, plan.gamma)}}};
+    } else {
+      std::tie(type, setting.checked) =
+          plan.method == DraftMethod::mtp      ? std::pair{"draft-mtp", "pull request 22673 (May 2026)"}
+          : plan.method == DraftMethod::dflash ? std::pair{"draft-dflash", "pull request 22105 (June 2026)"}
+                                               : std::pair{"draft-eagle3", "pull request 18039 (June 2026)"};
+    }
     setting.lines = {fmt::format(
         "llama-server -m {}{} --spec-type {} --spec-draft-n-max {} --spec-draft-n-min 0 --spec-draft-p-min 0",
-        target, mtp ? "" : " -md " + draft,
-        mtp      ? "draft-mtp"
-        : dflash ? "draft-dflash"
-                 : "draft-eagle3",
-        plan.gamma)};
-  } else {
-    setting.lines = {
-        fmt::format("llama-server -m {} -md {} --spec-type draft-simple --spec-draft-n-max {} "
-                    "--spec-draft-n-min 0 --spec-draft-p-min 0",
-                    target, draft, plan.gamma)};
-    setting.older = {{before,
-                      {fmt::format("llama-server -m {} -md {} --draft-max {} --draft-min 0 --draft-p-min 0",
-                                   target, draft, plan.gamma)}}};
+        target, has_draft_file(plan) ? " -md " + draft : "", type, plan.gamma)};
   }
   if (changes(plan)) setting.notes.emplace_back("The number of drafted tokens is the same at every batch.");
   if (can_make_up(plan)) {
@@ -321,23 +315,19 @@ DraftRuns draft_runs(DraftMethod method) {
 }
 
 std::optional<DraftMethod> draft_method_named(const std::string& name) {
-  for (const NamedMethod& one : named_methods) {
-    if (name == one.word) return one.method;
-  }
-  return std::nullopt;
+  const auto* const found = std::find(method_words.begin(), method_words.end(), name);
+  if (found == method_words.end()) return std::nullopt;
+  return static_cast<DraftMethod>(found - method_words.begin());
 }
 
-std::string word_of(DraftMethod method) {
-  const auto* const found = std::find_if(named_methods.begin(), named_methods.end(),
-                                         [&](const NamedMethod& one) { return one.method == method; });
-  return found->word;
-}
+std::string word_of(DraftMethod method) { return method_words[static_cast<std::size_t>(method)]; }
 
-ServedPlan served_plan(const std::string& target, const std::string& draft, DraftMethod method) {
+ServedPlan served_plan(const PlannedPair& pair, int gamma) {
   ServedPlan plan;
-  plan.method = method;
-  if (!target.empty()) plan.target = target;
-  if (!draft.empty()) plan.draft = draft;
+  plan.method = pair.method;
+  plan.gamma = gamma;
+  if (!pair.target.empty()) plan.target = pair.target;
+  if (!pair.draft.empty()) plan.draft = pair.draft;
   return plan;
 }
 
@@ -362,102 +352,86 @@ std::vector<ServerSetting> tree_settings(const ServedPlan& plan, int nodes, int 
   if (plan.method != DraftMethod::ngram && draft_runs(plan.method) == DraftRuns::a_token) {
     settings.push_back(sglang_setting(plan, sglang_drafter(plan, nodes, top_k)));
     settings.back().notes = {
-        "Its trees have these sizes. Their shape follows the draft's confidence, so that they accept as much as "
-        "planned, or more."};
+        "Its trees have these sizes. Their shape follows the draft's confidence, so that they accept as much as planned, or more."};
   }
   if (plan.method == DraftMethod::eagle3) {
-    settings.push_back({.server = "TensorRT-LLM",
-                        .checked = "1.4.0rc1",
-                        .check = "python -c \"import tensorrt_llm; print(tensorrt_llm.__version__)\"",
-                        .lines = {fmt::format(
-                            "LLM({}, speculative_config=Eagle3DecodingConfig(max_draft_len={}, "
-                            "speculative_model={}, use_dynamic_tree=True, dynamic_tree_max_topK={}, "
-                            "max_total_draft_tokens={}, max_batch_size={}))",
-                            quoted(plan.target), plan.gamma, quoted(plan.draft), top_k, nodes, max_batch)}});
+    settings.push_back(tensorrt_setting(fmt::format(
+        "LLM({}, speculative_config=Eagle3DecodingConfig(max_draft_len={}, speculative_model={}, use_dynamic_tree=True, dynamic_tree_max_topK={}, max_total_draft_tokens={}, max_batch_size={}))",
+        quoted(plan.target), plan.gamma, quoted(plan.draft), top_k, nodes, max_batch)));
   }
   return settings;
 }
 
 const std::vector<ServerOption>& server_options() {
-  // Read in November 2026.
-  constexpr const char* vllm_pages = "https://docs.vllm.ai/en/latest/features/speculative_decoding/";
-  constexpr const char* vllm_ranges =
-      "https://github.com/vllm-project/vllm/blob/main/docs/features/speculative_decoding/"
-      "dynamic_speculative_decoding.md";
-  constexpr const char* sglang_page = "https://docs.sglang.io/docs/advanced_features/speculative_decoding.md";
-  constexpr const char* tensorrt_page =
-      "https://nvidia.github.io/TensorRT-LLM/1.4.0rc1/features/speculative-decoding.html";
-  constexpr const char* tensorrt_schedule = "https://github.com/NVIDIA/TensorRT-LLM/pull/10860";
-  constexpr const char* llama_renamed = "https://github.com/ggml-org/llama.cpp/pull/22397";
-  constexpr const char* llama_types = "https://github.com/ggml-org/llama.cpp/pull/22964";
-  constexpr const char* llama_dflash = "https://github.com/ggml-org/llama.cpp/pull/22105";
-  constexpr const char* llama_page = "https://github.com/ggml-org/llama.cpp/blob/master/docs/speculative.md";
-  constexpr const char* llama_before = "before pull request 22397";
-  constexpr const char* hugging_face =
-      "https://huggingface.co/docs/transformers/main_classes/text_generation";
-  constexpr const char* hugging_face_assisted = "https://huggingface.co/docs/transformers/assisted_decoding";
-  constexpr const char* vllm_synthetic = "https://docs.vllm.ai/en/latest/api/vllm/config/speculative/";
-  constexpr const char* sglang_simulated =
-      "https://github.com/sgl-project/sglang/blob/v0.5.23/python/sglang/srt/environ.py";
-  constexpr const char* sglang_dflash =
-      "https://github.com/sgl-project/sglang/blob/v0.5.23/python/sglang/srt/arg_groups/speculative_hook.py";
-  constexpr const char* tensorrt_forced = "https://github.com/NVIDIA/TensorRT-LLM/pull/13569";
-  constexpr const char* llama_synthetic = "https://github.com/ggml-org/llama.cpp/pull/27711";
-  static const std::vector<ServerOption> options{
-      {"vLLM", "--speculative-config", "v0.25.0", vllm_pages},
-      {"vLLM", "method", "v0.25.0", vllm_pages},
-      {"vLLM", "model", "v0.25.0", vllm_pages},
-      {"vLLM", "num_speculative_tokens", "v0.25.0", vllm_pages},
-      {"vLLM", "prompt_lookup_max", "v0.25.0", vllm_pages},
-      {"vLLM", "num_speculative_tokens_per_batch_size", "v0.25.0", vllm_ranges},
-      {"vLLM", "rejection_sample_method", "0.33.0", vllm_synthetic},
-      {"vLLM", "synthetic_acceptance_rates", "0.33.0", vllm_synthetic},
-      {"SGLang", "--model-path", "2026", sglang_page},
-      {"SGLang", "--speculative-algorithm", "2026", sglang_page},
-      {"SGLang", "--speculative-draft-model-path", "2026", sglang_page},
-      {"SGLang", "--speculative-num-steps", "2026", sglang_page},
-      {"SGLang", "--speculative-eagle-topk", "2026", sglang_page},
-      {"SGLang", "--speculative-num-draft-tokens", "2026", sglang_page},
-      {"SGLang", "--speculative-ngram-max-bfs-breadth", "2026", sglang_page},
-      {"SGLang", "--speculative-algorithm", "DFLASH: 0.5.23", sglang_dflash},
-      {"SGLang", "SGLANG_SIMULATE_ACC_LEN", "0.5.23", sglang_simulated},
-      {"SGLang", "SGLANG_SIMULATE_ACC_METHOD", "0.5.23", sglang_simulated},
-      {"SGLang", "SGLANG_SIMULATE_ACC_TOKEN_MODE", "0.5.23", sglang_simulated},
-      {"TensorRT-LLM", "speculative_config", "1.4.0rc1", tensorrt_page},
-      {"TensorRT-LLM", "max_draft_len", "1.4.0rc1", tensorrt_page},
-      {"TensorRT-LLM", "speculative_model", "1.4.0rc1", tensorrt_page},
-      {"TensorRT-LLM", "use_dynamic_tree", "1.4.0rc1", tensorrt_page},
-      {"TensorRT-LLM", "dynamic_tree_max_topK", "1.4.0rc1", tensorrt_page},
-      {"TensorRT-LLM", "max_total_draft_tokens", "1.4.0rc1", tensorrt_page},
-      {"TensorRT-LLM", "max_batch_size", "1.4.0rc1", tensorrt_page},
-      {"TensorRT-LLM", "DFlashDecodingConfig", "1.4.0rc1",
-       "https://nvidia.github.io/TensorRT-LLM/1.4.0rc1/llm-api/reference/DFlashDecodingConfig.html"},
-      {"TensorRT-LLM", "max_matching_ngram_size", "1.4.0rc1", tensorrt_page},
-      {"TensorRT-LLM", "num_nextn_predict_layers", "before 1.3.0rc24",
-       "https://nvidia.github.io/TensorRT-LLM/1.0.0/examples/llm_speculative_decoding.html"},
-      {"TensorRT-LLM", "draft_len_schedule", "since pull request 10860", tensorrt_schedule},
-      {"TensorRT-LLM", "TLLM_SPEC_DECODE_FORCE_NUM_ACCEPTED_TOKENS", "since pull request 13569",
-       tensorrt_forced},
-      {"llama.cpp", "-m", "every", llama_page},
-      {"llama.cpp", "-md", "every", llama_page},
-      {"llama.cpp", "--spec-type", "draft-simple since pull request 22964", llama_types},
-      {"llama.cpp", "--spec-type", "draft-dflash since pull request 22105", llama_dflash},
-      {"llama.cpp", "--spec-draft-n-max", "since pull request 22397", llama_renamed},
-      {"llama.cpp", "--spec-draft-n-min", "since pull request 22397", llama_renamed},
-      {"llama.cpp", "--spec-draft-p-min", "since pull request 22397", llama_page},
-      {"llama.cpp", "--spec-ngram-simple-size-n", "since pull request 22397", llama_renamed},
-      {"llama.cpp", "--spec-ngram-simple-size-m", "since pull request 22397", llama_renamed},
-      {"llama.cpp", "--spec-ngram-size-n", llama_before, llama_renamed},
-      {"llama.cpp", "--spec-ngram-size-m", llama_before, llama_renamed},
-      {"llama.cpp", "--draft-max", llama_before, llama_renamed},
-      {"llama.cpp", "--draft-min", llama_before, llama_renamed},
-      {"llama.cpp", "--draft-p-min", llama_before, llama_page},
-      {"llama.cpp", "--spec-synthetic-acceptance-length", "since pull request 27711", llama_synthetic},
-      {"Hugging Face", "assistant_model", "Transformers 5", hugging_face_assisted},
-      {"Hugging Face", "prompt_lookup_num_tokens", "Transformers 5", hugging_face_assisted},
-      {"Hugging Face", "num_assistant_tokens", "Transformers 5", hugging_face},
-      {"Hugging Face", "num_assistant_tokens_schedule", "Transformers 5", hugging_face},
-      {"Hugging Face", "assistant_confidence_threshold", "Transformers 5", hugging_face}};
+  static const std::vector<ServerOption> options = [] {
+    std::vector<ServerOption> all;
+    const auto read = [&](const char* server, const char* version, const char* source,
+                          std::initializer_list<const char*> names) {
+      for (const char* name : names) all.push_back({server, name, version, source});
+    };
+    // In November 2026.
+    read("vLLM", "v0.25.0", "https://docs.vllm.ai/en/latest/features/speculative_decoding/",
+         {"--speculative-config", "method", "model", "num_speculative_tokens", "prompt_lookup_max"});
+    read(
+        "vLLM", "v0.25.0",
+        "https://github.com/vllm-project/vllm/blob/main/docs/features/speculative_decoding/dynamic_speculative_decoding.md",
+        {"num_speculative_tokens_per_batch_size"});
+    read("vLLM", "0.33.0", "https://docs.vllm.ai/en/latest/api/vllm/config/speculative/",
+         {"rejection_sample_method", "synthetic_acceptance_rates"});
+    read("SGLang", "2026", "https://docs.sglang.io/docs/advanced_features/speculative_decoding.md",
+         {"--model-path", "--speculative-algorithm", "--speculative-draft-model-path",
+          "--speculative-num-steps", "--speculative-eagle-topk", "--speculative-num-draft-tokens",
+          "--speculative-ngram-max-bfs-breadth"});
+    read(
+        "SGLang", "DFLASH: 0.5.23",
+        "https://github.com/sgl-project/sglang/blob/v0.5.23/python/sglang/srt/arg_groups/speculative_hook.py",
+        {"--speculative-algorithm"});
+    read("SGLang", "0.5.23",
+         "https://github.com/sgl-project/sglang/blob/v0.5.23/python/sglang/srt/environ.py",
+         {"SGLANG_SIMULATE_ACC_LEN", "SGLANG_SIMULATE_ACC_METHOD", "SGLANG_SIMULATE_ACC_TOKEN_MODE"});
+    constexpr const char* tensorrt = "TensorRT-LLM";
+    constexpr const char* tensorrt_page =
+        "https://nvidia.github.io/TensorRT-LLM/1.4.0rc1/features/speculative-decoding.html";
+    read(tensorrt, "1.4.0rc1", tensorrt_page,
+         {"speculative_config", "max_draft_len", "speculative_model", "use_dynamic_tree",
+          "dynamic_tree_max_topK", "max_total_draft_tokens", "max_batch_size"});
+    read(tensorrt, "1.4.0rc1",
+         "https://nvidia.github.io/TensorRT-LLM/1.4.0rc1/llm-api/reference/DFlashDecodingConfig.html",
+         {"DFlashDecodingConfig"});
+    read(tensorrt, "1.4.0rc1", tensorrt_page, {"max_matching_ngram_size"});
+    read(tensorrt, "before 1.3.0rc24",
+         "https://nvidia.github.io/TensorRT-LLM/1.0.0/examples/llm_speculative_decoding.html",
+         {"num_nextn_predict_layers"});
+    read(tensorrt, "since pull request 10860", "https://github.com/NVIDIA/TensorRT-LLM/pull/10860",
+         {"draft_len_schedule"});
+    read(tensorrt, "since pull request 13569", "https://github.com/NVIDIA/TensorRT-LLM/pull/13569",
+         {"TLLM_SPEC_DECODE_FORCE_NUM_ACCEPTED_TOKENS"});
+    constexpr const char* llama = "llama.cpp";
+    constexpr const char* llama_page =
+        "https://github.com/ggml-org/llama.cpp/blob/master/docs/speculative.md";
+    constexpr const char* renamed = "https://github.com/ggml-org/llama.cpp/pull/22397";
+    constexpr const char* since = "since pull request 22397";
+    constexpr const char* before = "before pull request 22397";
+    read(llama, "every", llama_page, {"-m", "-md"});
+    read(llama, "draft-simple since pull request 22964", "https://github.com/ggml-org/llama.cpp/pull/22964",
+         {"--spec-type"});
+    read(llama, "draft-dflash since pull request 22105", "https://github.com/ggml-org/llama.cpp/pull/22105",
+         {"--spec-type"});
+    read(llama, since, renamed, {"--spec-draft-n-max", "--spec-draft-n-min"});
+    read(llama, since, llama_page, {"--spec-draft-p-min"});
+    read(llama, since, renamed, {"--spec-ngram-simple-size-n", "--spec-ngram-simple-size-m"});
+    read(llama, before, renamed,
+         {"--spec-ngram-size-n", "--spec-ngram-size-m", "--draft-max", "--draft-min"});
+    read(llama, before, llama_page, {"--draft-p-min"});
+    read(llama, "since pull request 27711", "https://github.com/ggml-org/llama.cpp/pull/27711",
+         {"--spec-synthetic-acceptance-length"});
+    read("Hugging Face", "Transformers 5", "https://huggingface.co/docs/transformers/assisted_decoding",
+         {"assistant_model", "prompt_lookup_num_tokens"});
+    read("Hugging Face", "Transformers 5",
+         "https://huggingface.co/docs/transformers/main_classes/text_generation",
+         {"num_assistant_tokens", "num_assistant_tokens_schedule", "assistant_confidence_threshold"});
+    return all;
+  }();
   return options;
 }
 

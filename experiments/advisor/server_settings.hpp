@@ -20,6 +20,16 @@ DraftRuns draft_runs(DraftMethod method);
 std::optional<DraftMethod> draft_method_named(const std::string& name);
 std::string word_of(DraftMethod method);
 
+/// A target, what drafts for it, and what both cost.
+struct PlannedPair {
+  std::string target{};  ///< as servers know it; may be empty
+  std::string draft{};   ///< the same
+  DraftMethod method = DraftMethod::draft;
+  CostPair costs{};
+  std::string cost_from{};               ///< "given", "measured times", "roofline"
+  std::optional<int> most_drafted = {};  ///< tokens a round, where the draft has a limit
+};
+
 struct ServedPlan {
   std::string target = "TARGET_MODEL";
   std::string draft = "DRAFT_MODEL";
@@ -32,7 +42,7 @@ struct ServedPlan {
 };
 
 /// With the names that are not empty.
-ServedPlan served_plan(const std::string& target, const std::string& draft, DraftMethod method);
+ServedPlan served_plan(const PlannedPair& pair, int gamma);
 /// The longest draft of any batch.
 int longest_planned_draft(const ServedPlan& plan);
 

@@ -148,10 +148,7 @@ TreePlan plan_tree(const TreeQuestion& question) {
   plan.cost_from = question.cost_from;
   plan.batch = question.at.batch;
   plan.context = question.at.context;
-  if (const auto memory = memory_fit(question.costs, question.at, question.memory_share)) {
-    plan.fits = memory->fits;
-    if (!memory->fits) plan.fits_reason = memory->reason;
-  }
+  static_cast<MemoryFit&>(plan) = memory_fit(question.costs, question.at, question.memory_share);
   const BestTrees best = best_at(candidates, question.costs, question.at);
   plan.best = row_of(best, static_cast<int>(question.at.batch));
   if (best.tree != nullptr) {
@@ -165,10 +162,9 @@ TreePlan plan_tree(const TreeQuestion& question) {
     } else if (plan.best.levels == question.max_levels) {
       plan.warnings.push_back(more("levels", question.max_levels, "--max-levels"));
     }
-    if (plan.fits.value_or(true)) {
-      ServedPlan served = served_plan(question.target, question.draft, question.method);
-      served.gamma = plan.best.levels;
-      plan.settings = tree_settings(served, plan.best.nodes, plan.best.top_k, question.max_batch);
+    if (!plan.fits_reason) {
+      plan.settings = tree_settings(served_plan(question, plan.best.levels), plan.best.nodes, plan.best.top_k,
+                                    question.max_batch);
     }
   }
   if (!constant(question.costs)) plan.batches = rows_by_batch(candidates, question);

@@ -15,20 +15,15 @@
 
 namespace speclab {
 
-struct TreeQuestion {
+struct TreeQuestion : PlannedPair {
   /// rank_shares[r]: how often the draft's choice of rank r + 1 is the target's token behind an accepted one,
   /// the same at every node (Chen et al. 2024, "Sequoia", positional acceptance).
   std::vector<double> rank_shares{};
-  CostPair costs{};
-  std::string cost_from{};
   Operation at{};
   double memory_share = 0.9;
   int max_nodes = 64;
   int max_levels = 8;  ///< also the longest chain
   int max_batch = 256;
-  std::string target{};  ///< as servers know it; may be empty
-  std::string draft{};
-  DraftMethod method = DraftMethod::draft;
 };
 
 /// A tree for batches first..last, the best at the first and within 1% of the best at the others, and a chain
@@ -45,16 +40,14 @@ struct TreeRow {
   double chain_speedup = 1;
 };
 
-struct TreePlan {
+struct TreePlan : MemoryFit {
   std::vector<double> rank_shares;
   std::string cost_from;
   double batch = 1;
   double context = 0;
-  std::optional<bool> fits;                ///< into the device's memory; none without a roofline
-  std::optional<std::string> fits_reason;  ///< why it does not, and what would: sentences
-  TreeRow best;                            ///< at the batch asked about
-  std::vector<int> parents;                ///< of the best tree's nodes, -1: the context (optimal_tree.hpp)
-  std::vector<TreeRow> batches;            ///< empty where costs do not depend on the batch
+  TreeRow best;                  ///< at the batch asked about
+  std::vector<int> parents;      ///< of the best tree's nodes, -1: the context (optimal_tree.hpp)
+  std::vector<TreeRow> batches;  ///< empty where costs do not depend on the batch
   std::vector<ServerSetting> settings;
   std::vector<std::string> warnings;
 };

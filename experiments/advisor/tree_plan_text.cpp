@@ -27,8 +27,6 @@ std::string batches_of(const TreeRow& row) {
   return row.first == row.last ? std::to_string(row.first) : fmt::format("{} to {}", row.first, row.last);
 }
 
-Cell whole_cell(int number) { return plain_count(static_cast<std::uint64_t>(number)); }
-
 }  // namespace
 
 std::string tree_headline(const TreePlan& plan) {
@@ -39,14 +37,13 @@ std::string tree_headline(const TreePlan& plan) {
 Listing tree_text(const TreePlan& plan) {
   Listing out;
   if (plan.fits_reason) out += hypothetical_text(*plan.fits_reason);
-  std::string head = plan_line("best tree", tree_words(plan.best));
-  head += plan_line("expected speedup", fmt::format("{:.4g} × plain decoding", plan.best.speedup));
-  head += plan_line("tokens per target step", fmt::format("{:.4g}", plan.best.tokens));
-  head += plan_line("best chain", chain_words(plan.best));
-  head += plan_line("accepted by rank", fmt::format("{:.4g}", fmt::join(plan.rank_shares, ", ")));
-  head += plan_line("costs", fmt::format("{}, at batch {:g} and a context of {:g}", plan.cost_from,
-                                         plan.batch, plan.context));
-  out += head;
+  out += plan_line("best tree", tree_words(plan.best));
+  out += plan_line("expected speedup", "{:.4g} × plain decoding", plan.best.speedup);
+  out += plan_line("tokens per target step", "{:.4g}", plan.best.tokens);
+  out += plan_line("best chain", chain_words(plan.best));
+  out += plan_line("accepted by rank", "{:.4g}", fmt::join(plan.rank_shares, ", "));
+  out +=
+      plan_line("costs", "{}, at batch {:g} and a context of {:g}", plan.cost_from, plan.batch, plan.context);
   if (!plan.batches.empty()) {
     Table table{
         "batches",
@@ -55,9 +52,9 @@ Listing tree_text(const TreePlan& plan) {
         {},
         "Choices are within 1% of the best at each batch; speedups are the least of their batches."};
     for (const TreeRow& row : plan.batches) {
-      table.rows.push_back({text_cell(batches_of(row)), whole_cell(row.nodes), whole_cell(row.levels),
-                            whole_cell(row.top_k), short_cell(row.tokens), short_cell(row.speedup),
-                            whole_cell(row.chain_gamma), short_cell(row.chain_speedup)});
+      table.rows.push_back({text_cell(batches_of(row)), plain_count(row.nodes), plain_count(row.levels),
+                            plain_count(row.top_k), short_cell(row.tokens), short_cell(row.speedup),
+                            plain_count(row.chain_gamma), short_cell(row.chain_speedup)});
     }
     out += std::move(table);
   }
@@ -67,10 +64,8 @@ Listing tree_text(const TreePlan& plan) {
 
 std::vector<Figure> tree_figures(const TreePlan& plan) {
   if (plan.batches.empty()) return {};
-  Figure figure;
-  figure.title = "Drafted tokens of the best tree by batch";
-  figure.x_label = "sequences decoded together";
-  figure.y_label = "drafted tokens; 0: do not speculate";
+  Figure figure{"", "Drafted tokens of the best tree by batch", "sequences decoded together",
+                "drafted tokens; 0: do not speculate"};
   figure.log_x = true;
   Series tree{.name = "best tree", .style = SeriesStyle::steps};
   Series chain{.name = "best chain", .style = SeriesStyle::steps};

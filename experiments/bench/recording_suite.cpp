@@ -94,12 +94,12 @@ RecordingReport run_recording_suite(const RecordingSuiteOptions& options) {
     fs::path file;
     TimedJob job;
   };
-  const CostPair costs{ConstantCost{1}, ConstantCost{0.05}};
+  const PlannedPair pair{.costs = {ConstantCost{1}, ConstantCost{0.05}}, .cost_from = "given"};
   const std::vector<Measured> all{
       {fmt::format("two columns, {} tokens: read", options.tokens), columns,
        [&] { read_recording(columns.string()); }},
       {fmt::format("two columns, {} tokens: read and planned", options.tokens), columns,
-       [&] { plan_recording(read_recording(columns.string()), columns.string(), {}, costs, "given", {}); }},
+       [&] { plan_recording(read_recording(columns.string()), columns.string(), {}, pair, {}); }},
       {fmt::format("rows of f16, [{}, {}] twice: read", options.rows, options.vocab), rows,
        [&] { read_recording(rows.string()); }}};
   std::vector<TimedJob> jobs;

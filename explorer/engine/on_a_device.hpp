@@ -50,10 +50,10 @@ inline void plan_on_device(const DeviceTask& task, Record& out) {
   const Transformer& draft = detail::preset_named(model_presets(), task.draft);
   PlanSettings settings;
   settings.at = {task.batch, task.context};
-  const Drafter drafter{task.draft,
-                        {{task.alpha, task.alpha, task.alpha}, "given"},
-                        {RooflineCost{machine, target}, RooflineCost{machine, draft}},
-                        "roofline"};
+  const Drafter drafter{{.draft = task.draft,
+                         .costs = {RooflineCost{machine, target}, RooflineCost{machine, draft}},
+                         .cost_from = "roofline"},
+                        {{task.alpha, task.alpha, task.alpha}, "given"}};
   const DrafterPlan plan = make_plan(drafter, settings);
   out.number("c", plan.costs.c);
   out.number("best_gamma", plan.best.gamma);

@@ -90,7 +90,7 @@ inline void describe_plan(const DrafterPlan& plan, Record& out) {
                  : by == AcceptanceModel::positions ? "positions"
                                                     : "rounds along the logged text");
   out.text("reason", plan.best.reason);
-  out.list("near_best", std::vector<int>{plan.best.within_1_percent.low, plan.best.within_1_percent.high});
+  out.list("near_best", std::vector<int>{plan.best.within_1_percent.low, *plan.best.within_1_percent.high});
   out.list("gamma", plan.gammas, &GammaRow::gamma);
   out.list("speedup", plan.gammas, [](const GammaRow& row) { return row.speedup.estimate; });
   out.list("speedup_low", plan.gammas, [](const GammaRow& row) { return row.speedup.low; });
@@ -170,10 +170,8 @@ inline void plan_from_file(const std::string& file, const std::string& draft, co
   out.number("is_log", document ? 0 : 1);
   PlanSettings settings;
   settings.at = {1, 1024};
-  const Drafter drafter{"",
-                        logged_acceptance(std::move(log), settings.confidence),
-                        {ConstantCost{1}, ConstantCost{c}},
-                        "given"};
+  const Drafter drafter{{.costs = {ConstantCost{1}, ConstantCost{c}}, .cost_from = "given"},
+                        logged_acceptance(std::move(log), settings.confidence)};
   const DrafterPlan plan = make_plan(drafter, settings);
   detail::describe_plan(plan, out);
   detail::describe_log(*plan.log, out);

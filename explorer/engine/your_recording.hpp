@@ -47,9 +47,8 @@ inline void describe_server_settings(const std::vector<ServerSetting>& settings,
 inline void plan_from_recording(const std::string& file, const std::string& draft, const std::string& column,
                                 double c, Record& out) {
   const ReadRecording read = read_recording(file, draft, nullptr, column);
-  const RecordingRule token_rule;
-  const RecordingPlan plan =
-      plan_recording(read, file, token_rule, {ConstantCost{1}, ConstantCost{c}}, "given", {.at = {1, 1024}});
+  const PlannedPair pair{.costs = {ConstantCost{1}, ConstantCost{c}}, .cost_from = "given"};
+  const RecordingPlan plan = plan_recording(read, file, RecordingRule{}, pair, {.at = {1, 1024}});
   out.text("format", plan.format);
   out.number("tokens", static_cast<double>(plan.tokens));
   out.number("sequences", static_cast<double>(plan.sequences));
@@ -60,7 +59,7 @@ inline void plan_from_recording(const std::string& file, const std::string& draf
   if (plan.optimal_gamma) out.number("best_gamma", *plan.optimal_gamma);
   if (plan.best_speedup) interval(out, "best_speedup", *plan.best_speedup);
   if (plan.within_1_percent)
-    out.list("near_best", std::vector<int>{plan.within_1_percent->low, plan.within_1_percent->high});
+    out.list("near_best", std::vector<int>{plan.within_1_percent->low, *plan.within_1_percent->high});
   if (plan.formula_gamma) out.number("formula_gamma", *plan.formula_gamma);
   if (plan.speedup_at_formula_gamma) out.number("speedup_at_formula_gamma", *plan.speedup_at_formula_gamma);
   out.list("gamma", plan.gammas, &RecordedGamma::gamma);

@@ -31,12 +31,6 @@ struct LlamaStatistics {
   std::vector<double> rates = {};
 };
 
-std::uint64_t llama_count(const TextLine& line, std::string_view label) {
-  const auto value = number_after(line.text, label);
-  if (!value || *value < 0 || *value != std::floor(*value)) refuse_line(line, "no count after \"{}\"", label);
-  return static_cast<std::uint64_t>(*value);
-}
-
 std::vector<double> rates_after(const TextLine& line, std::string_view label) {
   const auto at = line.text.find(label);
   if (at == std::string::npos) return {};
@@ -63,8 +57,8 @@ ModelLogs read_statistics(const LogSource& source) {
     if (name_at == std::string::npos || name_end == std::string::npos) continue;
     constexpr std::size_t word = 10;
     const std::string name = trimmed(line.text.substr(name_at + word, name_end - name_at - word));
-    const LlamaStatistics now{line, llama_count(line, statistics_marker), llama_count(line, "#gen tokens ="),
-                              llama_count(line, "#acc tokens ="), rates_after(line, "#acc rate/pos")};
+    const LlamaStatistics now{line, count_after(line, statistics_marker), count_after(line, "#gen tokens ="),
+                              count_after(line, "#acc tokens ="), rates_after(line, "#acc rate/pos")};
     LlamaStatistics& before = last[name];
     // Counters that fall are those of a server that was started again.
     if (now.rounds < before.rounds) add_statistics(logs[name], before);
@@ -97,8 +91,8 @@ ModelLogs read_requests(const LogSource& source) {
     if (at == std::string::npos || line.text.find("accepted /") == std::string::npos) continue;
     const TextLine part{line.where, line.text.substr(at)};
     const std::uint64_t of_request = std::exchange(emitted, 0);
-    const std::uint64_t accepted = llama_count(part, "(");
-    const std::uint64_t drafted = llama_count(part, "accepted /");
+    const std::uint64_t accepted = count_after(part, "(");
+    const std::uint64_t drafted = count_after(part, "accepted /");
     if (drafted == 0) continue;
     auto length = number_after(part.text, "mean acceptance length");
     if (!length) length = number_after(part.text, "mean len");
@@ -131,8 +125,7 @@ LogFormat llama_server_log_log_format() {
       "llama.cpp",
       "llama-server's log: its last \"statistics\" of each drafter, else \"draft acceptance\" of each request.",
       "slot print_timing: id  0 | task 0 | draft acceptance = 0.64479 (  167 accepted /   259 "
-      "generated), mean "
-      "acceptance length =  2.92, acceptance rate per position = (0.805, 0.632, 0.483)\n",
+      "generated), mean acceptance length =  2.92, acceptance rate per position = (0.805, 0.632, 0.483)\n",
       "https://github.com/ggml-org/llama.cpp/pull/24536",
       not_llama_server_log,
       read_llama_server_log};

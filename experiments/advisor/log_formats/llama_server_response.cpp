@@ -25,21 +25,20 @@ std::uint64_t rounds_drafting(std::uint64_t gamma, std::uint64_t drafted, std::u
 
 ModelLogs read_llama_server_response(const LogSource& source) {
   ModelLogs logs;
-  for (const JsonDocument& document : source.documents()) {
-    for (const JsonPlace& place : objects_with(document, timing_key)) {
-      const std::uint64_t drafted = count_in(place.at("draft_n"));
-      if (drafted == 0) continue;
-      std::uint64_t rounds = 0;
-      if (place.has("draft_rounds")) {
-        rounds = count_in(place.at("draft_rounds"));
-      } else {
-        const std::uint64_t gamma =
-            drafted_option(source, "timings without draft_rounds do not say (llama-server's log does)");
-        const std::uint64_t emitted = place.has("predicted_n") ? count_in(place.at("predicted_n")) : 0;
-        rounds = rounds_drafting(gamma, drafted, count_in(place.at(timing_key)), emitted);
-      }
-      logs[model_of(document)].add_sums(place.where, rounds, drafted, count_in(place.at(timing_key)));
+  for (const auto& [place, model] : records_with(source, timing_key)) {
+    const std::uint64_t drafted = count_in(place.at("draft_n"));
+    if (drafted == 0) continue;
+    const std::uint64_t accepted = count_in(place.at(timing_key));
+    std::uint64_t rounds = 0;
+    if (place.has("draft_rounds")) {
+      rounds = count_in(place.at("draft_rounds"));
+    } else {
+      const std::uint64_t gamma =
+          drafted_option(source, "timings without draft_rounds do not say (llama-server's log does)");
+      const std::uint64_t emitted = place.has("predicted_n") ? count_in(place.at("predicted_n")) : 0;
+      rounds = rounds_drafting(gamma, drafted, accepted, emitted);
     }
+    logs[model].add_sums(place.where, rounds, drafted, accepted);
   }
   return logs;
 }
@@ -50,12 +49,11 @@ LogFormat llama_server_response_log_format() {
   return {
       "llama_server_response",
       "llama.cpp, MLX",
-      "timings of responses with draft_n and draft_n_accepted; llama-server's need --drafted, its "
-      "--spec-draft-n-max, with --spec-draft-p-min 0.",
+      "timings of responses with draft_n and draft_n_accepted; llama-server's need --drafted, its --spec-draft-n-max, with --spec-draft-p-min 0.",
       "{\"timings\": {\"predicted_n\": 111, \"draft_kind\": \"mtp\", \"draft_rounds\": 30, \"draft_n\": 90, "
       "\"draft_n_accepted\": 81}}\n",
       "https://github.com/ggml-org/llama.cpp/pull/12603",
-      [](const LogSource& source) { return no_object_with(source, timing_key); },
+      [](const LogSource& source) { return no_record_with(source, timing_key); },
       read_llama_server_response};
 }
 

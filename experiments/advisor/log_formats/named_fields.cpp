@@ -27,8 +27,8 @@ void add_record(ModelLogs& logs, const TextLine& line, const Record& record, con
     return count_of(line, found->second, name);
   };
   const auto rounds = at("rounds");
-  const auto drafted = at("drafted").value_or(rounds.value_or(1) *
-                                              (at("drafted") ? 0 : drafted_option(source, "no field says")));
+  const auto given = at("drafted");
+  const std::uint64_t drafted = given ? *given : rounds.value_or(1) * drafted_option(source, "no field says");
   std::uint64_t accepted = at("accepted").value_or(0);
   if (const auto emitted = at("emitted")) {
     if (*emitted < rounds.value_or(1)) {

@@ -1,6 +1,7 @@
 // Responses of SGLang, whose meta_info counts verifications, drafted and accepted tokens, and, since v0.5.9
 // or so, how many verifications accepted 0, 1, 2, ... tokens. Names changed in 2026; both are read.
 #include <nlohmann/json.hpp>
+#include <numeric>
 
 #include "experiments/advisor/json_records.hpp"
 #include "experiments/advisor/log_format.hpp"
@@ -28,7 +29,7 @@ void add_request(ModelLog& log, const JsonPlace& place, const LogSource& source)
   if (histogram && histogram->value->is_array() && !histogram->value->empty()) {
     std::vector<std::uint64_t> by_accepted = counts_in(*histogram);
     // It ends with the longest round seen; the drafted tokens say how long rounds were.
-    const std::uint64_t steps = counted_sum(by_accepted);
+    const auto steps = std::accumulate(by_accepted.begin(), by_accepted.end(), std::uint64_t{0});
     if (steps == 0) return;
     const std::uint64_t drafted = drafted_place              ? count_in(*drafted_place)
                                   : source.options().drafted ? steps * drafted_option(source, "")
@@ -56,11 +57,8 @@ void add_request(ModelLog& log, const JsonPlace& place, const LogSource& source)
 
 ModelLogs read_sglang_response(const LogSource& source) {
   ModelLogs logs;
-  for (const JsonDocument& document : source.documents()) {
-    for (const JsonPlace& place : objects_with(document, verifications_key)) {
-      add_request(logs[model_of(document)], place, source);
-    }
-  }
+  for (const auto& [place, model] : records_with(source, verifications_key))
+    add_request(logs[model], place, source);
   return logs;
 }
 
@@ -72,10 +70,9 @@ LogFormat sglang_response_log_format() {
       "SGLang",
       "Responses, one a line: meta_info of /generate, or with return_spec_tokens_details of the OpenAI API.",
       "{\"text\": \"\", \"meta_info\": {\"completion_tokens\": 106, \"spec_verify_ct\": 43, "
-      "\"spec_num_correct_drafts\": 63, \"spec_num_proposed_drafts\": 215, "
-      "\"spec_correct_drafts_histogram\": [11, 14, 11, 4, 0, 3]}}\n",
+      "\"spec_num_correct_drafts\": 63, \"spec_num_proposed_drafts\": 215, \"spec_correct_drafts_histogram\": [11, 14, 11, 4, 0, 3]}}\n",
       "https://github.com/sgl-project/sglang/pull/33518",
-      [](const LogSource& source) { return no_object_with(source, verifications_key); },
+      [](const LogSource& source) { return no_record_with(source, verifications_key); },
       read_sglang_response};
 }
 

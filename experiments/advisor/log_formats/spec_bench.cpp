@@ -14,17 +14,12 @@ constexpr const char* lengths_key = "accept_lengths";
 ModelLogs read_spec_bench(const LogSource& source) {
   ModelLogs logs;
   const std::uint64_t gamma = drafted_option(source, "accept_lengths do not say");
-  for (const JsonDocument& document : source.documents()) {
-    const JsonPlace whole = place(document);
-    const std::string model =
-        whole.has("model_id") && whole.at("model_id").value->is_string() ? whole.at("model_id").text() : "";
-    for (const JsonPlace& found : objects_with(document, lengths_key)) {
-      const JsonPlace list = found.at(lengths_key);
-      const std::vector<std::uint64_t> lengths = counts_in(list);
-      for (std::size_t i = 0; i < lengths.size(); ++i) {
-        if (lengths[i] == 0) list.at(i).refuse("1 or more: a step emits a token more than it accepts");
-        logs[model].add_round(list.at(i).where, gamma, lengths[i] - 1);
-      }
+  for (const auto& [place, model] : records_with(source, lengths_key, "model_id")) {
+    const JsonPlace list = place.at(lengths_key);
+    const std::vector<std::uint64_t> lengths = counts_in(list);
+    for (std::size_t i = 0; i < lengths.size(); ++i) {
+      if (lengths[i] == 0) list.at(i).refuse("1 or more: a step emits a token more than it accepts");
+      logs[model].add_round(list.at(i).where, gamma, lengths[i] - 1);
     }
   }
   return logs;
@@ -39,7 +34,7 @@ LogFormat spec_bench_log_format() {
           "{\"question_id\": 81, \"model_id\": \"m\", \"choices\": [{\"index\": 0, \"new_tokens\": [9], "
           "\"accept_lengths\": [3, 1, 4, 1]}]}\n",
           "https://github.com/hemingkx/Spec-Bench",
-          [](const LogSource& source) { return no_object_with(source, lengths_key); },
+          [](const LogSource& source) { return no_record_with(source, lengths_key); },
           read_spec_bench};
 }
 

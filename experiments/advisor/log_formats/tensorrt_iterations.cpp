@@ -20,14 +20,12 @@ ModelLogs read_tensorrt_iterations(const LogSource& source) {
   };
   std::vector<Iteration> iterations;
   bool alone = true;
-  for (const JsonDocument& document : source.documents()) {
-    for (const JsonPlace& place : objects_with(document, requests_key)) {
-      const Iteration one{place.where, count_in(place.at(requests_key)), count_in(place.at("numDraftTokens")),
-                          count_in(place.at("numAcceptedTokens"))};
-      if (one.requests == 0) continue;
-      alone = alone && one.requests == 1;
-      iterations.push_back(one);
-    }
+  for (const auto& [place, model] : records_with(source, requests_key)) {
+    const Iteration one{place.where, count_in(place.at(requests_key)), count_in(place.at("numDraftTokens")),
+                        count_in(place.at("numAcceptedTokens"))};
+    if (one.requests == 0) continue;
+    alone = alone && one.requests == 1;
+    iterations.push_back(one);
   }
   ModelLog log;
   for (const Iteration& one : iterations) {
@@ -43,16 +41,15 @@ ModelLogs read_tensorrt_iterations(const LogSource& source) {
 }  // namespace
 
 LogFormat tensorrt_iterations_log_format() {
-  return {"tensorrt_iterations",
-          "TensorRT-LLM",
-          "Statistics of iterations with specDecodingStats, of LLM.get_stats() or /metrics with "
-          "enable_iter_perf_stats; means alone where several requests share a batch.",
-          "[{\"iter\": 7, \"specDecodingStats\": {\"numDraftTokens\": 12, \"numAcceptedTokens\": 7, "
-          "\"numRequestsWithDraftTokens\": 4, \"acceptanceLength\": 2.75, \"iterLatencyMS\": 3.1, "
-          "\"draftOverhead\": 0.2}}]\n",
-          "https://nvidia.github.io/TensorRT-LLM/features/speculative-decoding.html",
-          [](const LogSource& source) { return no_object_with(source, requests_key); },
-          read_tensorrt_iterations};
+  return {
+      "tensorrt_iterations",
+      "TensorRT-LLM",
+      "Statistics of iterations with specDecodingStats, of LLM.get_stats() or /metrics with enable_iter_perf_stats; means alone where several requests share a batch.",
+      "[{\"iter\": 7, \"specDecodingStats\": {\"numDraftTokens\": 12, \"numAcceptedTokens\": 7, "
+      "\"numRequestsWithDraftTokens\": 4, \"acceptanceLength\": 2.75, \"iterLatencyMS\": 3.1, \"draftOverhead\": 0.2}}]\n",
+      "https://nvidia.github.io/TensorRT-LLM/features/speculative-decoding.html",
+      [](const LogSource& source) { return no_record_with(source, requests_key); },
+      read_tensorrt_iterations};
 }
 
 }  // namespace speclab

@@ -8,19 +8,16 @@ namespace speclab {
 
 namespace {
 
-constexpr const char* drafted_key = "total_draft_tokens";
 constexpr const char* accepted_key = "total_accepted_draft_tokens";
 
 ModelLogs read_tensorrt_request(const LogSource& source) {
   ModelLog log;
-  for (const JsonDocument& document : source.documents()) {
-    for (const JsonPlace& place : objects_with(document, accepted_key)) {
-      const std::uint64_t drafted = count_in(place.at(drafted_key));
-      if (drafted == 0) continue;
-      const std::uint64_t gamma = drafted_option(source, "request_perf_metrics do not say");
-      // The last draft of a request may be shorter.
-      log.add_sums(place.where, (drafted + gamma - 1) / gamma, drafted, count_in(place.at(accepted_key)));
-    }
+  for (const auto& [place, model] : records_with(source, accepted_key)) {
+    const std::uint64_t drafted = count_in(place.at("total_draft_tokens"));
+    if (drafted == 0) continue;
+    const std::uint64_t gamma = drafted_option(source, "request_perf_metrics do not say");
+    // The last draft of a request may be shorter.
+    log.add_sums(place.where, (drafted + gamma - 1) / gamma, drafted, count_in(place.at(accepted_key)));
   }
   return {{"", log}};
 }
@@ -34,7 +31,7 @@ LogFormat tensorrt_request_log_format() {
           "{\"request_perf_metrics\": {\"speculative_decoding\": {\"acceptance_rate\": 0.6, "
           "\"total_accepted_draft_tokens\": 18, \"total_draft_tokens\": 30}}}\n",
           "https://github.com/NVIDIA/TensorRT-LLM/pull/17082",
-          [](const LogSource& source) { return no_object_with(source, accepted_key); },
+          [](const LogSource& source) { return no_record_with(source, accepted_key); },
           read_tensorrt_request};
 }
 

@@ -1,8 +1,6 @@
 // The histogram tgi_request_skipped_tokens of Hugging Face Text Generation Inference: tokens of a step beyond
 // the first, which are those accepted. The first step of a request reads its prompt, and counts as one with
 // none accepted.
-#include <numeric>
-
 #include "experiments/advisor/log_format.hpp"
 #include "experiments/advisor/prometheus_page.hpp"
 
@@ -12,8 +10,6 @@ namespace {
 
 constexpr std::string_view tgi_histogram = "tgi_request_skipped_tokens";
 
-std::string not_tgi_metrics(const LogSource& source) { return no_sample(source, tgi_histogram); }
-
 ModelLogs read_tgi_metrics(const LogSource& source) {
   std::map<std::uint64_t, std::uint64_t> at_most;
   std::uint64_t steps = 0;
@@ -22,11 +18,9 @@ ModelLogs read_tgi_metrics(const LogSource& source) {
     if (sample.name == "tgi_request_skipped_tokens_count") steps += counter_of(sample);
     if (sample.name == "tgi_request_success") requests += counter_of(sample);
     if (sample.name != "tgi_request_skipped_tokens_bucket" || sample.label("le") == "+Inf") continue;
-    const auto bound = number_in(sample.label("le"));
-    if (!bound || *bound < 0 || *bound != std::floor(*bound)) {
-      refuse_line(sample.line, "le is \"{}\"; expected 0, 1, 2, ...", brief(sample.label("le")));
-    }
-    at_most[static_cast<std::uint64_t>(*bound)] += counter_of(sample);
+    const auto bound = as_count(number_in(sample.label("le")));
+    if (!bound) refuse_line(sample.line, "le is \"{}\"; expected 0, 1, 2, ...", brief(sample.label("le")));
+    at_most[*bound] += counter_of(sample);
   }
   if (steps == 0 || at_most.size() < 2) {
     throw UsageError(
@@ -44,9 +38,7 @@ ModelLogs read_tgi_metrics(const LogSource& source) {
   }
   by_accepted.front() -= std::min(requests, by_accepted.front());
   ModelLog log;
-  log.add_histogram(
-      source.name(), by_accepted,
-      std::accumulate(by_accepted.begin(), by_accepted.end(), std::uint64_t{0}) * (by_accepted.size() - 1));
+  log.add_histogram(source.name(), by_accepted);
   return {{"", log}};
 }
 
@@ -62,7 +54,7 @@ LogFormat tgi_metrics_log_format() {
       "tgi_request_skipped_tokens_bucket{le=\"+Inf\"} 9\ntgi_request_skipped_tokens_sum 10\n"
       "tgi_request_skipped_tokens_count 9\n",
       "https://huggingface.co/docs/text-generation-inference/reference/metrics",
-      not_tgi_metrics,
+      [](const LogSource& source) { return no_sample(source, tgi_histogram); },
       read_tgi_metrics};
 }
 

@@ -36,8 +36,7 @@ ModelLogs read_totals_csv(const LogSource& source) {
     if (drafted != rounds) {
       refuse_line(
           line,
-          "position {} was drafted {} times, the first {} times; totals need rounds of one length, a log of "
-          "rounds does not",
+          "position {} was drafted {} times, the first {} times; totals need rounds of one length, a log of rounds does not",
           position, drafted, rounds);
     }
     accepted.push_back(count_of(line, words[2], "accepted"));

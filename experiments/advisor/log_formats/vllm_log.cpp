@@ -17,14 +17,6 @@ std::string not_vllm_log(const LogSource& source) {
   return "";
 }
 
-std::uint64_t vllm_number(const TextLine& line, const char* label) {
-  const auto value = number_after(line.text, label);
-  if (!value || *value < 0 || *value != std::floor(*value)) {
-    refuse_line(line, "no number of tokens after \"{}\"", label);
-  }
-  return static_cast<std::uint64_t>(*value);
-}
-
 ModelLogs read_vllm_log(const LogSource& source) {
   ModelLog log;
   for (const TextLine& line : source.lines()) {
@@ -33,8 +25,8 @@ ModelLogs read_vllm_log(const LogSource& source) {
     const auto length = number_after(line.text, "Mean acceptance length:");
     if (!length) refuse_line(line, "no \"Mean acceptance length\"");
     // Whole numbers follow these labels; those of throughput have another word between.
-    const std::uint64_t accepted = vllm_number(line, "Accepted:");
-    const std::uint64_t drafted = vllm_number(line, "Drafted:");
+    const std::uint64_t accepted = count_after(line, "Accepted:");
+    const std::uint64_t drafted = count_after(line, "Drafted:");
     // In a line that goes on, the last rate is followed by ", Avg ...", where reading stops.
     constexpr double half_of_last_digit = 0.0051;
     add_rounded(log, line.where, *length, half_of_last_digit, accepted, drafted,
@@ -46,15 +38,15 @@ ModelLogs read_vllm_log(const LogSource& source) {
 }  // namespace
 
 LogFormat vllm_log_log_format() {
-  return {"vllm_log",
-          "vLLM",
-          "Lines \"SpecDecoding metrics: ...\" of the server's log; their rates have three decimals.",
-          "INFO 11-02 10:00:10 [metrics.py:101] SpecDecoding metrics: Mean acceptance length: 2.25, Accepted "
-          "throughput: 0.50 tokens/s, Drafted throughput: 0.80 tokens/s, Accepted: 5 tokens, Drafted: 8 "
-          "tokens, Per-position acceptance rate: 0.750, 0.500, Avg Draft acceptance rate: 62.5%\n",
-          "https://github.com/vllm-project/vllm/blob/main/vllm/v1/spec_decode/metrics.py",
-          not_vllm_log,
-          read_vllm_log};
+  return {
+      "vllm_log",
+      "vLLM",
+      "Lines \"SpecDecoding metrics: ...\" of the server's log; their rates have three decimals.",
+      "INFO 11-02 10:00:10 [metrics.py:101] SpecDecoding metrics: Mean acceptance length: 2.25, Accepted "
+      "throughput: 0.50 tokens/s, Drafted throughput: 0.80 tokens/s, Accepted: 5 tokens, Drafted: 8 tokens, Per-position acceptance rate: 0.750, 0.500, Avg Draft acceptance rate: 62.5%\n",
+      "https://github.com/vllm-project/vllm/blob/main/vllm/v1/spec_decode/metrics.py",
+      not_vllm_log,
+      read_vllm_log};
 }
 
 }  // namespace speclab

@@ -8,11 +8,6 @@ namespace {
 
 constexpr std::string_view vllm_prefix = "vllm:";
 
-std::string not_vllm_metrics(const LogSource& source) {
-  const std::string& first = source.lines().front().text;
-  return first.starts_with(vllm_prefix) ? "" : no_sample(source, vllm_prefix);
-}
-
 }  // namespace
 
 LogFormat vllm_metrics_log_format() {
@@ -24,7 +19,7 @@ LogFormat vllm_metrics_log_format() {
           "vllm:spec_decode_num_accepted_tokens_per_pos_total{model_name=\"m\",position=\"0\"} 3.0\n"
           "vllm:spec_decode_num_accepted_tokens_per_pos_total{model_name=\"m\",position=\"1\"} 2.0\n",
           "https://docs.vllm.ai/en/latest/usage/metrics.html",
-          not_vllm_metrics,
+          [](const LogSource& source) { return no_sample(source, vllm_prefix); },
           [](const LogSource& source) { return read_spec_decode_page(source, vllm_prefix); }};
 }
 

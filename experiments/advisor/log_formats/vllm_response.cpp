@@ -2,6 +2,7 @@
 // acceptance_histogram, and rounds one by one under "detailed". TensorRT-LLM proposes the same object (its
 // pull request 19311).
 #include <nlohmann/json.hpp>
+#include <numeric>
 
 #include "experiments/advisor/json_records.hpp"
 #include "experiments/advisor/log_format.hpp"
@@ -14,27 +15,24 @@ constexpr const char* histogram_key = "acceptance_histogram";
 
 ModelLogs read_vllm_response(const LogSource& source) {
   ModelLogs logs;
-  for (const JsonDocument& document : source.documents()) {
-    for (const JsonPlace& place : objects_with(document, histogram_key)) {
-      ModelLog& log = logs[model_of(document)];
-      if (place.has("per_step_accepted") && place.has("per_step_drafted")) {
-        const std::vector<std::uint64_t> accepted = counts_in(place.at("per_step_accepted"));
-        const std::vector<std::uint64_t> drafted = counts_in(place.at("per_step_drafted"));
-        if (accepted.size() != drafted.size()) {
-          throw UsageError(fmt::format("{}: {} steps accepted and {} drafted", place.where, accepted.size(),
-                                       drafted.size()));
-        }
-        for (std::size_t i = 0; i < accepted.size(); ++i) log.add_round(place.where, drafted[i], accepted[i]);
-        continue;
+  for (const auto& [place, model] : records_with(source, histogram_key)) {
+    ModelLog& log = logs[model];
+    if (place.has("per_step_accepted") && place.has("per_step_drafted")) {
+      const std::vector<std::uint64_t> accepted = counts_in(place.at("per_step_accepted"));
+      const std::vector<std::uint64_t> drafted = counts_in(place.at("per_step_drafted"));
+      if (accepted.size() != drafted.size()) {
+        throw UsageError(fmt::format("{}: {} steps accepted and {} drafted", place.where, accepted.size(),
+                                     drafted.size()));
       }
-      const std::vector<std::uint64_t> histogram = counts_in(place.at(histogram_key));
-      const std::uint64_t steps = counted_sum(histogram);
-      // A request that drafted nothing says nothing.
-      if (steps == 0) continue;
-      const std::uint64_t drafted = place.has("num_draft_tokens") ? count_in(place.at("num_draft_tokens"))
-                                                                  : steps * (histogram.size() - 1);
-      log.add_histogram(place.where, histogram, drafted);
+      for (std::size_t i = 0; i < accepted.size(); ++i) log.add_round(place.where, drafted[i], accepted[i]);
+      continue;
     }
+    const std::vector<std::uint64_t> histogram = counts_in(place.at(histogram_key));
+    // A request that drafted nothing says nothing.
+    if (std::accumulate(histogram.begin(), histogram.end(), std::uint64_t{0}) == 0) continue;
+    log.add_histogram(
+        place.where, histogram,
+        place.has("num_draft_tokens") ? std::optional(count_in(place.at("num_draft_tokens"))) : std::nullopt);
   }
   return logs;
 }
@@ -49,7 +47,7 @@ LogFormat vllm_response_log_format() {
       "{\"model\": \"m\", \"metrics\": {\"speculative_decoding\": {\"acceptance_histogram\": [39, 1, 0, 3], "
       "\"num_spec_steps\": 43, \"num_accepted_draft_tokens\": 10, \"num_draft_tokens\": 129}}}\n",
       "https://github.com/vllm-project/vllm/pull/48915",
-      [](const LogSource& source) { return no_object_with(source, histogram_key); },
+      [](const LogSource& source) { return no_record_with(source, histogram_key); },
       read_vllm_response};
 }
 

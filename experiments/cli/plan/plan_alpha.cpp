@@ -1,6 +1,8 @@
 #include <fmt/format.h>
 
-#include "experiments/advisor/plan_figures.hpp"
+#include <algorithm>
+#include <boost/math/distributions/normal.hpp>
+
 #include "experiments/cli/plan/plan_options.hpp"
 #include "experiments/cli/plan/plan_way.hpp"
 #include "experiments/format/config_error.hpp"
@@ -10,16 +12,20 @@ namespace speclab {
 
 namespace {
 
+/// With its standard error.
+Acceptance given_acceptance(double alpha, double standard_error, double confidence) {
+  if (standard_error == 0) return {{alpha, alpha, alpha}, "given"};
+  const boost::math::normal_distribution<double> normal;
+  const double width =
+      standard_error * boost::math::quantile(boost::math::complement(normal, (1 - confidence) / 2));
+  return {{alpha, std::max(alpha - width, 0.0), std::min(alpha + width, 1.0)}, "given"};
+}
+
 std::optional<PlanAnswer> answer_alpha(const Values& values, const Control& /*control*/) {
   const PlanSettings settings = plan_settings(values);
-  const std::string& text = values.text("alpha");
-  const auto alpha = number_in(text);
-  if (!alpha) throw UsageError(fmt::format("alpha: \"{}\"; expected a number from 0 to 1", text));
   const Acceptance acceptance =
-      given_acceptance(*alpha, checked_number(values, "alpha-se", 0, 1), settings.confidence, "alpha");
-  const KnownCosts costs = costs_of(values, "", settings.at);
-  return answer_of_drafter(
-      {costs.draft, acceptance, costs.pair, costs.from, costs.method, costs.most_drafted}, settings);
+      given_acceptance(alpha_option(values), checked_number(values, "alpha-se", 0, 1), settings.confidence);
+  return answer_of_drafter({costs_of(values, "", settings.at), acceptance}, settings);
 }
 
 /// "name:alpha:c", where c may be a model's name.
@@ -31,13 +37,11 @@ Drafter drafter_of(const std::string& text, const Values& values, const PlanSett
     throw UsageError(
         fmt::format("{}: expected name:alpha:c, such as small:0.7:0.02, or a model in place of c", text));
   }
-  const KnownCosts costs = costs_of(values, text.substr(last + 1), settings.at);
-  return {text.substr(0, first),
-          given_acceptance(*alpha, 0, settings.confidence, text),
-          costs.pair,
-          costs.from,
-          costs.method,
-          costs.most_drafted};
+  Drafter drafter{costs_of(values, text.substr(last + 1), settings.at),
+                  given_acceptance(checked_alpha(*alpha, text), 0, settings.confidence)};
+  drafter.name = text.substr(0, first);
+  if (drafter.draft.empty()) drafter.draft = drafter.name;
+  return drafter;
 }
 
 std::optional<PlanAnswer> answer_drafters(const Values& values, const Control& /*control*/) {
@@ -65,10 +69,8 @@ PlanWay plan_alpha() {
   speclab plan alpha 0.75 --target llama-3.1-70b --draft llama-3.2-1b --device h100-sxm --devices 4
 )",
       .positional = "alpha"};
-  verb.options.add_options()("alpha-se", boost::program_options::value<double>()->default_value(0, "0"),
-                             "standard error of alpha");
-  add_draft_cost_options(verb.options);
-  add_target_cost_options(verb.options);
+  verb.options.add_options()("alpha-se", number_or(0), "standard error of alpha");
+  add_cost_options(verb.options);
   add_server_options(verb);
   add_choice_options(verb);
   add_answer_options(verb);

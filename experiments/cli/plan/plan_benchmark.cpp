@@ -1,7 +1,5 @@
 #include <fmt/format.h>
 
-#include <cmath>
-
 #include "analysis/serving/benchmark_size.hpp"
 #include "experiments/advisor/benchmark_plan.hpp"
 #include "experiments/cli/plan/plan_options.hpp"
@@ -24,7 +22,7 @@ double rate_of(const Values& values, const char* name) {
 
 std::optional<PlanAnswer> answer_benchmark(const Values& values, const Control& /*control*/) {
   BenchmarkPlan plan;
-  plan.confidence = plan_settings(values).confidence;
+  plan.confidence = confidence_option(values);
   plan.power = checked_number(values, "power", 0.01, 0.9999);
   const bool by_rates = values.has("alpha") || values.has("other");
   const bool by_times = values.has("difference") || values.has("deviation");
@@ -36,19 +34,11 @@ std::optional<PlanAnswer> answer_benchmark(const Values& values, const Control& 
   if (by_rates) {
     const double alpha = rate_of(values, "alpha");
     const double other = rate_of(values, "other");
-    const double spread = checked_number(values, "alpha-spread", 0, 0.5);
-    for (const double rate : {alpha, other}) {
-      if (spread * spread >= rate * (1 - rate)) {
-        throw UsageError(fmt::format(
-            "--alpha-spread {}: rates from 0 to 1 with mean {} have a standard deviation below {:.4g}",
-            spread, rate, std::sqrt(rate * (1 - rate))));
-      }
-    }
-    const double gamma = checked_number(values, "gamma", 1, longest_draft);
-    if (gamma != std::floor(gamma)) throw UsageError(fmt::format("--gamma {}: expected an integer", gamma));
+    const double spread = spread_option(values, {alpha, other});
+    const auto gamma = static_cast<std::uint32_t>(checked_count(values, "gamma", 1, longest_draft));
     const double output = checked_number(values, "output", 2, 1e9);
-    plan.first = steps_a_token(alpha, spread, static_cast<std::uint32_t>(gamma), output);
-    plan.second = steps_a_token(other, spread, static_cast<std::uint32_t>(gamma), output);
+    plan.first = steps_a_token(alpha, spread, gamma, output);
+    plan.second = steps_a_token(other, spread, gamma, output);
     plan.what = fmt::format(
         "target steps a token, γ = {}, outputs of {:g} tokens, α = {:g} and {:g}{}", gamma, output, alpha,
         other, spread > 0 ? fmt::format(", standard deviation {:g} between requests", spread) : "");
@@ -84,13 +74,12 @@ target steps a token; or between times of requests, by their standard deviation.
   auto add = verb.options.add_options();
   add("alpha", po::value<double>(), "acceptance rate of one setting");
   add("other", po::value<double>(), "of the other");
-  add("gamma", po::value<double>()->default_value(5, "5"), "drafted tokens");
-  add("alpha-spread", po::value<double>()->default_value(0.1, "0.1"),
-      "standard deviation of the rate between requests");
-  add("output", po::value<double>()->default_value(256, "256"), "tokens of a request");
+  add("gamma", number_or(5), "drafted tokens");
+  add("alpha-spread", number_or(0.1), "standard deviation of the rate between requests");
+  add("output", number_or(256), "tokens of a request");
   add("difference", po::value<double>(), "percent by which one setting is faster");
   add("deviation", po::value<double>(), "standard deviation of requests' times, in percent of the mean");
-  add("power", po::value<double>()->default_value(0.8, "0.8"), "probability that the difference is found");
+  add("power", number_or(0.8), "probability that the difference is found");
   add("requests", po::value<double>(), "of each setting: what do these find?");
   add_answer_options(verb);
   return {verb, answer_benchmark};

@@ -1,5 +1,4 @@
 #include "experiments/advisor/config_plan.hpp"
-#include "experiments/advisor/plan_figures.hpp"
 #include "experiments/cli/load_config.hpp"
 #include "experiments/cli/options.hpp"
 #include "experiments/cli/plan/plan_options.hpp"
@@ -18,30 +17,23 @@ std::optional<PlanAnswer> answer_config(const Values& values, const Control& con
   const auto config = load_config(file, values);
   std::optional<double> c;
   if (values.has("c")) c = checked_number(values, "c", 0, 1000);
-  bool partial = false;
-  const std::vector<ConfigCase> cases =
-      in_file(file, [&] { return config_cases(*config, c, settings.confidence, control, partial); });
-  if (partial) return std::nullopt;
+  const auto cases = in_file(file, [&] { return config_cases(*config, c, settings.confidence, control); });
+  if (!cases) return std::nullopt;
   const bool own_costs = !values.has("device") && !values.has("target-times");
   PlanAnswer answer;
-  if (cases.size() > 1) {
+  if (cases->size() > 1) {
     if (!own_costs) {
       throw UsageError("a config of several cases is planned with its own c; leave out --device and times");
     }
-    answer = answer_of(compare_choices(cases), comparison_text, comparison_headline, comparison_figures);
+    answer = answer_of(compare_choices(*cases), comparison_text, comparison_headline, comparison_figures);
   } else {
-    const ConfigCase& only = cases.front();
+    const ConfigCase& only = cases->front();
     const DraftMethod method = method_option(values);
-    Drafter drafter{"",
-                    only.acceptance,
-                    {ConstantCost{1}, ConstantCost{only.c}, draft_runs(method)},
-                    c ? "given" : "the config",
-                    method};
-    if (!own_costs) {
-      const KnownCosts costs = costs_of(values, "", settings.at);
-      drafter = {costs.draft, only.acceptance, costs.pair, costs.from, costs.method, costs.most_drafted};
-    }
-    answer = answer_of_drafter(drafter, settings);
+    const PlannedPair own{.method = method,
+                          .costs = {ConstantCost{1}, ConstantCost{only.c}, draft_runs(method)},
+                          .cost_from = c ? "given" : "the config"};
+    answer =
+        answer_of_drafter({own_costs ? own : costs_of(values, "", settings.at), only.acceptance}, settings);
   }
   answer.input = file;
   return answer;
@@ -62,8 +54,7 @@ case: its gamma beside the best. Without --c the config's own cost counts.)",
 )",
       .positional = "config"};
   add_config_options(verb);
-  add_draft_cost_options(verb.options);
-  add_target_cost_options(verb.options);
+  add_cost_options(verb.options);
   add_server_options(verb);
   add_choice_options(verb);
   add_answer_options(verb);

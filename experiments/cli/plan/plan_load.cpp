@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <memory>
 #include <stdexcept>
 
@@ -11,7 +12,6 @@
 #include "experiments/cli/plan/plan_way.hpp"
 #include "experiments/format/config_error.hpp"
 #include "experiments/recording/arrival_trace.hpp"
-#include "experiments/support/csv_reader.hpp"
 #include "experiments/support/machine.hpp"
 #include "experiments/support/progress.hpp"
 
@@ -21,10 +21,8 @@ namespace {
 
 namespace po = boost::program_options;
 
-std::uint64_t whole(const Values& values, const char* name, double least, double most) {
-  const double value = checked_number(values, name, least, most);
-  if (value != std::floor(value)) throw UsageError(fmt::format("--{} {}: expected an integer", name, value));
-  return static_cast<std::uint64_t>(value);
+std::uint32_t whole(const Values& values, const char* name, double least, double most) {
+  return static_cast<std::uint32_t>(checked_count(values, name, least, most));
 }
 
 Length length_of(const Values& values, const char* name, double variation) {
@@ -35,19 +33,13 @@ Length length_of(const Values& values, const char* name, double variation) {
 }
 
 std::vector<double> rates_of(const Values& values) {
-  std::vector<double> rates;
-  if (!values.has("rate")) return rates;
-  for (const std::string& word : split(values.text("rate"), ',')) {
-    const auto rate = number_in(word);
-    if (!rate || !(*rate > 0 && *rate <= 1e6))
-      throw UsageError(fmt::format("--rate {}: \"{}\"; expected requests a second such as 4 or 1,2,4,8",
-                                   values.text("rate"), word));
-    if (!rates.empty() && *rate <= rates.back())
-      throw UsageError(fmt::format("--rate {}: expected increasing rates", values.text("rate")));
-    rates.push_back(*rate);
-  }
+  if (!values.has("rate")) return {};
+  const std::string& text = values.text("rate");
   constexpr std::size_t most = 100;
-  if (rates.size() > most) throw UsageError(fmt::format("--rate: {} rates; at most {}", rates.size(), most));
+  const std::vector<double> rates = number_list("--rate", text, "requests a second such as 4 or 1,2,4,8",
+                                                most, [](double rate) { return rate > 0 && rate <= 1e6; });
+  if (std::adjacent_find(rates.begin(), rates.end(), std::greater_equal<>()) != rates.end())
+    throw UsageError(fmt::format("--rate {}: expected increasing rates", text));
   return rates;
 }
 
@@ -64,29 +56,24 @@ std::optional<LoadDraftDevice> draft_device_of(const Values& values) {
     }
     return std::nullopt;
   }
-  LoadDraftDevice device{.outcomes = static_cast<std::uint32_t>(whole(values, "outcomes", 1, 4096)),
+  LoadDraftDevice device{.outcomes = whole(values, "outcomes", 1, 4096),
                          .plain_after_miss = values.has("plain-after-miss")};
-  if (hit) {
-    device.hit = checked_number(values, "draft-hit", 0, 1);
-    return device;
-  }
-  device.rank_shares = rank_shares_of(values.text("rank-shares"), "--rank-shares");
+  if (hit) device.hit = checked_number(values, "draft-hit", 0, 1);
+  if (ranks) device.rank_shares = rank_shares_of(values.text("rank-shares"), "--rank-shares");
   return device;
 }
 
 LoadQuestion question_of(const Values& values) {
-  LoadQuestion question;
-  const std::string& text = values.text("alpha");
-  const auto alpha = number_in(text);
-  if (!alpha || !(*alpha >= 0 && *alpha <= 1))
-    throw UsageError(fmt::format("alpha: \"{}\"; expected a number from 0 to 1", text));
-  question.alpha = *alpha;
-  question.alpha_spread = checked_number(values, "alpha-spread", 0, 0.5);
-  if (question.alpha_spread > 0 && !(question.alpha_spread * question.alpha_spread < *alpha * (1 - *alpha))) {
-    throw UsageError(fmt::format(
-        "--alpha-spread {}: rates from 0 to 1 with mean {} have a standard deviation below {:.4g}",
-        question.alpha_spread, *alpha, std::sqrt(*alpha * (1 - *alpha))));
+  constexpr double context = 1024;
+  const PlanSettings settings = plan_settings(values);
+  LoadQuestion question{costs_of(values, "", {1, context}), alpha_option(values)};
+  if (std::holds_alternative<ConstantCost>(question.costs.target)) {
+    throw UsageError(
+        "plan load: latencies need times in milliseconds: give --device with --target, or --target-times");
   }
+  question.memory_share = settings.memory_share;
+  question.confidence = settings.confidence;
+  question.alpha_spread = spread_option(values, {question.alpha});
   if (values.has("draft-correlation"))
     question.draft_correlation = checked_number(values, "draft-correlation", 0, 1);
   if (values.has("trace")) {
@@ -107,41 +94,27 @@ LoadQuestion question_of(const Values& values) {
   if (values.has("ttft-ms")) question.targets.ttft_ms = checked_number(values, "ttft-ms", 1e-6, 1e9);
   if (values.has("tpot-ms")) question.targets.tpot_ms = checked_number(values, "tpot-ms", 1e-6, 1e9);
   question.percentile = checked_number(values, "percentile", 1, 99.99);
-  question.replicas = static_cast<std::uint32_t>(whole(values, "replicas", 1, 256));
-  question.max_sequences = static_cast<std::uint32_t>(whole(values, "max-sequences", 1, 4096));
-  question.step_tokens = static_cast<std::uint32_t>(whole(values, "step-tokens", 64, 1e6));
-  if (values.has("cache-tokens")) question.cache_tokens = whole(values, "cache-tokens", 64, 1e12);
+  question.replicas = whole(values, "replicas", 1, 256);
+  question.max_sequences = whole(values, "max-sequences", 1, 4096);
+  question.step_tokens = whole(values, "step-tokens", 64, 1e6);
+  if (values.has("cache-tokens")) question.cache_tokens = checked_count(values, "cache-tokens", 64, 1e12);
   question.max_gamma = static_cast<int>(whole(values, "max-gamma", 1, longest_draft));
-  if (values.has("requests")) question.requests = whole(values, "requests", 10, 1e7);
+  if (question.most_drafted) question.max_gamma = std::min(question.max_gamma, *question.most_drafted);
+  if (values.has("requests")) question.requests = checked_count(values, "requests", 10, 1e7);
   question.runs = static_cast<int>(whole(values, "runs", 2, 1000));
-  question.seed = whole(values, "seed", 0, 9e15);
+  question.seed = checked_count(values, "seed", 0, 9e15);
   question.extras.step_ms = checked_number(values, "step-ms", 0, 1e6);
   question.extras.draft_follows = !values.has("skip-idle-draft");
-  question.draft_budget = static_cast<std::uint32_t>(whole(values, "draft-budget", 0, 1e9));
+  question.draft_budget = whole(values, "draft-budget", 0, 1e9);
   question.draft_device = draft_device_of(values);
   if (question.draft_device && question.draft_correlation)
     throw UsageError("--draft-correlation: adaptive verification is not simulated with a draft device");
-  const PlanSettings settings = plan_settings(values);
-  question.memory_share = settings.memory_share;
-  question.confidence = settings.confidence;
-  question.target = settings.target;
-  const double context = 1024;
-  KnownCosts costs = costs_of(values, "", {1, context});
-  if (std::holds_alternative<ConstantCost>(costs.pair.target)) {
-    throw UsageError(
-        "plan load: latencies need times in milliseconds: give --device with --target, or --target-times");
-  }
-  question.costs = costs.pair;
-  question.cost_from = costs.from;
-  question.draft = costs.draft;
-  question.method = costs.method;
-  if (costs.most_drafted) question.max_gamma = std::min(question.max_gamma, *costs.most_drafted);
-  const bool own_states = costs.method == DraftMethod::mtp || draft_runs(costs.method) == DraftRuns::a_round;
+  const bool own_states =
+      question.method == DraftMethod::mtp || draft_runs(question.method) == DraftRuns::a_round;
   if (question.draft_device && own_states) {
     throw UsageError(fmt::format(
-        "--draft-hit and --rank-shares: {} drafts from the target's states, which a device that drafts before "
-        "the round has ended does not have",
-        word_of(costs.method)));
+        "--draft-hit and --rank-shares: {} drafts from the target's states, which a device that drafts before the round has ended does not have",
+        word_of(question.method)));
   }
   return question;
 }
@@ -156,8 +129,6 @@ std::optional<PlanAnswer> answer_load(const Values& values, const Control& contr
     const auto plan = plan_load(question, watched);
     if (!plan) return std::nullopt;
     PlanAnswer answer = answer_of(*plan, load_text, load_headline, load_figures);
-    answer.warnings = plan->warnings;
-    answer.unfit = plan->fits_reason;
     if (values.has("trace")) answer.input = values.text("trace");
     return answer;
   } catch (const std::invalid_argument& error) {
@@ -184,50 +155,42 @@ the rate from which on speculation should be off. Costs: two models on a device 
   auto add = verb.options.add_options();
   add("rate", po::value<std::string>(),
       "requests a second, one or several (default: ten up to 90% of capacity)");
-  add("prompt", po::value<double>()->default_value(512, "512"), "tokens of a prompt, mean");
-  add("output", po::value<double>()->default_value(256, "256"), "tokens of an output, mean");
-  add("length-variation", po::value<double>()->default_value(1, "1"),
+  add("prompt", number_or(512), "tokens of a prompt, mean");
+  add("output", number_or(256), "tokens of an output, mean");
+  add("length-variation", number_or(1),
       "standard deviation of both over their means, log-normal; 0: all alike");
-  add("bursts", po::value<double>()->default_value(1, "1"),
-      "rate in bursts over the rate between; bursts take a fifth of the time");
-  add("burst-seconds", po::value<double>()->default_value(10, "10"), "mean duration of a burst");
+  add("bursts", number_or(1), "rate in bursts over the rate between; bursts take a fifth of the time");
+  add("burst-seconds", number_or(10), "mean duration of a burst");
   add("trace", po::value<std::string>(), "requests as recorded: CSV or JSON lines; --rate speeds them up");
   add("ttft-ms", po::value<double>(), "target of the time to the first token");
   add("tpot-ms", po::value<double>(), "target of the mean time a token after it");
-  add("percentile", po::value<double>()->default_value(95, "95"),
-      "of latencies, and the share that shall keep targets");
-  add("alpha-spread", po::value<double>()->default_value(0, "0"),
-      "standard deviation of alpha between requests");
+  add("percentile", number_or(95), "of latencies, and the share that shall keep targets");
+  add("alpha-spread", number_or(0), "standard deviation of alpha between requests");
   add("draft-correlation", po::value<double>(),
       "of the draft's confidences with acceptance: adds adaptive verification");
-  add("replicas", po::value<double>()->default_value(1, "1"),
-      "engines; a request goes to the one of the fewest");
-  add("max-sequences", po::value<double>()->default_value(256, "256"),
-      "requests that run at a time in a replica");
-  add("step-tokens", po::value<double>()->default_value(8192, "8192"),
-      "most tokens of a step, prompts in chunks");
+  add("replicas", number_or(1), "engines; a request goes to the one of the fewest");
+  add("max-sequences", number_or(256), "requests that run at a time in a replica");
+  add("step-tokens", number_or(8192), "most tokens of a step, prompts in chunks");
   add("cache-tokens", po::value<double>(),
       "tokens of caches in a replica (default: what the device's memory holds)");
-  add("step-ms", po::value<double>()->default_value(0, "0"), "scheduler and host, of every step (assumed)");
+  add("step-ms", number_or(0), "scheduler and host, of every step (assumed)");
   add("skip-idle-draft", "the draft does not run where a policy's gamma is 0");
-  add("draft-budget", po::value<double>()->default_value(0, "0"),
-      "most tokens of a cache that a draft run reads (sparse KV); 0: all");
+  add("draft-budget", number_or(0), "most tokens of a cache that a draft run reads (sparse KV); 0: all");
   add("draft-hit", po::value<double>(), "a draft device: how often it has drafted for the right outcome");
   add("rank-shares", po::value<std::string>(),
       "instead: how often the next token is the draft's 1st, 2nd, ... choice");
-  add("outcomes", po::value<double>()->default_value(1, "1"),
-      "outcomes that a draft device drafts for, of each sequence");
+  add("outcomes", number_or(1), "outcomes that a draft device drafts for, of each sequence");
   add("plain-after-miss", "after another outcome a sequence is decoded plain; else all wait");
-  add("memory-share", po::value<double>()->default_value(0.9, "0.9"), "of the device's memory, usable");
-  add("method", po::value<std::string>(), "for the settings: draft, ngram, eagle, eagle3, mtp or medusa");
+  add("memory-share", number_or(0.9), "of the device's memory, usable");
+  add("method", po::value<std::string>(),
+      "for the settings: draft, ngram, eagle, eagle3, mtp, medusa or dflash");
   add("requests", po::value<double>(), "measured in a run (default: 1000; with bursts ten turns at least)");
-  add("runs", po::value<double>()->default_value(8, "8"), "with seeds of their own; intervals are over them");
-  add("seed", po::value<double>()->default_value(1, "1"), "of the first run");
+  add("runs", number_or(8), "with seeds of their own; intervals are over them");
+  add("seed", number_or(1), "of the first run");
   add("quiet", "no progress");
   add_max_gamma_option(verb, 8);
   add_thread_option(verb);
-  add_draft_cost_options(verb.options);
-  add_target_cost_options(verb.options);
+  add_cost_options(verb.options);
   add_answer_options(verb);
   return {verb, answer_load};
 }

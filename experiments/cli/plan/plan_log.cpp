@@ -35,11 +35,10 @@ LogOptions log_options(const Values& values) {
 
 std::optional<PlanAnswer> answer_log(const Values& values, const Control& /*control*/) {
   const PlanSettings settings = plan_settings(values);
-  const KnownCosts costs = costs_of(values, "", settings.at);
-  const Acceptance acceptance =
-      logged_acceptance(read_acceptance(values.text("log"), log_options(values)), settings.confidence);
-  PlanAnswer answer = answer_of_drafter(
-      {costs.draft, acceptance, costs.pair, costs.from, costs.method, costs.most_drafted}, settings);
+  const Drafter drafter{
+      costs_of(values, "", settings.at),
+      logged_acceptance(read_acceptance(values.text("log"), log_options(values)), settings.confidence)};
+  PlanAnswer answer = answer_of_drafter(drafter, settings);
   answer.input = values.text("log");
   return answer;
 }
@@ -67,8 +66,7 @@ whether it is alike at all positions is tested. FILE may be compressed by gzip; 
   add("fields", po::value<std::string>(),
       "columns or keys, such as accepted=acc_tokens,drafted=usage.draft; also emitted, rounds, model");
   add("drafted", po::value<int>(), "tokens drafted a round, of a log that does not say");
-  add_draft_cost_options(verb.options);
-  add_target_cost_options(verb.options);
+  add_cost_options(verb.options);
   add_server_options(verb);
   add_choice_options(verb);
   add_answer_options(verb);

@@ -3,7 +3,6 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
-#include "experiments/advisor/recording_figures.hpp"
 #include "experiments/advisor/recording_plan.hpp"
 #include "experiments/catalog/models/gguf.hpp"
 #include "experiments/cli/load_config.hpp"
@@ -70,23 +69,20 @@ std::optional<PlanAnswer> answer_measure(const Values& values, const Control& co
     }
     const Setup setup = build_setup(config, factory);
     return measure_pair(setup,
-                        {.tokens = static_cast<std::size_t>(checked_number(values, "tokens", 2, 1e6)),
-                         .texts = static_cast<std::uint32_t>(checked_number(values, "texts", 1, 1e6)),
+                        {.tokens = checked_count(values, "tokens", 2, 1e6),
+                         .texts = static_cast<std::uint32_t>(checked_count(values, "texts", 1, 1e6)),
                          .positions = static_cast<std::size_t>(settings.max_gamma) + 1,
                          .batches = {static_cast<std::int32_t>(batch)},
                          .clock = ClockKind::wall},
                         control);
   });
   if (!measured) return std::nullopt;
-  RecordingPlanSettings of_text;
-  of_text.at = settings.at;
-  of_text.max_gamma = settings.max_gamma;
-  of_text.confidence = settings.confidence;
-  const RecordingPlan plan = plan_recording(
-      {measured->text.recording, "written by the target"}, file.empty() ? "measured here" : file,
-      recording_rule("token", false),
-      {cost_of_runs(measured->runs.front().target, batch), cost_of_runs(measured->runs.front().draft, batch)},
-      "measured here", of_text);
+  const auto& runs = measured->runs.front();
+  const PlannedPair pair{.costs = {cost_of_runs(runs.target, batch), cost_of_runs(runs.draft, batch)},
+                         .cost_from = "measured here"};
+  const RecordingPlan plan =
+      plan_recording({measured->text.recording, "written by the target"},
+                     file.empty() ? "measured here" : file, RecordingRule{}, pair, settings);
   PlanAnswer answer = answer_of(plan, recording_plan_text, recording_headline, recording_figures);
   answer.input = file;
   return answer;
@@ -112,8 +108,8 @@ acceptance and costs are those that were found.)",
   add("target", po::value<std::string>(), "the target, a GGUF file");
   add("draft", po::value<std::string>(), "the draft, a GGUF file");
   add("prompt", po::value<std::string>()->default_value("Once upon a time"), "what texts begin with");
-  add("texts", po::value<double>()->default_value(8, "8"), "texts that the target writes");
-  add("tokens", po::value<double>()->default_value(64, "64"), "tokens of each");
+  add("texts", number_or(8), "texts that the target writes");
+  add("tokens", number_or(64), "tokens of each");
   add_batch_option(verb);
   add_max_gamma_option(verb, 12);
   add_config_options(verb);

@@ -2,12 +2,8 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <boost/math/distributions/normal.hpp>
 #include <cmath>
 
-#include "experiments/advisor/plan_figures.hpp"
-#include "experiments/cli/finding_page.hpp"
 #include "experiments/cli/plan/plan_way.hpp"
 #include "experiments/format/config_error.hpp"
 #include "experiments/support/csv_reader.hpp"
@@ -17,108 +13,110 @@ namespace speclab {
 
 namespace po = boost::program_options;
 
-namespace {
-
-Interval around(double alpha, double standard_error, double confidence) {
-  if (standard_error == 0) return {alpha, alpha, alpha};
-  const boost::math::normal_distribution<double> normal;
-  const double width =
-      standard_error * boost::math::quantile(boost::math::complement(normal, (1 - confidence) / 2));
-  return {alpha, std::max(alpha - width, 0.0), std::min(alpha + width, 1.0)};
-}
-
-}  // namespace
-
 void add_batch_option(Verb& verb) {
-  verb.options.add_options()("batch", po::value<double>()->default_value(1, "1"),
-                             "sequences decoded together");
+  verb.options.add_options()("batch", number_or(1), "sequences decoded together");
 }
 
 void add_max_gamma_option(Verb& verb, int otherwise) {
-  verb.options.add_options()("max-gamma",
-                             po::value<double>()->default_value(otherwise, std::to_string(otherwise)),
-                             "largest gamma considered");
+  verb.options.add_options()("max-gamma", number_or(otherwise), "largest gamma considered");
 }
 
 void add_server_options(Verb& verb) {
   add_batch_option(verb);
   auto add = verb.options.add_options();
-  add("context", po::value<double>()->default_value(1024, "1024"), "tokens before the new ones");
-  add("memory-share", po::value<double>()->default_value(0.9, "0.9"), "of the device's memory, usable");
+  add("context", number_or(1024), "tokens before the new ones");
+  add("memory-share", number_or(0.9), "of the device's memory, usable");
   add("method", po::value<std::string>(),
-      "what drafts: draft (a model, the default), ngram (copied from the text), eagle, eagle3, mtp (the "
-      "target's own modules), medusa or dflash (both in one run a round)");
+      "what drafts: draft (a model, the default), ngram (copied from the text), eagle, eagle3, mtp (the target's own modules), medusa or dflash (both in one run a round)");
 }
 
 void add_choice_options(Verb& verb) {
   auto add = verb.options.add_options();
   add("gamma", po::value<double>(), "a gamma to compare with the best");
   add_max_gamma_option(verb, PlanSettings().max_gamma);
-  add("max-batch", po::value<double>()->default_value(512, "512"), "largest batch considered");
+  add("max-batch", number_or(512), "largest batch considered");
 }
 
 void add_answer_options(Verb& verb) {
   auto add = verb.options.add_options();
-  add("confidence", po::value<double>()->default_value(0.95, "0.95"), "of intervals");
+  add("confidence", number_or(0.95), "of intervals");
   add("json", "print JSON");
   add_page_option(verb);
 }
 
 PlanSettings plan_settings(const Values& values) {
   PlanSettings settings;
-  const auto set = [&](auto& setting, const char* name, double least, double most) {
-    if (!values.has(name)) return;
-    const double value = checked_number(values, name, least, most);
-    if constexpr (std::is_integral_v<std::decay_t<decltype(setting)>>) {
-      if (value != std::floor(value))
-        throw UsageError(fmt::format("--{} {}: expected an integer", name, value));
-    }
-    setting = static_cast<std::decay_t<decltype(setting)>>(value);
+  const auto set = [&](double& setting, const char* name, double least, double most) {
+    if (values.has(name)) setting = checked_number(values, name, least, most);
+  };
+  const auto set_whole = [&](auto& setting, const char* name, double least, double most) {
+    if (values.has(name)) setting = static_cast<int>(checked_count(values, name, least, most));
   };
   set(settings.at.batch, "batch", 1, 1e6);
   set(settings.at.context, "context", 0, 1e8);
-  set(settings.max_gamma, "max-gamma", 1, 1000);
-  set(settings.max_batch, "max-batch", 1, 10000);
+  set_whole(settings.max_gamma, "max-gamma", 1, 1000);
+  set_whole(settings.max_batch, "max-batch", 1, 10000);
   set(settings.memory_share, "memory-share", 0.01, 1);
-  if (values.has("gamma")) set(settings.asked_gamma.emplace(), "gamma", 0, settings.max_gamma);
-  settings.confidence = values["confidence"].as<double>();
-  if (!(settings.confidence > 0 && settings.confidence < 1)) {
-    throw UsageError(fmt::format("--confidence {}: expected a number between 0 and 1", settings.confidence));
-  }
-  if (values.has("device")) settings.target = target_repository(values);
+  set_whole(settings.asked_gamma, "gamma", 0, settings.max_gamma);
+  settings.confidence = confidence_option(values);
   return settings;
 }
 
-Acceptance given_acceptance(double alpha, double standard_error, double confidence,
-                            const std::string& where) {
-  if (!(alpha >= 0 && alpha <= 1)) {
-    throw UsageError(fmt::format("{}: alpha = {}; expected a number from 0 to 1", where, alpha));
+double confidence_option(const Values& values) {
+  const auto confidence = values["confidence"].as<double>();
+  if (confidence > 0 && confidence < 1) return confidence;
+  throw UsageError(fmt::format("--confidence {}: expected a number between 0 and 1", confidence));
+}
+
+double checked_alpha(double alpha, const std::string& where) {
+  if (alpha >= 0 && alpha <= 1) return alpha;
+  throw UsageError(fmt::format("{}: alpha = {}; expected a number from 0 to 1", where, alpha));
+}
+
+double alpha_option(const Values& values) {
+  const std::string& text = values.text("alpha");
+  if (const auto alpha = number_in(text)) return checked_alpha(*alpha, "alpha");
+  throw UsageError(fmt::format("alpha: \"{}\"; expected a number from 0 to 1", text));
+}
+
+double spread_option(const Values& values, std::initializer_list<double> alphas) {
+  const double spread = checked_number(values, "alpha-spread", 0, 0.5);
+  for (const double alpha : alphas) {
+    if (spread > 0 && !(spread * spread < alpha * (1 - alpha))) {
+      throw UsageError(fmt::format(
+          "--alpha-spread {}: rates from 0 to 1 with mean {} have a standard deviation below {:.4g}", spread,
+          alpha, std::sqrt(alpha * (1 - alpha))));
+    }
   }
-  return {around(alpha, standard_error, confidence), "given"};
+  return spread;
+}
+
+std::vector<double> number_list(const std::string& where, const std::string& text,
+                                const std::string& expected, std::size_t most,
+                                const std::function<bool(double)>& holds) {
+  std::vector<double> numbers;
+  for (const std::string& word : split(text, ',')) {
+    const auto number = number_in(word);
+    if (!number || !holds(*number))
+      throw UsageError(fmt::format("{} {}: \"{}\"; expected {}", where, text, word, expected));
+    numbers.push_back(*number);
+  }
+  if (numbers.size() > most)
+    throw UsageError(fmt::format("{}: {} numbers; at most {}", where, numbers.size(), most));
+  return numbers;
 }
 
 std::vector<double> rank_shares_of(const std::string& text, const std::string& where) {
-  std::vector<double> shares;
-  for (const std::string& word : split(text, ',')) {
-    const auto share = number_in(word);
-    if (!share || !(*share >= 0 && *share <= 1))
-      throw UsageError(fmt::format("{} {}: \"{}\"; expected shares such as 0.6,0.2,0.1", where, text, word));
-    shares.push_back(*share);
-  }
   constexpr std::size_t most = 64;
-  if (shares.size() > most)
-    throw UsageError(fmt::format("{}: {} shares; at most {}", where, shares.size(), most));
+  std::vector<double> shares = number_list(where, text, "shares such as 0.6,0.2,0.1", most,
+                                           [](double share) { return share >= 0 && share <= 1; });
   if (const auto problem = rank_share_problem(shares))
     throw UsageError(fmt::format("{} {}: {}", where, text, problem->why));
   return shares;
 }
 
 PlanAnswer answer_of_drafter(const Drafter& drafter, const PlanSettings& settings) {
-  const DrafterPlan plan = make_plan(drafter, settings);
-  PlanAnswer answer = answer_of(plan, plan_text, plan_headline, plan_figures);
-  answer.warnings = plan.warnings;
-  answer.unfit = plan.fits_reason;
-  return answer;
+  return answer_of(make_plan(drafter, settings), plan_text, plan_headline, plan_figures);
 }
 
 }  // namespace speclab

@@ -1,7 +1,10 @@
 // Options that ways of planning share, each declared once, and what they say.
 #pragma once
 
+#include <functional>
+#include <initializer_list>
 #include <string>
+#include <vector>
 
 #include "experiments/advisor/cost_options.hpp"
 #include "experiments/advisor/planning.hpp"
@@ -23,10 +26,20 @@ void add_answer_options(Verb& verb);
 
 /// What these options say; those that a verb does not declare stay as PlanSettings has them.
 PlanSettings plan_settings(const Values& values);
+double confidence_option(const Values& values);
 
-/// An acceptance rate that was given, with its standard error. UsageError, which begins with `where`, outside
-/// 0 to 1.
-Acceptance given_acceptance(double alpha, double standard_error, double confidence, const std::string& where);
+/// An acceptance rate. UsageError, which begins with `where`, outside 0 to 1.
+double checked_alpha(double alpha, const std::string& where);
+/// The positional option of that name.
+double alpha_option(const Values& values);
+/// --alpha-spread, a standard deviation that rates with each of these means can have.
+double spread_option(const Values& values, std::initializer_list<double> alphas);
+
+/// The numbers of "1,2,4", at most so many, each of which `holds`. UsageError, which begins with `where`,
+/// otherwise.
+std::vector<double> number_list(const std::string& where, const std::string& text,
+                                const std::string& expected, std::size_t most,
+                                const std::function<bool(double)>& holds);
 
 /// "0.6,0.2,0.1": how often the target's token is the draft's first, second, ... choice. UsageError, which
 /// begins with `where`, unless rank_share_problem finds none.

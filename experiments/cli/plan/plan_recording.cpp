@@ -1,6 +1,5 @@
 #include <algorithm>
 
-#include "experiments/advisor/recording_figures.hpp"
 #include "experiments/advisor/recording_plan.hpp"
 #include "experiments/cli/options.hpp"
 #include "experiments/cli/plan/plan_options.hpp"
@@ -12,28 +11,19 @@ namespace speclab {
 namespace {
 
 std::optional<PlanAnswer> answer_recording(const Values& values, const Control& /*control*/) {
-  const PlanSettings settings = plan_settings(values);
+  PlanSettings settings = plan_settings(values);
   const ThreadLimit limit(thread_option(values));
   const std::string& file = values.text("recording");
   const auto text_or_none = [&](const char* option) { return values.has(option) ? values.text(option) : ""; };
-  const KnownCosts costs = costs_of(values, "", settings.at);
+  const PlannedPair pair = costs_of(values, "", settings.at);
+  if (pair.most_drafted) settings.max_gamma = std::min(settings.max_gamma, *pair.most_drafted);
   const std::optional<AnyRule> rate = rate_rule(values.text("rule"));
   const ReadRecording read =
       read_recording(file, text_or_none("draft-recording"), rate ? &*rate : nullptr, text_or_none("column"));
   const RecordingRule rule = recording_rule(values.text("rule"), !read.recording.rows.empty());
-  const RecordingPlan plan = plan_recording(
-      read, file, rule, costs.pair, costs.from,
-      {.at = settings.at,
-       .max_gamma = std::min(settings.max_gamma, costs.most_drafted.value_or(settings.max_gamma)),
-       .confidence = settings.confidence,
-       .memory_share = settings.memory_share,
-       .cut = values.has("cut"),
-       .target = settings.target,
-       .draft = costs.draft,
-       .method = costs.method});
-  PlanAnswer answer = answer_of(plan, recording_plan_text, recording_headline, recording_figures);
-  for (const std::string& warning : plan.warnings) answer.warnings.push_back(file + ": " + warning);
-  answer.unfit = plan.fits_reason;
+  PlanAnswer answer = answer_of(plan_recording(read, file, rule, pair, settings, values.has("cut")),
+                                recording_plan_text, recording_headline, recording_figures);
+  for (std::string& warning : answer.warnings) warning = file + ": " + warning;
   answer.input = file;
   return answer;
 }
@@ -58,10 +48,9 @@ every gamma follows exactly.)",
   add("column", po::value<std::string>(), "the drafter NAME of its column logq.NAME, of a file with several");
   add("rule", po::value<std::string>()->default_value("token"), "token or block; of rows any");
   add("cut", "the recording's target was cut: top-k, top-p, temperature 0");
-  add_draft_cost_options(verb.options);
-  add_target_cost_options(verb.options);
+  add_cost_options(verb.options);
   add_server_options(verb);
-  add_max_gamma_option(verb, RecordingPlanSettings().max_gamma);
+  add_max_gamma_option(verb, PlanSettings().max_gamma);
   add_answer_options(verb);
   add_thread_option(verb);
   return {verb, answer_recording};

@@ -9,7 +9,6 @@
 #include "experiments/cli/plan/plan_options.hpp"
 #include "experiments/cli/plan/plan_way.hpp"
 #include "experiments/format/config_error.hpp"
-#include "experiments/support/csv_reader.hpp"
 #include "experiments/support/machine.hpp"
 #include "experiments/verify/prove/proof_task.hpp"
 #include "sim/models/table_model.hpp"
@@ -25,22 +24,19 @@ constexpr double max_temperature = 100;
 /// "1" or "0.5,1": numbers from `least` to `most`; whole ones for an integral T.
 template <class T>
 std::vector<T> numbers_of(const Values& values, const char* name, double least, double most) {
-  std::vector<T> numbers;
-  if (!values.has(name)) return numbers;
-  for (const std::string& word : split(values.text(name), ',')) {
-    const auto number = number_in(word);
-    if (!number || !(*number >= least && *number <= most) ||
-        (std::is_integral_v<T> && *number != std::floor(*number))) {
-      throw UsageError(
-          fmt::format("--{} {}: \"{}\"; expected {} from {:g} to {:g}, several separated by commas", name,
-                      values.text(name), word, std::is_integral_v<T> ? "integers" : "numbers", least, most));
-    }
-    numbers.push_back(static_cast<T>(*number));
-  }
+  if (!values.has(name)) return {};
+  constexpr bool whole = std::is_integral_v<T>;
   constexpr std::size_t max_numbers = 32;
-  if (numbers.size() > max_numbers)
-    throw UsageError(fmt::format("--{}: {} numbers; at most {}", name, numbers.size(), max_numbers));
-  return numbers;
+  const std::vector<double> numbers =
+      number_list(std::string("--") + name, values.text(name),
+                  fmt::format("{} from {:g} to {:g}, several separated by commas",
+                              whole ? "integers" : "numbers", least, most),
+                  max_numbers, [&](double number) {
+                    return number >= least && number <= most && (!whole || number == std::floor(number));
+                  });
+  std::vector<T> found;
+  for (const double number : numbers) found.push_back(static_cast<T>(number));
+  return found;
 }
 
 SamplingQuestion sampling_question(const Values& values) {
@@ -49,10 +45,8 @@ SamplingQuestion sampling_question(const Values& values) {
   question.top_k = numbers_of<std::int32_t>(values, "top-k", 0, 1e8);
   question.top_p = numbers_of<double>(values, "top-p", 1e-6, 1);
   question.draft_temperatures = numbers_of<double>(values, "draft-temperature", 0, max_temperature);
-  const double gamma = checked_number(values, "gamma", 1, max_block);
-  if (gamma != std::floor(gamma)) throw UsageError(fmt::format("--gamma {}: expected an integer", gamma));
-  question.gamma = static_cast<int>(gamma);
-  question.confidence = plan_settings(values).confidence;
+  question.gamma = static_cast<int>(checked_count(values, "gamma", 1, max_block));
+  question.confidence = confidence_option(values);
   return question;
 }
 
@@ -110,7 +104,6 @@ std::optional<PlanAnswer> answer_sampling(const Values& values, const Control& c
   const std::optional<SamplingPlan> plan = plan_sampling(source, question, control);
   if (!plan) return std::nullopt;
   PlanAnswer answer = answer_of(*plan, sampling_text, sampling_headline, sampling_figures);
-  answer.warnings = plan->warnings;
   for (const char* input : {"config", "recording"}) {
     if (values.has(input)) answer.input = values.text(input);
   }
@@ -137,14 +130,14 @@ that of the largest mean of sum min(p, q).)",
   auto add = verb.options.add_options();
   add("recording", po::value<std::string>(), "a text with rows of both models, instead of a config");
   add("draft-recording", po::value<std::string>(), "the draft's, where files hold one model each");
-  add("text-temperature", po::value<double>()->default_value(1, "1"), "that the recorded text was drawn at");
+  add("text-temperature", number_or(1), "that the recorded text was drawn at");
   add("target", po::value<std::string>(), "rows of probabilities, instead of a config: .5,.5 or .9,.1;.2,.8");
   add("draft", po::value<std::string>(), "the draft's");
   add("temperature", po::value<std::string>()->default_value("1"), "of the target, one or several");
   add("top-k", po::value<std::string>()->default_value("0"), "of the target; 0: all");
   add("top-p", po::value<std::string>()->default_value("1"), "of the target");
   add("draft-temperature", po::value<std::string>(), "further ones of the draft");
-  add("gamma", po::value<double>()->default_value(5, "5"), "drafted tokens");
+  add("gamma", number_or(5), "drafted tokens");
   add("sequences", po::value<std::uint32_t>()->default_value(32),
       "texts drawn where the pair has too many contexts for exact numbers");
   add("tokens", po::value<std::uint32_t>()->default_value(32), "of each");

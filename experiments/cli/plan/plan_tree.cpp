@@ -14,25 +14,13 @@ namespace po = boost::program_options;
 
 std::optional<PlanAnswer> answer_tree(const Values& values, const Control& /*control*/) {
   const PlanSettings settings = plan_settings(values);
-  TreeQuestion question;
-  question.rank_shares = rank_shares_of(values.text("shares"), "shares");
-  const KnownCosts costs = costs_of(values, "", settings.at);
-  question.costs = costs.pair;
-  question.cost_from = costs.from;
-  question.at = settings.at;
-  question.memory_share = settings.memory_share;
+  const std::vector<double> shares = rank_shares_of(values.text("shares"), "shares");
+  TreeQuestion question{costs_of(values, "", settings.at), shares, settings.at, settings.memory_share};
   question.max_nodes = ranged_option<int>(values, "max-nodes", 1, 256);
   question.max_levels = ranged_option<int>(values, "max-levels", 1, 32);
   question.max_batch = settings.max_batch;
-  question.target = settings.target;
-  question.draft = costs.draft;
-  question.method = costs.method;
-  if (costs.most_drafted) question.max_levels = std::min(question.max_levels, *costs.most_drafted);
-  const TreePlan plan = plan_tree(question);
-  PlanAnswer answer = answer_of(plan, tree_text, tree_headline, tree_figures);
-  answer.warnings = plan.warnings;
-  answer.unfit = plan.fits_reason;
-  return answer;
+  if (question.most_drafted) question.max_levels = std::min(question.max_levels, *question.most_drafted);
+  return answer_of(plan_tree(question), tree_text, tree_headline, tree_figures);
 }
 
 }  // namespace
@@ -51,11 +39,9 @@ the target's token is the draft's first, second, ... choice. Costs as of plan al
       .positional = "shares"};
   verb.options.add_options()("max-nodes", po::value<int>()->default_value(64), "most drafted tokens")(
       "max-levels", po::value<int>()->default_value(8), "most levels; also the longest chain");
-  add_draft_cost_options(verb.options);
-  add_target_cost_options(verb.options);
+  add_cost_options(verb.options);
   add_server_options(verb);
-  verb.options.add_options()("max-batch", po::value<double>()->default_value(256, "256"),
-                             "largest batch considered");
+  verb.options.add_options()("max-batch", number_or(256), "largest batch considered");
   add_answer_options(verb);
   return {verb, answer_tree};
 }

@@ -1,14 +1,11 @@
 #include <fmt/format.h>
 
-#include <map>
 #include <nlohmann/json.hpp>
 
 #include "experiments/advisor/presets.hpp"
-#include "experiments/cli/finding_page.hpp"
 #include "experiments/cli/plan/plan_way.hpp"
-#include "experiments/cli/print_result.hpp"
 #include "experiments/format/config_error.hpp"
-#include "experiments/page/table.hpp"
+#include "experiments/format/named_entry.hpp"
 #include "experiments/support/interrupt.hpp"
 
 namespace speclab {
@@ -17,19 +14,14 @@ namespace {
 
 int run_plan(const PlanWay& way, const Values& values) {
   const std::filesystem::path folder = page_folder(values);
-  const auto answer = way.answer(values, {.stop = [] { return interrupted(); }});
+  auto answer = way.answer(values, {.stop = [] { return interrupted(); }});
   if (!answer) {
     fmt::print(stderr, "interrupted: nothing was planned\n");
     return exit_interrupted;
   }
   for (const std::string& warning : answer->warnings) fmt::print(stderr, "warning: {}\n", warning);
-  write_finding(folder, {.title = "A plan for speculative decoding",
-                         .headline = answer->headline,
-                         .figures = answer->figures,
-                         .text = answer->text,
-                         .json = answer->json,
-                         .command = values.command,
-                         .input = answer->input});
+  answer->command = values.command;
+  write_finding(folder, *answer);
   if (values.has("json")) {
     if (answer->unfit) fmt::print(stderr, "warning: it does not fit: {}\n", *answer->unfit);
     fmt::print("{}\n", answer->json);
@@ -40,20 +32,10 @@ int run_plan(const PlanWay& way, const Values& values) {
 }
 
 int list_presets(const Values& values) {
-  struct Listed {
-    Json (*json)();
-    std::string (*text)();
-  };
-  static const std::map<std::string, Listed> lists{{"devices", {devices_json, devices_text}},
-                                                   {"logs", {logs_json, logs_text}},
-                                                   {"models", {models_json, models_text}},
-                                                   {"options", {options_json, options_text}}};
-  const auto found = lists.find(values.text("what"));
-  if (found == lists.end()) {
-    throw UsageError(fmt::format("plan list: unknown \"{}\"{}", values.text("what"),
-                                 suggestion(values.text("what"), {"devices", "models", "options", "logs"})));
-  }
-  values.has("json") ? print_json(found->second.json()) : fmt::print("{}", found->second.text());
+  const PresetList& found = named_entry(preset_lists(), values.text("what"), [&](const std::string& near) {
+    return UsageError(fmt::format("plan list: unknown \"{}\"{}", values.text("what"), near));
+  });
+  values.has("json") ? print_json(found.json()) : fmt::print("{}", found.text());
   return exit_ok;
 }
 
@@ -64,8 +46,7 @@ Verb plan_list_verb() {
           "devices, models, options of servers and formats of logs that are known, with their sources",
       .line = "speclab plan list devices|models|options|logs [--json]",
       .about =
-          "Prints the devices and models that costs are known of, the options of servers that plans print, or the "
-          "formats of logs with a sample of each.",
+          "Prints the devices and models that costs are known of, the options of servers that plans print, or the formats of logs with a sample of each.",
       .examples = "  speclab plan list devices\n  speclab plan list logs\n",
       .positional = "what",
       .run = list_presets};

@@ -5,29 +5,31 @@
 #include <string>
 #include <vector>
 
+#include "experiments/cli/finding_page.hpp"
 #include "experiments/cli/print_result.hpp"
-#include "experiments/cli/verb.hpp"
-#include "experiments/page/figure.hpp"
-#include "experiments/page/table.hpp"
 #include "sim/control.hpp"
 
 namespace speclab {
 
 /// The plan of whatever was asked for: of a drafter, several, a recording, or a config of several cases.
-struct PlanAnswer {
-  std::string json;
-  Listing text;                 ///< for people
-  std::string headline;         ///< what was found, in a sentence
-  std::vector<Figure> figures;  ///< of its page
+struct PlanAnswer : Finding {
   std::vector<std::string> warnings = {};
-  std::string input = {};                 ///< the file that acceptance is known from; empty for none
   std::optional<std::string> unfit = {};  ///< why the device's memory does not hold what was asked for
 };
 
+/// With the warnings and the memory of a plan that has them.
 template <class T>
 PlanAnswer answer_of(const T& found, Listing (*text_of)(const T&), std::string (*headline_of)(const T&),
                      std::vector<Figure> (*figures_of)(const T&)) {
-  return {json_text_of(found), text_of(found), headline_of(found), figures_of(found)};
+  PlanAnswer answer{{.title = "A plan for speculative decoding",
+                     .headline = headline_of(found),
+                     .figures = figures_of(found),
+                     .text = text_of(found),
+                     .json = json_text_of(found),
+                     .command = {}}};
+  if constexpr (requires { found.warnings; }) answer.warnings = found.warnings;
+  if constexpr (requires { found.fits_reason; }) answer.unfit = found.fits_reason;
+  return answer;
 }
 
 struct PlanWay {

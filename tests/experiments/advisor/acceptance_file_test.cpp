@@ -47,6 +47,18 @@ TEST_CASE("a log in each of its forms says the same") {
                   sample + "\"0\"} 3.0\n" + sample + "\"1\"} 2.0\n" + sample + "\"2\"} 1.0\n")));
 }
 
+TEST_CASE("tokens are counted record by record, where records have rounds of several lengths") {
+  // Four rounds of three drafted tokens, two of one: 14 tokens, not 18.
+  const AcceptanceFile log = read(
+      R"({"meta_info": {"spec_verify_ct": 4, "spec_correct_drafts_histogram": [1, 1, 1, 1]}}
+{"meta_info": {"spec_verify_ct": 2, "spec_correct_drafts_histogram": [1, 1]}}
+)");
+  CHECK(log.drafted == 14);
+  CHECK(log.counts.examined == std::vector<std::uint64_t>{6, 3, 2});
+  CHECK(log.counts.accepted == std::vector<std::uint64_t>{4, 2, 1});
+  CHECK(log.warnings.empty());
+}
+
 TEST_CASE("a bad line of a log is named by its number and value") {
   CHECK(acceptance_refusal("5,3\n5,6\n").starts_with(":2: 6 tokens accepted of 5 drafted"));
   CHECK(acceptance_refusal("5,3\n5,x\n").starts_with(":2: accepted is \"x\""));

@@ -17,11 +17,10 @@ using namespace speclab;
 namespace {
 
 std::vector<ConfigCase> cases_of(const std::string& file, double confidence = 0.95) {
-  bool partial = false;
   std::vector<RenamedUse> uses;
   const Json config =
       with_present_names(parse_json(read_text(std::string(SPECLAB_SOURCE_DIR) + "/configs/" + file)), uses);
-  return config_cases(read_config(config), std::nullopt, confidence, {}, partial);
+  return config_cases(read_config(config), std::nullopt, confidence, {}).value();
 }
 
 }  // namespace
@@ -94,25 +93,23 @@ TEST_CASE("models of one exact alpha are not run, and models with context are me
   CHECK(alpha <= markov[0].acceptance.alpha.high);
   CHECK(markov[0].acceptance.alpha.half_width() < 0.05);
   const DrafterPlan plan =
-      make_plan({"", markov[0].acceptance, {ConstantCost{1}, ConstantCost{0.05}}, ""}, {});
+      make_plan({{.costs = {ConstantCost{1}, ConstantCost{0.05}}}, markov[0].acceptance}, {});
   CHECK(plan.best.by == AcceptanceModel::positions);
   CHECK(plan.log->positions.size() == 8);
   config["rule"] = {{"kind", "block"}};
-  bool partial = false;
-  CHECK_THROWS_AS(config_cases(read_config(config), std::nullopt, 0.95, {}, partial), ConfigError);
+  CHECK_THROWS_AS(config_cases(read_config(config), std::nullopt, 0.95, {}), ConfigError);
 }
 
 TEST_CASE("a sweep over gamma is one case, other axes are rows") {
   Json config = parse_json(
       R"({"title": "t", "experiment": "predict", "alpha": 0.5, "cost": {"c": 0.1},
           "sweep": {"/gamma": [1, 2, 3], "/alpha": [0.5, 0.7]}})");
-  bool partial = false;
-  const auto cases = config_cases(read_config(config), 0.02, 0.95, {}, partial);
+  const auto cases = config_cases(read_config(config), 0.02, 0.95, {}).value();
   CHECK(cases.size() == 2);
   CHECK(cases[1].acceptance.alpha.estimate == 0.7);
   CHECK(cases[1].c == 0.02);
   config["sweep"].erase("/alpha");
-  CHECK(config_cases(read_config(config), std::nullopt, 0.95, {}, partial).size() == 1);
+  CHECK(config_cases(read_config(config), std::nullopt, 0.95, {})->size() == 1);
   config.erase("alpha");
-  CHECK_THROWS_AS(config_cases(read_config(config), std::nullopt, 0.95, {}, partial), ConfigError);
+  CHECK_THROWS_AS(config_cases(read_config(config), std::nullopt, 0.95, {}), ConfigError);
 }

@@ -20,7 +20,8 @@ using namespace speclab;
 namespace {
 
 Drafter given(double alpha, double c) {
-  return {"", {{alpha, alpha, alpha}, "given"}, {ConstantCost{1}, ConstantCost{c}}, "given"};
+  return {{.costs = {ConstantCost{1}, ConstantCost{c}}, .cost_from = "given"},
+          {{alpha, alpha, alpha}, "given"}};
 }
 
 Machine h100s(int devices) {
@@ -32,11 +33,11 @@ Machine h100s(int devices) {
 
 Drafter served(double alpha, int devices) {
   const Machine machine = h100s(devices);
-  return {"small",
-          {{alpha, alpha, alpha}, "given"},
-          {RooflineCost{machine, model_named("llama-3.1-70b", "")},
-           RooflineCost{machine, model_named("llama-3.2-1b", "")}},
-          "roofline"};
+  return {{.draft = "small",
+           .costs = {RooflineCost{machine, model_named("llama-3.1-70b", "")},
+                     RooflineCost{machine, model_named("llama-3.2-1b", "")}},
+           .cost_from = "roofline"},
+          {{alpha, alpha, alpha}, "given"}};
 }
 
 }  // namespace
@@ -254,6 +255,6 @@ TEST_CASE("unknown names are answered with the nearest") {
   CHECK_THROWS_WITH_AS(model_named("lama-3.1-70b", "--target"),
                        "--target: unknown model \"lama-3.1-70b\"; did you mean \"llama-3.1-70b\"?",
                        UsageError);
-  CHECK(devices_json().size() == device_presets().size());
-  CHECK(models_text().find("config.json of Qwen/Qwen2.5-7B") != std::string::npos);
+  CHECK(preset_lists()[0].json().size() == device_presets().size());
+  CHECK(preset_lists()[1].text().find("config.json of Qwen/Qwen2.5-7B") != std::string::npos);
 }

@@ -17,8 +17,8 @@ const ChainRows target = random_chain(30, 2, 1);
 const ChainRows draft = noisy(at_temperature(target, 1.4), 0.4, 2);
 
 RecordingPlan plan_of(Recording recording, double c = 0.05, const RecordingRule& rule = {}) {
-  const CostPair costs{ConstantCost{1}, ConstantCost{c}};
-  return plan_recording({std::move(recording), "csv"}, "file", rule, costs, "given", {});
+  const PlannedPair pair{.costs = {ConstantCost{1}, ConstantCost{c}}, .cost_from = "given"};
+  return plan_recording({std::move(recording), "csv"}, "file", rule, pair, {});
 }
 
 bool fits(const RecordingPlan& plan) { return plan.warnings.empty(); }

@@ -210,7 +210,7 @@ TEST_CASE("a log cut off or damaged in its compression is refused") {
 TEST_CASE("a choice of gamma at the edge of a log is warned of, and one inside is not") {
   const Acceptance known = logged_acceptance(read_acceptance(log_named("truth.csv")), .95);
   const auto warned = [&](double c) {
-    return make_plan({"", known, {ConstantCost{1}, ConstantCost{c}}, "given"}, {}).warnings;
+    return make_plan({{.costs = {ConstantCost{1}, ConstantCost{c}}}, known}, {}).warnings;
   };
   REQUIRE(warned(.001).size() == 1);
   CHECK(warned(.001)[0].find("Log about") != std::string::npos);

@@ -58,6 +58,7 @@ expect 0 plan drafters small:0.7:0.02 large:0.8:0.11 --json
 python "assert [one['drafter'] for one in data['ranking']] == ['small', 'large']" out
 expect 0 plan drafters small:0.7:llama-3.2-1b large:0.8:llama-3.1-8b --target llama-3.1-70b --device h200 --devices 2
 says out "largest batch"
+says out '"model": "meta-llama/Llama-3'
 expect 0 plan config "$source_dir/configs/paper/table2-4.json"
 says out "2 of 12 the same, 2 optimal within input rounding; the others lose at most 2.6%."
 expect 0 plan config "$markov" --set simulation.length=500 --json --threads 1
@@ -255,6 +256,7 @@ says out "4 contexts, exactly"
 says out "at T, all tokens"
 says out "T' = 0.5"
 says sampled/report.html "Tokens per target step by how the draft samples"
+expect 0 plan sampling --target .5,.5 --draft .2,.8 --draft-temperature 0.5,0.5
 expect 0 plan sampling --recording "$source_dir/configs/recorded/austen_rows.jsonl" --temperature 0.6
 says out "64 recorded contexts"
 expect 0 plan sampling --target .3,.7 --draft .7,.3

@@ -169,13 +169,15 @@ TEST_CASE("the headline says that the test holds its level only where every rate
       rejection.rate = {rejection.level, rejection.level / 2, 2 * rejection.level};
   }
   result.cells[0].own = found;
-  CHECK(headline_of(result, {}).find("as often as it says: 16 of 16") != std::string::npos);
+  CHECK(presentation_of(result.shown()).headline(result, {}).find("as often as it says: 16 of 16") !=
+        std::string::npos);
   found.null.front().rejections.front().rate = {0.5, 0.4, 0.6};
   result.cells[0].own = found;
-  CHECK(headline_of(result, {}).find("as often as it says") == std::string::npos);
-  CHECK(headline_of(result, {}).find("15 of 16") != std::string::npos);
+  CHECK(presentation_of(result.shown()).headline(result, {}).find("as often as it says") ==
+        std::string::npos);
+  CHECK(presentation_of(result.shown()).headline(result, {}).find("15 of 16") != std::string::npos);
   result.cells[0].own = {};
-  CHECK(headline_of(result, {}).starts_with("Interrupted"));
+  CHECK(presentation_of(result.shown()).headline(result, {}).starts_with("Interrupted"));
 }
 
 TEST_CASE("progress adds up to the announced work, and a stop leaves a partial result") {

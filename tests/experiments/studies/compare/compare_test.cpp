@@ -255,7 +255,7 @@ TEST_CASE("an interrupted comparison keeps whole cells, and goes on from them") 
                         return Control{.stop = [] { return true; }};
                       }).result;
   CHECK(tables_of(none, {}, "id").front().note.starts_with("Interrupted"));
-  CHECK(headline_of(none, {}).starts_with("Interrupted"));
+  CHECK(presentation_of(none.shown()).headline(none, {}).starts_with("Interrupted"));
   const Result resumed =
       run_config(
           read_config(config), [](std::uint64_t) { return Control{}; }, going_on_from(part))

@@ -1,9 +1,4 @@
-#include "experiments/advisor/acceptance_words.hpp"
-
-#include <optional>
-
 #include "experiments/advisor/plan_words.hpp"
-#include "experiments/page/cells.hpp"
 
 namespace speclab {
 
@@ -28,8 +23,7 @@ Table metrics_table(const AcceptanceMetrics& metrics, const std::string& of_what
   }
   if (!metrics.by_position.empty()) {
     table.note =
-        "By position vLLM and llama.cpp print \"all up to here\"; \"a, given those before\" is the "
-        "conditional rate.";
+        "By position vLLM and llama.cpp print \"all up to here\"; \"a, given those before\" is the conditional rate.";
   }
   return table;
 }
