@@ -39,15 +39,18 @@ void former_names(std::string& out, const std::vector<std::string>& aliases) {
   if (!aliases.empty()) out += fmt::format(" Formerly `{}`.", fmt::join(aliases, "`, `"));
 }
 
+/// A link to the section of a heading.
+std::string link_to(const std::string& text, const std::string& heading) {
+  std::string anchor = boost::algorithm::to_lower_copy(heading);
+  std::replace(anchor.begin(), anchor.end(), ' ', '-');
+  return fmt::format("[{}](#{})", text, anchor);
+}
+
 /// A value's form and range in as few words as a list has room for: "integer, 0 to 64"; objects and kinds are
 /// links to their sections.
 std::string value_words(const Type& type) {
-  if (type.object() != nullptr) return fmt::format("[{0}](#object-{0})", type.object()->name());
-  if (const FamilyBase* family = type.family()) {
-    std::string anchor = boost::algorithm::to_lower_copy(family->plural());
-    std::replace(anchor.begin(), anchor.end(), ' ', '-');
-    return fmt::format("[{}](#{})", family->noun(), anchor);
-  }
+  if (type.object() != nullptr) return link_to(type.object()->name(), "object " + type.object()->name());
+  if (const FamilyBase* family = type.family()) return link_to(family->noun(), family->plural());
   Json schema = Json::object();
   type.schema(schema);
   if (type.element() != nullptr) {
@@ -157,7 +160,7 @@ Former names keep working; `speclab validate` lists those that a config uses.
     former_names(sentence, experiment->aliases);
     std::string objects;
     for (const std::string& section : experiment->sections)
-      objects += fmt::format(" [{0}](#object-{0})", section);
+      objects += " " + link_to(section, "object " + section);
     out += fmt::format("- `{}`: {}{}\n", experiment->name, escaped(sentence), objects);
   }
   for (const FamilyBase* family : families) {

@@ -130,7 +130,7 @@ def anchors_of(text):
 
 def check_links(text, page):
     """Complaints about relative links and pictures that lead nowhere."""
-    for link in re.findall(r"\]\(([^)\s]+)\)", without_code(text)):
+    for link in re.findall(r"\]\(([^)\n]+)\)", without_code(text)):
         if re.match(r"[a-z]+:", link):
             continue
         file, _, anchor = link.partition("#")
