@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "core/round/verify.hpp"
 #include "core/rules/token.hpp"
 
 namespace speclab {

@@ -64,12 +64,13 @@ const std::vector<PlanWay>& plan_ways() {
 }
 
 Verb plan_verb() {
+  std::vector<std::string> names;
+  for (const PlanWay& way : plan_ways()) names.push_back(way.verb.name);
   Verb verb{
       .name = "plan",
       .sentence =
           "choose drafter, gamma and server settings from an acceptance rate, a log or models, and costs",
-      .line =
-          "speclab plan alpha|log|recording|config|measure|drafters|load|benchmark|sampling ... [options]",
+      .line = fmt::format("speclab plan {} ... [options]", fmt::join(names, "|")),
       .about =
           R"(Plans speculative decoding: the best drafter and number of drafted tokens, the expected speedup,
 the batch beyond which it stops paying, and settings for five servers. The word says where acceptance is known from.

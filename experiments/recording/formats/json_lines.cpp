@@ -44,6 +44,7 @@ RecordingPart read_json_lines(const RecordingSource& source) {
   const Json first = json_line(std::string(source.first_line()));
   const std::size_t depths = depths_of(first);
   const bool has_entropy = first.contains("entropy");
+  const std::string deeper = fmt::format("logq_depth{}", depths + 1);
   RecordingBuilder builder(depths, has_entropy);
   std::string_view text = source.bytes();
   TokenRecord record;
@@ -56,6 +57,12 @@ RecordingPart read_json_lines(const RecordingSource& source) {
     const Json json = json_line(line);
     if (!json.is_object()) throw UsageError(fmt::format("{}: this line is no JSON object", where()));
     const JsonPlace here{&json, where() + ": "};
+    const auto refuse_new = [&](const std::string& key) {
+      if (json.contains(key))
+        throw UsageError(fmt::format("{}: /{}: the first line has no such value", where(), key));
+    };
+    refuse_new(deeper);
+    if (!has_entropy) refuse_new("entropy");
     const std::string sequence = name_of(here.at("sequence"));
     const std::string task = here.has("task") ? name_of(here.at("task")) : "";
     record.sequence = sequence;

@@ -176,6 +176,14 @@ TEST_CASE("JSON lines of the native fields") {
   CHECK(mentions(file_refusal(text + R"({"sequence": 0, "position": 5, "logp": -1})"),
                  "FILE:3: /logq: missing"));
   CHECK(mentions(file_refusal(text + "nonsense"), "FILE:3: this line is no JSON object"));
+  // Values that the first line lacks would be passed over.
+  const std::string deeper =
+      R"({"sequence": 0, "position": 5, "logp": -1, "logq": -1, "entropy": 1, "logq_depth2": -3})";
+  CHECK(mentions(file_refusal(text + deeper), "FILE:3: /logq_depth2: the first line has no such value"));
+  const std::string plain = R"({"sequence": 0, "position": 0, "logp": -1, "logq": -1})";
+  CHECK(mentions(
+      file_refusal(plain + "\n" + R"({"sequence": 0, "position": 1, "logp": -1, "logq": -1, "entropy": 1})"),
+      "FILE:2: /entropy: the first line has no such value"));
 }
 
 TEST_CASE("OpenAI completions, with vLLM's scores of the same tokens for the draft") {
