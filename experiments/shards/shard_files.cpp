@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <atomic>
-#include <charconv>
 #include <chrono>
 #include <map>
 #include <nlohmann/json.hpp>
@@ -27,20 +26,6 @@ namespace fs = std::filesystem;
 
 constexpr const char* merge_name = "merge";
 
-/// The shard that a journal is of, by the name of its file; none for other files.
-std::optional<Shard> shard_of(const fs::path& file) {
-  const std::string name = file.filename().string();
-  if (file.extension() != ".jsonl") return std::nullopt;
-  Shard shard;
-  const char* const end = name.data() + name.size();
-  const auto index = std::from_chars(name.data(), end, shard.index);
-  constexpr std::string_view between = "-of-";
-  if (index.ec != std::errc() || !std::string_view(index.ptr, end).starts_with(between)) return std::nullopt;
-  const auto count = std::from_chars(index.ptr + between.size(), end, shard.count);
-  const bool sound = count.ec == std::errc() && 1 <= shard.index && shard.index <= shard.count;
-  return sound && shard.count <= max_shards ? std::optional(shard) : std::nullopt;
-}
-
 std::string name_of(const Shard& shard) { return fmt::format("{}-of-{}", shard.index, shard.count); }
 
 /// The journals in a folder, in the order of their names.
@@ -48,7 +33,8 @@ std::vector<std::pair<fs::path, Shard>> journals_in(const fs::path& folder) {
   std::vector<std::pair<fs::path, Shard>> journals;
   std::error_code error;
   for (const auto& entry : fs::directory_iterator(shards_folder(folder), error)) {
-    if (const auto shard = shard_of(entry.path())) journals.emplace_back(entry.path(), *shard);
+    const auto shard = shard_in(entry.path().filename().string(), "-of-", false);
+    if (shard && entry.path().extension() == ".jsonl") journals.emplace_back(entry.path(), *shard);
   }
   std::sort(journals.begin(), journals.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
   return journals;

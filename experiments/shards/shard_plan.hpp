@@ -8,6 +8,7 @@
 #include <limits>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -24,6 +25,8 @@ struct Shard {
 };
 inline constexpr int max_shards = 100'000;
 
+/// The shard that words begin with, two numbers with `between` between them, or that is all of them.
+std::optional<Shard> shard_in(std::string_view words, std::string_view between, bool all);
 /// "3/8". Throws UsageError.
 Shard shard_named(const std::string& words);
 

@@ -18,12 +18,6 @@ namespace speclab {
 
 namespace {
 
-void refuse_indivisible(const Config& config) {
-  if (config.experiment->resumable) return;
-  throw UsageError(
-      fmt::format("--shard: \"{}\" measures times, which machines cannot share", config.experiment->name));
-}
-
 void remove_journals(const std::filesystem::path& folder, const Shard& shard, const JournalHead& head) {
   const ShardedRun run = read_shard(folder, shard, head);
   for (const std::string& file : run.shards[static_cast<std::size_t>(shard.index - 1)].files)
@@ -144,7 +138,10 @@ MergedRun merge_once(const std::filesystem::path& folder,
 }  // namespace
 
 bool run_shard(const Config& config, const ShardOptions& options) {
-  refuse_indivisible(config);
+  if (!config.experiment->resumable) {
+    throw UsageError(fmt::format("--shard: \"{}\" measures times, which machines cannot share",
+                                 config.experiment->name));
+  }
   std::filesystem::create_directories(shards_folder(options.folder));
   const std::filesystem::path error_file = shard_error_file(options.folder, options.shard);
   std::filesystem::remove(error_file);

@@ -23,6 +23,19 @@ double seconds_since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
+std::vector<int> incomplete_shards(const std::filesystem::path& folder, int shards) {
+  std::vector<int> incomplete(static_cast<std::size_t>(shards));
+  std::iota(incomplete.begin(), incomplete.end(), 1);
+  if (!any_shards(folder)) return incomplete;
+  incomplete.clear();
+  const ShardedRun run = read_shards(folder);
+  const CellGrid grid(*run.head.config);
+  for (const ShardState& state : shard_states(folder, run, plans_of(folder, run.head, grid))) {
+    if (!state.complete) incomplete.push_back(state.shard);
+  }
+  return incomplete;
+}
+
 }  // namespace
 
 ShardEstimate estimate_shard(const Config& config, int shards, double seconds) {
@@ -53,19 +66,6 @@ ShardEstimate estimate_shard(const Config& config, int shards, double seconds) {
         worked * static_cast<double>(std::max<std::uint64_t>(total, done)) / static_cast<double>(done);
   estimate.bytes = static_cast<double>(peak_memory());
   return estimate;
-}
-
-std::vector<int> incomplete_shards(const std::filesystem::path& folder, int shards) {
-  std::vector<int> incomplete(static_cast<std::size_t>(shards));
-  std::iota(incomplete.begin(), incomplete.end(), 1);
-  if (!any_shards(folder)) return incomplete;
-  incomplete.clear();
-  const ShardedRun run = read_shards(folder);
-  const CellGrid grid(*run.head.config);
-  for (const ShardState& state : shard_states(folder, run, plans_of(folder, run.head, grid))) {
-    if (!state.complete) incomplete.push_back(state.shard);
-  }
-  return incomplete;
 }
 
 bool submit_shards(const Submission& submission, const SchedulerEntry& scheduler, int retries) {

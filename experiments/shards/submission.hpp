@@ -18,9 +18,6 @@ struct ShardEstimate {
 };
 ShardEstimate estimate_shard(const Config& config, int shards, double seconds);
 
-/// The shards that are not complete.
-std::vector<int> incomplete_shards(const std::filesystem::path& folder, int shards);
-
 /// Submits the shards that are not complete, and those that failed again, `retries` times at most. True when
 /// all are complete; false after an interrupt, or when shards still fail.
 bool submit_shards(const Submission& submission, const SchedulerEntry& scheduler, int retries);
