@@ -116,10 +116,6 @@ class JobList {
                   const RuleQualityOptions& options = {});
   void run_job(Job& job, const Control& control, Backend backend);
   Outcome run_once(Job& job, const Control& control, Backend backend);
-  Outcome run_decode(Job& job, const Control& control, Backend backend);
-  Outcome run_quality(Job& job, const Control& control);
-  /// It starts out on tables of the fast engine.
-  void begin_fast(Job& job);
 
   /// A set-up's tables for fast decoding: made by the first job that needs them, dropped after the last.
   struct Prepared {
@@ -130,8 +126,8 @@ class JobList {
     std::atomic<int> users{0};
   };
 
-  /// What `member` holds, made by the first that asks; null when the models do not allow it, and the job is
-  /// the plain engine's from now on.
+  /// What `member` holds, made by the first that asks; null for jobs of the plain engine, also where the models
+  /// do not allow it, and the job is the plain engine's from now on.
   template <class Pair>
   const Pair* prepared_for(Job& job, std::unique_ptr<const Pair> Prepared::*member);
 
