@@ -1,6 +1,7 @@
 #include "experiments/run/input_file.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <openssl/evp.h>
 
 #include <array>
@@ -30,9 +31,7 @@ class Sha256 {
     std::array<unsigned char, EVP_MAX_MD_SIZE> digest{};
     unsigned size = 0;
     require(EVP_DigestFinal_ex(context_.get(), digest.data(), &size) == 1);
-    std::string text;
-    for (unsigned i = 0; i < size; ++i) text += fmt::format("{:02x}", digest[i]);
-    return text;
+    return fmt::format("{:02x}", fmt::join(digest.begin(), digest.begin() + size, ""));
   }
 
  private:

@@ -36,14 +36,12 @@ NgramModel ngrams_of(const ContextRows& rows, int order) {
       for (std::int32_t token = 0; token < vocab; ++token) {
         // A context of few tokens has the same number as with zeros before it.
         const std::size_t at = context * rows.vocab + static_cast<std::size_t>(token);
-        PackedNgram key = 0;
         std::size_t rest = at;
         std::vector<Token> tokens(static_cast<std::size_t>(length));
         for (std::size_t i = tokens.size(); i-- > 0; rest /= rows.vocab) {
           tokens[i] = static_cast<Token>(rest % rows.vocab);
         }
-        key = packing.pack(tokens);
-        level.push_back({key, rows.probabilities[at], 1});
+        level.push_back({packing.pack(tokens), rows.probabilities[at], 1});
       }
     }
     contexts *= rows.vocab;
@@ -116,8 +114,8 @@ ContextRows rows_of(const Model& model) {
 
 void write_model(const BuiltModel& built, const std::filesystem::path& file) {
   if (file.extension() == ".arpa") return write_arpa_file(built, file);
-  const TableWriter write_table = table_writer(file);
-  write_table(rows_of(built.model), file);
+  const TableText text = table_text(file);
+  write_file_atomically(file, text(rows_of(built.model)));
 }
 
 }  // namespace speclab
