@@ -87,7 +87,7 @@ class IntegerType final : public Type {
 
 /// Truth values and text.
 template <class T>
-class PlainType final : public Type {
+class PlainType : public Type {
  public:
   void read(const Json& json, const std::string& path, void* value) const override {
     if (is_text ? !json.is_string() : !json.is_boolean()) reject(path, json, words());
@@ -101,14 +101,8 @@ class PlainType final : public Type {
   static constexpr bool is_text = std::is_same_v<T, std::string>;
 };
 
-class InputFileType final : public Type {
+class InputFileType final : public PlainType<std::string> {
  public:
-  void read(const Json& json, const std::string& path, void* value) const override {
-    text().type->read(json, path, value);
-  }
-  void write(const void* value, Json& json) const override { text().type->write(value, json); }
-  std::string words() const override { return text().type->words(); }
-  void schema(Json& out) const override { text().type->schema(out); }
   void add_input_files(const void* value, std::vector<std::string>& files) const override {
     const auto& file = *static_cast<const std::string*>(value);
     if (!file.empty()) files.push_back(file);

@@ -11,6 +11,7 @@
 
 #include "experiments/format/config_error.hpp"
 #include "experiments/format/json_io.hpp"
+#include "experiments/format/named_entry.hpp"
 #include "experiments/run/cell_spec.hpp"
 
 namespace speclab {
@@ -24,7 +25,6 @@ struct GridAxis {
 
 /// A path that cells set: the key of the config that it lies in, as it is read.
 struct GridPlace {
-  std::string path;
   std::string key;
   const Field* field = nullptr;  ///< null for paths that are left to reading the whole config
   bool deep = false;             ///< below the key
@@ -33,11 +33,10 @@ struct GridPlace {
 struct GridPlan {
   Config whole;  ///< of a cell that sets nothing
   Json base;     ///< the config without what cells do not have
-  /// What `base` says by itself; none where it needs what the cells set.
-  std::optional<Config> common;
+  Config common;  ///< what `base` says by itself
   std::vector<CaseConfig> cases;
   std::vector<GridAxis> axes;
-  std::map<std::string, GridPlace> places;
+  std::map<std::string, GridPlace> places = {};
 
   Config config_of(const GridValues& set, std::size_t of_case) const;
   bool read_quickly(const GridValues& set, Config& config) const;
@@ -96,10 +95,6 @@ std::string label_of(const GridValues& set) {
   return label;
 }
 
-bool contains(const GridValues& values, const std::string& path) {
-  return std::any_of(values.begin(), values.end(), [&](const auto& one) { return one.first == path; });
-}
-
 /// Replaces the value of a path that is set already.
 void set_value(GridValues& values, const std::string& path, std::shared_ptr<const Json> value) {
   for (auto& [known, held] : values) {
@@ -147,12 +142,10 @@ Config only_cell(Config config) {
 
 GridPlace place_of(const std::string& path) {
   const std::size_t end = path.find('/', 1);
-  GridPlace place{.path = path, .key = path.substr(std::min<std::size_t>(path.size(), 1), end - 1)};
-  place.deep = end != std::string::npos;
+  GridPlace place{.key = path.substr(std::min<std::size_t>(path.size(), 1), end - 1),
+                  .deep = end != std::string::npos};
   if (path.find('~') != std::string::npos || path.empty() || path.front() != '/') return place;
-  for (const Field& field : config_type().type->object()->fields()) {
-    if (field.name == place.key) place.field = &field;
-  }
+  place.field = find_named(config_type().type->object()->fields(), place.key);
   return place;
 }
 
@@ -161,7 +154,7 @@ GridPlace place_of(const std::string& path) {
 std::vector<Json> axis_values(const Json& axis, const std::string& path) {
   std::vector<Json> values;
   if (axis.is_array()) {
-    for (const Json& value : axis) values.push_back(value);
+    values.assign(axis.begin(), axis.end());
   } else if (axis.is_object()) {
     const Range range = read(range_type(), axis, path);
     if (range.count.has_value() == range.step.has_value())
@@ -214,16 +207,14 @@ bool GridPlan::read_quickly(const GridValues& set, Config& config) const {
 
 Config GridPlan::config_of(const GridValues& set, std::size_t of_case) const {
   if (set.empty()) return whole;
-  if (common) {
-    try {
-      Config config = *common;
-      if (read_quickly(set, config)) return config;
-    } catch (const ConfigError&) {  // which reading the whole config says in full
-    }
+  try {
+    Config config = common;
+    if (read_quickly(set, config)) return config;
+  } catch (const ConfigError&) {  // which reading the whole config says in full
   }
   Json json = base;
   for (const auto& [path, value] : set) {
-    const bool by_case = contains(cases[of_case].set, path);
+    const bool by_case = find(cases[of_case].set, path) != nullptr;
     set_at(json, path, *value, by_case ? fmt::format("/cases/{}/set", of_case) : "/sweep");
   }
   try {
@@ -236,37 +227,31 @@ Config GridPlan::config_of(const GridValues& set, std::size_t of_case) const {
 }
 
 CellGrid::CellGrid(const Config& config, bool split) {
-  GridPlan plan{
-      .whole = only_cell(config), .base = *config.input, .common = {}, .cases = {}, .axes = {}, .places = {}};
-  plan.cases = config.cases.value_or(std::vector<CaseConfig>(1));
-  plan.axes = axes_of(config, plan.cases.size());
-  for (const char* key : not_of_cells) plan.base.erase(key);
-  try {
-    plan.common = read_config(plan.base);
-    plan.common->input.reset();
-  } catch (const ConfigError&) {  // a key that every cell sets may be missing
-  }
+  Json base = *config.input;
+  for (const char* key : not_of_cells) base.erase(key);
+  const std::size_t cases = config.cases ? config.cases->size() : 1;
+  GridPlan plan{.whole = only_cell(config),
+                .base = base,
+                .common = only_cell(read_config(base)),
+                .cases = config.cases.value_or(std::vector<CaseConfig>(1)),
+                .axes = axes_of(config, cases)};
   for (std::size_t index = 0; index < plan.cases.size(); ++index) {
     for (const auto& [path, value] : plan.cases[index].set) {
       refuse_common_key(path, fmt::format("/cases/{}/set", index));
       plan.places.try_emplace(path, place_of(path));
     }
   }
-  for (const GridAxis& axis : plan.axes) plan.places.try_emplace(axis.path, place_of(axis.path));
-
-  extents_.push_back(plan.cases.size());
-  for (const GridAxis& axis : plan.axes) extents_.push_back(axis.values.size());
-  size_ = 1;
-  for (const std::size_t extent : extents_) size_ *= extent;
-  plan_ = std::make_unique<const GridPlan>(std::move(plan));
+  size_ = plan.cases.size();
+  for (const GridAxis& axis : plan.axes) {
+    plan.places.try_emplace(axis.path, place_of(axis.path));
+    size_ *= axis.values.size();
+  }
+  plan_ = std::make_shared<const GridPlan>(std::move(plan));
   if (!split || !config.experiment->split) return;
   std::size_t end = 0;
   for (std::size_t i = 0; i < size_; ++i) ends_.push_back(end += config.experiment->split(unsplit(i)).size());
   size_ = end;
 }
-
-CellGrid::~CellGrid() = default;
-CellGrid::CellGrid(CellGrid&&) noexcept = default;
 
 CellSpec CellGrid::unsplit(std::size_t index) const {
   GridValues values;

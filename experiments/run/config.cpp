@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "experiments/format/config_error.hpp"
+#include "experiments/format/named_entry.hpp"
 #include "experiments/run/experiment.hpp"
 
 namespace speclab {
@@ -22,7 +23,7 @@ class ExperimentType final : public Type {
     const Experiment* found = find_experiment(json.get<std::string>());
     if (found == nullptr) {
       throw ConfigError(path, fmt::format("unknown experiment {}{}", shown(json),
-                                          suggestion(json.get<std::string>(), names())));
+                                          suggestion(json.get<std::string>(), entry_names(experiments()))));
     }
     *static_cast<const Experiment**>(value) = found;
   }
@@ -30,19 +31,12 @@ class ExperimentType final : public Type {
     json = (*static_cast<const Experiment* const*>(value))->name;
   }
   std::string words() const override { return "the name of an experiment"; }
-  void schema(Json& out) const override { out["enum"] = names(); }
+  void schema(Json& out) const override { out["enum"] = entry_names(experiments()); }
   void rename(Json& json, const std::string& path, std::vector<RenamedUse>& uses) const override {
     const Experiment* found = json.is_string() ? find_experiment(json.get<std::string>()) : nullptr;
     if (found == nullptr || found->name == json.get<std::string>()) return;
     uses.push_back({path, json.get<std::string>(), found->name});
     json = found->name;
-  }
-
- private:
-  static std::vector<std::string> names() {
-    std::vector<std::string> all;
-    for (const Experiment* experiment : experiments()) all.push_back(experiment->name);
-    return all;
   }
 };
 
@@ -295,21 +289,6 @@ void check_names(const Config& config) {
   }
 }
 
-}  // namespace
-
-Config::Config(const Config&) = default;
-Config::Config(Config&&) noexcept = default;
-Config& Config::operator=(const Config&) = default;
-Config& Config::operator=(Config&&) noexcept = default;
-Config::~Config() = default;
-
-Config::Config() {
-  experiment = find_experiment("decode");
-  if (const RuleKind* token = rule_family().find_entry("token")) rule = selected(*token);
-}
-
-namespace {
-
 /// Every section with its defaults, by key.
 const std::map<std::string, AnyStruct>& default_sections() {
   static const std::map<std::string, AnyStruct> all = [] {
@@ -322,6 +301,17 @@ const std::map<std::string, AnyStruct>& default_sections() {
 }
 
 }  // namespace
+
+Config::Config(const Config&) = default;
+Config::Config(Config&&) noexcept = default;
+Config& Config::operator=(const Config&) = default;
+Config& Config::operator=(Config&&) noexcept = default;
+Config::~Config() = default;
+
+Config::Config() {
+  experiment = find_experiment("decode");
+  if (const RuleKind* token = rule_family().find_entry("token")) rule = selected(*token);
+}
 
 const std::string& detail::section_key(bool (*wanted)(const AnyStruct& section)) {
   for (const auto& [key, section] : default_sections()) {
@@ -336,14 +326,7 @@ const AnyStruct& ShownConfig::section_of(const std::string& key) const {
 }
 
 void ShownConfig::add_section(const std::string& key) {
-  if (!sections.contains(key)) sections[key] = section_kind(key).type->object()->make();
-}
-
-const SectionKind& section_kind(const std::string& key) {
-  for (const SectionKind& section : section_kinds()) {
-    if (section.key == key) return section;
-  }
-  throw std::logic_error("no section " + key);
+  sections.try_emplace(key, default_sections().at(key));
 }
 
 const Typed<Config>& config_type() {

@@ -17,7 +17,6 @@ struct SectionKind {
 };
 /// Every section; tests and other programs may add some.
 std::vector<SectionKind>& section_kinds();
-const SectionKind& section_kind(const std::string& key);
 
 namespace detail {
 const std::string& section_key(bool (*wanted)(const AnyStruct& section));
