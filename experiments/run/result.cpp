@@ -28,7 +28,7 @@ const Typed<Reproduction>& described() {
 }
 
 SPECLAB_RESULT(InputFile, "input", file, bytes, sha256);
-SPECLAB_RESULT(PositionResult, "position", unconditional, conditional);
+SPECLAB_RESULT(PositionAcceptance, "position", unconditional, conditional);
 SPECLAB_RESULT(UntilResult, "until", reached, looks, most_looks, trials, batches);
 SPECLAB_RESULT(EngineResult, "engine", name, random_blocks, residual_passes, why_plain);
 SPECLAB_RESULT(Counts, "counts", contexts, searches, identical, rounds, drafted, draft_runs, examined,
@@ -125,19 +125,8 @@ Counts counts_of(const Tally& tally) {
   return counts;
 }
 
-std::vector<PositionResult> position_results(const std::vector<Tally>& batches, int gamma, double confidence,
-                                             Independence independence) {
-  std::vector<PositionResult> positions;
-  for (const PositionAcceptance& at : acceptance_by_position(batches, gamma, confidence, independence))
-    positions.push_back({at.unconditional, at.conditional});
-  return positions;
-}
-
 const std::string* printed_value(const CellResult& cell, Metric metric) {
-  for (const auto& [name, value] : cell.printed) {
-    if (name == metric_name(metric)) return &value;
-  }
-  return nullptr;
+  return find(cell.printed, metric_name(metric));
 }
 
 Json cell_json(const Experiment& experiment, const CellResult& cell) {
@@ -157,14 +146,14 @@ Json result_json(const Result& result) {
 }
 
 void HeldCells::each(const std::function<void(const CellResult& cell)>& use) const {
-  for (const CellResult& cell : cells_) {
+  for (const CellResult& cell : result_.cells) {
     end_if_stopped();
     use(cell);
   }
 }
 
 void HeldCells::each_json(const std::function<void(const Json& cell)>& use) const {
-  each([&](const CellResult& cell) { use(cell_json(experiment_, cell)); });
+  each([&](const CellResult& cell) { use(cell_json(*result_.shown().experiment, cell)); });
 }
 
 void write_text(const Result& result, const CellSource& cells,
@@ -187,7 +176,7 @@ void write_text(const Result& result, const CellSource& cells,
 }
 
 void write_text(const Result& result, const std::function<void(const std::string& piece)>& out) {
-  write_text(result, HeldCells(*result.shown().experiment, result.cells), out);
+  write_text(result, HeldCells(result), out);
 }
 
 std::shared_ptr<const Config> config_of_result(const std::filesystem::path& file) {

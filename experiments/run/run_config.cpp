@@ -44,19 +44,15 @@ Survey survey_of(const CellGrid& grid, const Experiment& experiment) {
   return survey;
 }
 
-Turn turn_of(std::size_t first, std::size_t last) {
-  Turn turn;
-  for (std::size_t cell = first; cell < last; ++cell) turn.push_back({.cell = cell});
-  return turn;
-}
-
 /// Cells that share jobs are prepared together: all of them. Closed forms share nothing, and a config and
 /// what was prepared for each need several times the memory of its result: they take turns.
 std::vector<Turn> turns_of_all(const CellGrid& grid, const Experiment& experiment) {
   const std::size_t cells_in_turn = experiment.closed_forms ? 4096 : grid.size();
   std::vector<Turn> turns;
-  for (std::size_t begin = 0; begin < grid.size(); begin += cells_in_turn)
-    turns.push_back(turn_of(begin, std::min(begin + cells_in_turn, grid.size())));
+  for (std::size_t cell = 0; cell < grid.size(); ++cell) {
+    if (cell % cells_in_turn == 0) turns.emplace_back();
+    turns.back().push_back({.cell = cell});
+  }
   return turns;
 }
 
@@ -80,12 +76,11 @@ void add_tallies(const PreparedCells& cells, const Resumption& resumption) {
         job->done = true;
       } else if (!job->done) {
         Outcome outcome = outcome_of(found->second, *job);
-        if (outcome.partial) continue;
-        job->outcome = std::move(outcome);
-        job->done = true;
+        job->done = !outcome.partial;
+        if (job->done) job->outcome = std::move(outcome);
       }
-      if (!job->precision) continue;
-      for (int look = 2; look <= job->looks; ++look) resumption.needs_look(cell.task.cell, look);
+      for (int look = 2; job->precision && look <= job->looks; ++look)
+        resumption.needs_look(cell.task.cell, look);
     }
   }
 }

@@ -117,8 +117,7 @@ std::string report(const RunResult& run) {
   Watch watch;
   return watch.run([&] {
     const std::string command = command_of(run.result.title);
-    const HeldCells cells(*run.result.shown().experiment, run.result.cells);
-    const Section section = result_section(run.result, cells, run.timings, "result", command);
+    const Section section = result_section(run.result, HeldCells(run.result), run.timings, "result", command);
     return html(result_page(run, section, command, Backend::cpu));
   });
 }
