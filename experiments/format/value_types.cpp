@@ -200,7 +200,6 @@ class ListType final : public Type {
     for (std::size_t i = 0; i < json.size(); ++i)
       element_->rename(json[i], fmt::format("{}/{}", path, i), uses);
   }
-  const Type* below(std::string&) const override { return element_.get(); }
   void add_input_files(const void* value, std::vector<std::string>& files) const override {
     for (std::size_t i = 0; i < access_.size(value); ++i)
       element_->add_input_files(access_.at(const_cast<void*>(value), i), files);
@@ -238,7 +237,6 @@ class MapType final : public Type {
     for (const auto& [key, entry] : json.items())
       element_->rename(json[key], fmt::format("{}/{}", path, key), uses);
   }
-  const Type* below(std::string&) const override { return element_.get(); }
   void add_input_files(const void* value, std::vector<std::string>& files) const override {
     for (std::size_t i = 0; i < access_.size(value); ++i)
       element_->add_input_files(access_.at(value, i), files);

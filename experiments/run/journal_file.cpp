@@ -66,8 +66,7 @@ class TallyType final : public Type {
   void write(const void* value, Json& json) const override {
     BatchCounts counts{*static_cast<const Tally*>(value)};
     counts.overlap_high = static_cast<std::uint64_t>(counts.overlap_quanta >> low_bits);
-    counts.overlap_low =
-        static_cast<std::uint64_t>(counts.overlap_quanta & ((WideCount{1} << low_bits) - 1));
+    counts.overlap_low = static_cast<std::uint64_t>(counts.overlap_quanta & ((WideCount{1} << low_bits) - 1));
     counts.runs_by_level.assign(counts.inner_runs.begin(), counts.inner_runs.end());
     speclab::write(counts_, counts, json);
   }
@@ -100,7 +99,7 @@ const Typed<BatchTallies>& tallies_type() {
 
 const Typed<Line>& line_type() {
   static const auto type = result_object<Line>("line", {{"cell", &Line::cell},
-                                                        sparse("result", &Line::result, any_json()),
+                                                        sparse("result", &Line::result),
                                                         {"part", &Line::tallies, tallies_type()},
                                                         sparse("complete", &Line::complete)});
   return type;
@@ -114,7 +113,7 @@ Typed<JournalHead> head_type() {
                                                 {"inputs", &JournalHead::inputs},
                                                 {"config", &JournalHead::config},
                                                 {"shards", &JournalHead::shards},
-                                                sparse("input", &JournalHead::input, any_json()),
+                                                sparse("input", &JournalHead::input),
                                                 {"command", &JournalHead::command},
                                                 {"started", &JournalHead::started}});
 }

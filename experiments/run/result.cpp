@@ -36,7 +36,8 @@ SPECLAB_RESULT(Counts, "counts", contexts, searches, identical, rounds, drafted,
 
 namespace {
 
-std::vector<Field> cell_fields() {
+/// Cells of an experiment: what all cells have, and the experiment's own part.
+Typed<CellResult> make_cell_type(const Experiment& experiment) {
   Field counts;
   counts.name = "counts";
   counts.type = described<Counts>().type;
@@ -45,9 +46,9 @@ std::vector<Field> cell_fields() {
     return numbers.rounds || numbers.contexts ? &numbers : nullptr;
   };
   counts.create = [](void* cell) -> void* { return &static_cast<CellResult*>(cell)->counts; };
-  return result_fields<CellResult>(
+  std::vector<Field> fields = result_fields<CellResult>(
       {{"label", &CellResult::label},
-       {"set", &CellResult::set, map(any_json())},
+       {"set", &CellResult::set},
        sparse<CellResult>("printed", &CellResult::printed),
        sparse<CellResult>("measured", &CellResult::measured),
        sparse<CellResult>("note", &CellResult::note),
@@ -67,11 +68,6 @@ std::vector<Field> cell_fields() {
        {"until", &CellResult::until},
        std::move(counts),
        sparse("positions", &CellResult::positions)});
-}
-
-/// Cells of an experiment: what all cells have, and the experiment's own part.
-Typed<CellResult> make_cell_type(const Experiment& experiment) {
-  std::vector<Field> fields = cell_fields();
   if (const TypePtr own = experiment.own_result) {
     Field field;
     field.name = experiment.own_key;

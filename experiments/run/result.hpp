@@ -72,7 +72,7 @@ struct CellResult : CaseConfig {
   std::optional<UntilResult> until;
   Counts counts;
   std::vector<PositionAcceptance> positions;  ///< drafted, 1 to gamma
-  AnyStruct own;  ///< what the experiment alone has; see Experiment::own_result
+  AnyStruct own;                              ///< what the experiment alone has; see Experiment::own_result
 };
 
 /// The printed value of a metric; null when there is none.
