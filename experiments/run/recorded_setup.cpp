@@ -91,10 +91,8 @@ std::optional<Setup> recorded_setup(const ConfigReader& config, ModelFactory& fa
       .draft = Model(Recorded(ratios, rates ? Recorded::Side::draft_rate : Recorded::Side::draft)),
       .rule = make_rule(config[&Config::rule], [&] { return config[&Config::gamma]; }),
       .rule_config = config[&Config::rule],
-      .vocabulary = nullptr,
       .simulation = std::move(simulation),
       .wanted = wanted_interval(config),
-      .exact_alpha = std::nullopt,
       .engine = config[&Config::engine]};
 }
 
