@@ -30,7 +30,6 @@ bool says_nothing(const Work& work) {
 
 CellRunner::CellRunner(PreparedCells& cells, const ResultKeeper& keep, bool shared, const RunContext& context)
     : cells_(cells), keep_(keep), shared_(shared), context_(context) {
-  if (shared) names_ = job_names(cells);
   for (PreparedCell& cell : cells) {
     if (!cell.work) continue;
     for (Job* job : cell.work->jobs) {
@@ -47,7 +46,7 @@ void CellRunner::after(const Job& job) {
     const auto users = users_.find(&job);
     if (users == users_.end()) return;
     if (users->second.front()->in_part()) {
-      if (!job.outcome.partial) keep_.tallies(tallies_of(job, names_.at(&job)));
+      if (!job.outcome.partial) keep_.tallies(tallies_of(job));
       return;
     }
     for (PreparedCell* cell : std::vector<PreparedCell*>(users->second)) {

@@ -40,9 +40,7 @@ class CellRunner {
   const ResultKeeper& keep_;
   bool shared_;
   const RunContext& context_;
-  std::map<const Job*, std::vector<PreparedCell*>>
-      users_;                            ///< cells that have not run, by what they wait for
-  std::map<const Job*, JobName> names_;  ///< of a run that is shared
+  std::map<const Job*, std::vector<PreparedCell*>> users_;  ///< cells that have not run
   std::mutex mutex_;
 };
 

@@ -31,8 +31,8 @@ struct GridPlace {
 };
 
 struct GridPlan {
-  Config whole;  ///< of a cell that sets nothing
-  Json base;     ///< the config without what cells do not have
+  Config whole;   ///< of a cell that sets nothing
+  Json base;      ///< the config without what cells do not have
   Config common;  ///< what `base` says by itself
   std::vector<CaseConfig> cases;
   std::vector<GridAxis> axes;

@@ -44,10 +44,10 @@ void require_context(const Setup& setup, int gamma) {
 void choose_engine(Job& job) {
   const Setup& setup = *job.setup;
   if (setup.engine == Engine::plain || job.kind == JobKind::acceptance) return;
-  const auto reason =
-      job.kind == JobKind::decode
-          ? fast_unsupported_reason(setup.target, setup.draft, setup.rule.sampled)
-          : fast_quality_unsupported_reason(setup.target, setup.draft, setup.rule.sampled, job.quality_options);
+  const auto reason = job.kind == JobKind::decode
+                          ? fast_unsupported_reason(setup.target, setup.draft, setup.rule.sampled)
+                          : fast_quality_unsupported_reason(setup.target, setup.draft, setup.rule.sampled,
+                                                            job.quality_options);
   const bool asked = setup.engine == Engine::fast;
   if (asked && reason && job.kind == JobKind::decode) {
     throw ConfigError("/engine",

@@ -37,6 +37,7 @@ const char* words(EngineUsed engine);
 /// One simulation to run.
 struct Job {
   JobKind kind = JobKind::decode;
+  std::optional<JobName> name = {};         ///< once a cell that uses it is prepared
   std::shared_ptr<const Setup> setup = {};  ///< null for independent acceptances
   SimulationSize simulation;
   int gamma = 0;
@@ -126,8 +127,8 @@ class JobList {
     std::atomic<int> users{0};
   };
 
-  /// What `member` holds, made by the first that asks; null for jobs of the plain engine, also where the models
-  /// do not allow it, and the job is the plain engine's from now on.
+  /// What `member` holds, made by the first that asks; null for jobs of the plain engine, also where the
+  /// models do not allow it, and the job is the plain engine's from now on.
   template <class Pair>
   const Pair* prepared_for(Job& job, std::unique_ptr<const Pair> Prepared::*member);
 

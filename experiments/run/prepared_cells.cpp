@@ -56,6 +56,9 @@ PreparedCells prepare(const Turn& turn, const CellGrid& grid, const Experiment& 
     static_cast<CaseConfig&>(cell.result) = *cell.spec;
     jobs.set_span(task.batches.value_or(BatchSpan{}));
     cell.work = experiment.prepare(*cell.spec, jobs);
+    for (std::size_t k = 0; k < cell.work->jobs.size(); ++k) {
+      if (Job& job = *cell.work->jobs[k]; !job.name) job.name = JobName(task.cell, k);
+    }
     require_as_said(experiment,
                     !experiment.closed_forms || (cell.work->jobs.empty() && !cell.work->own_steps),
                     "it is of closed forms alone, and has jobs or own steps");
@@ -71,16 +74,6 @@ std::uint64_t steps_of(const PreparedCells& cells, const JobList& jobs) {
   std::uint64_t total = jobs.total();
   for (const PreparedCell& cell : cells) total += cell.work ? cell.work->own_steps.value_or(0) : 0;
   return total;
-}
-
-std::map<const Job*, JobName> job_names(const PreparedCells& cells) {
-  std::map<const Job*, JobName> names;
-  for (const PreparedCell& cell : cells) {
-    if (!cell.work) continue;
-    const std::vector<Job*>& jobs = cell.work->jobs;
-    for (std::size_t k = 0; k < jobs.size(); ++k) names.try_emplace(jobs[k], cell.task.cell, k);
-  }
-  return names;
 }
 
 void require_gpu_form(const PreparedCells& cells) {

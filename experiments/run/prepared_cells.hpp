@@ -53,8 +53,6 @@ PreparedCells prepare(const Turn& turn, const CellGrid& grid, const Experiment& 
 /// Rounds, tokens and own steps that are left to run.
 std::uint64_t steps_of(const PreparedCells& cells, const JobList& jobs);
 
-std::map<const Job*, JobName> job_names(const PreparedCells& cells);
-
 /// Throws ConfigError for a cell whose work is not all in jobs that the GPU can run.
 void require_gpu_form(const PreparedCells& cells);
 

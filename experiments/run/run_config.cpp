@@ -63,13 +63,12 @@ bool cells_are_held(const CellGrid& grid, const Experiment& experiment) {
 /// Gives jobs their tallies; those that have all of their batches then are done, and those that double as far
 /// as there are any.
 void add_tallies(const PreparedCells& cells, const Resumption& resumption) {
-  const std::map<const Job*, JobName> names = job_names(cells);
   std::map<JobName, std::vector<const BatchTallies*>> by_name;
   for (const BatchTallies& some : resumption.tallies) by_name[{some.cell, some.job}].push_back(&some);
   for (const PreparedCell& cell : cells) {
     if (!cell.work) continue;
     for (Job* job : cell.work->jobs) {
-      const auto found = by_name.find(names.at(job));
+      const auto found = by_name.find(*job->name);
       if (found == by_name.end()) continue;
       if (!job->done && job->precision) {
         look_until_precise(*job, [&] { return outcome_of(found->second, *job); });

@@ -14,7 +14,8 @@ namespace speclab {
 
 namespace {
 
-/// The numbers of each row with this mark between them; the shortest digits that read back as the same number.
+/// The numbers of each row with this mark between them; the shortest digits that read back as the same
+/// number.
 std::vector<std::string> row_texts(const ContextRows& rows, const char* between) {
   std::vector<std::string> texts;
   for (auto row = rows.probabilities.begin(); row != rows.probabilities.end();) {
