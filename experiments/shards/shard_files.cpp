@@ -65,7 +65,7 @@ void add(const fs::path& file, const Shard& shard, std::optional<ShardedRun>& ru
   };
   std::optional<JournalContent> from = scan_journal(file, begin, use);
   if (!from || !from->head) return;
-  ShardContent& content = run->shards.at(static_cast<std::size_t>(shard.index - 1));
+  ShardContent& content = run->of(shard);
   const std::string others = content.files.empty() ? "" : content.files.front();
   for (BatchTallies& some : from->tallies) {
     const auto known = std::find_if(content.tallies.begin(), content.tallies.end(),
@@ -85,12 +85,6 @@ void add(const fs::path& file, const Shard& shard, std::optional<ShardedRun>& ru
       0.0);
 }
 
-}  // namespace
-
-fs::path shards_folder(const fs::path& folder) { return folder / "shards"; }
-
-namespace {
-
 /// FOLDER/shards/NAME.HOST-PROCESS-TIME-NUMBER.jsonl, another each time.
 fs::path new_journal(const fs::path& folder, const std::string& name) {
   static std::atomic<int> journals{0};
@@ -104,6 +98,8 @@ fs::path new_journal(const fs::path& folder, const std::string& name) {
 }
 
 }  // namespace
+
+fs::path shards_folder(const fs::path& folder) { return folder / "shards"; }
 
 fs::path new_shard_journal(const fs::path& folder, const Shard& shard) {
   return new_journal(folder, name_of(shard));
