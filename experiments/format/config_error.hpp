@@ -3,8 +3,11 @@
 // where std::exception::what() would end at a NUL.
 #pragma once
 
+#include <fmt/core.h>
+
 #include <stdexcept>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace speclab {
@@ -12,6 +15,12 @@ namespace speclab {
 struct ConfigError : std::runtime_error {
   /// `path` is a JSON pointer ("/models/target/kind"; "/" for the whole document).
   ConfigError(const std::string& json_path, const std::string& problem);
+  /// With the problem that fmt::format makes of these.
+  template <class First, class... More>
+  ConfigError(const std::string& json_path, fmt::format_string<First, More...> problem, First&& first,
+              More&&... more)
+      : ConfigError(json_path,
+                    fmt::format(problem, std::forward<First>(first), std::forward<More>(more)...)) {}
   std::string path;
   std::string file;  ///< set by `in_file`
 
@@ -33,6 +42,9 @@ auto in_file(const std::string& file, const Work& work) {
 /// Bad usage of the program itself: exit code 2.
 struct UsageError : std::runtime_error {
   explicit UsageError(const std::string& problem);
+  template <class First, class... More>
+  explicit UsageError(fmt::format_string<First, More...> problem, First&& first, More&&... more)
+      : UsageError(fmt::format(problem, std::forward<First>(first), std::forward<More>(more)...)) {}
 };
 
 /// Throws ConfigError at `path` when so many bytes are more than can be taken; `what` says for what, and what

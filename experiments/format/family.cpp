@@ -44,8 +44,8 @@ class FamilyType final : public Type {
     if (!json.is_object()) reject(path, json, words());
     const std::string here = path + "/kind";
     if (!json.contains("kind")) {
-      throw ConfigError(
-          here, fmt::format("missing; a {} is one of: {}", family_.noun(), fmt::join(family_.names(), ", ")));
+      throw ConfigError(here, "missing; a {} is one of: {}", family_.noun(),
+                        fmt::join(family_.names(), ", "));
     }
     const KindInfo& kind = family_.at(json.at("kind"), here);
     const ObjectType& own = *kind.parameters->object();
@@ -121,8 +121,8 @@ const KindInfo* FamilyBase::find(std::string_view name) const {
 const KindInfo& FamilyBase::at(const Json& name, const std::string& path) const {
   if (!name.is_string()) reject(path, name, fmt::format("the name of a {}", noun_));
   if (const KindInfo* kind = find(name.get<std::string>())) return *kind;
-  throw ConfigError(
-      path, fmt::format("unknown {} {}{}", noun_, shown(name), suggestion(name.get<std::string>(), names())));
+  throw ConfigError(path, "unknown {} {}{}", noun_, shown(name),
+                    suggestion(name.get<std::string>(), names()));
 }
 
 std::string FamilyBase::schema_name() const {

@@ -135,8 +135,8 @@ class ChoiceType final : public Type {
     }
     const std::string last = path.substr(path.rfind('/') + 1);
     const bool entry = last.find_first_not_of("0123456789") == std::string::npos;
-    throw ConfigError(
-        path, fmt::format("unknown {} {}{}", entry ? "entry" : last, shown(json), suggestion(name, names())));
+    throw ConfigError(path, "unknown {} {}{}", entry ? "entry" : last, shown(json),
+                      suggestion(name, names()));
   }
   void write(const void* value, Json& json) const override {
     for (const auto& [name, number] : choices_) {
@@ -174,7 +174,7 @@ class ListType final : public Type {
     if (!json.is_array()) reject(path, json, "a list");
     const auto size = static_cast<double>(json.size());
     if (size < least_ || size > max_) {
-      throw ConfigError(path, fmt::format("{} entries; allowed are {} to {}", json.size(), least_, max_));
+      throw ConfigError(path, "{} entries; allowed are {} to {}", json.size(), least_, max_);
     }
     access_.resize(value, 0);
     access_.resize(value, json.size());
@@ -287,7 +287,7 @@ Typed<std::string> input_file() {
 Typed<std::shared_ptr<const Json>> any_json() { return {std::make_shared<const AnyJsonType>()}; }
 
 void reject(const std::string& path, const Json& value, const std::string& wanted) {
-  throw ConfigError(path, fmt::format("{} is not {}", shown(value), wanted));
+  throw ConfigError(path, "{} is not {}", shown(value), wanted);
 }
 
 std::string shown(const Json& value) {

@@ -80,7 +80,7 @@ void refuse_common_key(const std::string& path, const std::string& where) {
   const std::string name = path.substr(0, path.find('/', 1));
   for (const char* key : common) {
     if (name == std::string("/") + key) {
-      throw ConfigError(where, fmt::format("\"{}\" is the same for all cells of a config", path));
+      throw ConfigError(where, "\"{}\" is the same for all cells of a config", path);
     }
   }
 }
@@ -119,8 +119,7 @@ std::vector<GridAxis> axes_of(const Config& config, std::size_t cases) {
       count *= static_cast<double>(made.values.size());
     }
   }
-  if (count > max_cells)
-    throw ConfigError("/sweep", fmt::format("{} cells; at most {} are allowed", count, max_cells));
+  if (count > max_cells) throw ConfigError("/sweep", "{} cells; at most {} are allowed", count, max_cells);
   return axes;
 }
 
@@ -162,7 +161,7 @@ std::vector<Json> axis_values(const Json& axis, const std::string& path) {
     const double steps =
         range.count ? static_cast<double>(*range.count - 1) : (range.to - range.from) / *range.step;
     if (!(steps >= 0) || !(steps < max_cells)) {
-      throw ConfigError(path, fmt::format("{} is not a range of 1 to {} values", shown(axis), max_cells));
+      throw ConfigError(path, "{} is not a range of 1 to {} values", shown(axis), max_cells);
     }
     const double last = std::floor(steps + 1e-9);
     for (double i = 0; i <= last; ++i) {
@@ -171,9 +170,8 @@ std::vector<Json> axis_values(const Json& axis, const std::string& path) {
       values.push_back(as_number(tidy(value)));
     }
   } else {
-    throw ConfigError(
-        path,
-        fmt::format("{} is not a list of values or a range {{\"from\", \"to\", \"step\"}}", shown(axis)));
+    throw ConfigError(path, "{} is not a list of values or a range {{\"from\", \"to\", \"step\"}}",
+                      shown(axis));
   }
   if (values.empty()) throw ConfigError(path, "has no values");
   return values;
@@ -222,7 +220,7 @@ Config GridPlan::config_of(const GridValues& set, std::size_t of_case) const {
     config.input.reset();  // a million cells are many copies
     return config;
   } catch (const ConfigError& error) {
-    throw ConfigError(error.path, fmt::format("{} (in the cell {})", error.what(), label_of(set)));
+    throw ConfigError(error.path, "{} (in the cell {})", error.what(), label_of(set));
   }
 }
 

@@ -51,7 +51,7 @@ std::string sha256(std::string_view bytes) {
 
 InputFile input_file_of(const std::string& file) {
   const auto fail = [&](const std::string& which, const char* reason) {
-    throw ConfigError("/", fmt::format("the input file {} {}", which, reason));
+    throw ConfigError("/", "the input file {} {}", which, reason);
   };
   InputFile read{.file = file, .bytes = 0, .sha256 = {}};
   Sha256 hash;

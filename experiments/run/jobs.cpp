@@ -31,11 +31,11 @@ void require_context(const Setup& setup, int gamma) {
     const auto most = model->max_context();
     if (!most || text <= *most) continue;
     throw ConfigError("/simulation/length",
-                      fmt::format("{} rounds of gamma = {} after a prompt of {} tokens make a text of more "
-                                  "than {} tokens, which is the context of the {}; decode less in each of "
-                                  "more trials, or give the model a larger \"context\"",
-                                  setup.simulation.length, gamma, prompt, *most,
-                                  model == &setup.target ? "target" : "draft"));
+                      "{} rounds of gamma = {} after a prompt of {} tokens make a text of more "
+                      "than {} tokens, which is the context of the {}; decode less in each of "
+                      "more trials, or give the model a larger \"context\"",
+                      setup.simulation.length, gamma, prompt, *most,
+                      model == &setup.target ? "target" : "draft");
   }
 }
 
@@ -50,8 +50,7 @@ void choose_engine(Job& job) {
                                                             job.quality_options);
   const bool asked = setup.engine == Engine::fast;
   if (asked && reason && job.kind == JobKind::decode) {
-    throw ConfigError("/engine",
-                      fmt::format("\"fast\" does not go with this config: {}; use \"auto\"", *reason));
+    throw ConfigError("/engine", "\"fast\" does not go with this config: {}; use \"auto\"", *reason);
   }
   if (asked) job.why_plain = reason.value_or("");
   if (!reason && (asked || fast_pays(setup.target, setup.draft, setup.simulation)))
@@ -60,12 +59,9 @@ void choose_engine(Job& job) {
 
 }  // namespace
 
-const char* words(EngineUsed engine) {
-  return std::array{"plain", "fast", "iid"}.at(static_cast<std::size_t>(engine));
-}
-
 EngineResult engine_result(const Job& job) {
-  EngineResult engine{.name = words(job.engine)};
+  constexpr std::array names{"plain", "fast", "iid"};
+  EngineResult engine{.name = names.at(static_cast<std::size_t>(job.engine))};
   if (!job.why_plain.empty()) engine.why_plain = job.why_plain;
   if (job.engine == EngineUsed::plain) return engine;
   engine.random_blocks = job.outcome.work.blocks;
@@ -105,19 +101,6 @@ Job& JobList::shared_job(const std::shared_ptr<const Setup>& setup, int gamma, J
   return *job;
 }
 
-Job& JobList::decode(const std::shared_ptr<const Setup>& setup, int gamma) {
-  return shared_job(setup, gamma, JobKind::decode);
-}
-
-Job& JobList::acceptance(const std::shared_ptr<const Setup>& setup) {
-  return shared_job(setup, 0, JobKind::acceptance);
-}
-
-Job& JobList::rule_quality(const std::shared_ptr<const Setup>& setup, int gamma,
-                           const RuleQualityOptions& options) {
-  return shared_job(setup, gamma, JobKind::rule_quality, options);
-}
-
 Job& JobList::independent_acceptances(const Config& config, double alpha) {
   return jobs_.emplace_back(Job{.kind = JobKind::independent_acceptances,
                                 .simulation = simulation_size(config),
@@ -155,18 +138,17 @@ void require_gpu_form(const Job& job) {
       "everything";
   const Setup& setup = *job.setup;
   if (setup.target.table() == nullptr || setup.draft.table() == nullptr) {
-    throw ConfigError("/models", fmt::format("the rows of these are not stored; {}", remedy));
+    throw ConfigError("/models", "the rows of these are not stored; {}", remedy);
   }
   if (!pointwise_rule(setup.rule.sampled)) {
-    throw ConfigError("/rule", fmt::format("it has no form for the GPU; {}", remedy));
+    throw ConfigError("/rule", "it has no form for the GPU; {}", remedy);
   }
   if (const auto reason = fast_unsupported_reason(setup.target, setup.draft, setup.rule.sampled)) {
-    throw ConfigError("/engine",
-                      fmt::format("\"fast\" does not go with this config: {}; {}", *reason, remedy));
+    throw ConfigError("/engine", "\"fast\" does not go with this config: {}; {}", *reason, remedy);
   }
   if (job.engine == EngineUsed::fast) return;
   if (setup.engine == Engine::plain) {
-    throw ConfigError("/engine", fmt::format("\"plain\" reads whole rows on the CPU; {}", remedy));
+    throw ConfigError("/engine", "\"plain\" reads whole rows on the CPU; {}", remedy);
   }
   throw ConfigError("/simulation",
                     "so few rounds that engine \"auto\" takes \"plain\" for them, which runs on the CPU; say "

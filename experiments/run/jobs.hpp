@@ -32,8 +32,6 @@ namespace speclab {
 /// What a job does with its set-up.
 enum class JobKind { decode, acceptance, rule_quality, independent_acceptances };
 
-const char* words(EngineUsed engine);
-
 /// One simulation to run.
 struct Job {
   JobKind kind = JobKind::decode;
@@ -80,9 +78,15 @@ class JobList {
   void set_span(const BatchSpan& span) { span_ = span; }
 
   /// The job of this set-up, new or shared. References stay valid.
-  Job& decode(const std::shared_ptr<const Setup>& setup, int gamma);
-  Job& acceptance(const std::shared_ptr<const Setup>& setup);
-  Job& rule_quality(const std::shared_ptr<const Setup>& setup, int gamma, const RuleQualityOptions& options);
+  Job& decode(const std::shared_ptr<const Setup>& setup, int gamma) {
+    return shared_job(setup, gamma, JobKind::decode);
+  }
+  Job& acceptance(const std::shared_ptr<const Setup>& setup) {
+    return shared_job(setup, 0, JobKind::acceptance);
+  }
+  Job& rule_quality(const std::shared_ptr<const Setup>& setup, int gamma, const RuleQualityOptions& options) {
+    return shared_job(setup, gamma, JobKind::rule_quality, options);
+  }
 
   /// Rounds of the config's simulation whose acceptances are independent, of probability alpha.
   Job& independent_acceptances(const Config& config, double alpha);

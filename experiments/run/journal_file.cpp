@@ -82,19 +82,18 @@ class TallyType final : public Type {
 };
 
 /// Without the cell, which stands beside it.
-const Typed<BatchTallies>& tallies_type() {
-  static const auto engine = choice<EngineUsed>(
+Typed<BatchTallies> tallies_type() {
+  const auto engine = choice<EngineUsed>(
       {{"plain", EngineUsed::plain}, {"fast", EngineUsed::fast}, {"iid", EngineUsed::iid}});
-  static const Typed<Tally> tally{std::make_shared<const TallyType>()};
-  static const auto type = result_object<BatchTallies>("part", {{"job", &BatchTallies::job},
-                                                                {"look", &BatchTallies::look},
-                                                                {"first", &BatchTallies::first},
-                                                                {"batches", &BatchTallies::batches},
-                                                                {"engine", &BatchTallies::engine, engine},
-                                                                {"why_plain", &BatchTallies::why_plain},
-                                                                {"work", &BatchTallies::work},
-                                                                {"tallies", &BatchTallies::tallies, tally}});
-  return type;
+  const Typed<Tally> tally{std::make_shared<const TallyType>()};
+  return result_object<BatchTallies>("part", {{"job", &BatchTallies::job},
+                                              {"look", &BatchTallies::look},
+                                              {"first", &BatchTallies::first},
+                                              {"batches", &BatchTallies::batches},
+                                              {"engine", &BatchTallies::engine, engine},
+                                              {"why_plain", &BatchTallies::why_plain},
+                                              {"work", &BatchTallies::work},
+                                              {"tallies", &BatchTallies::tallies, tally}});
 }
 
 const Typed<Line>& line_type() {

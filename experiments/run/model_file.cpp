@@ -58,8 +58,8 @@ void write_arpa_file(const BuiltModel& built, const std::filesystem::path& file)
     const ContextRows rows = rows_of(built.model);
     const int order = *built.model.memory();
     if (order + 1 > max_ngram_order) {
-      throw UsageError(fmt::format("{}: contexts of {} tokens; ARPA files here have at most {}",
-                                   file.string(), order, max_ngram_order - 1));
+      throw UsageError("{}: contexts of {} tokens; ARPA files here have at most {}", file.string(), order,
+                       max_ngram_order - 1);
     }
     write_arpa(ngrams_of(rows, order), words, text);
   }
@@ -96,8 +96,8 @@ ContextRows rows_of(const Model& model) {
   const double numbers = std::pow(static_cast<double>(vocab), *memory + 1);
   if (numbers > most) {
     throw UsageError(
-        fmt::format("{} tokens and contexts of {} make {:.3g} numbers; at most {:.3g} are written as a table",
-                    vocab, *memory, numbers, most));
+        "{} tokens and contexts of {} make {:.3g} numbers; at most {:.3g} are written as a table", vocab,
+        *memory, numbers, most);
   }
   ContextRows rows{vocab, {}};
   std::vector<Token> context(static_cast<std::size_t>(*memory));

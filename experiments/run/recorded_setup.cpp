@@ -27,20 +27,18 @@ void refuse_what_does_not_follow(const ConfigReader& config) {
   const std::string& experiment = config[&Config::experiment]->name;
   if (std::find(experiments_of_acceptance.begin(), experiments_of_acceptance.end(), experiment) ==
       experiments_of_acceptance.end()) {
-    throw ConfigError(
-        "/experiment",
-        fmt::format("\"{}\" looks at rows or tokens, which recorded models do not have; they run in "
-                    "decode, acceptance, optimal_gamma and schedules",
-                    experiment));
+    throw ConfigError("/experiment",
+                      "\"{}\" looks at rows or tokens, which recorded models do not have; they run in "
+                      "decode, acceptance, optimal_gamma and schedules",
+                      experiment);
   }
   const bool lenient_rate = rates_alone(config) && config[&Config::rule].name() == "lenient";
   if (config[&Config::rule].name() != Config().rule.name() && !lenient_rate) {
-    throw ConfigError(
-        config[&Config::rule].path + "/kind",
-        fmt::format("\"{}\" does not follow from two columns; recorded models run with \"token\", in the "
-                    "experiment acceptance also with \"lenient\", and "
-                    "speclab plan recording --rule knows \"block\" and rates of rows",
-                    config[&Config::rule].name()));
+    throw ConfigError(config[&Config::rule].path + "/kind",
+                      "\"{}\" does not follow from two columns; recorded models run with \"token\", in the "
+                      "experiment acceptance also with \"lenient\", and "
+                      "speclab plan recording --rule knows \"block\" and rates of rows",
+                      config[&Config::rule].name());
   }
   for (const ModelConfig* model : {&config[&Config::models]->target, &config[&Config::models]->draft}) {
     if (!sampling_of(*model, config[&Config::sampling]).identity()) {

@@ -75,8 +75,7 @@ TableText table_text(const std::filesystem::path& file) {
   if (extension == ".json") return json_table;
   if (extension == ".npy") return npy_table;
   if (extension == ".npz") return npz_table;
-  throw UsageError(
-      fmt::format("{}: expected a file that ends with .arpa, .csv, .json, .npy or .npz", file.string()));
+  throw UsageError("{}: expected a file that ends with .arpa, .csv, .json, .npy or .npz", file.string());
 }
 
 }  // namespace speclab

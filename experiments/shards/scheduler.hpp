@@ -18,10 +18,8 @@ struct Submission {
   std::string partition, time, memory;  ///< as the scheduler writes them; empty for its default
 };
 
-/// The words of a command that runs a shard.
-std::vector<std::string> shard_words(const Submission& submission, int shard);
-/// The same as a line for a shell (sh), which expands `shard`: the shell's text of a number, such as
-/// "$SLURM_ARRAY_TASK_ID". Every other word is quoted.
+/// A command that runs a shard, as a line for a shell (sh), which expands `shard`: the shell's text of a
+/// number, such as "$SLURM_ARRAY_TASK_ID". Every other word is quoted.
 std::string shard_line(const Submission& submission, const std::string& shard);
 
 struct SchedulerEntry {

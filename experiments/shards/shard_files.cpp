@@ -42,9 +42,9 @@ std::vector<std::pair<fs::path, Shard>> journals_in(const fs::path& folder) {
 
 [[noreturn]] void refuse_different(const std::string& what, const fs::path& file, const std::string& other) {
   throw UsageError(
-      fmt::format("{}: it differs in {} from {}, which cannot be when both ran the same program on the same "
-                  "inputs; remove the one that is wrong",
-                  file.string(), what, other));
+      "{}: it differs in {} from {}, which cannot be when both ran the same program on the same "
+      "inputs; remove the one that is wrong",
+      file.string(), what, other);
 }
 
 /// Adds what a journal has to a run, which is there once `accept` returns for its first line. What another
@@ -143,8 +143,8 @@ ShardedRun read_shard(const fs::path& folder, const Shard& shard, const JournalH
     const auto accept = [&, &file = file](const JournalHead& found) {
       const std::string reason = difference(found, head);
       if (reason.empty()) return;
-      throw UsageError(fmt::format("{}: {}; remove {}, or choose another --out", file.string(), reason,
-                                   shards_folder(folder).string()));
+      throw UsageError("{}: {}; remove {}, or choose another --out", file.string(), reason,
+                       shards_folder(folder).string());
     };
     add(file, shard, run, accept);
   }
@@ -161,8 +161,8 @@ ShardedRun read_shards(const fs::path& folder) {
                          JournaledCells(found.cells)};
         first = file;
       } else if (const std::string reason = difference(found, run->head); !reason.empty()) {
-        throw UsageError(fmt::format("{} and {} are of different runs: {}; keep those of one", file.string(),
-                                     first.string(), reason));
+        throw UsageError("{} and {} are of different runs: {}; keep those of one", file.string(),
+                         first.string(), reason);
       }
     };
     add(file, shard, run, accept);
@@ -171,9 +171,9 @@ ShardedRun read_shards(const fs::path& folder) {
     run->head.config = with_sections(read_config(*run->head.input));
     return *std::move(run);
   }
-  throw UsageError(fmt::format(
+  throw UsageError(
       "{}: no journals of shards of this version in it; `speclab run CONFIG --shard 1/8 {}` runs one",
-      shards_folder(folder).string(), shell_line(option_words("--out", folder.string()))));
+      shards_folder(folder).string(), shell_line(option_words("--out", folder.string())));
 }
 
 std::vector<ShardPlan> plans_of(const fs::path& folder, const JournalHead& head, const CellGrid& grid) {

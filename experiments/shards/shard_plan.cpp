@@ -58,8 +58,7 @@ std::optional<Shard> shard_in(std::string_view words, std::string_view between, 
 
 Shard shard_named(const std::string& words) {
   if (const auto shard = shard_in(words, "/", true)) return *shard;
-  throw UsageError(
-      fmt::format("--shard {}: expected I/N with 1 <= I <= N <= {}, for example 3/8", words, max_shards));
+  throw UsageError("--shard {}: expected I/N with 1 <= I <= N <= {}, for example 3/8", words, max_shards);
 }
 
 ShardPlan::ShardPlan(const Experiment& experiment, const CellGrid& cells, int shards, Backend backend,

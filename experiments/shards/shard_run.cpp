@@ -92,7 +92,7 @@ MergedRun merge_once(const std::filesystem::path& folder,
     now.backend = run.head.backend;
     now.shards = run.head.shards;
     if (const std::string reason = difference(run.head, now); !reason.empty()) {
-      throw UsageError(fmt::format("{}: the shards cannot be merged here: {}", folder.string(), reason));
+      throw UsageError("{}: the shards cannot be merged here: {}", folder.string(), reason);
     }
     const std::vector<ShardPlan> plans = plans_of(folder, run.head, *identity.grid);
     if (const std::string missing = missing_shards(folder, run, plans); !missing.empty())
@@ -136,8 +136,7 @@ MergedRun merge_once(const std::filesystem::path& folder,
 
 bool run_shard(const Config& config, const ShardOptions& options) {
   if (!config.experiment->resumable) {
-    throw UsageError(
-        fmt::format("--shard: \"{}\" measures times, which machines cannot share", config.experiment->name));
+    throw UsageError("--shard: \"{}\" measures times, which machines cannot share", config.experiment->name);
   }
   std::filesystem::create_directories(shards_folder(options.folder));
   const std::filesystem::path error_file = shard_error_file(options.folder, options.shard);
