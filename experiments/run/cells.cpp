@@ -49,6 +49,8 @@ constexpr double bytes_of_cell = 3500;  // measured: of 10^5 cells of "predict",
 
 /// Removes the decimal noise of from + i * step: 0.30000000000000004 is meant as 0.3.
 double tidy(double value) { return std::round(value * 1e12) / 1e12; }
+/// Ranges below this are left as they are: 12 decimals are few of their digits.
+constexpr double least_tidied = 1e-6;
 
 /// {"from", "to", "step"} or {"from", "to", "count"}.
 struct Range {
@@ -163,11 +165,12 @@ std::vector<Json> axis_values(const Json& axis, const std::string& path) {
     if (!(steps >= 0) || !(steps < max_cells)) {
       throw ConfigError(path, "{} is not a range of 1 to {} values", shown(axis), max_cells);
     }
+    const bool tidied = std::max(std::abs(range.from), std::abs(range.to)) >= least_tidied;
     const double last = std::floor(steps + 1e-9);
     for (double i = 0; i <= last; ++i) {
       const double value = range.step ? range.from + i * *range.step
                                       : range.from + i / std::max(last, 1.0) * (range.to - range.from);
-      values.push_back(as_number(tidy(value)));
+      values.push_back(as_number(tidied ? tidy(value) : value));
     }
   } else {
     throw ConfigError(path, "{} is not a list of values or a range {{\"from\", \"to\", \"step\"}}",
