@@ -5,6 +5,7 @@
 
 #include <fmt/core.h>
 
+#include <new>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -46,6 +47,16 @@ struct UsageError : std::runtime_error {
   explicit UsageError(fmt::format_string<First, More...> problem, First&& first, More&&... more)
       : UsageError(fmt::format(problem, std::forward<First>(first), std::forward<More>(more)...)) {}
 };
+
+/// read(), or UsageError that names the file when memory does not suffice for it.
+template <class Read>
+auto read_in_memory(const std::string& file, const Read& read) {
+  try {
+    return read();
+  } catch (const std::bad_alloc&) {
+    throw UsageError(file + ": what it holds, unpacked, needs more memory than there is; give a part of it");
+  }
+}
 
 /// Throws ConfigError at `path` when so many bytes are more than can be taken; `what` says for what, and what
 /// to make smaller ("5e+07 samples of 64 tokens").

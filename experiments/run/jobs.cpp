@@ -10,7 +10,6 @@
 #include "experiments/run/config.hpp"
 #include "experiments/run/experiment.hpp"
 #include "experiments/run/gpu_decoding.hpp"
-#include "experiments/run/recorded_setup.hpp"
 #include "experiments/run/result.hpp"
 #include "sim/decode.hpp"
 #include "sim/error.hpp"

@@ -8,7 +8,6 @@
 #include "experiments/format/config_error.hpp"
 #include "experiments/run/config.hpp"
 #include "experiments/run/setup.hpp"
-#include "experiments/run/table_file.hpp"
 #include "experiments/support/atomic_file.hpp"
 #include "sim/models/arpa.hpp"
 

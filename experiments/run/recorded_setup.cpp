@@ -1,5 +1,4 @@
-#include "experiments/run/recorded_setup.hpp"
-
+// The set-up of a config whose models are recorded.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -10,6 +9,7 @@
 #include "experiments/format/config_error.hpp"
 #include "experiments/run/config.hpp"
 #include "experiments/run/experiment.hpp"
+#include "experiments/run/setup.hpp"
 #include "sim/models/recorded_model.hpp"
 
 namespace speclab {
@@ -48,9 +48,8 @@ void refuse_what_does_not_follow(const ConfigReader& config) {
           "and record another text for others");
     }
   }
-  const bool prompted =
-      std::visit([](const auto& prompt) { return !prompt.empty(); }, config[&Config::simulation].prompt);
-  if (prompted || config[&Config::simulation].prompt_tokens > 0) {
+  const SimulationConfig& simulation = config[&Config::simulation];
+  if (!is_empty(simulation.prompt) || simulation.prompt_tokens > 0) {
     throw ConfigError("/simulation",
                       "recorded models have no prompts; leave out \"prompt\" and \"prompt_tokens\"");
   }

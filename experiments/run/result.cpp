@@ -38,14 +38,6 @@ namespace {
 
 /// Cells of an experiment: what all cells have, and the experiment's own part.
 Typed<CellResult> make_cell_type(const Experiment& experiment) {
-  Field counts;
-  counts.name = "counts";
-  counts.type = described<Counts>().type;
-  counts.at = [](void* cell) -> void* {
-    auto& numbers = static_cast<CellResult*>(cell)->counts;
-    return numbers.rounds || numbers.contexts ? &numbers : nullptr;
-  };
-  counts.create = [](void* cell) -> void* { return &static_cast<CellResult*>(cell)->counts; };
   std::vector<Field> fields = result_fields<CellResult>(
       {{"label", &CellResult::label},
        {"set", &CellResult::set},
@@ -66,7 +58,7 @@ Typed<CellResult> make_cell_type(const Experiment& experiment) {
        {"rule", &CellResult::rule, kind_of(rule_family())},
        {"engine", &CellResult::engine},
        {"until", &CellResult::until},
-       std::move(counts),
+       sparse("counts", &CellResult::counts),
        sparse("positions", &CellResult::positions)});
   if (const TypePtr own = experiment.own_result) {
     Field field;

@@ -36,6 +36,8 @@ const char* words(Reproduction verdict);
 struct Counts {
   std::optional<std::uint64_t> contexts, searches, identical, rounds, drafted, draft_runs, examined, accepted,
       emitted, target_rows, draft_rows, plain_rows;
+
+  bool empty() const { return !rounds && !contexts; }
 };
 
 /// Rounds and their tokens.
@@ -122,6 +124,10 @@ class HeldCells final : public CellSource {
  private:
   const Result& result_;
 };
+
+/// The cells of an experiment that is `closed_forms`, with the sections of which `config` comes, computed
+/// whenever they are gone over. That ends with Stopped (core/stop.hpp) once it shall.
+std::shared_ptr<const CellSource> recomputed_cells(const Config& config, double confidence);
 
 /// One cell of an experiment, as it stands in result.json and in the journal.
 Json cell_json(const Experiment& experiment, const CellResult& cell);

@@ -10,7 +10,6 @@
 #include "experiments/run/cell_spec.hpp"
 #include "experiments/run/cells.hpp"
 #include "experiments/run/jobs.hpp"
-#include "experiments/run/recomputed_cells.hpp"
 #include "experiments/support/version.hpp"
 
 namespace speclab {
@@ -171,7 +170,7 @@ RunResult run_config(const Config& given, const std::function<Control(std::uint6
       if (held) result.cells.push_back(std::move(cell.result));
     }
   }
-  if (!shared && !held) run.all = std::make_shared<const RecomputedCells>(config, result.interval_confidence);
+  if (!shared && !held) run.all = recomputed_cells(config, result.interval_confidence);
   // Also where every cell was finished before: a result does not depend on how it came about.
   if (!survey.corpora.corpora().empty() && resumption.describes) {
     try {

@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "experiments/run/backend.hpp"
-#include "experiments/run/cell_runner.hpp"
 #include "experiments/run/cells.hpp"
 #include "experiments/run/experiment.hpp"
+#include "experiments/run/prepared_cells.hpp"
 #include "experiments/run/shown_config.hpp"
 
 namespace speclab {

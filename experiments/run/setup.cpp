@@ -67,20 +67,12 @@ std::string what_fits(const ModelConfig& target) {
       own->file);
 }
 
-bool is_empty(const PromptConfig& prompt) {
-  return std::visit([](const auto& content) { return content.empty(); }, prompt);
-}
-
 }  // namespace
 
 SimulationSize simulation_size(const ConfigReader& config) {
   const SimulationConfig& size = config[&Config::simulation];
-  SimulationSize simulation;
-  simulation.seed = config[&Config::seed];
-  simulation.trials = size.trials;
-  simulation.length = size.length;
-  simulation.batches = size.batches;
-  return simulation;
+  return {
+      .seed = config[&Config::seed], .trials = size.trials, .length = size.length, .batches = size.batches};
 }
 
 ModelRequest model_request(const ConfigReader& config, ModelFactory& factory, const Model* target) {

@@ -46,6 +46,12 @@ std::vector<std::vector<Token>> build_prompts(const ConfigReader& config, ModelF
 /// vocabularies that differ, an alpha that cannot be reached, a prompt token outside the vocabulary.
 Setup build_setup(const ConfigReader& config, ModelFactory& factory);
 
+/// The same of recorded models; nothing when neither model is recorded. Trials start at positions spread
+/// evenly over the text, which goes on from one sequence to the next and from the last to the first. Throws
+/// ConfigError for whatever does not follow from two columns: another rule than token verification, sampling
+/// options, other drafts, prompts, experiments that look at rows or tokens.
+std::optional<Setup> recorded_setup(const ConfigReader& config, ModelFactory& factory);
+
 /// Throws ConfigError, naming the experiment, for a rule that drafts several sequences or a tree.
 void require_one_draft(const AnyRule& rule, const RuleConfig& config, const std::string& experiment);
 

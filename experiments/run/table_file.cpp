@@ -1,5 +1,4 @@
-#include "experiments/run/table_file.hpp"
-
+// Tables of probabilities in files of numbers.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <zip.h>
@@ -8,6 +7,7 @@
 #include <vector>
 
 #include "experiments/format/config_error.hpp"
+#include "experiments/run/model_file.hpp"
 #include "experiments/support/npy.hpp"
 
 namespace speclab {

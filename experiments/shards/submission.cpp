@@ -1,5 +1,4 @@
-#include "experiments/shards/submission.hpp"
-
+// Runs of submitted shards, by any scheduler.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -8,6 +7,7 @@
 #include <numeric>
 
 #include "experiments/run/shown_config.hpp"
+#include "experiments/shards/scheduler.hpp"
 #include "experiments/shards/shard_files.hpp"
 #include "experiments/support/interrupt.hpp"
 #include "experiments/support/machine.hpp"
