@@ -254,6 +254,8 @@ CellGrid::CellGrid(const Config& config, bool split) {
   size_ = end;
 }
 
+const Experiment& CellGrid::experiment() const { return *plan_->whole.experiment; }
+
 CellSpec CellGrid::unsplit(std::size_t index) const {
   GridValues values;
   std::size_t rest = index;
@@ -277,7 +279,7 @@ CellSpec CellGrid::operator[](std::size_t index) const {
   const auto at = std::upper_bound(ends_.begin(), ends_.end(), index);
   const std::size_t begin = at == ends_.begin() ? 0 : *(at - 1);
   CellSpec cell = unsplit(static_cast<std::size_t>(at - ends_.begin()));
-  return plan_->whole.experiment->split(std::move(cell)).at(index - begin);
+  return experiment().split(std::move(cell)).at(index - begin);
 }
 
 void require_memory_of_cells(std::size_t cells) {

@@ -21,6 +21,8 @@ class CellGrid {
   explicit CellGrid(const Config& config, bool split = true);
 
   std::size_t size() const { return size_; }
+  /// Of all cells.
+  const Experiment& experiment() const;
   /// Throws ConfigError for values that make no config.
   CellSpec operator[](std::size_t index) const;
 

@@ -58,8 +58,9 @@ bool says_nothing(const Work& work) {
 
 }  // namespace
 
-PreparedCells prepare(const Turn& turn, const CellGrid& grid, const Experiment& experiment, double confidence,
-                      JobList& jobs, FinishedCells& finished) {
+PreparedCells prepare(const Turn& turn, const CellGrid& grid, double confidence, JobList& jobs,
+                      FinishedCells& finished) {
+  const Experiment& experiment = grid.experiment();
   PreparedCells cells;
   for (const CellTask& task : turn) {
     end_if_stopped();

@@ -49,8 +49,8 @@ using FinishedCells = std::map<std::size_t, CellResult>;
 
 /// Prepares what is not among `finished`, which is moved from there. `confidence` is that of every interval.
 /// Throws ConfigError for a config that cannot be run.
-PreparedCells prepare(const Turn& turn, const CellGrid& grid, const Experiment& experiment, double confidence,
-                      JobList& jobs, FinishedCells& finished);
+PreparedCells prepare(const Turn& turn, const CellGrid& grid, double confidence, JobList& jobs,
+                      FinishedCells& finished);
 
 /// Rounds, tokens and own steps that are left to run.
 std::uint64_t steps_of(const PreparedCells& cells, const JobList& jobs);

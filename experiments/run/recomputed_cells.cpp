@@ -18,15 +18,14 @@ namespace {
 
 class RecomputedCells final : public CellSource {
  public:
-  RecomputedCells(const Config& config, double confidence)
-      : experiment_(*config.experiment), grid_(config), confidence_(confidence) {}
+  RecomputedCells(const Config& config, double confidence) : grid_(config), confidence_(confidence) {}
 
   std::size_t size() const override { return grid_.size(); }
   void each(const std::function<void(const CellResult& cell)>& use) const override {
     in_order<CellResult>([this](std::size_t cell) { return compute(cell); }, use);
   }
   void each_json(const std::function<void(const Json& cell)>& use) const override {
-    in_order<Json>([this](std::size_t cell) { return cell_json(experiment_, compute(cell)); }, use);
+    in_order<Json>([this](std::size_t cell) { return cell_json(grid_.experiment(), compute(cell)); }, use);
   }
 
  private:
@@ -37,7 +36,7 @@ class RecomputedCells final : public CellSource {
     Timings timings;
     CellResult result;
     static_cast<CaseConfig&>(result) = spec;
-    experiment_.prepare(spec, none).finish(result, {confidence_, control, timings});
+    grid_.experiment().prepare(spec, none).finish(result, {confidence_, control, timings});
     return result;
   }
 
@@ -57,7 +56,6 @@ class RecomputedCells final : public CellSource {
     }
   }
 
-  const Experiment& experiment_;
   CellGrid grid_;
   double confidence_;
 };

@@ -24,7 +24,7 @@ struct Survey {
   CorpusSurvey corpora;
 };
 
-Survey survey_of(const CellGrid& grid, const Experiment& experiment) {
+Survey survey_of(const CellGrid& grid) {
   Survey survey;
   std::set<std::string> seen;
   std::vector<std::string> named;
@@ -32,7 +32,7 @@ Survey survey_of(const CellGrid& grid, const Experiment& experiment) {
     end_if_stopped();
     const Config config = grid[i].config;
     survey.corpora.add(config);
-    survey.intervals += experiment.intervals(config);
+    survey.intervals += grid.experiment().intervals(config);
     named.clear();
     config_type().type->add_input_files(&config, named);
     for (const std::string& file : named) {
@@ -45,8 +45,8 @@ Survey survey_of(const CellGrid& grid, const Experiment& experiment) {
 
 /// Cells that share jobs are prepared together: all of them. Closed forms share nothing, and a config and
 /// what was prepared for each need several times the memory of its result: they take turns.
-std::vector<Turn> turns_of_all(const CellGrid& grid, const Experiment& experiment) {
-  const std::size_t cells_in_turn = experiment.closed_forms ? 4096 : grid.size();
+std::vector<Turn> turns_of_all(const CellGrid& grid) {
+  const std::size_t cells_in_turn = grid.experiment().closed_forms ? 4096 : grid.size();
   std::vector<Turn> turns;
   for (std::size_t cell = 0; cell < grid.size(); ++cell) {
     if (cell % cells_in_turn == 0) turns.emplace_back();
@@ -55,8 +55,8 @@ std::vector<Turn> turns_of_all(const CellGrid& grid, const Experiment& experimen
   return turns;
 }
 
-bool cells_are_held(const CellGrid& grid, const Experiment& experiment) {
-  return !experiment.closed_forms || grid.size() <= max_cells_held;
+bool cells_are_held(const CellGrid& grid) {
+  return !grid.experiment().closed_forms || grid.size() <= max_cells_held;
 }
 
 /// Gives jobs their tallies; those that have all of their batches then are done, and those that double as far
@@ -99,14 +99,13 @@ std::shared_ptr<const Config> with_sections(const Config& config) {
 
 Workload measure_workload(const Config& config) {
   const CellGrid grid(*with_sections(config));
-  const Experiment& experiment = *config.experiment;
-  if (cells_are_held(grid, experiment)) require_memory_of_cells(grid.size());
+  if (cells_are_held(grid)) require_memory_of_cells(grid.size());
   JobList jobs;
   FinishedCells none;
   Workload workload{.cells = grid.size()};
-  for (const Turn& turn : turns_of_all(grid, experiment)) {
+  for (const Turn& turn : turns_of_all(grid)) {
     jobs.clear();
-    workload.steps += steps_of(prepare(turn, grid, experiment, config.confidence, jobs, none), jobs);
+    workload.steps += steps_of(prepare(turn, grid, config.confidence, jobs, none), jobs);
   }
   return workload;
 }
@@ -122,16 +121,13 @@ RunResult run_config(const Config& given, const std::function<Control(std::uint6
                      const std::function<Resumption(const RunIdentity& identity)>& resume, Backend backend) {
   const auto shared_config = with_sections(given);
   const Config& config = *shared_config;
-  const Experiment& experiment = *config.experiment;
   const CellGrid grid(config);
-  const Survey survey = survey_of(grid, experiment);
+  const Survey survey = survey_of(grid);
   Resumption resumption = resume({shared_config, grid.size(), survey.inputs, backend, &grid});
   const bool shared = resumption.turns.has_value();
-  const bool held = !shared && cells_are_held(grid, experiment);
+  const bool held = !shared && cells_are_held(grid);
   if (held) require_memory_of_cells(grid.size());
-  if (!shared) {
-    resumption.turns = turns_of_all(grid, experiment);
-  }
+  if (!shared) resumption.turns = turns_of_all(grid);
 
   RunResult run;
   Result& result = run.result;
@@ -151,8 +147,7 @@ RunResult run_config(const Config& given, const std::function<Control(std::uint6
       break;
     }
     jobs.clear();
-    PreparedCells cells =
-        prepare(turn, grid, experiment, result.interval_confidence, jobs, resumption.finished);
+    PreparedCells cells = prepare(turn, grid, result.interval_confidence, jobs, resumption.finished);
     if (!resumption.tallies.empty()) add_tallies(cells, resumption);
     if (backend != Backend::cpu) require_gpu_form(cells);
     if (!control) {

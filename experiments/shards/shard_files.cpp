@@ -181,7 +181,7 @@ std::vector<ShardPlan> plans_of(const fs::path& folder, const JournalHead& head,
   std::vector<ShardPlan> plans;
   std::optional<LookCells> look;
   do {
-    plans.emplace_back(*head.config->experiment, grid, head.shards.value_or(1), backend, look);
+    plans.emplace_back(grid, head.shards.value_or(1), backend, look);
     const int next = plans.back().look() + 1;
     look = read_look_cells(look_file(folder, next), head);
   } while (look);

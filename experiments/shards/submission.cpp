@@ -6,7 +6,6 @@
 #include <chrono>
 #include <numeric>
 
-#include "experiments/run/shown_config.hpp"
 #include "experiments/shards/scheduler.hpp"
 #include "experiments/shards/shard_files.hpp"
 #include "experiments/support/interrupt.hpp"
@@ -53,8 +52,7 @@ ShardEstimate estimate_shard(const Config& config, int shards, double seconds) {
   const auto first_shard = [&](const RunIdentity& identity) {
     Resumption resumption;
     resumption.describes = false;
-    resumption.turns =
-        ShardPlan(*shown_part(config).experiment, *identity.grid, shards, Backend::cpu).turns(1);
+    resumption.turns = ShardPlan(*identity.grid, shards, Backend::cpu).turns(1);
     return resumption;
   };
   run_config(config, control_for, first_shard);
