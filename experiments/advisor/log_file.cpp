@@ -4,7 +4,6 @@
 #include "experiments/advisor/acceptance_file.hpp"
 #include "experiments/format/config_error.hpp"
 #include "experiments/format/json_io.hpp"
-#include "experiments/format/large_files.hpp"
 #include "experiments/support/gzip.hpp"
 #include "experiments/support/text_files.hpp"
 

@@ -116,9 +116,9 @@ std::string list_text(const std::vector<const FamilyBase*>& families, const std:
     const std::string plural = boost::algorithm::to_lower_copy(family->plural());
     const bool all = wanted(plural) || word == family->noun();
     std::string part;
-    if (all && family->common() != nullptr && !family->common()->fields().empty()) {
+    if (all && !family->common().fields().empty()) {
       part += "  all of them:\n";
-      list_fields(part, *family->common());
+      list_fields(part, family->common());
     }
     for (const KindInfo* kind : family->kinds()) {
       if (!wanted(kind->name) && !all) continue;
@@ -165,13 +165,13 @@ Former names keep working; `speclab validate` lists those that a config uses.
   }
   for (const FamilyBase* family : families) {
     out += fmt::format("\n## {}\n\nA {} is an object with a `kind`", family->plural(), family->noun());
-    const bool common = family->common() != nullptr && !family->common()->fields().empty();
+    const bool common = !family->common().fields().empty();
     out += common ? ", and of every kind:\n" : ".\n";
     if (!family->example_input().empty())
       out += fmt::format("\nExamples are of {}.\n", escaped(family->example_input()));
     if (common) {
-      keys_of(out, *family->common());
-      sections_of(out, *family->common(), seen);
+      keys_of(out, family->common());
+      sections_of(out, family->common(), seen);
     }
     for (const KindInfo* kind : family->kinds()) {
       out += fmt::format("\n### {} `{}`\n\n{}", family->noun(), kind->name, escaped(kind->sentence));

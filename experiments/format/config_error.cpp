@@ -82,10 +82,9 @@ void require_memory(double bytes, const std::string& path, const std::string& wh
   constexpr double giga = 1e9;
   const std::optional<double> available = available_memory();
   if (!available || bytes <= *available) return;
-  throw ConfigError(
-      path,
-      fmt::format("{} need at least {:.3g} GB of memory, of which {:.3g} GB are available; make it smaller",
-                  what, bytes / giga, *available / giga));
+  throw ConfigError(path,
+                    "{} need at least {:.3g} GB of memory, of which {:.3g} GB are available; make it smaller",
+                    what, bytes / giga, *available / giga);
 }
 
 std::string suggestion(const std::string& word, const std::vector<std::string>& known) {

@@ -3,8 +3,12 @@
 // where std::exception::what() would end at a NUL.
 #pragma once
 
+#include <fmt/core.h>
+
+#include <new>
 #include <stdexcept>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace speclab {
@@ -12,6 +16,12 @@ namespace speclab {
 struct ConfigError : std::runtime_error {
   /// `path` is a JSON pointer ("/models/target/kind"; "/" for the whole document).
   ConfigError(const std::string& json_path, const std::string& problem);
+  /// With the problem that fmt::format makes of these.
+  template <class First, class... More>
+  ConfigError(const std::string& json_path, fmt::format_string<First, More...> problem, First&& first,
+              More&&... more)
+      : ConfigError(json_path,
+                    fmt::format(problem, std::forward<First>(first), std::forward<More>(more)...)) {}
   std::string path;
   std::string file;  ///< set by `in_file`
 
@@ -33,7 +43,20 @@ auto in_file(const std::string& file, const Work& work) {
 /// Bad usage of the program itself: exit code 2.
 struct UsageError : std::runtime_error {
   explicit UsageError(const std::string& problem);
+  template <class First, class... More>
+  explicit UsageError(fmt::format_string<First, More...> problem, First&& first, More&&... more)
+      : UsageError(fmt::format(problem, std::forward<First>(first), std::forward<More>(more)...)) {}
 };
+
+/// read(), or UsageError that names the file when memory does not suffice for it.
+template <class Read>
+auto read_in_memory(const std::string& file, const Read& read) {
+  try {
+    return read();
+  } catch (const std::bad_alloc&) {
+    throw UsageError(file + ": what it holds, unpacked, needs more memory than there is; give a part of it");
+  }
+}
 
 /// Throws ConfigError at `path` when so many bytes are more than can be taken; `what` says for what, and what
 /// to make smaller ("5e+07 samples of 64 tokens").

@@ -8,6 +8,7 @@
 #include <stdexcept>
 
 #include "experiments/format/config_error.hpp"
+#include "experiments/format/named_entry.hpp"
 
 namespace speclab {
 
@@ -43,17 +44,15 @@ class FamilyType final : public Type {
     if (!json.is_object()) reject(path, json, words());
     const std::string here = path + "/kind";
     if (!json.contains("kind")) {
-      throw ConfigError(
-          here, fmt::format("missing; a {} is one of: {}", family_.noun(), fmt::join(family_.names(), ", ")));
+      throw ConfigError(here, "missing; a {} is one of: {}", family_.noun(),
+                        fmt::join(family_.names(), ", "));
     }
     const KindInfo& kind = family_.at(json.at("kind"), here);
     const ObjectType& own = *kind.parameters->object();
     std::vector<std::string> others{"kind"};
-    if (const ObjectType* common = family_.common()) {
-      for (const Field& field : common->fields()) others.push_back(field.name);
-    }
+    for (const Field& field : family_.common().fields()) others.push_back(field.name);
     own.refuse_unknown(json, path, others);
-    if (family_.common() != nullptr) family_.common()->read_fields(json, path, access_.common(value));
+    family_.common().read_fields(json, path, access_.common(value));
     std::shared_ptr<void> parameters = own.make().address();
     own.read_fields(json, path, parameters.get());
     SelectedKind& selected = access_.selected(value);
@@ -67,7 +66,7 @@ class FamilyType final : public Type {
     json = Json::object();
     if (selected.kind == nullptr) return;
     json["kind"] = selected.kind->name;
-    if (family_.common() != nullptr) family_.common()->write(access_.common(const_cast<void*>(value)), json);
+    family_.common().write(access_.common(const_cast<void*>(value)), json);
     selected.kind->parameters->write(selected.parameters.get(), json);
   }
 
@@ -77,7 +76,7 @@ class FamilyType final : public Type {
   void rename(Json& json, const std::string& path, std::vector<RenamedUse>& uses) const override {
     if (!json.is_object() || !json.contains("kind")) return;
     kind_name_.rename(json.at("kind"), path + "/kind", uses);
-    if (family_.common() != nullptr) family_.common()->rename(json, path, uses);
+    family_.common().rename(json, path, uses);
     const KindInfo* kind =
         json.at("kind").is_string() ? family_.find(json.at("kind").get<std::string>()) : nullptr;
     if (kind != nullptr) kind->parameters->rename(json, path, uses);
@@ -86,9 +85,7 @@ class FamilyType final : public Type {
   const Type* below(std::string& step) const override {
     if (step == "kind") return &kind_name_;
     // Which kind it is depends on the value; any that knows the step will do.
-    if (family_.common() != nullptr) {
-      if (const Type* type = family_.common()->below(step)) return type;
-    }
+    if (const Type* type = family_.common().below(step)) return type;
     for (const KindInfo* kind : family_.kinds()) {
       if (const Type* type = kind->parameters->below(step)) return type;
     }
@@ -97,8 +94,7 @@ class FamilyType final : public Type {
   void add_input_files(const void* value, std::vector<std::string>& files) const override {
     const SelectedKind& selected = access_.selected(const_cast<void*>(value));
     if (selected.kind == nullptr) return;
-    if (family_.common() != nullptr)
-      family_.common()->add_input_files(access_.common(const_cast<void*>(value)), files);
+    family_.common().add_input_files(access_.common(const_cast<void*>(value)), files);
     selected.kind->parameters->add_input_files(selected.parameters.get(), files);
   }
   const FamilyBase* family() const override { return &family_; }
@@ -116,27 +112,17 @@ const std::vector<const KindInfo*>& FamilyBase::kinds() const {
   return kinds_;
 }
 
-std::vector<std::string> FamilyBase::names() const {
-  std::vector<std::string> all;
-  for (const KindInfo* kind : kinds()) all.push_back(kind->name);
-  return all;
-}
+std::vector<std::string> FamilyBase::names() const { return entry_names(kinds()); }
 
 const KindInfo* FamilyBase::find(std::string_view name) const {
-  for (const KindInfo* kind : kinds()) {
-    if (kind->name == name) return kind;
-  }
-  for (const KindInfo* kind : kinds()) {
-    if (std::find(kind->aliases.begin(), kind->aliases.end(), name) != kind->aliases.end()) return kind;
-  }
-  return nullptr;
+  return find_present_or_former(kinds(), name);
 }
 
 const KindInfo& FamilyBase::at(const Json& name, const std::string& path) const {
   if (!name.is_string()) reject(path, name, fmt::format("the name of a {}", noun_));
   if (const KindInfo* kind = find(name.get<std::string>())) return *kind;
-  throw ConfigError(
-      path, fmt::format("unknown {} {}{}", noun_, shown(name), suggestion(name.get<std::string>(), names())));
+  throw ConfigError(path, "unknown {} {}{}", noun_, shown(name),
+                    suggestion(name.get<std::string>(), names()));
 }
 
 std::string FamilyBase::schema_name() const {
@@ -152,7 +138,7 @@ Json FamilyBase::schema() const {
         Json{{"type", "object"}, {"description", kind->sentence}, {"additionalProperties", false}});
     Json required = Json::array({"kind"});
     Json properties{{"kind", {{"const", kind->name}}}};
-    if (common() != nullptr) common()->add_to_schema(properties, required);
+    common().add_to_schema(properties, required);
     kind->parameters->object()->add_to_schema(properties, required);
     one["properties"] = std::move(properties);
     one["required"] = std::move(required);

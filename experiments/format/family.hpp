@@ -37,7 +37,8 @@ class FamilyBase {
 
   const std::string& noun() const { return noun_; }
   const std::string& plural() const { return plural_; }
-  const ObjectType* common() const { return common_ ? common_->object() : nullptr; }
+  /// The keys that every kind has.
+  const ObjectType& common() const { return *common_->object(); }
   /// What the examples of all kinds are about.
   const std::string& example_input() const { return example_input_; }
   const std::vector<const KindInfo*>& kinds() const;
@@ -55,7 +56,7 @@ class FamilyBase {
   FamilyBase(std::string noun, std::string plural, TypePtr common, std::function<void()> fill)
       : noun_(std::move(noun)),
         plural_(std::move(plural)),
-        common_(std::move(common)),
+        common_(common ? std::move(common) : detail::object_type("", "", {}, nullptr)),
         fill_(std::move(fill)) {}
   ~FamilyBase() = default;
   void add_kind(const KindInfo& kind);

@@ -179,6 +179,15 @@ TypePtr object_type(std::string_view name, std::string_view sentence, std::vecto
 template <class T>
 using OrderedMap = std::vector<std::pair<std::string, T>>;
 
+/// The value of a key of such a map, null when there is none.
+template <class Key, class T>
+const T* find(const std::vector<std::pair<Key, T>>& values, const Key& key) {
+  for (const auto& [known, value] : values) {
+    if (known == key) return &value;
+  }
+  return nullptr;
+}
+
 /// A number in [least, most]. Results write numbers that are not finite as null.
 Typed<double> number(double least, double most);
 /// A number in (least, most].

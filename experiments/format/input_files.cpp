@@ -16,7 +16,7 @@ void place_input_files(const Type& type, Json& json,
     for (Json& one : json) place_input_files(*element, one, place);
   } else if (const FamilyBase* const family = type.family()) {
     if (!json.is_object() || !json.contains("kind") || !json["kind"].is_string()) return;
-    if (family->common() != nullptr) place_input_files(*family->common(), json, place);
+    place_input_files(family->common(), json, place);
     const KindInfo* const kind = family->find(json["kind"].get<std::string>());
     if (kind != nullptr) place_input_files(*kind->parameters, json, place);
   } else if (const ObjectType* const object = type.object()) {

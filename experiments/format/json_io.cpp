@@ -57,38 +57,32 @@ class Watcher final : public nlohmann::json_sax<Json> {
   bool number_float(number_float_t, const string_t&) override { return true; }
   bool string(string_t&) override { return true; }
   bool binary(binary_t&) override { return true; }
-  bool start_object(std::size_t) override {
-    open_.emplace_back();
-    return enter();
-  }
+  bool start_object(std::size_t) override { return enter(); }
   bool key(string_t& name) override {
     if (!open_.back().insert(name).second && !repeated_) repeated_ = name;
     too_wide_ = open_.back().size() > max_keys;
     return !too_wide_;
   }
-  bool end_object() override {
-    open_.pop_back();
-    --depth_;
-    return true;
-  }
+  bool end_object() override { return leave(); }
   bool start_array(std::size_t) override { return enter(); }
-  bool end_array() override {
-    --depth_;
-    return true;
-  }
+  bool end_array() override { return leave(); }
   bool parse_error(std::size_t, const std::string&, const nlohmann::detail::exception&) override {
     return false;
   }
 
  private:
   bool enter() {
-    too_deep_ = ++depth_ > deepest;
+    open_.emplace_back();
+    too_deep_ = std::ssize(open_) > deepest;
     return !too_deep_;
   }
+  bool leave() {
+    open_.pop_back();
+    return true;
+  }
 
-  std::vector<std::set<std::string>> open_;
+  std::vector<std::set<std::string>> open_;  ///< keys of the objects and lists that are open
   std::optional<std::string> repeated_;
-  int depth_ = 0;
   bool too_deep_ = false, too_wide_ = false;
 };
 
@@ -101,8 +95,8 @@ void refuse_gaps(const Json& document, const Json::json_pointer& pointer, const 
     if (!there && at.back().find_first_not_of("0123456789") != std::string::npos) continue;
     const std::string next = std::to_string(there ? document.at(above).size() : 0);
     if (at.back() == "-" || at.back() == next) continue;
-    throw ConfigError(where, fmt::format("\"{}\" is not a path into the config: the list {} has {} entries",
-                                         pointer.to_string(), above.to_string(), next));
+    throw ConfigError(where, "\"{}\" is not a path into the config: the list {} has {} entries",
+                      pointer.to_string(), above.to_string(), next);
   }
 }
 
@@ -114,20 +108,18 @@ Json parse_json(const std::string& text) {
     throw ConfigError("/", byte_order_mark_problem(text));
   Watcher watcher;
   Json::sax_parse(text, &watcher);
-  if (watcher.too_deep()) throw ConfigError("/", fmt::format("nested more than {} deep", deepest));
-  if (watcher.too_wide()) throw ConfigError("/", fmt::format("an object has more than {} keys", max_keys));
+  if (watcher.too_deep()) throw ConfigError("/", "nested more than {} deep", deepest);
+  if (watcher.too_wide()) throw ConfigError("/", "an object has more than {} keys", max_keys);
   Json document;
   try {
     document = Json::parse(text);
   } catch (const Json::parse_error& error) {
-    throw ConfigError(
-        "/", fmt::format("not JSON ({}): {}", line_and_column(text, error.byte), reason(error.what())));
+    throw ConfigError("/", "not JSON ({}): {}", line_and_column(text, error.byte), reason(error.what()));
   } catch (const Json::out_of_range& error) {
-    throw ConfigError("/", fmt::format("not JSON: {}", reason(error.what())));
+    throw ConfigError("/", "not JSON: {}", reason(error.what()));
   }
   if (watcher.repeated()) {
-    throw ConfigError("/",
-                      fmt::format("key \"{}\" stands twice in one object; keep one", *watcher.repeated()));
+    throw ConfigError("/", "key \"{}\" stands twice in one object; keep one", *watcher.repeated());
   }
   return document;
 }
@@ -143,15 +135,14 @@ std::string read_text(const std::filesystem::path& file) {
   if (std::filesystem::is_directory(file, error)) throw ConfigError("/", "is a folder; a file is needed");
   if (is_endless(file)) throw ConfigError("/", "is a device without an end; a file is needed");
   InputStream stream(file);
-  if (!stream) throw ConfigError("/", fmt::format("cannot be read: {}", std::strerror(errno)));
+  if (!stream) throw ConfigError("/", "cannot be read: {}", std::strerror(errno));
   // Far beyond any log or result.
   constexpr std::size_t most = std::size_t{1} << 30U;
   constexpr std::size_t block = std::size_t{1} << 20U;
   std::string text;
   while (stream) {
     const std::size_t size = text.size();
-    if (size > most)
-      throw ConfigError("/", fmt::format("has more than {} bytes, the most that is read", most));
+    if (size > most) throw ConfigError("/", "has more than {} bytes, the most that is read", most);
     text.resize(size + block);
     stream.read(text.data() + size, static_cast<std::streamsize>(block));
     text.resize(size + static_cast<std::size_t>(stream.gcount()));
@@ -163,14 +154,13 @@ void set_at(Json& document, const std::string& pointer, const Json& value, const
   try {
     const Json::json_pointer parsed(pointer);
     if (std::count(pointer.begin(), pointer.end(), '/') > deepest) {
-      throw ConfigError(where, fmt::format("\"{}\" is a path of more than {} parts", pointer, deepest));
+      throw ConfigError(where, "\"{}\" is a path of more than {} parts", pointer, deepest);
     }
     refuse_gaps(document, parsed, where);
     document[parsed] = value;
   } catch (const Json::exception& error) {
-    throw ConfigError(where,
-                      fmt::format("\"{}\" is not a path into the config, such as \"/models/draft/alpha\": {}",
-                                  pointer, reason(error.what())));
+    throw ConfigError(where, "\"{}\" is not a path into the config, such as \"/models/draft/alpha\": {}",
+                      pointer, reason(error.what()));
   }
 }
 
@@ -178,8 +168,7 @@ void apply_assignment(Json& document, const std::string& assignment,
                       const std::function<std::string(const std::string&)>& present) {
   const auto equals = assignment.find('=');
   if (equals == std::string::npos || equals == 0) {
-    throw UsageError(
-        fmt::format("--set {}: expected path=value, for example --set models.draft.alpha=0.8", assignment));
+    throw UsageError("--set {}: expected path=value, for example --set models.draft.alpha=0.8", assignment);
   }
   std::string path = assignment.substr(0, equals);
   if (path[0] != '/') {
@@ -193,8 +182,7 @@ void apply_assignment(Json& document, const std::string& assignment,
   path = present(path);
   const std::string text = assignment.substr(equals + 1);
   if (const auto byte = first_not_utf8(text)) {
-    throw UsageError(
-        fmt::format("--set {}: byte {} of the value is not UTF-8, which JSON needs", assignment, *byte + 1));
+    throw UsageError("--set {}: byte {} of the value is not UTF-8, which JSON needs", assignment, *byte + 1);
   }
   if (text == "null") {
     // Setting first refuses what is not a path, as for any other value.

@@ -84,8 +84,8 @@ void ObjectType::refuse_unknown(const Json& json, const std::string& path,
   for (const Field& field : fields_) names.push_back(field.name);
   for (const auto& [key, entry] : json.items()) {
     if (std::find(names.begin(), names.end(), key) != names.end()) continue;
-    throw ConfigError(fmt::format("{}/{}", path, key),
-                      fmt::format("unknown key \"{}\" in {}{}", key, name_, suggestion(key, names)));
+    throw ConfigError(fmt::format("{}/{}", path, key), "unknown key \"{}\" in {}{}", key, name_,
+                      suggestion(key, names));
   }
 }
 
@@ -96,7 +96,7 @@ void ObjectType::read_fields(const Json& json, const std::string& path, void* va
     if (found != json.end()) {
       field.type->read(*found, here, field.optional() ? field.create(value) : field.at(value));
     } else if (field.required) {
-      throw ConfigError(here, fmt::format("missing; {} needs it: {}", name_, field.sentence));
+      throw ConfigError(here, "missing; {} needs it: {}", name_, field.sentence);
     }
   }
 }
@@ -154,9 +154,8 @@ void ObjectType::rename(Json& json, const std::string& path, std::vector<Renamed
   for (auto& [key, entry] : json.items()) {
     const Field* field = formerly_named(fields_, key);
     if (field != nullptr && json.contains(field->name)) {
-      throw ConfigError(
-          fmt::format("{}/{}", path, key),
-          fmt::format("is the former name of \"{}\", which stands here, too; keep one", field->name));
+      throw ConfigError(fmt::format("{}/{}", path, key),
+                        "is the former name of \"{}\", which stands here, too; keep one", field->name);
     }
     if (field != nullptr) uses.push_back({fmt::format("{}/{}", path, key), key, field->name});
     renamed[field != nullptr ? field->name : key] = std::move(entry);

@@ -12,6 +12,7 @@
 #include <boost/preprocessor/variadic/to_seq.hpp>
 #include <concepts>
 #include <initializer_list>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -34,6 +35,8 @@ Typed<T> plain_type() {
     return any_number();
   } else if constexpr (std::is_same_v<T, std::string>) {
     return text();
+  } else if constexpr (std::is_same_v<T, std::shared_ptr<const Json>>) {
+    return any_json();
   } else if constexpr (requires { typename T::value_type::first_type; }) {
     return map(plain_type<typename T::value_type::second_type>());
   } else if constexpr (requires { typename T::value_type; }) {
@@ -42,10 +45,6 @@ Typed<T> plain_type() {
     return described<T>();
   }
 }
-
-}  // namespace detail
-
-namespace detail {
 
 /// What a ResultField holds. A list of these is constants and takes the compiler little, unlike one of
 /// Fields.

@@ -43,7 +43,7 @@ class Type {
   /// refuse.
   virtual void rename(Json& /*json*/, const std::string& /*path*/, std::vector<RenamedUse>& /*uses*/) const {}
   /// The type below one step of a JSON pointer, null when there is none. An old name of a key is replaced.
-  virtual const Type* below(std::string& /*step*/) const { return nullptr; }
+  virtual const Type* below(std::string& /*step*/) const { return element(); }
 
   /// Adds the paths of the input files (see input_file) that the value names.
   virtual void add_input_files(const void* /*value*/, std::vector<std::string>& /*files*/) const {}

@@ -87,7 +87,7 @@ class IntegerType final : public Type {
 
 /// Truth values and text.
 template <class T>
-class PlainType final : public Type {
+class PlainType : public Type {
  public:
   void read(const Json& json, const std::string& path, void* value) const override {
     if (is_text ? !json.is_string() : !json.is_boolean()) reject(path, json, words());
@@ -101,14 +101,8 @@ class PlainType final : public Type {
   static constexpr bool is_text = std::is_same_v<T, std::string>;
 };
 
-class InputFileType final : public Type {
+class InputFileType final : public PlainType<std::string> {
  public:
-  void read(const Json& json, const std::string& path, void* value) const override {
-    text().type->read(json, path, value);
-  }
-  void write(const void* value, Json& json) const override { text().type->write(value, json); }
-  std::string words() const override { return text().type->words(); }
-  void schema(Json& out) const override { text().type->schema(out); }
   void add_input_files(const void* value, std::vector<std::string>& files) const override {
     const auto& file = *static_cast<const std::string*>(value);
     if (!file.empty()) files.push_back(file);
@@ -141,8 +135,8 @@ class ChoiceType final : public Type {
     }
     const std::string last = path.substr(path.rfind('/') + 1);
     const bool entry = last.find_first_not_of("0123456789") == std::string::npos;
-    throw ConfigError(
-        path, fmt::format("unknown {} {}{}", entry ? "entry" : last, shown(json), suggestion(name, names())));
+    throw ConfigError(path, "unknown {} {}{}", entry ? "entry" : last, shown(json),
+                      suggestion(name, names()));
   }
   void write(const void* value, Json& json) const override {
     for (const auto& [name, number] : choices_) {
@@ -180,7 +174,7 @@ class ListType final : public Type {
     if (!json.is_array()) reject(path, json, "a list");
     const auto size = static_cast<double>(json.size());
     if (size < least_ || size > max_) {
-      throw ConfigError(path, fmt::format("{} entries; allowed are {} to {}", json.size(), least_, max_));
+      throw ConfigError(path, "{} entries; allowed are {} to {}", json.size(), least_, max_);
     }
     access_.resize(value, 0);
     access_.resize(value, json.size());
@@ -206,7 +200,6 @@ class ListType final : public Type {
     for (std::size_t i = 0; i < json.size(); ++i)
       element_->rename(json[i], fmt::format("{}/{}", path, i), uses);
   }
-  const Type* below(std::string&) const override { return element_.get(); }
   void add_input_files(const void* value, std::vector<std::string>& files) const override {
     for (std::size_t i = 0; i < access_.size(value); ++i)
       element_->add_input_files(access_.at(const_cast<void*>(value), i), files);
@@ -244,7 +237,6 @@ class MapType final : public Type {
     for (const auto& [key, entry] : json.items())
       element_->rename(json[key], fmt::format("{}/{}", path, key), uses);
   }
-  const Type* below(std::string&) const override { return element_.get(); }
   void add_input_files(const void* value, std::vector<std::string>& files) const override {
     for (std::size_t i = 0; i < access_.size(value); ++i)
       element_->add_input_files(access_.at(value, i), files);
@@ -295,7 +287,7 @@ Typed<std::string> input_file() {
 Typed<std::shared_ptr<const Json>> any_json() { return {std::make_shared<const AnyJsonType>()}; }
 
 void reject(const std::string& path, const Json& value, const std::string& wanted) {
-  throw ConfigError(path, fmt::format("{} is not {}", shown(value), wanted));
+  throw ConfigError(path, "{} is not {}", shown(value), wanted);
 }
 
 std::string shown(const Json& value) {

@@ -6,7 +6,6 @@
 #include <variant>
 
 #include "experiments/format/config_error.hpp"
-#include "experiments/format/large_files.hpp"
 #include "experiments/recording/recording_format.hpp"
 #include "experiments/support/printable.hpp"
 

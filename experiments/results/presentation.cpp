@@ -54,8 +54,7 @@ std::string csv_of(const Result& result, const Timings& timings) {
   const auto& csv = presentation_of(result.shown()).csv;
   if (csv) return csv(result, timings);
   std::string text;
-  write_csv(result, HeldCells(*result.shown().experiment, result.cells),
-            [&](const std::string& piece) { text += piece; });
+  write_csv(result, HeldCells(result), [&](const std::string& piece) { text += piece; });
   return text;
 }
 

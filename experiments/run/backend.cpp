@@ -10,12 +10,12 @@ namespace speclab {
 Backend backend_named(const std::string& name) {
   if (name == "cpu") return Backend::cpu;
   if (name != "cuda") {
-    throw UsageError(fmt::format("--backend: unknown \"{}\"{}", name, suggestion(name, {"cpu", "cuda"})));
+    throw UsageError("--backend: unknown \"{}\"{}", name, suggestion(name, {"cpu", "cuda"}));
   }
   const std::string reason = why_no_device();
   if (!reason.empty()) {
-    throw UsageError(fmt::format(
-        "--backend cuda: there is no GPU to run on ({}); --backend cpu gives the same bytes", reason));
+    throw UsageError("--backend cuda: there is no GPU to run on ({}); --backend cpu gives the same bytes",
+                     reason);
   }
   return Backend::cuda;
 }

@@ -11,13 +11,13 @@ bool overlap(const BatchTallies& a, const BatchTallies& b) {
          b.first < a.first + a.tallies.size();
 }
 
-BatchTallies tallies_of(const Job& job, const JobName& name) {
+BatchTallies tallies_of(const Job& job) {
   const std::vector<Tally>& batches = job.outcome.batches;
   const auto count = static_cast<std::uint32_t>(batches.size());
   const std::uint32_t first = std::min(job.simulation.only.first, count);
   const std::uint32_t last = std::min(job.simulation.only.last, count);
-  return {.cell = name.first,
-          .job = name.second,
+  return {.cell = job.name->first,
+          .job = job.name->second,
           .look = std::max(job.looks, 1),
           .first = first,
           .batches = count,

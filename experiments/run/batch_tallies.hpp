@@ -38,7 +38,7 @@ struct BatchTallies {
 bool overlap(const BatchTallies& a, const BatchTallies& b);
 
 /// Of the batches that the job ran.
-BatchTallies tallies_of(const Job& job, const JobName& name);
+BatchTallies tallies_of(const Job& job);
 
 /// What these say together of the batches that the job runs next; partial when some are missing. A job that
 /// lacks none takes over how they ran.

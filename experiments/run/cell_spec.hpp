@@ -1,7 +1,6 @@
 // One cell of a config's grid.
 #pragma once
 
-#include "experiments/run/case_config.hpp"
 #include "experiments/run/config.hpp"
 
 namespace speclab {

@@ -11,6 +11,7 @@
 
 #include "experiments/format/config_error.hpp"
 #include "experiments/format/json_io.hpp"
+#include "experiments/format/named_entry.hpp"
 #include "experiments/run/cell_spec.hpp"
 
 namespace speclab {
@@ -24,20 +25,18 @@ struct GridAxis {
 
 /// A path that cells set: the key of the config that it lies in, as it is read.
 struct GridPlace {
-  std::string path;
   std::string key;
   const Field* field = nullptr;  ///< null for paths that are left to reading the whole config
   bool deep = false;             ///< below the key
 };
 
 struct GridPlan {
-  Config whole;  ///< of a cell that sets nothing
-  Json base;     ///< the config without what cells do not have
-  /// What `base` says by itself; none where it needs what the cells set.
-  std::optional<Config> common;
+  Config whole;   ///< of a cell that sets nothing
+  Json base;      ///< the config without what cells do not have
+  Config common;  ///< what `base` says by itself
   std::vector<CaseConfig> cases;
   std::vector<GridAxis> axes;
-  std::map<std::string, GridPlace> places;
+  std::map<std::string, GridPlace> places = {};
 
   Config config_of(const GridValues& set, std::size_t of_case) const;
   bool read_quickly(const GridValues& set, Config& config) const;
@@ -50,6 +49,8 @@ constexpr double bytes_of_cell = 3500;  // measured: of 10^5 cells of "predict",
 
 /// Removes the decimal noise of from + i * step: 0.30000000000000004 is meant as 0.3.
 double tidy(double value) { return std::round(value * 1e12) / 1e12; }
+/// Ranges below this are left as they are: 12 decimals are few of their digits.
+constexpr double least_tidied = 1e-6;
 
 /// {"from", "to", "step"} or {"from", "to", "count"}.
 struct Range {
@@ -81,7 +82,7 @@ void refuse_common_key(const std::string& path, const std::string& where) {
   const std::string name = path.substr(0, path.find('/', 1));
   for (const char* key : common) {
     if (name == std::string("/") + key) {
-      throw ConfigError(where, fmt::format("\"{}\" is the same for all cells of a config", path));
+      throw ConfigError(where, "\"{}\" is the same for all cells of a config", path);
     }
   }
 }
@@ -94,10 +95,6 @@ std::string label_of(const GridValues& set) {
                          value->is_string() ? value->get<std::string>() : shown(*value));
   }
   return label;
-}
-
-bool contains(const GridValues& values, const std::string& path) {
-  return std::any_of(values.begin(), values.end(), [&](const auto& one) { return one.first == path; });
 }
 
 /// Replaces the value of a path that is set already.
@@ -124,8 +121,7 @@ std::vector<GridAxis> axes_of(const Config& config, std::size_t cases) {
       count *= static_cast<double>(made.values.size());
     }
   }
-  if (count > max_cells)
-    throw ConfigError("/sweep", fmt::format("{} cells; at most {} are allowed", count, max_cells));
+  if (count > max_cells) throw ConfigError("/sweep", "{} cells; at most {} are allowed", count, max_cells);
   return axes;
 }
 
@@ -147,12 +143,10 @@ Config only_cell(Config config) {
 
 GridPlace place_of(const std::string& path) {
   const std::size_t end = path.find('/', 1);
-  GridPlace place{.path = path, .key = path.substr(std::min<std::size_t>(path.size(), 1), end - 1)};
-  place.deep = end != std::string::npos;
+  GridPlace place{.key = path.substr(std::min<std::size_t>(path.size(), 1), end - 1),
+                  .deep = end != std::string::npos};
   if (path.find('~') != std::string::npos || path.empty() || path.front() != '/') return place;
-  for (const Field& field : config_type().type->object()->fields()) {
-    if (field.name == place.key) place.field = &field;
-  }
+  place.field = find_named(config_type().type->object()->fields(), place.key);
   return place;
 }
 
@@ -161,7 +155,7 @@ GridPlace place_of(const std::string& path) {
 std::vector<Json> axis_values(const Json& axis, const std::string& path) {
   std::vector<Json> values;
   if (axis.is_array()) {
-    for (const Json& value : axis) values.push_back(value);
+    values.assign(axis.begin(), axis.end());
   } else if (axis.is_object()) {
     const Range range = read(range_type(), axis, path);
     if (range.count.has_value() == range.step.has_value())
@@ -169,18 +163,18 @@ std::vector<Json> axis_values(const Json& axis, const std::string& path) {
     const double steps =
         range.count ? static_cast<double>(*range.count - 1) : (range.to - range.from) / *range.step;
     if (!(steps >= 0) || !(steps < max_cells)) {
-      throw ConfigError(path, fmt::format("{} is not a range of 1 to {} values", shown(axis), max_cells));
+      throw ConfigError(path, "{} is not a range of 1 to {} values", shown(axis), max_cells);
     }
+    const bool tidied = std::max(std::abs(range.from), std::abs(range.to)) >= least_tidied;
     const double last = std::floor(steps + 1e-9);
     for (double i = 0; i <= last; ++i) {
       const double value = range.step ? range.from + i * *range.step
                                       : range.from + i / std::max(last, 1.0) * (range.to - range.from);
-      values.push_back(as_number(tidy(value)));
+      values.push_back(as_number(tidied ? tidy(value) : value));
     }
   } else {
-    throw ConfigError(
-        path,
-        fmt::format("{} is not a list of values or a range {{\"from\", \"to\", \"step\"}}", shown(axis)));
+    throw ConfigError(path, "{} is not a list of values or a range {{\"from\", \"to\", \"step\"}}",
+                      shown(axis));
   }
   if (values.empty()) throw ConfigError(path, "has no values");
   return values;
@@ -214,16 +208,14 @@ bool GridPlan::read_quickly(const GridValues& set, Config& config) const {
 
 Config GridPlan::config_of(const GridValues& set, std::size_t of_case) const {
   if (set.empty()) return whole;
-  if (common) {
-    try {
-      Config config = *common;
-      if (read_quickly(set, config)) return config;
-    } catch (const ConfigError&) {  // which reading the whole config says in full
-    }
+  try {
+    Config config = common;
+    if (read_quickly(set, config)) return config;
+  } catch (const ConfigError&) {  // which reading the whole config says in full
   }
   Json json = base;
   for (const auto& [path, value] : set) {
-    const bool by_case = contains(cases[of_case].set, path);
+    const bool by_case = find(cases[of_case].set, path) != nullptr;
     set_at(json, path, *value, by_case ? fmt::format("/cases/{}/set", of_case) : "/sweep");
   }
   try {
@@ -231,42 +223,38 @@ Config GridPlan::config_of(const GridValues& set, std::size_t of_case) const {
     config.input.reset();  // a million cells are many copies
     return config;
   } catch (const ConfigError& error) {
-    throw ConfigError(error.path, fmt::format("{} (in the cell {})", error.what(), label_of(set)));
+    throw ConfigError(error.path, "{} (in the cell {})", error.what(), label_of(set));
   }
 }
 
 CellGrid::CellGrid(const Config& config, bool split) {
-  GridPlan plan{
-      .whole = only_cell(config), .base = *config.input, .common = {}, .cases = {}, .axes = {}, .places = {}};
-  plan.cases = config.cases.value_or(std::vector<CaseConfig>(1));
-  plan.axes = axes_of(config, plan.cases.size());
-  for (const char* key : not_of_cells) plan.base.erase(key);
-  try {
-    plan.common = read_config(plan.base);
-    plan.common->input.reset();
-  } catch (const ConfigError&) {  // a key that every cell sets may be missing
-  }
+  Json base = *config.input;
+  for (const char* key : not_of_cells) base.erase(key);
+  const std::size_t cases = config.cases ? config.cases->size() : 1;
+  GridPlan plan{.whole = only_cell(config),
+                .base = base,
+                .common = only_cell(read_config(base)),
+                .cases = config.cases.value_or(std::vector<CaseConfig>(1)),
+                .axes = axes_of(config, cases)};
   for (std::size_t index = 0; index < plan.cases.size(); ++index) {
     for (const auto& [path, value] : plan.cases[index].set) {
       refuse_common_key(path, fmt::format("/cases/{}/set", index));
       plan.places.try_emplace(path, place_of(path));
     }
   }
-  for (const GridAxis& axis : plan.axes) plan.places.try_emplace(axis.path, place_of(axis.path));
-
-  extents_.push_back(plan.cases.size());
-  for (const GridAxis& axis : plan.axes) extents_.push_back(axis.values.size());
-  size_ = 1;
-  for (const std::size_t extent : extents_) size_ *= extent;
-  plan_ = std::make_unique<const GridPlan>(std::move(plan));
+  size_ = plan.cases.size();
+  for (const GridAxis& axis : plan.axes) {
+    plan.places.try_emplace(axis.path, place_of(axis.path));
+    size_ *= axis.values.size();
+  }
+  plan_ = std::make_shared<const GridPlan>(std::move(plan));
   if (!split || !config.experiment->split) return;
   std::size_t end = 0;
   for (std::size_t i = 0; i < size_; ++i) ends_.push_back(end += config.experiment->split(unsplit(i)).size());
   size_ = end;
 }
 
-CellGrid::~CellGrid() = default;
-CellGrid::CellGrid(CellGrid&&) noexcept = default;
+const Experiment& CellGrid::experiment() const { return *plan_->whole.experiment; }
 
 CellSpec CellGrid::unsplit(std::size_t index) const {
   GridValues values;
@@ -291,7 +279,7 @@ CellSpec CellGrid::operator[](std::size_t index) const {
   const auto at = std::upper_bound(ends_.begin(), ends_.end(), index);
   const std::size_t begin = at == ends_.begin() ? 0 : *(at - 1);
   CellSpec cell = unsplit(static_cast<std::size_t>(at - ends_.begin()));
-  return plan_->whole.experiment->split(std::move(cell)).at(index - begin);
+  return experiment().split(std::move(cell)).at(index - begin);
 }
 
 void require_memory_of_cells(std::size_t cells) {

@@ -19,20 +19,17 @@ class CellGrid {
  public:
   /// `config` comes from read_config. Throws ConfigError, also when there are more than a million cells.
   explicit CellGrid(const Config& config, bool split = true);
-  ~CellGrid();
-  CellGrid(CellGrid&&) noexcept;
 
   std::size_t size() const { return size_; }
+  /// Of all cells.
+  const Experiment& experiment() const;
   /// Throws ConfigError for values that make no config.
   CellSpec operator[](std::size_t index) const;
-  /// Number of cases, then of values of each axis; their product is the size unless cells are split.
-  const std::vector<std::size_t>& extents() const { return extents_; }
 
  private:
   CellSpec unsplit(std::size_t index) const;
 
-  std::unique_ptr<const GridPlan> plan_;
-  std::vector<std::size_t> extents_;
+  std::shared_ptr<const GridPlan> plan_;
   std::vector<std::size_t> ends_;  ///< of cells that are split: one past the last that each became
   std::size_t size_ = 0;
 };

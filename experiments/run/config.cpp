@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "experiments/format/config_error.hpp"
+#include "experiments/format/named_entry.hpp"
 #include "experiments/run/experiment.hpp"
 
 namespace speclab {
@@ -21,8 +22,8 @@ class ExperimentType final : public Type {
     if (!json.is_string()) reject(path, json, words());
     const Experiment* found = find_experiment(json.get<std::string>());
     if (found == nullptr) {
-      throw ConfigError(path, fmt::format("unknown experiment {}{}", shown(json),
-                                          suggestion(json.get<std::string>(), names())));
+      throw ConfigError(path, "unknown experiment {}{}", shown(json),
+                        suggestion(json.get<std::string>(), entry_names(experiments())));
     }
     *static_cast<const Experiment**>(value) = found;
   }
@@ -30,19 +31,12 @@ class ExperimentType final : public Type {
     json = (*static_cast<const Experiment* const*>(value))->name;
   }
   std::string words() const override { return "the name of an experiment"; }
-  void schema(Json& out) const override { out["enum"] = names(); }
+  void schema(Json& out) const override { out["enum"] = entry_names(experiments()); }
   void rename(Json& json, const std::string& path, std::vector<RenamedUse>& uses) const override {
     const Experiment* found = json.is_string() ? find_experiment(json.get<std::string>()) : nullptr;
     if (found == nullptr || found->name == json.get<std::string>()) return;
     uses.push_back({path, json.get<std::string>(), found->name});
     json = found->name;
-  }
-
- private:
-  static std::vector<std::string> names() {
-    std::vector<std::string> all;
-    for (const Experiment* experiment : experiments()) all.push_back(experiment->name);
-    return all;
   }
 };
 
@@ -89,18 +83,16 @@ class SharedConfigType final : public Type {
   void schema(Json& out) const override { config_type().type->schema(out); }
 };
 
-const Typed<ModelPair>& models_type() {
-  static const auto type =
-      object<ModelPair>("models", "Target and draft.",
-                        {required(field("target", &ModelPair::target, kind_of(model_family()),
-                                        "The model whose distribution the output must have.")),
-                         required(field("draft", &ModelPair::draft, kind_of(model_family()),
-                                        "The model that proposes tokens."))});
-  return type;
+Typed<ModelPair> models_type() {
+  return object<ModelPair>("models", "Target and draft.",
+                           {required(field("target", &ModelPair::target, kind_of(model_family()),
+                                           "The model whose distribution the output must have.")),
+                            required(field("draft", &ModelPair::draft, kind_of(model_family()),
+                                           "The model that proposes tokens."))});
 }
 
-const Typed<UntilConfig>& until_type() {
-  static const auto type = object<UntilConfig>(
+Typed<UntilConfig> until_type() {
+  return object<UntilConfig>(
       "until",
       "Simulate until an interval is narrow: after \"trials\" sequences, and whenever they have doubled, the "
       "interval is looked at. Intervals hold at all looks together, so that stopping does them no harm.",
@@ -111,11 +103,10 @@ const Typed<UntilConfig>& until_type() {
        with_unit(integer_field("most_rounds", &UntilConfig::most_rounds, 1, 1e13,
                                "The simulation ends before it has more, however wide the interval."),
                  "rounds (tokens, for acceptance)")});
-  return type;
 }
 
-const Typed<SimulationConfig>& simulation_type() {
-  static const auto type = object<SimulationConfig>(
+Typed<SimulationConfig> simulation_type() {
+  return object<SimulationConfig>(
       "simulation", "How much to simulate.",
       {integer_field("trials", &SimulationConfig::trials, 1, 4294967295.0, "Independent sequences."),
        with_unit(
@@ -132,35 +123,31 @@ const Typed<SimulationConfig>& simulation_type() {
        field(
            "until", &SimulationConfig::until, until_type(),
            "Instead of a size: how narrow an interval is to be. For decode, acceptance, iid and compare.")});
-  return type;
 }
 
-const Typed<CostRatios>& cost_type() {
-  static const auto type = object<CostRatios>(
+Typed<CostRatios> cost_type() {
+  return object<CostRatios>(
       "cost", "Cost of one draft run, in target runs.",
       {with_unit(field("c", &CostRatios::c, number(0, 1000), "Time (Leviathan et al. 2023, Definition 3.7)."),
                  "target runs"),
        with_unit(
            field("c_hat", &CostRatios::c_hat, number(0, 1000), "Arithmetic operations (Definition 3.10)."),
            "target runs")});
-  return type;
 }
 
-const Typed<CaseConfig>& case_type() {
-  static const auto type =
-      object<CaseConfig>("case", "One row of a table: what to set, and what the paper prints.",
-                         {field("label", &CaseConfig::label, text(), "Name of the row."),
-                          field("set", &CaseConfig::set, map(any_json()), "Values by JSON pointer."),
-                          field("printed", &CaseConfig::printed, map(text()),
-                                "Printed values by metric, as text so that their digits count."),
-                          field("measured", &CaseConfig::measured, map(text()),
-                                "Printed measurements by name, shown but not judged."),
-                          field("note", &CaseConfig::note, text(), "Remark.")});
-  return type;
+Typed<CaseConfig> case_type() {
+  return object<CaseConfig>("case", "One row of a table: what to set, and what the paper prints.",
+                            {field("label", &CaseConfig::label, text(), "Name of the row."),
+                             field("set", &CaseConfig::set, map(any_json()), "Values by JSON pointer."),
+                             field("printed", &CaseConfig::printed, map(text()),
+                                   "Printed values by metric, as text so that their digits count."),
+                             field("measured", &CaseConfig::measured, map(text()),
+                                   "Printed measurements by name, shown but not judged."),
+                             field("note", &CaseConfig::note, text(), "Remark.")});
 }
 
-const Typed<FigureConfig>& figure_type() {
-  static const auto type = object<FigureConfig>(
+Typed<FigureConfig> figure_type() {
+  return object<FigureConfig>(
       "figure", "A figure of a sweep: formula as lines, simulation as points with intervals.",
       {required(field("title", &FigureConfig::title, text(), "Title.")),
        required(field("x", &FigureConfig::x, text(), "JSON pointer of the horizontal axis.")),
@@ -175,16 +162,14 @@ const Typed<FigureConfig>& figure_type() {
        field("log_x", &FigureConfig::log_x, boolean(), "Logarithmic horizontal axis."),
        field("log_y", &FigureConfig::log_y, boolean(), "Logarithmic vertical axis."),
        field("log_z", &FigureConfig::log_z, boolean(), "Logarithmic colours of a heat map.")});
-  return type;
 }
 
-const Typed<InputRounding>& rounding_type() {
-  static const auto type = object<InputRounding>(
+Typed<InputRounding> rounding_type() {
+  return object<InputRounding>(
       "input_rounding", "Half a unit of the last printed digit of the inputs.",
       {field("alpha", &InputRounding::alpha, number(0, 0.1),
              "Half a unit of the last printed digit of alpha."),
        field("c", &InputRounding::c, number(0, 0.1), "Half a unit of the last printed digit of c.")});
-  return type;
 }
 
 /// The key of one section; its value lies in Config::sections.
@@ -263,7 +248,7 @@ void check_printed(const CaseConfig& one, const std::string& path) {
     // std::stod, which reads them later, takes numbers below 2^-1022 for an error.
     const bool readable = std::isnormal(number) || number == 0;
     if (error != std::errc{} || end != value.data() + value.size() || !readable) {
-      throw ConfigError(here, fmt::format("\"{}\" is not a number in quotes, such as \"2.4\"", value));
+      throw ConfigError(here, "\"{}\" is not a number in quotes, such as \"2.4\"", value);
     }
   }
 }
@@ -281,18 +266,28 @@ void check_names(const Config& config) {
     const std::string printed = fmt::format("/cases/{}/printed", i);
     check_printed(one, printed);
     if (one.printed.empty() || config.experiment->judges_printed) continue;
-    throw ConfigError(printed,
-                      fmt::format("{} has no formula to judge printed values by; show them as \"measured\"",
-                                  config.experiment->name));
+    throw ConfigError(printed, "{} has no formula to judge printed values by; show them as \"measured\"",
+                      config.experiment->name);
   }
   for (std::size_t i = 0; config.figures && i < config.figures->size(); ++i) {
     const FigureConfig& figure = (*config.figures)[i];
     for (const auto& [key, path] : {std::pair{"x", figure.x}, std::pair{"series", figure.series}}) {
       if (path.empty() || std::find(varied.begin(), varied.end(), path) != varied.end()) continue;
-      throw ConfigError(fmt::format("/figures/{}/{}", i, key),
-                        fmt::format("\"{}\" is not swept and no case sets it", path));
+      throw ConfigError(fmt::format("/figures/{}/{}", i, key), "\"{}\" is not swept and no case sets it",
+                        path);
     }
   }
+}
+
+/// Every section with its defaults, by key.
+const std::map<std::string, AnyStruct>& default_sections() {
+  static const std::map<std::string, AnyStruct> all = [] {
+    std::map<std::string, AnyStruct> sections;
+    for (const SectionKind& section : section_kinds())
+      sections.emplace(section.key, section.type->object()->make());
+    return sections;
+  }();
+  return all;
 }
 
 }  // namespace
@@ -308,21 +303,6 @@ Config::Config() {
   if (const RuleKind* token = rule_family().find_entry("token")) rule = selected(*token);
 }
 
-namespace {
-
-/// Every section with its defaults, by key.
-const std::map<std::string, AnyStruct>& default_sections() {
-  static const std::map<std::string, AnyStruct> all = [] {
-    std::map<std::string, AnyStruct> sections;
-    for (const SectionKind& section : section_kinds())
-      sections.emplace(section.key, section.type->object()->make());
-    return sections;
-  }();
-  return all;
-}
-
-}  // namespace
-
 const std::string& detail::section_key(bool (*wanted)(const AnyStruct& section)) {
   for (const auto& [key, section] : default_sections()) {
     if (wanted(section)) return key;
@@ -336,14 +316,7 @@ const AnyStruct& ShownConfig::section_of(const std::string& key) const {
 }
 
 void ShownConfig::add_section(const std::string& key) {
-  if (!sections.contains(key)) sections[key] = section_kind(key).type->object()->make();
-}
-
-const SectionKind& section_kind(const std::string& key) {
-  for (const SectionKind& section : section_kinds()) {
-    if (section.key == key) return section;
-  }
-  throw std::logic_error("no section " + key);
+  sections.try_emplace(key, default_sections().at(key));
 }
 
 const Typed<Config>& config_type() {
@@ -383,10 +356,9 @@ void refuse_many_cells(const Config& config, const std::string& what) {
   for (const auto& [key, many] :
        {std::pair{"sweep", config.sweep.has_value()}, std::pair{"cases", config.cases.has_value()}}) {
     if (!many) continue;
-    throw ConfigError(
-        std::string("/") + key,
-        fmt::format("{} one configuration: leave this out with --set {}=null, and choose values with --set",
-                    what, key));
+    throw ConfigError(std::string("/") + key,
+                      "{} one configuration: leave this out with --set {}=null, and choose values with --set",
+                      what, key);
   }
 }
 

@@ -18,17 +18,7 @@
 
 namespace speclab {
 
-template <>
-const Typed<HeldOutPerplexity>& described() {
-  using Own = HeldOutPerplexity;
-  static const auto type = result_object<Own>("perplexity", {{"model", &Own::model},
-                                                             {"config", &Own::config, any_json()},
-                                                             {"bits_per_token", &Own::bits_per_token},
-                                                             {"perplexity", &Own::perplexity},
-                                                             {"unknown_because", &Own::unknown_because}});
-  return type;
-}
-
+SPECLAB_RESULT(HeldOutPerplexity, "perplexity", model, config, bits_per_token, perplexity, unknown_because);
 SPECLAB_RESULT(CorpusFacts, "corpus_facts", file, tokens, held_out_tokens, vocabulary, unknown_share, models);
 
 namespace {
@@ -49,10 +39,7 @@ HeldOutPerplexity held_out_perplexity(const Config& cell, bool draft, const Corp
   Json json;
   write(kind_of(model_family()), config, json);
   HeldOutPerplexity found{.model = draft ? "draft" : "target",
-                          .config = std::make_shared<const Json>(std::move(json)),
-                          .bits_per_token = {},
-                          .perplexity = {},
-                          .unknown_because = {}};
+                          .config = std::make_shared<const Json>(std::move(json))};
   if (text.held_out.empty()) {
     found.unknown_because = "nothing is held out (corpus.hold_out)";
     return found;
@@ -97,22 +84,18 @@ void CorpusSurvey::add(const Config& cell) {
 CorpusFacts corpus_facts(const CorpusCells& cells, ModelFactory& factory) {
   const CorpusConfig& corpus = cells.corpus;
   const auto text = factory.text(corpus, "/corpus");
-  CorpusFacts facts{.file = corpus.file,
-                    .tokens = text->tokens.size(),
-                    .held_out_tokens = 0,
-                    .vocabulary = text->vocabulary.size(),
-                    .unknown_share = {},
-                    .models = {}};
+  CorpusFacts facts{
+      .file = corpus.file, .tokens = text->tokens.size(), .vocabulary = text->vocabulary.size()};
   for (const std::vector<Token>& document : text->held_out) facts.held_out_tokens += document.size();
   // Words and pieces have it first; bytes, and the tokens of neural models, have none.
   if (text->vocabulary.size() > 0 && text->vocabulary.text(0) == "<unk>" && !text->tokens.empty()) {
     const auto unknown = std::count(text->tokens.begin(), text->tokens.end(), Token{0});
     facts.unknown_share = static_cast<double>(unknown) / static_cast<double>(text->tokens.size());
   }
-  for (const Config& cell : cells.targets)
-    facts.models.push_back(held_out_perplexity(cell, false, *text, factory));
-  for (const Config& cell : cells.drafts)
-    facts.models.push_back(held_out_perplexity(cell, true, *text, factory));
+  for (const bool draft : {false, true}) {
+    for (const Config& cell : draft ? cells.drafts : cells.targets)
+      facts.models.push_back(held_out_perplexity(cell, draft, *text, factory));
+  }
   return facts;
 }
 

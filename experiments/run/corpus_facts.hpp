@@ -20,11 +20,11 @@ struct Config;
 
 /// How well a model of a text predicts what was held out of it, as `speclab perplexity` says.
 struct HeldOutPerplexity {
-  std::string model;                     ///< "target" or "draft"
-  std::shared_ptr<const Json> config;    ///< with its defaults
-  std::optional<double> bits_per_token;  ///< of every held-out token; none when it is not known
-  std::optional<double> perplexity;      ///< 2^bits_per_token
-  std::optional<std::string> unknown_because;
+  std::string model;                          ///< "target" or "draft"
+  std::shared_ptr<const Json> config;         ///< with its defaults
+  std::optional<double> bits_per_token = {};  ///< of every held-out token; none when it is not known
+  std::optional<double> perplexity = {};      ///< 2^bits_per_token
+  std::optional<std::string> unknown_because = {};
 };
 template <>
 const Typed<HeldOutPerplexity>& described();
@@ -35,8 +35,8 @@ struct CorpusFacts {
   std::uint64_t tokens = 0;  ///< that models are trained on
   std::uint64_t held_out_tokens = 0;
   std::int32_t vocabulary = 0;
-  std::optional<double> unknown_share;  ///< of "<unk>" among `tokens`; none for a vocabulary without it
-  std::vector<HeldOutPerplexity> models;
+  std::optional<double> unknown_share = {};  ///< of "<unk>" among `tokens`; none for a vocabulary without it
+  std::vector<HeldOutPerplexity> models = {};
 };
 
 template <>

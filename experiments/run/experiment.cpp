@@ -1,16 +1,11 @@
 #include "experiments/run/experiment.hpp"
 
-#include <algorithm>
+#include "experiments/format/named_entry.hpp"
 
 namespace speclab {
 
 const Experiment* find_experiment(const std::string& name) {
-  for (const Experiment* experiment : experiments()) {
-    const auto& aliases = experiment->aliases;
-    if (experiment->name == name || std::find(aliases.begin(), aliases.end(), name) != aliases.end())
-      return experiment;
-  }
-  return nullptr;
+  return find_present_or_former(experiments(), name);
 }
 
 }  // namespace speclab

@@ -2,20 +2,43 @@
 // its presentation; one line in all_experiments.cpp.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "experiments/run/result.hpp"
-#include "experiments/run/work.hpp"
+#include "sim/control.hpp"
 
 namespace speclab {
 
 class JobList;
 struct CellSpec;
 struct Config;
+struct Job;
 struct Presentation;
+struct Timings;
+
+/// What a cell's part of the result is made with.
+struct RunContext {
+  double confidence;  ///< of every interval
+  const Control& control;
+  Timings& timings;
+};
+
+/// The work of one cell. Its cell and its jobs outlive it.
+struct Work {
+  /// Simulations (JobList), which run in parallel with those of other cells; several cells may share one.
+  std::vector<Job*> jobs = {};
+  /// Fills in the result, which has what the cell sets already, from what the jobs gave. Throws Stopped
+  /// (core/stop.hpp) when it is ended before it has anything to show.
+  std::function<void(CellResult& result, const RunContext& context)> finish;
+  /// Of a `finish` that works for a noticeable time, and so is left out after an interrupt: its steps, in the
+  /// unit of Control::progress, or 0 for steps that nobody counts. None: it only describes the jobs.
+  std::optional<std::uint64_t> own_steps = {};
+};
 
 /// Where the simulation of a cell can be cut, so that several processes run batches of it.
 enum class CutBetween { nothing, trials, rounds };

@@ -20,7 +20,7 @@ FolderLock::FolderLock(const std::filesystem::path& folder) {
     made_.push_back(missing);
   }
   std::filesystem::create_directories(folder, error);
-  if (error) throw UsageError(fmt::format("--out {}: cannot write: {}", folder.string(), error.message()));
+  if (error) throw UsageError("--out {}: cannot write: {}", folder.string(), error.message());
   descriptor_ = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (descriptor_ < 0) return;
   if (::flock(descriptor_, LOCK_EX | LOCK_NB) != 0) {
@@ -28,8 +28,8 @@ FolderLock::FolderLock(const std::filesystem::path& folder) {
     ::close(descriptor_);
     descriptor_ = -1;
     if (!held) return;
-    throw UsageError(fmt::format("another run is writing into {}; wait for its end, or choose another --out",
-                                 folder.string()));
+    throw UsageError("another run is writing into {}; wait for its end, or choose another --out",
+                     folder.string());
   }
   remove_partial_files(folder);
 }

@@ -3,6 +3,7 @@
 #include <cassert>
 #include <span>
 
+#include "kernels/simulate/simulate.hpp"
 #include "sim/fast/iid_decode.hpp"
 #include "sim/fast/length_tally.hpp"
 
@@ -41,12 +42,7 @@ Outcome outcome_of(const RoundCounts& counts, const MakeTally& tally) {
   return outcome;
 }
 
-}  // namespace
-
-IidRun iid_run(double alpha, std::int32_t gamma, const SimulationSize& simulation) {
-  return {shape_of(gamma, simulation), alpha};
-}
-
+/// For FastPair::decode of stored tables, which outlive the run.
 TableRun table_run(const FastPair& pair, std::int32_t gamma, const SimulationSize& simulation) {
   const PreparedPair* const table = pair.stored();
   assert(table != nullptr);
@@ -56,10 +52,12 @@ TableRun table_run(const FastPair& pair, std::int32_t gamma, const SimulationSiz
   return run;
 }
 
+}  // namespace
+
 Outcome decode_iid_on(Backend backend, double alpha, std::int32_t gamma, const SimulationSize& simulation,
                       const Control& control) {
   if (backend == Backend::cpu) return decode_iid(alpha, gamma, simulation, control);
-  return outcome_of(simulate(backend, iid_run(alpha, gamma, simulation), control),
+  return outcome_of(simulate(backend, IidRun{shape_of(gamma, simulation), alpha}, control),
                     [alpha](std::size_t, auto lengths) { return iid_tally(lengths, alpha); });
 }
 

@@ -5,17 +5,11 @@
 #include <cstdint>
 
 #include "experiments/run/backend.hpp"
-#include "kernels/simulate/simulate.hpp"
 #include "sim/control.hpp"
 #include "sim/fast/fast_pair.hpp"
 #include "sim/simulation_size.hpp"
 
 namespace speclab {
-
-/// What the kernels are to do for decode_iid and for FastPair::decode. The pair is of stored tables, and
-/// must outlive the run.
-IidRun iid_run(double alpha, std::int32_t gamma, const SimulationSize& simulation);
-TableRun table_run(const FastPair& pair, std::int32_t gamma, const SimulationSize& simulation);
 
 /// decode_iid and FastPair::decode (of stored tables) on any backend. A stopped run on the GPU has the
 /// launches so far, each of whole rounds. Throws std::runtime_error when the device refuses.

@@ -1,6 +1,7 @@
 #include "experiments/run/input_file.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <openssl/evp.h>
 
 #include <array>
@@ -30,9 +31,7 @@ class Sha256 {
     std::array<unsigned char, EVP_MAX_MD_SIZE> digest{};
     unsigned size = 0;
     require(EVP_DigestFinal_ex(context_.get(), digest.data(), &size) == 1);
-    std::string text;
-    for (unsigned i = 0; i < size; ++i) text += fmt::format("{:02x}", digest[i]);
-    return text;
+    return fmt::format("{:02x}", fmt::join(digest.begin(), digest.begin() + size, ""));
   }
 
  private:
@@ -52,7 +51,7 @@ std::string sha256(std::string_view bytes) {
 
 InputFile input_file_of(const std::string& file) {
   const auto fail = [&](const std::string& which, const char* reason) {
-    throw ConfigError("/", fmt::format("the input file {} {}", which, reason));
+    throw ConfigError("/", "the input file {} {}", which, reason);
   };
   InputFile read{.file = file, .bytes = 0, .sha256 = {}};
   Sha256 hash;

@@ -10,7 +10,6 @@
 #include "experiments/run/config.hpp"
 #include "experiments/run/experiment.hpp"
 #include "experiments/run/gpu_decoding.hpp"
-#include "experiments/run/recorded_setup.hpp"
 #include "experiments/run/result.hpp"
 #include "sim/decode.hpp"
 #include "sim/error.hpp"
@@ -31,35 +30,37 @@ void require_context(const Setup& setup, int gamma) {
     const auto most = model->max_context();
     if (!most || text <= *most) continue;
     throw ConfigError("/simulation/length",
-                      fmt::format("{} rounds of gamma = {} after a prompt of {} tokens make a text of more "
-                                  "than {} tokens, which is the context of the {}; decode less in each of "
-                                  "more trials, or give the model a larger \"context\"",
-                                  setup.simulation.length, gamma, prompt, *most,
-                                  model == &setup.target ? "target" : "draft"));
+                      "{} rounds of gamma = {} after a prompt of {} tokens make a text of more "
+                      "than {} tokens, which is the context of the {}; decode less in each of "
+                      "more trials, or give the model a larger \"context\"",
+                      setup.simulation.length, gamma, prompt, *most,
+                      model == &setup.target ? "target" : "draft");
   }
 }
 
-/// Whether decoding starts out on tables of the fast engine. Throws ConfigError when it has to and cannot.
-bool wants_fast(const Setup& setup) {
-  if (setup.engine == Engine::plain) return false;
-  const auto reason = fast_unsupported_reason(setup.target, setup.draft, setup.rule.sampled);
-  if (setup.engine == Engine::automatic)
-    return !reason && fast_pays(setup.target, setup.draft, setup.simulation);
-  if (reason) {
-    throw ConfigError("/engine",
-                      fmt::format("\"fast\" does not go with this config: {}; use \"auto\"", *reason));
+/// Lets a job start out on tables of the fast engine where it can and should. Throws ConfigError for decoding
+/// that has to and cannot.
+void choose_engine(Job& job) {
+  const Setup& setup = *job.setup;
+  if (setup.engine == Engine::plain || job.kind == JobKind::acceptance) return;
+  const auto reason = job.kind == JobKind::decode
+                          ? fast_unsupported_reason(setup.target, setup.draft, setup.rule.sampled)
+                          : fast_quality_unsupported_reason(setup.target, setup.draft, setup.rule.sampled,
+                                                            job.quality_options);
+  const bool asked = setup.engine == Engine::fast;
+  if (asked && reason && job.kind == JobKind::decode) {
+    throw ConfigError("/engine", "\"fast\" does not go with this config: {}; use \"auto\"", *reason);
   }
-  return true;
+  if (asked) job.why_plain = reason.value_or("");
+  if (!reason && (asked || fast_pays(setup.target, setup.draft, setup.simulation)))
+    job.engine = EngineUsed::fast;
 }
 
 }  // namespace
 
-const char* words(EngineUsed engine) {
-  return std::array{"plain", "fast", "iid"}.at(static_cast<std::size_t>(engine));
-}
-
 EngineResult engine_result(const Job& job) {
-  EngineResult engine{.name = words(job.engine)};
+  constexpr std::array names{"plain", "fast", "iid"};
+  EngineResult engine{.name = names.at(static_cast<std::size_t>(job.engine))};
   if (!job.why_plain.empty()) engine.why_plain = job.why_plain;
   if (job.engine == EngineUsed::plain) return engine;
   engine.random_blocks = job.outcome.work.blocks;
@@ -94,40 +95,9 @@ Job& JobList::shared_job(const std::shared_ptr<const Setup>& setup, int gamma, J
                                 .gamma = gamma,
                                 .quality_options = options,
                                 .wanted = setup->wanted});
+  choose_engine(*job);
+  if (job->engine == EngineUsed::fast) ++prepared_[{setup.get(), kind}].users;
   return *job;
-}
-
-Job& JobList::decode(const std::shared_ptr<const Setup>& setup, int gamma) {
-  const std::size_t before = jobs_.size();
-  Job& job = shared_job(setup, gamma, JobKind::decode);
-  if (jobs_.size() > before && wants_fast(*setup)) {
-    begin_fast(job);
-  }
-  return job;
-}
-
-void JobList::begin_fast(Job& job) {
-  job.engine = EngineUsed::fast;
-  ++prepared_[{job.setup.get(), job.kind}].users;
-}
-
-Job& JobList::acceptance(const std::shared_ptr<const Setup>& setup) {
-  return shared_job(setup, 0, JobKind::acceptance);
-}
-
-Job& JobList::rule_quality(const std::shared_ptr<const Setup>& setup, int gamma,
-                           const RuleQualityOptions& options) {
-  const std::size_t before = jobs_.size();
-  Job& job = shared_job(setup, gamma, JobKind::rule_quality, options);
-  if (jobs_.size() == before || setup->engine == Engine::plain) return job;
-  const auto reason =
-      fast_quality_unsupported_reason(setup->target, setup->draft, setup->rule.sampled, options);
-  if (setup->engine == Engine::fast && reason) job.why_plain = *reason;
-  if (!reason &&
-      (setup->engine == Engine::fast || fast_pays(setup->target, setup->draft, setup->simulation))) {
-    begin_fast(job);
-  }
-  return job;
 }
 
 Job& JobList::independent_acceptances(const Config& config, double alpha) {
@@ -167,18 +137,17 @@ void require_gpu_form(const Job& job) {
       "everything";
   const Setup& setup = *job.setup;
   if (setup.target.table() == nullptr || setup.draft.table() == nullptr) {
-    throw ConfigError("/models", fmt::format("the rows of these are not stored; {}", remedy));
+    throw ConfigError("/models", "the rows of these are not stored; {}", remedy);
   }
   if (!pointwise_rule(setup.rule.sampled)) {
-    throw ConfigError("/rule", fmt::format("it has no form for the GPU; {}", remedy));
+    throw ConfigError("/rule", "it has no form for the GPU; {}", remedy);
   }
   if (const auto reason = fast_unsupported_reason(setup.target, setup.draft, setup.rule.sampled)) {
-    throw ConfigError("/engine",
-                      fmt::format("\"fast\" does not go with this config: {}; {}", *reason, remedy));
+    throw ConfigError("/engine", "\"fast\" does not go with this config: {}; {}", *reason, remedy);
   }
   if (job.engine == EngineUsed::fast) return;
   if (setup.engine == Engine::plain) {
-    throw ConfigError("/engine", fmt::format("\"plain\" reads whole rows on the CPU; {}", remedy));
+    throw ConfigError("/engine", "\"plain\" reads whole rows on the CPU; {}", remedy);
   }
   throw ConfigError("/simulation",
                     "so few rounds that engine \"auto\" takes \"plain\" for them, which runs on the CPU; say "
@@ -187,6 +156,7 @@ void require_gpu_form(const Job& job) {
 
 template <class Pair>
 const Pair* JobList::prepared_for(Job& job, std::unique_ptr<const Pair> Prepared::*member) {
+  if (job.engine != EngineUsed::fast) return nullptr;
   const Setup& setup = *job.setup;
   Prepared& prepared = prepared_.at({&setup, job.kind});
   std::call_once(prepared.once, [&] {
@@ -208,39 +178,20 @@ const Pair* JobList::prepared_for(Job& job, std::unique_ptr<const Pair> Prepared
   return (prepared.*member).get();
 }
 
-Outcome JobList::run_decode(Job& job, const Control& control, Backend backend) {
-  const Setup& setup = *job.setup;
-  if (job.engine == EngineUsed::fast) {
-    if (const FastPair* pair = prepared_for(job, &Prepared::pair))
-      return decode_pair_on(backend, *pair, job.gamma, job.simulation, control);
-  }
-  return decode_speculatively(setup.target, setup.draft, setup.rule.sampled, job.gamma, job.simulation,
-                              control);
-}
-
-Outcome JobList::run_quality(Job& job, const Control& control) {
-  const Setup& setup = *job.setup;
-  if (job.engine == EngineUsed::fast) {
-    if (const FastQuality* quality = prepared_for(job, &Prepared::quality))
-      return quality->measure(job.gamma, job.quality_options, job.simulation, control);
-  }
-  return measure_rule_quality(setup.target, setup.draft, setup.rule.sampled, job.gamma, job.quality_options,
-                              job.simulation, control);
-}
-
 Outcome JobList::run_once(Job& job, const Control& control, Backend backend) {
-  const Setup* setup = job.setup.get();
-  switch (job.kind) {
-    case JobKind::independent_acceptances:
-      return decode_iid_on(backend, job.alpha, job.gamma, job.simulation, control);
-    case JobKind::acceptance:
-      return measure_acceptance(setup->target, setup->draft, setup->rule.sampled, job.simulation, control);
-    case JobKind::rule_quality:
-      return run_quality(job, control);
-    case JobKind::decode:
-      break;
+  const SimulationSize& size = job.simulation;
+  if (job.kind == JobKind::independent_acceptances)
+    return decode_iid_on(backend, job.alpha, job.gamma, size, control);
+  const auto& [target, draft, rule] = std::tie(job.setup->target, job.setup->draft, job.setup->rule.sampled);
+  if (job.kind == JobKind::acceptance) return measure_acceptance(target, draft, rule, size, control);
+  if (job.kind == JobKind::rule_quality) {
+    if (const FastQuality* quality = prepared_for(job, &Prepared::quality))
+      return quality->measure(job.gamma, job.quality_options, size, control);
+    return measure_rule_quality(target, draft, rule, job.gamma, job.quality_options, size, control);
   }
-  return run_decode(job, control, backend);
+  if (const FastPair* pair = prepared_for(job, &Prepared::pair))
+    return decode_pair_on(backend, *pair, job.gamma, size, control);
+  return decode_speculatively(target, draft, rule, job.gamma, size, control);
 }
 
 void JobList::run_job(Job& job, const Control& control, Backend backend) {

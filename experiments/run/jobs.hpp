@@ -32,11 +32,10 @@ namespace speclab {
 /// What a job does with its set-up.
 enum class JobKind { decode, acceptance, rule_quality, independent_acceptances };
 
-const char* words(EngineUsed engine);
-
 /// One simulation to run.
 struct Job {
   JobKind kind = JobKind::decode;
+  std::optional<JobName> name = {};         ///< once a cell that uses it is prepared
   std::shared_ptr<const Setup> setup = {};  ///< null for independent acceptances
   SimulationSize simulation;
   int gamma = 0;
@@ -79,9 +78,15 @@ class JobList {
   void set_span(const BatchSpan& span) { span_ = span; }
 
   /// The job of this set-up, new or shared. References stay valid.
-  Job& decode(const std::shared_ptr<const Setup>& setup, int gamma);
-  Job& acceptance(const std::shared_ptr<const Setup>& setup);
-  Job& rule_quality(const std::shared_ptr<const Setup>& setup, int gamma, const RuleQualityOptions& options);
+  Job& decode(const std::shared_ptr<const Setup>& setup, int gamma) {
+    return shared_job(setup, gamma, JobKind::decode);
+  }
+  Job& acceptance(const std::shared_ptr<const Setup>& setup) {
+    return shared_job(setup, 0, JobKind::acceptance);
+  }
+  Job& rule_quality(const std::shared_ptr<const Setup>& setup, int gamma, const RuleQualityOptions& options) {
+    return shared_job(setup, gamma, JobKind::rule_quality, options);
+  }
 
   /// Rounds of the config's simulation whose acceptances are independent, of probability alpha.
   Job& independent_acceptances(const Config& config, double alpha);
@@ -116,10 +121,6 @@ class JobList {
                   const RuleQualityOptions& options = {});
   void run_job(Job& job, const Control& control, Backend backend);
   Outcome run_once(Job& job, const Control& control, Backend backend);
-  Outcome run_decode(Job& job, const Control& control, Backend backend);
-  Outcome run_quality(Job& job, const Control& control);
-  /// It starts out on tables of the fast engine.
-  void begin_fast(Job& job);
 
   /// A set-up's tables for fast decoding: made by the first job that needs them, dropped after the last.
   struct Prepared {
@@ -130,8 +131,8 @@ class JobList {
     std::atomic<int> users{0};
   };
 
-  /// What `member` holds, made by the first that asks; null when the models do not allow it, and the job is
-  /// the plain engine's from now on.
+  /// What `member` holds, made by the first that asks; null for jobs of the plain engine, also where the
+  /// models do not allow it, and the job is the plain engine's from now on.
   template <class Pair>
   const Pair* prepared_for(Job& job, std::unique_ptr<const Pair> Prepared::*member);
 

@@ -19,7 +19,7 @@ constexpr const char* file_name = "journal.jsonl";
 Resume resume_named(const std::string& name) {
   if (name == "auto") return Resume::automatic;
   if (name == "require") return Resume::required;
-  throw UsageError(fmt::format("--resume {}: expected auto or require", name));
+  throw UsageError("--resume {}: expected auto or require", name);
 }
 
 Journal::Journal(const std::filesystem::path& folder, const RunIdentity& identity, Resume resume)
@@ -30,17 +30,14 @@ Journal::Journal(const std::filesystem::path& folder, const RunIdentity& identit
 void Journal::read(Resume resume) {
   const auto start_anew = [&](const std::string& reason) {
     if (resume == Resume::required) {
-      throw UsageError(fmt::format(
+      throw UsageError(
           "{}: cannot go on with the earlier run: {}; without --resume require it is started anew",
-          file_.string(), reason));
+          file_.string(), reason);
     }
-    if (resume == Resume::automatic) notes_.push_back("the earlier run is not gone on with: " + reason);
+    notes_.push_back("the earlier run is not gone on with: " + reason);
     std::filesystem::remove(file_);
   };
-  if (resume == Resume::never) {
-    std::filesystem::remove(file_);
-    return;
-  }
+  if (resume == Resume::never) std::filesystem::remove(file_);
   std::optional<JournalContent> earlier = read_journal(file_);
   if (!earlier) {
     if (resume == Resume::required) start_anew("there is no journal");

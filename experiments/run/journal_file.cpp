@@ -31,11 +31,10 @@ constexpr std::size_t check_digits = 16;
 constexpr std::int64_t sync_nanoseconds = 1'000'000'000;
 constexpr int low_bits = 62;  // of a WideCount; JSON's integers have 64
 
-/// The counts of a batch.
-struct BatchCounts {
-  std::uint64_t rounds, drafted, draft_runs, examined, accepted, emitted, emitted_squared, overlap_high,
-      overlap_low, overlap_contexts;
-  std::vector<std::uint64_t> inner_runs, accepted_lengths;
+/// The counts of a batch, those that JSON cannot have as they are in other forms.
+struct BatchCounts : Tally {
+  std::uint64_t overlap_high = 0, overlap_low = 0;
+  std::vector<std::uint64_t> runs_by_level = {};
 };
 
 /// One of these: a finished cell, what some batches of its jobs gave, or that the shard is finished.
@@ -46,42 +45,7 @@ struct Line {
   bool complete = false;
 };
 
-BatchCounts counts_of_batch(const Tally& tally) {
-  return {.rounds = tally.rounds,
-          .drafted = tally.drafted,
-          .draft_runs = tally.draft_runs,
-          .examined = tally.examined,
-          .accepted = tally.accepted,
-          .emitted = tally.emitted,
-          .emitted_squared = tally.emitted_squared,
-          .overlap_high = static_cast<std::uint64_t>(tally.overlap_quanta >> low_bits),
-          .overlap_low = static_cast<std::uint64_t>(tally.overlap_quanta & ((WideCount{1} << low_bits) - 1)),
-          .overlap_contexts = tally.overlap_contexts,
-          .inner_runs = {tally.inner_runs.begin(), tally.inner_runs.end()},
-          .accepted_lengths = tally.accepted_lengths};
-}
-
-Tally tally_of(const BatchCounts& counts) {
-  Tally tally;
-  tally.rounds = counts.rounds;
-  tally.drafted = counts.drafted;
-  tally.draft_runs = counts.draft_runs;
-  std::copy_n(counts.inner_runs.begin(), std::min(counts.inner_runs.size(), tally.inner_runs.size()),
-              tally.inner_runs.begin());
-  tally.examined = counts.examined;
-  tally.accepted = counts.accepted;
-  tally.emitted = counts.emitted;
-  tally.emitted_squared = counts.emitted_squared;
-  tally.overlap_quanta = (WideCount{counts.overlap_high} << low_bits) + counts.overlap_low;
-  tally.overlap_contexts = counts.overlap_contexts;
-  tally.accepted_lengths = counts.accepted_lengths;
-  return tally;
-}
-
 }  // namespace
-
-SPECLAB_RESULT(BatchCounts, "batch", rounds, drafted, draft_runs, examined, accepted, emitted,
-               emitted_squared, overlap_high, overlap_low, overlap_contexts, inner_runs, accepted_lengths);
 
 SPECLAB_RESULT(FastWork, "work", blocks, reads, passes);
 
@@ -92,34 +56,49 @@ namespace {
 class TallyType final : public Type {
  public:
   void read(const Json& json, const std::string& path, void* value) const override {
-    *static_cast<Tally*>(value) = tally_of(speclab::read(described<BatchCounts>(), json, path));
+    const auto counts = speclab::read(counts_, json, path);
+    Tally& tally = *static_cast<Tally*>(value);
+    tally = counts;
+    tally.overlap_quanta = (WideCount{counts.overlap_high} << low_bits) + counts.overlap_low;
+    const std::vector<std::uint64_t>& runs = counts.runs_by_level;
+    std::copy_n(runs.begin(), std::min(runs.size(), tally.inner_runs.size()), tally.inner_runs.begin());
   }
   void write(const void* value, Json& json) const override {
-    speclab::write(described<BatchCounts>(), counts_of_batch(*static_cast<const Tally*>(value)), json);
+    BatchCounts counts{*static_cast<const Tally*>(value)};
+    counts.overlap_high = static_cast<std::uint64_t>(counts.overlap_quanta >> low_bits);
+    counts.overlap_low = static_cast<std::uint64_t>(counts.overlap_quanta & ((WideCount{1} << low_bits) - 1));
+    counts.runs_by_level.assign(counts.inner_runs.begin(), counts.inner_runs.end());
+    speclab::write(counts_, counts, json);
   }
-  std::string words() const override { return described<BatchCounts>().type->words(); }
-  void schema(Json& out) const override { described<BatchCounts>().type->schema(out); }
+  std::string words() const override { return counts_.type->words(); }
+  void schema(Json& out) const override { counts_.type->schema(out); }
+
+ private:
+  const Typed<BatchCounts> counts_ = result_object<BatchCounts>(
+      "batch", {SPECLAB_FIELDS(BatchCounts, rounds, drafted, draft_runs, examined, accepted, emitted,
+                               emitted_squared, overlap_high, overlap_low, overlap_contexts),
+                {"inner_runs", &BatchCounts::runs_by_level},
+                SPECLAB_FIELDS(BatchCounts, accepted_lengths)});
 };
 
 /// Without the cell, which stands beside it.
-const Typed<BatchTallies>& tallies_type() {
-  static const auto engine = choice<EngineUsed>(
+Typed<BatchTallies> tallies_type() {
+  const auto engine = choice<EngineUsed>(
       {{"plain", EngineUsed::plain}, {"fast", EngineUsed::fast}, {"iid", EngineUsed::iid}});
-  static const Typed<Tally> tally{std::make_shared<const TallyType>()};
-  static const auto type = result_object<BatchTallies>("part", {{"job", &BatchTallies::job},
-                                                                {"look", &BatchTallies::look},
-                                                                {"first", &BatchTallies::first},
-                                                                {"batches", &BatchTallies::batches},
-                                                                {"engine", &BatchTallies::engine, engine},
-                                                                {"why_plain", &BatchTallies::why_plain},
-                                                                {"work", &BatchTallies::work},
-                                                                {"tallies", &BatchTallies::tallies, tally}});
-  return type;
+  const Typed<Tally> tally{std::make_shared<const TallyType>()};
+  return result_object<BatchTallies>("part", {{"job", &BatchTallies::job},
+                                              {"look", &BatchTallies::look},
+                                              {"first", &BatchTallies::first},
+                                              {"batches", &BatchTallies::batches},
+                                              {"engine", &BatchTallies::engine, engine},
+                                              {"why_plain", &BatchTallies::why_plain},
+                                              {"work", &BatchTallies::work},
+                                              {"tallies", &BatchTallies::tallies, tally}});
 }
 
 const Typed<Line>& line_type() {
   static const auto type = result_object<Line>("line", {{"cell", &Line::cell},
-                                                        sparse("result", &Line::result, any_json()),
+                                                        sparse("result", &Line::result),
                                                         {"part", &Line::tallies, tallies_type()},
                                                         sparse("complete", &Line::complete)});
   return type;
@@ -133,7 +112,7 @@ Typed<JournalHead> head_type() {
                                                 {"inputs", &JournalHead::inputs},
                                                 {"config", &JournalHead::config},
                                                 {"shards", &JournalHead::shards},
-                                                sparse("input", &JournalHead::input, any_json()),
+                                                sparse("input", &JournalHead::input),
                                                 {"command", &JournalHead::command},
                                                 {"started", &JournalHead::started}});
 }
@@ -182,6 +161,13 @@ std::optional<T> value_of(const std::string& line, const Typed<T>& type) {
   } catch (const ConfigError&) {  // of another version
     return std::nullopt;
   }
+}
+
+/// That of the next line; none at the end.
+template <class T>
+std::optional<T> read_value(std::istream& stream, const Typed<T>& type) {
+  std::string line;
+  return std::getline(stream, line) ? value_of(line, type) : std::nullopt;
 }
 
 /// False for a line that is not as it was written.
@@ -259,8 +245,7 @@ std::string difference(const JournalHead& earlier, const JournalHead& now) {
 
 std::optional<JournalHead> read_journal_head(const std::filesystem::path& file) {
   std::ifstream stream(file, std::ios::binary);
-  std::string line;
-  return std::getline(stream, line) ? value_of(line, head_type()) : std::nullopt;
+  return read_value(stream, head_type());
 }
 
 std::optional<JournalContent> scan_journal(const std::filesystem::path& file,
@@ -283,40 +268,26 @@ void write_look_cells(const std::filesystem::path& file, const JournalHead& head
 
 std::optional<LookCells> read_look_cells(const std::filesystem::path& file, const JournalHead& head) {
   std::ifstream stream(file, std::ios::binary);
-  std::string line;
-  if (!std::getline(stream, line)) return std::nullopt;
-  const std::optional<JournalHead> found = value_of(line, head_type());
-  if (!found || !difference(*found, head).empty() || !std::getline(stream, line)) return std::nullopt;
-  return value_of(line, described<LookCells>());
+  const std::optional<JournalHead> found = read_value(stream, head_type());
+  if (!found || !difference(*found, head).empty()) return std::nullopt;
+  return read_value(stream, described<LookCells>());
 }
 
 JournalReader::JournalReader(std::filesystem::path file)
-    : file_(std::move(file)), descriptor_(::open(file_.c_str(), O_RDONLY | O_CLOEXEC)) {
-  if (descriptor_ < 0) {
-    throw std::runtime_error(
-        fmt::format("cannot open {}: {}", file_.string(), std::generic_category().message(errno)));
-  }
+    : file_(std::move(file)), stream_(file_, std::ios::binary) {
+  if (stream_) return;
+  throw std::runtime_error(
+      fmt::format("cannot open {}: {}", file_.string(), std::generic_category().message(errno)));
 }
 
-JournalReader::~JournalReader() { ::close(descriptor_); }
-
 std::string_view JournalReader::cell(std::uint64_t offset) {
-  constexpr std::size_t piece = 1 << 17;
-  for (std::size_t wanted = piece;; wanted *= 2) {
-    if (offset >= begin_ && offset < begin_ + buffer_.size()) {
-      const std::string_view from_here = std::string_view(buffer_).substr(offset - begin_);
-      const std::size_t end = from_here.find('\n');
-      if (end != std::string_view::npos && end > check_digits) {
-        if (const auto finished = finished_cell(from_here.substr(0, end).substr(check_digits + 1)))
-          return finished->second;
-      }
-      if (end != std::string_view::npos || buffer_.size() < wanted / 2) break;
-    }
-    buffer_.resize(wanted);
-    const ::ssize_t got = ::pread(descriptor_, buffer_.data(), wanted, static_cast<::off_t>(offset));
-    if (got <= 0) break;
-    buffer_.resize(static_cast<std::size_t>(got));
-    begin_ = offset;
+  stream_.clear();
+  // A seek drops what the stream has read ahead.
+  if (std::exchange(end_, 0) != offset) stream_.seekg(static_cast<std::streamoff>(offset));
+  if (std::getline(stream_, line_) && !stream_.eof() && line_.size() > check_digits) {
+    end_ = offset + line_.size() + 1;
+    if (const auto finished = finished_cell(std::string_view(line_).substr(check_digits + 1)))
+      return finished->second;
   }
   throw std::runtime_error(fmt::format("{} was changed while it was read", file_.string()));
 }

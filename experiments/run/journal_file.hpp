@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <fstream>
 #include <functional>
 #include <memory>
 #include <mutex>
@@ -75,18 +76,15 @@ class JournalReader {
  public:
   /// Throws std::runtime_error for a file that cannot be opened.
   explicit JournalReader(std::filesystem::path file);
-  ~JournalReader();
-  JournalReader(const JournalReader&) = delete;
-  JournalReader& operator=(const JournalReader&) = delete;
 
   /// The cell as JSON text, until the next call. Throws std::runtime_error for a file that was changed.
   std::string_view cell(std::uint64_t offset);
 
  private:
   std::filesystem::path file_;
-  int descriptor_ = -1;
-  std::string buffer_;
-  std::uint64_t begin_ = 0;  ///< of the buffer in the file
+  std::ifstream stream_;
+  std::string line_;
+  std::uint64_t end_ = 0;  ///< of the line; 0 before the first
 };
 
 /// Appends to a journal, from any thread; a file that does not exist begins with `head`. Every function

@@ -57,7 +57,7 @@ std::optional<Metric> metric_named(std::string_view name) {
 
 Metric known_metric(std::string_view name, const std::string& path) {
   const auto unknown = [&](const std::string& near) {
-    return ConfigError(path, fmt::format("unknown metric \"{}\"{}", name, near));
+    return ConfigError(path, "unknown metric \"{}\"{}", name, near);
   };
   return named_entry(metric_infos(), std::string(name), unknown).metric;
 }

@@ -62,15 +62,6 @@ const Typed<Metric>& metric_type();
 template <class T>
 using ByMetric = std::vector<std::pair<Metric, T>>;
 
-/// The value of a metric, null when there is none.
-template <class T>
-const T* find(const ByMetric<T>& values, Metric metric) {
-  for (const auto& [name, value] : values) {
-    if (name == metric) return &value;
-  }
-  return nullptr;
-}
-
 template <class T>
 std::optional<T> value_of(const ByMetric<T>& values, Metric metric) {
   const T* found = find(values, metric);

@@ -8,7 +8,6 @@
 #include "experiments/format/config_error.hpp"
 #include "experiments/run/config.hpp"
 #include "experiments/run/setup.hpp"
-#include "experiments/run/table_file.hpp"
 #include "experiments/support/atomic_file.hpp"
 #include "sim/models/arpa.hpp"
 
@@ -36,14 +35,12 @@ NgramModel ngrams_of(const ContextRows& rows, int order) {
       for (std::int32_t token = 0; token < vocab; ++token) {
         // A context of few tokens has the same number as with zeros before it.
         const std::size_t at = context * rows.vocab + static_cast<std::size_t>(token);
-        PackedNgram key = 0;
         std::size_t rest = at;
         std::vector<Token> tokens(static_cast<std::size_t>(length));
         for (std::size_t i = tokens.size(); i-- > 0; rest /= rows.vocab) {
           tokens[i] = static_cast<Token>(rest % rows.vocab);
         }
-        key = packing.pack(tokens);
-        level.push_back({key, rows.probabilities[at], 1});
+        level.push_back({packing.pack(tokens), rows.probabilities[at], 1});
       }
     }
     contexts *= rows.vocab;
@@ -60,8 +57,8 @@ void write_arpa_file(const BuiltModel& built, const std::filesystem::path& file)
     const ContextRows rows = rows_of(built.model);
     const int order = *built.model.memory();
     if (order + 1 > max_ngram_order) {
-      throw UsageError(fmt::format("{}: contexts of {} tokens; ARPA files here have at most {}",
-                                   file.string(), order, max_ngram_order - 1));
+      throw UsageError("{}: contexts of {} tokens; ARPA files here have at most {}", file.string(), order,
+                       max_ngram_order - 1);
     }
     write_arpa(ngrams_of(rows, order), words, text);
   }
@@ -98,8 +95,8 @@ ContextRows rows_of(const Model& model) {
   const double numbers = std::pow(static_cast<double>(vocab), *memory + 1);
   if (numbers > most) {
     throw UsageError(
-        fmt::format("{} tokens and contexts of {} make {:.3g} numbers; at most {:.3g} are written as a table",
-                    vocab, *memory, numbers, most));
+        "{} tokens and contexts of {} make {:.3g} numbers; at most {:.3g} are written as a table", vocab,
+        *memory, numbers, most);
   }
   ContextRows rows{vocab, {}};
   std::vector<Token> context(static_cast<std::size_t>(*memory));
@@ -116,8 +113,8 @@ ContextRows rows_of(const Model& model) {
 
 void write_model(const BuiltModel& built, const std::filesystem::path& file) {
   if (file.extension() == ".arpa") return write_arpa_file(built, file);
-  const TableWriter write_table = table_writer(file);
-  write_table(rows_of(built.model), file);
+  const TableText text = table_text(file);
+  write_file_atomically(file, text(rows_of(built.model)));
 }
 
 }  // namespace speclab

@@ -28,6 +28,13 @@ struct ContextRows {
 /// numbers.
 ContextRows rows_of(const Model& model);
 
+/// The content of a file of such rows.
+using TableText = std::string (*)(const ContextRows& rows);
+/// By the extension: .csv (one row per line), .json (a list of rows), .npy
+/// (float64 [contexts, V]), .npz (the same as array "rows"). Numbers have all their digits. Throws UsageError
+/// for another extension.
+TableText table_text(const std::filesystem::path& file);
+
 /// By the extension: .arpa, .csv, .json, .npy, .npz. ARPA files take n-gram models as they are, and other
 /// models as n-grams of all their contexts. Without a vocabulary, tokens are called t0, t1, ... Throws
 /// UsageError for another extension and for models that are too large, before the file is touched.

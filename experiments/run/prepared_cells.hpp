@@ -1,11 +1,13 @@
-// Cells that are ready to run, those of one turn together.
+// Cells that are ready to run, those of one turn together, and what makes their results as their jobs end.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <map>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <vector>
 
@@ -47,15 +49,47 @@ using FinishedCells = std::map<std::size_t, CellResult>;
 
 /// Prepares what is not among `finished`, which is moved from there. `confidence` is that of every interval.
 /// Throws ConfigError for a config that cannot be run.
-PreparedCells prepare(const Turn& turn, const CellGrid& grid, const Experiment& experiment, double confidence,
-                      JobList& jobs, FinishedCells& finished);
+PreparedCells prepare(const Turn& turn, const CellGrid& grid, double confidence, JobList& jobs,
+                      FinishedCells& finished);
 
 /// Rounds, tokens and own steps that are left to run.
 std::uint64_t steps_of(const PreparedCells& cells, const JobList& jobs);
 
-std::map<const Job*, JobName> job_names(const PreparedCells& cells);
-
 /// Throws ConfigError for a cell whose work is not all in jobs that the GPU can run.
 void require_gpu_form(const PreparedCells& cells);
+
+/// Where results go as they are made.
+struct ResultKeeper {
+  /// Told of every cell that is finished, by one thread at a time. Cells that cost no work are left out,
+  /// unless processes share the run.
+  std::function<void(std::size_t cell, const CellResult& result)> cell = [](std::size_t, const CellResult&) {
+  };
+  /// Told of the jobs of cells that run in part, instead; any thread.
+  std::function<void(const BatchTallies& tallies)> tallies = [](const BatchTallies&) {};
+};
+
+/// Makes the result of each cell as soon as its jobs have run, and lets go of what no further cell needs.
+class CellRunner {
+ public:
+  /// Of a run that is `shared` among processes a result is let go of, too, once it is kept.
+  CellRunner(PreparedCells& cells, const ResultKeeper& keep, bool shared, const RunContext& context);
+
+  /// After a job: the cells that wait for nothing else, except those with work of their own. Any thread.
+  void after(const Job& job);
+
+  /// Every cell that is left, in order.
+  void rest();
+
+ private:
+  void run(PreparedCell& cell);
+  void finish(PreparedCell& cell);
+
+  PreparedCells& cells_;
+  const ResultKeeper& keep_;
+  bool shared_;
+  const RunContext& context_;
+  std::map<const Job*, std::vector<PreparedCell*>> users_;  ///< cells that have not run
+  std::mutex mutex_;
+};
 
 }  // namespace speclab

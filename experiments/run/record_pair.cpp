@@ -50,17 +50,16 @@ RecordingStyle recording_style(const std::string& file) {
   if (extension == ".csv") return RecordingStyle::csv;
   if (extension == ".jsonl") return RecordingStyle::json_lines;
   if (extension == ".safetensors") return RecordingStyle::rows;
-  throw UsageError(fmt::format("{}: expected a name that ends in .csv, .jsonl or .safetensors", file));
+  throw UsageError("{}: expected a name that ends in .csv, .jsonl or .safetensors", file);
 }
 
 RecordedTokens record_config(Config config, const RecordingOrder& order,
                              const std::function<Control(std::uint64_t)>& control_for) {
   const RecordingStyle style = recording_style(order.file);
   if (style == RecordingStyle::rows && order.with_entropy)
-    throw UsageError(fmt::format("{}: rows have their entropies in them; leave entropy out", order.file));
+    throw UsageError("{}: rows have their entropies in them; leave entropy out", order.file);
   if (order.top_rows > 0 && style != RecordingStyle::json_lines)
-    throw UsageError(
-        fmt::format("{}: largest probabilities of rows are written to .jsonl files", order.file));
+    throw UsageError("{}: largest probabilities of rows are written to .jsonl files", order.file);
   if (order.sequences) config.simulation.trials = *order.sequences;
   const std::size_t length = order.tokens.value_or(config.simulation.length);
   config.rule = Config().rule;
@@ -176,9 +175,9 @@ void write_row_recording(const Setup& setup, const RecordedTokens& recorded,
     std::vector<double> scratch;
     std::vector<float> row(vocab);
     for (const Model* model : {&setup.target, &setup.draft}) {
+      std::uint32_t trial = 0;
       for (const RecordedSequence& sequence : recorded.recording.sequences) {
-        std::vector<Token> context = setup.simulation.prompt(
-            static_cast<std::uint32_t>(&sequence - recorded.recording.sequences.data()));
+        std::vector<Token> context = setup.simulation.prompt(trial++);
         for (std::size_t i = sequence.first; i < sequence.first + sequence.count; ++i) {
           const Row here = model->next(context, scratch);
           for (std::size_t id = 0; id < vocab; ++id)
@@ -190,10 +189,9 @@ void write_row_recording(const Setup& setup, const RecordedTokens& recorded,
     }
     put(std::vector<std::int64_t>(recorded.tokens.begin(), recorded.tokens.end()));
     std::vector<std::int64_t> numbers;
-    for (const RecordedSequence& sequence : recorded.recording.sequences) {
-      numbers.insert(numbers.end(), sequence.count,
-                     static_cast<std::int64_t>(&sequence - recorded.recording.sequences.data()));
-    }
+    std::int64_t number = 0;
+    for (const RecordedSequence& sequence : recorded.recording.sequences)
+      numbers.insert(numbers.end(), sequence.count, number++);
     put(numbers);
   });
 }

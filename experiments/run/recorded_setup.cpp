@@ -1,5 +1,4 @@
-#include "experiments/run/recorded_setup.hpp"
-
+// The set-up of a config whose models are recorded.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -10,6 +9,7 @@
 #include "experiments/format/config_error.hpp"
 #include "experiments/run/config.hpp"
 #include "experiments/run/experiment.hpp"
+#include "experiments/run/setup.hpp"
 #include "sim/models/recorded_model.hpp"
 
 namespace speclab {
@@ -27,20 +27,18 @@ void refuse_what_does_not_follow(const ConfigReader& config) {
   const std::string& experiment = config[&Config::experiment]->name;
   if (std::find(experiments_of_acceptance.begin(), experiments_of_acceptance.end(), experiment) ==
       experiments_of_acceptance.end()) {
-    throw ConfigError(
-        "/experiment",
-        fmt::format("\"{}\" looks at rows or tokens, which recorded models do not have; they run in "
-                    "decode, acceptance, optimal_gamma and schedules",
-                    experiment));
+    throw ConfigError("/experiment",
+                      "\"{}\" looks at rows or tokens, which recorded models do not have; they run in "
+                      "decode, acceptance, optimal_gamma and schedules",
+                      experiment);
   }
   const bool lenient_rate = rates_alone(config) && config[&Config::rule].name() == "lenient";
   if (config[&Config::rule].name() != Config().rule.name() && !lenient_rate) {
-    throw ConfigError(
-        config[&Config::rule].path + "/kind",
-        fmt::format("\"{}\" does not follow from two columns; recorded models run with \"token\", in the "
-                    "experiment acceptance also with \"lenient\", and "
-                    "speclab plan recording --rule knows \"block\" and rates of rows",
-                    config[&Config::rule].name()));
+    throw ConfigError(config[&Config::rule].path + "/kind",
+                      "\"{}\" does not follow from two columns; recorded models run with \"token\", in the "
+                      "experiment acceptance also with \"lenient\", and "
+                      "speclab plan recording --rule knows \"block\" and rates of rows",
+                      config[&Config::rule].name());
   }
   for (const ModelConfig* model : {&config[&Config::models]->target, &config[&Config::models]->draft}) {
     if (!sampling_of(*model, config[&Config::sampling]).identity()) {
@@ -50,9 +48,8 @@ void refuse_what_does_not_follow(const ConfigReader& config) {
           "and record another text for others");
     }
   }
-  const bool prompted =
-      std::visit([](const auto& prompt) { return !prompt.empty(); }, config[&Config::simulation].prompt);
-  if (prompted || config[&Config::simulation].prompt_tokens > 0) {
+  const SimulationConfig& simulation = config[&Config::simulation];
+  if (!is_empty(simulation.prompt) || simulation.prompt_tokens > 0) {
     throw ConfigError("/simulation",
                       "recorded models have no prompts; leave out \"prompt\" and \"prompt_tokens\"");
   }
@@ -91,10 +88,8 @@ std::optional<Setup> recorded_setup(const ConfigReader& config, ModelFactory& fa
       .draft = Model(Recorded(ratios, rates ? Recorded::Side::draft_rate : Recorded::Side::draft)),
       .rule = make_rule(config[&Config::rule], [&] { return config[&Config::gamma]; }),
       .rule_config = config[&Config::rule],
-      .vocabulary = nullptr,
       .simulation = std::move(simulation),
       .wanted = wanted_interval(config),
-      .exact_alpha = std::nullopt,
       .engine = config[&Config::engine]};
 }
 

@@ -28,7 +28,7 @@ const Typed<Reproduction>& described() {
 }
 
 SPECLAB_RESULT(InputFile, "input", file, bytes, sha256);
-SPECLAB_RESULT(PositionResult, "position", unconditional, conditional);
+SPECLAB_RESULT(PositionAcceptance, "position", unconditional, conditional);
 SPECLAB_RESULT(UntilResult, "until", reached, looks, most_looks, trials, batches);
 SPECLAB_RESULT(EngineResult, "engine", name, random_blocks, residual_passes, why_plain);
 SPECLAB_RESULT(Counts, "counts", contexts, searches, identical, rounds, drafted, draft_runs, examined,
@@ -36,18 +36,11 @@ SPECLAB_RESULT(Counts, "counts", contexts, searches, identical, rounds, drafted,
 
 namespace {
 
-std::vector<Field> cell_fields() {
-  Field counts;
-  counts.name = "counts";
-  counts.type = described<Counts>().type;
-  counts.at = [](void* cell) -> void* {
-    auto& numbers = static_cast<CellResult*>(cell)->counts;
-    return numbers.rounds || numbers.contexts ? &numbers : nullptr;
-  };
-  counts.create = [](void* cell) -> void* { return &static_cast<CellResult*>(cell)->counts; };
-  return result_fields<CellResult>(
+/// Cells of an experiment: what all cells have, and the experiment's own part.
+Typed<CellResult> make_cell_type(const Experiment& experiment) {
+  std::vector<Field> fields = result_fields<CellResult>(
       {{"label", &CellResult::label},
-       {"set", &CellResult::set, map(any_json())},
+       {"set", &CellResult::set},
        sparse<CellResult>("printed", &CellResult::printed),
        sparse<CellResult>("measured", &CellResult::measured),
        sparse<CellResult>("note", &CellResult::note),
@@ -65,13 +58,8 @@ std::vector<Field> cell_fields() {
        {"rule", &CellResult::rule, kind_of(rule_family())},
        {"engine", &CellResult::engine},
        {"until", &CellResult::until},
-       std::move(counts),
+       sparse("counts", &CellResult::counts),
        sparse("positions", &CellResult::positions)});
-}
-
-/// Cells of an experiment: what all cells have, and the experiment's own part.
-Typed<CellResult> make_cell_type(const Experiment& experiment) {
-  std::vector<Field> fields = cell_fields();
   if (const TypePtr own = experiment.own_result) {
     Field field;
     field.name = experiment.own_key;
@@ -125,19 +113,8 @@ Counts counts_of(const Tally& tally) {
   return counts;
 }
 
-std::vector<PositionResult> position_results(const std::vector<Tally>& batches, int gamma, double confidence,
-                                             Independence independence) {
-  std::vector<PositionResult> positions;
-  for (const PositionAcceptance& at : acceptance_by_position(batches, gamma, confidence, independence))
-    positions.push_back({at.unconditional, at.conditional});
-  return positions;
-}
-
 const std::string* printed_value(const CellResult& cell, Metric metric) {
-  for (const auto& [name, value] : cell.printed) {
-    if (name == metric_name(metric)) return &value;
-  }
-  return nullptr;
+  return find(cell.printed, metric_name(metric));
 }
 
 Json cell_json(const Experiment& experiment, const CellResult& cell) {
@@ -157,14 +134,14 @@ Json result_json(const Result& result) {
 }
 
 void HeldCells::each(const std::function<void(const CellResult& cell)>& use) const {
-  for (const CellResult& cell : cells_) {
+  for (const CellResult& cell : result_.cells) {
     end_if_stopped();
     use(cell);
   }
 }
 
 void HeldCells::each_json(const std::function<void(const Json& cell)>& use) const {
-  each([&](const CellResult& cell) { use(cell_json(experiment_, cell)); });
+  each([&](const CellResult& cell) { use(cell_json(*result_.shown().experiment, cell)); });
 }
 
 void write_text(const Result& result, const CellSource& cells,
@@ -187,7 +164,7 @@ void write_text(const Result& result, const CellSource& cells,
 }
 
 void write_text(const Result& result, const std::function<void(const std::string& piece)>& out) {
-  write_text(result, HeldCells(*result.shown().experiment, result.cells), out);
+  write_text(result, HeldCells(result), out);
 }
 
 std::shared_ptr<const Config> config_of_result(const std::filesystem::path& file) {

@@ -36,19 +36,12 @@ const char* words(Reproduction verdict);
 struct Counts {
   std::optional<std::uint64_t> contexts, searches, identical, rounds, drafted, draft_runs, examined, accepted,
       emitted, target_rows, draft_rows, plain_rows;
+
+  bool empty() const { return !rounds && !contexts; }
 };
 
 /// Rounds and their tokens.
 Counts counts_of(const Tally& tally);
-
-/// Acceptance at one drafted position.
-struct PositionResult {
-  std::optional<Interval> unconditional;  ///< P[accepted]
-  std::optional<Interval> conditional;    ///< P[accepted | those before]
-};
-/// Acceptance at each drafted position, 1 to gamma.
-std::vector<PositionResult> position_results(const std::vector<Tally>& batches, int gamma, double confidence,
-                                             Independence independence);
 
 /// How decoding ran, and counts of its work that are the same on every machine.
 struct EngineResult {
@@ -80,8 +73,8 @@ struct CellResult : CaseConfig {
   std::optional<EngineResult> engine;
   std::optional<UntilResult> until;
   Counts counts;
-  std::vector<PositionResult> positions;
-  AnyStruct own;  ///< what the experiment alone has; see Experiment::own_result
+  std::vector<PositionAcceptance> positions;  ///< drafted, 1 to gamma
+  AnyStruct own;                              ///< what the experiment alone has; see Experiment::own_result
 };
 
 /// The printed value of a metric; null when there is none.
@@ -120,19 +113,21 @@ class CellSource {
   virtual void each_json(const std::function<void(const Json& cell)>& use) const = 0;
 };
 
-/// Cells in memory, which outlive it.
+/// The cells of a result in memory, which outlives it.
 class HeldCells final : public CellSource {
  public:
-  HeldCells(const Experiment& experiment, const std::vector<CellResult>& cells)
-      : experiment_(experiment), cells_(cells) {}
-  std::size_t size() const override { return cells_.size(); }
+  explicit HeldCells(const Result& result) : result_(result) {}
+  std::size_t size() const override { return result_.cells.size(); }
   void each(const std::function<void(const CellResult& cell)>& use) const override;
   void each_json(const std::function<void(const Json& cell)>& use) const override;
 
  private:
-  const Experiment& experiment_;
-  const std::vector<CellResult>& cells_;
+  const Result& result_;
 };
+
+/// The cells of an experiment that is `closed_forms`, with the sections of which `config` comes, computed
+/// whenever they are gone over. That ends with Stopped (core/stop.hpp) once it shall.
+std::shared_ptr<const CellSource> recomputed_cells(const Config& config, double confidence);
 
 /// One cell of an experiment, as it stands in result.json and in the journal.
 Json cell_json(const Experiment& experiment, const CellResult& cell);

@@ -21,10 +21,8 @@ std::vector<std::string> set_paths(const std::vector<CellResult>& cells) {
 }
 
 const Json* set_value(const CellResult& cell, const std::string& path) {
-  for (const auto& [name, value] : cell.set) {
-    if (name == path) return value.get();
-  }
-  return nullptr;
+  const auto* const value = find(cell.set, path);
+  return value != nullptr ? value->get() : nullptr;
 }
 
 std::string column_name(const std::string& path) {

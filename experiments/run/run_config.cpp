@@ -10,7 +10,6 @@
 #include "experiments/run/cell_spec.hpp"
 #include "experiments/run/cells.hpp"
 #include "experiments/run/jobs.hpp"
-#include "experiments/run/recomputed_cells.hpp"
 #include "experiments/support/version.hpp"
 
 namespace speclab {
@@ -25,7 +24,7 @@ struct Survey {
   CorpusSurvey corpora;
 };
 
-Survey survey_of(const CellGrid& grid, const Experiment& experiment) {
+Survey survey_of(const CellGrid& grid) {
   Survey survey;
   std::set<std::string> seen;
   std::vector<std::string> named;
@@ -33,7 +32,7 @@ Survey survey_of(const CellGrid& grid, const Experiment& experiment) {
     end_if_stopped();
     const Config config = grid[i].config;
     survey.corpora.add(config);
-    survey.intervals += experiment.intervals(config);
+    survey.intervals += grid.experiment().intervals(config);
     named.clear();
     config_type().type->add_input_files(&config, named);
     for (const std::string& file : named) {
@@ -44,48 +43,42 @@ Survey survey_of(const CellGrid& grid, const Experiment& experiment) {
   return survey;
 }
 
-Turn turn_of(std::size_t first, std::size_t last) {
-  Turn turn;
-  for (std::size_t cell = first; cell < last; ++cell) turn.push_back({.cell = cell});
-  return turn;
-}
-
 /// Cells that share jobs are prepared together: all of them. Closed forms share nothing, and a config and
 /// what was prepared for each need several times the memory of its result: they take turns.
-std::vector<Turn> turns_of_all(const CellGrid& grid, const Experiment& experiment) {
-  const std::size_t cells_in_turn = experiment.closed_forms ? 4096 : grid.size();
+std::vector<Turn> turns_of_all(const CellGrid& grid) {
+  const std::size_t cells_in_turn = grid.experiment().closed_forms ? 4096 : grid.size();
   std::vector<Turn> turns;
-  for (std::size_t begin = 0; begin < grid.size(); begin += cells_in_turn)
-    turns.push_back(turn_of(begin, std::min(begin + cells_in_turn, grid.size())));
+  for (std::size_t cell = 0; cell < grid.size(); ++cell) {
+    if (cell % cells_in_turn == 0) turns.emplace_back();
+    turns.back().push_back({.cell = cell});
+  }
   return turns;
 }
 
-bool cells_are_held(const CellGrid& grid, const Experiment& experiment) {
-  return !experiment.closed_forms || grid.size() <= max_cells_held;
+bool cells_are_held(const CellGrid& grid) {
+  return !grid.experiment().closed_forms || grid.size() <= max_cells_held;
 }
 
 /// Gives jobs their tallies; those that have all of their batches then are done, and those that double as far
 /// as there are any.
 void add_tallies(const PreparedCells& cells, const Resumption& resumption) {
-  const std::map<const Job*, JobName> names = job_names(cells);
   std::map<JobName, std::vector<const BatchTallies*>> by_name;
   for (const BatchTallies& some : resumption.tallies) by_name[{some.cell, some.job}].push_back(&some);
   for (const PreparedCell& cell : cells) {
     if (!cell.work) continue;
     for (Job* job : cell.work->jobs) {
-      const auto found = by_name.find(names.at(job));
+      const auto found = by_name.find(*job->name);
       if (found == by_name.end()) continue;
       if (!job->done && job->precision) {
         look_until_precise(*job, [&] { return outcome_of(found->second, *job); });
         job->done = true;
       } else if (!job->done) {
         Outcome outcome = outcome_of(found->second, *job);
-        if (outcome.partial) continue;
-        job->outcome = std::move(outcome);
-        job->done = true;
+        job->done = !outcome.partial;
+        if (job->done) job->outcome = std::move(outcome);
       }
-      if (!job->precision) continue;
-      for (int look = 2; look <= job->looks; ++look) resumption.needs_look(cell.task.cell, look);
+      for (int look = 2; job->precision && look <= job->looks; ++look)
+        resumption.needs_look(cell.task.cell, look);
     }
   }
 }
@@ -106,14 +99,13 @@ std::shared_ptr<const Config> with_sections(const Config& config) {
 
 Workload measure_workload(const Config& config) {
   const CellGrid grid(*with_sections(config));
-  const Experiment& experiment = *config.experiment;
-  if (cells_are_held(grid, experiment)) require_memory_of_cells(grid.size());
+  if (cells_are_held(grid)) require_memory_of_cells(grid.size());
   JobList jobs;
   FinishedCells none;
   Workload workload{.cells = grid.size()};
-  for (const Turn& turn : turns_of_all(grid, experiment)) {
+  for (const Turn& turn : turns_of_all(grid)) {
     jobs.clear();
-    workload.steps += steps_of(prepare(turn, grid, experiment, config.confidence, jobs, none), jobs);
+    workload.steps += steps_of(prepare(turn, grid, config.confidence, jobs, none), jobs);
   }
   return workload;
 }
@@ -129,16 +121,13 @@ RunResult run_config(const Config& given, const std::function<Control(std::uint6
                      const std::function<Resumption(const RunIdentity& identity)>& resume, Backend backend) {
   const auto shared_config = with_sections(given);
   const Config& config = *shared_config;
-  const Experiment& experiment = *config.experiment;
   const CellGrid grid(config);
-  const Survey survey = survey_of(grid, experiment);
+  const Survey survey = survey_of(grid);
   Resumption resumption = resume({shared_config, grid.size(), survey.inputs, backend, &grid});
   const bool shared = resumption.turns.has_value();
-  const bool held = !shared && cells_are_held(grid, experiment);
+  const bool held = !shared && cells_are_held(grid);
   if (held) require_memory_of_cells(grid.size());
-  if (!shared) {
-    resumption.turns = turns_of_all(grid, experiment);
-  }
+  if (!shared) resumption.turns = turns_of_all(grid);
 
   RunResult run;
   Result& result = run.result;
@@ -158,8 +147,7 @@ RunResult run_config(const Config& given, const std::function<Control(std::uint6
       break;
     }
     jobs.clear();
-    PreparedCells cells =
-        prepare(turn, grid, experiment, result.interval_confidence, jobs, resumption.finished);
+    PreparedCells cells = prepare(turn, grid, result.interval_confidence, jobs, resumption.finished);
     if (!resumption.tallies.empty()) add_tallies(cells, resumption);
     if (backend != Backend::cpu) require_gpu_form(cells);
     if (!control) {
@@ -177,7 +165,7 @@ RunResult run_config(const Config& given, const std::function<Control(std::uint6
       if (held) result.cells.push_back(std::move(cell.result));
     }
   }
-  if (!shared && !held) run.all = std::make_shared<const RecomputedCells>(config, result.interval_confidence);
+  if (!shared && !held) run.all = recomputed_cells(config, result.interval_confidence);
   // Also where every cell was finished before: a result does not depend on how it came about.
   if (!survey.corpora.corpora().empty() && resumption.describes) {
     try {

@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "experiments/run/backend.hpp"
-#include "experiments/run/cell_runner.hpp"
 #include "experiments/run/cells.hpp"
 #include "experiments/run/experiment.hpp"
+#include "experiments/run/prepared_cells.hpp"
 #include "experiments/run/shown_config.hpp"
 
 namespace speclab {
@@ -33,7 +33,7 @@ void hold_cells(RunResult& run);
 
 /// The cells of a run, wherever they are.
 inline void with_cells(const RunResult& run, const std::function<void(const CellSource& cells)>& use) {
-  run.all ? use(*run.all) : use(HeldCells(*run.result.shown().experiment, run.result.cells));
+  run.all ? use(*run.all) : use(HeldCells(run.result));
 }
 
 /// How much a config would run.

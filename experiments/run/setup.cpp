@@ -51,8 +51,8 @@ std::vector<Token> one_prompt(const PromptConfig& prompt, const Vocabulary* voca
   const auto& tokens = std::get<std::vector<Token>>(prompt);
   for (std::size_t i = 0; i < tokens.size(); ++i) {
     if (tokens[i] < vocab) continue;
-    throw ConfigError(fmt::format("/simulation/prompt/{}", i),
-                      fmt::format("{} is outside the vocabulary of {} tokens", tokens[i], vocab));
+    throw ConfigError(fmt::format("/simulation/prompt/{}", i), "{} is outside the vocabulary of {} tokens",
+                      tokens[i], vocab);
   }
   return tokens;
 }
@@ -67,20 +67,12 @@ std::string what_fits(const ModelConfig& target) {
       own->file);
 }
 
-bool is_empty(const PromptConfig& prompt) {
-  return std::visit([](const auto& content) { return content.empty(); }, prompt);
-}
-
 }  // namespace
 
 SimulationSize simulation_size(const ConfigReader& config) {
   const SimulationConfig& size = config[&Config::simulation];
-  SimulationSize simulation;
-  simulation.seed = config[&Config::seed];
-  simulation.trials = size.trials;
-  simulation.length = size.length;
-  simulation.batches = size.batches;
-  return simulation;
+  return {
+      .seed = config[&Config::seed], .trials = size.trials, .length = size.length, .batches = size.batches};
 }
 
 ModelRequest model_request(const ConfigReader& config, ModelFactory& factory, const Model* target) {
@@ -106,8 +98,8 @@ std::vector<std::vector<Token>> build_prompts(const ConfigReader& config, ModelF
     throw ConfigError("/simulation/prompt_tokens", "needs a target trained on the corpus");
   }
   if (text->tokens.size() <= length) {
-    throw ConfigError("/simulation/prompt_tokens",
-                      fmt::format("{} is not less than the corpus's {} tokens", length, text->tokens.size()));
+    throw ConfigError("/simulation/prompt_tokens", "{} is not less than the corpus's {} tokens", length,
+                      text->tokens.size());
   }
   const std::size_t each = sizeof(std::vector<Token>) + length * sizeof(Token);
   require_memory(static_cast<double>(each) * size.trials, "/simulation/trials",
@@ -125,8 +117,8 @@ std::vector<std::vector<Token>> build_prompts(const ConfigReader& config, ModelF
 Setup build_setup(const ConfigReader& config, ModelFactory& factory) {
   const std::optional<ModelPair>& models = config[&Config::models];
   if (!models) {
-    throw ConfigError("/models", fmt::format("missing; the experiment \"{}\" needs a target and a draft",
-                                             config[&Config::experiment]->name));
+    throw ConfigError("/models", "missing; the experiment \"{}\" needs a target and a draft",
+                      config[&Config::experiment]->name);
   }
   const auto& [target_config, draft_config] = *models;
   const Adjustment& usual_sampling = config[&Config::sampling];
@@ -135,8 +127,8 @@ Setup build_setup(const ConfigReader& config, ModelFactory& factory) {
       factory.model(draft_config, model_request(config, factory, &target.model), usual_sampling);
   if (target.model.vocab() != draft.model.vocab()) {
     throw ConfigError(draft_config.path,
-                      fmt::format("has a vocabulary of {} tokens; the target has {}. They must agree{}",
-                                  draft.model.vocab(), target.model.vocab(), what_fits(target_config)));
+                      "has a vocabulary of {} tokens; the target has {}. They must agree{}",
+                      draft.model.vocab(), target.model.vocab(), what_fits(target_config));
   }
   check_same_words(target.vocabulary.get(), draft.vocabulary.get(), draft_config.path);
   const Adjustment& sampling = sampling_of(target_config, usual_sampling);
@@ -164,6 +156,14 @@ Setup build_setup(const ConfigReader& config, ModelFactory& factory) {
           .exact_alpha = alpha,
           .engine = config[&Config::engine],
           .argmax_target = argmax_target};
+}
+
+void require_one_draft(const AnyRule& rule, const RuleConfig& config, const std::string& experiment) {
+  if (rule->one_draft()) return;
+  throw ConfigError(
+      config.path + "/kind",
+      "\"{}\" drafts several sequences at once, and {} takes rounds of one; choose a rule of one draft",
+      config.name(), experiment);
 }
 
 }  // namespace speclab

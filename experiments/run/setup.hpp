@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "experiments/catalog/models/model_factory.hpp"
@@ -21,10 +22,11 @@ struct Setup {
   Model draft;   ///< with its sampling options
   RulePrograms rule;
   RuleConfig rule_config;  ///< as the config has it, with parameters that were measured on the models
-  std::shared_ptr<const Vocabulary> vocabulary;  ///< of the target; null without text
-  SimulationSize simulation;                     ///< with its prompts
-  std::optional<WantedInterval> wanted = {};     ///< when the simulation ends, unless it is of one size
-  std::optional<double> exact_alpha;  ///< the rule's acceptance rate, when it is one number in every context
+  std::shared_ptr<const Vocabulary> vocabulary = {};  ///< of the target; null without text
+  SimulationSize simulation;                          ///< with its prompts
+  std::optional<WantedInterval> wanted = {};          ///< when the simulation ends, unless it is of one size
+  std::optional<double> exact_alpha =
+      {};  ///< the rule's acceptance rate, when it is one number in every context
   Engine engine = Engine::automatic;
   bool argmax_target = false;  ///< the target means the argmax of its rows, which the rule takes itself
 };
@@ -43,5 +45,14 @@ std::vector<std::vector<Token>> build_prompts(const ConfigReader& config, ModelF
 /// Builds what the config names. Throws ConfigError where parts do not fit: a file that cannot be read,
 /// vocabularies that differ, an alpha that cannot be reached, a prompt token outside the vocabulary.
 Setup build_setup(const ConfigReader& config, ModelFactory& factory);
+
+/// The same of recorded models; nothing when neither model is recorded. Trials start at positions spread
+/// evenly over the text, which goes on from one sequence to the next and from the last to the first. Throws
+/// ConfigError for whatever does not follow from two columns: another rule than token verification, sampling
+/// options, other drafts, prompts, experiments that look at rows or tokens.
+std::optional<Setup> recorded_setup(const ConfigReader& config, ModelFactory& factory);
+
+/// Throws ConfigError, naming the experiment, for a rule that drafts several sequences or a tree.
+void require_one_draft(const AnyRule& rule, const RuleConfig& config, const std::string& experiment);
 
 }  // namespace speclab

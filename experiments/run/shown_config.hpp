@@ -9,14 +9,42 @@
 #include <string>
 #include <vector>
 
-#include "experiments/run/case_config.hpp"
+#include "experiments/format/any_struct.hpp"
+#include "experiments/format/fields.hpp"
 #include "experiments/run/metric.hpp"
-#include "experiments/run/section.hpp"
 
 namespace speclab {
 
 struct Config;
 struct Experiment;
+
+/// One row of a table: what to set, and what the paper prints.
+struct CaseConfig {
+  std::string label;
+  OrderedMap<std::shared_ptr<const Json>> set;  ///< values by JSON pointer
+  OrderedMap<std::string> printed;              ///< by metric, as text so that digits count
+  OrderedMap<std::string> measured;
+  std::string note;
+};
+
+/// A part of a config that one experiment or verb reads: its key, and the description of its struct. One line
+/// in all_sections.cpp each.
+struct SectionKind {
+  std::string key;
+  TypePtr type;
+  std::vector<std::string> aliases = {};
+};
+/// Every section; tests and other programs may add some.
+std::vector<SectionKind>& section_kinds();
+
+namespace detail {
+const std::string& section_key(bool (*wanted)(const AnyStruct& section));
+}
+/// The key of the section whose struct is T.
+template <class T>
+const std::string& section_key() {
+  return detail::section_key([](const AnyStruct& section) { return section.is<T>(); });
+}
 
 enum class FigureStyle { curves, heat_map };
 

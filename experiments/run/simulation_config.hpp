@@ -14,6 +14,9 @@ namespace speclab {
 
 /// Text, or token ids.
 using PromptConfig = std::variant<std::vector<Token>, std::string>;
+inline bool is_empty(const PromptConfig& prompt) {
+  return std::visit([](const auto& content) { return content.empty(); }, prompt);
+}
 
 /// How narrow an interval is to be before a simulation ends.
 struct UntilConfig {
@@ -23,7 +26,6 @@ struct UntilConfig {
   std::uint64_t most_rounds = 1'000'000'000;
 };
 
-/// How much to simulate.
 struct SimulationConfig {
   std::uint32_t trials = 64;    ///< independent sequences
   std::uint32_t length = 2000;  ///< rounds in each (tokens, for acceptance)

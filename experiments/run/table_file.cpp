@@ -1,55 +1,47 @@
-#include "experiments/run/table_file.hpp"
-
+// Tables of probabilities in files of numbers.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <zip.h>
 
 #include <memory>
+#include <vector>
 
 #include "experiments/format/config_error.hpp"
-#include "experiments/support/atomic_file.hpp"
+#include "experiments/run/model_file.hpp"
 #include "experiments/support/npy.hpp"
 
 namespace speclab {
 
 namespace {
 
-/// Rows with these marks around and between them; the shortest digits that read back as the same number.
-std::string rows_text(const ContextRows& rows, const char* open, const char* between, const char* close,
-                      const char* next) {
-  std::string out;
-  for (std::size_t at = 0; at < rows.probabilities.size(); at += rows.vocab) {
-    if (at > 0) out += next;
-    out += open;
-    for (std::size_t i = 0; i < rows.vocab; ++i) {
-      if (i > 0) out += between;
-      out += fmt::format("{}", rows.probabilities[at + i]);
-    }
-    out += close;
+/// The numbers of each row with this mark between them; the shortest digits that read back as the same
+/// number.
+std::vector<std::string> row_texts(const ContextRows& rows, const char* between) {
+  std::vector<std::string> texts;
+  for (auto row = rows.probabilities.begin(); row != rows.probabilities.end();) {
+    const auto end = row + static_cast<std::ptrdiff_t>(rows.vocab);
+    texts.push_back(fmt::format("{}", fmt::join(row, end, between)));
+    row = end;
   }
-  return out;
+  return texts;
 }
 
-void write_csv_table(const ContextRows& rows, const std::filesystem::path& file) {
-  write_file_atomically(file, rows_text(rows, "", ",", "", "\n") + "\n");
+std::string csv_table(const ContextRows& rows) {
+  return fmt::format("{}\n", fmt::join(row_texts(rows, ","), "\n"));
 }
 
-void write_json_table(const ContextRows& rows, const std::filesystem::path& file) {
-  write_file_atomically(file, "[" + rows_text(rows, "[", ", ", "]", ",\n ") + "]\n");
+std::string json_table(const ContextRows& rows) {
+  return fmt::format("[[{}]]\n", fmt::join(row_texts(rows, ", "), "],\n ["));
 }
 
-std::string npy_of(const ContextRows& rows) {
+std::string npy_table(const ContextRows& rows) {
   return npy_text(rows.probabilities, {rows.probabilities.size() / rows.vocab, rows.vocab});
 }
 
-void write_npy_table(const ContextRows& rows, const std::filesystem::path& file) {
-  write_file_atomically(file, npy_of(rows));
-}
-
-void write_npz_table(const ContextRows& rows, const std::filesystem::path& file) {
-  const std::string array = npy_of(rows);
+std::string npz_table(const ContextRows& rows) {
+  const std::string array = npy_table(rows);
   zip_error_t error;
   zip_error_init(&error);
-  // The archive is made in memory, so that the file is replaced whole.
   zip_source_t* source = zip_source_buffer_create(nullptr, 0, 0, &error);
   zip_t* archive = source != nullptr ? zip_open_from_source(source, ZIP_TRUNCATE, &error) : nullptr;
   if (archive == nullptr) throw std::runtime_error("libzip cannot make an archive");
@@ -72,19 +64,18 @@ void write_npz_table(const ContextRows& rows, const std::filesystem::path& file)
   zip_source_close(source);
   if (read != static_cast<zip_int64_t>(bytes.size()))
     throw std::runtime_error("libzip cannot read the archive");
-  write_file_atomically(file, bytes);
+  return bytes;
 }
 
 }  // namespace
 
-TableWriter table_writer(const std::filesystem::path& file) {
+TableText table_text(const std::filesystem::path& file) {
   const std::string extension = file.extension();
-  if (extension == ".csv") return write_csv_table;
-  if (extension == ".json") return write_json_table;
-  if (extension == ".npy") return write_npy_table;
-  if (extension == ".npz") return write_npz_table;
-  throw UsageError(
-      fmt::format("{}: expected a file that ends with .arpa, .csv, .json, .npy or .npz", file.string()));
+  if (extension == ".csv") return csv_table;
+  if (extension == ".json") return json_table;
+  if (extension == ".npy") return npy_table;
+  if (extension == ".npz") return npz_table;
+  throw UsageError("{}: expected a file that ends with .arpa, .csv, .json, .npy or .npz", file.string());
 }
 
 }  // namespace speclab

@@ -97,14 +97,13 @@ std::vector<TopRows> read_top_rows(const std::string& file) {
     const Json json = json_line(line.text);
     if (!json.is_object()) {
       throw UsageError(
-          fmt::format("{}: this line is no JSON object; rows are in the files that "
-                      "speclab record --top-k writes",
-                      line.where));
+          "{}: this line is no JSON object; rows are in the files that speclab record --top-k writes",
+          line.where);
     }
     const JsonPlace here{&json, line.where + ": "};
     all.push_back({line.where, read_row(here.at("target")), read_row(here.at("draft"))});
   }
-  if (all.empty()) throw UsageError(fmt::format("{}: has no rows", file));
+  if (all.empty()) throw UsageError("{}: has no rows", file);
   return all;
 }
 

@@ -47,9 +47,8 @@ void require_first_look(const UntilConfig& until, std::uint64_t rounds) {
   if (rounds <= most) return;
   throw ConfigError(
       "/simulation/until/most_rounds",
-      fmt::format(
-          "{} is less than the {} rounds before the first look; give more, or begin with fewer sequences",
-          most, rounds));
+      "{} is less than the {} rounds before the first look; give more, or begin with fewer sequences", most,
+      rounds);
 }
 
 bool narrow_enough(const Interval& interval, const UntilConfig& until) {
@@ -64,9 +63,8 @@ void require_interval(const UntilConfig& until, const std::vector<Metric>& known
   if (std::find(known.begin(), known.end(), metric) != known.end()) return;
   std::vector<std::string> names;
   for (const Metric one : known) names.push_back(metric_name(one));
-  throw ConfigError("/simulation/until/metric",
-                    fmt::format("\"{}\" has no interval in \"{}\"; choose {}", metric_name(metric),
-                                experiment, fmt::join(names, ", ")));
+  throw ConfigError("/simulation/until/metric", "\"{}\" has no interval in \"{}\"; choose {}",
+                    metric_name(metric), experiment, fmt::join(names, ", "));
 }
 
 void run_until(Job& job, const std::string& experiment, double confidence) {
@@ -86,10 +84,9 @@ void run_until(Job& job, const std::string& experiment, double confidence) {
   }
   const std::uint32_t least = job.kind == JobKind::independent_acceptances ? 2 : least_independent_trials;
   if (job.simulation.trials < least) {
-    throw ConfigError(
-        "/simulation/trials",
-        fmt::format("{} is too few to look at an interval after them; \"until\" begins with at least {}",
-                    job.simulation.trials, least));
+    throw ConfigError("/simulation/trials",
+                      "{} is too few to look at an interval after them; \"until\" begins with at least {}",
+                      job.simulation.trials, least);
   }
   job.simulation = doubling_size(job.simulation);
   require_first_look(until, job.simulation.total());
@@ -129,15 +126,13 @@ void refuse_until_of(const std::string& experiment) {
   for (const Experiment* one : experiments()) {
     if (one->until) known.push_back(one->name);
   }
-  throw ConfigError("/simulation/until",
-                    fmt::format("is for {}; \"{}\" simulates what \"trials\" and \"length\" say",
-                                fmt::join(known, ", "), experiment));
+  throw ConfigError("/simulation/until", "is for {}; \"{}\" simulates what \"trials\" and \"length\" say",
+                    fmt::join(known, ", "), experiment);
 }
 
 void refuse_until(const Config& config, const std::string& what) {
   if (!config.simulation.until) return;
-  throw ConfigError("/simulation/until",
-                    fmt::format("{}; leave this out with --set simulation.until=null", what));
+  throw ConfigError("/simulation/until", "{}; leave this out with --set simulation.until=null", what);
 }
 
 }  // namespace speclab

@@ -27,15 +27,8 @@ const std::vector<SchedulerEntry>& schedulers() {
 
 const SchedulerEntry& scheduler_named(const std::string& name) {
   return named_entry(schedulers(), name, [&](const std::string& near) {
-    return UsageError(fmt::format("--scheduler {}: unknown{}", name, near));
+    return UsageError("--scheduler {}: unknown{}", name, near);
   });
-}
-
-std::vector<std::string> shard_words(const Submission& submission, int shard) {
-  std::vector<std::string> words = submission.command;
-  words.insert(words.end(), {"--quiet", "--shard", fmt::format("{}/{}", shard, submission.shards)});
-  if (submission.threads > 0) words.insert(words.end(), {"--threads", std::to_string(submission.threads)});
-  return words;
 }
 
 std::string shard_line(const Submission& submission, const std::string& shard) {

@@ -1,12 +1,15 @@
-// Who gives shards a processor: one entry a scheduler, each in a file of schedulers/, and one line in
-// scheduler.cpp.
+// Shares a run out among shards, until all are complete, by who gives them a processor: one entry a
+// scheduler, each in a file of schedulers/, and one line in scheduler.cpp.
 #pragma once
 
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <vector>
 
 namespace speclab {
+
+struct Config;
 
 /// A run that is to be shared out.
 struct Submission {
@@ -18,10 +21,8 @@ struct Submission {
   std::string partition, time, memory;  ///< as the scheduler writes them; empty for its default
 };
 
-/// The words of a command that runs a shard.
-std::vector<std::string> shard_words(const Submission& submission, int shard);
-/// The same as a line for a shell (sh), which expands `shard`: the shell's text of a number, such as
-/// "$SLURM_ARRAY_TASK_ID". Every other word is quoted.
+/// A command that runs a shard, as a line for a shell (sh), which expands `shard`: the shell's text of a
+/// number, such as "$SLURM_ARRAY_TASK_ID". Every other word is quoted.
 std::string shard_line(const Submission& submission, const std::string& shard);
 
 struct SchedulerEntry {
@@ -37,5 +38,17 @@ struct SchedulerEntry {
 const std::vector<SchedulerEntry>& schedulers();
 /// Throws UsageError for a name that no scheduler has.
 const SchedulerEntry& scheduler_named(const std::string& name);
+
+/// What a shard will take, from a run of the first one for some seconds.
+struct ShardEstimate {
+  double prepare_seconds = 0;          ///< to build its models
+  std::optional<double> work_seconds;  ///< after that; none when nothing was done in time
+  double bytes = 0;                    ///< of memory, at its peak so far
+};
+ShardEstimate estimate_shard(const Config& config, int shards, double seconds);
+
+/// Submits the shards that are not complete, and those that failed again, `retries` times at most. True when
+/// all are complete; false after an interrupt, or when shards still fail.
+bool submit_shards(const Submission& submission, const SchedulerEntry& scheduler, int retries);
 
 }  // namespace speclab

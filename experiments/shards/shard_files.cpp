@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <atomic>
-#include <charconv>
 #include <chrono>
 #include <map>
 #include <nlohmann/json.hpp>
@@ -27,20 +26,6 @@ namespace fs = std::filesystem;
 
 constexpr const char* merge_name = "merge";
 
-/// The shard that a journal is of, by the name of its file; none for other files.
-std::optional<Shard> shard_of(const fs::path& file) {
-  const std::string name = file.filename().string();
-  if (file.extension() != ".jsonl") return std::nullopt;
-  Shard shard;
-  const char* const end = name.data() + name.size();
-  const auto index = std::from_chars(name.data(), end, shard.index);
-  constexpr std::string_view between = "-of-";
-  if (index.ec != std::errc() || !std::string_view(index.ptr, end).starts_with(between)) return std::nullopt;
-  const auto count = std::from_chars(index.ptr + between.size(), end, shard.count);
-  const bool sound = count.ec == std::errc() && 1 <= shard.index && shard.index <= shard.count;
-  return sound && shard.count <= max_shards ? std::optional(shard) : std::nullopt;
-}
-
 std::string name_of(const Shard& shard) { return fmt::format("{}-of-{}", shard.index, shard.count); }
 
 /// The journals in a folder, in the order of their names.
@@ -48,7 +33,8 @@ std::vector<std::pair<fs::path, Shard>> journals_in(const fs::path& folder) {
   std::vector<std::pair<fs::path, Shard>> journals;
   std::error_code error;
   for (const auto& entry : fs::directory_iterator(shards_folder(folder), error)) {
-    if (const auto shard = shard_of(entry.path())) journals.emplace_back(entry.path(), *shard);
+    const auto shard = shard_in(entry.path().filename().string(), "-of-", false);
+    if (shard && entry.path().extension() == ".jsonl") journals.emplace_back(entry.path(), *shard);
   }
   std::sort(journals.begin(), journals.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
   return journals;
@@ -56,9 +42,9 @@ std::vector<std::pair<fs::path, Shard>> journals_in(const fs::path& folder) {
 
 [[noreturn]] void refuse_different(const std::string& what, const fs::path& file, const std::string& other) {
   throw UsageError(
-      fmt::format("{}: it differs in {} from {}, which cannot be when both ran the same program on the same "
-                  "inputs; remove the one that is wrong",
-                  file.string(), what, other));
+      "{}: it differs in {} from {}, which cannot be when both ran the same program on the same "
+      "inputs; remove the one that is wrong",
+      file.string(), what, other);
 }
 
 /// Adds what a journal has to a run, which is there once `accept` returns for its first line. What another
@@ -79,7 +65,7 @@ void add(const fs::path& file, const Shard& shard, std::optional<ShardedRun>& ru
   };
   std::optional<JournalContent> from = scan_journal(file, begin, use);
   if (!from || !from->head) return;
-  ShardContent& content = run->shards.at(static_cast<std::size_t>(shard.index - 1));
+  ShardContent& content = run->of(shard);
   const std::string others = content.files.empty() ? "" : content.files.front();
   for (BatchTallies& some : from->tallies) {
     const auto known = std::find_if(content.tallies.begin(), content.tallies.end(),
@@ -99,12 +85,6 @@ void add(const fs::path& file, const Shard& shard, std::optional<ShardedRun>& ru
       0.0);
 }
 
-}  // namespace
-
-fs::path shards_folder(const fs::path& folder) { return folder / "shards"; }
-
-namespace {
-
 /// FOLDER/shards/NAME.HOST-PROCESS-TIME-NUMBER.jsonl, another each time.
 fs::path new_journal(const fs::path& folder, const std::string& name) {
   static std::atomic<int> journals{0};
@@ -118,6 +98,8 @@ fs::path new_journal(const fs::path& folder, const std::string& name) {
 }
 
 }  // namespace
+
+fs::path shards_folder(const fs::path& folder) { return folder / "shards"; }
 
 fs::path new_shard_journal(const fs::path& folder, const Shard& shard) {
   return new_journal(folder, name_of(shard));
@@ -161,8 +143,8 @@ ShardedRun read_shard(const fs::path& folder, const Shard& shard, const JournalH
     const auto accept = [&, &file = file](const JournalHead& found) {
       const std::string reason = difference(found, head);
       if (reason.empty()) return;
-      throw UsageError(fmt::format("{}: {}; remove {}, or choose another --out", file.string(), reason,
-                                   shards_folder(folder).string()));
+      throw UsageError("{}: {}; remove {}, or choose another --out", file.string(), reason,
+                       shards_folder(folder).string());
     };
     add(file, shard, run, accept);
   }
@@ -179,8 +161,8 @@ ShardedRun read_shards(const fs::path& folder) {
                          JournaledCells(found.cells)};
         first = file;
       } else if (const std::string reason = difference(found, run->head); !reason.empty()) {
-        throw UsageError(fmt::format("{} and {} are of different runs: {}; keep those of one", file.string(),
-                                     first.string(), reason));
+        throw UsageError("{} and {} are of different runs: {}; keep those of one", file.string(),
+                         first.string(), reason);
       }
     };
     add(file, shard, run, accept);
@@ -189,9 +171,9 @@ ShardedRun read_shards(const fs::path& folder) {
     run->head.config = with_sections(read_config(*run->head.input));
     return *std::move(run);
   }
-  throw UsageError(fmt::format(
+  throw UsageError(
       "{}: no journals of shards of this version in it; `speclab run CONFIG --shard 1/8 {}` runs one",
-      shards_folder(folder).string(), shell_line(option_words("--out", folder.string()))));
+      shards_folder(folder).string(), shell_line(option_words("--out", folder.string())));
 }
 
 std::vector<ShardPlan> plans_of(const fs::path& folder, const JournalHead& head, const CellGrid& grid) {
@@ -199,7 +181,7 @@ std::vector<ShardPlan> plans_of(const fs::path& folder, const JournalHead& head,
   std::vector<ShardPlan> plans;
   std::optional<LookCells> look;
   do {
-    plans.emplace_back(*head.config->experiment, grid, head.shards.value_or(1), backend, look);
+    plans.emplace_back(grid, head.shards.value_or(1), backend, look);
     const int next = plans.back().look() + 1;
     look = read_look_cells(look_file(folder, next), head);
   } while (look);

@@ -44,6 +44,8 @@ struct ShardedRun {
   JournalHead head;                  ///< what they all ran
   std::vector<ShardContent> shards;  ///< index 0 for shard 1
   JournaledCells cells;              ///< of all shards
+
+  ShardContent& of(const Shard& shard) { return shards.at(static_cast<std::size_t>(shard.index - 1)); }
 };
 
 /// Whether a folder has journals of shards that can be read.

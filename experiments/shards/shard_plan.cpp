@@ -37,38 +37,37 @@ std::uint32_t batches_of(CutBetween cut, const SimulationSize& size) {
 }
 
 /// What a cell says of its jobs, for experiments whose cells share some.
-std::string said_of_jobs(const Experiment& experiment, const Config& cell) {
+std::string said_of_jobs(const Config& cell) {
   Json said = config_json(cell);
-  for (const std::string& key : experiment.not_of_jobs) said.erase(key);
+  for (const std::string& key : cell.experiment->not_of_jobs) said.erase(key);
   return said.dump();
 }
 
 }  // namespace
 
-Shard shard_named(const std::string& words) {
+std::optional<Shard> shard_in(std::string_view words, std::string_view between, bool all) {
   Shard shard;
   const char* const end = words.data() + words.size();
   const auto index = std::from_chars(words.data(), end, shard.index);
-  if (index.ec == std::errc() && index.ptr != end && *index.ptr == '/') {
-    const auto count = std::from_chars(index.ptr + 1, end, shard.count);
-    if (count.ec == std::errc() && count.ptr == end && 1 <= shard.index && shard.index <= shard.count &&
-        shard.count <= max_shards) {
-      return shard;
-    }
-  }
-  throw UsageError(
-      fmt::format("--shard {}: expected I/N with 1 <= I <= N <= {}, for example 3/8", words, max_shards));
+  if (index.ec != std::errc() || !std::string_view(index.ptr, end).starts_with(between)) return std::nullopt;
+  const auto count = std::from_chars(index.ptr + between.size(), end, shard.count);
+  if (count.ec != std::errc() || (all && count.ptr != end)) return std::nullopt;
+  const bool sound = 1 <= shard.index && shard.index <= shard.count && shard.count <= max_shards;
+  return sound ? std::optional(shard) : std::nullopt;
 }
 
-ShardPlan::ShardPlan(const Experiment& experiment, const CellGrid& cells, int shards, Backend backend,
-                     const std::optional<LookCells>& look)
+Shard shard_named(const std::string& words) {
+  if (const auto shard = shard_in(words, "/", true)) return *shard;
+  throw UsageError("--shard {}: expected I/N with 1 <= I <= N <= {}, for example 3/8", words, max_shards);
+}
+
+ShardPlan::ShardPlan(const CellGrid& cells, int shards, Backend backend, const std::optional<LookCells>& look)
     : shards_(shards), look_(look ? look->look : 1), simulation_of_(cells.size(), no_simulation) {
   std::unordered_map<std::string, std::uint32_t> by_jobs;
-  if (look) {
-    for (const std::size_t cell : look->cells) add(experiment, cell, cells[cell].config, backend, by_jobs);
-  } else {
-    for (std::size_t cell = 0; cell < cells.size(); ++cell)
-      add(experiment, cell, cells[cell].config, backend, by_jobs);
+  const std::size_t count = look ? look->cells.size() : cells.size();
+  for (std::size_t i = 0; i < count; ++i) {
+    const std::size_t cell = look ? look->cells[i] : i;
+    add(cells[cell].config, cell, backend, by_jobs);
   }
   const double total = simulations_.empty() ? 0 : simulations_.back().begin + simulations_.back().cost;
   each_ = total / shards;
@@ -87,11 +86,12 @@ ShardPlan::ShardPlan(const Experiment& experiment, const CellGrid& cells, int sh
   }
 }
 
-void ShardPlan::add(const Experiment& experiment, std::size_t at, const Config& cell, Backend backend,
+void ShardPlan::add(const Config& cell, std::size_t at, Backend backend,
                     std::unordered_map<std::string, std::uint32_t>& by_jobs) {
+  const Experiment& experiment = *cell.experiment;
   auto place = static_cast<std::uint32_t>(simulations_.size());
   if (experiment.cut == CutBetween::trials)
-    place = by_jobs.try_emplace(said_of_jobs(experiment, cell), place).first->second;
+    place = by_jobs.try_emplace(said_of_jobs(cell), place).first->second;
   simulation_of_[at] = place;
   if (place < simulations_.size()) return;
   const SimulationSize size = simulation_size(cell);

@@ -8,6 +8,7 @@
 #include <limits>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -24,6 +25,8 @@ struct Shard {
 };
 inline constexpr int max_shards = 100'000;
 
+/// The shard that words begin with, two numbers with `between` between them, or that is all of them.
+std::optional<Shard> shard_in(std::string_view words, std::string_view between, bool all);
 /// "3/8". Throws UsageError.
 Shard shard_named(const std::string& words);
 
@@ -39,7 +42,7 @@ inline constexpr std::size_t max_cells_in_looks = 10'000;
 class ShardPlan {
  public:
   /// Of all cells and their first looks; of the cells of a later one alone where `look` is given.
-  ShardPlan(const Experiment& experiment, const CellGrid& cells, int shards, Backend backend,
+  ShardPlan(const CellGrid& cells, int shards, Backend backend,
             const std::optional<LookCells>& look = std::nullopt);
 
   int shards() const { return shards_; }
@@ -80,7 +83,7 @@ class ShardPlan {
   static constexpr std::uint32_t no_simulation = std::numeric_limits<std::uint32_t>::max();
   bool has(std::size_t cell) const { return simulation_of_[cell] != no_simulation; }
   const Simulation& simulation_at(std::size_t cell) const { return simulations_[simulation_of_[cell]]; }
-  void add(const Experiment& experiment, std::size_t at, const Config& cell, Backend backend,
+  void add(const Config& cell, std::size_t at, Backend backend,
            std::unordered_map<std::string, std::uint32_t>& by_jobs);
   std::uint32_t batch_at(const Simulation& simulation, int shard) const;
   BatchSpan span_of(const Simulation& simulation, int shard) const;

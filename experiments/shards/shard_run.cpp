@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
+#include <ctime>
 #include <iterator>
 #include <set>
 #include <utility>
@@ -18,16 +18,9 @@ namespace speclab {
 
 namespace {
 
-void refuse_indivisible(const Config& config) {
-  if (config.experiment->resumable) return;
-  throw UsageError(
-      fmt::format("--shard: \"{}\" measures times, which machines cannot share", config.experiment->name));
-}
-
 void remove_journals(const std::filesystem::path& folder, const Shard& shard, const JournalHead& head) {
-  const ShardedRun run = read_shard(folder, shard, head);
-  for (const std::string& file : run.shards[static_cast<std::size_t>(shard.index - 1)].files)
-    std::filesystem::remove(file);
+  ShardedRun run = read_shard(folder, shard, head);
+  for (const std::string& file : run.of(shard).files) std::filesystem::remove(file);
 }
 
 bool run(const Config& config, const ShardOptions& options) {
@@ -38,15 +31,13 @@ bool run(const Config& config, const ShardOptions& options) {
     head->shards = options.shard.count;
     head->input = config.input;
     head->command = options.command;
-    head->started =
-        std::chrono::duration_cast<std::chrono::seconds>(std::chrono::system_clock::now().time_since_epoch())
-            .count();
+    head->started = std::time(nullptr);
     if (options.anew) remove_journals(options.folder, options.shard, *head);
     ShardedRun earlier = read_shard(options.folder, options.shard, *head);
     journal.emplace(new_shard_journal(options.folder, options.shard), *head);
     Resumption resumption;
     resumption.describes = false;
-    resumption.tallies = std::move(earlier.shards[static_cast<std::size_t>(options.shard.index - 1)].tallies);
+    resumption.tallies = std::move(earlier.of(options.shard).tallies);
     std::set<std::pair<int, std::size_t>> looks;
     for (const BatchTallies& some : resumption.tallies) looks.emplace(some.look, some.cell);
     resumption.turns.emplace();
@@ -101,7 +92,7 @@ MergedRun merge_once(const std::filesystem::path& folder,
     now.backend = run.head.backend;
     now.shards = run.head.shards;
     if (const std::string reason = difference(run.head, now); !reason.empty()) {
-      throw UsageError(fmt::format("{}: the shards cannot be merged here: {}", folder.string(), reason));
+      throw UsageError("{}: the shards cannot be merged here: {}", folder.string(), reason);
     }
     const std::vector<ShardPlan> plans = plans_of(folder, run.head, *identity.grid);
     if (const std::string missing = missing_shards(folder, run, plans); !missing.empty())
@@ -144,7 +135,9 @@ MergedRun merge_once(const std::filesystem::path& folder,
 }  // namespace
 
 bool run_shard(const Config& config, const ShardOptions& options) {
-  refuse_indivisible(config);
+  if (!config.experiment->resumable) {
+    throw UsageError("--shard: \"{}\" measures times, which machines cannot share", config.experiment->name);
+  }
   std::filesystem::create_directories(shards_folder(options.folder));
   const std::filesystem::path error_file = shard_error_file(options.folder, options.shard);
   std::filesystem::remove(error_file);

@@ -1,5 +1,4 @@
-#include "experiments/shards/submission.hpp"
-
+// Runs of submitted shards, by any scheduler.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -7,7 +6,7 @@
 #include <chrono>
 #include <numeric>
 
-#include "experiments/run/shown_config.hpp"
+#include "experiments/shards/scheduler.hpp"
 #include "experiments/shards/shard_files.hpp"
 #include "experiments/support/interrupt.hpp"
 #include "experiments/support/machine.hpp"
@@ -21,6 +20,19 @@ using Clock = std::chrono::steady_clock;
 
 double seconds_since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+std::vector<int> incomplete_shards(const std::filesystem::path& folder, int shards) {
+  std::vector<int> incomplete(static_cast<std::size_t>(shards));
+  std::iota(incomplete.begin(), incomplete.end(), 1);
+  if (!any_shards(folder)) return incomplete;
+  incomplete.clear();
+  const ShardedRun run = read_shards(folder);
+  const CellGrid grid(*run.head.config);
+  for (const ShardState& state : shard_states(folder, run, plans_of(folder, run.head, grid))) {
+    if (!state.complete) incomplete.push_back(state.shard);
+  }
+  return incomplete;
 }
 
 }  // namespace
@@ -40,8 +52,7 @@ ShardEstimate estimate_shard(const Config& config, int shards, double seconds) {
   const auto first_shard = [&](const RunIdentity& identity) {
     Resumption resumption;
     resumption.describes = false;
-    resumption.turns =
-        ShardPlan(*shown_part(config).experiment, *identity.grid, shards, Backend::cpu).turns(1);
+    resumption.turns = ShardPlan(*identity.grid, shards, Backend::cpu).turns(1);
     return resumption;
   };
   run_config(config, control_for, first_shard);
@@ -53,19 +64,6 @@ ShardEstimate estimate_shard(const Config& config, int shards, double seconds) {
         worked * static_cast<double>(std::max<std::uint64_t>(total, done)) / static_cast<double>(done);
   estimate.bytes = static_cast<double>(peak_memory());
   return estimate;
-}
-
-std::vector<int> incomplete_shards(const std::filesystem::path& folder, int shards) {
-  std::vector<int> incomplete(static_cast<std::size_t>(shards));
-  std::iota(incomplete.begin(), incomplete.end(), 1);
-  if (!any_shards(folder)) return incomplete;
-  incomplete.clear();
-  const ShardedRun run = read_shards(folder);
-  const CellGrid grid(*run.head.config);
-  for (const ShardState& state : shard_states(folder, run, plans_of(folder, run.head, grid))) {
-    if (!state.complete) incomplete.push_back(state.shard);
-  }
-  return incomplete;
 }
 
 bool submit_shards(const Submission& submission, const SchedulerEntry& scheduler, int retries) {

@@ -10,7 +10,6 @@
 #include "experiments/catalog/models/model_factory.hpp"
 #include "experiments/format/config_error.hpp"
 #include "experiments/format/json_io.hpp"
-#include "experiments/format/large_files.hpp"
 #include "experiments/support/csv_reader.hpp"
 #include "experiments/support/npy.hpp"
 #include "sim/error.hpp"

@@ -16,7 +16,6 @@
 #include "experiments/shards/scheduler.hpp"
 #include "experiments/support/interrupt.hpp"
 #include "experiments/support/machine.hpp"
-#include "experiments/support/shell_word.hpp"
 
 namespace speclab {
 
@@ -24,7 +23,9 @@ namespace {
 
 /// Starts a shard with its output in FOLDER/shards/3-of-8.log.
 ::pid_t start(const Submission& submission, int shard) {
-  std::vector<std::string> words = shard_words(submission, shard);
+  std::vector<std::string> words = submission.command;
+  words.insert(words.end(), {"--quiet", "--shard", fmt::format("{}/{}", shard, submission.shards)});
+  if (submission.threads > 0) words.insert(words.end(), {"--threads", std::to_string(submission.threads)});
   std::vector<char*> arguments;
   for (std::string& word : words) arguments.push_back(word.data());
   arguments.push_back(nullptr);
@@ -77,7 +78,7 @@ void run_local(const Submission& submission, const std::vector<int>& shards) {
 std::string print_local(const Submission& submission) {
   std::string text;
   for (int shard = 1; shard <= submission.shards; ++shard)
-    text += shell_line(shard_words(submission, shard)) + "\n";
+    text += shard_line(submission, std::to_string(shard)) + "\n";
   return text;
 }
 

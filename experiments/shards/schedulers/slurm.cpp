@@ -38,8 +38,8 @@ bool is_bare(std::string_view text) { return text.find_first_not_of(bare_letters
 /// An option of the command line for a #SBATCH line. Throws UsageError when it cannot stand there.
 std::string stated(const char* option, const std::string& value) {
   if (is_bare(value)) return value;
-  throw UsageError(fmt::format("--{} {}: expected letters, digits and _-+=./:,@, as Slurm writes it", option,
-                               printable_line(value)));
+  throw UsageError("--{} {}: expected letters, digits and _-+=./:,@, as Slurm writes it", option,
+                   printable_line(value));
 }
 
 /// `array`: the tasks, unless sbatch is told otherwise.
@@ -84,9 +84,9 @@ std::string asked(const std::vector<std::string>& command) {
   const auto finished = run_child_process(command);
   if (!finished) {
     throw UsageError(
-        fmt::format("--scheduler slurm: there is no {} here; run it on a login node, or use --scheduler "
-                    "local, or --print",
-                    command[0]));
+        "--scheduler slurm: there is no {} here; run it on a login node, or use --scheduler "
+        "local, or --print",
+        command[0]);
   }
   if (finished->status != 0)
     throw std::runtime_error(fmt::format("{} failed: {}", command[0], printable(finished->err)));

@@ -143,7 +143,7 @@ void describe(const Config& config, const std::vector<Trial>& trials, CellResult
   counts.target_rows = sum.target_rows;
   counts.draft_rows = sum.draft_rows;
   counts.plain_rows = sum.plain_rows;
-  result.positions = position_results(tallies, config.gamma, confidence, independence);
+  result.positions = acceptance_by_position(tallies, config.gamma, confidence, independence);
 }
 
 void check_beam(const Config& config) {

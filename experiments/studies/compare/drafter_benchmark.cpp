@@ -9,7 +9,7 @@
 #include "experiments/format/config_error.hpp"
 #include "experiments/run/config.hpp"
 #include "experiments/run/jobs.hpp"
-#include "experiments/run/one_draft.hpp"
+#include "experiments/run/setup.hpp"
 #include "sim/error.hpp"
 #include "sim/text/documents.hpp"
 #include "sim/text/text_target.hpp"

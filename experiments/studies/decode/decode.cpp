@@ -60,7 +60,7 @@ void describe(const CellSpec& cell, const Job& job, const std::optional<double>&
   result.engine = engine_result(job);
   if (exact_alpha) add_agreement(result);
   result.counts = counts_of(total);
-  result.positions = position_results(batches, config.gamma, confidence, independence);
+  result.positions = acceptance_by_position(batches, config.gamma, confidence, independence);
 }
 
 Work simulated(const CellSpec& cell, Job& job, const std::optional<double>& exact_alpha) {

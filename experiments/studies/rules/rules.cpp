@@ -48,7 +48,7 @@ void describe_simulation(const Config& config, const Job& job, CellResult& resul
     result.simulated.emplace_back(Metric::tv_to_target, Interval{0, 0, 0});
     result.proved = {Metric::tv_to_target};
   }
-  result.positions = position_results(batches, config.gamma, confidence, independence);
+  result.positions = acceptance_by_position(batches, config.gamma, confidence, independence);
   const Tally total = job.outcome.total();
   // Plain is usual here: rules of which nothing is proved are measured by whole rows.
   if (job.engine != EngineUsed::plain || !job.why_plain.empty()) result.engine = engine_result(job);

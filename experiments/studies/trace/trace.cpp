@@ -11,7 +11,7 @@
 #include "experiments/run/cell_spec.hpp"
 #include "experiments/run/experiment.hpp"
 #include "experiments/run/jobs.hpp"
-#include "experiments/run/one_draft.hpp"
+#include "experiments/run/setup.hpp"
 #include "experiments/studies/finished_cells.hpp"
 #include "sim/sequences.hpp"
 

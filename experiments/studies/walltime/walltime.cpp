@@ -14,7 +14,7 @@
 #include "experiments/run/cell_spec.hpp"
 #include "experiments/run/experiment.hpp"
 #include "experiments/run/jobs.hpp"
-#include "experiments/run/one_draft.hpp"
+#include "experiments/run/setup.hpp"
 #include "experiments/run/timings.hpp"
 #include "experiments/studies/walltime/clocked_models.hpp"
 #include "sim/walltime.hpp"

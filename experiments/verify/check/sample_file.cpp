@@ -9,7 +9,6 @@
 #include "core/stop.hpp"
 #include "experiments/format/config_error.hpp"
 #include "experiments/format/json_io.hpp"
-#include "experiments/format/large_files.hpp"
 #include "experiments/support/csv_reader.hpp"
 #include "experiments/support/npy.hpp"
 

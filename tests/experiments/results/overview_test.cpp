@@ -25,13 +25,11 @@ const RunResult& large_run() {
   return large;
 }
 
-HeldCells cells_of_result(const Result& result) { return {*result.shown().experiment, result.cells}; }
-
 }  // namespace
 
 TEST_CASE("the tables of a large result are of all cells") {
   const Result& result = large_run().result;
-  const Overview overview = overview_of(result, cells_of_result(result), "large");
+  const Overview overview = overview_of(result, HeldCells(result), "large");
   // All cells, then one table an axis: 300 values of alpha in 20 rows.
   REQUIRE(overview.tables.size() == 4);
   const auto speedup =
@@ -66,7 +64,7 @@ TEST_CASE("the tables of a large result are of all cells") {
 
 TEST_CASE("a page of a large result shows cells at equal distances, both ends of each axis among them") {
   const Result& result = large_run().result;
-  const Overview overview = overview_of(result, cells_of_result(result), "large");
+  const Overview overview = overview_of(result, HeldCells(result), "large");
   CHECK(overview.sample.cells.size() <= 3000);
   CHECK(overview.sample.cells.size() > 2000);
   CHECK(overview.sample.cells.front().label == result.cells.front().label);

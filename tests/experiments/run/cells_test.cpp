@@ -72,6 +72,7 @@ TEST_CASE("a range has both ends and no decimal noise") {
   CHECK(values(R"({"from": 5, "to": 5, "step": 1})") == "[5]");
   CHECK(values(R"({"from": 5, "to": 9, "count": 1})") == "[5]");
   CHECK(axis_values(parse_json(R"({"from": 0, "to": 1, "step": 0.001})"), "/").size() == 1001);
+  CHECK(values(R"({"from": 1e-14, "to": 4e-14, "count": 2})") == "[1e-14,4e-14]");
 }
 
 TEST_CASE("whole numbers of a range are integers, as gamma needs them") {

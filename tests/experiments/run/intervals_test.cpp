@@ -77,7 +77,7 @@ TEST_CASE("at extremes a formula that is right is not refuted, nor judged by a n
       CAPTURE(seed);
       CHECK(cell.agreement.size() == 6);
       for (const auto& [name, held] : cell.agreement) CHECK_MESSAGE(held, name);
-      for (const PositionResult& position : cell.positions) CHECK(position.unconditional->judges());
+      for (const PositionAcceptance& position : cell.positions) CHECK(position.unconditional->judges());
     }
   }
   // Without drafts nothing is drawn: numbers of no width, and no verdict.

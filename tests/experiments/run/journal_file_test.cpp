@@ -5,6 +5,8 @@
 
 #include <filesystem>
 #include <fstream>
+#include <nlohmann/json.hpp>
+#include <stdexcept>
 #include <string>
 
 #include "experiments/format/json_io.hpp"
@@ -75,6 +77,32 @@ TEST_CASE("a journal gives back what was written, without the lines that were da
   CHECK_FALSE(read_journal(file.path())->head);
   std::filesystem::remove(file.path());
   CHECK_FALSE(read_journal(file.path()));
+}
+
+TEST_CASE("finished cells are read at their places in the file, in any order") {
+  const TempFile file("");
+  std::filesystem::remove(file.path());
+  const auto config =
+      with_sections(read_config(parse_json(R"({"title": "t", "experiment": "iid", "alpha": 0.5})")));
+  const JournalHead head = journal_head({config, 3, {}, Backend::cpu});
+  {
+    JournalWriter writer(file.path(), head);
+    for (std::size_t cell = 0; cell < 3; ++cell) {
+      CellResult result;
+      result.note = std::string(20'000 * cell, 'x');  // more than a stream reads at once
+      writer.add(cell, result);
+    }
+  }
+  std::vector<std::pair<std::uint64_t, std::string>> places;
+  scan_journal(
+      file.path(), [](const JournalHead&) {},
+      [&](std::size_t, std::uint64_t offset, std::string_view json) { places.emplace_back(offset, json); });
+  REQUIRE(places.size() == 3);
+  JournalReader reader(file.path());
+  for (const unsigned cell : {0U, 1U, 2U, 0U, 2U, 1U})
+    CHECK(reader.cell(places[cell].first) == places[cell].second);
+  CHECK_THROWS_AS(reader.cell(places[1].first + 1), std::runtime_error);
+  CHECK(reader.cell(places[2].first) == places[2].second);
 }
 
 TEST_CASE("batches that are run apart add up to the run of all, on every engine") {

@@ -1,5 +1,4 @@
-#include "experiments/run/recomputed_cells.hpp"
-
+// The cells of closed forms.
 #include <doctest/doctest.h>
 
 #include <nlohmann/json.hpp>

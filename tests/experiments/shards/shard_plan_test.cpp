@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
 #include <set>
 #include <string>
 #include <vector>
@@ -20,7 +21,7 @@ namespace {
 Config config_of(const std::string& text) { return *with_sections(read_config(parse_json(text))); }
 
 ShardPlan planned(const Config& config, int shards, Backend backend) {
-  return {*config.experiment, CellGrid(config), shards, backend};
+  return {CellGrid(config), shards, backend};
 }
 
 Config decoding(const std::string& sweep) {
@@ -147,10 +148,10 @@ TEST_CASE(
   const CellGrid grid(config);
   for (const int shards : {1, 3, 7, 40}) {
     CAPTURE(shards);
-    const ShardPlan first(*config.experiment, grid, shards, Backend::cpu);
+    const ShardPlan first(grid, shards, Backend::cpu);
     check_once(cover_of(first, 4, 20));
     const LookCells left{3, {1, 2}};
-    const ShardPlan third(*config.experiment, grid, shards, Backend::cpu, left);
+    const ShardPlan third(grid, shards, Backend::cpu, left);
     const Cover cover = cover_of(third, 4, 20);
     for (std::size_t cell = 0; cell < 4; ++cell) {
       const bool wide = cell == 1 || cell == 2;
