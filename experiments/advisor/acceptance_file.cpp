@@ -83,7 +83,7 @@ std::map<std::string, AcceptanceFile> by_model(ModelLogs logs, const std::string
     AcceptanceFile one = file_of(std::move(log));
     if (!is_empty(one)) found.emplace(name, std::move(one));
   }
-  if (found.empty()) throw UsageError(fmt::format("{}: no token was drafted", file));
+  if (found.empty()) throw UsageError("{}: no token was drafted", file);
   return found;
 }
 
@@ -94,33 +94,32 @@ AcceptanceFile of_model(ModelLogs logs, const std::string& file, const std::stri
     const auto named = found.find(model);
     if (named != found.end()) return std::move(named->second);
     if (found.size() == 1 && found.begin()->first.empty()) {
-      throw UsageError(fmt::format("--model {}: {} names no models; leave it out", model, file));
+      throw UsageError("--model {}: {} names no models; leave it out", model, file);
     }
     std::vector<std::string> names;
     for (const auto& [name, log] : found) names.push_back(name);
-    throw UsageError(
-        fmt::format("--model {}: {} has no such model_name{}", model, file, suggestion(model, names)));
+    throw UsageError("--model {}: {} has no such model_name{}", model, file, suggestion(model, names));
   }
   if (found.size() == 1) return std::move(found.begin()->second);
   std::string each;
   for (const auto& [name, log] : found) {
     each += fmt::format("\n  --model {}: {}", shell_word(name), summary(log));
   }
-  throw UsageError(fmt::format("{}: counters of {} models, whose acceptance is not one number; choose one:{}",
-                               file, found.size(), each));
+  throw UsageError("{}: counters of {} models, whose acceptance is not one number; choose one:{}", file,
+                   found.size(), each);
 }
 
 /// The first format that the log is in.
 const LogFormat& format_of(const LogSource& source, const std::string& file) {
-  if (source.lines().empty()) throw UsageError(fmt::format("{}: holds no rounds", file));
+  if (source.lines().empty()) throw UsageError("{}: holds no rounds", file);
   std::string reasons;
   for (const LogFormat& format : log_formats()) {
     const std::string reason = format.why_not(source);
     if (reason.empty()) return format;
     reasons += fmt::format("\n  {:<22}{}", format.name, reason);
   }
-  throw UsageError(fmt::format(
-      "{}: in no known format of logs (speclab plan list logs shows a sample of each):{}", file, reasons));
+  throw UsageError("{}: in no known format of logs (speclab plan list logs shows a sample of each):{}", file,
+                   reasons);
 }
 
 }  // namespace
@@ -135,8 +134,8 @@ AcceptanceFile acceptance_in(const std::string& text, const std::string& file, c
   const LogSource source(text, file, options);
   const LogFormat& format = format_of(source, file);
   if (!options.earlier_file.empty() && !std::string_view(format.name).ends_with("_metrics")) {
-    throw UsageError(fmt::format("--since {}: {} is {}, whose records are not counters; leave it out",
-                                 options.earlier_file, file, format.name));
+    throw UsageError("--since {}: {} is {}, whose records are not counters; leave it out",
+                     options.earlier_file, file, format.name);
   }
   AcceptanceFile found = of_model(format.read(source), file, options.model);
   found.format = format.name;

@@ -24,8 +24,7 @@ constexpr double micro = 1e-6;
 int device_count(const po::variables_map& values, const char* name) {
   constexpr int most = 1024;
   const int count = values[name].as<int>();
-  if (count < 1 || count > most)
-    throw UsageError(fmt::format("--{} {}: expected 1 to {}", name, count, most));
+  if (count < 1 || count > most) throw UsageError("--{} {}: expected 1 to {}", name, count, most);
   return count;
 }
 
@@ -53,18 +52,18 @@ MeasuredCost times_of(const std::string& file) {
       points.push_back({row.numbers[0], row.numbers[1], row.numbers[2]});
     }
   } catch (const std::invalid_argument& error) {
-    throw UsageError(fmt::format("{}; expected tokens,batch,ms such as 1,8,12.5", error.what()));
+    throw UsageError("{}; expected tokens,batch,ms such as 1,8,12.5", error.what());
   }
   try {
     return MeasuredCost(points);
   } catch (const std::invalid_argument& error) {
-    throw UsageError(fmt::format("{}: {}", file, error.what()));
+    throw UsageError("{}: {}", file, error.what());
   }
 }
 
 double checked_c(double c, const std::string& where) {
   if (!(c >= 0 && c <= largest_cost)) {
-    throw UsageError(fmt::format("{}: c = {}; expected a number >= 0 and <= {}", where, c, largest_cost));
+    throw UsageError("{}: c = {}; expected a number >= 0 and <= {}", where, c, largest_cost);
   }
   return c;
 }
@@ -84,8 +83,8 @@ Transformer named_draft(const std::string& name, const std::string& option, cons
   if (model.is_head()) {
     const DraftMethod method = method_of(model.head);
     if (stated && pair.method != method) {
-      throw UsageError(fmt::format("--method {}: {} is {}; leave --method out", word_of(pair.method),
-                                   model.source, words(model.head)));
+      throw UsageError("--method {}: {} is {}; leave --method out", word_of(pair.method), model.source,
+                       words(model.head));
     }
     pair.method = method;
     model = fitted_to(model, target);
@@ -94,19 +93,18 @@ Transformer named_draft(const std::string& name, const std::string& option, cons
   }
   // Their cost is of another kind than a model's.
   if (draft_runs(pair.method) == DraftRuns::a_round || pair.method == DraftMethod::mtp) {
-    throw UsageError(
-        fmt::format("--method {}: {} is a model of its own; {}", word_of(pair.method), pair.draft,
-                    pair.method == DraftMethod::mtp ? "the target's own modules draft: leave the draft out"
-                                                    : "give the config.json of the head"));
+    throw UsageError("--method {}: {} is a model of its own; {}", word_of(pair.method), pair.draft,
+                     pair.method == DraftMethod::mtp ? "the target's own modules draft: leave the draft out"
+                                                     : "give the config.json of the head");
   }
   return model;
 }
 
 Transformer own_modules(const Transformer& target) {
   if (target.mtp_modules > 0) return mtp_drafter(target);
-  throw UsageError(fmt::format(
+  throw UsageError(
       "--method mtp: the target {} has no modules for multi-token prediction: /num_nextn_predict_layers and /mtp_num_hidden_layers are missing or 0 in {}; give another --method, or --c",
-      target.name, target.source));
+      target.name, target.source);
 }
 
 }  // namespace
@@ -140,14 +138,14 @@ void add_target_cost_options(po::options_description& options) {
 double checked_number(const po::variables_map& values, const char* name, double least, double most) {
   const auto value = values[name].as<double>();
   if (!(value >= least && value <= most)) {
-    throw UsageError(fmt::format("--{} {}: expected a number from {} to {}", name, value, least, most));
+    throw UsageError("--{} {}: expected a number from {} to {}", name, value, least, most);
   }
   return value;
 }
 
 std::uint64_t checked_count(const po::variables_map& values, const char* name, double least, double most) {
   const double value = checked_number(values, name, least, most);
-  if (value != std::floor(value)) throw UsageError(fmt::format("--{} {}: expected an integer", name, value));
+  if (value != std::floor(value)) throw UsageError("--{} {}: expected an integer", name, value);
   return static_cast<std::uint64_t>(value);
 }
 
@@ -160,8 +158,7 @@ DraftMethod method_option(const po::variables_map& values) {
   const auto& word = values["method"].as<std::string>();
   const auto named = draft_method_named(word);
   if (!named) {
-    throw UsageError(
-        fmt::format("--method {}: expected draft, ngram, eagle, eagle3, mtp, medusa or dflash", word));
+    throw UsageError("--method {}: expected draft, ngram, eagle, eagle3, mtp, medusa or dflash", word);
   }
   return *named;
 }
@@ -193,15 +190,14 @@ PlannedPair costs_of(const po::variables_map& values, const std::string& draft, 
   const std::string option = draft.empty() ? "--draft" : "--drafter";
   if (!pair.draft.empty() && !given("device")) {
     model_named(pair.draft, option);
-    throw UsageError(fmt::format("{} {}: what it costs needs --device and --target", option, pair.draft));
+    throw UsageError("{} {}: what it costs needs --device and --target", option, pair.draft);
   }
 
   if (given("device")) {
     const Machine machine = machine_of(values);
     Transformer target = model_named(values["target"].as<std::string>(), "--target");
     target.routing_exponent = checked_number(values, "routing-exponent", 0, 1);
-    if (target.is_head())
-      throw UsageError(fmt::format("--target {}: is a draft head, no model", target.name));
+    if (target.is_head()) throw UsageError("--target {}: is a draft head, no model", target.name);
     pair.target = target.repository.empty() ? target.name : target.repository;
     pair.costs.target = RooflineCost{machine, target};
     pair.cost_from = "roofline";
@@ -217,7 +213,7 @@ PlannedPair costs_of(const po::variables_map& values, const std::string& draft, 
     const auto* const drafter = std::get_if<RooflineCost>(&pair.costs.draft);
     const bool has_experts = target.experts > 1 || (drafter != nullptr && drafter->model.experts > 1);
     if (!has_experts && !values["routing-exponent"].defaulted())
-      throw UsageError(fmt::format("--routing-exponent: {} has no experts", target.name));
+      throw UsageError("--routing-exponent: {} has no experts", target.name);
     if (drafter != nullptr) return pair;
   } else if (given("target-times")) {
     pair.costs.target = times_of(values["target-times"].as<std::string>());

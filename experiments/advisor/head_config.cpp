@@ -90,8 +90,8 @@ Transformer fitted_to(Transformer head, const Transformer& target) {
   const auto check = [&](const char* key, int own, int of_target, const char* what) {
     if (own == of_target) return;
     throw UsageError(
-        fmt::format("{}: /{}: {}; the target {} has {} {}: a head drafts for the target that it was made for",
-                    head.source, key, own, target.name, of_target, what));
+        "{}: /{}: {}; the target {} has {} {}: a head drafts for the target that it was made for",
+        head.source, key, own, target.name, of_target, what);
   };
   if (head.head == HeadKind::medusa) {
     if (head.hidden == 0) head.hidden = target.hidden;

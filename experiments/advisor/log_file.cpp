@@ -16,11 +16,11 @@ std::string read_log_text(const std::string& file) {
     try {
       return gunzip(read);
     } catch (const std::runtime_error& error) {
-      throw UsageError(fmt::format("{}: {}", file, error.what()));
+      throw UsageError("{}: {}", file, error.what());
     }
   });
   if (const std::string problem = byte_order_mark_problem(text); !problem.empty())
-    throw UsageError(fmt::format("{}: {}", file, problem));
+    throw UsageError("{}: {}", file, problem);
   return text;
 }
 

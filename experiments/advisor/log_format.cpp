@@ -13,15 +13,14 @@ constexpr std::uint64_t longest_round = 100000;
 
 void refuse_more_accepted(const std::string& where, std::uint64_t accepted, std::uint64_t drafted) {
   if (accepted <= drafted) return;
-  throw UsageError(fmt::format(
+  throw UsageError(
       "{}: {} tokens accepted of {} drafted; a log of emitted tokens counts one more a round than were accepted",
-      where, accepted, drafted));
+      where, accepted, drafted);
 }
 
 void refuse_longer(const std::string& where, std::uint64_t drafted) {
   if (drafted <= longest_round) return;
-  throw UsageError(
-      fmt::format("{}: {} tokens drafted in one round; at most {}", where, drafted, longest_round));
+  throw UsageError("{}: {} tokens drafted in one round; at most {}", where, drafted, longest_round);
 }
 
 /// Positions of both, one by one.
@@ -51,8 +50,8 @@ void ModelLog::add_totals(const std::string& where, std::uint64_t total,
   std::uint64_t before = total;
   for (std::size_t i = 0; i < accepted.size(); ++i) {
     if (accepted[i] > before) {
-      throw UsageError(fmt::format("{}: position {} was accepted {} times, more than the {} before it", where,
-                                   i + 1, accepted[i], before));
+      throw UsageError("{}: position {} was accepted {} times, more than the {} before it", where, i + 1,
+                       accepted[i], before);
     }
     before = accepted[i];
   }
@@ -64,7 +63,7 @@ void ModelLog::add_totals(const std::string& where, std::uint64_t total,
 
 void ModelLog::add_histogram(const std::string& where, const std::vector<std::uint64_t>& by_accepted,
                              std::optional<std::uint64_t> drafted) {
-  if (by_accepted.empty()) throw UsageError(fmt::format("{}: an empty histogram", where));
+  if (by_accepted.empty()) throw UsageError("{}: an empty histogram", where);
   std::vector<std::uint64_t> accepted(by_accepted.size() - 1);
   std::uint64_t reached = 0;
   for (std::size_t i = by_accepted.size(); i-- > 0;) {
@@ -77,8 +76,7 @@ void ModelLog::add_histogram(const std::string& where, const std::vector<std::ui
 void ModelLog::add_sums(const std::string& where, std::uint64_t total, std::uint64_t drafted,
                         std::uint64_t accepted) {
   refuse_more_accepted(where, accepted, drafted);
-  if (total == 0 && drafted > 0)
-    throw UsageError(fmt::format("{}: {} tokens drafted in no round", where, drafted));
+  if (total == 0 && drafted > 0) throw UsageError("{}: {} tokens drafted in no round", where, drafted);
   summed_rounds += total;
   summed_drafted += drafted;
   summed_accepted += accepted;
@@ -125,9 +123,8 @@ void add_rounded(ModelLog& log, const std::string& where, double mean_emitted, d
   // Three decimals of each rate, and a whole token.
   const double allowed = static_cast<double>(gamma) * (1.5 + 0.0006 * static_cast<double>(best_rounds));
   if (least_misfit > allowed) {
-    throw UsageError(
-        fmt::format("{}: {} accepted tokens, their mean length of {} and the rates by position do not agree",
-                    where, accepted, mean_emitted));
+    throw UsageError("{}: {} accepted tokens, their mean length of {} and the rates by position do not agree",
+                     where, accepted, mean_emitted);
   }
   for (std::size_t i = 1; i < best.size(); ++i) best[i] = std::min(best[i], best[i - 1]);
   if (!best.empty()) best[0] = std::min(best[0], best_rounds);
@@ -136,8 +133,7 @@ void add_rounded(ModelLog& log, const std::string& where, double mean_emitted, d
 
 std::uint64_t drafted_option(const LogSource& source, const char* what) {
   if (!source.options().drafted) {
-    throw UsageError(
-        fmt::format("{}: {} how many tokens were drafted a round; give --drafted N", source.name(), what));
+    throw UsageError("{}: {} how many tokens were drafted a round; give --drafted N", source.name(), what);
   }
   return static_cast<std::uint64_t>(*source.options().drafted);
 }

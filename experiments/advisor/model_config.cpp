@@ -44,8 +44,7 @@ void add_experts(Transformer& model, const ModelKeys& keys) {
   model.experts = *experts;
   model.active_experts = keys.required({"num_experts_per_tok", "experts_per_token", "moe_topk"});
   if (model.active_experts > model.experts) {
-    throw UsageError(
-        fmt::format("{}: {} experts a token of {}", keys.file, model.active_experts, model.experts));
+    throw UsageError("{}: {} experts a token of {}", keys.file, model.active_experts, model.experts);
   }
   model.dense_feed_forward = model.feed_forward;
   model.dense_layers = keys.dimension({"first_k_dense_replace"}).value_or(0);
@@ -115,8 +114,7 @@ Transformer model_from_config(const std::string& name) {
       keys.dimension({"intermediate_size", "d_ff", "n_inner", "ffn_dim"}).value_or(4 * model.hidden);
   model.vocab = keys.required({"vocab_size"});
   if (model.kv_heads < 1 || model.kv_heads > model.heads) {
-    throw UsageError(
-        fmt::format("{}: /num_key_value_heads: {}; expected 1 to {}", file, model.kv_heads, model.heads));
+    throw UsageError("{}: /num_key_value_heads: {}; expected 1 to {}", file, model.kv_heads, model.heads);
   }
   model.gated =
       type == "t5" ? keys.text("feed_forward_proj").starts_with("gated") : plain_types.count(type) == 0;

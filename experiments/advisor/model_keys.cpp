@@ -44,7 +44,7 @@ std::string ModelKeys::architecture() const {
 }
 
 void ModelKeys::refuse(const char* key, const std::string& what) const {
-  throw UsageError(fmt::format("{}: {}/{}: {}", file, within, key, what));
+  throw UsageError("{}: {}/{}: {}", file, within, key, what);
 }
 
 }  // namespace speclab

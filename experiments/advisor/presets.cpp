@@ -26,7 +26,7 @@ template <class Preset>
 const Preset& named(const std::vector<Preset>& presets, const std::string& name, const std::string& option,
                     const char* noun) {
   return named_entry(presets, name, [&](const std::string& near) {
-    return UsageError(fmt::format("{}: unknown {}\"{}\"{}", option, noun, name, near));
+    return UsageError("{}: unknown {}\"{}\"{}", option, noun, name, near);
   });
 }
 

@@ -14,7 +14,7 @@ RecordingRule recording_rule(const std::string& name, bool has_rows) {
   if (name == "block") return {"block", RecordedRule::block, ""};
   const RuleKind* kind = rule_family().find_entry(name);
   if (kind == nullptr) {
-    throw UsageError(fmt::format("--rule {}: no such rule{}", name, suggestion(name, rule_family().names())));
+    throw UsageError("--rule {}: no such rule{}", name, suggestion(name, rule_family().names()));
   }
   const std::string why =
       kind->expected_lossless == ExpectedLossless::always
@@ -24,7 +24,7 @@ RecordingRule recording_rule(const std::string& name, bool has_rows) {
           : fmt::format(
                 "\"{}\" is not lossless: texts that it emits have another law than the recorded one, and nothing follows from this one for its rounds",
                 name);
-  if (!has_rows) throw UsageError(fmt::format("--rule {}: {}", name, why));
+  if (!has_rows) throw UsageError("--rule {}: {}", name, why);
   return {name, std::nullopt, why + ". Its acceptance rate in the recorded contexts is α."};
 }
 
@@ -37,10 +37,10 @@ std::optional<AnyRule> rate_rule(const std::string& name) {
     AnyRule rule = make_rule(config, 1).sampled;
     if (rule->has_acceptance_rate()) return rule;
   } catch (const ConfigError& error) {
-    throw UsageError(fmt::format("--rule {}: {}", name, error.what()));
+    throw UsageError("--rule {}: {}", name, error.what());
   }
-  throw UsageError(fmt::format(
-      "--rule {}: it has no acceptance rate of single rows, and its rounds do not follow from a text", name));
+  throw UsageError(
+      "--rule {}: it has no acceptance rate of single rows, and its rounds do not follow from a text", name);
 }
 
 }  // namespace speclab

@@ -158,9 +158,9 @@ SamplingSource drawn_source(const Model& target, const Model& draft, SimulationS
   // Both models' rows, and those of the draft as it samples.
   const double bytes = 3.0 * sizeof(double) * static_cast<double>(contexts) * static_cast<double>(vocab);
   if (bytes > max_bytes) {
-    throw UsageError(fmt::format(
+    throw UsageError(
         "{} sequences of {} tokens over {} ids: rows of {:.3g} GB; at most {:g}: give fewer --sequences or --tokens",
-        size.sequences, size.tokens, vocab, bytes / 1e9, max_bytes / 1e9));
+        size.sequences, size.tokens, vocab, bytes / 1e9, max_bytes / 1e9);
   }
   simulation.trials = size.sequences;
   SamplingSource source;
@@ -240,9 +240,9 @@ SamplingSource recorded_source(SampledRows rows, std::shared_ptr<const Text> tex
     if (text && how.temperature == text_temperature && how.top_k == 0 && how.top_p == 1) {
       for (std::size_t i = 0; i < text->tokens.size(); ++i) {
         if (made.target[i * made.vocab + static_cast<std::size_t>(text->tokens[i])] > 0) continue;
-        throw UsageError(fmt::format(
+        throw UsageError(
             "--text-temperature {:g}: token {} of the text has probability 0 at it: the text was not drawn so",
-            text_temperature, i));
+            text_temperature, i);
       }
       add_tokens(made, text);
     }
@@ -304,8 +304,8 @@ SamplingSource sampling_source_of_recording(const std::string& file, const std::
     const double bytes = 4.0 * sizeof(double) * static_cast<double>(whole->tokens.size()) *
                          static_cast<double>(whole->target.vocab);
     if (bytes > max_bytes) {
-      throw UsageError(fmt::format("{}: its rows take {:.3g} GB in memory; at most {:g}: give a part of it",
-                                   file, bytes / 1e9, max_bytes / 1e9));
+      throw UsageError("{}: its rows take {:.3g} GB in memory; at most {:g}: give a part of it", file,
+                       bytes / 1e9, max_bytes / 1e9);
     }
     rows.vocab = whole->target.vocab;
     rows.target = probabilities_of(whole->target);
@@ -318,8 +318,7 @@ SamplingSource sampling_source_of_recording(const std::string& file, const std::
     return recorded_source(std::move(rows), whole->drawn ? text : nullptr, text_temperature,
                            fmt::format("{} recorded contexts, {} ids", tokens, whole->target.vocab));
   }
-  if (!draft.empty())
-    throw UsageError(fmt::format("{}: holds no rows; plan sampling needs rows of both models", file));
+  if (!draft.empty()) throw UsageError("{}: holds no rows; plan sampling needs rows of both models", file);
   const Recording recording = read_recording(file).recording;
   const std::vector<TopRows> top = read_top_rows(file);
   rows = rows_of(top);

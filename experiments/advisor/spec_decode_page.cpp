@@ -21,14 +21,13 @@ ModelLog log_of(const SpecDecodeCounters& counters, const std::string& where, st
   std::vector<std::uint64_t> accepted;
   for (const auto& [position, count] : counters.by_position) {
     if (position != accepted.size()) {
-      throw UsageError(
-          fmt::format("{}: {}{} has no position {}", where, prefix, per_position_counter, accepted.size()));
+      throw UsageError("{}: {}{} has no position {}", where, prefix, per_position_counter, accepted.size());
     }
     accepted.push_back(count);
   }
   if (counters.rounds == 0 || accepted.empty()) {
-    throw UsageError(fmt::format("{}: needs samples of {}{} and {}{}", where, prefix, drafts_counter, prefix,
-                                 per_position_counter));
+    throw UsageError("{}: needs samples of {}{} and {}{}", where, prefix, drafts_counter, prefix,
+                     per_position_counter);
   }
   ModelLog log;
   log.add_totals(where, counters.rounds, accepted,

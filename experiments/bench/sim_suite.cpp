@@ -216,8 +216,7 @@ ChosenRows chosen_rows(const SimSuiteOptions& options, const PairShape& numpy_sh
     rows.drafting = rows.drafting || chosen(name);
   }
   if (rows.workloads.empty() && !rows.lengths && !rows.numpy && !rows.drafting) {
-    throw UsageError(
-        fmt::format("--only: no row has \"{}\" in its name; rows: {}", options.only, fmt::join(names, "; ")));
+    throw UsageError("--only: no row has \"{}\" in its name; rows: {}", options.only, fmt::join(names, "; "));
   }
   return rows;
 }

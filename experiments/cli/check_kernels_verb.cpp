@@ -29,7 +29,7 @@ KernelCheckOptions check_options(const Values& values) {
   }
   options.level = values["level"].as<double>();
   if (!(options.level > 0 && options.level < 1)) {
-    throw UsageError(fmt::format("--level {}: expected a probability between 0 and 1", options.level));
+    throw UsageError("--level {}: expected a probability between 0 and 1", options.level);
   }
   return options;
 }
@@ -43,8 +43,8 @@ int check_kernels_main(const Values& values) {
   }
   if (options.place == CheckPlace::gpu && !why_no_device().empty()) {
     throw UsageError(
-        fmt::format("no GPU to test: {}; --emulate runs the same tests in the emulator, --dry-run lists them",
-                    why_no_device()));
+        "no GPU to test: {}; --emulate runs the same tests in the emulator, --dry-run lists them",
+        why_no_device());
   }
   if (options.place == CheckPlace::gpu) {
     options.implementations = runnable_on(current_device().value().capability, options.implementations);

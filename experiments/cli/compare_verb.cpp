@@ -17,9 +17,8 @@ namespace {
 void require_compare(const Config& config) {
   const Experiment& experiment = *shown_part(config).experiment;
   if (&experiment == find_experiment("compare")) return;
-  throw ConfigError(
-      "/experiment",
-      fmt::format("\"{}\" is not \"compare\"; `speclab run` runs other experiments", experiment.name));
+  throw ConfigError("/experiment", "\"{}\" is not \"compare\"; `speclab run` runs other experiments",
+                    experiment.name);
 }
 
 /// What `option` names, as if it had been written with --set.

@@ -82,7 +82,7 @@ int completion_main(const Values& values) {
   } else if (shell == "fish") {
     fmt::print("{}", fish_completion());
   } else {
-    throw UsageError(fmt::format("completion: unknown shell \"{}\"; expected bash, zsh or fish", shell));
+    throw UsageError("completion: unknown shell \"{}\"; expected bash, zsh or fish", shell);
   }
   return exit_ok;
 }

@@ -45,15 +45,14 @@ fs::path config_file(const fs::path& root, std::string name) {
   if (name.ends_with(".json")) name.resize(name.size() - 5);
   const std::vector<std::string> names = config_names(root);
   if (std::find(names.begin(), names.end(), name) != names.end()) return root / (name + ".json");
-  throw UsageError(fmt::format("no config is called \"{}\"{}", name, suggestion(name, names)));
+  throw UsageError("no config is called \"{}\"{}", name, suggestion(name, names));
 }
 
 /// The folder of the configs that come with the program.
 fs::path configs_folder() {
   fs::path root = program_file("configs");
   if (fs::is_directory(root)) return root;
-  throw UsageError(
-      fmt::format("{}: the configs are not where they were installed; set up speclab again", root.string()));
+  throw UsageError("{}: the configs are not where they were installed; set up speclab again", root.string());
 }
 
 int list_configs(const Values& values) {
@@ -66,7 +65,7 @@ int list_configs(const Values& values) {
     fmt::print("{}\n", line);
     any = true;
   }
-  if (!any) throw UsageError(fmt::format("no config has \"{}\" in its name or title", word));
+  if (!any) throw UsageError("no config has \"{}\" in its name or title", word);
   return exit_ok;
 }
 
@@ -81,7 +80,7 @@ int copy_config(const Values& values) {
   const std::string text = in_file(file.string(), [&] { return read_text(file); });
   const fs::path to = values.has("to") ? fs::path(values.text("to")) : file.filename();
   if (fs::exists(to) && !values.has("force")) {
-    throw UsageError(fmt::format("{} exists; give another --to, or --force to overwrite", to.string()));
+    throw UsageError("{} exists; give another --to, or --force to overwrite", to.string());
   }
   write_file_atomically(to, text);
   fmt::print("{}\n", printable_line(to.string()));

@@ -26,7 +26,7 @@ int convert_main(const Values& values) {
   const ThreadLimit limit(thread_option(values));
   const std::filesystem::path out = values.text("out");
   if (std::filesystem::exists(out) && !values.has("force")) {
-    throw UsageError(fmt::format("{} exists; give another --out, or --force to overwrite", out.string()));
+    throw UsageError("{} exists; give another --out, or --force to overwrite", out.string());
   }
   const bool draft = values.has("draft");
   ModelFactory factory;

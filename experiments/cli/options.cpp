@@ -53,8 +53,7 @@ void add_python_option(Verb& verb, const char* sentence) {
 std::filesystem::path python_option(const Values& values) {
   const std::string& python = values.text("python");
   if (python.find('/') != std::string::npos) return python;
-  throw UsageError(
-      fmt::format("--python {}: expected a path with a /; nothing is looked for on the PATH", python));
+  throw UsageError("--python {}: expected a path with a /; nothing is looked for on the PATH", python);
 }
 
 int thread_option(const Values& values) {
@@ -62,7 +61,7 @@ int thread_option(const Values& values) {
   constexpr int most = 4096;
   const int threads = values["threads"].as<int>();
   if (threads < 0 || threads > most) {
-    throw UsageError(fmt::format("--threads {}: expected 0 (all cores) to {}", threads, most));
+    throw UsageError("--threads {}: expected 0 (all cores) to {}", threads, most);
   }
   return threads;
 }

@@ -35,7 +35,7 @@ int thread_option(const Values& values);
 template <class T>
 T within(const char* option, T value, T least, T most) {
   if (value >= least && value <= most) return value;
-  throw UsageError(fmt::format("--{} {}: expected {} to {}", option, value, least, most));
+  throw UsageError("--{} {}: expected {} to {}", option, value, least, most);
 }
 /// The value of an option that is such a number.
 template <class T = int>

@@ -24,8 +24,8 @@ void refuse_unwritable(const std::filesystem::path& folder) {
     problem = errno;
   }
   if (problem == 0) return;
-  throw UsageError(fmt::format("--out {}: cannot write in {}: {}", folder.string(), there.string(),
-                               std::generic_category().message(problem)));
+  throw UsageError("--out {}: cannot write in {}: {}", folder.string(), there.string(),
+                   std::generic_category().message(problem));
 }
 
 void write_figures(const std::filesystem::path& folder, const Section& section) {

@@ -36,7 +36,7 @@ TextDocuments documents_in(const std::string& text, const Vocabulary& vocabulary
                ? make_documents(text_of_folder(text, encoding), vocabulary).documents
                : load_documents(text, vocabulary).documents;
   } catch (const ModelError& error) {
-    throw UsageError(fmt::format("--text: {}", error.what()));
+    throw UsageError("--text: {}", error.what());
   }
 }
 
@@ -94,8 +94,7 @@ int perplexity_main(const Values& values) {
   for (const NamedModel& one : models) {
     const Vocabulary* vocabulary = one.built.vocabulary.get();
     if (vocabulary == nullptr) {
-      throw UsageError(
-          fmt::format("{}: the {} has no words; perplexity is of models of text", file, one.name));
+      throw UsageError("{}: the {} has no words; perplexity is of models of text", file, one.name);
     }
     const TextDocuments documents = has_text ? documents_in(values.text("text"), *vocabulary) : held_out;
     std::uint64_t tokens = 0;

@@ -33,12 +33,11 @@ std::string format_of(const Values& values) {
   if (!values.has("format")) {
     if (ending.empty()) return formats.front();
     if (known(ending)) return ending;
-    throw UsageError(fmt::format("--out {}: the file's ending: expected {}", out, fmt::join(formats, ", ")));
+    throw UsageError("--out {}: the file's ending: expected {}", out, fmt::join(formats, ", "));
   }
   const std::string& format = values.text("format");
-  if (!known(format))
-    throw UsageError(fmt::format("--format {}: expected {}", format, fmt::join(formats, ", ")));
-  if (known(ending) && ending != format) throw UsageError(fmt::format("--out {} is no {} file", out, format));
+  if (!known(format)) throw UsageError("--format {}: expected {}", format, fmt::join(formats, ", "));
+  if (known(ending) && ending != format) throw UsageError("--out {} is no {} file", out, format);
   return format;
 }
 

@@ -23,15 +23,14 @@ namespace {
 void refuse(const Values& values, std::initializer_list<const char*> options, const char* way) {
   for (const char* option : options) {
     if (values.has(option)) {
-      throw UsageError(fmt::format("--{} does not go with {}; see speclab prove --help", option, way));
+      throw UsageError("--{} does not go with {}; see speclab prove --help", option, way);
     }
   }
 }
 
 const std::string& needed(const Values& values, const char* option) {
   if (!values.has(option)) {
-    throw UsageError(
-        fmt::format("missing --{}; give --rule, --target and --draft, or a CONFIG.json, or --all", option));
+    throw UsageError("missing --{}; give --rule, --target and --draft, or a CONFIG.json, or --all", option);
   }
   return values.text(option);
 }
@@ -54,8 +53,8 @@ ProofTask task_of_options(const Values& values) {
   task.target = parse_rows(needed(values, "target"), "--target");
   task.draft = parse_rows(needed(values, "draft"), "--draft");
   if (task.target.front().size() != task.draft.front().size()) {
-    throw UsageError(fmt::format("--target has {} tokens and --draft {}; rows are over one vocabulary",
-                                 task.target.front().size(), task.draft.front().size()));
+    throw UsageError("--target has {} tokens and --draft {}; rows are over one vocabulary",
+                     task.target.front().size(), task.draft.front().size());
   }
   constexpr int largest_gamma = 64;
   if (values.has("gamma")) task.gamma = ranged_option(values, "gamma", 0, largest_gamma);
@@ -120,7 +119,7 @@ int prove_every(const Values& values) {
   constexpr int max_instances = 1000000;
   const int instances = values.has("instances") ? ranged_option(values, "instances", 1, max_instances) : 200;
   const std::int64_t seed = values.given<std::int64_t>("seed").value_or(1);
-  if (seed < 0) throw UsageError(fmt::format("--seed {}: expected 0 or more", seed));
+  if (seed < 0) throw UsageError("--seed {}: expected 0 or more", seed);
   const ThreadLimit limit(thread_option(values));
   TerminalWatch watch("prove --all", false);
   const Control control = watch.control(survey_tasks().size() * static_cast<std::size_t>(instances));

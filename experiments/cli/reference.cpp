@@ -137,7 +137,7 @@ std::string list_text(const std::vector<const FamilyBase*>& families, const std:
   }
   if (!part.empty()) out += "Experiments:\n" + part;
   if (out.empty()) {
-    throw UsageError(fmt::format("nothing is called \"{}\"{}", word, suggestion(word, known)));
+    throw UsageError("nothing is called \"{}\"{}", word, suggestion(word, known));
   }
   return out;
 }

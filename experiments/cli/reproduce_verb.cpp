@@ -36,18 +36,18 @@ std::vector<fs::path> configs_in(const fs::path& folder) {
     if (file.path().extension() != ".json") continue;
     const std::string name = file.path().stem().string();
     if (!is_markup_id(name)) {
-      throw UsageError(fmt::format(
+      throw UsageError(
           "--configs {}: \"{}\" cannot be the name of a section; names of configs are a letter, then letters, "
           "digits, '-' and '_'",
-          folder.string(), name));
+          folder.string(), name);
     }
     all.push_back(file.path());
   }
   if (error || all.empty()) {
     throw UsageError(
-        fmt::format("--configs {}: no configs there; run from the project's folder, or name the folder "
-                    "that holds table1.json",
-                    folder.string()));
+        "--configs {}: no configs there; run from the project's folder, or name the folder "
+        "that holds table1.json",
+        folder.string());
   }
   const auto rank = [](const fs::path& file) {
     const std::string name = file.stem().string();
@@ -70,8 +70,7 @@ std::vector<fs::path> chosen(const std::vector<fs::path>& all, const Words& only
   std::vector<fs::path> picked;
   for (const std::string& word : only) {
     const auto found = std::find(names.begin(), names.end(), word);
-    if (found == names.end())
-      throw UsageError(fmt::format("--only: unknown \"{}\"{}", word, suggestion(word, names)));
+    if (found == names.end()) throw UsageError("--only: unknown \"{}\"{}", word, suggestion(word, names));
     picked.push_back(all[static_cast<std::size_t>(found - names.begin())]);
   }
   return picked;

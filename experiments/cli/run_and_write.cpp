@@ -72,7 +72,7 @@ std::filesystem::path run_folder(const Values& values, const std::string& file) 
   if (values.has("out")) return values.text("out");
   const std::filesystem::path name = std::filesystem::path(file).stem();
   if (name.empty() || name == "." || name == "..")
-    throw UsageError(fmt::format("{}: its name names no folder; say --out FOLDER", file));
+    throw UsageError("{}: its name names no folder; say --out FOLDER", file);
   return std::filesystem::path("out") / (name.string() + changes_in_name(values));
 }
 

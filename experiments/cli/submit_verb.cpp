@@ -57,7 +57,7 @@ int submit_main(const Values& values) {
     return exit_ok;
   }
   if (scheduler.run == nullptr)
-    throw UsageError(fmt::format("--scheduler {} can only be printed: add --print", scheduler.name));
+    throw UsageError("--scheduler {} can only be printed: add --print", scheduler.name);
 
   refuse_unwritable(folder);
   refuse_foreign_result(folder, *config);

@@ -99,7 +99,7 @@ int dispatch(Words words) {
     fmt::print("{}", list_text(families(), words[0], std::move(names)));
     return exit_ok;
   }
-  throw UsageError(fmt::format("unknown verb \"{}\"{}", words[0], suggestion(words[0], names)));
+  throw UsageError("unknown verb \"{}\"{}", words[0], suggestion(words[0], names));
 }
 
 /// Which of the verbs beside this one know an option: empty when none does.
@@ -170,7 +170,7 @@ Values parse(const Verb& verb, const std::string& called, const Words& words, co
   if (values.has("help")) return values;
   po::notify(values);
   if (!verb.positional.empty() && !verb.optional_positional && !values.has(verb.positional.c_str())) {
-    throw UsageError(fmt::format("missing {}\nusage: {}", verb.positional, verb.line));
+    throw UsageError("missing {}\nusage: {}", verb.positional, verb.line);
   }
   return values;
 } catch (const po::unknown_option& error) {
@@ -181,7 +181,7 @@ Values parse(const Verb& verb, const std::string& called, const Words& words, co
   throw UsageError(others.empty() ? fmt::format("{} (see {} --help)", error.what(), called)
                                   : fmt::format("--{} goes with {}, not with {}", name, others, called));
 } catch (const po::error& error) {
-  throw UsageError(fmt::format("{} (see {} --help)", error.what(), called));
+  throw UsageError("{} (see {} --help)", error.what(), called);
 }
 
 std::string help_text(const Verb& verb) {

@@ -294,9 +294,7 @@ Page kernel_page(const DryRunReport& report) {
 }
 
 KernelReport read_kernel_report(const std::string& file) {
-  const auto refuse = [&](const std::string& why) {
-    throw UsageError(fmt::format("--from {}: {}", file, why));
-  };
+  const auto refuse = [&](const std::string& why) { throw UsageError("--from {}: {}", file, why); };
   try {
     const Json json = parse_json(read_text(file));
     const auto value = [&](const char* key) { return json.is_object() ? json.value(key, Json()) : Json(); };

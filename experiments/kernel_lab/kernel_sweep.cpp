@@ -124,9 +124,9 @@ std::vector<BenchShape> parse_sizes(const std::string& text) {
     }
     if (!numbers[0] || !numbers[1] || !numbers[2]) {
       throw UsageError(
-          fmt::format("--sizes \"{}\": expected requests,gamma,vocabulary, such as 32,4,128256, with 1 to {} "
-                      "requests, gamma 0 to {} and a vocabulary of 1 to {}; several are parted by ';'",
-                      part, max_requests, max_drafted, max_vocab));
+          "--sizes \"{}\": expected requests,gamma,vocabulary, such as 32,4,128256, with 1 to {} "
+          "requests, gamma 0 to {} and a vocabulary of 1 to {}; several are parted by ';'",
+          part, max_requests, max_drafted, max_vocab);
     }
     sizes.push_back({*numbers[0], *numbers[1], *numbers[2], Dtype::bf16});
   }
@@ -149,8 +149,7 @@ std::vector<double> parse_alphas(const std::string& text) {
   for (const std::string& word : split(text, ',')) {
     const auto value = number_in(word);
     if (!value || !(*value >= least && *value <= most)) {
-      throw UsageError(
-          fmt::format("--alpha \"{}\": expected numbers from {} to {}, such as .3,.7,.9", word, least, most));
+      throw UsageError("--alpha \"{}\": expected numbers from {} to {}, such as .3,.7,.9", word, least, most);
     }
     alphas.push_back(*value);
   }
@@ -172,8 +171,7 @@ std::vector<std::size_t> parse_names(const std::string& option, const std::strin
   std::vector<std::size_t> places;
   for (const std::string& word : with_all&& text == "all" ? known : split(text, ',')) {
     const auto found = std::find(known.begin(), known.end(), word);
-    if (found == known.end())
-      throw UsageError(fmt::format("{} \"{}\"{}", option, word, suggestion(word, allowed)));
+    if (found == known.end()) throw UsageError("{} \"{}\"{}", option, word, suggestion(word, allowed));
     const auto place = static_cast<std::size_t>(found - known.begin());
     if (std::find(places.begin(), places.end(), place) == places.end()) places.push_back(place);
   }

@@ -130,8 +130,7 @@ Pictures draw_pictures(const std::vector<PlotSource>& sources, const PlotOptions
       asked.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n" + tables, {"OPENBLAS_NUM_THREADS=1"},
       ChildProcess::ends_with_us);
   if (!drawn)
-    throw UsageError(
-        fmt::format("cannot draw: {} is not there (--python names another)", options.python.string()));
+    throw UsageError("cannot draw: {} is not there (--python names another)", options.python.string());
   const std::size_t line = drawn->out.find('\n');
   if (drawn->status != 0 || line == std::string::npos)
     throw std::runtime_error(fmt::format("cannot draw: {} failed:\n{}", options.python.string(), drawn->err));

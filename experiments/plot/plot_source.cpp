@@ -23,8 +23,8 @@ RunResult read_run(const fs::path& file) {
                    "all of them at once, as they are drawn,");
     const Json json = parse_json(read_text(file));
     if (json.is_object() && json.contains("suite"))
-      throw UsageError(fmt::format(
-          "{} is a result of speclab bench; its page and figures are written by bench --out", file.string()));
+      throw UsageError("{} is a result of speclab bench; its page and figures are written by bench --out",
+                       file.string());
     RunResult run{read_result(json), {}};
     const fs::path timings = file.parent_path() / "timings.json";
     if (fs::exists(timings)) run.timings = read(timings_type(), parse_json(read_text(timings)), "");

@@ -26,16 +26,16 @@ NpyArray needed(const std::string& file, const char* name, std::size_t dimension
                 std::optional<NpyArray> array) {
   if (!array) {
     throw UsageError(
-        fmt::format("{}: no array \"{}\"; rows are target [T, V], draft [T, V] and tokens [T], and "
-                    "optionally sequence [T]",
-                    file, name));
+        "{}: no array \"{}\"; rows are target [T, V], draft [T, V] and tokens [T], and "
+        "optionally sequence [T]",
+        file, name);
   }
   const bool integers = dimensions == 1;
   if (array->shape.size() != dimensions ||
       !(integers ? has_integers(*array) : number_type(*array).has_value())) {
-    throw UsageError(fmt::format("{}: array \"{}\" has {} dimension(s) of {}; expected {} of {}", file, name,
-                                 array->shape.size(), has_integers(*array) ? "integers" : "other numbers",
-                                 dimensions, integers ? "integers" : "f16, bf16, f32 or f64"));
+    throw UsageError("{}: array \"{}\" has {} dimension(s) of {}; expected {} of {}", file, name,
+                     array->shape.size(), has_integers(*array) ? "integers" : "other numbers", dimensions,
+                     integers ? "integers" : "f16, bf16, f32 or f64");
   }
   return *std::move(array);
 }
@@ -86,8 +86,8 @@ RowFile rows_of(const std::string& file, std::shared_ptr<const void> memory,
   if (std::optional<NpyArray> sequence = find("sequence")) {
     const std::vector<std::int64_t> numbers = integers_of(needed(file, "sequence", 1, std::move(sequence)));
     if (numbers.size() != rows.tokens.size()) {
-      throw UsageError(fmt::format("{}: {} entries of \"sequence\", but {} tokens", file, numbers.size(),
-                                   rows.tokens.size()));
+      throw UsageError("{}: {} entries of \"sequence\", but {} tokens", file, numbers.size(),
+                       rows.tokens.size());
     }
     rows.sequences = numbered_sequences(numbers, file);
   }

@@ -23,8 +23,7 @@ constexpr double max_tokens = 1U << 24U;
 
 std::uint32_t tokens_in(double tokens, const std::string& where) {
   if (!(tokens >= 0 && tokens <= max_tokens) || tokens != std::floor(tokens))
-    throw UsageError(
-        fmt::format("{}: {} tokens; expected a whole number up to {}", where, tokens, max_tokens));
+    throw UsageError("{}: {} tokens; expected a whole number up to {}", where, tokens, max_tokens);
   return std::max(1U, static_cast<std::uint32_t>(tokens));
 }
 
@@ -75,9 +74,8 @@ Request row_of(const TextLine& line) {
   const auto seconds = number_in(words[0]);
   const auto time = seconds ? ms_of_second * *seconds : time_of(words[0]);
   if (!time || !prompt || !output) {
-    throw UsageError(
-        fmt::format("{}: \"{}\"; expected a time, prompt tokens and output tokens, such as 12.5,320,80",
-                    line.where, line.text.substr(0, 80)));
+    throw UsageError("{}: \"{}\"; expected a time, prompt tokens and output tokens, such as 12.5,320,80",
+                     line.where, line.text.substr(0, 80));
   }
   return {*time, tokens_in(*prompt, line.where), tokens_in(*output, line.where)};
 }
@@ -103,14 +101,12 @@ Trace read_trace(const std::string& file) {
       if (!header) trace.push_back(row_of(lines[i]));
     }
   }
-  if (trace.size() < 2)
-    throw UsageError(fmt::format("{}: {} requests; expected two or more", file, trace.size()));
+  if (trace.size() < 2) throw UsageError("{}: {} requests; expected two or more", file, trace.size());
   std::stable_sort(trace.begin(), trace.end(),
                    [](const Request& a, const Request& b) { return a.arrival_ms < b.arrival_ms; });
   const double begin = trace.front().arrival_ms;
   for (Request& request : trace) request.arrival_ms -= begin;
-  if (!(trace.back().arrival_ms > 0))
-    throw UsageError(fmt::format("{}: all requests arrive at one time", file));
+  if (!(trace.back().arrival_ms > 0)) throw UsageError("{}: all requests arrive at one time", file);
   return trace;
 }
 

@@ -21,20 +21,19 @@ void RecordingBuilder::add(const TokenRecord& record, const std::function<std::s
   if (sequences.empty() || sequences.back().name != record.sequence) {
     std::string name(record.sequence);
     if (!seen_.insert(name).second) {
-      throw UsageError(fmt::format("{}: sequence {} comes again; the tokens of a sequence must be together",
-                                   where(), name));
+      throw UsageError("{}: sequence {} comes again; the tokens of a sequence must be together", where(),
+                       name);
     }
     sequences.push_back({std::move(name), std::string(record.task), recording_.size(), 0});
     next_position_ = record.position;
   } else if (record.position != next_position_) {
     throw UsageError(
-        fmt::format("{}: position {} after {} in sequence {}; a token is missing or out of order, and rounds "
-                    "need every token",
-                    where(), record.position, next_position_ - 1, sequences.back().name));
+        "{}: position {} after {} in sequence {}; a token is missing or out of order, and rounds "
+        "need every token",
+        where(), record.position, next_position_ - 1, sequences.back().name);
   }
   if (sequences.back().task != record.task) {
-    throw UsageError(
-        fmt::format("{}: task {} in a sequence of task {}", where(), record.task, sequences.back().task));
+    throw UsageError("{}: task {} in a sequence of task {}", where(), record.task, sequences.back().task);
   }
   ++sequences.back().count;
   ++next_position_;
@@ -55,14 +54,14 @@ void RecordingBuilder::add(const TokenRecord& record, const std::function<std::s
   }
   if (entropy_) {
     if (!(record.entropy >= -1e-4 && std::isfinite(record.entropy))) {
-      throw UsageError(fmt::format("{}: entropy is {}; expected nats, 0 or more", where(), record.entropy));
+      throw UsageError("{}: entropy is {}; expected nats, 0 or more", where(), record.entropy);
     }
     recording_.entropy.push_back(record.entropy);
   }
 }
 
 Recording RecordingBuilder::take(const std::string& file) && {
-  if (recording_.size() == 0) throw UsageError(fmt::format("{}: holds no tokens", file));
+  if (recording_.size() == 0) throw UsageError("{}: holds no tokens", file);
   return std::move(recording_);
 }
 

@@ -38,7 +38,7 @@ RecordedRounds read_confident_rounds(const std::string& file) {
     }
     sum += round.weight;
   }
-  if (!(sum > 0)) throw UsageError(fmt::format("{}: no rounds, or all of weight 0", file));
+  if (!(sum > 0)) throw UsageError("{}: no rounds, or all of weight 0", file);
   return recorded_rounds(std::move(rounds));
 }
 

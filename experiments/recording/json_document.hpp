@@ -31,7 +31,7 @@ struct JsonPlace {
   }
   /// Throws UsageError unless it is there.
   JsonPlace at(const char* key) const {
-    if (!has(key)) throw UsageError(fmt::format("{}/{}: missing", where, key));
+    if (!has(key)) throw UsageError("{}/{}: missing", where, key);
     return {&(*value)[key], where + "/" + key};
   }
   JsonPlace at(std::size_t index) const { return {&(*value)[index], fmt::format("{}/{}", where, index)}; }
@@ -54,7 +54,7 @@ struct JsonPlace {
   }
   [[noreturn]] void refuse(const std::string& expected) const {
     constexpr std::size_t shown = 60;
-    throw UsageError(fmt::format("{}: {}; expected {}", where, value->dump().substr(0, shown), expected));
+    throw UsageError("{}: {}; expected {}", where, value->dump().substr(0, shown), expected);
   }
 };
 

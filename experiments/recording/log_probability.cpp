@@ -17,16 +17,15 @@ constexpr double missing = -9999;
 
 double checked_log(double value, const std::string& where, const std::string& what) {
   if (std::isnan(value) || value > rounding) {
-    throw UsageError(
-        fmt::format("{}: {} is {}; expected a natural logarithm of a probability, which is at most 0", where,
-                    what, value));
+    throw UsageError("{}: {} is {}; expected a natural logarithm of a probability, which is at most 0", where,
+                     what, value);
   }
   if (value <= missing && std::isfinite(value)) {
     throw UsageError(
-        fmt::format("{}: {} is {}, which servers write where they have none; ask for the log-probability of "
-                    "every token, or "
-                    "write -inf where it is 0",
-                    where, what, value));
+        "{}: {} is {}, which servers write where they have none; ask for the log-probability of "
+        "every token, or "
+        "write -inf where it is 0",
+        where, what, value);
   }
   return value > 0 ? 0 : value;
 }
@@ -34,10 +33,10 @@ double checked_log(double value, const std::string& where, const std::string& wh
 double target_log(double value, const std::string& where, std::size_t token) {
   if (std::isfinite(value)) return value;
   throw UsageError(
-      fmt::format("{}: token {} has probability 0 under the target (logp -inf), so the target did not "
-                  "generate it; record the "
-                  "log-probabilities that the text was sampled with",
-                  where, token));
+      "{}: token {} has probability 0 under the target (logp -inf), so the target did not "
+      "generate it; record the "
+      "log-probabilities that the text was sampled with",
+      where, token);
 }
 
 }  // namespace speclab

@@ -24,9 +24,8 @@ using AddToken =
 std::size_t csv_column(const std::vector<std::string>& header, const char* name, const std::string& where) {
   const auto found = std::find(header.begin(), header.end(), name);
   if (found == header.end()) {
-    throw UsageError(
-        fmt::format("{}: no column \"{}\"; token ids are read from a recording, which speclab record writes",
-                    where, name));
+    throw UsageError("{}: no column \"{}\"; token ids are read from a recording, which speclab record writes",
+                     where, name);
   }
   return static_cast<std::size_t>(found - header.begin());
 }
@@ -38,8 +37,7 @@ void read_csv_ids(const std::vector<TextLine>& lines, const AddToken& add) {
   for (std::size_t i = 1; i < lines.size(); ++i) {
     const std::vector<std::string> words = split(lines[i].text, ',');
     if (words.size() != header.size()) {
-      throw UsageError(
-          fmt::format("{}: {} fields, but {} columns", lines[i].where, words.size(), header.size()));
+      throw UsageError("{}: {} fields, but {} columns", lines[i].where, words.size(), header.size());
     }
     add(words[name], words[token], lines[i].where);
   }
@@ -49,7 +47,7 @@ void read_json_ids(const std::vector<TextLine>& lines, const AddToken& add) {
   for (const TextLine& line : lines) {
     const Json json = json_line(line.text);
     if (!json.is_object() || !json.contains("sequence") || !json.contains("token")) {
-      throw UsageError(fmt::format("{}: expected a JSON object with \"sequence\" and \"token\"", line.where));
+      throw UsageError("{}: expected a JSON object with \"sequence\" and \"token\"", line.where);
     }
     const Json& name = json["sequence"];
     add(name.is_string() ? name.get<std::string>() : name.dump(), json["token"].dump(), line.where);
@@ -67,7 +65,7 @@ std::vector<RecordedIds> read_recorded_ids(const std::string& file) {
     constexpr std::size_t max_shown = 40;
     const auto id = integer_in(token);
     if (!id) {
-      throw UsageError(fmt::format("{}: token \"{}\" is not an id", where, printable(token, max_shown)));
+      throw UsageError("{}: token \"{}\" is not an id", where, printable(token, max_shown));
     }
     const auto [found, fresh] = places.emplace(name, all.size());
     if (fresh) all.push_back({name, {}});
@@ -75,7 +73,7 @@ std::vector<RecordedIds> read_recorded_ids(const std::string& file) {
   };
   const bool is_json = lines.front().text.starts_with('{');  // the source has refused an empty file
   (is_json ? read_json_ids : read_csv_ids)(lines, add);
-  if (all.empty()) throw UsageError(fmt::format("{}: has no tokens", file));
+  if (all.empty()) throw UsageError("{}: has no tokens", file);
   return all;
 }
 

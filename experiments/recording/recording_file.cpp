@@ -26,27 +26,26 @@ const RecordingFormat& recording_format_of(const RecordingSource& source) {
     if (reason.empty()) return format;
     reasons += fmt::format("\n  {:<20}{}", format.name, reason);
   }
-  throw UsageError(fmt::format("{}: in no known format of recordings:{}", source.name(), reasons));
+  throw UsageError("{}: in no known format of recordings:{}", source.name(), reasons);
 }
 
 ReadPart read_part(const std::string& file, const std::string& column) {
   const RecordingSource source(file, column);
   const RecordingFormat& format = recording_format_of(source);
   if (!column.empty() && format.drafters == nullptr) {
-    throw UsageError(fmt::format("{}: {} has one draft, and no column \"{}\"; leave the column out", file,
-                                 format.name, printable(column, 40)));
+    throw UsageError("{}: {} has one draft, and no column \"{}\"; leave the column out", file, format.name,
+                     printable(column, 40));
   }
   return {format.read(source), format.name};
 }
 
 [[noreturn]] void refuse_second(const std::string& file, const std::string& format) {
-  throw UsageError(
-      fmt::format("{}: {} holds both models' columns; leave out --draft-recording", file, format));
+  throw UsageError("{}: {} holds both models' columns; leave out --draft-recording", file, format);
 }
 
 [[noreturn]] void ask_for_second(const std::string& file, const std::string& format) {
-  throw UsageError(fmt::format(
-      "{}: {} holds one model; give the draft's of the same tokens as --draft-recording", file, format));
+  throw UsageError("{}: {} holds one model; give the draft's of the same tokens as --draft-recording", file,
+                   format);
 }
 
 ReadRecording recording_in(const std::string& file, const std::string& draft, const AnyRule* rate,
@@ -67,8 +66,8 @@ ReadRecording recording_in(const std::string& file, const std::string& draft, co
   const auto* rows = std::get_if<RowFile>(&first.part);
   const auto* draft_rows = std::get_if<RowFile>(&second.part);
   if ((rows == nullptr) != (draft_rows == nullptr)) {
-    throw UsageError(fmt::format("{}: {}, but {}: {}; give rows of both models, or log-probabilities of both",
-                                 file, first.format, draft, second.format));
+    throw UsageError("{}: {}, but {}: {}; give rows of both models, or log-probabilities of both", file,
+                     first.format, draft, second.format);
   }
   if (rows != nullptr) return {measure_rows(join(*rows, *draft_rows), rate), format};
   return {join(std::get<ScoredText>(first.part), std::get<ScoredText>(second.part)), format};
@@ -85,7 +84,7 @@ std::optional<RowFile> read_row_file(const std::string& file, const std::string&
     if (!draft.empty()) {
       const ReadPart second = read_part(draft, "");
       const auto* draft_rows = std::get_if<RowFile>(&second.part);
-      if (draft_rows == nullptr) throw UsageError(fmt::format("{}: {} holds no rows", draft, second.format));
+      if (draft_rows == nullptr) throw UsageError("{}: {} holds no rows", draft, second.format);
       both = join(*rows, *draft_rows);
     } else if (!both.draft) {
       ask_for_second(file, first.format);

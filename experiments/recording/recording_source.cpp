@@ -17,7 +17,7 @@ std::shared_ptr<const MappedFile> opened(const std::string& name) {
   try {
     return std::make_shared<const MappedFile>(name);
   } catch (const std::runtime_error& error) {
-    throw UsageError(fmt::format("{}: {}", name, error.what()));
+    throw UsageError("{}: {}", name, error.what());
   }
 }
 
@@ -25,9 +25,9 @@ std::shared_ptr<const MappedFile> opened(const std::string& name) {
 
 RecordingSource::RecordingSource(std::string file, std::string column)
     : name_(std::move(file)), column_(std::move(column)), file_(opened(name_)) {
-  if (first_line().empty()) throw UsageError(fmt::format("{}: is empty", name_));
+  if (first_line().empty()) throw UsageError("{}: is empty", name_);
   if (const std::string problem = byte_order_mark_problem(bytes()); !problem.empty())
-    throw UsageError(fmt::format("{}: {}", name_, problem));
+    throw UsageError("{}: {}", name_, problem);
 }
 
 RecordingSource::~RecordingSource() = default;

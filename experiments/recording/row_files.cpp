@@ -22,17 +22,17 @@ void check_sets(const RowFile& file) {
   const RowSet& p = file.target;
   const RowSet& q = *file.draft;
   if (p.vocab != q.vocab) {
-    throw UsageError(fmt::format("{}: rows of {} numbers; {} has {}: the vocabularies differ", q.where,
-                                 q.vocab, p.where, p.vocab));
+    throw UsageError("{}: rows of {} numbers; {} has {}: the vocabularies differ", q.where, q.vocab, p.where,
+                     p.vocab);
   }
   if (p.rows != q.rows || p.rows != file.tokens.size()) {
-    throw UsageError(fmt::format("{}: {} rows, {} has {}, and there are {} tokens; each token needs its rows",
-                                 q.where, q.rows, p.where, p.rows, file.tokens.size()));
+    throw UsageError("{}: {} rows, {} has {}, and there are {} tokens; each token needs its rows", q.where,
+                     q.rows, p.where, p.rows, file.tokens.size());
   }
   for (std::size_t i = 0; i < file.tokens.size(); ++i) {
     if (file.tokens[i] >= 0 && static_cast<std::size_t>(file.tokens[i]) < p.vocab) continue;
-    throw UsageError(fmt::format("{}: token {} is {}, outside of a vocabulary of {}", p.where, i,
-                                 file.tokens[i], p.vocab));
+    throw UsageError("{}: token {} is {}, outside of a vocabulary of {}", p.where, i, file.tokens[i],
+                     p.vocab);
   }
 }
 
@@ -46,17 +46,16 @@ void check_sets(const RowFile& file) {
     for (std::size_t i = 0; i < numbers.size(); ++i) {
       sum += numbers[i];
       if (std::isnan(numbers[i]) || (probabilities ? numbers[i] < 0 : numbers[i] == INFINITY)) {
-        throw UsageError(fmt::format("{}: row {} has {} at token {}; expected {}", set->where, row,
-                                     numbers[i], i,
-                                     probabilities ? "probabilities, as in the first row" : "logits"));
+        throw UsageError("{}: row {} has {} at token {}; expected {}", set->where, row, numbers[i], i,
+                         probabilities ? "probabilities, as in the first row" : "logits");
       }
     }
-    if (probabilities && !(sum > 0)) throw UsageError(fmt::format("{}: row {} sums to 0", set->where, row));
+    if (probabilities && !(sum > 0)) throw UsageError("{}: row {} sums to 0", set->where, row);
     if (!probabilities && *std::max_element(numbers.begin(), numbers.end()) == -INFINITY) {
-      throw UsageError(fmt::format("{}: row {} is -infinity throughout", set->where, row));
+      throw UsageError("{}: row {} is -infinity throughout", set->where, row);
     }
   }
-  throw UsageError(fmt::format("{}: row {} is not a distribution", file.target.where, row));
+  throw UsageError("{}: row {} is not a distribution", file.target.where, row);
 }
 
 /// Replaces the row by probabilities.
@@ -85,7 +84,7 @@ double rate_of(const AnyRule& rule, const RowSet& p, const void* target, const R
 Recording measure_rows(const RowFile& file, const AnyRule* rate) {
   check_sets(file);
   const std::size_t rows = file.tokens.size();
-  if (rows == 0) throw UsageError(fmt::format("{}: has no rows", file.target.where));
+  if (rows == 0) throw UsageError("{}: has no rows", file.target.where);
   Recording recording;
   recording.sequences = file.sequences;
   recording.drawn = file.drawn;
@@ -134,15 +133,14 @@ std::vector<double> probabilities_of(const RowSet& set) {
 
 RowFile join(const RowFile& target, const RowFile& draft) {
   if (target.draft || draft.draft) {
-    throw UsageError(fmt::format("{}: holds both models' rows; leave out --draft-recording",
-                                 target.draft ? target.target.where : draft.target.where));
+    throw UsageError("{}: holds both models' rows; leave out --draft-recording",
+                     target.draft ? target.target.where : draft.target.where);
   }
   const std::size_t both = std::min(target.tokens.size(), draft.tokens.size());
   for (std::size_t i = 0; i < both; ++i) {
     if (target.tokens[i] == draft.tokens[i]) continue;
-    throw UsageError(
-        fmt::format("{}: token {} is {}, but {} has {} there: the texts or the tokenizers differ",
-                    draft.target.where, i, draft.tokens[i], target.target.where, target.tokens[i]));
+    throw UsageError("{}: token {} is {}, but {} has {} there: the texts or the tokenizers differ",
+                     draft.target.where, i, draft.tokens[i], target.target.where, target.tokens[i]);
   }
   RowFile joined = target;
   joined.draft = draft.target;
@@ -161,9 +159,8 @@ std::vector<RecordedSequence> numbered_sequences(const std::vector<std::int64_t>
   for (std::size_t i = 0; i < numbers.size(); ++i) {
     if (i == 0 || numbers[i] != numbers[i - 1]) {
       if (!seen.insert(numbers[i]).second) {
-        throw UsageError(
-            fmt::format("{}: sequence {} comes again at token {}; a sequence's tokens must be together",
-                        where, numbers[i], i));
+        throw UsageError("{}: sequence {} comes again at token {}; a sequence's tokens must be together",
+                         where, numbers[i], i);
       }
       sequences.push_back({std::to_string(numbers[i]), "", i, 0});
     }

@@ -32,9 +32,9 @@ void add_token(ScoredSequence& sequence, ScoredToken token, const std::string& w
 Recording join(const ScoredText& target, const ScoredText& draft) {
   if (target.sequences.size() != draft.sequences.size()) {
     throw UsageError(
-        fmt::format("the target's file has {} sequences, the draft's {}; the draft must score the target's "
-                    "texts, in order",
-                    target.sequences.size(), draft.sequences.size()));
+        "the target's file has {} sequences, the draft's {}; the draft must score the target's "
+        "texts, in order",
+        target.sequences.size(), draft.sequences.size());
   }
   Recording recording;
   recording.draft.resize(1);
@@ -43,9 +43,8 @@ Recording join(const ScoredText& target, const ScoredText& draft) {
     const ScoredSequence& theirs = draft.sequences[s];
     if (ours.tokens.empty()) continue;
     if (theirs.tokens.size() < ours.tokens.size()) {
-      throw UsageError(
-          fmt::format("{}: {} tokens, but {} has {}; the draft must score every token of the text",
-                      theirs.where, theirs.tokens.size(), ours.where, ours.tokens.size()));
+      throw UsageError("{}: {} tokens, but {} has {}; the draft must score every token of the text",
+                       theirs.where, theirs.tokens.size(), ours.where, ours.tokens.size());
     }
     const std::size_t before = theirs.tokens.size() - ours.tokens.size();
     recording.sequences.push_back({ours.name, "", recording.size(), ours.tokens.size()});
@@ -54,10 +53,10 @@ Recording join(const ScoredText& target, const ScoredText& draft) {
       const ScoredToken& q = theirs.tokens[before + i];
       if (!same(p, q)) {
         throw UsageError(
-            fmt::format("{}: token {} is {}, but {} has {} there: the texts or the tokenizers differ. Two "
-                        "columns need the "
-                        "same tokens: score the target's ids with a draft of its vocabulary",
-                        theirs.where, i, shown(q), ours.where, shown(p)));
+            "{}: token {} is {}, but {} has {} there: the texts or the tokenizers differ. Two "
+            "columns need the "
+            "same tokens: score the target's ids with a draft of its vocabulary",
+            theirs.where, i, shown(q), ours.where, shown(p));
       }
       recording.target.push_back(target_log(p.log_probability, ours.where, i));
       recording.draft[0].push_back(q.log_probability);

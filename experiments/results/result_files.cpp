@@ -31,9 +31,8 @@ std::shared_ptr<const Config> result_config(const std::filesystem::path& folder)
   try {
     return in_file(file.string(), [&] { return config_of_result(file); });
   } catch (const ConfigError& error) {
-    throw UsageError(
-        fmt::format("{} is no result of this version ({}); choose another --out, or --force to overwrite it",
-                    file.string(), error.sentence()));
+    throw UsageError("{} is no result of this version ({}); choose another --out, or --force to overwrite it",
+                     file.string(), error.sentence());
   }
 }
 
@@ -47,9 +46,8 @@ void add_fact(Page& page, const char* name, std::string value) {
 void refuse_foreign_result(const std::filesystem::path& folder, const Config& config) {
   for (const std::shared_ptr<const Config>& earlier : {result_config(folder), journal_config(folder)}) {
     if (!earlier || config_json(*earlier) == config_json(config)) continue;
-    throw UsageError(
-        fmt::format("{} holds the results of another config; choose another --out, or --force to overwrite",
-                    folder.string()));
+    throw UsageError("{} holds the results of another config; choose another --out, or --force to overwrite",
+                     folder.string());
   }
 }
 
@@ -121,8 +119,8 @@ RunResult run_watched(const Config& config, const WatchedRun& options) {
   const auto resume = [&](const RunIdentity& identity) {
     if (const Experiment& experiment = *shown_part(config).experiment; !experiment.resumable) {
       if (options.resume != Resume::required) return Resumption{};
-      throw UsageError(fmt::format("--resume require: \"{}\" measures times, which are not gone on with",
-                                   experiment.name));
+      throw UsageError("--resume require: \"{}\" measures times, which are not gone on with",
+                       experiment.name);
     }
     journal.emplace(options.folder, identity, options.resume);
     for (const std::string& note : journal->notes())

@@ -85,8 +85,8 @@ ModelLogs read_named_fields(const LogSource& source) {
   const auto& fields = source.options().fields;
   for (const auto& [name, column] : fields) {
     if (std::find(std::begin(known_fields), std::end(known_fields), name) == std::end(known_fields)) {
-      throw UsageError(fmt::format(
-          "--fields: unknown \"{}\"; expected accepted, emitted, drafted, rounds or model", name));
+      throw UsageError("--fields: unknown \"{}\"; expected accepted, emitted, drafted, rounds or model",
+                       name);
     }
   }
   if (fields.count("accepted") + fields.count("emitted") != 1) {

@@ -35,8 +35,8 @@ ModelLogs read_sglang_metrics(const LogSource& source) {
   for (const auto& [model, counters] : models) {
     if (counters.rounds == 0) continue;
     if (counters.emitted < counters.rounds) {
-      throw UsageError(fmt::format("{}: sglang:generation_tokens is {}, less than the {} verifications",
-                                   source.name(), counters.emitted, counters.rounds));
+      throw UsageError("{}: sglang:generation_tokens is {}, less than the {} verifications", source.name(),
+                       counters.emitted, counters.rounds);
     }
     const std::uint64_t gamma =
         counters.steps && !source.options().drafted

@@ -23,15 +23,13 @@ ModelLogs read_tgi_metrics(const LogSource& source) {
     at_most[*bound] += counter_of(sample);
   }
   if (steps == 0 || at_most.size() < 2) {
-    throw UsageError(
-        fmt::format("{}: needs {}_bucket and {}_count", source.name(), tgi_histogram, tgi_histogram));
+    throw UsageError("{}: needs {}_bucket and {}_count", source.name(), tgi_histogram, tgi_histogram);
   }
   std::vector<std::uint64_t> by_accepted;
   std::uint64_t before = 0;
   for (const auto& [bound, count] : at_most) {
     if (bound != by_accepted.size() || count < before || count > steps) {
-      throw UsageError(
-          fmt::format("{}: buckets of {} are not those of 0, 1, 2, ...", source.name(), tgi_histogram));
+      throw UsageError("{}: buckets of {} are not those of 0, 1, 2, ...", source.name(), tgi_histogram);
     }
     by_accepted.push_back(count - before);
     before = count;

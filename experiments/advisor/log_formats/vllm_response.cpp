@@ -21,8 +21,8 @@ ModelLogs read_vllm_response(const LogSource& source) {
       const std::vector<std::uint64_t> accepted = counts_in(place.at("per_step_accepted"));
       const std::vector<std::uint64_t> drafted = counts_in(place.at("per_step_drafted"));
       if (accepted.size() != drafted.size()) {
-        throw UsageError(fmt::format("{}: {} steps accepted and {} drafted", place.where, accepted.size(),
-                                     drafted.size()));
+        throw UsageError("{}: {} steps accepted and {} drafted", place.where, accepted.size(),
+                         drafted.size());
       }
       for (std::size_t i = 0; i < accepted.size(); ++i) log.add_round(place.where, drafted[i], accepted[i]);
       continue;

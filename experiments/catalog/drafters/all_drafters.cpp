@@ -63,15 +63,14 @@ DraftModel make_draft_model(const ModelConfig& model, const DrafterRequest& requ
   const ModelRequest from{request.factory, &request.corpus, request.corpus_path, request.target, vocab};
   Model made = request.factory.model(model, from, request.sampling).model;
   if (made.vocab() != vocab) {
-    throw ConfigError(model.path,
-                      fmt::format("has a vocabulary of {}; the task's text has {}", made.vocab(), vocab));
+    throw ConfigError(model.path, "has a vocabulary of {}; the task's text has {}", made.vocab(), vocab);
   }
   return {std::move(made)};
 }
 
 void check_matches(std::int32_t min_match, std::int32_t max_match, const std::string& path) {
   if (min_match <= max_match) return;
-  throw ConfigError(path + "/min_match", fmt::format("{} is above max_match {}", min_match, max_match));
+  throw ConfigError(path + "/min_match", "{} is above max_match {}", min_match, max_match);
 }
 
 }  // namespace speclab

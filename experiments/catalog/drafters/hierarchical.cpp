@@ -22,9 +22,8 @@ DrafterKind hierarchical_drafter() {
                      "Tokens that the inner drafter drafts at a time.")},
       [](const P& own, const std::string& path, const DrafterRequest& request) -> MadeDrafter {
         if (request.level >= max_inner_levels) {
-          throw ConfigError(path,
-                            fmt::format("has a drafter below it at level {}; at most {} levels are counted",
-                                        request.level + 2, max_inner_levels + 1));
+          throw ConfigError(path, "has a drafter below it at level {}; at most {} levels are counted",
+                            request.level + 2, max_inner_levels + 1);
         }
         if (own.inner.rule) {
           throw ConfigError(

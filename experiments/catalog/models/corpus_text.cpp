@@ -144,7 +144,7 @@ void check_readable(const std::string& file, const std::string& path) {
   } else if (file.starts_with("data/")) {
     remedy = "; scripts/setup.sh tasks makes the texts of tasks from Debian packages";
   }
-  throw ConfigError(path, fmt::format("{}: cannot be read{}", file, remedy));
+  throw ConfigError(path, "{}: cannot be read{}", file, remedy);
 }
 
 }  // namespace

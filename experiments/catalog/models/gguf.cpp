@@ -56,8 +56,7 @@ BuiltModel mapped(const GgufParameters& own, const std::string& path,
   const auto seen = gguf_tokenizer(own.tokens_of, path + "/tokens_of", request.factory);
   MappedModel made(*model, tokenizer, seen);
   if (made.partners() == 0) {
-    throw ConfigError(path + "/tokens_of",
-                      fmt::format("no token of {} is written as one of {}", own.tokens_of, own.file));
+    throw ConfigError(path + "/tokens_of", "no token of {} is written as one of {}", own.tokens_of, own.file);
   }
   return {Model(std::move(made)),
           gguf_vocabulary(own.tokens_of, false, path + "/tokens_of", request.factory)};
@@ -85,8 +84,7 @@ std::shared_ptr<const GgufTokenizer> gguf_tokenizer(const std::string& file, con
                           file);
   } catch (const ModelError& error) {
     const bool from_setup = file == "data/smollm2-135m.gguf" && !std::filesystem::exists(file);
-    throw ConfigError(
-        path, fmt::format("{}{}", error.what(), from_setup ? "; scripts/setup.sh neural fetches it" : ""));
+    throw ConfigError(path, "{}{}", error.what(), from_setup ? "; scripts/setup.sh neural fetches it" : "");
   }
 }
 
@@ -136,9 +134,9 @@ void require_gguf_together(const ModelConfig& model, std::int32_t texts, ModelFa
   if (own == nullptr) return;
   if (own->batch.value_or(0) != 0) {
     throw ConfigError(model.path + "/batch",
-                      fmt::format("{} fixes the tokens of a run, and texts that are decoded together share "
-                                  "runs; leave it out for {} texts at once",
-                                  *own->batch, texts));
+                      "{} fixes the tokens of a run, and texts that are decoded together share "
+                      "runs; leave it out for {} texts at once",
+                      *own->batch, texts);
   }
   const auto tokenizer = gguf_tokenizer(own->file, model.path + "/file", factory);
   const double cache = GgufModel::cache_bytes(tokenizer->facts(), options_of(*own));

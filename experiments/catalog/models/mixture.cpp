@@ -75,8 +75,8 @@ BuiltModel make_mixture(const MixtureParameters& parameters, const std::string& 
   beside_base.default_vocab.reset();
   const BuiltModel other = request.factory.unadjusted(parameters.other, beside_base);
   if (base.model.vocab() != other.model.vocab()) {
-    throw ConfigError(path + "/other", fmt::format("has a vocabulary of {}; its base has {}",
-                                                   other.model.vocab(), base.model.vocab()));
+    throw ConfigError(path + "/other", "has a vocabulary of {}; its base has {}", other.model.vocab(),
+                      base.model.vocab());
   }
   if (parameters.alpha.has_value() == parameters.epsilon.has_value()) {
     throw ConfigError(path, "a mixture needs either \"epsilon\" or \"alpha\"");

@@ -56,9 +56,8 @@ void check_same_words(const Vocabulary* target, const Vocabulary* draft, const s
   for (Token id = 0; id < target->size(); ++id) {
     if (target->text(id) == draft->text(id)) continue;
     throw ConfigError(
-        path,
-        fmt::format("token {} is \"{}\" here and \"{}\" in the target; the models must share one vocabulary",
-                    id, draft->text(id), target->text(id)));
+        path, "token {} is \"{}\" here and \"{}\" in the target; the models must share one vocabulary", id,
+        draft->text(id), target->text(id));
   }
 }
 

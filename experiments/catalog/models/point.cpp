@@ -17,8 +17,7 @@ ModelKind point_model() {
       [](const P& own, const std::string& path, const ModelRequest& request) {
         const std::int32_t vocab = vocab_of(own.vocab, path, request);
         if (own.token >= vocab) {
-          throw ConfigError(path + "/token",
-                            fmt::format("{} is outside the vocabulary of {} tokens", own.token, vocab));
+          throw ConfigError(path + "/token", "{} is outside the vocabulary of {} tokens", own.token, vocab);
         }
         return BuiltModel{TableModel(vocab, 0, point_row(vocab, own.token))};
       });

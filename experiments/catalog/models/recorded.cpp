@@ -45,13 +45,13 @@ std::shared_ptr<const std::vector<double>> recorded_ratios(const RecordedParamet
         try {
           const Recording recording = read_recording(file, draft_file, nullptr, of).recording;
           if (recording.by_depth()) {
-            throw UsageError(fmt::format(
+            throw UsageError(
                 "{}: has one column per depth, which a model does not know; use speclab plan --recording",
-                file));
+                file);
           }
           if (!recording.drawn) {
-            throw UsageError(fmt::format(
-                "{}: its text was given to the target, not drawn from it; nothing follows for rounds", file));
+            throw UsageError(
+                "{}: its text was given to the target, not drawn from it; nothing follows for rounds", file);
           }
           std::vector<double> ratios;
           for (std::size_t i = 0; i < recording.size(); ++i) {

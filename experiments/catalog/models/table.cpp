@@ -75,11 +75,11 @@ Rows read_rows(const std::filesystem::path& file, const std::string& path) {
     rows = read_in_memory(file.string(), [&] { return parse_rows(read_text(file), file); });
   } catch (const ConfigError& error) {
     const std::string place = error.path == "/" ? "" : error.path + ": ";
-    throw ConfigError(path, fmt::format("{}: {}{}", file.string(), place, error.what()));
+    throw ConfigError(path, "{}: {}{}", file.string(), place, error.what());
   } catch (const std::invalid_argument& error) {
     throw ConfigError(path, error.what());
   }
-  if (rows.empty()) throw ConfigError(path, fmt::format("{}: has no rows", file.string()));
+  if (rows.empty()) throw ConfigError(path, "{}: has no rows", file.string());
   return rows;
 }
 
@@ -93,8 +93,8 @@ BuiltModel make_table(const TableParameters& parameters, const std::string& path
   std::vector<double> weights;
   for (std::size_t i = 0; i < rows.size(); ++i) {
     if (rows[i].size() != vocab) {
-      throw ConfigError(fmt::format("{}/{}", here, i),
-                        fmt::format("has {} probabilities; the first row has {}", rows[i].size(), vocab));
+      throw ConfigError(fmt::format("{}/{}", here, i), "has {} probabilities; the first row has {}",
+                        rows[i].size(), vocab);
     }
     weights.insert(weights.end(), rows[i].begin(), rows[i].end());
   }

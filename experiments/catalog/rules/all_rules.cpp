@@ -112,9 +112,9 @@ void require_every_gamma(const RuleConfig& rule, const std::string& what) {
   }
   if (!asked) return;
   throw ConfigError(rule.path + "/kind",
-                    fmt::format("\"{}\" is made for one gamma, and {} uses several with one program; choose "
-                                "a rule that serves every gamma, or sweep /gamma in the experiment decode",
-                                rule.name(), what));
+                    "\"{}\" is made for one gamma, and {} uses several with one program; choose "
+                    "a rule that serves every gamma, or sweep /gamma in the experiment decode",
+                    rule.name(), what);
 }
 
 }  // namespace speclab

@@ -16,7 +16,7 @@ RuleKind sigmoid_rule() {
        field("beta", &SigmoidRule::beta, number(-1e9, 1e9), "Largest scaled logit.")},
       [](const SigmoidRule& rule, const std::string& path, const RuleRequest&) {
         if (rule.alpha >= rule.beta) {
-          throw ConfigError(path + "/beta", fmt::format("{} is not above alpha = {}", rule.beta, rule.alpha));
+          throw ConfigError(path + "/beta", "{} is not above alpha = {}", rule.beta, rule.alpha);
         }
         return rule;
       });

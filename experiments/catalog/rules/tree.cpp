@@ -36,9 +36,8 @@ DraftTree optimal_tree_of(const TreeParameters& own, std::int32_t gamma, const s
   }
   const std::vector<double>& ranks = *own.rank_acceptance;
   if (std::accumulate(ranks.begin(), ranks.end(), 0.0) > 1 + 1e-12) {
-    throw ConfigError(
-        path + "/rank_acceptance",
-        fmt::format("[{}] sums to more than 1: only one sibling can be accepted", fmt::join(ranks, ",")));
+    throw ConfigError(path + "/rank_acceptance", "[{}] sums to more than 1: only one sibling can be accepted",
+                      fmt::join(ranks, ","));
   }
   return DraftTree(optimal_tree(own.nodes, gamma, ranks).parents);
 }

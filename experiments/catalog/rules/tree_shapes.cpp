@@ -15,9 +15,10 @@ DraftTree tree_of(const std::vector<std::int32_t>& branching, const std::string&
     layer *= children;
     nodes += layer;
     if (nodes > max_nodes) {
-      throw ConfigError(path, fmt::format("a tree with branching [{}] has more than {} nodes; lower "
-                                          "\"drafts\" or gamma, or give \"branching\" for each depth",
-                                          fmt::join(branching, ","), max_nodes));
+      throw ConfigError(path,
+                        "a tree with branching [{}] has more than {} nodes; lower "
+                        "\"drafts\" or gamma, or give \"branching\" for each depth",
+                        fmt::join(branching, ","), max_nodes);
     }
   }
   return branching_tree(branching);
@@ -27,8 +28,8 @@ DraftTree tree_of(const Branching& shape, std::int32_t gamma, const std::string&
   const auto depths = static_cast<std::size_t>(gamma);
   if (shape.branching && shape.branching->size() != depths) {
     throw ConfigError(path + "/branching",
-                      fmt::format("has {} depths, and gamma is {}; give one number for each drafted position",
-                                  shape.branching->size(), gamma));
+                      "has {} depths, and gamma is {}; give one number for each drafted position",
+                      shape.branching->size(), gamma);
   }
   return tree_of(shape.branching.value_or(std::vector<std::int32_t>(depths, shape.drafts)), path);
 }

@@ -37,9 +37,9 @@ ScheduleKind batched_schedule() {
         const std::uint64_t least = count(sequences) * count(goal);
         if (least > request.length) {
           throw ConfigError(path + "/goal",
-                            fmt::format("{} sequences of {} tokens are {}, more than the {} of "
-                                        "\"simulation/length\"",
-                                        sequences, goal, least, request.length));
+                            "{} sequences of {} tokens are {}, more than the {} of "
+                            "\"simulation/length\"",
+                            sequences, goal, least, request.length);
         }
         const auto speedup_by = own.replaced ? batched_speedup_replaced : batched_speedup_waves;
         const auto usual = [=](double alpha) {

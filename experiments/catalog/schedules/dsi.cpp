@@ -37,10 +37,10 @@ ScheduleKind dsi_schedule() {
         const double c = own.c.value_or(request.c);
         if (!(c >= least_c) || c > 1) {
           throw ConfigError(own_or_common(own.c.has_value(), path, "c", "/cost/c"),
-                            fmt::format("{} is not a number >= {} and <= 1, as dsi needs: each of its drafts "
-                                        "is an event, 1/c of them in a target run, and none is slower than "
-                                        "the target",
-                                        c, least_c));
+                            "{} is not a number >= {} and <= 1, as dsi needs: each of its drafts "
+                            "is an event, 1/c of them in a target run, and none is slower than "
+                            "the target",
+                            c, least_c);
         }
         const double max_servers = servers == 0 ? dsi_servers(c, lookahead) : servers;
         std::string name = servers == 0 ? fmt::format("DSI, all {} servers", dsi_servers(c, lookahead))

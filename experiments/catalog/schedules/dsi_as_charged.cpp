@@ -24,9 +24,9 @@ ScheduleKind dsi_as_charged_schedule() {
         const double c = own.c.value_or(request.c);
         if (!(c > 0) || c > 1) {
           throw ConfigError(own_or_common(own.c.has_value(), path, "c", "/cost/c"),
-                            fmt::format("{} is not a number > 0 and <= 1, as dsi-as-charged needs: no draft "
-                                        "is slower than the target",
-                                        c));
+                            "{} is not a number > 0 and <= 1, as dsi-as-charged needs: no draft "
+                            "is slower than the target",
+                            c);
         }
         return MadeSchedule{
             .name = "DSI as charged" + (lookahead > 1 ? fmt::format(", lookahead {}", lookahead) : ""),

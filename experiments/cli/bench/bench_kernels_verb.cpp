@@ -68,7 +68,7 @@ double positive_option(const Values& values, const char* name) {
   const auto value = values[name].as<double>();
   constexpr double most = 1e9;
   if (!(value > 0 && value <= most)) {
-    throw UsageError(fmt::format("--{} {}: expected a number above 0, at most {:g}", name, value, most));
+    throw UsageError("--{} {}: expected a number above 0, at most {:g}", name, value, most);
   }
   return value;
 }
@@ -116,8 +116,8 @@ int bench_kernels_main(const Values& values) {
   const auto chosen = parse_methods("--baselines", values.text("baselines"));
   for (const KernelWorkload workload : sweep.workloads) {
     if (methods_for(workload, chosen).empty()) {
-      throw UsageError(fmt::format("--baselines \"{}\": none of them is for --workload {}",
-                                   values.text("baselines"), info_of(workload).name));
+      throw UsageError("--baselines \"{}\": none of them is for --workload {}", values.text("baselines"),
+                       info_of(workload).name);
     }
   }
   const std::vector<CacheMode> caches = cache_option(values);
@@ -129,9 +129,9 @@ int bench_kernels_main(const Values& values) {
     return report.problems == 0 ? exit_ok : exit_failed_check;
   }
   if (const std::string why = why_no_device(); !why.empty()) {
-    throw UsageError(fmt::format(
+    throw UsageError(
         "no GPU to measure on: {}; --dry-run checks everything that needs none, --from draws a result again",
-        why));
+        why);
   }
   const auto runnable = runnable_on(current_device().value().capability, chosen);
   const KernelReport report = run_kernel_suite({sweep, runnable, caches, repetitions, values.command});

@@ -25,7 +25,7 @@ int bench_rules_main(const Values& values) {
   options.vocabs = ranged_options<std::int32_t>(values, "vocab", 2, largest_vocab, options.vocabs);
   for (const std::int32_t vocab : options.vocabs) {
     if (std::count(options.vocabs.begin(), options.vocabs.end(), vocab) > 1)
-      throw UsageError(fmt::format("--vocab {} is given twice", vocab));
+      throw UsageError("--vocab {} is given twice", vocab);
   }
   options.gamma = ranged_option(values, "gamma", 1, largest_gamma);
   options.drafts = ranged_option(values, "drafts", 1, max_drafts);

@@ -38,7 +38,7 @@ std::vector<po::option> parsed_words(const Words& words) {
   try {
     return po::command_line_parser(words).options(known).style(style).run().options;
   } catch (const po::error& error) {
-    throw UsageError(fmt::format("{} (see speclab plan --help)", error.what()));
+    throw UsageError("{} (see speclab plan --help)", error.what());
   }
 }
 

@@ -34,8 +34,7 @@ Drafter drafter_of(const std::string& text, const Values& values, const PlanSett
   const auto last = text.rfind(':');
   const auto alpha = first == last ? std::nullopt : number_in(text.substr(first + 1, last - first - 1));
   if (!alpha || first == 0 || last + 1 == text.size()) {
-    throw UsageError(
-        fmt::format("{}: expected name:alpha:c, such as small:0.7:0.02, or a model in place of c", text));
+    throw UsageError("{}: expected name:alpha:c, such as small:0.7:0.02, or a model in place of c", text);
   }
   Drafter drafter{costs_of(values, text.substr(last + 1), settings.at),
                   given_acceptance(checked_alpha(*alpha, text), 0, settings.confidence)};

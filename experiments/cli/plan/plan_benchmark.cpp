@@ -16,7 +16,7 @@ namespace po = boost::program_options;
 double rate_of(const Values& values, const char* name) {
   const double rate = checked_number(values, name, 0, 1);
   if (rate <= 0 || rate >= 1)
-    throw UsageError(fmt::format("--{} {}: expected a rate between 0 and 1, both left out", name, rate));
+    throw UsageError("--{} {}: expected a rate between 0 and 1, both left out", name, rate);
   return rate;
 }
 

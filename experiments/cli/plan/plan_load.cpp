@@ -28,7 +28,7 @@ std::uint32_t whole(const Values& values, const char* name, double least, double
 Length length_of(const Values& values, const char* name, double variation) {
   const double mean = checked_number(values, name, 1, 1e6);
   if (variation == 0 && mean != std::floor(mean))
-    throw UsageError(fmt::format("--{} {}: a fixed length is an integer", name, mean));
+    throw UsageError("--{} {}: a fixed length is an integer", name, mean);
   return varied_length(mean, variation);
 }
 
@@ -39,7 +39,7 @@ std::vector<double> rates_of(const Values& values) {
   const std::vector<double> rates = number_list("--rate", text, "requests a second such as 4 or 1,2,4,8",
                                                 most, [](double rate) { return rate > 0 && rate <= 1e6; });
   if (std::adjacent_find(rates.begin(), rates.end(), std::greater_equal<>()) != rates.end())
-    throw UsageError(fmt::format("--rate {}: expected increasing rates", text));
+    throw UsageError("--rate {}: expected increasing rates", text);
   return rates;
 }
 
@@ -51,8 +51,7 @@ std::optional<LoadDraftDevice> draft_device_of(const Values& values) {
   if (!hit && !ranks) {
     for (const char* other : {"outcomes", "plain-after-miss"}) {
       if (values.has(other) && !values[other].defaulted())
-        throw UsageError(
-            fmt::format("--{}: of a draft device, which --draft-hit or --rank-shares describes", other));
+        throw UsageError("--{}: of a draft device, which --draft-hit or --rank-shares describes", other);
     }
     return std::nullopt;
   }
@@ -78,8 +77,7 @@ LoadQuestion question_of(const Values& values) {
     question.draft_correlation = checked_number(values, "draft-correlation", 0, 1);
   if (values.has("trace")) {
     for (const char* other : {"prompt", "output", "length-variation", "bursts"}) {
-      if (!values[other].defaulted())
-        throw UsageError(fmt::format("--{} and --trace: a trace has its own", other));
+      if (!values[other].defaulted()) throw UsageError("--{} and --trace: a trace has its own", other);
     }
     question.stream.trace = std::make_shared<const Trace>(read_trace(values.text("trace")));
   } else {
@@ -112,9 +110,9 @@ LoadQuestion question_of(const Values& values) {
   const bool own_states =
       question.method == DraftMethod::mtp || draft_runs(question.method) == DraftRuns::a_round;
   if (question.draft_device && own_states) {
-    throw UsageError(fmt::format(
+    throw UsageError(
         "--draft-hit and --rank-shares: {} drafts from the target's states, which a device that drafts before the round has ended does not have",
-        word_of(question.method)));
+        word_of(question.method));
   }
   return question;
 }
@@ -132,7 +130,7 @@ std::optional<PlanAnswer> answer_load(const Values& values, const Control& contr
     if (values.has("trace")) answer.input = values.text("trace");
     return answer;
   } catch (const std::invalid_argument& error) {
-    throw UsageError(fmt::format("plan load: {}", error.what()));
+    throw UsageError("plan load: {}", error.what());
   }
 }
 

@@ -25,8 +25,7 @@ LogOptions log_options(const Values& values) {
   for (const std::string& pair : split(values.text("fields"), ',')) {
     const auto equals = pair.find('=');
     if (equals == 0 || equals == std::string::npos || equals + 1 == pair.size()) {
-      throw UsageError(
-          fmt::format("--fields: \"{}\"; expected name=column, such as accepted=acc_tokens", pair));
+      throw UsageError("--fields: \"{}\"; expected name=column, such as accepted=acc_tokens", pair);
     }
     options.fields[trimmed(pair.substr(0, equals))] = trimmed(pair.substr(equals + 1));
   }

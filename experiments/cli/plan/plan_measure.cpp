@@ -55,7 +55,7 @@ std::optional<PlanAnswer> answer_measure(const Values& values, const Control& co
   constexpr double max_batch = 64;
   const double batch = settings.at.batch;
   if (batch > max_batch || batch != std::floor(batch)) {
-    throw UsageError(fmt::format("--batch {:g}: 1 to {:g} texts are decoded together", batch, max_batch));
+    throw UsageError("--batch {:g}: 1 to {:g} texts are decoded together", batch, max_batch);
   }
   const ThreadLimit limit(thread_option(values));
   const std::string file = values.has("config") ? values.text("config") : "";

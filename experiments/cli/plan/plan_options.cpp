@@ -65,27 +65,27 @@ PlanSettings plan_settings(const Values& values) {
 double confidence_option(const Values& values) {
   const auto confidence = values["confidence"].as<double>();
   if (confidence > 0 && confidence < 1) return confidence;
-  throw UsageError(fmt::format("--confidence {}: expected a number between 0 and 1", confidence));
+  throw UsageError("--confidence {}: expected a number between 0 and 1", confidence);
 }
 
 double checked_alpha(double alpha, const std::string& where) {
   if (alpha >= 0 && alpha <= 1) return alpha;
-  throw UsageError(fmt::format("{}: alpha = {}; expected a number from 0 to 1", where, alpha));
+  throw UsageError("{}: alpha = {}; expected a number from 0 to 1", where, alpha);
 }
 
 double alpha_option(const Values& values) {
   const std::string& text = values.text("alpha");
   if (const auto alpha = number_in(text)) return checked_alpha(*alpha, "alpha");
-  throw UsageError(fmt::format("alpha: \"{}\"; expected a number from 0 to 1", text));
+  throw UsageError("alpha: \"{}\"; expected a number from 0 to 1", text);
 }
 
 double spread_option(const Values& values, std::initializer_list<double> alphas) {
   const double spread = checked_number(values, "alpha-spread", 0, 0.5);
   for (const double alpha : alphas) {
     if (spread > 0 && !(spread * spread < alpha * (1 - alpha))) {
-      throw UsageError(fmt::format(
+      throw UsageError(
           "--alpha-spread {}: rates from 0 to 1 with mean {} have a standard deviation below {:.4g}", spread,
-          alpha, std::sqrt(alpha * (1 - alpha))));
+          alpha, std::sqrt(alpha * (1 - alpha)));
     }
   }
   return spread;
@@ -98,11 +98,10 @@ std::vector<double> number_list(const std::string& where, const std::string& tex
   for (const std::string& word : split(text, ',')) {
     const auto number = number_in(word);
     if (!number || !holds(*number))
-      throw UsageError(fmt::format("{} {}: \"{}\"; expected {}", where, text, word, expected));
+      throw UsageError("{} {}: \"{}\"; expected {}", where, text, word, expected);
     numbers.push_back(*number);
   }
-  if (numbers.size() > most)
-    throw UsageError(fmt::format("{}: {} numbers; at most {}", where, numbers.size(), most));
+  if (numbers.size() > most) throw UsageError("{}: {} numbers; at most {}", where, numbers.size(), most);
   return numbers;
 }
 
@@ -111,7 +110,7 @@ std::vector<double> rank_shares_of(const std::string& text, const std::string& w
   std::vector<double> shares = number_list(where, text, "shares such as 0.6,0.2,0.1", most,
                                            [](double share) { return share >= 0 && share <= 1; });
   if (const auto problem = rank_share_problem(shares))
-    throw UsageError(fmt::format("{} {}: {}", where, text, problem->why));
+    throw UsageError("{} {}: {}", where, text, problem->why);
   return shares;
 }
 

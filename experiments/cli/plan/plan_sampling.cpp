@@ -63,8 +63,7 @@ Model table_of(const Values& values, const char* option) {
 
 void refuse_with(const Values& values, const char* given, std::initializer_list<const char*> others) {
   for (const char* other : others) {
-    if (values.has(other))
-      throw UsageError(fmt::format("plan sampling: --{} does not go with {}", other, given));
+    if (values.has(other)) throw UsageError("plan sampling: --{} does not go with {}", other, given);
   }
 }
 
@@ -91,8 +90,8 @@ SamplingSource source_of(const Values& values, int gamma) {
   const Model target = table_of(values, "target");
   const Model draft = table_of(values, "draft");
   if (target.vocab() != draft.vocab()) {
-    throw UsageError(fmt::format("--target has {} tokens and --draft {}; rows are over one vocabulary",
-                                 target.vocab(), draft.vocab()));
+    throw UsageError("--target has {} tokens and --draft {}; rows are over one vocabulary", target.vocab(),
+                     draft.vocab());
   }
   return sampling_source(target, draft, SimulationSize{}, size, gamma);
 }

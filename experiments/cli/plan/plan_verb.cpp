@@ -34,7 +34,7 @@ int run_plan(const PlanWay& way, const Values& values) {
 
 int list_presets(const Values& values) {
   const PresetList& found = named_entry(preset_lists(), values.text("what"), [&](const std::string& near) {
-    return UsageError(fmt::format("plan list: unknown \"{}\"{}", values.text("what"), near));
+    return UsageError("plan list: unknown \"{}\"{}", values.text("what"), near);
   });
   values.has("json") ? print_json(found.json()) : fmt::print("{}", found.text());
   return exit_ok;

@@ -104,13 +104,13 @@ int drafter_column(const std::vector<std::pair<std::string, int>>& drafters, con
   }
   if (source.column().empty()) {
     throw UsageError(
-        fmt::format("{}: columns of {} drafters, {}; name one: --column {}, or in a config "
-                    "\"column\": \"{}\" of the draft",
-                    where, names.size(), fmt::join(names, ", "), names.front(), names.front()));
+        "{}: columns of {} drafters, {}; name one: --column {}, or in a config "
+        "\"column\": \"{}\" of the draft",
+        where, names.size(), fmt::join(names, ", "), names.front(), names.front());
   }
-  throw UsageError(fmt::format("{}: no column \"{}{}\"; the drafters are {}{}", where, drafter_prefix,
-                               printable(source.column(), shown), fmt::join(names, ", "),
-                               suggestion(source.column(), names)));
+  throw UsageError("{}: no column \"{}{}\"; the drafters are {}{}", where, drafter_prefix,
+                   printable(source.column(), shown), fmt::join(names, ", "),
+                   suggestion(source.column(), names));
 }
 
 /// Throws UsageError for names that are not known, and for those that are missing.
@@ -142,32 +142,31 @@ Columns columns_of(std::string_view header, const RecordingSource& source, const
     }
     if (twice || !is_known) {
       throw UsageError(
-          fmt::format("{}: column \"{}\" {}; expected sequence,position,token,logp,logq and "
-                      "optionally logq_depth2, ..., entropy, task, or logq.NAME of several drafters",
-                      where, printable(name, shown), is_known ? "stands twice" : "is not known"));
+          "{}: column \"{}\" {}; expected sequence,position,token,logp,logq and "
+          "optionally logq_depth2, ..., entropy, task, or logq.NAME of several drafters",
+          where, printable(name, shown), is_known ? "stands twice" : "is not known");
     }
   }
   std::sort(depths.begin(), depths.end());
   for (const auto& [depth, column] : depths) {
     if (depth != columns.logq.size()) {
-      throw UsageError(fmt::format(
-          "{}: the columns logq, logq_depth2, logq_depth3, ... must be there without gaps, each once",
-          where));
+      throw UsageError(
+          "{}: the columns logq, logq_depth2, logq_depth3, ... must be there without gaps, each once", where);
     }
     columns.logq.push_back(column);
   }
   if (!drafters.empty()) {
     if (!columns.logq.empty()) {
-      throw UsageError(fmt::format("{}: columns logq and logq.{}; with several drafters each has a name",
-                                   where, drafters.front().first));
+      throw UsageError("{}: columns logq and logq.{}; with several drafters each has a name", where,
+                       drafters.front().first);
     }
     columns.logq.push_back(drafter_column(drafters, source, where));
   } else if (!source.column().empty()) {
-    throw UsageError(fmt::format("{}: one draft, logq, and no column \"{}{}\"; leave the column out", where,
-                                 drafter_prefix, printable(source.column(), shown)));
+    throw UsageError("{}: one draft, logq, and no column \"{}{}\"; leave the column out", where,
+                     drafter_prefix, printable(source.column(), shown));
   }
   const auto require = [&where](bool there, std::string_view name) {
-    if (!there) throw UsageError(fmt::format("{}: no column \"{}\" in the header", where, name));
+    if (!there) throw UsageError("{}: no column \"{}\" in the header", where, name);
   };
   for (const auto& [name, column, needed] : known_columns) require(!needed || columns.*column != none, name);
   require(!columns.logq.empty(), "logq");
@@ -214,23 +213,20 @@ RecordingPart read_csv(const RecordingSource& source) {
   const auto number = [&](int column, const char* name) {
     const double value = number_of(fields[column]);
     if (!std::isnan(value)) return value;
-    throw UsageError(
-        fmt::format("{}: {} is \"{}\"; expected a number", where(), name, printable(fields[column], shown)));
+    throw UsageError("{}: {} is \"{}\"; expected a number", where(), name, printable(fields[column], shown));
   };
   while (!text.empty()) {
     const std::string_view line = next_line();
     if (line.empty() || line == "\r") continue;
     fields.split(line);
     if (fields.size() != columns.count) {
-      throw UsageError(
-          fmt::format("{}: {} fields; the header has {}", where(), fields.size(), columns.count));
+      throw UsageError("{}: {} fields; the header has {}", where(), fields.size(), columns.count);
     }
     record.sequence = without_blanks(fields[columns.sequence]);
     const std::string_view word = without_blanks(fields[columns.position]);
     const auto position = integer_in(word);
     if (!position) {
-      throw UsageError(
-          fmt::format("{}: position is \"{}\"; expected an integer", where(), printable(word, shown)));
+      throw UsageError("{}: position is \"{}\"; expected an integer", where(), printable(word, shown));
     }
     record.position = *position;
     record.logp = number(columns.logp, "logp");

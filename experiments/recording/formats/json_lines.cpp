@@ -55,11 +55,10 @@ RecordingPart read_json_lines(const RecordingSource& source) {
     if (line.find_first_not_of(" \t\r") == std::string::npos) continue;
     const auto where = [&] { return fmt::format("{}:{}", source.name(), number); };
     const Json json = json_line(line);
-    if (!json.is_object()) throw UsageError(fmt::format("{}: this line is no JSON object", where()));
+    if (!json.is_object()) throw UsageError("{}: this line is no JSON object", where());
     const JsonPlace here{&json, where() + ": "};
     const auto refuse_new = [&](const std::string& key) {
-      if (json.contains(key))
-        throw UsageError(fmt::format("{}: /{}: the first line has no such value", where(), key));
+      if (json.contains(key)) throw UsageError("{}: /{}: the first line has no such value", where(), key);
     };
     refuse_new(deeper);
     if (!has_entropy) refuse_new("entropy");

@@ -33,9 +33,9 @@ RecordingPart read_kl_base(const RecordingSource& source) {
   const std::string_view bytes = source.bytes();
   const auto cut_off = [&] {
     return UsageError(
-        fmt::format("{}: is cut off at byte {}; write it again by llama-perplexity "
-                    "--kl-divergence-base",
-                    source.name(), bytes.size()));
+        "{}: is cut off at byte {}; write it again by llama-perplexity "
+        "--kl-divergence-base",
+        source.name(), bytes.size());
   };
   if (bytes.size() < header_bytes) throw cut_off();
   const auto context = number_at<std::int32_t>(bytes, 8);
@@ -43,8 +43,8 @@ RecordingPart read_kl_base(const RecordingSource& source) {
   const auto chunks = number_at<std::int32_t>(bytes, 16);
   constexpr std::int32_t most = 1 << 26;
   if (context < 4 || vocab < 1 || chunks < 1 || context > most || vocab > most || chunks > most) {
-    throw UsageError(fmt::format("{}: n_ctx {}, n_vocab {}, n_chunk {} at byte 8; expected positive numbers",
-                                 source.name(), context, vocab, chunks));
+    throw UsageError("{}: n_ctx {}, n_vocab {}, n_chunk {} at byte 8; expected positive numbers",
+                     source.name(), context, vocab, chunks);
   }
   const auto n = static_cast<std::size_t>(context);
   const auto v = static_cast<std::size_t>(vocab);

@@ -23,7 +23,7 @@ RecordingPart read_npz(const RecordingSource& source) {
     } catch (const UsageError&) {
       throw;
     } catch (const std::runtime_error& error) {
-      throw UsageError(fmt::format("{}: {}; save the rows by numpy.savez", source.name(), error.what()));
+      throw UsageError("{}: {}; save the rows by numpy.savez", source.name(), error.what());
     }
   };
   const NpzArchive archive = reading([&] { return NpzArchive(source.bytes()); });

@@ -38,8 +38,8 @@ RecordingPart read_openai_completions(const RecordingSource& source) {
       const JsonPlace values = logprobs.at("token_logprobs");
       ScoredSequence& sequence = text.add(logprobs.where);
       if (tokens.size() != values.size()) {
-        throw UsageError(fmt::format("{}: {} tokens, but {} token_logprobs", logprobs.where, tokens.size(),
-                                     values.size()));
+        throw UsageError("{}: {} tokens, but {} token_logprobs", logprobs.where, tokens.size(),
+                         values.size());
       }
       for (std::size_t i = 0; i < tokens.size(); ++i) {
         const JsonPlace value = values.at(i);

@@ -83,7 +83,7 @@ RecordingPart read_safetensors(const RecordingSource& source) {
   const std::string_view bytes = source.bytes();
   const std::uint64_t length = header_length(source);
   const Json header = json_line(std::string(bytes.substr(length_bytes, length)));
-  if (!header.is_object()) throw UsageError(fmt::format("{}: its header is not JSON", source.name()));
+  if (!header.is_object()) throw UsageError("{}: its header is not JSON", source.name());
   const std::string_view data = bytes.substr(length_bytes + length);
   const JsonPlace entries{&header, fmt::format("{}: header ", source.name())};
   return rows_of(source.name(), source.file(), [&](const std::string& name) -> std::optional<NpyArray> {

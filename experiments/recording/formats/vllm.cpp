@@ -36,7 +36,7 @@ std::string not_vllm(const RecordingSource& source) {
 
 std::int64_t id_of(const std::string& key, const JsonPlace& position) {
   if (const auto id = integer_in(key)) return *id;
-  throw UsageError(fmt::format("{}: key \"{}\"; expected a token id", position.where, key));
+  throw UsageError("{}: key \"{}\"; expected a token id", position.where, key);
 }
 
 ScoredToken token_of(const JsonPlace& position, std::int64_t wanted) {
@@ -45,9 +45,9 @@ ScoredToken token_of(const JsonPlace& position, std::int64_t wanted) {
   }
   if (wanted < 0 && position.value->size() > 1) {
     throw UsageError(
-        fmt::format("{}: {} tokens, of which one is the text's, and no prompt_token_ids say which; ask "
-                    "with prompt_logprobs = 0",
-                    position.where, position.value->size()));
+        "{}: {} tokens, of which one is the text's, and no prompt_token_ids say which; ask "
+        "with prompt_logprobs = 0",
+        position.where, position.value->size());
   }
   const std::string key = wanted < 0 ? position.value->begin().key() : std::to_string(wanted);
   const JsonPlace entry = position.at(key.c_str());
@@ -72,7 +72,7 @@ RecordingPart read_vllm(const RecordingSource& source) {
         if (has_ids) {
           const JsonPlace ids = holder.at("prompt_token_ids");
           if (i >= ids.size()) {
-            throw UsageError(fmt::format("{}: {} ids, fewer than prompt_logprobs", ids.where, ids.size()));
+            throw UsageError("{}: {} ids, fewer than prompt_logprobs", ids.where, ids.size());
           }
           wanted = ids.at(i).integer("an id");
         }

@@ -149,15 +149,15 @@ void describe(const Config& config, const std::vector<Trial>& trials, CellResult
 void check_beam(const Config& config) {
   const auto& beam = config.section<BeamSection>();
   if (beam.draft_width < beam.width) {
-    throw ConfigError(
-        "/beam/draft_width",
-        fmt::format("{} is below the width {}: a draft beam that holds the target's is at least as wide",
-                    beam.draft_width, beam.width));
+    throw ConfigError("/beam/draft_width",
+                      "{} is below the width {}: a draft beam that holds the target's is at least as wide",
+                      beam.draft_width, beam.width);
   }
   if (config.rule.name() != "token") {
-    throw ConfigError("/rule/kind", fmt::format("\"{}\" verifies sampled tokens; a beam search accepts steps "
-                                                "by \"beam/acceptance\": leave the rule out",
-                                                config.rule.name()));
+    throw ConfigError("/rule/kind",
+                      "\"{}\" verifies sampled tokens; a beam search accepts steps "
+                      "by \"beam/acceptance\": leave the rule out",
+                      config.rule.name());
   }
 }
 

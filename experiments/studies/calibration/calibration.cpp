@@ -164,17 +164,17 @@ void check_calibration(const Calibration& calibration) {
   if (!plain || branches > max_branches) {
     throw ConfigError(
         "/calibration/tokens",
-        fmt::format("{} tokens at gamma {} over a vocabulary of {}: every distribution is enumerated, which "
-                    "needs one prompt and vocabulary^(tokens + gamma) <= {:g}",
-                    tokens, calibration.gamma, setup.target.vocab(), max_branches));
+        "{} tokens at gamma {} over a vocabulary of {}: every distribution is enumerated, which "
+        "needs one prompt and vocabulary^(tokens + gamma) <= {:g}",
+        tokens, calibration.gamma, setup.target.vocab(), max_branches);
   }
   const double distance = distribution_distance(
       *plain, enumerated_distribution(setup, calibration.gamma, static_cast<std::size_t>(tokens)));
   if (distance > equal_distribution) {
     throw ConfigError(setup.rule_config.path.empty() ? "/rule" : setup.rule_config.path,
-                      fmt::format("is not lossless here (total variation {:.3g}), and the null needs one "
-                                  "that is; faults belong into /calibration/faults",
-                                  distance));
+                      "is not lossless here (total variation {:.3g}), and the null needs one "
+                      "that is; faults belong into /calibration/faults",
+                      distance);
   }
 }
 

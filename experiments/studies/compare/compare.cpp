@@ -44,9 +44,9 @@ void check_distinct_names(const std::vector<T>& list, const std::string& path) {
     const std::string& name = label_of(list[i]);
     const std::size_t earlier = index_of(list, name);
     if (earlier == i) continue;
-    throw ConfigError(
-        fmt::format("{}/{}/name", path, i),
-        fmt::format("\"{}\" is the name of entry {}, too; give one of them another \"name\"", name, earlier));
+    throw ConfigError(fmt::format("{}/{}/name", path, i),
+                      "\"{}\" is the name of entry {}, too; give one of them another \"name\"", name,
+                      earlier);
   }
 }
 
@@ -64,8 +64,8 @@ void check_known(const Names& names, const std::vector<T>& list, const std::stri
     if (index_of(list, name) < list.size()) continue;
     std::vector<std::string> known;
     for (const T& one : list) known.push_back(label_of(one));
-    throw ConfigError(fmt::format("{}/{}", path, i),
-                      fmt::format("no entry is called \"{}\"{}", name, suggestion(name, known)));
+    throw ConfigError(fmt::format("{}/{}", path, i), "no entry is called \"{}\"{}", name,
+                      suggestion(name, known));
   }
 }
 
@@ -143,10 +143,9 @@ void require_looks(const Config& cell, const BenchmarkTask& task, const std::str
   require_interval(until, {alpha_overlap, alpha_examined, alpha_drafted, tokens_per_target_step, speedup},
                    cell.experiment->name);
   if (task.first_look < least_independent_trials) {
-    throw ConfigError(
-        path + "/sequences",
-        fmt::format("{} are too few to look at an interval after them; \"until\" begins with at least {}",
-                    task.first_look, least_independent_trials));
+    throw ConfigError(path + "/sequences",
+                      "{} are too few to look at an interval after them; \"until\" begins with at least {}",
+                      task.first_look, least_independent_trials);
   }
   require_first_look(until, first_sequences(task.sequences, task.first_look, false).tokens());
 }

@@ -35,8 +35,7 @@ std::optional<Token> prompt_until(const TaskConfig& task, const std::string& pat
     throw ConfigError(path + "/prompt_until", error.what());
   }
   if (tokens.size() != 1) {
-    throw ConfigError(path + "/prompt_until",
-                      fmt::format("\"{}\" is {} tokens; give a single one", word, tokens.size()));
+    throw ConfigError(path + "/prompt_until", "\"{}\" is {} tokens; give a single one", word, tokens.size());
   }
   return tokens.front();
 }
@@ -78,9 +77,10 @@ BenchmarkTask make_task(const ConfigReader& whole, const SharedPlace& place, con
          static_cast<std::uint32_t>(tokens)});
   }
   if (task.documents.size() < 2) {
-    throw ConfigError(path, fmt::format("{} of {} held-out documents suit the prompt; at least 2 must: "
-                                        "shorten the prompt, or hold out more",
-                                        task.documents.size(), text->held_out.size()));
+    throw ConfigError(path,
+                      "{} of {} held-out documents suit the prompt; at least 2 must: "
+                      "shorten the prompt, or hold out more",
+                      task.documents.size(), text->held_out.size());
   }
   task.first_look = std::min(wanted, task.documents.size());
   return task;

@@ -74,11 +74,10 @@ void check_traces(const Config& config, const std::vector<NamedSchedule>& named)
   for (const NamedSchedule& each : named) {
     const double runs = tokens * each.made.runs_per_time;
     if (runs <= max_traced_runs) continue;
-    throw ConfigError(
-        "/schedules/trace_tokens",
-        fmt::format("{:.0f} target runs of \"{}\" hold about {:.0f} runs; a timeline draws at most {:.0f}: "
-                    "trace fewer tokens, or take a larger c",
-                    tokens, each.name, runs, max_traced_runs));
+    throw ConfigError("/schedules/trace_tokens",
+                      "{:.0f} target runs of \"{}\" hold about {:.0f} runs; a timeline draws at most {:.0f}: "
+                      "trace fewer tokens, or take a larger c",
+                      tokens, each.name, runs, max_traced_runs);
   }
 }
 
@@ -280,18 +279,18 @@ void check(const Config& config) {
     throw ConfigError("/alpha", "schedules takes acceptances from models or from alpha; give one of them");
   }
   if (config.rule.name() != "token") {
-    throw ConfigError("/rule/kind", fmt::format("\"{}\" does not accept or reject each position by itself: "
-                                                "schedules compares token verification; leave the rule out",
-                                                config.rule.name()));
+    throw ConfigError("/rule/kind",
+                      "\"{}\" does not accept or reject each position by itself: "
+                      "schedules compares token verification; leave the rule out",
+                      config.rule.name());
   }
   if (config.simulation.trials < 2) {
-    throw ConfigError(
-        "/simulation/trials",
-        fmt::format("{} is not an integer >= 2: intervals need trials to compare", config.simulation.trials));
+    throw ConfigError("/simulation/trials", "{} is not an integer >= 2: intervals need trials to compare",
+                      config.simulation.trials);
   }
   if (config.simulation.length > longest_trial) {
-    throw ConfigError("/simulation/length", fmt::format("{} is not an integer <= {}; use more trials",
-                                                        config.simulation.length, longest_trial));
+    throw ConfigError("/simulation/length", "{} is not an integer <= {}; use more trials",
+                      config.simulation.length, longest_trial);
   }
 }
 

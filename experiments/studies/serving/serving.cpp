@@ -94,7 +94,7 @@ void check_measured(const ServingSection& section) {
   const std::vector<NamedValue> numbers = numbers_of(section);
   for (const auto& [name, value] : section.measured) {
     named_entry(numbers, name, [&name = name](const std::string& near) {
-      return ConfigError("/serving/measured", fmt::format("unknown number \"{}\"{}", name, near));
+      return ConfigError("/serving/measured", "unknown number \"{}\"{}", name, near);
     });
   }
 }

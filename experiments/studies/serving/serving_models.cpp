@@ -15,7 +15,7 @@ constexpr double micro = 1e-6;
 template <class Preset>
 const Preset& preset_named(const std::vector<Preset>& presets, const std::string& name, const char* key) {
   return named_entry(presets, name, [&](const std::string& near) {
-    return ConfigError(fmt::format("/serving/models/{}", key), fmt::format("unknown \"{}\"{}", name, near));
+    return ConfigError(fmt::format("/serving/models/{}", key), "unknown \"{}\"{}", name, near);
   });
 }
 
@@ -67,7 +67,7 @@ CostPair costs_of(const ModelsSection& models, int gamma) {
   };
   const Transformer target = model(models.target, "target");
   if (target.is_head())
-    throw ConfigError("/serving/models/target", fmt::format("{} is a draft head, no model", models.target));
+    throw ConfigError("/serving/models/target", "{} is a draft head, no model", models.target);
   CostPair costs{RooflineCost{machine, target}, ConstantCost{0}};
   if (models.draft.empty()) {
     if (gamma > 0) throw ConfigError("/serving/models/draft", "missing; \"gamma\" is above 0");
@@ -78,7 +78,7 @@ CostPair costs_of(const ModelsSection& models, int gamma) {
   const bool experts =
       target.experts > 1 || (!models.draft.empty() && model(models.draft, "draft").experts > 1);
   if (!experts && models.routing_exponent != Transformer{}.routing_exponent)
-    throw ConfigError("/serving/models/routing_exponent", fmt::format("{} has no experts", models.target));
+    throw ConfigError("/serving/models/routing_exponent", "{} has no experts", models.target);
   return costs;
 }
 

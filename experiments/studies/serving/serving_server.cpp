@@ -20,16 +20,15 @@ namespace {
 RequestLaw checked_beta_law(double rate, double spread) {
   if (!(spread * spread < rate * (1 - rate))) {
     throw ConfigError("/serving/acceptance/spread",
-                      fmt::format("{}: rates from 0 to 1 with mean {} have a standard deviation below {:.4g}",
-                                  spread, rate, std::sqrt(rate * (1 - rate))));
+                      "{}: rates from 0 to 1 with mean {} have a standard deviation below {:.4g}", spread,
+                      rate, std::sqrt(rate * (1 - rate)));
   }
   return beta_law(rate, spread);
 }
 
 RoundLaw law_of_mean(double mean, MeanLaw law, std::uint32_t gamma) {
   if (mean > gamma) {
-    throw ConfigError("/serving/acceptance/mean",
-                      fmt::format("{} accepted tokens are more than gamma, {}", mean, gamma));
+    throw ConfigError("/serving/acceptance/mean", "{} accepted tokens are more than gamma, {}", mean, gamma);
   }
   switch (law) {
     case MeanLaw::least_variance:
@@ -63,7 +62,7 @@ auto read_at(const char* path, const std::string& file, const Read& read) {
   } catch (const UsageError& error) {
     throw ConfigError(path, error.what());
   } catch (const ConfigError& error) {
-    throw ConfigError(path, fmt::format("{}: {}", file, error.what()));
+    throw ConfigError(path, "{}: {}", file, error.what());
   }
 }
 
@@ -73,11 +72,10 @@ RecordedRounds recorded_acceptance(const std::string& file, std::uint32_t gamma)
   const auto shortest = std::ranges::min_element(
       *law.rounds, {}, [](const RecordedRounds::Round& round) { return round.confidences.size(); });
   if (shortest->confidences.size() < gamma) {
-    throw ConfigError(
-        path,
-        fmt::format("{}: a round of {} drafted tokens; the policy drafts up to {}, and of longer drafts "
-                    "nothing is known",
-                    file, shortest->confidences.size(), gamma));
+    throw ConfigError(path,
+                      "{}: a round of {} drafted tokens; the policy drafts up to {}, and of longer drafts "
+                      "nothing is known",
+                      file, shortest->confidences.size(), gamma);
   }
   return law;
 }
@@ -109,7 +107,7 @@ AcceptanceLaw acceptance_of(const Config& config) {
       sum += one.share;
     }
     if (std::abs(sum - 1) > 1e-9)
-      throw ConfigError("/serving/acceptance/classes", fmt::format("shares add up to {}, not to 1", sum));
+      throw ConfigError("/serving/acceptance/classes", "shares add up to {}, not to 1", sum);
     return law;
   }
   if (known.recorded) return recorded_acceptance(*known.recorded, most_drafted(config));
@@ -183,7 +181,7 @@ std::optional<ConfidenceLaw> confidence_of(const Config& config, const Acceptanc
   const double first = rates.empty() ? 0 : rates.front();
   if (!(first > 0 && first < 1)) {
     throw ConfigError("/serving/verification/auc",
-                      fmt::format("the first drafted token is accepted at rate {}: give correlation", first));
+                      "the first drafted token is accepted at rate {}: give correlation", first);
   }
   return ConfidenceLaw(correlation_of_auc(*known.auc, first), rates);
 }
@@ -246,7 +244,7 @@ DraftDevice draft_device_of(const Config& config, const AcceptanceLaw& law, cons
 
 Length length_of(double mean, double variation, const char* path) {
   if (variation == 0 && mean != std::floor(mean))
-    throw ConfigError(path, fmt::format("{}: a fixed length is an integer", mean));
+    throw ConfigError(path, "{}: a fixed length is an integer", mean);
   return varied_length(mean, variation);
 }
 
@@ -295,8 +293,8 @@ ServerOptions server_of(const Config& config) {
   options.engine.cache_blocks = engine.cache_tokens / engine.block_tokens;
   if (engine.cache_tokens > 0 && options.engine.cache_blocks == 0) {
     throw ConfigError("/serving/engine/cache_tokens",
-                      fmt::format("{} tokens are less than a block, which has {}; 0 is without bound",
-                                  engine.cache_tokens, engine.block_tokens));
+                      "{} tokens are less than a block, which has {}; 0 is without bound",
+                      engine.cache_tokens, engine.block_tokens);
   }
   options.engine.stale = {engine.stale_loss, engine.stale_window};
   options.engine.time = times.step;
@@ -311,16 +309,15 @@ LoadSize size_of(const ServingSection& section) {
 
 void check_costs(const Config& config) {
   if (config.gamma > static_cast<int>(longest_draft))
-    throw ConfigError("/gamma", fmt::format("{}: serving drafts at most {}", config.gamma, longest_draft));
+    throw ConfigError("/gamma", "{}: serving drafts at most {}", config.gamma, longest_draft);
   StepWork one;
   one.decoding = one.verified = 1;
   const auto& section = config.section<ServingSection>();
   const std::vector<TokenPoint>& curve = section.cost.by_tokens;
   for (std::size_t i = 1; i < curve.size(); ++i) {
     if (curve[i].tokens > curve[i - 1].tokens) continue;
-    throw ConfigError(
-        fmt::format("/serving/cost/by_tokens/{}/tokens", i),
-        fmt::format("{} is not above {}, the one before", curve[i].tokens, curve[i - 1].tokens));
+    throw ConfigError(fmt::format("/serving/cost/by_tokens/{}/tokens", i),
+                      "{} is not above {}, the one before", curve[i].tokens, curve[i - 1].tokens);
   }
   const bool costs = step_time(section.cost)(one) > 0;
   if (costs && section.models) throw ConfigError("/serving", "give one of cost and models");

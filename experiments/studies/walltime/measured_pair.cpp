@@ -27,9 +27,8 @@ std::optional<MeasuredPair> measure_pair(const Setup& setup, const PairMeasureme
                                          const Control& control) {
   const std::size_t room = std::max<std::size_t>(how.positions, 3);
   if (how.tokens < 2 * room + places_a_text) {
-    throw ConfigError("/walltime/tokens",
-                      fmt::format("{} are too few to time runs over {} positions; give at least {}",
-                                  how.tokens, how.positions, 2 * room + places_a_text));
+    throw ConfigError("/walltime/tokens", "{} are too few to time runs over {} positions; give at least {}",
+                      how.tokens, how.positions, 2 * room + places_a_text);
   }
   Setup alone = setup;
   alone.simulation.trials = how.texts;

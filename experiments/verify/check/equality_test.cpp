@@ -119,8 +119,7 @@ EqualityResult result_of(const SequenceTests& tests, EqualityReference reference
 
 void require_power(const CheckSection& settings) {
   if (settings.power > settings.level) return;
-  throw ConfigError("/check/power",
-                    fmt::format("{} is not above the level {}", settings.power, settings.level));
+  throw ConfigError("/check/power", "{} is not above the level {}", settings.power, settings.level);
 }
 
 }  // namespace

@@ -26,16 +26,14 @@ struct Samples {
   void add(std::int64_t token, const std::string& where) {
     now_and_then.step();
     if (token < 0 || token >= vocab) {
-      throw UsageError(
-          fmt::format("{}: token {} is not in [0, {}), the target's vocabulary", where, token, vocab));
+      throw UsageError("{}: token {} is not in [0, {}), the target's vocabulary", where, token, vocab);
     }
     tokens.push_back(static_cast<Token>(token));
   }
   void require_length(std::size_t found, const std::string& where) const {
     if (found >= length) return;
-    throw UsageError(
-        fmt::format("{}: {} tokens; the test needs the first {} of every sequence (/check/tokens)", where,
-                    found, length));
+    throw UsageError("{}: {} tokens; the test needs the first {} of every sequence (/check/tokens)", where,
+                     found, length);
   }
 };
 
@@ -47,14 +45,14 @@ void read_json_line(const TextLine& line, Samples& samples) {
     tokens = found != json.end() ? &*found : nullptr;
   }
   if (tokens == nullptr || !tokens->is_array()) {
-    throw UsageError(fmt::format(
-        "{}: not a list of token ids, such as [4, 0, 2] or {{\"tokens\": [4, 0, 2]}}", line.where));
+    throw UsageError("{}: not a list of token ids, such as [4, 0, 2] or {{\"tokens\": [4, 0, 2]}}",
+                     line.where);
   }
   samples.require_length(tokens->size(), line.where);
   for (std::size_t i = 0; i < samples.length; ++i) {
     const Json& token = (*tokens)[i];
     if (!token.is_number_integer()) {
-      throw UsageError(fmt::format("{}: {} is not a token id", line.where, token.dump().substr(0, 40)));
+      throw UsageError("{}: {} is not a token id", line.where, token.dump().substr(0, 40));
     }
     samples.add(token.get<std::int64_t>(), line.where);
   }
@@ -88,13 +86,13 @@ std::vector<Token> samples_in(const std::filesystem::path& file, std::size_t len
     } catch (const UsageError&) {
       throw;
     } catch (const std::runtime_error& error) {
-      throw UsageError(fmt::format("{}: {}; save one two-dimensional array of integers by numpy.save{}",
-                                   file.string(), error.what(), npz ? "z" : ""));
+      throw UsageError("{}: {}; save one two-dimensional array of integers by numpy.save{}", file.string(),
+                       error.what(), npz ? "z" : "");
     }
   } else {
     for (const TextLine& line : lines_of(text, file.string())) read_json_line(line, samples);
   }
-  if (samples.tokens.empty()) throw UsageError(fmt::format("{}: no sequences", file.string()));
+  if (samples.tokens.empty()) throw UsageError("{}: no sequences", file.string());
   return std::move(samples.tokens);
 }
 

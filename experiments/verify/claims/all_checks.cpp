@@ -38,9 +38,10 @@ AllowedRange checked_range(const std::vector<PrintedNumber*>& inputs, const std:
     }
     return range;
   } catch (const std::invalid_argument& error) {
-    throw ConfigError(path, fmt::format("{}; correct the inputs, or say why the number cannot be decided "
-                                        "(\"undecided\")",
-                                        error.what()));
+    throw ConfigError(path,
+                      "{}; correct the inputs, or say why the number cannot be decided "
+                      "(\"undecided\")",
+                      error.what());
   }
 }
 

@@ -46,7 +46,7 @@ const Typed<ClaimSource>& source_type() {
 void check_date(const std::string& date, const std::string& path) {
   static const std::regex form(R"(\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01]))");
   if (!std::regex_match(date, form)) {
-    throw ConfigError(path, fmt::format("\"{}\" is not a date; expected YYYY-MM-DD", date));
+    throw ConfigError(path, "\"{}\" is not a date; expected YYYY-MM-DD", date);
   }
 }
 
@@ -56,7 +56,7 @@ void check_claim(const Claim& claim, const std::string& path) {
     throw ConfigError(path, "expected either \"check\" or \"undecided\" (why no formula can judge it)");
   }
   if (claim.quote.size() > longest_quote || claim.quote.find('\n') != std::string::npos) {
-    throw ConfigError(path + "/quote", fmt::format("longer than a line: at most {} bytes", longest_quote));
+    throw ConfigError(path + "/quote", "longer than a line: at most {} bytes", longest_quote);
   }
   // The formula's inputs are read and put into it, so that a fault is said before the work.
   if (claim.check) claim.check->entry().range(*claim.check);
@@ -70,7 +70,7 @@ ClaimSource read_claim_file(const std::filesystem::path& file) {
     source.name = file.stem().string();
     source.file = file.string();
     if (!source.address.starts_with("https://")) {
-      throw ConfigError("/address", fmt::format("\"{}\" does not begin with https://", source.address));
+      throw ConfigError("/address", "\"{}\" does not begin with https://", source.address);
     }
     if (!source.date.empty()) check_date(source.date, "/date");
     if (source.opened.empty() == source.not_opened.empty()) {
@@ -93,9 +93,9 @@ std::vector<std::filesystem::path> claim_files(const std::filesystem::path& fold
   }
   if (error || files.empty()) {
     throw UsageError(
-        fmt::format("--files {}: no files of claims there; run from the project's folder, or "
-                    "name the folder that holds them",
-                    folder.string()));
+        "--files {}: no files of claims there; run from the project's folder, or "
+        "name the folder that holds them",
+        folder.string());
   }
   std::sort(files.begin(), files.end());
   if (only.empty()) return files;
@@ -104,8 +104,7 @@ std::vector<std::filesystem::path> claim_files(const std::filesystem::path& fold
   std::vector<std::filesystem::path> picked;
   for (const std::string& name : only) {
     const auto found = std::find(names.begin(), names.end(), name);
-    if (found == names.end())
-      throw UsageError(fmt::format("--only: unknown \"{}\"{}", name, suggestion(name, names)));
+    if (found == names.end()) throw UsageError("--only: unknown \"{}\"{}", name, suggestion(name, names));
     const std::filesystem::path& file = files[static_cast<std::size_t>(found - names.begin())];
     if (std::find(picked.begin(), picked.end(), file) == picked.end()) picked.push_back(file);
   }

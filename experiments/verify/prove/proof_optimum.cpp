@@ -21,17 +21,17 @@ void check_optimum(const ProofTask& task) {
   const auto drafting = make_rule(task.rule, task.gamma).enumerated->drafting();
   if (!drafting) {
     throw ConfigError("/rule/kind",
-                      fmt::format("the shape of a drafted \"{}\" depends on the draft; the optimum is of "
-                                  "paths and of trees of one shape",
-                                  task.rule.name()));
+                      "the shape of a drafted \"{}\" depends on the draft; the optimum is of "
+                      "paths and of trees of one shape",
+                      task.rule.name());
   }
   const double variables =
       optimum_variables(largest_support(task.draft), largest_support(task.target), task.gamma, *drafting);
   if (variables <= max_optimum_variables) return;
   throw ConfigError("/gamma",
-                    fmt::format("the optimum is of up to {:.3g} variables; the limit is {:.3g}: lower gamma "
-                                "({}), the number of drafts or the vocabulary ({})",
-                                variables, max_optimum_variables, task.gamma, task.target.front().size()));
+                    "the optimum is of up to {:.3g} variables; the limit is {:.3g}: lower gamma "
+                    "({}), the number of drafts or the vocabulary ({})",
+                    variables, max_optimum_variables, task.gamma, task.target.front().size());
 }
 
 ProofOptimum optimum_of(const ProofTask& task, Arithmetic arithmetic) {

@@ -77,27 +77,27 @@ ExactRows parse_rows(const std::string& text, const std::string& option) {
     for (const std::string& word : split(line, ',')) {
       const auto weight = parse_rational(word);
       if (!weight) {
-        throw UsageError(fmt::format(
+        throw UsageError(
             "{} {}: \"{}\" is not a probability; expected decimals or fractions, such as .5,.3,.2 or "
             "1/3,2/3, rows separated by \";\"",
-            option, text, word));
+            option, text, word);
       }
       rows.back().push_back(*weight);
     }
     if (rows.back().size() != rows.front().size()) {
-      throw UsageError(fmt::format("{} {}: row {} has {} entries, the first has {}", option, text,
-                                   rows.size(), rows.back().size(), rows.front().size()));
+      throw UsageError("{} {}: row {} has {} entries, the first has {}", option, text, rows.size(),
+                       rows.back().size(), rows.front().size());
     }
     if (std::all_of(rows.back().begin(), rows.back().end(),
                     [](const Rational& weight) { return weight == 0; })) {
-      throw UsageError(fmt::format("{} {}: row {} has only zeros", option, text, rows.size()));
+      throw UsageError("{} {}: row {} has only zeros", option, text, rows.size());
     }
   }
   normalise_exactly(rows);
   try {
     table_order(rows.size(), rows.front().size());
   } catch (const ModelError& error) {
-    throw UsageError(fmt::format("{} {}: {}", option, text, error.what()));
+    throw UsageError("{} {}: {}", option, text, error.what());
   }
   return rows;
 }

@@ -55,10 +55,10 @@ RowProofs prove_rows(const std::vector<TopRows>& rows, const RuleConfig& rule, A
     const BranchCost cost = branch_cost(task, arithmetic);
     const double most = limit.value_or(branch_limit(arithmetic, cost.digits));
     if (cost.branches > most) {
-      throw UsageError(fmt::format(
+      throw UsageError(
           "{}: {}; the limit is {:.3g}: record rows with a smaller --top-k ({} candidates here), or allow it "
           "with --max-branches",
-          context.where, cost_words(cost), most, task.target.front().size()));
+          context.where, cost_words(cost), most, task.target.front().size());
     }
     const Proof proof = prove(task, arithmetic);
     const double acceptance = as_double(proof.acceptance);
