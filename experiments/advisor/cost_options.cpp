@@ -227,7 +227,9 @@ PlannedPair costs_of(const po::variables_map& values, const std::string& draft, 
     pair.cost_from = "given";
   }
   if (!c) {
-    throw UsageError("mtp is of the target's own modules), or --target-times and --draft-times");
+    throw UsageError(
+        "what drafting costs is missing: give --c, or --device with --target and --draft (without it, --method "
+        "mtp is of the target's own modules), or --target-times and --draft-times");
   }
   pair.costs.stated = draft_runs(pair.method);
   // A draft run of a fixed time: c of a plain target run at the batch asked about.

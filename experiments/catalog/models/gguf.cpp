@@ -21,6 +21,14 @@ GgufOptions options_of(const GgufParameters& own) {
           .kept_rows = static_cast<std::size_t>(own.kept_rows) * mebi};
 }
 
+/// For the files that configs of the project name and do not have.
+std::string remedy_of_missing(const std::string& file) {
+  if (!file.starts_with("data/smollm2-") || std::filesystem::exists(file)) return "";
+  return file == "data/smollm2-135m.gguf"
+             ? "; scripts/setup.sh neural fetches it"
+             : "; docs/neural.md says how it is made of what scripts/setup.sh neural fetches";
+}
+
 /// What loading will take, before it is taken.
 void require_gguf_memory(const GgufTokenizer& tokenizer, const GgufOptions& options,
                          const std::string& path) {
@@ -83,8 +91,7 @@ std::shared_ptr<const GgufTokenizer> gguf_tokenizer(const std::string& file, con
     return factory.shared([](const std::string& of, const SharedPlace&) { return GgufTokenizer(of); }, path,
                           file);
   } catch (const ModelError& error) {
-    const bool from_setup = file == "data/smollm2-135m.gguf" && !std::filesystem::exists(file);
-    throw ConfigError(path, "{}{}", error.what(), from_setup ? "; scripts/setup.sh neural fetches it" : "");
+    throw ConfigError(path, "{}{}", error.what(), remedy_of_missing(file));
   }
 }
 
