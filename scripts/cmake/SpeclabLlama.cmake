@@ -23,8 +23,8 @@ if(NOT SPECLAB_LLAMA STREQUAL "OFF")
 endif()
 if(SPECLAB_HAS_LLAMA)
   message(STATUS "Neural models: ${SPECLAB_LLAMA_LIBRARY}")
-  # The installed program finds the library where it was built with it.
-  set(CMAKE_INSTALL_RPATH_USE_LINK_PATH TRUE)
+  # The installed program finds the library where it was built with it; USE_LINK_PATH leaves out what lies in the source tree.
+  set(CMAKE_INSTALL_RPATH ${SPECLAB_LLAMA_LIBRARY_DIR})
 else()
   message(STATUS "Neural models: not built (scripts/setup.sh neural makes libllama)")
 endif()
