@@ -17,9 +17,7 @@ namespace {
 
 struct SearchResult {
   std::vector<Interval> speedup_by_gamma;  ///< gamma = 0, 1, ...; 0 is plain decoding
-  /// Speedup at the best simulated gamma minus that at the formula's, batch by batch. The interval is widened
-  /// for the choice of the best: it is right for all gammas together (Bonferroni).
-  Interval gap{};
+  Interval gap{};       ///< speedup at the best simulated gamma minus that at the formula's, batch by batch
   bool capped = false;  ///< the formula's gamma is beyond the largest simulated one
 };
 
@@ -47,13 +45,13 @@ void describe(const CellSpec& cell, double alpha, const std::vector<Job*>& jobs,
   const std::vector<double> ones(jobs.front()->outcome.batches.size(), 1.0);
   std::vector<std::vector<double>> by_gamma{ones};
   own.speedup_by_gamma.push_back({1.0, 1.0, 1.0});
-  const auto mean = [&](const std::vector<double>& values, const Support& support, double level) {
-    return *bounded_ratio_interval(values, ones, support, level);
+  const auto mean = [&](const std::vector<double>& values, const Support& support) {
+    return *bounded_ratio_interval(values, ones, support, confidence);
   };
   for (const Job* job : jobs) {
     std::vector<double>& speedups = by_gamma.emplace_back();
     for (const Tally& batch : job->outcome.batches) speedups.push_back(batch_speedup(batch, c));
-    own.speedup_by_gamma.push_back(mean(speedups, possible_speedups(job->gamma, c), confidence));
+    own.speedup_by_gamma.push_back(mean(speedups, possible_speedups(job->gamma, c)));
   }
   const auto best_at = std::ranges::max_element(own.speedup_by_gamma, {}, &Interval::estimate);
   const auto best = static_cast<std::size_t>(best_at - own.speedup_by_gamma.begin());
@@ -67,8 +65,7 @@ void describe(const CellSpec& cell, double alpha, const std::vector<Job*>& jobs,
     differences.push_back(by_gamma[best][batch] - by_gamma[theory_gamma][batch]);
   const Support of_best = possible_speedups(static_cast<int>(best), c);
   const Support of_theory = possible_speedups(static_cast<int>(theory_gamma), c);
-  own.gap = mean(differences, {of_best.low - of_theory.high, of_best.high - of_theory.low},
-                 1 - (1 - confidence) / static_cast<double>(largest));
+  own.gap = mean(differences, {of_best.low - of_theory.high, of_best.high - of_theory.low});
 
   const auto at = static_cast<double>(best);
   result.simulated = {{Metric::optimal_gamma, {at, at, at}}, {Metric::best_speedup, *best_at}};
