@@ -114,13 +114,11 @@ def tokens_per_step(rounds: Rows, target: Rows, tokens: int, before: int, first_
 
 def measured(groups: npt.NDArray[np.int64], tokens: int, first_by_prompt: bool) -> Interval | None:
     """Tokens per target step, with the 95% interval of a ratio whose denominator is a mean over groups; None where steps are not
-    counted."""
-    if not len(groups) or (groups[:, 3] < 0).any() or not groups[:, 3].sum():
+    counted, or of one group together."""
+    if len(groups) < 2 or (groups[:, 3] < 0).any() or not groups[:, 3].sum():
         return None
     counted = groups[:, 0] * (tokens - 1 if first_by_prompt else tokens)
     ratio = counted.sum() / groups[:, 3].sum()
-    if len(groups) < 2:
-        return Interval(float(ratio), 0.0, math.inf)
     residual = counted - ratio * groups[:, 3]
     half = NORMAL * math.sqrt(float((residual**2).sum()) * len(groups) / (len(groups) - 1)) / float(groups[:, 3].sum())
     return Interval(float(ratio), float(ratio - half), float(ratio + half))

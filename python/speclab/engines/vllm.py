@@ -58,7 +58,8 @@ def decode(engine: Any, settings: Settings, numbers: range, tokens: int) -> Iter
     # Without a seed of their own requests share the engine's generator.
     parameters = vllm.SamplingParams(temperature=settings.temperature, top_k=settings.top_k, top_p=settings.top_p, min_p=settings.min_p,
                                      max_tokens=tokens, ignore_eos=True, detokenize=False)
-    batch = 16 * settings.slots
+    # What it counts is of such a batch together.
+    batch = max(16, settings.slots)
     for first in range(numbers.start, numbers.stop, batch):
         before = counts(engine)
         texts = generated(engine, [settings.prompt_of(sequence) for sequence in range(first, min(first + batch, numbers.stop))], parameters, settings.slots)
