@@ -31,13 +31,14 @@ sources="explorer/engine.cpp
   analysis/exact/rational.cpp analysis/exact/losslessness.cpp analysis/exact/context_chain.cpp
   analysis/exact/chain_distributions.cpp analysis/exact/direct_stationary.cpp analysis/exact/transitions.cpp
   analysis/statistics/acceptance_log.cpp analysis/statistics/acceptance_metrics.cpp analysis/statistics/gamma_choice.cpp
-  analysis/statistics/goodness_of_fit.cpp
+  analysis/statistics/goodness_of_fit.cpp analysis/statistics/round_replay.cpp
   analysis/statistics/intervals.cpp analysis/statistics/mean_accepted.cpp
   analysis/cost/cost_model.cpp analysis/cost/devices.cpp analysis/cost/language_models.cpp analysis/cost/roofline.cpp
   analysis/cost/speculation_cost.cpp analysis/cost/speedup_curve.cpp analysis/cost/device_speed.cpp
   experiments/advisor/acceptance_file.cpp experiments/advisor/all_log_formats.cpp experiments/advisor/log_format.cpp
   experiments/advisor/log_source.cpp experiments/advisor/named_columns.cpp experiments/advisor/json_records.cpp
-  experiments/advisor/prometheus_page.cpp experiments/advisor/log_formats/*.cpp experiments/recording/json_document.cpp
+  experiments/advisor/prometheus_page.cpp experiments/advisor/spec_decode_page.cpp experiments/advisor/log_formats/*.cpp
+  experiments/recording/json_document.cpp
   experiments/advisor/planning.cpp experiments/advisor/memory_fit.cpp
   experiments/advisor/server_settings.cpp
   experiments/format/json_io.cpp experiments/format/config_error.cpp
