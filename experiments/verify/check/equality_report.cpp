@@ -102,8 +102,8 @@ Listing equality_text(const EqualityResult& result) {
   text += fmt::format("null      the first {} tokens have {}\n", result.tokens,
                       exact ? "the target's distribution, known exactly from its rows"
                             : "the distribution of plain decoding, seen in a second sample");
-  text += fmt::format("samples   {} sequences{}, {} classes ({} rare ones pooled){}\n",
-                      result.samples_each, exact ? "" : " each", result.cells, result.pooled_cells,
+  text += fmt::format("samples   {} sequences{}, {} classes ({} rare ones pooled){}\n", result.samples_each,
+                      exact ? "" : " each", result.cells, result.pooled_cells,
                       result.impossible > 0
                           ? fmt::format("; {} sequences that the target cannot produce", result.impossible)
                           : "");
