@@ -1,6 +1,5 @@
 #include "experiments/cli/options.hpp"
 
-#include <algorithm>
 #include <cstdint>
 
 #include "experiments/support/csv_reader.hpp"
@@ -76,8 +75,7 @@ std::string set_arguments(const Values& values) {
 Words only_option(const Values& values) {
   Words names;
   for (const std::string& name : split(values.given("only").value_or(""), ',')) {
-    // A name is empty after a comma at the end.
-    if (!name.empty() && std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
+    if (!name.empty()) names.push_back(name);  // after a comma at the end it is
   }
   return names;
 }

@@ -50,7 +50,7 @@ std::vector<T> ranged_options(const Values& values, const char* name, T least, T
   for (const T number : numbers) within(name, number, least, most);
   return numbers;
 }
-/// The names that --only lists, between commas, each once; none without it.
+/// The names that --only lists, between commas; none without it.
 Words only_option(const Values& values);
 /// The --set options as they were typed, each after a space: for the command that redraws a figure.
 std::string set_arguments(const Values& values);

@@ -9,6 +9,7 @@
 #include "experiments/cli/out_folder.hpp"
 #include "experiments/cli/verb.hpp"
 #include "experiments/format/config_error.hpp"
+#include "experiments/format/named_files.hpp"
 #include "experiments/page/markup.hpp"
 #include "experiments/results/printed_numbers.hpp"
 #include "experiments/results/result_files.hpp"
@@ -62,20 +63,6 @@ std::vector<fs::path> configs_in(const fs::path& folder) {
   return all;
 }
 
-/// Those named by --only; all without it.
-std::vector<fs::path> chosen(const std::vector<fs::path>& all, const Words& only) {
-  if (only.empty()) return all;
-  Words names;
-  for (const fs::path& file : all) names.push_back(file.stem().string());
-  std::vector<fs::path> picked;
-  for (const std::string& word : only) {
-    const auto found = std::find(names.begin(), names.end(), word);
-    if (found == names.end()) throw UsageError("--only: unknown \"{}\"{}", word, suggestion(word, names));
-    picked.push_back(all[static_cast<std::size_t>(found - names.begin())]);
-  }
-  return picked;
-}
-
 /// What was typed, for these names only.
 std::string command(const Values& values, const std::string& only) {
   std::string typed = "speclab reproduce";
@@ -126,7 +113,7 @@ int reproduce_main(const Values& values) {
   const ThreadLimit limit(thread_option(values));
   const fs::path out = values.text("out");
   const std::string again = command(values, values.text("only"));
-  const std::vector<fs::path> todo = chosen(configs_in(values.text("configs")), only_option(values));
+  const std::vector<fs::path> todo = files_named(configs_in(values.text("configs")), only_option(values));
   refuse_unwritable(out);
 
   Page page = page_of_command("speclab: the paper's tables and figures", again);

@@ -9,6 +9,7 @@
 
 #include "experiments/format/config_error.hpp"
 #include "experiments/format/json_io.hpp"
+#include "experiments/format/named_files.hpp"
 
 namespace speclab {
 
@@ -98,17 +99,7 @@ std::vector<std::filesystem::path> claim_files(const std::filesystem::path& fold
         folder.string());
   }
   std::sort(files.begin(), files.end());
-  if (only.empty()) return files;
-  std::vector<std::string> names;
-  for (const std::filesystem::path& file : files) names.push_back(file.stem().string());
-  std::vector<std::filesystem::path> picked;
-  for (const std::string& name : only) {
-    const auto found = std::find(names.begin(), names.end(), name);
-    if (found == names.end()) throw UsageError("--only: unknown \"{}\"{}", name, suggestion(name, names));
-    const std::filesystem::path& file = files[static_cast<std::size_t>(found - names.begin())];
-    if (std::find(picked.begin(), picked.end(), file) == picked.end()) picked.push_back(file);
-  }
-  return picked;
+  return files_named(files, only);
 }
 
 }  // namespace speclab

@@ -40,14 +40,19 @@ BatchTallies tallies_with_large_counts() {
           .tallies = {tally, Tally{}}};
 }
 
+/// Of a config with so many cells.
+JournalHead head_of(std::size_t cells) {
+  const auto config =
+      with_sections(read_config(parse_json(R"({"title": "t", "experiment": "iid", "alpha": 0.5})")));
+  return journal_head({config, cells, {}, Backend::cpu});
+}
+
 }  // namespace
 
 TEST_CASE("a journal gives back what was written, without the lines that were damaged") {
   const TempFile file("");
   std::filesystem::remove(file.path());
-  const auto config =
-      with_sections(read_config(parse_json(R"({"title": "t", "experiment": "iid", "alpha": 0.5})")));
-  const JournalHead head = journal_head({config, 1, {}, Backend::cpu});
+  const JournalHead head = head_of(1);
   const BatchTallies tallies = tallies_with_large_counts();
   {
     JournalWriter writer(file.path(), head);
@@ -82,9 +87,7 @@ TEST_CASE("a journal gives back what was written, without the lines that were da
 TEST_CASE("finished cells are read at their places in the file, in any order") {
   const TempFile file("");
   std::filesystem::remove(file.path());
-  const auto config =
-      with_sections(read_config(parse_json(R"({"title": "t", "experiment": "iid", "alpha": 0.5})")));
-  const JournalHead head = journal_head({config, 3, {}, Backend::cpu});
+  const JournalHead head = head_of(3);
   {
     JournalWriter writer(file.path(), head);
     for (std::size_t cell = 0; cell < 3; ++cell) {
