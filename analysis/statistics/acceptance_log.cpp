@@ -1,10 +1,10 @@
 #include "analysis/statistics/acceptance_log.hpp"
 
 #include <algorithm>
-#include <boost/math/distributions/chi_squared.hpp>
 #include <cassert>
 #include <cmath>
 #include <cstddef>
+#include <functional>
 #include <numeric>
 
 #include "analysis/statistics/goodness_of_fit.hpp"
@@ -19,12 +19,6 @@ std::uint64_t sum(const std::vector<std::uint64_t>& counts) {
 }
 
 int examined(const LoggedRound& round) { return std::min(round.accepted + 1, round.drafted); }
-
-LogTest chi_squared(double statistic, int degrees) {
-  if (degrees < 1) return {};
-  const boost::math::chi_squared_distribution<double> distribution(degrees);
-  return {statistic, degrees, boost::math::cdf(boost::math::complement(distribution, statistic))};
-}
 
 /// Half of the level for each of two tests.
 bool rejected(const LogTest& test) {
@@ -102,33 +96,13 @@ bool neighbours_alike(std::span<const double> numerators, std::span<const double
 }
 
 LogTest position_test(const PositionCounts& counts) {
-  if (counts.total_examined() == 0) return {};
-  const double alpha = real(counts.total_accepted()) / real(counts.total_examined());
-  if (alpha == 0 || alpha == 1) return {};
-  const double enough = minimum_expectation / std::min(alpha, 1 - alpha);
-  struct Group {
-    double examined = 0;
-    double accepted = 0;
-  };
-  // From the last position, which is examined least, to the first.
-  std::vector<Group> groups(1);
-  for (std::size_t i = counts.examined.size(); i-- > 0;) {
-    if (groups.back().examined >= enough) groups.emplace_back();
-    groups.back().examined += real(counts.examined[i]);
-    groups.back().accepted += real(counts.accepted[i]);
-  }
-  if (groups.size() > 1 && groups.back().examined < enough) {
-    const Group rest = groups.back();
-    groups.pop_back();
-    groups.back().examined += rest.examined;
-    groups.back().accepted += rest.accepted;
-  }
-  double statistic = 0;
-  for (const Group& group : groups) {
-    const double difference = group.accepted - alpha * group.examined;
-    statistic += difference * difference / (group.examined * alpha * (1 - alpha));
-  }
-  return chi_squared(statistic, static_cast<int>(groups.size()) - 1);
+  // Positions are classes of accepted and of rejected tokens, which are two samples of one law of positions
+  // when the acceptance rate is the same everywhere.
+  std::vector<std::uint64_t> rejected(counts.examined.size());
+  std::transform(counts.examined.begin(), counts.examined.end(), counts.accepted.begin(), rejected.begin(),
+                 std::minus<>());
+  const FitTest test = two_sample_test(counts.accepted, rejected);
+  return {test.pearson, test.degrees, test.p()};
 }
 
 LogTest neighbour_test(std::span<const LoggedRound> log) {
@@ -141,7 +115,7 @@ LogTest neighbour_test(std::span<const LoggedRound> log) {
   }
   if (sum(after_rejected) == 0 || sum(after_accepted) == 0) return {};
   const FitTest test = two_sample_test(after_rejected, after_accepted);
-  return {test.pearson, test.degrees, test.pearson_p};
+  return {test.pearson, test.degrees, test.p()};
 }
 
 PositionalTokens positional_tokens(const PositionCounts& counts, double confidence) {

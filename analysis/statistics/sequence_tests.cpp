@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cassert>
+#include <cmath>
 #include <map>
 #include <utility>
 
@@ -22,58 +23,44 @@ std::uint64_t hash_tokens(std::span<const Token> tokens) {
   return hash;
 }
 
-/// Where a sequence goes when it is too rare for a cell of its own.
-std::uint64_t rare_cell(std::span<const Token> sequence) {
-  const Token ends[2] = {sequence.front(), sequence.back()};
-  return hash_tokens(ends) % rare_cells;
-}
-
-bool has_own_cell(double probability, std::uint64_t samples, double minimum) {
-  return probability * static_cast<double>(samples) >= minimum;
-}
-
-struct Pair {
+/// One sequence, and how often each sample has it.
+struct SeenSequence {
+  std::span<const Token> tokens;
   std::uint64_t first = 0;
   std::uint64_t second = 0;
-  std::uint64_t rare = 0;
 };
 
-/// Sets the joint test and its cells.
+/// Sets the joint test and its cells. Sequences stand in the order of their tokens, so that rare ones which
+/// begin alike form a group.
 void set_joint(SequenceTests& tests, std::span<const Token> first, std::span<const Token> second,
                std::size_t length, double minimum) {
-  std::unordered_map<std::uint64_t, Pair> seen;
-  const auto add = [&](std::span<const Token> sample, std::uint64_t Pair::*count) {
+  std::unordered_map<std::uint64_t, SeenSequence> seen;
+  const auto add = [&](std::span<const Token> sample, std::uint64_t SeenSequence::*count) {
     for (std::size_t start = 0; start < sample.size(); start += length) {
       const auto sequence = sample.subspan(start, length);
-      Pair& pair = seen[hash_tokens(sequence)];
-      ++(pair.*count);
-      pair.rare = rare_cell(sequence);
+      SeenSequence& one = seen[hash_tokens(sequence)];
+      one.tokens = sequence;
+      ++(one.*count);
     }
   };
-  add(first, &Pair::first);
-  add(second, &Pair::second);
+  add(first, &SeenSequence::first);
+  add(second, &SeenSequence::second);
 
-  std::vector<std::pair<std::uint64_t, const Pair*>> ordered;
+  std::vector<const SeenSequence*> ordered;
   ordered.reserve(seen.size());
-  for (const auto& [hash, pair] : seen) ordered.emplace_back(hash, &pair);
-  std::sort(ordered.begin(), ordered.end());
-  const auto total = static_cast<double>(first.size() + second.size());
-  const double smaller_share = static_cast<double>(std::min(first.size(), second.size())) / total;
-  std::vector<std::uint64_t> first_counts(rare_cells);
-  std::vector<std::uint64_t> second_counts(rare_cells);
-  for (const auto& [hash, pair] : ordered) {
-    const bool own_cell = static_cast<double>(pair->first + pair->second) * smaller_share >= minimum;
-    if (own_cell) {
-      first_counts.push_back(pair->first);
-      second_counts.push_back(pair->second);
-      ++tests.own_cells;
-    } else {
-      tests.rare += pair->first + pair->second;
-      first_counts[pair->rare] += pair->first;
-      second_counts[pair->rare] += pair->second;
-    }
+  for (const auto& [hash, one] : seen) ordered.push_back(&one);
+  std::sort(ordered.begin(), ordered.end(), [](const SeenSequence* a, const SeenSequence* b) {
+    return std::lexicographical_compare(a->tokens.begin(), a->tokens.end(), b->tokens.begin(),
+                                        b->tokens.end());
+  });
+  std::vector<std::uint64_t> first_counts;
+  std::vector<std::uint64_t> second_counts;
+  for (const SeenSequence* one : ordered) {
+    first_counts.push_back(one->first);
+    second_counts.push_back(one->second);
   }
   tests.joint = two_sample_test(first_counts, second_counts, minimum);
+  tests.own_cells = ordered.size() - static_cast<std::size_t>(tests.joint.rare_classes);
 }
 
 /// One token of one sequence, with the hash of the tokens before it.
@@ -105,6 +92,11 @@ void append_position(std::vector<Next>& entries, std::span<const Token> sample, 
   }
 }
 
+/// Without a cell beside it, a rare class of a rare prefix would only take its share of the level.
+bool is_tested(const FitTest& test) {
+  return test.degrees > 0 || test.impossible > 0 || (test.cells > 0 && test.tails > 0);
+}
+
 PositionTest add_up(const std::vector<FitTest>& tests, std::size_t all_samples) {
   PositionTest result;
   result.sum = sum_of_tests(tests);
@@ -132,7 +124,7 @@ PositionTest position_two_sample(std::span<const Token> first, std::span<const T
       ++counts[group[i].second ? 1 : 0].back();
     }
     const FitTest test = two_sample_test(counts[0], counts[1], minimum);
-    if (test.degrees > 0) tests.push_back(test);
+    if (is_tested(test)) tests.push_back(test);
   });
   return add_up(tests, entries.size());
 }
@@ -141,7 +133,8 @@ PositionTest position_two_sample(std::span<const Token> first, std::span<const T
 
 std::vector<double> SequenceTests::p_values() const {
   std::vector<double> all{joint.pearson_p, joint.g_p};
-  for (const PositionTest& position : positions) all.push_back(position.sum.pearson_p);
+  if (joint.tails > 0) all.push_back(joint.tail_p);
+  for (const PositionTest& position : positions) all.push_back(position.sum.p());
   return all;
 }
 
@@ -163,20 +156,14 @@ SequenceTests two_sample_sequence_tests(std::span<const Token> first, std::span<
 }
 
 ExactSequenceTests::ExactSequenceTests(const SequenceDistribution<double>& distribution, std::int32_t vocab,
-                                       std::size_t length, std::uint64_t samples, double minimum)
-    : length_(length), samples_(samples), minimum_(minimum), probabilities_(rare_cells), next_(length) {
+                                       std::size_t length, double minimum)
+    : length_(length), minimum_(minimum), next_(length) {
   assert(length > 0);
   for (const auto& [sequence, probability] : distribution) {
     if (!(probability > 0)) continue;
     assert(sequence.size() == length);
-    std::uint32_t& cell = cell_of_[hash_tokens(sequence)];
-    if (has_own_cell(probability, samples, minimum)) {
-      cell = static_cast<std::uint32_t>(probabilities_.size());
-      probabilities_.push_back(probability);
-    } else {
-      cell = static_cast<std::uint32_t>(rare_cell(sequence));
-      probabilities_[cell] += probability;
-    }
+    class_of_[hash_tokens(sequence)] = static_cast<std::uint32_t>(probabilities_.size());
+    probabilities_.push_back(probability);
     for (std::size_t position = 0; position < length; ++position) {
       auto& next = next_[position][hash_tokens(std::span<const Token>(sequence).first(position))];
       next.resize(static_cast<std::size_t>(vocab));
@@ -200,7 +187,7 @@ PositionTest ExactSequenceTests::position_test(std::span<const Token> sample, st
     counts.assign(distribution->second.size(), 0);
     for (const Next& each : group) ++counts[static_cast<std::size_t>(each.token)];
     const FitTest test = fit_test(counts, distribution->second, minimum_);
-    if (test.degrees > 0 || test.impossible > 0) tests.push_back(test);
+    if (is_tested(test)) tests.push_back(test);
   });
   return add_up(tests, entries.size());
 }
@@ -209,8 +196,8 @@ SequenceTests ExactSequenceTests::test(std::span<const Token> sample) const {
   assert(!sample.empty() && sample.size() % length_ == 0);
   std::vector<std::uint64_t> counts(probabilities_.size());
   for (std::size_t start = 0; start < sample.size(); start += length_) {
-    const auto cell = cell_of_.find(hash_tokens(sample.subspan(start, length_)));
-    ++(cell == cell_of_.end() ? counts.back() : counts[cell->second]);
+    const auto found = class_of_.find(hash_tokens(sample.subspan(start, length_)));
+    ++(found == class_of_.end() ? counts.back() : counts[found->second]);
   }
   SequenceTests tests;
   tests.joint = fit_test(counts, probabilities_, minimum_);
@@ -220,41 +207,40 @@ SequenceTests ExactSequenceTests::test(std::span<const Token> sample) const {
   return tests;
 }
 
-std::vector<double> ExactSequenceTests::cell_probabilities(
-    const SequenceDistribution<double>& distribution) const {
+PlannedTest ExactSequenceTests::plan(const SequenceDistribution<double>& alternative,
+                                     std::uint64_t samples) const {
   std::vector<double> probabilities(probabilities_.size());
-  for (const auto& [sequence, probability] : distribution) {
-    const auto cell = cell_of_.find(hash_tokens(sequence));
-    (cell == cell_of_.end() ? probabilities.back() : probabilities[cell->second]) += probability;
+  for (const auto& [sequence, probability] : alternative) {
+    const auto found = class_of_.find(hash_tokens(sequence));
+    (found == class_of_.end() ? probabilities.back() : probabilities[found->second]) += probability;
   }
-  return probabilities;
+  return planned_fit_test(probabilities_, probabilities, samples, minimum_);
 }
 
-PlannedTest ExactSequenceTests::plan(const SequenceDistribution<double>& alternative) const {
-  return planned_fit_test(probabilities_, cell_probabilities(alternative), samples_, minimum_);
-}
-
-int joint_degrees(const SequenceDistribution<double>& distribution, std::uint64_t samples, double minimum) {
-  std::vector<double> cells(rare_cells);
+DetectableDifference detectable_jointly(const SequenceDistribution<double>& distribution, std::int32_t vocab,
+                                        std::size_t length, std::uint64_t samples, double level, double power,
+                                        double minimum) {
+  std::vector<double> probabilities;
+  bool rare = false;
   for (const auto& [sequence, probability] : distribution) {
     if (!(probability > 0)) continue;
-    if (has_own_cell(probability, samples, minimum)) {
-      cells.push_back(probability);
-    } else {
-      cells[rare_cell(sequence)] += probability;
-    }
+    probabilities.push_back(probability);
+    rare = rare || probability * static_cast<double>(samples) < minimum;
   }
-  return planned_fit_test(cells, cells, samples, minimum).degrees;
+  if (static_cast<double>(probabilities.size()) < std::pow(vocab, length)) probabilities.push_back(0);
+  const double tests = static_cast<double>(length) + (rare ? 3 : 2);
+  return detectable_difference(probabilities, samples, level / tests, power, minimum);
 }
 
 double max_joint_degrees(const SequenceTests& two_samples, std::uint64_t samples_each, double sequences,
                          double minimum) {
   constexpr double sure = 0.999;
-  const double rare_share = binomial_interval(two_samples.rare, two_samples.joint.samples, sure)->high;
+  const double rare_share =
+      binomial_interval(two_samples.joint.rare_samples, two_samples.joint.samples, sure)->high;
   // A cell expects `minimum` in either sample.
   const double more = rare_share * static_cast<double>(samples_each) / minimum;
   const double own = std::min(static_cast<double>(two_samples.own_cells) + more, sequences);
-  return own + static_cast<double>(rare_cells) - 1;
+  return own + max_rare_groups - 1;
 }
 
 PlannedTest plan_two_sample(const SequenceDistribution<double>& first,
@@ -263,17 +249,11 @@ PlannedTest plan_two_sample(const SequenceDistribution<double>& first,
   std::map<std::vector<Token>, std::pair<double, double>> both;
   for (const auto& [sequence, probability] : first) both[sequence].first = probability;
   for (const auto& [sequence, probability] : second) both[sequence].second = probability;
-  std::vector<double> first_probabilities(rare_cells);
-  std::vector<double> second_probabilities(rare_cells);
+  std::vector<double> first_probabilities;
+  std::vector<double> second_probabilities;
   for (const auto& [sequence, probabilities] : both) {
-    if ((probabilities.first + probabilities.second) / 2 * static_cast<double>(samples_each) >= minimum) {
-      first_probabilities.push_back(probabilities.first);
-      second_probabilities.push_back(probabilities.second);
-    } else {
-      const std::uint64_t cell = rare_cell(sequence);
-      first_probabilities[cell] += probabilities.first;
-      second_probabilities[cell] += probabilities.second;
-    }
+    first_probabilities.push_back(probabilities.first);
+    second_probabilities.push_back(probabilities.second);
   }
   return planned_two_sample_test(first_probabilities, second_probabilities, samples_each, minimum);
 }

@@ -16,25 +16,24 @@
 
 namespace speclab {
 
-/// Sequences expected less often than a test allows share this many cells, chosen by their first and last
-/// token, so that rare sequences still count.
-inline constexpr std::uint64_t rare_cells = 64;
-
-/// The token at one position, given those before it: one test for each prefix seen often enough for two cells
-/// after pooling, added up. Given the prefixes the tests are independent, so statistics and degrees add.
+/// The token at one position, given those before it: one test for each prefix seen often enough for two
+/// cells, or for one beside rare tokens, added up. Given the prefixes the tests are independent, so
+/// statistics and degrees add.
 struct PositionTest {
-  FitTest sum;
+  FitTest sum;         ///< its p() is the one that counts
   int prefixes = 0;    ///< how many were tested
   double covered = 0;  ///< share of the samples whose prefix was tested
 };
 
 struct SequenceTests {
-  FitTest joint;                        ///< of whole sequences
-  std::uint64_t own_cells = 0;          ///< sequences with a cell of their own before pooling
-  std::uint64_t rare = 0;               ///< samples, of both, whose sequence has none
-  std::vector<PositionTest> positions;  ///< one each; Pearson's statistic is the one that counts
+  FitTest joint;                ///< of whole sequences; rare ones with neighbouring tokens form a group
+  std::uint64_t own_cells = 0;  ///< sequences with a cell of their own, of two samples
+  std::vector<PositionTest> positions;  ///< one each
 
-  /// p-values: joint Pearson, joint G, then Pearson by position (1 where no prefix could be tested).
+  /// How many p-values stand before those of the positions: joint Pearson, joint G, and the tails of rare
+  /// sequences where there are any.
+  std::size_t joint_tests() const { return joint.tails > 0 ? 3 : 2; }
+  /// These, and then one by position (1 where no prefix could be tested).
   std::vector<double> p_values() const;
   /// The least of them after Holm's adjustment: at most `level` with probability `level` under the null.
   double adjusted_p() const;
@@ -48,38 +47,37 @@ SequenceTests two_sample_sequence_tests(std::span<const Token> first, std::span<
 /// Samples against a distribution known exactly: twice the power of two samples of the same size.
 class ExactSequenceTests {
  public:
-  /// `distribution` gives sequences of `length` tokens below `vocab`; absent sequences are impossible. Cells
-  /// are laid out for `samples` sequences.
+  /// `distribution` gives sequences of `length` tokens below `vocab`; absent sequences are impossible.
   ExactSequenceTests(const SequenceDistribution<double>& distribution, std::int32_t vocab, std::size_t length,
-                     std::uint64_t samples, double minimum = minimum_expectation_for_power);
+                     double minimum = minimum_expectation_for_power);
 
-  /// Any number of sequences; the layout suits the number given above.
+  /// Any number of sequences.
   SequenceTests test(std::span<const Token> sample) const;
 
-  /// What the joint test faces when its samples come from `alternative` instead.
-  PlannedTest plan(const SequenceDistribution<double>& alternative) const;
+  /// What the joint test faces when `samples` samples come from `alternative` instead.
+  PlannedTest plan(const SequenceDistribution<double>& alternative, std::uint64_t samples) const;
 
  private:
-  std::vector<double> cell_probabilities(const SequenceDistribution<double>& distribution) const;
   PositionTest position_test(std::span<const Token> sample, std::size_t position) const;
 
   std::size_t length_;
-  std::uint64_t samples_;
   double minimum_;
-  std::unordered_map<std::uint64_t, std::uint32_t> cell_of_;  ///< by hash of the sequence
-  std::vector<double> probabilities_;                         ///< of each cell; a last one, of probability 0
+  std::unordered_map<std::uint64_t, std::uint32_t> class_of_;  ///< by hash of the sequence
+  std::vector<double>
+      probabilities_;  ///< of each class; a last one, of probability 0, has all other sequences
   /// By hash of the prefix: probabilities of its next tokens, one map for each position.
   std::vector<std::unordered_map<std::uint64_t, std::vector<double>>> next_;
 };
 
-/// Degrees of freedom of the joint test of ExactSequenceTests for so many samples: the more of them, the
-/// fewer sequences are too rare for a cell.
-int joint_degrees(const SequenceDistribution<double>& distribution, std::uint64_t samples,
-                  double minimum = minimum_expectation_for_power);
+/// The differences that the joint test of ExactSequenceTests finds in so many samples with probability
+/// `power`, at the share of the level that Holm leaves one test when it is the only one to reject.
+DetectableDifference detectable_jointly(const SequenceDistribution<double>& distribution, std::int32_t vocab,
+                                        std::size_t length, std::uint64_t samples, double level, double power,
+                                        double minimum = minimum_expectation_for_power);
 
 /// The most degrees of freedom that the joint test of two samples can have with `samples_each`, after one
 /// whose cells are known: what was too rare for a cell there may be spread over sequences that just have one.
-/// At most `sequences` there are.
+/// There are at most `sequences`.
 double max_joint_degrees(const SequenceTests& two_samples, std::uint64_t samples_each, double sequences,
                          double minimum = minimum_expectation_for_power);
 

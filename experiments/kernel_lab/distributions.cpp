@@ -190,13 +190,13 @@ DistributionTests test_distribution(const DistributionCase& distribution, const 
   if (keeps_distribution(distribution.rule.method)) {
     const SequenceDistribution<double> plain =
         plain_distribution<double>(tables.target.table, context, length);
-    const SequenceTests sequences =
-        ExactSequenceTests(plain, distribution.vocab, length, requests).test(sample.tokens);
+    const SequenceTests sequences = ExactSequenceTests(plain, distribution.vocab, length).test(sample.tokens);
     add("tokens jointly, Pearson", sequences.joint.pearson_p);
     add("tokens jointly, G", sequences.joint.g_p);
+    if (sequences.joint.tails > 0) add("rare token sequences", sequences.joint.tail_p);
     for (std::size_t i = 0; i < sequences.positions.size(); ++i) {
       add("token " + std::to_string(i + 1) + (i == 0 ? "" : " given those before"),
-          sequences.positions[i].sum.pearson_p);
+          sequences.positions[i].sum.p());
     }
   }
   std::vector<double> scratch;
@@ -213,8 +213,8 @@ DistributionTests test_distribution(const DistributionCase& distribution, const 
   const auto against_round = [&](const auto& rule, double rate) {
     const RoundDistribution<double> round = round_distribution<double>(
         tables.target.table, tables.draft.table, rule, distribution.gamma, context);
-    add("emitted tokens", emitted_test(sample, length, round).pearson_p);
-    add("accepted length", accepted_test(sample, round).pearson_p);
+    add("emitted tokens", emitted_test(sample, length, round).p());
+    add("accepted length", accepted_test(sample, round).p());
     add("first token accepted", accepted_p(sample, rate < 0 ? 1 - round.accepted.front() : rate));
   };
   constexpr double of_the_round = -1;

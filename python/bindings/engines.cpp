@@ -64,20 +64,18 @@ double detectable_before(const ConfigText& text, std::uint64_t samples) {
       const Setup setup = build_setup(config, factory);
       const auto exact = exact_plain_distribution(setup, settings.tokens);
       if (!exact) throw ConfigError("/check/tokens", "so many sequences are not enumerated");
-      const int degrees = joint_degrees(*exact, samples);
-      if (degrees == 0) return detectable_without_degrees(*exact, settings.power, samples);
-      // As EqualityResult: two joint tests, and one a position.
-      const double level = settings.level / (settings.tokens + 2);
-      return std::min(1.0, detectable_total_variation(degrees, samples, level, settings.power));
+      return detectable_jointly(*exact, setup.target.vocab(), static_cast<std::size_t>(settings.tokens),
+                                samples, settings.level, settings.power)
+          .between_cells;
     });
   });
 }
 
-nb::dict dict_of(const FitTest& test) {
+nb::dict dict_of(const FitTest& test, double p) {
   nb::dict out;
   out["pearson"] = test.pearson;
   out["degrees"] = test.degrees;
-  out["p"] = test.pearson_p;
+  out["p"] = p;
   out["impossible"] = test.impossible;
   out["samples"] = test.samples;
   return out;
@@ -88,12 +86,13 @@ nb::dict two_samples(const Sequences& first, const Sequences& second) {
   Watch watch;
   const SequenceTests tests = watch.run(
       [&] { return two_sample_sequence_tests(tokens_of(first), tokens_of(second), first.shape(1)); });
-  nb::dict out = dict_of(tests.joint);
+  nb::dict out = dict_of(tests.joint, tests.joint.pearson_p);
   out["adjusted_p"] = tests.adjusted_p();
   return out;
 }
 
-/// Counts of the tokens that came after each token, against the rows: one test a row, added up.
+/// Counts of the tokens that came after each token, against the rows: one test a row, added up,
+/// with exact tests of rare tokens.
 nb::dict transitions(const Counts& counts, const Rows& rows) {
   std::vector<FitTest> tests;
   const std::size_t vocab = rows.shape(1);
@@ -101,7 +100,8 @@ nb::dict transitions(const Counts& counts, const Rows& rows) {
     tests.push_back(fit_test({counts.data() + row * vocab, vocab}, {rows.data() + row * vocab, vocab},
                              minimum_expectation_for_power));
   }
-  return dict_of(sum_of_tests(tests));
+  const FitTest sum = sum_of_tests(tests);
+  return dict_of(sum, sum.p());
 }
 
 /// Kolmogorov-Smirnov of p-values: the distance from uniform, and its p.

@@ -98,7 +98,7 @@ std::vector<NullDistribution> describe_nulls(const std::vector<SequenceTests>& t
   add("G", true, [](const SequenceTests& test) { return test.joint.g_p; });
   for (std::size_t i = 1; i < tests.front().positions.size(); ++i) {
     add(fmt::format("token {} given those before", i + 1), true,
-        [i](const SequenceTests& test) { return test.positions[i].sum.pearson_p; });
+        [i](const SequenceTests& test) { return test.positions[i].sum.p(); });
   }
   add("verdict", false, [](const SequenceTests& test) { return test.adjusted_p(); });
   return all;
@@ -125,8 +125,9 @@ PowerLine predicted_line(const std::vector<std::uint32_t>& sizes, double level, 
 PowerPoint power_point(const std::vector<SequenceTests>& tests, std::uint32_t samples,
                        const PlannedTest& planned, double level, double confidence) {
   const auto rejected = [&](double FitTest::*p_value) {
-    const auto count = std::count_if(tests.begin(), tests.end(),
-                                     [&](const SequenceTests& test) { return test.joint.*p_value <= level; });
+    const auto count = std::count_if(tests.begin(), tests.end(), [&](const SequenceTests& test) {
+      return test.joint.*p_value <= level || test.joint.tail_p <= level;
+    });
     return *binomial_interval(static_cast<std::uint64_t>(count), tests.size(), confidence);
   };
   return {.samples = samples,
@@ -203,7 +204,7 @@ CalibrationResult calibrate(const Calibration& calibration, double confidence, c
     const SequenceDistribution<double> distribution = enumerated_distribution(faulty, gamma, tokens);
     const auto planned = [&](std::uint64_t samples) {
       return settings.reference == EqualityReference::exact_distribution
-                 ? ExactSequenceTests(plain, faulty.target.vocab(), tokens, samples).plan(distribution)
+                 ? ExactSequenceTests(plain, faulty.target.vocab(), tokens).plan(distribution, samples)
                  : plan_two_sample(distribution, plain, samples);
     };
     FaultPower& power = result.power.emplace_back();
@@ -248,8 +249,7 @@ std::vector<SequenceTests> repeat_tests(const Setup& setup, int gamma, std::size
                                         std::uint32_t repeats, std::uint32_t study, const Control& control) {
   const bool exact = reference == EqualityReference::exact_distribution;
   const AnyRule& rule = setup.rule.sampled;
-  const ExactSequenceTests exact_tests(plain_distribution_of(setup, tokens), setup.target.vocab(), tokens,
-                                       samples);
+  const ExactSequenceTests exact_tests(plain_distribution_of(setup, tokens), setup.target.vocab(), tokens);
   std::vector<SequenceTests> tests(repeats);
   for_each_index(repeats, [&](std::size_t repeat) {
     if (control.stop()) throw Stopped{};

@@ -120,7 +120,7 @@ std::vector<LikelihoodFit> diagnose(const Setup& setup, int gamma, int tokens, s
   std::stable_sort(groups.begin(), groups.end(), likelier);
   double adjusted_p = 0;
   for (const auto& law : groups.front().laws) {
-    const ExactSequenceTests tests(law, setup.target.vocab(), length, samples.size() / length);
+    const ExactSequenceTests tests(law, setup.target.vocab(), length);
     adjusted_p = std::max(adjusted_p, tests.test(samples).adjusted_p());
   }
   groups.front().fit.adjusted_p = adjusted_p;

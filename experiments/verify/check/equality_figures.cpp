@@ -39,6 +39,7 @@ std::vector<Figure> equality_figures(const EqualityResult& result) {
   };
   add("whole sequences, Pearson", result.pearson_adjusted_p);
   add("whole sequences, G", result.g_adjusted_p);
+  if (result.tails > 0) add("rare sequences", result.tail_adjusted_p);
   for (const PositionEquality& test : result.positions) {
     if (test.prefixes > 0) add(fmt::format("token {}", test.position), test.adjusted_p);
   }

@@ -18,7 +18,7 @@ const Typed<EqualityReference>& described() {
 }
 
 SPECLAB_RESULT(PositionEquality, "position_equality", position, prefixes, covered, pearson, degrees,
-               pearson_p, adjusted_p);
+               pearson_p, tails, tail_p, adjusted_p);
 
 SPECLAB_RESULT(LikelihoodFit, "fit", name, also, log_likelihood, impossible, adjusted_p);
 
@@ -30,8 +30,9 @@ const Typed<EqualityResult>& described() {
       {{"verdict", &E::different, choice<bool>({{"equal", false}, {"different", true}})},
        {"against", &E::reference},
        SPECLAB_FIELDS(E, tokens, samples_each, level, adjusted_p, pearson, pearson_p, pearson_adjusted_p, g,
-                      g_p, g_adjusted_p, degrees, cells, pooled_cells, impossible, positions, power,
-                      detectable_effect, detectable_total_variation),
+                      g_p, g_adjusted_p, degrees, cells, rare_classes, rare_samples, tails, tail_p,
+                      tail_adjusted_p, impossible, positions, power, detectable_effect,
+                      detectable_between_classes, detectable_total_variation),
        {"samples_for_total_variation_0.01", &E::samples_for_one_percent},
        SPECLAB_FIELDS(E, diagnosis, unseen_faults)});
   return type;
@@ -44,6 +45,13 @@ std::string p_text(double p) { return p < 1e-300 ? "< 1e-300" : fmt::format("{:.
 
 std::string distance_text(double distance) {
   return distance < 0.001 ? fmt::format("{:.2g}", distance) : fmt::format("{:.4f}", distance);
+}
+
+/// How rare sequences are tested.
+std::string rare_text(const EqualityResult& result) {
+  if (result.rare_classes == 0) return "";
+  return fmt::format("; {} sequences too rare for one of their own, {} of the samples", result.rare_classes,
+                     result.rare_samples);
 }
 
 std::vector<Cell> test_row(const std::string& name, double statistic, int degrees, double p,
@@ -60,6 +68,13 @@ Table tests_table(const EqualityResult& result) {
   table.rows = {test_row("whole sequences, Pearson", result.pearson, result.degrees, result.pearson_p,
                          result.pearson_adjusted_p),
                 test_row("whole sequences, G", result.g, result.degrees, result.g_p, result.g_adjusted_p)};
+  if (result.tails > 0) {
+    table.rows.push_back({text_cell("rare sequences, exact tails"),
+                          text_cell(""),
+                          text_cell(""),
+                          {p_text(result.tail_p), result.tail_p},
+                          {p_text(result.tail_adjusted_p), result.tail_adjusted_p}});
+  }
   int untested = 0;
   for (const PositionEquality& test : result.positions) {
     if (test.prefixes == 0) {
@@ -72,6 +87,12 @@ Table tests_table(const EqualityResult& result) {
                                  : fmt::format("token {} given {}", test.position,
                                                before == 1 ? "token 1" : fmt::format("tokens 1-{}", before));
     table.rows.push_back(test_row(name, test.pearson, test.degrees, test.pearson_p, test.adjusted_p));
+    if (test.tails > 0)
+      table.rows.push_back({text_cell("  its rare tokens, exact tails"),
+                            text_cell(""),
+                            text_cell(""),
+                            {p_text(test.tail_p), test.tail_p},
+                            text_cell("")});
   }
   if (untested > 0) {
     table.note = fmt::format("{} of the {} positions: one outcome, or prefixes too rare to test", untested,
@@ -102,14 +123,17 @@ Listing equality_text(const EqualityResult& result) {
   text += fmt::format("null      the first {} tokens have {}\n", result.tokens,
                       exact ? "the target's distribution, known exactly from its rows"
                             : "the distribution of plain decoding, seen in a second sample");
-  text += fmt::format("samples   {} sequences{}, {} classes ({} rare ones pooled){}\n", result.samples_each,
-                      exact ? "" : " each", result.cells, result.pooled_cells,
+  text += fmt::format("samples   {} sequences{}, {} classes{}{}\n", result.samples_each, exact ? "" : " each",
+                      result.cells, rare_text(result),
                       result.impossible > 0
                           ? fmt::format("; {} sequences that the target cannot produce", result.impossible)
                           : "");
   text += tests_table(result);
   text += fmt::format("power     a total variation of {} or more",
                       distance_text(result.detectable_total_variation));
+  if (result.detectable_between_classes < result.detectable_total_variation) {
+    text += fmt::format(", or of {} between the classes", distance_text(result.detectable_between_classes));
+  }
   if (result.degrees > 0) text += fmt::format(" (Cohen's effect w = {:.4f})", result.detectable_effect);
   text += fmt::format(" is found with probability {}", result.power);
   if (result.samples_for_one_percent) {

@@ -45,9 +45,40 @@ std::optional<std::uint64_t> least_round_number(const std::function<bool(std::ui
   return number(many);
 }
 
-/// What the joint test is held to: the level that Holm leaves it when it is the only one to reject.
-double joint_level(const SequenceTests& tests, double level) {
-  return level / static_cast<double>(tests.p_values().size());
+/// The fewest sequences with which `find` finds a total variation of 0.01.
+template <class Find>
+std::optional<std::uint64_t> samples_for_small(const Find& find) {
+  return least_round_number([&](std::uint64_t many) { return find(many) <= small_distance; });
+}
+
+EqualityResult result_of(const SequenceTests& tests, EqualityReference reference,
+                         const CheckSection& settings, std::uint64_t samples) {
+  EqualityResult result;
+  static_cast<FitTest&>(result) = tests.joint;
+  result.reference = reference;
+  result.tokens = settings.tokens;
+  result.samples_each = samples;
+  result.level = settings.level;
+  result.power = settings.power;
+  const std::vector<double> adjusted = holm_adjusted(tests.p_values());
+  result.adjusted_p = tests.adjusted_p();
+  result.different = result.adjusted_p <= result.level;
+  result.pearson_adjusted_p = adjusted[0];
+  result.g_adjusted_p = adjusted[1];
+  if (tests.joint.tails > 0) result.tail_adjusted_p = adjusted[2];
+  for (std::size_t i = 0; i < tests.positions.size(); ++i) {
+    const PositionTest& test = tests.positions[i];
+    result.positions.push_back({.position = static_cast<std::int32_t>(i) + 1,
+                                .prefixes = test.prefixes,
+                                .covered = test.covered,
+                                .pearson = test.sum.pearson,
+                                .degrees = test.sum.degrees,
+                                .pearson_p = test.sum.pearson_p,
+                                .tails = test.sum.tails,
+                                .tail_p = test.sum.tail_p,
+                                .adjusted_p = adjusted[tests.joint_tests() + i]});
+  }
+  return result;
 }
 
 /// Total variation that two samples show where either is one sequence alone: others of one sample fill cells
@@ -61,60 +92,29 @@ double detectable_beside_one_sequence(std::uint64_t samples, double level, doubl
   }
 }
 
-/// The joint test alone. `degrees` says how many degrees of freedom it would have, or would have at most,
-/// with other numbers of samples; without any, `otherwise` is the detectable total variation.
-void state_power(EqualityResult& result, const SequenceTests& tests, double otherwise,
-                 const std::function<int(std::uint64_t)>& degrees) {
-  const bool exact = result.reference == EqualityReference::exact_distribution;
+/// The joint test of two samples alone, at the level that Holm leaves it when it is the only one to reject.
+/// At most `sequences` can occur.
+void state_two_sample_power(EqualityResult& result, const SequenceTests& tests, double sequences) {
+  const double level = result.level / static_cast<double>(tests.p_values().size());
   const FitTest& joint = tests.joint;
-  const double level = joint_level(tests, result.level);
   // Two samples of n are worth one of n/2: the variances of both add.
-  const std::uint64_t worth = exact ? 1 : 2;
-  const auto detectable = [&](int degrees_of_test, std::uint64_t samples) {
-    return std::min(1.0, detectable_total_variation(degrees_of_test, samples / worth, level, result.power));
+  const auto between = [&](int degrees, std::uint64_t samples) {
+    return std::min(1.0, detectable_total_variation(degrees, samples / 2, level, result.power));
   };
-  result.detectable_total_variation = otherwise;
   if (joint.degrees > 0) {
-    const std::uint64_t samples = result.samples_each / worth;
-    result.detectable_effect = detectable_effect(joint.degrees, samples, level, result.power);
-    result.detectable_total_variation = detectable(joint.degrees, result.samples_each);
+    result.detectable_effect = detectable_effect(joint.degrees, result.samples_each / 2, level, result.power);
+    result.detectable_between_classes = between(joint.degrees, result.samples_each);
+    // With the cells that so many samples fill, of which a test of fewer has fewer.
+    result.samples_for_one_percent = samples_for_small([&](std::uint64_t many) {
+      return between(static_cast<int>(std::min(max_joint_degrees(tests, many, sequences), 1e9)), many);
+    });
+  } else if (sequences > 1) {
+    result.detectable_between_classes =
+        tests.own_cells == 1 ? detectable_beside_one_sequence(result.samples_each, level, result.power) : 1;
   }
-  if (joint.degrees == 0 && !exact) return;
-  // With the cells that so many samples fill, of which a test of fewer has fewer.
-  result.samples_for_one_percent = least_round_number([&](std::uint64_t many) {
-    const int of_many = degrees(many);
-    return of_many > 0 && detectable(of_many, many) <= small_distance;
-  });
-}
-
-/// `otherwise`, `degrees`: as `state_power` takes them.
-EqualityResult result_of(const SequenceTests& tests, EqualityReference reference, double otherwise,
-                         const CheckSection& settings, std::uint64_t samples,
-                         const std::function<int(std::uint64_t)>& degrees) {
-  EqualityResult result;
-  static_cast<FitTest&>(result) = tests.joint;
-  result.reference = reference;
-  result.tokens = settings.tokens;
-  result.samples_each = samples;
-  result.level = settings.level;
-  result.power = settings.power;
-  const std::vector<double> adjusted = holm_adjusted(tests.p_values());
-  result.adjusted_p = tests.adjusted_p();
-  result.different = result.adjusted_p <= result.level;
-  result.pearson_adjusted_p = adjusted[0];
-  result.g_adjusted_p = adjusted[1];
-  for (std::size_t i = 0; i < tests.positions.size(); ++i) {
-    const PositionTest& test = tests.positions[i];
-    result.positions.push_back({.position = static_cast<std::int32_t>(i) + 1,
-                                .prefixes = test.prefixes,
-                                .covered = test.covered,
-                                .pearson = test.sum.pearson,
-                                .degrees = test.sum.degrees,
-                                .pearson_p = test.sum.pearson_p,
-                                .adjusted_p = adjusted[i + 2]});
-  }
-  state_power(result, tests, otherwise, degrees);
-  return result;
+  const double rare = static_cast<double>(joint.rare_samples) / static_cast<double>(joint.samples);
+  const double shared = joint.rare_classes > 1 ? rare : 0;
+  result.detectable_total_variation = std::min(1.0, result.detectable_between_classes + shared);
 }
 
 void require_power(const CheckSection& settings) {
@@ -130,13 +130,6 @@ std::optional<SequenceDistribution<double>> exact_plain_distribution(const Setup
                                     static_cast<std::size_t>(tokens), setup.rule.enumerated);
 }
 
-double detectable_without_degrees(const SequenceDistribution<double>& exact, double power,
-                                  std::uint64_t samples) {
-  const auto possible =
-      std::count_if(exact.begin(), exact.end(), [](const auto& one) { return one.second > 0; });
-  return possible > 1 ? 1 : -std::expm1(std::log1p(-power) / static_cast<double>(samples));
-}
-
 std::uint64_t equality_workload(const Setup& setup, const CheckSection& settings) {
   return std::uint64_t{settings.samples} * (has_exact_distribution(setup, settings.tokens) ? 1 : 2);
 }
@@ -146,10 +139,18 @@ EqualityResult test_against(const SequenceDistribution<double>& exact, std::int3
   require_power(settings);
   const auto length = static_cast<std::size_t>(settings.tokens);
   const std::uint64_t count = samples.size() / length;
-  const double otherwise = vocab > 1 ? detectable_without_degrees(exact, settings.power, count) : 0;
-  return result_of(ExactSequenceTests(exact, vocab, length, count).test(samples),
-                   EqualityReference::exact_distribution, otherwise, settings, count,
-                   [&](std::uint64_t many) { return joint_degrees(exact, many); });
+  EqualityResult result = result_of(ExactSequenceTests(exact, vocab, length).test(samples),
+                                    EqualityReference::exact_distribution, settings, count);
+  const auto detectable = [&](std::uint64_t many) {
+    return detectable_jointly(exact, vocab, length, many, settings.level, settings.power);
+  };
+  const DetectableDifference found = detectable(count);
+  result.detectable_effect = found.effect;
+  result.detectable_between_classes = found.between_cells;
+  result.detectable_total_variation = found.total_variation;
+  result.samples_for_one_percent =
+      samples_for_small([&](std::uint64_t many) { return detectable(many).total_variation; });
+  return result;
 }
 
 std::optional<EqualityResult> test_samples(const Setup& setup, const CheckSection& settings,
@@ -165,16 +166,9 @@ std::optional<EqualityResult> test_samples(const Setup& setup, const CheckSectio
       plain_sequences(setup.target, setup.rule.sampled, simulation, length, control);
   if (plain.empty()) return std::nullopt;
   const SequenceTests tests = two_sample_sequence_tests(samples, plain, length);
-  const double sequences = std::pow(vocab, settings.tokens);
-  double otherwise = sequences > 1 ? 1 : 0;
-  if (vocab > 1 && tests.own_cells == 1 && tests.rare == 0) {
-    otherwise =
-        detectable_beside_one_sequence(simulation.trials, joint_level(tests, settings.level), settings.power);
-  }
-  return result_of(tests, EqualityReference::second_sample, otherwise, settings, simulation.trials,
-                   [&](std::uint64_t many) {
-                     return static_cast<int>(std::min(max_joint_degrees(tests, many, sequences), 1e9));
-                   });
+  EqualityResult result = result_of(tests, EqualityReference::second_sample, settings, simulation.trials);
+  state_two_sample_power(result, tests, std::pow(vocab, settings.tokens));
+  return result;
 }
 
 std::optional<EqualityResult> test_equality(const Setup& setup, int gamma, const CheckSection& settings,

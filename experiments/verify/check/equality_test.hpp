@@ -35,7 +35,9 @@ struct PositionEquality {
   double pearson = 0;
   std::int32_t degrees = 0;
   double pearson_p = 1;
-  double adjusted_p = 1;
+  std::uint64_t tails = 0;  ///< exact tests of rare tokens
+  double tail_p = 1;        ///< the least of them, adjusted for their number
+  double adjusted_p = 1;    ///< of Pearson's statistic and the tails
 };
 
 /// How likely the sequences are under one distribution of theirs.
@@ -48,8 +50,8 @@ struct LikelihoodFit {
 };
 
 /// Null: the first `tokens` tokens after the prompt have the same distribution under speculative decoding as
-/// under plain decoding of the target. Tested jointly (Pearson and G) and token by token given those before
-/// it; Holm's adjustment makes one verdict of them.
+/// under plain decoding of the target. Tested jointly (Pearson, G, and rare sequences by exact tails) and
+/// token by token given those before it; Holm's adjustment makes one verdict of them.
 struct EqualityResult : FitTest {  // of whole sequences
   bool different = false;
   EqualityReference reference = EqualityReference::exact_distribution;
@@ -59,11 +61,13 @@ struct EqualityResult : FitTest {  // of whole sequences
   double adjusted_p = 1;
   double pearson_adjusted_p = 1;
   double g_adjusted_p = 1;
+  double tail_adjusted_p = 1;
   std::vector<PositionEquality> positions;
   double power = 0;
   /// What is found with probability `power` or more by the joint test alone, at its share of the level:
-  double detectable_effect = 0;           ///< Cohen's w
-  double detectable_total_variation = 0;  ///< between the cells
+  double detectable_effect = 0;           ///< Cohen's w between the classes of the test
+  double detectable_between_classes = 0;  ///< total variation between these
+  double detectable_total_variation = 0;  ///< total variation between sequences
   /// Sequences (of each decoder) of which this test would say that it finds a total variation of 0.01 so:
   /// with the cells that so many fill, the least such number of two digits. Of a second sample, whose cells
   /// are not known beforehand, with the most that there can be.
@@ -82,12 +86,6 @@ std::optional<SequenceDistribution<double>> exact_plain_distribution(const Setup
 
 /// Sequences that `test_equality` decodes.
 std::uint64_t equality_workload(const Setup& setup, const CheckSection& settings);
-
-/// Total variation that `samples` sequences show with probability `power` where the joint test against this
-/// distribution has no degrees of freedom. Where the target can emit one sequence alone, any other settles
-/// the matter; several are too rare for a cell each, and 1 stands for no smaller one.
-double detectable_without_degrees(const SequenceDistribution<double>& exact, double power,
-                                  std::uint64_t samples);
 
 /// The test of given sequences of settings.tokens tokens below `vocab`, one after the other, against their
 /// exact distribution; settings.samples is not read. Throws ConfigError when the power is not above the

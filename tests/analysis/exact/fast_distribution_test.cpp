@@ -107,8 +107,8 @@ void check_residuals(const Rows& rows, const std::vector<std::uint32_t>& context
       const std::vector<double> expected =
           dense_residual(rows.row(context, target_side, target_scratch),
                          rows.row(context, draft_side, draft_scratch), scale);
-      CHECK(fit_test(residuals(rows, context, scale), expected).pearson_p > p_value_bound);
-      least = std::min(least, fit_test(residuals(rows, context, 0.9 * scale), expected).pearson_p);
+      CHECK(fit_test(residuals(rows, context, scale), expected).p() > p_value_bound);
+      least = std::min(least, fit_test(residuals(rows, context, 0.9 * scale), expected).p());
     }
   }
   CHECK(least < 1e-30);
@@ -156,8 +156,8 @@ void check_coupled(const Rows& rows, const std::vector<std::uint32_t>& contexts)
       if (!(rejected > 1e-9)) continue;
       for (double& one : expected) one /= rejected;
       const double ratio = p[drafted] / q[drafted];
-      CHECK(fit_test(coupled_tokens(rows, context, ratio, true), expected).pearson_p > p_value_bound);
-      least = std::min(least, fit_test(coupled_tokens(rows, context, ratio, false), expected).pearson_p);
+      CHECK(fit_test(coupled_tokens(rows, context, ratio, true), expected).p() > p_value_bound);
+      least = std::min(least, fit_test(coupled_tokens(rows, context, ratio, false), expected).p());
     }
   }
   CHECK(least < 1e-30);
@@ -191,7 +191,7 @@ TEST_CASE("so have tokens coupled by thresholds; thresholds that stay are found 
 // found with probability .99 at this level; the shared word moves the distribution by more than that.
 TEST_CASE("the tokens of fast rounds have the target's distribution; a shared word is found out") {
   const ExactSequenceTests tests(plain_distribution<double>(target, std::vector<Token>{0}, length), vocab,
-                                 length, samples);
+                                 length);
   const SequenceTests by_proposals = tests.test(sequences<BlockRandomSource>(16));
   CHECK(by_proposals.adjusted_p() > p_value_bound);
   CHECK(tests.test(sequences<BlockRandomSource>(0)).adjusted_p() > p_value_bound);
@@ -219,8 +219,8 @@ TEST_CASE(
   plan.length = 40000;
   const FastPair pair(p, q, AnyRule(TokenRule{}));
   const Tally total = pair.decode(gamma, plan).total();
-  CHECK(fit_test(total.accepted_lengths, distribution(0.8)).pearson_p > p_value_bound);
-  CHECK(fit_test(total.accepted_lengths, distribution(0.805)).pearson_p < p_value_bound);
+  CHECK(fit_test(total.accepted_lengths, distribution(0.8)).p() > p_value_bound);
+  CHECK(fit_test(total.accepted_lengths, distribution(0.805)).p() < p_value_bound);
   const PlannedTest planned = planned_fit_test(distribution(0.805), distribution(0.8), total.rounds);
   CHECK(power_of(planned.effect, planned.degrees, planned.samples, p_value_bound) > 1 - 1e-9);
 }

@@ -64,7 +64,7 @@ std::vector<double> exact_distribution(const Model& target) {
 /// Null: the sample has the exact distribution of the target's first three tokens. Both statistics at 1e-11.
 bool fits(const std::vector<Token>& sequences, const std::vector<double>& distribution) {
   const FitTest test = fit_test(counts(sequences), distribution, least_expected);
-  return test.pearson_p > p_value_bound && test.g_p > p_value_bound;
+  return test.p() > p_value_bound && test.g_p > p_value_bound;
 }
 
 struct Case {

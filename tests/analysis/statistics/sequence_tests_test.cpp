@@ -71,7 +71,7 @@ TEST_CASE("a decoder whose marginals are right and whose conditionals are wrong"
   // > 200.
   const std::vector<Token> good = sequences(right, 1);
   const std::vector<Token> bad = sequences(off_by_one, 2);
-  const ExactSequenceTests exact(distribution_of_right(), vocab, length, samples);
+  const ExactSequenceTests exact(distribution_of_right(), vocab, length);
   for (std::size_t position = 0; position < length; ++position) {
     CHECK(marginal(good, position).pearson_p > p_value_bound);
     CHECK(marginal(bad, position).pearson_p > p_value_bound);  // blind
@@ -92,7 +92,7 @@ TEST_CASE("a decoder whose marginals are right and whose conditionals are wrong"
 }
 
 TEST_CASE("a position's test adds the tests of its prefixes") {
-  const ExactSequenceTests exact(distribution_of_right(), vocab, length, samples);
+  const ExactSequenceTests exact(distribution_of_right(), vocab, length);
   const SequenceTests tests = exact.test(sequences(right, 4));
   REQUIRE(tests.positions.size() == length);
   const int prefixes[] = {1, 3, 9};
@@ -123,7 +123,7 @@ TEST_CASE("rare prefixes are left out and counted") {
   CHECK(few.positions[2].sum.pearson_p == 1);
 }
 
-TEST_CASE("rare sequences share cells, and still count") {
+TEST_CASE("rare sequences form groups, and still count") {
   // 6^4 = 1296 sequences and 4,000 samples: hardly any has a cell of its own. Null: the even distribution, at
   // 1e-11. Power: the first and the last token alone have w^2 = .28, which makes n w^2 = 1,100, and half of
   // that for two samples; about 150 are found.
@@ -133,34 +133,34 @@ TEST_CASE("rare sequences share cells, and still count") {
   plan.seed = test_seed(7);
   plan.trials = 4000;
   const std::vector<Token> sample = plain_sequences(tilted, TokenRule{}, plan, 4);
-  const ExactSequenceTests exact(plain_distribution<double>(even, {}, 4), 6, 4, plan.trials);
+  const ExactSequenceTests exact(plain_distribution<double>(even, {}, 4), 6, 4);
   const SequenceTests tests = exact.test(sample);
-  CHECK(tests.joint.cells <= static_cast<int>(rare_cells));
+  CHECK(tests.joint.cells <= max_rare_groups);
   CHECK(tests.joint.pearson_p < p_value_bound);
   plan.seed = test_seed(8);
   const std::vector<Token> fair = plain_sequences(even, TokenRule{}, plan, 4);
   CHECK(exact.test(fair).joint.pearson_p > p_value_bound);
   const SequenceTests two = two_sample_sequence_tests(sample, fair, 4);
-  CHECK(two.joint.cells < 2 * static_cast<int>(rare_cells));
+  CHECK(two.joint.cells < 2 * max_rare_groups);
   CHECK(two.joint.pearson_p < p_value_bound);
 }
 
 TEST_CASE("a sequence that the distribution excludes settles the matter") {
   SequenceDistribution<double> distribution = distribution_of_right();
   distribution.erase({0, 0, 0});
-  const ExactSequenceTests exact(distribution, vocab, length, 2);
+  const ExactSequenceTests exact(distribution, vocab, length);
   const SequenceTests tests = exact.test(std::vector<Token>{0, 0, 0, 1, 1, 1});
   CHECK(tests.joint.impossible == 1);
   CHECK(tests.adjusted_p() == 0);
   CHECK(tests.positions[2].sum.impossible == 1);
-  CHECK(exact.plan(distribution_of_right()).impossible ==
+  CHECK(exact.plan(distribution_of_right(), 2).impossible ==
         doctest::Approx(distribution_of_right().at({0, 0, 0})));
 }
 
 TEST_CASE("p-values of a position are uniform: 2,000 tests of 300 sequences") {
   // Null: as above. KS at 1e-11 for the third position, one- and two-sample; chi-squared's own error is far
   // below the .08 that this finds. Power: one degree too many for the first token (3, not 2) is .19 away.
-  const ExactSequenceTests exact(distribution_of_right(), vocab, length, 300);
+  const ExactSequenceTests exact(distribution_of_right(), vocab, length);
   std::vector<double> one;
   std::vector<double> two;
   std::vector<double> wrong;
@@ -182,8 +182,8 @@ TEST_CASE("p-values of a position are uniform: 2,000 tests of 300 sequences") {
 }
 
 TEST_CASE("what a test faces under another distribution") {
-  const ExactSequenceTests exact(distribution_of_right(), vocab, length, samples);
-  CHECK(exact.plan(distribution_of_right()).effect < 1e-12);
+  const ExactSequenceTests exact(distribution_of_right(), vocab, length);
+  CHECK(exact.plan(distribution_of_right(), samples).effect < 1e-12);
   const SequenceDistribution<double> fault =
       plain_distribution<double>(off_by_one, std::vector<Token>{0}, length);
   double square = 0;
@@ -191,8 +191,8 @@ TEST_CASE("what a test faces under another distribution") {
   for (const auto& [sequence, probability] : distribution) {
     square += (fault.at(sequence) - probability) * (fault.at(sequence) - probability) / probability;
   }
-  CHECK(exact.plan(fault).effect == doctest::Approx(std::sqrt(square)));
-  CHECK(exact.plan(fault).degrees == 26);
+  CHECK(exact.plan(fault, samples).effect == doctest::Approx(std::sqrt(square)));
+  CHECK(exact.plan(fault, samples).degrees == 26);
   const PlannedTest two = plan_two_sample(fault, distribution, samples);
   CHECK(two.degrees == 26);
   CHECK(two.effect < std::sqrt(square));

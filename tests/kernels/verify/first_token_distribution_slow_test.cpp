@@ -53,7 +53,7 @@ struct OneDistribution : LogitBatch {
 }  // namespace
 
 // Null: the first token has this distribution; false alarms at p_value_bound. Pearson's statistic, cells that
-// expect less than ten pooled.
+// rare classes.
 TEST_CASE("exact kernels emit the target's distribution, and the sigmoids do not") {
   OneDistribution batch;
   batch.batch.rule.sigmoid_alpha = -1000;
@@ -61,7 +61,7 @@ TEST_CASE("exact kernels emit the target's distribution, and the sigmoids do not
   const auto target = batch.target_row();
   const auto distribution = batch.sigmoid_row();
   const auto p_value = [&](Implementation implementation, const std::vector<double>& null) {
-    return fit_test(batch.first_tokens(implementation), null, minimum_expectation_for_power).pearson_p;
+    return fit_test(batch.first_tokens(implementation), null, minimum_expectation_for_power).p();
   };
   for (const ImplementationInfo& info : implementations()) {
     CAPTURE(info.name);
@@ -80,11 +80,11 @@ TEST_CASE("the sigmoids' distribution where they reject often") {
   batch.batch.rule.sigmoid_beta = 5;
   const auto distribution = batch.sigmoid_row();
   const auto counts = batch.first_tokens(Implementation::wagner_sigmoid);
-  CHECK(fit_test(counts, distribution, minimum_expectation_for_power).pearson_p > p_value_bound);
+  CHECK(fit_test(counts, distribution, minimum_expectation_for_power).p() > p_value_bound);
   std::uint64_t rejected = 0;
   for (const std::int32_t accepted : batch.accepted) rejected += accepted == 0 ? 1 : 0;
   CHECK(rejected > requests / 10);
   // The distribution of other constants is found out.
   batch.batch.rule.sigmoid_beta = 1000;
-  CHECK(fit_test(counts, batch.sigmoid_row(), minimum_expectation_for_power).pearson_p < p_value_bound);
+  CHECK(fit_test(counts, batch.sigmoid_row(), minimum_expectation_for_power).p() < p_value_bound);
 }

@@ -216,9 +216,9 @@ double largest_difference(const LawRow& a, const LawRow& b) {
 
 }  // namespace
 
-// Null: two tokens have the law of plain decoding; false alarms at p_value_bound. Pearson's statistic, cells
-// that expect less than ten pooled. Power against a fault (siblings tested against an unupdated target; a
-// reach that refusals leave as it was): above 1 - 1e-9, planned from that fault's exact law.
+// Null: two tokens have the law of plain decoding; false alarms at p_value_bound. Pearson's statistic and the
+// tails of classes that expect less than ten. Power against a fault (siblings tested against an unupdated
+// target; a reach that refusals leave as it was): above 1 - 1e-9, planned from that fault's exact law.
 TEST_CASE("two tokens after verification of trees have the target's law, and those of a fault have not") {
   const MarkovRows target = markov_rows(12);
   const MarkovRows draft = markov_rows(13);
@@ -228,7 +228,7 @@ TEST_CASE("two tokens after verification of trees have the target's law, and tho
   CHECK(largest_difference(exact_law<TraversedSiblings<double>>(target, draft), law) < 1e-12);
 
   const auto p_value = [&](const std::vector<std::uint64_t>& counts, const LawRow& null) {
-    return fit_test(counts, null, minimum_expectation_for_power).pearson_p;
+    return fit_test(counts, null, minimum_expectation_for_power).p();
   };
   const auto check = [&]<class Fault>(Drafting how, std::int32_t count, const Fault*) {
     CAPTURE(static_cast<int>(how));

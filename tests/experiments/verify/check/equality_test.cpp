@@ -56,14 +56,33 @@ TEST_CASE("a fault is found, and the result survives a file") {
   CHECK(again == json);
 }
 
-TEST_CASE("without degrees of freedom: what is stated to be found is found, and less is not") {
-  // 1,000 sequences that are all too rare for a cell of their own.
+TEST_CASE("main classes are never merged, and samples of a rare one alone are different") {
+  const CheckSection one{.tokens = 1};
+  const auto tested = [&](const std::string& target, std::size_t sequences, Token token) {
+    return test_samples(setup_of(target), one, std::vector<Token>(sequences, token), Control{}).value();
+  };
+  const std::string halves = R"({"kind": "table", "rows": [[0.5, 0.49999, 0.00001]]})";
+  const EqualityResult first_alone = tested(halves, 200000, 0);
+  CHECK(first_alone.different);
+  CHECK(first_alone.cells == 2);
+  CHECK(first_alone.detectable_total_variation < 0.01);
+  CHECK(tested(R"({"kind": "table", "rows": [[0.999999, 0.000001]]})", 10000, 1).different);
+  CHECK_FALSE(tested(R"({"kind": "table", "rows": [[0.999999, 0.000001]]})", 10000, 0).different);
+}
+
+TEST_CASE("where all sequences are rare, no total variation is promised") {
+  // 1,000 sequences that are all too rare for a class of their own.
   const CheckSection least{.tokens = 3, .samples = 100, .level = 1e-3, .power = 0.9};
-  const EqualityResult pooled =
+  const EqualityResult rare =
       test_equality(setup_of(R"({"kind": "uniform", "vocab": 10})"), 2, least, Control{}).value();
-  CHECK(pooled.degrees == 0);
-  CHECK(pooled.detectable_total_variation == 1);
-  CHECK(pooled.samples_for_one_percent.value() > 100);
+  CHECK(rare.rare_classes == 1000);
+  CHECK(rare.degrees > 0);
+  CHECK(rare.detectable_between_classes < 1);
+  CHECK(rare.detectable_total_variation == 1);
+  CHECK(rare.samples_for_one_percent.value() > 100);
+}
+
+TEST_CASE("without degrees of freedom: what is stated to be found is found, and less is not") {
   // One sequence, in an exact distribution and in two samples: 160,000 are too many to enumerate.
   const Setup point = setup_of(R"({"kind": "point", "vocab": 400})");
   for (const std::int32_t tokens : {1, 2}) {

@@ -73,7 +73,7 @@ double planned(const Json& rule) {
   const auto alternative =
       sequence_distribution<double>(setup.target, setup.draft, setup.rule.enumerated, gamma, prompt, tokens);
   constexpr int tests = 2 + tokens;
-  return planned_power(ExactSequenceTests(null, 3, tokens, samples).plan(alternative), level / tests);
+  return planned_power(ExactSequenceTests(null, 3, tokens).plan(alternative, samples), level / tests);
 }
 
 }  // namespace
