@@ -43,7 +43,7 @@ class CheckResult:
         level: chance of a false alarm.
         samples: sequences.
         power: what is stated about `detectable_tv` and `detectable_effect` holds with this probability.
-        detectable_tv: a total variation between the classes of the joint test that is found with probability `power`.
+        detectable_tv: a total variation that the joint test finds with probability `power`. Rare sequences count as unseen.
         detectable_effect: the same as Cohen's w; None where there is one class.
         worst: the sequence that deviates most, None for tests of configs.
         tests: all statistics, as `speclab check` prints them with --json.
@@ -137,7 +137,7 @@ def check(
 
     Null: the samples are independent and have the law. Whole sequences are tested (Pearson's chi-squared and G), and each
     token given those before it; p-values are adjusted by Holm's method, so that the chance of a false alarm is `level`.
-    Sequences expected less than 10 times share a class.
+    Sequences expected less than 10 times are tested by their exact tails, and share classes.
 
     Args:
         samples: [n, tokens] or [n] ids, one independent sequence a row. Without `law`: a config as a dict or a path.
@@ -252,7 +252,7 @@ def check_sampler(
         target, draft: rows, functions or Models. V^(gamma + 1) may be at most 100,000.
         gamma: drafted tokens, 1 to 64.
         power: a sampler whose law is `total_variation` away from the target's is found with this probability by the joint
-            test (both between the classes of the test: sequences expected less than 10 times share one).
+            test (both between the classes of the test: sequences expected less than 10 times share one, which `CheckResult.detectable_tv` counts as unseen).
         total_variation: what is to be found; the number of samples follows from it. `CheckResult.detectable_tv` says what
             the test could find.
         level: chance of a false alarm.

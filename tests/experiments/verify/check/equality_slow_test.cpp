@@ -52,7 +52,7 @@ TEST_CASE("the planned samples are those that a test of so many confirms, whatev
   const EqualityResult result = checked(token);
   CHECK_FALSE(result.different);
   CHECK(result.degrees > 100);
-  CHECK(result.detectable_total_variation < 0.03);
+  CHECK(result.detectable_between_classes < 0.03);
   const std::uint64_t planned = result.samples_for_one_percent.value();
   const auto with = [](std::uint64_t samples) {
     return R"({"check": {"tokens": 3, "level": 1e-9, "power": 0.99, "samples": )" + std::to_string(samples) +
