@@ -79,7 +79,6 @@ CASES = [
     Case("run", [path_of("first"), *RUN, *sets(simulation__trials=256, simulation__length=10000000)], partial=True,
          number=signal.SIGTERM),
     Case("run", [path_of("first"), *RUN, *sets(rule__kind="block", simulation__trials=2, simulation__length=100000000)], partial=True),
-    Case("run", [path_of("walltime"), *RUN, *sets(walltime__tokens=500000)], partial=True),
     Case("run", [path_of("schedules_iid"), *RUN, *sets(simulation__trials=1000000, simulation__length=2048)], partial=True),
     Case("run", [path_of("schedules_iid"), *RUN, *sets(simulation__trials=4, simulation__length=50000000)], partial=True),
     Case("run", [path_of("beam_austen"), *RUN, *sets(simulation__trials=100000)], after=1.5, partial=True),
