@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Times verification of drafted tokens side by side on the same tensors: Hugging Face's function, a batched rewrite with
-and without torch.compile, Triton kernels in the shapes of serving engines, libspeclab_kernels.so, and the package of kernels/python:
-its operator, its Triton kernels, and its drop-in functions; and vLLM's and FlashInfer's own programs (--rivals), all from logits to tokens.
+"""Times verification of drafted tokens side by side on the same tensors: libspeclab_kernels.so, the package of
+kernels/python with its operator, its Triton kernels and its drop-in functions, and the functions of Hugging Face, vLLM and FlashInfer themselves
+(--rivals), all from logits to tokens.
 
 Each method is first checked: its decisions against float64 where it takes injected uniforms, and for all but
 approximations a chi-squared test of the law of its tokens. Times are between CUDA events, methods taking turns. With
@@ -62,7 +62,7 @@ def parse():
     parser.add_argument("--json", metavar="FILE")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--device", choices=["cuda", "cpu"], default="cuda",
-                        help="cpu: tries the torch methods (Triton's with TRITON_INTERPRET=1); says nothing about a GPU")
+                        help="cpu: tries the methods that need no GPU (Triton's with TRITON_INTERPRET=1); says nothing about a GPU")
     parser.add_argument("--dry-run", action="store_true", help="sizes, byte counts and the checks' own check; no torch")
     options = parser.parse_args()
     if not all(dtype in sizes.BYTES for dtype in options.dtypes):
@@ -135,7 +135,7 @@ def draws_of(shape, options):
 
 
 def make_case(torch, shape, options, draw=0):
-    from verify_methods.in_torch import Case
+    from verify_methods.case import Case
     generator = torch.Generator(options.device).manual_seed(options.seed + 1000 * draw)
     dtype = getattr(torch, shape.dtype)
 
@@ -152,7 +152,7 @@ def make_case(torch, shape, options, draw=0):
 
 def law_check(torch, method, options):
     """The smallest p-value of the tokens' law at each position."""
-    from verify_methods.in_torch import Case
+    from verify_methods.case import Case
     samples = min(6000, options.samples) if method.waits else options.samples
     target, draft = checks.rows(options.seed)
     q = [checks.softmax(row) for row in draft]
@@ -168,7 +168,7 @@ def law_check(torch, method, options):
 
 def decision_check(torch, method, options):
     """(different outside the band, within the band, requests)."""
-    from verify_methods.in_torch import reference
+    from verify_methods.case import reference
     different = within = requests = 0
     for dtype in options.dtypes:
         case = make_case(torch, sizes.Shape(64, 4, 1000, dtype), options)
@@ -307,24 +307,15 @@ def write(options, results):
 
 
 def all_methods(options, library):
-    from verify_methods import in_torch
-    methods = in_torch.methods()
-    try:
-        from verify_methods import in_triton
-        methods += in_triton.methods()
-    except ImportError as error:
-        print(f"Triton's methods are left out: {error}")
+    methods = []
     if library is not None:
         from verify_methods import in_wheel
         if options.device == "cuda":
             from verify_methods import in_speclab
             methods += in_speclab.methods(library)
         methods += in_wheel.methods()
-    try:
-        from verify_methods import in_rivals
-        methods += in_rivals.methods(options.rivals, options.device)
-    except ImportError as error:
-        print(f"vLLM and FlashInfer are left out: {error}")
+    from verify_methods import in_rivals
+    methods += in_rivals.methods(options.rivals, options.device)
     if options.only is None:
         return methods
     names = [method.name for method in methods]

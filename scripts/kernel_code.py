@@ -1,32 +1,31 @@
 #!/usr/bin/env python3
-"""What the compiler made of the verification kernels, read from sm_90 code, and the times that it predicts.
+"""Reads what the compiler made of the verification kernels from sm_90 code.
 
     scripts/kernel_code.py build/release/kernels/libspeclab_kernels.so      (or a .cubin, an object file)
 
 Of each kernel: registers, bytes of stack (spilled registers are there), blocks that one multiprocessor runs at once,
 instructions for each id in the innermost code, 16-byte loads that a thread has on their way before it uses one and the
-bytes that a multiprocessor so waits for, barriers and conditional branches. Then what fused verification should take, by the model of kernel_times.py,
-beside what was measured (--result kernels/results/DEVICE/result.json).
+bytes that a multiprocessor so waits for, barriers and conditional branches.
 
 --check holds the kernels of ours below the ceilings below. Needs cuobjdump and nvdisasm: the CUDA Toolkit has them, and
 so have the Python packages nvidia-cuda-cuobjdump and nvidia-cuda-nvdisasm, which scripts/test.sh installs.
 Exit codes: 0; 1 a ceiling is exceeded; 2 wrong options or no such file; 77 a tool is missing, or the file has no sm_90 code.
 """
 import argparse
-import json
 import os
 import re
 import shutil
 import subprocess
 import sys
 import sysconfig
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-sys.dont_write_bytecode = True
-from kernel_times import (DEVICES, HELD, RESERVED_SHARED, THREADS, blocks_at_once, cutoffs_time, fused_time,  # noqa: E402: of this folder
-                          predictions_at)
+THREADS = 256
+HELD = 8192 // THREADS  # ids of a tile that one thread holds
+# One multiprocessor of compute capability 9.0.
+REGISTERS, SHARED_BYTES, RESIDENT_THREADS, RESERVED_SHARED = 65536, 233472, 2048, 1024
 
 
 @dataclass(frozen=True)
@@ -87,7 +86,6 @@ class Kernel:
     name: str
     registers: int
     stack: int
-    shared: int
     instructions: int
     an_id: float
     loads: int
@@ -255,6 +253,12 @@ def is_vector_load(line):
     return line.opcode.startswith("LDG.") and ".128" in line.opcode
 
 
+def blocks_at_once(registers, shared):
+    by_registers = REGISTERS // ((registers + 7) // 8 * 8 * THREADS)
+    by_shared = SHARED_BYTES // (shared + RESERVED_SHARED)
+    return min(by_registers, by_shared, RESIDENT_THREADS // THREADS)
+
+
 def kernels_of(file):
     names = re.findall(r"Function (\S+):\n\s+REG:(\d+) STACK:(\d+) SHARED:(\d+)", cuobjdump(file, "-res-usage", "-arch", "sm_90"))
     resources = {name: tuple(map(int, numbers)) for name, *numbers in names}
@@ -272,7 +276,7 @@ def kernels_of(file):
         # Of rows whose format is told as a kernel runs there are too many paths to follow.
         loads = 0 if "AnyLogit" in name else loads_before_use(lines)
         kernels.append(Kernel(
-            short_name(name), registers, stack, shared, len(lines), round(instructions_an_id(basic_blocks(lines)), 2),
+            short_name(name), registers, stack, len(lines), round(instructions_an_id(basic_blocks(lines)), 2),
             loads, sum(line.opcode.startswith("LDGSTS") and ".128" in line.opcode for line in lines), loads * 16 * THREADS * blocks, blocks,
             sum(line.opcode.startswith("BAR") for line in lines),
             sum(line.opcode == "BRA" and bool(line.predicate) for line in lines),
@@ -298,35 +302,6 @@ def print_kernels(kernels):
     rows += [(k.name, k.registers, k.stack, k.blocks, k.instructions, f"{k.an_id:.1f}" if k.an_id else "", k.loads,
               k.bytes_in_flight // 1024, k.barriers, k.branches) for k in kernels]
     print_table(rows)
-
-
-def measured(result, requests, device):
-    """Median microseconds of fused verification at gamma 4, V 128,256, bf16, alpha 0.7 on this kind of device: hot and flushed."""
-    report = json.loads(Path(result).read_text()) if result else {"device": {"name": ""}, "verification": []}
-    rows = report["verification"] if report["device"]["name"].startswith(device.name) else []
-    found = {row["cache"]: row["median_us"] for row in rows
-             if (row["method"], row.get("workload", "chains"), row["requests"], row["gamma"], row["vocab"], row["dtype"], row["alpha"]) ==
-             ("fused", "chains", requests, 4, 128256, "bf16", 0.7)}
-    return [f"{found[cache]:.1f}" if cache in found else "not measured" for cache in ("hot", "flushed")]
-
-
-def print_predictions(kernels, result):
-    by_name = {kernel.name: kernel for kernel in kernels}
-    needed = [by_name.get(f"fused::{name}<Bf16>") for name in ("Statistics", "Next")]
-    if None in needed:
-        return
-    cutoffs = by_name.get("Cutoffs<F16>")  # of the same size
-    for device in DEVICES:
-        print(f"\nfused, gamma 4, V 128,256, bf16, alpha 0.7, by the model of an {device.name.split()[-1]}; microseconds")
-        rows = [("B", "predicted", "bytes alone", "measured, hot", "measured, flushed", "top-k and top-p before")]
-        for requests in (1, 32, 256):
-            predicted = fused_time(device, *needed, requests)
-            rows_read = 2 * 4 + 2 - 0.7 ** 4
-            alone = requests * rows_read * 128256 * 2 / device.bandwidth_gbs / 1e3
-            before = None if cutoffs is None else round(cutoffs_time(device, cutoffs, requests), 1)
-            rows.append((requests, f"{predicted:.0f}", f"{alone:.1f}", *measured(result, requests, device),
-                         "" if before is None else f"{before:.0f}"))
-        print_table(rows)
 
 
 def exceeded(kernels):
@@ -360,24 +335,14 @@ def main():
     parser.add_argument("file", type=Path)
     parser.add_argument("--only", default="", help="part of the kernels' names")
     parser.add_argument("--check", action="store_true", help="compare with the ceilings")
-    parser.add_argument("--result", type=Path, metavar="FILE", help="result.json of a measurement")
-    parser.add_argument("--sizes", type=Path, metavar="FILE", help="JSON of speclab bench kernels --dry-run: what --json predicts times of")
-    parser.add_argument("--json", type=Path, metavar="FILE", help="write everything there")
     options = parser.parse_args()
-    for file in filter(None, (options.file, options.result, options.sizes)):
-        if not file.is_file():
-            parser.error(f"{file} is no file")
+    if not options.file.is_file():
+        parser.error(f"{options.file} is no file")
     kernels = kernels_of(options.file)
     if not kernels:
         print(f"kernel_code: skipped: {options.file} has no GPU code (built without nvcc)", file=sys.stderr)
         return 77
     print_kernels([kernel for kernel in kernels if options.only in kernel.name])
-    print_predictions(kernels, options.result)
-    if options.json:
-        points = json.loads(options.sizes.read_text())["points"] if options.sizes else []
-        predictions = predictions_at(kernels, points)
-        content = {"kernels": [asdict(kernel) for kernel in kernels], "devices": [asdict(device) for device in DEVICES], "predictions": predictions}
-        options.json.write_text(json.dumps(content, indent=1) + "\n")
     faults = exceeded(kernels) if options.check else []
     for fault in faults:
         print(fault, file=sys.stderr)

@@ -1,5 +1,5 @@
 // Compiled once for each instruction set: Highway includes this file again and again. Rows of 49,152 numbers
-// in f16 are read at more than a gigabyte a second on two cores (`speclab bench recordings`).
+// in f16 are read at more than a gigabyte a second on two cores (docs/performance.md).
 #include "analysis/recorded/row_measures.hpp"
 
 #include <algorithm>

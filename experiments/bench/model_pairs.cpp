@@ -11,20 +11,23 @@
 
 namespace speclab {
 
-double thread_seconds() {
-  std::timespec now{};
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-  return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
-}
+namespace {
 
-PairModels dirichlet_pair(std::int32_t vocab, int order) {
+PairModels stored_pair(std::int32_t vocab) {
   const auto table = [&](std::uint64_t seed) {
-    const auto rows = static_cast<std::uint32_t>(order == 0 ? 1 : vocab);
-    return TableModel(vocab, order, dirichlet_rows(vocab, rows, 0.3, seed));
+    return TableModel(vocab, 1, dirichlet_rows(vocab, static_cast<std::uint32_t>(vocab), 0.3, seed));
   };
   TableModel target = table(1);
   TableModel draft = mixed(target, table(2), 0.3);
   return {Model(std::move(target)), Model(std::move(draft))};
+}
+
+}  // namespace
+
+double thread_seconds() {
+  std::timespec now{};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+  return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
 }
 
 const BenchPairs::NumberedText& BenchPairs::numbered(std::int32_t vocab) {
@@ -63,7 +66,7 @@ BenchPair& BenchPairs::prepared(const PairShape& shape) {
   std::unique_ptr<BenchPair>& pair = pairs_[shape.name];
   if (pair) return *pair;
   const ThreadLimit one(1);
-  pair = shape.stored() ? std::unique_ptr<BenchPair>(new BenchPair{dirichlet_pair(shape.vocab, 1), {}})
+  pair = shape.stored() ? std::unique_ptr<BenchPair>(new BenchPair{stored_pair(shape.vocab), {}})
                         : trained(shape);
   const double start = thread_seconds();
   pair->tables = std::make_unique<const FastPair>(pair->target, pair->draft, AnyRule(TokenRule{}));

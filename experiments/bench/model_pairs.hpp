@@ -14,7 +14,9 @@
 
 namespace speclab {
 
-/// A stored pair needs `orders` of 0; else n-grams of these orders, trained on the two halves of made text.
+/// A pair with orders of 0 is stored: order-1 tables, the target's rows Dirichlet(0.3), the draft's 0.7 of
+/// the target's and 0.3 of other such rows; else n-grams of these orders, trained on the two halves of made
+/// text.
 struct PairShape {
   std::string name;
   std::int32_t vocab;
@@ -28,9 +30,6 @@ struct PairModels {
   Model target;
   Model draft;
 };
-
-/// Tables of this order: target Dirichlet(0.3) rows, draft 0.7 of the target and 0.3 of other such rows.
-PairModels dirichlet_pair(std::int32_t vocab, int order);
 
 /// Does not move: the tables point to the models.
 struct BenchPair : PairModels {

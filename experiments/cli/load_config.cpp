@@ -46,7 +46,7 @@ std::string place_of(const std::string& named, const std::filesystem::path& conf
 void place_files(Json& config, const std::filesystem::path& folder) {
   const auto place = [&](const std::string& named) { return place_of(named, folder); };
   place_input_files(*config_type().type, config, place);
-  const auto place_at = [&](std::string pointer, Json& value) {
+  const auto place_at = [&](const std::string& pointer, Json& value) {
     if (const Type* const type = type_at(pointer)) place_input_files(*type, value, place);
   };
   if (config.contains("sweep") && config["sweep"].is_object()) {
@@ -64,23 +64,15 @@ void place_files(Json& config, const std::filesystem::path& folder) {
 
 }  // namespace
 
-std::shared_ptr<const Config> load_config(const std::string& file, const Values& values,
-                                          std::vector<RenamedUse>* uses) {
-  std::vector<RenamedUse> found;
+std::shared_ptr<const Config> load_config(const std::string& file, const Values& values) {
   // "configs/first.json" also means the one that comes with the program.
   const std::filesystem::path found_file = data_file(file);
-  const auto present = [&found](const std::string& path) {
-    const std::string now = with_present_names(path);
-    if (now != path) found.push_back({"--set", path, now});
-    return now;
-  };
-  auto config = in_file(file, [&] {
+  return in_file(file, [&] {
     Json document = parse_json(read_text(found_file));
     if (!document.is_object()) throw ConfigError("/", "a config is an object, { ... }");
-    document = with_present_names(document, found);
     if (const auto seed = values.given<std::int64_t>("seed")) document["seed"] = *seed;
     const Words assignments = values.texts("set");
-    for (const std::string& assignment : assignments) apply_assignment(document, assignment, present);
+    for (const std::string& assignment : assignments) apply_assignment(document, assignment);
     // A title describes the config as it was written.
     const std::string changed = changes_of(assignments);
     if (!changed.empty() && document.contains("title") && document["title"].is_string()) {
@@ -88,12 +80,9 @@ std::shared_ptr<const Config> load_config(const std::string& file, const Values&
       document["title"] =
           fmt::format("{}, with {}", document["title"].get<std::string>(), printable(changed, longest));
     }
-    document = with_present_names(document, found);
     place_files(document, found_file.parent_path());
     return std::make_shared<const Config>(read_config(document));
   });
-  if (uses != nullptr) *uses = std::move(found);
-  return config;
 }
 
 }  // namespace speclab

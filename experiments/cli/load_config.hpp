@@ -3,10 +3,8 @@
 
 #include <memory>
 #include <string>
-#include <vector>
 
 #include "experiments/cli/verb.hpp"
-#include "experiments/format/type.hpp"
 
 namespace speclab {
 
@@ -14,8 +12,6 @@ struct Config;
 
 /// The config of a file with --seed and --set applied; its title says what --set changed. Files that it names
 /// are looked for in the working folder, beside the config, and among those that come with the program.
-/// `uses` receives the former names that were replaced.
-std::shared_ptr<const Config> load_config(const std::string& file, const Values& values,
-                                          std::vector<RenamedUse>* uses = nullptr);
+std::shared_ptr<const Config> load_config(const std::string& file, const Values& values);
 
 }  // namespace speclab

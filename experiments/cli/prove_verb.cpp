@@ -36,14 +36,12 @@ const std::string& needed(const Values& values, const char* option) {
 }
 
 RuleConfig rule_of(const Values& values) {
-  Json spec{{"kind", needed(values, values.has("verifier") ? "verifier" : "rule")}};
+  Json spec{{"kind", needed(values, "rule")}};
   if (const auto drafts = values.given<int>("drafts")) spec["drafts"] = *drafts;
   if (const auto lenience = values.given<double>("lenience")) spec["lenience"] = *lenience;
   if (const auto residual = values.given("residual")) spec["residual"] = *residual;
   for (const std::string& assignment : values.texts("param")) apply_assignment(spec, assignment);
   const Typed<RuleConfig> type = kind_of(rule_family());
-  std::vector<RenamedUse> uses;
-  type.type->rename(spec, "--rule", uses);
   return read(type, spec, "--rule");
 }
 
@@ -77,8 +75,7 @@ int prove_one(const Values& values) {
   };
   ProofTask task;
   if (values.has("config")) {
-    refuse(values,
-           {"rule", "verifier", "target", "draft", "gamma", "drafts", "lenience", "residual", "param"},
+    refuse(values, {"rule", "target", "draft", "gamma", "drafts", "lenience", "residual", "param"},
            "a config (use --set)");
     const auto file = values.text("config");
     const auto config = load_config(file, values);
@@ -113,8 +110,8 @@ int prove_recording(const Values& values) {
 int prove_every(const Values& values) {
   const std::filesystem::path folder = page_folder(values);
   refuse(values,
-         {"config", "recording", "rule", "verifier", "target", "draft", "gamma", "drafts", "lenience",
-          "residual", "param", "set", "max-branches"},
+         {"config", "recording", "rule", "target", "draft", "gamma", "drafts", "lenience", "residual",
+          "param", "set", "max-branches"},
          "--all");
   constexpr int max_instances = 1000000;
   const int instances = values.has("instances") ? ranged_option(values, "instances", 1, max_instances) : 200;
@@ -186,7 +183,6 @@ Exit code: 0 lossless (with --all: every rule as expected), 1 not, 2 unusable.)"
       .optional_positional = true,
       .run = prove_main};
   verb.add<std::string>("rule", "its name (see speclab list)");
-  verb.add<std::string>("verifier", "the former name of --rule");
   verb.add<std::string>("target", "the target's rows");
   verb.add<std::string>("draft", "the draft's rows");
   verb.add<std::string>("recording", "JSON lines with the largest probabilities of both rows");

@@ -35,10 +35,6 @@ void list_fields(std::string& out, const ObjectType& object) {
 /// Text in Markdown: "<unk>" is no HTML.
 std::string escaped(const std::string& text) { return boost::algorithm::replace_all_copy(text, "<", "&lt;"); }
 
-void former_names(std::string& out, const std::vector<std::string>& aliases) {
-  if (!aliases.empty()) out += fmt::format(" Formerly `{}`.", fmt::join(aliases, "`, `"));
-}
-
 /// A link to the section of a heading.
 std::string link_to(const std::string& text, const std::string& heading) {
   std::string anchor = boost::algorithm::to_lower_copy(heading);
@@ -82,7 +78,6 @@ void keys_of(std::string& out, const ObjectType& object) {
       value += fmt::format("; default `{}`", fallback);
     }
     out += fmt::format("- `{}` ({}): {}", field.name, value, escaped(field.sentence));
-    former_names(out, field.aliases);
     out += "\n";
   }
 }
@@ -146,7 +141,6 @@ std::string reference_markdown(const std::vector<const FamilyBase*>& families) {
   std::string out = R"(# Reference of the config format
 
 Made by `speclab list --markdown`. A config is one JSON object; each key is followed by its value and, where it may be left out, its default.
-Former names keep working; `speclab validate` lists those that a config uses.
 
 ## The config
 )";
@@ -156,12 +150,10 @@ Former names keep working; `speclab validate` lists those that a config uses.
   sections_of(out, config, seen);
   out += "\n## Experiments\n\nValues of `experiment`, with the objects of the config that are theirs.\n\n";
   for (const Experiment* experiment : experiments()) {
-    std::string sentence = experiment->sentence;
-    former_names(sentence, experiment->aliases);
     std::string objects;
     for (const std::string& section : experiment->sections)
       objects += " " + link_to(section, "object " + section);
-    out += fmt::format("- `{}`: {}{}\n", experiment->name, escaped(sentence), objects);
+    out += fmt::format("- `{}`: {}{}\n", experiment->name, escaped(experiment->sentence), objects);
   }
   for (const FamilyBase* family : families) {
     out += fmt::format("\n## {}\n\nA {} is an object with a `kind`", family->plural(), family->noun());
@@ -175,7 +167,6 @@ Former names keep working; `speclab validate` lists those that a config uses.
     }
     for (const KindInfo* kind : family->kinds()) {
       out += fmt::format("\n### {} `{}`\n\n{}", family->noun(), kind->name, escaped(kind->sentence));
-      former_names(out, kind->aliases);
       out += "\n";
       if (kind->example) out += fmt::format("\nExample: {}.\n", escaped(kind->example()));
       keys_of(out, *kind->parameters->object());
@@ -184,9 +175,7 @@ Former names keep working; `speclab validate` lists those that a config uses.
   }
   out += "\n## Metrics\n\nNumbers of a cell: values of `metrics` and of `y` in figures.\n\n";
   for (const MetricInfo& info : metric_infos()) {
-    std::string label = fmt::format("{}.", info.label);
-    if (info.old_name != nullptr) former_names(label, {info.old_name});
-    out += fmt::format("- `{}`: {}\n", info.name, label);
+    out += fmt::format("- `{}`: {}.\n", info.name, info.label);
   }
   return out;
 }

@@ -12,29 +12,23 @@ namespace {
 
 int validate_main(const Values& values) {
   const auto file = values.text("config");
-  std::vector<RenamedUse> uses;
-  const auto config = load_config(file, values, &uses);
+  const auto config = load_config(file, values);
   const Workload workload = in_file(file, [&] { return measure_workload(*config); });
   fmt::print("{}: valid: {} {}, {} rounds or tokens to simulate\n", file, workload.cells,
              workload.cells == 1 ? "cell" : "cells", workload.steps);
-  for (const RenamedUse& use : uses)
-    fmt::print("{}: {}: \"{}\" is now called \"{}\"\n", file, use.path, use.old_name, use.new_name);
   return exit_ok;
 }
 
 }  // namespace
 
 Verb validate_verb() {
-  Verb verb{
-      .name = "validate",
-      .sentence = "check a config without running it",
-      .line = "speclab validate CONFIG.json [--set path=value]...",
-      .about = R"(Checks a config whole, builds its models, says how much it would run, and lists former names
-of keys and kinds with their present ones.
-)",
-      .examples = "  speclab validate configs/first.json\n",
-      .positional = "config",
-      .run = validate_main};
+  Verb verb{.name = "validate",
+            .sentence = "check a config without running it",
+            .line = "speclab validate CONFIG.json [--set path=value]...",
+            .about = "Checks a config whole, builds its models, and says how much it would run.\n",
+            .examples = "  speclab validate configs/first.json\n",
+            .positional = "config",
+            .run = validate_main};
   add_set_option(verb, "path=value: change the config");
   return verb;
 }

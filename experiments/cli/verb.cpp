@@ -57,13 +57,7 @@ bool asks_for_help(const Words& words) {
                        : fmt::format("{}: unknown \"{}\"{}", called, words[0], suggestion(words[0], names)));
 }
 
-int run_verb(const Verb& verb, const std::string& called, Words words, const Verb* above = nullptr) {
-  if (verb.present_words && !asks_for_help(words)) {
-    Words present = verb.present_words(words);
-    if (present != words)
-      fmt::print(stderr, "note: this is now spelled {}\n", shell_command(called, present));
-    words = std::move(present);
-  }
+int run_verb(const Verb& verb, const std::string& called, const Words& words, const Verb* above = nullptr) {
   if (!words.empty()) {
     if (const Verb* const next = find_named(verb.verbs, words[0]))
       return run_verb(*next, called + " " + words[0], {words.begin() + 1, words.end()}, &verb);

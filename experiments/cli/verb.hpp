@@ -47,8 +47,6 @@ struct Verb {
   std::function<int(const Values& values)> run =
       {};                        ///< gives the exit code; none of a verb that only has verbs
   std::vector<Verb> verbs = {};  ///< that follow its name: "bench sim"
-  /// The words after its name as they are spelled now; the same words where nothing changed.
-  std::function<Words(const Words& words)> present_words = {};
   po::options_description options{"Options", 110, 55};
 
   /// An option without a value.

@@ -14,31 +14,9 @@ namespace speclab {
 
 namespace {
 
-/// The value of "kind".
-class KindNameType final : public Type {
- public:
-  explicit KindNameType(const FamilyBase& family) : family_(family) {}
-  void read(const Json&, const std::string&, void*) const override {}
-  void write(const void*, Json&) const override {}
-  std::string words() const override { return fmt::format("the name of a {}", family_.noun()); }
-  void schema(Json& out) const override { out["enum"] = family_.names(); }
-  void rename(Json& json, const std::string& path, std::vector<RenamedUse>& uses) const override {
-    if (!json.is_string()) return;
-    const auto name = json.get<std::string>();
-    const KindInfo* kind = family_.find(name);
-    if (kind == nullptr || kind->name == name) return;
-    uses.push_back({path, name, kind->name});
-    json = kind->name;
-  }
-
- private:
-  const FamilyBase& family_;
-};
-
 class FamilyType final : public Type {
  public:
-  FamilyType(const FamilyBase& family, detail::SelectedAccess access)
-      : family_(family), access_(access), kind_name_(family) {}
+  FamilyType(const FamilyBase& family, detail::SelectedAccess access) : family_(family), access_(access) {}
 
   void read(const Json& json, const std::string& path, void* value) const override {
     if (!json.is_object()) reject(path, json, words());
@@ -73,17 +51,7 @@ class FamilyType final : public Type {
   std::string words() const override { return fmt::format("an object with a \"kind\" ({})", family_.noun()); }
   void schema(Json& out) const override { out["$ref"] = "#/$defs/" + family_.schema_name(); }
 
-  void rename(Json& json, const std::string& path, std::vector<RenamedUse>& uses) const override {
-    if (!json.is_object() || !json.contains("kind")) return;
-    kind_name_.rename(json.at("kind"), path + "/kind", uses);
-    family_.common().rename(json, path, uses);
-    const KindInfo* kind =
-        json.at("kind").is_string() ? family_.find(json.at("kind").get<std::string>()) : nullptr;
-    if (kind != nullptr) kind->parameters->rename(json, path, uses);
-  }
-
-  const Type* below(std::string& step) const override {
-    if (step == "kind") return &kind_name_;
+  const Type* below(const std::string& step) const override {
     // Which kind it is depends on the value; any that knows the step will do.
     if (const Type* type = family_.common().below(step)) return type;
     for (const KindInfo* kind : family_.kinds()) {
@@ -102,7 +70,6 @@ class FamilyType final : public Type {
  private:
   const FamilyBase& family_;
   detail::SelectedAccess access_;
-  KindNameType kind_name_;
 };
 
 }  // namespace
@@ -114,9 +81,7 @@ const std::vector<const KindInfo*>& FamilyBase::kinds() const {
 
 std::vector<std::string> FamilyBase::names() const { return entry_names(kinds()); }
 
-const KindInfo* FamilyBase::find(std::string_view name) const {
-  return find_present_or_former(kinds(), name);
-}
+const KindInfo* FamilyBase::find(std::string_view name) const { return find_named(kinds(), name); }
 
 const KindInfo& FamilyBase::at(const Json& name, const std::string& path) const {
   if (!name.is_string()) reject(path, name, fmt::format("the name of a {}", noun_));

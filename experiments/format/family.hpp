@@ -22,8 +22,7 @@ namespace speclab {
 struct KindInfo {
   std::string name;
   std::string sentence;
-  TypePtr parameters;                     ///< an ObjectType; its fields are the kind's keys
-  std::vector<std::string> aliases = {};  ///< earlier names
+  TypePtr parameters;  ///< an ObjectType; its fields are the kind's keys
   /// What it does with its defaults on the family's example_input, computed when it is asked for; null for
   /// kinds without.
   std::function<std::string()> example = nullptr;
@@ -94,13 +93,6 @@ class Family : public FamilyBase {
  private:
   std::deque<Entry> entries_;  ///< as they were added; a kind stays where it is
 };
-
-/// Earlier names of a kind, which keep working.
-template <std::derived_from<KindInfo> Entry>
-Entry formerly(Entry kind, std::initializer_list<std::string_view> aliases) {
-  kind.aliases.assign(aliases.begin(), aliases.end());
-  return kind;
-}
 
 /// A chosen kind with its parameters.
 struct SelectedKind {

@@ -41,7 +41,6 @@ struct Field {
   TypePtr type;
   std::string sentence = {};
   std::string unit = {};
-  std::vector<std::string> aliases = {};  ///< earlier names
   bool required = false;
   /// Where the value lies in the object; for optional values, what holds it (null when it is empty).
   std::function<void*(void* object)> at = {};
@@ -59,8 +58,7 @@ class ObjectType final : public Type {
   void write(const void* value, Json& json) const override;
   std::string words() const override;
   void schema(Json& out) const override;
-  void rename(Json& json, const std::string& path, std::vector<RenamedUse>& uses) const override;
-  const Type* below(std::string& step) const override;
+  const Type* below(const std::string& step) const override;
   void add_input_files(const void* value, std::vector<std::string>& files) const override;
   const ObjectType* object() const override { return this; }
 
@@ -165,9 +163,7 @@ constexpr IntegerAccess integer_access() {
 TypePtr integer_type(double least, double most, IntegerAccess access);
 /// A name, and what it stands for.
 using ChoiceName = std::pair<std::string_view, std::int64_t>;
-using ChoiceAlias = std::pair<std::string_view, std::string_view>;
-TypePtr choice_type(std::span<const ChoiceName> choices, IntegerAccess access,
-                    std::span<const ChoiceAlias> aliases);
+TypePtr choice_type(std::span<const ChoiceName> choices, IntegerAccess access);
 TypePtr list_type(TypePtr element, double least, double most, ListAccess access);
 TypePtr map_type(TypePtr element, MapAccess access);
 TypePtr object_type(std::string_view name, std::string_view sentence, std::vector<Field> fields,
@@ -212,18 +208,16 @@ Typed<std::string> input_file();
 /// Any value, as it stands: what "cases" and "sweep" set by path.
 Typed<std::shared_ptr<const Json>> any_json();
 
-/// One of several names, each for one value of an enumeration. `aliases` are earlier names and present ones.
+/// One of several names, each for one value of an enumeration.
 template <class E>
-Typed<E> choice(std::span<const std::pair<std::string_view, E>> choices,
-                std::span<const detail::ChoiceAlias> aliases = {}) {
+Typed<E> choice(std::span<const std::pair<std::string_view, E>> choices) {
   std::vector<detail::ChoiceName> numbers;
   for (const auto& [name, value] : choices) numbers.emplace_back(name, static_cast<std::int64_t>(value));
-  return {detail::choice_type(numbers, detail::integer_access<E>(), aliases)};
+  return {detail::choice_type(numbers, detail::integer_access<E>())};
 }
 template <class E>
-Typed<E> choice(std::initializer_list<std::pair<std::string_view, E>> choices,
-                std::initializer_list<detail::ChoiceAlias> aliases = {}) {
-  return choice<E>(std::span(choices.begin(), choices.size()), std::span(aliases.begin(), aliases.size()));
+Typed<E> choice(std::initializer_list<std::pair<std::string_view, E>> choices) {
+  return choice<E>(std::span(choices.begin(), choices.size()));
 }
 
 /// A list of `least` to `most` entries.
@@ -319,8 +313,6 @@ Field integer_field(std::string_view name, Value Base::*member, double least, do
 
 Field required(Field field);
 Field with_unit(Field field, std::string_view unit);
-/// Earlier names of the key, which keep working.
-Field formerly(Field field, std::initializer_list<std::string_view> aliases);
 
 template <class T>
 Typed<T> object(std::string_view name, std::string_view sentence, std::vector<Field> fields) {

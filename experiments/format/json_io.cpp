@@ -164,8 +164,7 @@ void set_at(Json& document, const std::string& pointer, const Json& value, const
   }
 }
 
-void apply_assignment(Json& document, const std::string& assignment,
-                      const std::function<std::string(const std::string&)>& present) {
+void apply_assignment(Json& document, const std::string& assignment) {
   const auto equals = assignment.find('=');
   if (equals == std::string::npos || equals == 0) {
     throw UsageError("--set {}: expected path=value, for example --set models.draft.alpha=0.8", assignment);
@@ -179,7 +178,6 @@ void apply_assignment(Json& document, const std::string& assignment,
   if (const auto key = path.find("//"); key != std::string::npos) {
     path = path.substr(0, key + 1) + boost::algorithm::replace_all_copy(path.substr(key + 1), "/", "~1");
   }
-  path = present(path);
   const std::string text = assignment.substr(equals + 1);
   if (const auto byte = first_not_utf8(text)) {
     throw UsageError("--set {}: byte {} of the value is not UTF-8, which JSON needs", assignment, *byte + 1);

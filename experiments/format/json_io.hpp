@@ -2,7 +2,6 @@
 #pragma once
 
 #include <filesystem>
-#include <functional>
 #include <string>
 
 #include "experiments/format/json.hpp"
@@ -26,12 +25,7 @@ void set_at(Json& document, const std::string& pointer, const Json& value, const
 
 /// "path=value" of --set: the path with or without a leading slash, dots or slashes between names, and a
 /// key that is itself a path after an empty one ("sweep./gamma"); the value
-/// as JSON, or as text when it is not JSON; null removes the key. `present` gives the path that a path stands
-/// for. Throws UsageError without "=".
-void apply_assignment(
-    Json& document, const std::string& assignment,
-    const std::function<std::string(const std::string&)>& present = [](const std::string& path) {
-      return path;
-    });
+/// as JSON, or as text when it is not JSON; null removes the key. Throws UsageError without "=".
+void apply_assignment(Json& document, const std::string& assignment);
 
 }  // namespace speclab

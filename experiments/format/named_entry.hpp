@@ -1,7 +1,6 @@
 // The entry of a list that has a given name.
 #pragma once
 
-#include <algorithm>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -19,14 +18,10 @@ const Entry* find_named(const std::vector<Entry>& entries, std::string_view name
   return nullptr;
 }
 
-/// The entry of this name, else the one that had it earlier; null where there is none.
 template <class Entry>
-const Entry* find_present_or_former(const std::vector<const Entry*>& entries, std::string_view name) {
+const Entry* find_named(const std::vector<const Entry*>& entries, std::string_view name) {
   for (const Entry* entry : entries) {
     if (entry->name == name) return entry;
-  }
-  for (const Entry* entry : entries) {
-    if (std::find(entry->aliases.begin(), entry->aliases.end(), name) != entry->aliases.end()) return entry;
   }
   return nullptr;
 }

@@ -12,18 +12,6 @@ template class std::vector<speclab::Field>;
 
 namespace speclab {
 
-namespace {
-
-/// The field that an old name stands for, null when there is none.
-const Field* formerly_named(const std::vector<Field>& fields, const std::string& key) {
-  for (const Field& field : fields) {
-    if (std::find(field.aliases.begin(), field.aliases.end(), key) != field.aliases.end()) return &field;
-  }
-  return nullptr;
-}
-
-}  // namespace
-
 Field::Field() = default;
 Field::Field(const Field&) = default;
 Field::Field(Field&&) noexcept = default;
@@ -56,11 +44,6 @@ Field required(Field field) {
 
 Field with_unit(Field field, std::string_view unit) {
   field.unit = unit;
-  return field;
-}
-
-Field formerly(Field field, std::initializer_list<std::string_view> aliases) {
-  field.aliases.assign(aliases.begin(), aliases.end());
   return field;
 }
 
@@ -147,28 +130,7 @@ void ObjectType::schema(Json& out) const {
   if (!required.empty()) out["required"] = std::move(required);
 }
 
-void ObjectType::rename(Json& json, const std::string& path, std::vector<RenamedUse>& uses) const {
-  if (!json.is_object()) return;
-  // Rebuilt, so that keys keep their order.
-  Json renamed = Json::object();
-  for (auto& [key, entry] : json.items()) {
-    const Field* field = formerly_named(fields_, key);
-    if (field != nullptr && json.contains(field->name)) {
-      throw ConfigError(fmt::format("{}/{}", path, key),
-                        "is the former name of \"{}\", which stands here, too; keep one", field->name);
-    }
-    if (field != nullptr) uses.push_back({fmt::format("{}/{}", path, key), key, field->name});
-    renamed[field != nullptr ? field->name : key] = std::move(entry);
-  }
-  json = std::move(renamed);
-  for (const Field& field : fields_) {
-    const auto found = json.find(field.name);
-    if (found != json.end()) field.type->rename(*found, path + "/" + field.name, uses);
-  }
-}
-
-const Type* ObjectType::below(std::string& step) const {
-  if (const Field* field = formerly_named(fields_, step)) step = field->name;
+const Type* ObjectType::below(const std::string& step) const {
   const Field* const field = find_named(fields_, step);
   return field != nullptr ? field->type.get() : nullptr;
 }

@@ -12,13 +12,6 @@
 
 namespace speclab {
 
-/// An old name that a config used, and the name it has now.
-struct RenamedUse {
-  std::string path;  ///< JSON pointer of the old name
-  std::string old_name;
-  std::string new_name;
-};
-
 class ObjectType;
 class FamilyBase;
 
@@ -39,11 +32,8 @@ class Type {
   /// The value as JSON Schema; families are references.
   virtual void schema(Json& out) const = 0;
 
-  /// Replaces old names in `json` by new ones, in place. Values of a wrong form are left for `read` to
-  /// refuse.
-  virtual void rename(Json& /*json*/, const std::string& /*path*/, std::vector<RenamedUse>& /*uses*/) const {}
-  /// The type below one step of a JSON pointer, null when there is none. An old name of a key is replaced.
-  virtual const Type* below(std::string& /*step*/) const { return element(); }
+  /// The type below one step of a JSON pointer, null when there is none.
+  virtual const Type* below(const std::string& /*step*/) const { return element(); }
 
   /// Adds the paths of the input files (see input_file) that the value names.
   virtual void add_input_files(const void* /*value*/, std::vector<std::string>& /*files*/) const {}

@@ -124,9 +124,8 @@ class AnyJsonType final : public Type {
 
 class ChoiceType final : public Type {
  public:
-  ChoiceType(std::span<const detail::ChoiceName> choices, detail::IntegerAccess access,
-             std::span<const detail::ChoiceAlias> aliases)
-      : choices_(choices.begin(), choices.end()), access_(access), aliases_(aliases.begin(), aliases.end()) {}
+  ChoiceType(std::span<const detail::ChoiceName> choices, detail::IntegerAccess access)
+      : choices_(choices.begin(), choices.end()), access_(access) {}
   void read(const Json& json, const std::string& path, void* value) const override {
     if (!json.is_string()) reject(path, json, words());
     const auto name = json.get<std::string>();
@@ -145,15 +144,6 @@ class ChoiceType final : public Type {
   }
   std::string words() const override { return fmt::format("one of: {}", fmt::join(names(), ", ")); }
   void schema(Json& out) const override { out["enum"] = names(); }
-  void rename(Json& json, const std::string& path, std::vector<RenamedUse>& uses) const override {
-    if (!json.is_string()) return;
-    for (const auto& [old_name, new_name] : aliases_) {
-      if (json.get<std::string>() != old_name) continue;
-      uses.push_back({path, old_name, new_name});
-      json = new_name;
-      return;
-    }
-  }
 
  private:
   std::vector<std::string> names() const {
@@ -163,7 +153,6 @@ class ChoiceType final : public Type {
   }
   std::vector<std::pair<std::string, std::int64_t>> choices_;
   detail::IntegerAccess access_;
-  std::vector<std::pair<std::string, std::string>> aliases_;
 };
 
 class ListType final : public Type {
@@ -194,11 +183,6 @@ class ListType final : public Type {
     element_->schema(out["items"] = Json::object());
     out["minItems"] = least_;
     out["maxItems"] = max_;
-  }
-  void rename(Json& json, const std::string& path, std::vector<RenamedUse>& uses) const override {
-    if (!json.is_array()) return;
-    for (std::size_t i = 0; i < json.size(); ++i)
-      element_->rename(json[i], fmt::format("{}/{}", path, i), uses);
   }
   void add_input_files(const void* value, std::vector<std::string>& files) const override {
     for (std::size_t i = 0; i < access_.size(value); ++i)
@@ -232,11 +216,6 @@ class MapType final : public Type {
     out["type"] = "object";
     element_->schema(out["additionalProperties"] = Json::object());
   }
-  void rename(Json& json, const std::string& path, std::vector<RenamedUse>& uses) const override {
-    if (!json.is_object()) return;
-    for (const auto& [key, entry] : json.items())
-      element_->rename(json[key], fmt::format("{}/{}", path, key), uses);
-  }
   void add_input_files(const void* value, std::vector<std::string>& files) const override {
     for (std::size_t i = 0; i < access_.size(value); ++i)
       element_->add_input_files(access_.at(value, i), files);
@@ -256,9 +235,8 @@ TypePtr integer_type(double least, double most, IntegerAccess access) {
   return std::make_shared<const IntegerType>(Range{least, most}, access);
 }
 
-TypePtr choice_type(std::span<const ChoiceName> choices, IntegerAccess access,
-                    std::span<const ChoiceAlias> aliases) {
-  return std::make_shared<const ChoiceType>(choices, access, aliases);
+TypePtr choice_type(std::span<const ChoiceName> choices, IntegerAccess access) {
+  return std::make_shared<const ChoiceType>(choices, access);
 }
 
 TypePtr list_type(TypePtr element, double least, double most, ListAccess access) {

@@ -18,8 +18,7 @@ namespace {
 /// Far above what a device has, far below where 64-bit arithmetic ends: a workspace beyond is an overflow.
 constexpr std::uint64_t absurd_bytes = std::uint64_t{1} << 56U;
 
-MethodLayout method_layout(const BenchMethod& method, const KernelPoint& point, Expectations& expectations,
-                           double bandwidth_gbs) {
+MethodLayout method_layout(const BenchMethod& method, const KernelPoint& point, Expectations& expectations) {
   const TreeBatch tree = shape_batch(point);
   MethodLayout row;
   row.method = method.name;
@@ -35,8 +34,6 @@ MethodLayout method_layout(const BenchMethod& method, const KernelPoint& point, 
   row.workspace_bytes = layout.workspace_bytes;
   row.bytes_read = traffic.read;
   row.bytes_written = traffic.written;
-  row.bound_us = traffic.total() / (bandwidth_gbs * 1e9) * 1e6;
-
   for (const VerifyRule& rule : checked_rules()) {
     TreeBatch other = tree;
     other.batch.rule = rule;
@@ -71,7 +68,7 @@ DryPoint dry_point(const KernelPoint& point, Expectations& expectations, const D
                      static_cast<std::uint64_t>(INT32_MAX);
   row.fits = static_cast<double>(bytes.total()) <= memory;
   for (const BenchMethod& method : methods) {
-    row.methods.push_back(method_layout(method, row, expectations, options.bandwidth_gbs));
+    row.methods.push_back(method_layout(method, row, expectations));
   }
   return row;
 }
@@ -137,7 +134,6 @@ DryRunReport kernel_dry_run(const DryRunOptions& options) {
   report.version = version_string();
   report.command = options.command;
   report.assumed_memory_gib = options.memory_gib;
-  report.assumed_bandwidth_gbs = options.bandwidth_gbs;
   Expectations expectations;
   for (const KernelPoint& point : sweep_points(options.sweep)) {
     const DryPoint& row = report.points.emplace_back(dry_point(point, expectations, options));

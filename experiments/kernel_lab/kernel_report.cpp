@@ -123,22 +123,20 @@ Table left_out_table(const std::vector<LeftOut>& rows) {
 }
 
 Cells layout_cells(const MethodLayout& method) {
-  if (method.left_out) return joined(Cells(5, text_cell("-")), {text_cell("left out: " + *method.left_out)});
+  if (method.left_out) return joined(Cells(4, text_cell("-")), {text_cell("left out: " + *method.left_out)});
   std::int64_t most = 0;
   for (const LaunchRow& launch : method.launches) most = std::max(most, launch.blocks);
-  return {whole(static_cast<std::int64_t>(method.launches.size())),
-          whole(most),
+  return {whole(static_cast<std::int64_t>(method.launches.size())), whole(most),
           three_digits(static_cast<double>(method.workspace_bytes) / mebi),
           three_digits((method.bytes_read + method.bytes_written) / 1e6),
-          three_digits(method.bound_us),
           text_cell(method.problems.empty() ? "none" : fmt::format("{}", fmt::join(method.problems, "; ")))};
 }
 
 std::vector<Table> layout_tables(const std::vector<DryPoint>& points) {
   const Table empty{"layout",
-                    "Launches and bytes; the bound is bytes over the assumed bandwidth",
+                    "Launches and bytes",
                     {"B", "gamma", "V", "dtype", "alpha", "method", "launches", "most blocks", "scratch MiB",
-                     "MB moved", "bound us", "problems"}};
+                     "MB moved", "problems"}};
   return workload_tables(points, empty, [](const DryPoint& point, auto& cells) {
     for (const MethodLayout& method : point.methods) {
       cells.push_back(joined(joined(point_cells(point), {text_cell(method.method)}), layout_cells(method)));
@@ -262,10 +260,10 @@ Page kernel_text(const DryRunReport& report, std::size_t max_rows) {
                    report.configurations, report.problems, report.left_out, report.points.size(),
                    report.assumed_memory_gib),
        fmt::format(
-           "The bound is bytes moved over {} GB/s, an assumption and not a measurement, with tokens "
-           "accepted independently at every position with probability alpha, and in trees as rules in double "
-           "accept them, on {} requests with rows of at most {} ids whose overlap is alpha.",
-           report.assumed_bandwidth_gbs, expected_requests, max_expected_ids),
+           "MB moved are those of tokens that are accepted independently at every position with probability "
+           "alpha, and in trees as rules in double accept them, on {} requests with rows of at most {} ids "
+           "whose overlap is alpha.",
+           expected_requests, max_expected_ids),
        "Bytes loaded are what the threads of the emulator asked for, bytes counted what the algorithm has to "
        "read: caches serve the difference. Within band: the reference is so close to an edge that single "
        "precision may decide either way."});

@@ -60,7 +60,7 @@ SPECLAB_RESULT(KernelDevice, "device", name, capability, multiprocessors, memory
 SPECLAB_RESULT(LeftOut, "left out", size, method, why);
 SPECLAB_RESULT(LaunchRow, "launch", kernel, blocks, threads, cluster, dynamic_shared, early);
 SPECLAB_RESULT(MethodLayout, "method", method, left_out, launches, expected, workspace_bytes, bytes_read,
-               bytes_written, bound_us, problems);
+               bytes_written, problems);
 SPECLAB_RESULT(KernelReportHead, "head", suite, kind, version, command);
 
 SPECLAB_DERIVED_RESULT(KernelPoint, BenchShape, "size", alpha);
@@ -87,7 +87,7 @@ SPECLAB_DERIVED_RESULT(EmulatedRow, BenchShape, "emulated", method, left_out, lo
                        agreed, within_band, different);
 SPECLAB_DERIVED_RESULT(KernelReport, KernelReportHead, "bench kernels", machine, device, clocks_before,
                        clocks_after, repetitions, verification, left_out, partial, failures);
-SPECLAB_DERIVED_RESULT(DryRunReport, KernelReportHead, "dry run of bench kernels", assumed_memory_gib,
-                       assumed_bandwidth_gbs, points, emulated, configurations, left_out, problems);
+SPECLAB_DERIVED_RESULT(DryRunReport, KernelReportHead, "dry run of bench kernels", assumed_memory_gib, points,
+                       emulated, configurations, left_out, problems);
 
 }  // namespace speclab

@@ -121,7 +121,6 @@ struct MethodLayout {
   std::uint64_t workspace_bytes = 0;
   double bytes_read = 0;
   double bytes_written = 0;
-  double bound_us = 0;  ///< bytes over the assumed bandwidth
   std::vector<std::string> problems;
 };
 
@@ -146,7 +145,6 @@ struct EmulatedRow : BenchShape {
 
 struct DryRunReport : KernelReportHead {
   double assumed_memory_gib = 0;
-  double assumed_bandwidth_gbs = 0;
   std::vector<DryPoint> points;
   std::vector<EmulatedRow> emulated;
   std::size_t configurations = 0;

@@ -32,12 +32,6 @@ class ExperimentType final : public Type {
   }
   std::string words() const override { return "the name of an experiment"; }
   void schema(Json& out) const override { out["enum"] = entry_names(experiments()); }
-  void rename(Json& json, const std::string& path, std::vector<RenamedUse>& uses) const override {
-    const Experiment* found = json.is_string() ? find_experiment(json.get<std::string>()) : nullptr;
-    if (found == nullptr || found->name == json.get<std::string>()) return;
-    uses.push_back({path, json.get<std::string>(), found->name});
-    json = found->name;
-  }
 };
 
 /// Text, or token ids.
@@ -178,7 +172,6 @@ Field section_field(const SectionKind& section) {
   field.name = section.key;
   field.type = section.type;
   field.sentence = section.type->object()->sentence();
-  field.aliases = section.aliases;
   field.at = [key = section.key](void* config) -> void* {
     auto& sections = static_cast<Config*>(config)->sections;
     const auto found = sections.find(key);
@@ -206,20 +199,17 @@ std::vector<Field> config_fields() {
       field("corpus", &Config::corpus, corpus_type(), "Training text."),
       field("models", &Config::models, models_type(), "Target and draft."),
       field("sampling", &Config::sampling, sampling_type(), "Sampling options of both models."),
-      formerly(field("rule", &Config::rule, kind_of(rule_family()), "How drafted tokens are verified."),
-               {"verifier"}),
+      field("rule", &Config::rule, kind_of(rule_family()), "How drafted tokens are verified."),
       field(
           "engine", &Config::engine,
-          choice<Engine>({{"auto", Engine::automatic}, {"plain", Engine::plain}, {"fast", Engine::fast}},
-                         {{"quick", "fast"}}),
+          choice<Engine>({{"auto", Engine::automatic}, {"plain", Engine::plain}, {"fast", Engine::fast}}),
           "How decode and optimal_gamma draw tokens: \"plain\" reads whole rows of probabilities; \"fast\" "
           "looks up a few of them, whatever the vocabulary (over stored rows or n-grams, for the rules that "
           "docs/performance.md lists); \"auto\" takes the faster one."),
       field("alpha", &Config::alpha, number(0, 1), "Acceptance rate, for predict, iid and schedules."),
       with_unit(integer_field("gamma", &Config::gamma, 0, 64, "Drafted tokens per round."), "tokens"),
       field("cost", &Config::cost, cost_type(), "Cost of a draft run."),
-      formerly(field("simulation", &Config::simulation, simulation_type(), "How much to simulate."),
-               {"plan"}),
+      field("simulation", &Config::simulation, simulation_type(), "How much to simulate."),
       field<Config>("confidence", &Config::confidence, number_above(0, 0.9999999),
                     "Confidence of every interval."),
       field<Config>("simultaneous", &Config::simultaneous, boolean(),
@@ -350,6 +340,16 @@ Json config_json(const Config& config) {
   Json json;
   write(config_type(), config, json);
   return json;
+}
+
+const Type* type_at(const std::string& pointer) {
+  const Type* type = config_type().type.get();
+  for (std::size_t at = 1; type != nullptr && at <= pointer.size();) {
+    const std::size_t end = std::min(pointer.find('/', at), pointer.size());
+    type = type->below(pointer.substr(at, end - at));
+    at = end + 1;
+  }
+  return type;
 }
 
 void refuse_many_cells(const Config& config, const std::string& what) {

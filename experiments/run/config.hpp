@@ -50,7 +50,7 @@ struct Config : ShownConfig {
   std::shared_ptr<const Json> input;
 };
 
-/// Reads and checks a config with present names. Throws ConfigError for unknown keys, wrong types, values out
+/// Reads and checks a config. Throws ConfigError for unknown keys, wrong types, values out
 /// of range and missing keys, with the JSON path.
 Config read_config(const Json& input);
 

@@ -4,8 +4,6 @@
 
 namespace speclab {
 
-const Experiment* find_experiment(const std::string& name) {
-  return find_present_or_former(experiments(), name);
-}
+const Experiment* find_experiment(const std::string& name) { return find_named(experiments(), name); }
 
 }  // namespace speclab

@@ -47,7 +47,6 @@ enum class CutBetween { nothing, trials, rounds };
 struct Experiment {
   std::string name;
   std::string sentence;
-  std::vector<std::string> aliases = {};
   /// Keys of the sections that it reads; results carry them with their defaults.
   std::vector<std::string> sections = {};
   /// Builds what the cell runs. Throws ConfigError for a config that cannot be run.

@@ -18,31 +18,28 @@ const MetricInfo& info(Metric metric) { return metric_infos()[static_cast<std::s
 const std::vector<MetricInfo>& metric_infos() {
   using enum Metric;
   static const std::vector<MetricInfo> all{
-      {alpha_overlap, "alpha_overlap", nullptr, "α (overlap)"},
-      {alpha_examined, "alpha_examined", nullptr, "α (examined)"},
-      {alpha_drafted, "alpha_drafted", nullptr, "accepted / drafted"},
-      {accepted_per_target_step, "accepted_per_target_step", "accepted_per_round",
-       "accepted per target step"},
-      {tokens_per_target_step, "tokens_per_target_step", "tokens_per_round", "tokens per target step"},
-      {tokens_variance, "tokens_variance", nullptr, "variance of tokens per target step"},
-      {first_token_acceptance, "first_token_acceptance", "first_acceptance", "first-token acceptance"},
-      {optimal_transport_bound, "optimal_transport_bound", "optimum", "optimal transport bound"},
-      {speedup, "speedup", "speed", "speedup"},
-      {operations, "operations", nullptr, "arithmetic vs plain decoding"},
-      {memory_accesses, "memory_accesses", nullptr, "memory accesses vs plain decoding"},
-      {tv_to_target, "tv_to_target", nullptr, "TV to target"},
-      {regret, "regret", nullptr, "regret"},
-      {target_rows, "target_rows", nullptr, "target rows vs plain decoding"},
-      {identical_beams, "identical_beams", nullptr, "share of identical beams"},
-      {optimal_gamma, "optimal_gamma", nullptr, "optimal γ"},
-      {best_speedup, "best_speedup", "best_speed", "speedup at optimal γ"},
-      {upper_bound_drafting_free, "upper_bound_drafting_free", "oracle_speed_uncharged",
-       "upper bound on speedup, drafting free"},
-      {upper_bound_drafting_paid, "upper_bound_drafting_paid", "oracle_speed_charged",
-       "upper bound on speedup, drafting paid"},
-      {upper_bound_gain_drafting_free, "upper_bound_gain_drafting_free", "oracle_gain_uncharged",
+      {alpha_overlap, "alpha_overlap", "α (overlap)"},
+      {alpha_examined, "alpha_examined", "α (examined)"},
+      {alpha_drafted, "alpha_drafted", "accepted / drafted"},
+      {accepted_per_target_step, "accepted_per_target_step", "accepted per target step"},
+      {tokens_per_target_step, "tokens_per_target_step", "tokens per target step"},
+      {tokens_variance, "tokens_variance", "variance of tokens per target step"},
+      {first_token_acceptance, "first_token_acceptance", "first-token acceptance"},
+      {optimal_transport_bound, "optimal_transport_bound", "optimal transport bound"},
+      {speedup, "speedup", "speedup"},
+      {operations, "operations", "arithmetic vs plain decoding"},
+      {memory_accesses, "memory_accesses", "memory accesses vs plain decoding"},
+      {tv_to_target, "tv_to_target", "TV to target"},
+      {regret, "regret", "regret"},
+      {target_rows, "target_rows", "target rows vs plain decoding"},
+      {identical_beams, "identical_beams", "share of identical beams"},
+      {optimal_gamma, "optimal_gamma", "optimal γ"},
+      {best_speedup, "best_speedup", "speedup at optimal γ"},
+      {upper_bound_drafting_free, "upper_bound_drafting_free", "upper bound on speedup, drafting free"},
+      {upper_bound_drafting_paid, "upper_bound_drafting_paid", "upper bound on speedup, drafting paid"},
+      {upper_bound_gain_drafting_free, "upper_bound_gain_drafting_free",
        "gain of the upper bound, drafting free"},
-      {upper_bound_gain_drafting_paid, "upper_bound_gain_drafting_paid", "oracle_gain_charged",
+      {upper_bound_gain_drafting_paid, "upper_bound_gain_drafting_paid",
        "gain of the upper bound, drafting paid"}};
   return all;
 }
@@ -65,12 +62,8 @@ Metric known_metric(std::string_view name, const std::string& path) {
 const Typed<Metric>& metric_type() {
   static const Typed<Metric> type = [] {
     std::vector<std::pair<std::string_view, Metric>> names;
-    std::vector<detail::ChoiceAlias> aliases;
-    for (const MetricInfo& one : metric_infos()) {
-      names.emplace_back(one.name, one.metric);
-      if (one.old_name != nullptr) aliases.emplace_back(one.old_name, one.name);
-    }
-    return choice<Metric>(names, aliases);
+    for (const MetricInfo& one : metric_infos()) names.emplace_back(one.name, one.metric);
+    return choice<Metric>(names);
   }();
   return type;
 }

@@ -37,15 +37,14 @@ enum class Metric {
 
 struct MetricInfo {
   Metric metric;
-  std::string name;      ///< as in configs and results
-  const char* old_name;  ///< its former name, null when it never had another
-  const char* label;     ///< as in tables and on axes
+  std::string name;   ///< as in configs and results
+  const char* label;  ///< as in tables and on axes
 };
 
 const std::vector<MetricInfo>& metric_infos();
 const std::string& metric_name(Metric metric);
 const char* metric_label(Metric metric);
-/// The metric of a present name.
+/// The metric of this name.
 std::optional<Metric> metric_named(std::string_view name);
 
 /// The metric of a name that is known to be one, else ConfigError at `path`.

@@ -32,7 +32,6 @@ struct CaseConfig {
 struct SectionKind {
   std::string key;
   TypePtr type;
-  std::vector<std::string> aliases = {};
 };
 /// Every section; tests and other programs may add some.
 std::vector<SectionKind>& section_kinds();

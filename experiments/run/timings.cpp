@@ -9,14 +9,10 @@ SPECLAB_RESULT(ClockedGamma, "clocked", label, batch, gamma, target_run_millisec
                predicted_high, played_speedup, speedup, speedup_low, speedup_high, plain_tokens_per_second,
                speculative_tokens_per_second);
 
-SPECLAB_RESULT(WalltimeRow, "walltime", label, gamma, target_run_microseconds, draft_run_microseconds, c,
-               tokens_per_target_step, plain_tokens_per_second, speculative_tokens_per_second, speedup,
-               predicted_speedup);
 SPECLAB_RESULT(DeviceTimings, "device", name, compute_capability, driver, runtime);
 
 const Typed<Timings>& timings_type() {
-  static const auto type = result_object<Timings>("timings", {{"walltime", &Timings::walltime},
-                                                              {"clocked", &Timings::clocked},
+  static const auto type = result_object<Timings>("timings", {{"clocked", &Timings::clocked},
                                                               {"device", &Timings::device},
                                                               {"seconds", &Timings::seconds},
                                                               {"threads", &Timings::threads},

@@ -10,23 +10,7 @@
 
 namespace speclab {
 
-/// One cell of the experiment "walltime".
-struct WalltimeRow {
-  std::string label;
-  std::int32_t gamma = 0;
-  double target_run_microseconds = 0;
-  double draft_run_microseconds = 0;
-  double c = 0;
-  double tokens_per_target_step = 0;
-  double plain_tokens_per_second = 0;
-  double speculative_tokens_per_second = 0;
-  double speedup = 0;
-  double predicted_speedup = 0;
-};
-template <>
-const Typed<WalltimeRow>& described();
-
-/// One gamma of models that take their own time, in the experiment "walltime". Speedups are over plain
+/// One gamma of neural models, in the experiment "walltime". Speedups are over plain
 /// decoding of as many texts by the same target.
 struct ClockedGamma {
   std::string label;
@@ -65,7 +49,6 @@ struct DeviceTimings {
 };
 
 struct Timings {
-  std::vector<WalltimeRow> walltime;
   std::vector<ClockedGamma> clocked;
   std::optional<DeviceTimings> device;
   double seconds = 0;

@@ -32,8 +32,7 @@ Config read_config(const ConfigText& text) {
   return about(text, [&] {
     const Json document = parse_json(text.text);
     if (!document.is_object()) throw ConfigError("/", "a config is an object, { ... }");
-    std::vector<RenamedUse> uses;
-    return speclab::read_config(with_present_names(document, uses));
+    return speclab::read_config(document);
   });
 }
 

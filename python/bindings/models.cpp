@@ -52,10 +52,7 @@ Model made_by_context(const Model& model) { return LastTokenModel(model); }
 /// A model of the catalogue, described as in a config.
 Model of_config(const std::string& text, const Model* target) {
   const Typed<ModelConfig> type = kind_of(model_family());
-  Json json = parse_json(text);
-  std::vector<RenamedUse> uses;
-  type.type->rename(json, "/", uses);
-  const auto config = read(type, json, "");
+  const auto config = read(type, parse_json(text), "");
   ModelFactory factory;
   const ModelRequest request{factory, nullptr, "/corpus", target, std::nullopt};
   return factory.model(config, request, Adjustment{}).model;

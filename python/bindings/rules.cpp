@@ -113,10 +113,7 @@ namespace {
 
 RuleHandle of_catalogue(const std::string& text) {
   const Typed<RuleConfig> type = kind_of(rule_family());
-  Json json = parse_json(text);
-  std::vector<RenamedUse> uses;
-  type.type->rename(json, "", uses);
-  const auto config = read(type, json, "/rule");
+  const auto config = read(type, parse_json(text), "/rule");
   return {config.name(), [config](std::int32_t gamma, double) { return make_rule(config, gamma); }};
 }
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Packs what a GPU machine needs out of a build into one archive: programs, the shared libraries that they were linked to,
-scripts, and what scripts/kernel_code.py predicts. There: a driver, C and C++ libraries as new as those named at the end, Python.
+and scripts. There: a driver, C and C++ libraries as new as those named at the end, Python.
 
     scripts/gpu/pack.py BUILD ARCHIVE        e.g. scripts/gpu/pack.py build/cuda out/gpu.tar.gz
     there: tar xf gpu.tar.gz && cd speclab-gpu && scripts/gpu/run.py check && scripts/gpu/run.py measure
@@ -8,7 +8,6 @@ scripts, and what scripts/kernel_code.py predicts. There: a driver, C and C++ li
 Exit codes: 0; 1 the archive is larger than --most-mib; 2 something is not built, or wrong options.
 """
 import argparse
-import json
 import re
 import shutil
 import subprocess
@@ -16,9 +15,6 @@ import sys
 import tarfile
 import tempfile
 from pathlib import Path
-
-sys.dont_write_bytecode = True
-from run import MEASURED, MEASURED_ALPHA  # noqa: E402: of this folder
 
 SOURCE = Path(__file__).resolve().parents[2]
 PROGRAMS = ["bin/speclab", "tests/verify_plain_gpu", "tests/verify_trees_gpu", "tests/simulate_gpu", "tests/c_api_on_device"]
@@ -78,23 +74,6 @@ def add_rivals(folder, rivals):
             shutil.copy(rivals / name, folder / "rivals" / name)
 
 
-def predict(build, predictions):
-    """Predicts the times of everything that run.py measures at chosen sizes. Returns what scripts/kernel_code.py ended with."""
-    points = []
-    for options, sizes, _ in MEASURED.values():
-        at = ["--sizes", ";".join(sizes)] if sizes else []
-        dry = subprocess.run([str(build / "bin/speclab"), "bench", "kernels", "--dry-run", "--json", *options, *at, "--alpha",
-                              MEASURED_ALPHA], capture_output=True, text=True)
-        if dry.returncode != 0:
-            return dry
-        points += json.loads(dry.stdout)["points"]
-    with tempfile.NamedTemporaryFile("w", suffix=".json") as sizes:
-        json.dump({"points": points}, sizes)
-        sizes.flush()
-        return subprocess.run([sys.executable, "-B", str(SOURCE / "scripts/kernel_code.py"), str(build / LIBRARY), "--sizes", sizes.name,
-                               "--json", str(predictions)], capture_output=True, text=True)
-
-
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("build", type=Path)
@@ -111,19 +90,13 @@ def main():
         add(folder, options.build)
         if options.rivals:
             add_rivals(folder, options.rivals)
-        # Predictions are written down before anything is measured.
-        predicted = predict(options.build, folder / "predictions.json")
-        if predicted.returncode not in (0, 77):
-            print(predicted.stderr, file=sys.stderr, end="")
-            return 2
         options.archive.parent.mkdir(parents=True, exist_ok=True)
         with tarfile.open(options.archive, "w:gz") as archive:
             archive.add(folder, folder.name)
         files = [*(folder / name for name in [*PROGRAMS, LIBRARY]), *(folder / "lib").iterdir()]
         needed = " and ".join(newest(what, files) for what in ("GLIBC", "GLIBCXX"))
     mib = options.archive.stat().st_size / 2**20
-    print(f"{options.archive}: {mib:.1f} MiB; needs {needed}; "
-          f"{'predictions inside' if predicted.returncode == 0 else 'without predictions: ' + predicted.stderr.strip()}")
+    print(f"{options.archive}: {mib:.1f} MiB; needs {needed}")
     return 0 if mib <= options.most_mib else 1
 
 

@@ -32,7 +32,6 @@ SOURCE = Path(__file__).resolve().parents[2]
 QUERY = ("name,driver_version,compute_cap,memory.total,clocks.current.sm,clocks.current.memory,clocks.max.sm,clocks.max.memory,"
          "power.limit,temperature.gpu")
 # What `measure` times at chosen sizes: options of `speclab bench kernels`, the sizes, one step each, and seconds of a step at most.
-# Their times are predicted by pack.py.
 MEASURED = {
     "sizes": (["--dtype", "bf16"], [f"{requests},4,128256" for requests in (1, 2, 4, 8, 16, 32, 64, 128, 256)]
               + ["32,4,50257", "32,4,151669"], 25),  # the last two of ids that 16 bytes do not divide
@@ -83,9 +82,8 @@ class Session:
             return json.loads(file.read_text())
         speclab = subprocess.run([str(self.program("bin/speclab")), "--version"], capture_output=True, text=True,
                                  env=self.environment)
-        predictions = self.build / "predictions.json"
         return {"device": smi(), "speclab": speclab.stdout.strip(), "machine": " ".join(platform.uname()[i] for i in (0, 2, 4)),
-                "predictions": json.loads(predictions.read_text()) if predictions.is_file() else None, "steps": []}
+                "steps": []}
 
     def program(self, name):
         return self.build / name

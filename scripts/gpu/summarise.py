@@ -4,7 +4,7 @@
     scripts/gpu/summarise.py ARCHIVE_OR_FOLDER... [--results FOLDER]
 
 Prints how every step ended and, of each workload and size, the time of our verification (fused, or of trees) beside that of what the
-device allows, what was predicted, and the other methods; then what was timed in PyTorch. Exit codes: 0; 1 a step failed or a decision was wrong;
+device allows, and the other methods; then what was timed in PyTorch. Exit codes: 0; 1 a step failed or a decision was wrong;
 2 no such archive.
 """
 import argparse
@@ -48,7 +48,7 @@ def steps(record):
 
 
 KEYS = ("workload", "requests", "gamma", "vocab", "dtype", "alpha")
-# What the entries of results and predictions from before there were several lack.
+# Values of keys that rows lack which were measured before there were several workloads.
 USUAL = {"workload": "chains", "method": "fused", "gamma": 4, "vocab": 128256, "dtype": "bf16", "alpha": 0.7}
 OURS = ("fused", "tree")
 # Programs of serving engines that scripts/bench_torch.py times, each beside ours with the same options.
@@ -56,27 +56,19 @@ RIVALS = {"vllm-engine-1": "speclab-triton", "vllm-model-runner": "speclab-trito
           "vllm-model-runner-temperature": "model-runner-drop-in-triton"}
 
 
-def sizes(rows, record):
+def sizes(rows):
     """A line for each size: the times of ours, the ceilings, and the fastest other method."""
-    predicted = {}
-    for entry in (record.get("predictions") or {}).get("predictions", []):
-        if not record["device"]["name"].startswith(entry.get("device", "")):
-            continue
-        entry = {**USUAL, **entry}
-        predicted[(entry["method"], *(entry[key] for key in KEYS))] = entry["predicted_us"]
     found = {}
     for row in rows:
         row = {**USUAL, **row}
         found.setdefault((*(row[key] for key in KEYS), row["cache"]), {})[row["method"]] = row
-    shown = [("workload", "B", "gamma", "V", "dtype", "alpha", "cache", "ours", "us", "% copy", "predicted", "cluster us", "traversal us",
+    shown = [("workload", "B", "gamma", "V", "dtype", "alpha", "cache", "ours", "us", "% copy", "cluster us", "traversal us",
               "baseline us", "wagner-sigmoid us", "wrong")]
     for key, methods in sorted(found.items(), key=str):
         ours = next((methods[name] for name in OURS if name in methods), None)
         if ours is None:
             continue
-        of_model = predicted.get((ours["method"], *key[:-1]))
         shown.append((*key, ours["method"], f"{ours['median_us']:.1f}", f"{100 * ours['of_copy']:.0f}",
-                      "" if of_model is None else f"{of_model:.0f}",
                       *(f"{methods[name]['median_us']:.1f}" if name in methods else "" for name in
                         ("cluster", "traversal", "baseline", "wagner-sigmoid")), sum(row.get("different", 0) for row in methods.values())))
     widths = [max(len(str(row[i])) for row in shown) for i in range(len(shown[0]))]
@@ -124,7 +116,7 @@ def main():
         device = record["device"]
         print(f"{folder}: {device['name']}, driver {device['driver_version']}, {record['speclab']}")
         wrong += steps(record)
-        wrong += sizes(verification(folder), record)
+        wrong += sizes(verification(folder))
         wrong += in_torch(folder)
     return 1 if wrong else 0
 

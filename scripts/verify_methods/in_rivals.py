@@ -1,10 +1,12 @@
-"""Verification by the programs of serving engines themselves, from logits to tokens: what each of them does to logits first is in the time.
+"""Verification by the programs of Hugging Face and of serving engines themselves, from logits to tokens: what each of them does to logits first
+is in the time.
 
-Their files are those of --rivals FOLDER, which scripts/gpu/rivals.py made. vLLM's second model runner has logits of the draft in slots; with a
+Files of vLLM and FlashInfer are those of --rivals FOLDER, which scripts/gpu/rivals.py made. vLLM's second model runner has logits of the draft in slots; with a
 temperature it writes the target's logits again, as fp32 divided by it (vllm/v1/worker/gpu/sample/sampler.py, apply_sampling_params). Its
 first engine has probabilities of the draft. FlashInfer's functions take fp32 and have probabilities of both.
 """
 import ctypes
+import inspect
 import json
 import types
 from pathlib import Path
@@ -12,7 +14,27 @@ from pathlib import Path
 import torch
 
 from . import vllm_files
-from .in_torch import TEMPERATURE, Method, accepted_and_following, ends_of
+from .case import TEMPERATURE, Method, accepted_and_following, ends_of
+
+
+def one_by_one(function):
+    """A function of one request, looped over the batch."""
+    # Transformers had a fifth argument, whether the last candidate ended the text; in its place there is now a weight.
+    more = {"is_done_candidate": False} if "is_done_candidate" in inspect.signature(function).parameters else {}
+
+    def prepare(case):
+        gamma = case.drafted.shape[1]
+
+        def run():
+            accepted, following = [], []
+            for request in range(case.drafted.shape[0]):
+                part = slice(request, request + 1)
+                tokens, kept = function(case.drafted[part], case.draft[part].float(), gamma, case.target[part].float(), **more)
+                accepted.append(kept)
+                following.append(tokens[0, -1])
+            return torch.stack(accepted), torch.stack(following)
+        return run
+    return prepare
 
 
 def model_runner_arguments(case, temperature):
@@ -119,11 +141,18 @@ def versions(folder):
 
 def methods(folder, device):
     """Those that are there; of each other, one sentence says why it is left out."""
+    found = []
+    try:
+        from transformers.generation.utils import _speculative_sampling
+        found.append(Method("hf-loop", "Hugging Face's _speculative_sampling, request by request",
+                            one_by_one(_speculative_sampling), injected=False, waits=True))
+    except ImportError as error:
+        print(f"Hugging Face's function is left out: {error}")
     folder = Path(folder) if folder else vllm_files.installed()
     if folder is None:
         print("vLLM and FlashInfer are left out: --rivals is not given, and vllm is not installed")
-        return []
-    found, version = [], versions(folder).get("vllm", "")
+        return found
+    version = versions(folder).get("vllm", "")
     try:
         engine_1, runner, gumbel = vllm_files.load(folder, vllm_files.ENGINE_1, vllm_files.MODEL_RUNNER, vllm_files.GUMBEL)
         found += [

@@ -3,7 +3,7 @@ import torch
 
 from speclab_kernels import c_library
 
-from .in_torch import Method
+from .case import Method
 
 
 def prepare_with(library, implementation, draft_sums):

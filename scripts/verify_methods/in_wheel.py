@@ -4,8 +4,8 @@ import torch
 
 from speclab_kernels import hugging_face, prepare, verify
 
-from .in_rivals import by_engine_1, by_model_runner
-from .in_torch import TEMPERATURE, Method, accepted_and_following, ends_of, one_by_one
+from .case import TEMPERATURE, Method, accepted_and_following, ends_of
+from .in_rivals import by_engine_1, by_model_runner, one_by_one
 
 
 def operator(**options):

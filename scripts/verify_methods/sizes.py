@@ -1,7 +1,7 @@
 """Shapes of a sweep, and how many bytes of global memory each method moves for them, counted from what it launches.
 
 Counts are per request and id of the vocabulary, of arrays as long as a row; s is the size of a logit. Nothing is taken
-off for caches. Where torch.compile fuses, less is moved than is counted for the plain version.
+off for caches.
 """
 import itertools
 from dataclasses import dataclass
@@ -40,16 +40,6 @@ def _loop(s, gamma):
     return casts + softmaxes(4, gamma) + 12 + 8 + 4 + 8 + 32
 
 
-def _batched(s, gamma):
-    # Two rows gathered, difference, clamp, cumulative sum, comparison and its sum.
-    return softmaxes(s, gamma) + 16 + 12 + 8 + 8 + 6
-
-
-def _recover_all(s, gamma):
-    # Noise made once for a request and read at every position with both rows; noise for the bonus and its choice.
-    return softmaxes(s, gamma) + 4 + 12 * gamma + 4 + 12 + 4
-
-
 def _tiles(s, gamma):
     """Each row once, and the row pair of the next token again."""
     return 2 * gamma * s + 2 * s
@@ -60,17 +50,13 @@ def _cut(s, gamma):
     return _tiles(s, gamma) + 2 * (gamma + 1) * s
 
 
-def _chain(s, gamma):
-    return softmaxes(s, gamma) + 2 * 8
-
-
 def _copied(s, gamma):
     """Target rows copied as fp32 and divided by the temperature in place, then the tiles of these and of the draft."""
     return (gamma + 1) * (s + 4 + 8) + gamma * (s + 4) + s + 4
 
 
 def _flashinfer(s, gamma):
-    """Both cast to fp32, read and written by the softmax; then the chain."""
+    """Both cast to fp32, read and written by the softmax; then the pair of rows at the first rejection twice."""
     return (0 if s == 4 else softmaxes(s, gamma)) + softmaxes(4, gamma) + 2 * 8
 
 
@@ -81,12 +67,6 @@ def _speclab_known(s, gamma):
 
 PER_ID = {
     "hf-loop": _loop,
-    "hf-algorithm-loop": _loop,
-    "torch-batched": _batched,
-    "torch-compiled": _batched,
-    "triton-recover-all": _recover_all,
-    "triton-tiles": _tiles,
-    "triton-chain": _chain,
     "speclab-fused": _tiles,
     "speclab-operator": _tiles,
     "speclab-prepared": _tiles,

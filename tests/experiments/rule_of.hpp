@@ -10,13 +10,7 @@
 
 namespace speclab {
 
-inline RuleConfig rule_from(const Json& json) {
-  Json present = json;
-  std::vector<RenamedUse> uses;
-  const Typed<RuleConfig> type = kind_of(rule_family());
-  type.type->rename(present, "/rule", uses);
-  return read(type, present, "/rule");
-}
+inline RuleConfig rule_from(const Json& json) { return read(kind_of(rule_family()), json, "/rule"); }
 inline RuleConfig rule_of(const std::string& text) { return rule_from(parse_json(text)); }
 
 /// A rule with every default.

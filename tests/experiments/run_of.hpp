@@ -11,12 +11,6 @@
 
 namespace speclab {
 
-/// A config with present names, as the verbs read it.
-inline Json present(const Json& config) {
-  std::vector<RenamedUse> uses;
-  return with_present_names(config, uses);
-}
-
 inline RunResult run_of(const Json& config, const Control& control = {}) {
   return run_config(read_config(present(config)), [&](std::uint64_t) { return control; });
 }

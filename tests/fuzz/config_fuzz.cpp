@@ -1,4 +1,4 @@
-// Config files: parsed, renamed, read, expanded and written again.
+// Config files: parsed, read, expanded and written again.
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
@@ -12,8 +12,7 @@
 int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace speclab;
   return refused_or_read([&] {
-    std::vector<RenamedUse> uses;
-    const Json json = with_present_names(parse_json(std::string(data, data + size)), uses);
+    const Json json = parse_json(std::string(data, data + size));
     const Config config = read_config(json);
     // What was read once reads again as itself.
     if (config_json(read_config(config_json(config))) != config_json(config)) std::abort();

@@ -46,7 +46,7 @@ FLOORS = {
     "verify": ["support", "format", "page", "catalog", "run", "results"],
     "studies": ["support", "format", "recording", "page", "catalog", "run", "results", "verify"],
     "advisor": ["support", "format", "recording", "page", "catalog", "run"],
-    "bench": ["support", "format", "page", "catalog", "verify", "advisor"],
+    "bench": ["support", "format", "page", "catalog"],
     "kernel_lab": ["support", "format", "page", "run", "bench"],
     "shards": ["support", "format", "run", "results"],
     "plot": ["support", "format", "page", "run", "results"],

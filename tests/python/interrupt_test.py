@@ -65,7 +65,6 @@ CASES = {
     "simulate, own rule, one thread": "speclab.simulate(TARGET, DRAFT, 2, rule, rounds=10**7, threads=1)",
     "sample": "speclab.sample(TARGET, DRAFT, 2, 'block', samples=10**7, tokens=16)",
     "run": "speclab.run(LONG)",
-    "run, walltime": "speclab.run(config('walltime', walltime={'tokens': 500000}))",
     "run, schedules": "speclab.run(config('schedules_iid', simulation={'trials': 1000000, 'length': 2048}))",
     "sweep": "speclab.sweep({**LONG, 'sweep': {'/gamma': [1, 2, 3, 4]}})",
     "sweep, many cells": "speclab.sweep({'title': 't', 'experiment': 'predict', 'alpha': .8, 'sweep': {'/alpha': "

@@ -10,7 +10,7 @@ torch.Tensor = object
 torch.stack = list
 sys.modules["torch"] = torch
 
-from verify_methods import in_torch, sizes  # noqa: E402
+from verify_methods import case, in_rivals, sizes  # noqa: E402
 
 
 class Tensor:
@@ -45,7 +45,7 @@ def called(candidate_input_ids, candidate_logits, candidate_length, new_logits):
 
 for function in (as_before, as_now):
     calls = []
-    accepted, following = in_torch.one_by_one(function)(in_torch.Case(*(Tensor() for _ in range(4))))()
+    accepted, following = in_rivals.one_by_one(function)(case.Case(*(Tensor() for _ in range(4))))()
     assert len(calls) == len(accepted) == len(following) == 3
 
 # --only takes names between commas.

@@ -30,9 +30,8 @@ Family<DrafterKind>& drafter_family() {
        with_unit(field("c", &Common::c, number(0, 1000),
                        "Time of one of its runs: a run drafts one token, or all for kinds that say so."),
                  "target runs"),
-       formerly(field("rule", &Common::rule, kind_of(rule_family()),
-                      "How its tokens are verified; without it the config's rule."),
-                {"verifier"})});
+       field("rule", &Common::rule, kind_of(rule_family()),
+             "How its tokens are verified; without it the config's rule.")});
   static Family<DrafterKind> family("drafter", "Drafters", common.type, [](Family<DrafterKind>& all) {
 #define SPECLAB_ADD_DRAFTER(name) all.add(name##_drafter());
     SPECLAB_DRAFTERS(SPECLAB_ADD_DRAFTER)

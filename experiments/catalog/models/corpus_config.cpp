@@ -10,16 +10,14 @@ const Typed<CorpusConfig>& corpus_type() {
            field("file", &P::file, input_file(),
                  "Path of a text file, relative to the working directory or else to the config's folder: "
                  "UTF-8, or anything when its tokens are bytes. Of a folder, each file is a document.")),
-       formerly(field("tokenization", &P::tokenization,
-                      choice<Tokenization>({{"bytes", Tokenization::bytes},
-                                            {"words", Tokenization::words},
-                                            {"subword", Tokenization::pieces},
-                                            {"gguf", Tokenization::gguf},
-                                            {"ids", Tokenization::ids}},
-                                           {{"pieces", "subword"}}),
-                      "What a token is; of \"ids\" the file is a recording (docs/recordings.md), CSV or JSON "
-                      "lines, and its tokens are those of the tokenizer."),
-                {"units"}),
+       field("tokenization", &P::tokenization,
+             choice<Tokenization>({{"bytes", Tokenization::bytes},
+                                   {"words", Tokenization::words},
+                                   {"subword", Tokenization::pieces},
+                                   {"gguf", Tokenization::gguf},
+                                   {"ids", Tokenization::ids}}),
+             "What a token is; of \"ids\" the file is a recording (docs/recordings.md), CSV or JSON "
+             "lines, and its tokens are those of the tokenizer."),
        with_unit(integer_field("vocabulary", &P::vocabulary, 2, 1 << 20,
                                "Largest vocabulary: of words the others become <unk>; of subwords the size "
                                "for which SentencePiece is trained."),

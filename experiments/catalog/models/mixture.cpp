@@ -49,10 +49,7 @@ class MixtureBaseType final : public Type {
     model_->schema(model);
     out["oneOf"] = Json::array({Json{{"const", "target"}}, std::move(model)});
   }
-  void rename(Json& json, const std::string& path, std::vector<RenamedUse>& uses) const override {
-    model_->rename(json, path, uses);
-  }
-  const Type* below(std::string& step) const override { return model_->below(step); }
+  const Type* below(const std::string& step) const override { return model_->below(step); }
   void add_input_files(const void* value, std::vector<std::string>& files) const override {
     const auto& base = *static_cast<const MixtureBase*>(value);
     if (base.model) model_->add_input_files(&*base.model, files);

@@ -46,7 +46,7 @@ std::shared_ptr<const std::vector<double>> recorded_ratios(const RecordedParamet
           const Recording recording = read_recording(file, draft_file, nullptr, of).recording;
           if (recording.by_depth()) {
             throw UsageError(
-                "{}: has one column per depth, which a model does not know; use speclab plan --recording",
+                "{}: has one column per depth, which a model does not know; use speclab plan recording",
                 file);
           }
           if (!recording.drawn) {

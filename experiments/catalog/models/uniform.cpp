@@ -14,7 +14,6 @@ ModelKind uniform_model() {
         const std::int32_t vocab = vocab_of(own.vocab, path, request);
         return BuiltModel{TableModel(vocab, 0, uniform_row(vocab))};
       });
-  made.aliases = {"random"};
   made.exact_rows = [](const SelectedKind&, std::size_t vocab, const std::optional<ExactRows>&) {
     ExactRows rows(1, std::vector<Rational>(vocab, Rational(1)));
     normalise_exactly(rows);

@@ -8,13 +8,11 @@ PolicyKind specdec_pp_policy() {
     double risk = 0.7;
     std::int32_t most = 20;
   };
-  return formerly(
-      kind_entry<PolicyKind, P>(
-          "specdec++",
-          "SpecDec++: goes on while the predicted probability of a rejection so far stays below a risk.",
-          {field("risk", &P::risk, number(0, 1), "Drafting stops above this probability."), max_field<P>()},
-          [](const P& own, const auto&...) { return SpecDecPpPolicy(own.risk, own.most); }),
-      {"product"});
+  return kind_entry<PolicyKind, P>(
+      "specdec++",
+      "SpecDec++: goes on while the predicted probability of a rejection so far stays below a risk.",
+      {field("risk", &P::risk, number(0, 1), "Drafting stops above this probability."), max_field<P>()},
+      [](const P& own, const auto&...) { return SpecDecPpPolicy(own.risk, own.most); });
 }
 
 }  // namespace speclab

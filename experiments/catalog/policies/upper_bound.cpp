@@ -7,12 +7,10 @@ PolicyKind upper_bound_policy() {
   struct P {
     std::int32_t most = 32;
   };
-  return formerly(
-      kind_entry<PolicyKind, P>(
-          "upper-bound",
-          "An upper bound for all policies: drafts exactly the tokens that will be accepted, which no real policy knows.",
-          {max_field<P>()}, [](const P& own, const auto&...) { return UpperBoundPolicy(own.most); }),
-      {"oracle"});
+  return kind_entry<PolicyKind, P>(
+      "upper-bound",
+      "An upper bound for all policies: drafts exactly the tokens that will be accepted, which no real policy knows.",
+      {max_field<P>()}, [](const P& own, const auto&...) { return UpperBoundPolicy(own.most); });
 }
 
 }  // namespace speclab

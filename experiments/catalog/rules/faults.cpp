@@ -13,7 +13,7 @@ RuleKind closed_comparison() {
       "fault-closed-comparison", "Planted fault: accepts at u <= p/q with uniforms that can be 0.",
       ExpectedLossless::never,
       {integer_field("levels", &Rule::levels, 1, 1 << 24, "Uniforms are multiples of 1/levels.")});
-  return planted_fault(formerly(std::move(kind), {"fault-closed-coin"}));
+  return planted_fault(std::move(kind));
 }
 
 }  // namespace

@@ -11,24 +11,21 @@ ScheduleKind upper_bound_schedule() {
     bool drafting_paid = true;
     std::optional<double> c;
   };
-  return formerly(
-      kind_entry<ScheduleKind, P>(
-          "upper-bound", "An upper bound: drafts exactly the tokens that will be accepted, up to a limit.",
-          {integer_field("most", &P::most, 1, 1000, "Most tokens drafted in a round."),
-           formerly(field("drafting_paid", &P::drafting_paid, boolean(), "Whether drafting takes time."),
-                    {"charged"}),
-           own_c_field<P>()},
-          [](const P& own, const std::string&, const ScheduleRequest& request) {
-            const std::int32_t most = own.most;
-            const double c = own.drafting_paid ? own.c.value_or(request.c) : 0;
-            return MadeSchedule{
-                .name = own.drafting_paid ? "upper bound, drafting paid" : "upper bound, drafting free",
-                .schedule = UpperBound{static_cast<std::uint64_t>(most), c},
-                .formula = [=](double alpha) { return speedup_bound_capped(alpha, most, c); },
-                .printed = PrintedFormula{[=](double alpha) { return speedup_bound_drafting_paid(alpha, c); },
-                                          "no limit on the drafted tokens"}};
-          }),
-      {"oracle"});
+  return kind_entry<ScheduleKind, P>(
+      "upper-bound", "An upper bound: drafts exactly the tokens that will be accepted, up to a limit.",
+      {integer_field("most", &P::most, 1, 1000, "Most tokens drafted in a round."),
+       field("drafting_paid", &P::drafting_paid, boolean(), "Whether drafting takes time."),
+       own_c_field<P>()},
+      [](const P& own, const std::string&, const ScheduleRequest& request) {
+        const std::int32_t most = own.most;
+        const double c = own.drafting_paid ? own.c.value_or(request.c) : 0;
+        return MadeSchedule{
+            .name = own.drafting_paid ? "upper bound, drafting paid" : "upper bound, drafting free",
+            .schedule = UpperBound{static_cast<std::uint64_t>(most), c},
+            .formula = [=](double alpha) { return speedup_bound_capped(alpha, most, c); },
+            .printed = PrintedFormula{[=](double alpha) { return speedup_bound_drafting_paid(alpha, c); },
+                                      "no limit on the drafted tokens"}};
+      });
 }
 
 }  // namespace speclab

@@ -64,11 +64,11 @@ std::vector<CacheMode> cache_option(const Values& values) {
   return caches;
 }
 
-double positive_option(const Values& values, const char* name) {
-  const auto value = values[name].as<double>();
-  constexpr double most = 1e9;
-  if (!(value > 0 && value <= most)) {
-    throw UsageError("--{} {}: expected a number above 0, at most {:g}", name, value, most);
+double memory_option(const Values& values) {
+  const auto value = values["memory-gib"].as<double>();
+  constexpr double max = 1e9;
+  if (!(value > 0 && value <= max)) {
+    throw UsageError("--memory-gib {}: expected a number above 0, at most {:g}", value, max);
   }
   return value;
 }
@@ -123,8 +123,7 @@ int bench_kernels_main(const Values& values) {
   const std::vector<CacheMode> caches = cache_option(values);
   const int repetitions = repetitions_option(values);
   if (values.has("dry-run")) {
-    const DryRunReport report = kernel_dry_run({sweep, chosen, positive_option(values, "memory-gib"),
-                                                positive_option(values, "bandwidth-gbs"), values.command});
+    const DryRunReport report = kernel_dry_run({sweep, chosen, memory_option(values), values.command});
     show(report, values);
     return report.problems == 0 ? exit_ok : exit_failed_check;
   }
@@ -177,7 +176,7 @@ and without a GPU, 130 interrupted.)",
   speclab bench kernels --sizes "1,4,128256;64,4,128256" --dtype bf16 --cache flushed
   speclab bench kernels --full --baselines fused --repetitions 50 --json
   speclab bench kernels --workload trees,chosen-trees --sizes "32,26,128256" --dtype bf16 --alpha .7
-  speclab bench kernels --dry-run --memory-gib 80 --bandwidth-gbs 1800
+  speclab bench kernels --dry-run --memory-gib 80
   speclab bench kernels --from kernels/results/my-gpu/result.json --out out/again
 )",
       .run = bench_kernels_main};
@@ -196,7 +195,6 @@ and without a GPU, 130 interrupted.)",
   verb.add("json", "print JSON instead of tables");
   verb.add("dry-run", "check everything that needs no GPU");
   verb.add<double>("memory-gib", 141, "of a dry run: memory of the device");
-  verb.add<double>("bandwidth-gbs", 4300, "of a dry run: an assumed rate of copies, for the bound");
   verb.add<std::string>("from", "a result.json to draw again; nothing is measured");
   return verb;
 }

@@ -84,8 +84,7 @@ Exit code: 0, 1 for a plan that the memory of the device does not hold, 2 for ba
   speclab plan config configs/paper/table2-4.json
   speclab plan measure --target target.gguf --draft draft.gguf
   speclab plan drafters small:0.7:0.02 large:0.8:0.11
-)",
-      .present_words = present_plan_words};
+)"};
   for (const PlanWay& way : plan_ways()) {
     Verb& one = verb.verbs.emplace_back(way.verb);
     one.run = [&way](const Values& values) { return run_plan(way, values); };

@@ -52,9 +52,4 @@ PlanWay plan_tree();
 /// All of them, in the order of help.
 const std::vector<PlanWay>& plan_ways();
 
-/// The words after `speclab plan` as they are spelled now. Until the next release it was one verb whose
-/// options said where acceptance is known from: "--alpha 0.8" is "alpha 0.8" now, "--list-devices" is "list
-/// devices".
-Words present_plan_words(const Words& words);
-
 }  // namespace speclab

@@ -20,10 +20,9 @@ SPECLAB_RESULT(PowerLine, "power_line", samples, power);
 template <>
 const Typed<FaultPower>& described() {
   using F = FaultPower;
-  static const auto type = result_object<F>(
-      "fault_power",
-      {formerly(ResultField<F>("rule", &F::rule, kind_of(rule_family())).field(), {"verifier"}),
-       SPECLAB_FIELDS(F, total_variation, points, line)});
+  static const auto type =
+      result_object<F>("fault_power", {ResultField<F>("rule", &F::rule, kind_of(rule_family())).field(),
+                                       SPECLAB_FIELDS(F, total_variation, points, line)});
   return type;
 }
 

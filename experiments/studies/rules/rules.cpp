@@ -180,15 +180,12 @@ Presentation rules_presentation() {
 }  // namespace
 
 SectionKind rules_section() {
-  return {
-      .key = "rules",
-      .type = object<RulesSection>("rules", "Whether the experiment rules tests equality besides.",
-                                   {formerly(field("equality_test", &RulesSection::equality_test, boolean(),
-                                                   "Beside a proved distance of 0 to the target, run the "
-                                                   "test of `speclab check` (section \"check\")."),
-                                             {"witness"})})
-                  .type,
-      .aliases = {"verifiers"}};
+  return {.key = "rules",
+          .type = object<RulesSection>("rules", "Whether the experiment rules tests equality besides.",
+                                       {field("equality_test", &RulesSection::equality_test, boolean(),
+                                              "Beside a proved distance of 0 to the target, run the "
+                                              "test of `speclab check` (section \"check\").")})
+                      .type};
 }
 
 const Experiment& rules_experiment() {
@@ -196,7 +193,6 @@ const Experiment& rules_experiment() {
                                      .sentence =
                                          "Rules compared: first-token acceptance beside the optimal "
                                          "transport bound, distance to the target, regret.",
-                                     .aliases = {"verifiers"},
                                      .sections = {"rules"},
                                      .prepare = prepare_rules,
                                      .intervals = [](const Config&) { return independent_numbers; },

@@ -76,7 +76,5 @@ const Typed<Survey>& described();
 Survey prove_all(std::uint32_t instances, std::uint64_t seed, bool optimum, const Control& control);
 
 Listing survey_text(const Survey& survey);
-/// Its mean total variation: of rules that are lossless on every instance 0 without digits, as it is proved.
-Cell tv_cell(const SurveyRow& row);
 
 }  // namespace speclab

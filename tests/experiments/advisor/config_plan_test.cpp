@@ -17,9 +17,7 @@ using namespace speclab;
 namespace {
 
 std::vector<ConfigCase> cases_of(const std::string& file, double confidence = 0.95) {
-  std::vector<RenamedUse> uses;
-  const Json config =
-      with_present_names(parse_json(read_text(std::string(SPECLAB_SOURCE_DIR) + "/configs/" + file)), uses);
+  const Json config = parse_json(read_text(std::string(SPECLAB_SOURCE_DIR) + "/configs/" + file));
   return config_cases(read_config(config), std::nullopt, confidence, {}).value();
 }
 
@@ -85,9 +83,7 @@ TEST_CASE("models of one exact alpha are not run, and models with context are me
   // Compared with the chain over contexts, by `speclab exact` at the gamma that is measured. Coverage beyond
   // doubt: 1 - 1e-9.
   const std::vector<ConfigCase> markov = cases_of("exact_markov.json", 1 - 1e-9);
-  std::vector<RenamedUse> uses;
-  Json config = with_present_names(
-      parse_json(read_text(std::string(SPECLAB_SOURCE_DIR) + "/configs/exact_markov.json")), uses);
+  Json config = parse_json(read_text(std::string(SPECLAB_SOURCE_DIR) + "/configs/exact_markov.json"));
   constexpr double alpha = 0.6366549580046323;
   CHECK(markov[0].acceptance.alpha.low <= alpha);
   CHECK(alpha <= markov[0].acceptance.alpha.high);

@@ -152,7 +152,7 @@ says err "table.csv has changed since"
 cp former.csv table.csv
 
 # What cannot be shared out, or asked for.
-expect 2 run "$source_dir/configs/walltime.json" --out clock -q --shard 1/2
+expect 2 run "$source_dir/configs/walltime_pair.json" --out clock -q --shard 1/2
 says err "measures times"
 expect 2 run plain.json --out bad -q --shard 4/3
 says err "--shard 4/3"

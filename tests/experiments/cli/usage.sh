@@ -41,9 +41,10 @@ expect 2 validate "$first" --set gama=3
 says err '/gama: unknown key "gama" in config; did you mean "gamma"?'
 expect 2 validate "$first" --set 'sweep./gama=[1,2]'
 says err '/gama: unknown key "gama" in config; did you mean "gamma"? (in the cell gama = 1)'
-expect 0 validate "$first" --set 'sweep./gamma=[1,2]' --set verifier.kind=block
+expect 0 validate "$first" --set 'sweep./gamma=[1,2]' --set rule.kind=block
 says out "valid: 2 cells,"
-says out '--set: "/verifier/kind" is now called "/rule/kind"'
+expect 2 validate "$first" --set verifier.kind=block
+says err '/verifier: unknown key "verifier" in config'
 expect 2 validate "$first" --set title.x=3
 says err "/title/x"
 expect 2 validate "$first" --set gamma=

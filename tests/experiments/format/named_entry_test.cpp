@@ -28,17 +28,3 @@ TEST_CASE("a name that no entry has is refused with what is near") {
   CHECK_THROWS_WITH_AS(named_entry(things, "secon", unknown), "--thing: unknown; did you mean \"second\"?",
                        UsageError);
 }
-
-TEST_CASE("the present owner of a name comes before one that had it earlier") {
-  struct Renamed {
-    std::string name;
-    std::vector<std::string> aliases;
-  };
-  const Renamed first{"new", {"old", "second"}};
-  const Renamed second{"second", {}};
-  const std::vector<const Renamed*> both{&first, &second};
-  CHECK(find_present_or_former(both, "second") == &second);
-  CHECK(find_present_or_former(both, "old") == &first);
-  CHECK(find_present_or_former(both, "other") == nullptr);
-  CHECK(entry_names(both) == std::vector<std::string>{"new", "second"});
-}

@@ -9,7 +9,7 @@ folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 cd "$source"
 code=0
-"$speclab" reproduce --out "$folder" --set plan.length=64 --set plan.trials=16 --set search.max_gamma=4 --quiet ||
+"$speclab" reproduce --out "$folder" --set simulation.length=64 --set simulation.trials=16 --set search.max_gamma=4 --quiet ||
   code=$?
 # At this size an interval may miss; only a page that could not be made is a failure here.
 [ "$code" -le 1 ] || { echo "reproduce ended with $code" >&2; exit 1; }

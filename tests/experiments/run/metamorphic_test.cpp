@@ -135,7 +135,7 @@ TEST_CASE("every experiment has the same bytes on 1, 2 and 5 threads, and gone o
           part.cells[i].partial = alone ? i != kept : i > kept;
         const Result resumed =
             run_config(
-                read_config(present(config)), [](std::uint64_t) { return Control{}; }, going_on_from(part))
+                read_config(config), [](std::uint64_t) { return Control{}; }, going_on_from(part))
                 .result;
         CHECK(bytes_of(resumed) == bytes_of(whole));
       }
@@ -153,7 +153,7 @@ TEST_CASE("every experiment takes as many steps as it announces") {
       announced = total;
       return Control{.stop = [] { return false; }, .progress = [&](std::uint64_t more) { done += more; }};
     };
-    run_config(read_config(present(config)), control_for);
+    run_config(read_config(config), control_for);
     CHECK(done == announced);
   }
 }
@@ -164,7 +164,7 @@ TEST_CASE("every experiment has the bytes of one process when three share it") {
   const auto control = [](std::uint64_t) { return Control{}; };
   for (const auto& [name, config] : small_configs(text)) {
     INFO(name);
-    const Config shared = *with_sections(read_config(present(config)));
+    const Config shared = *with_sections(read_config(config));
     std::filesystem::remove_all(folder);
     for (int shard = 1; shard <= 3; ++shard) {
       CHECK(

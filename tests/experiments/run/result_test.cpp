@@ -32,7 +32,6 @@ std::vector<std::string> runs() {
       R"({"experiment": "predict", "alpha": 0.7})",
       R"({"experiment": "iid", "alpha": 0.7})",
       R"({"experiment": "trace"})",
-      R"({"experiment": "walltime", "simulation": {"trials": 2, "length": 20}})",
       R"({"experiment": "rules", "cases": [{"set": {"/rule": {"kind": "block"}}}]})",
       R"({"experiment": "beam", "beam": {"width": 2, "length": 6}})",
       R"({"experiment": "schedules", "schedules": {"compare": [{"kind": "plain"}, {"kind": "speculative"}]}})",
@@ -77,6 +76,7 @@ TEST_CASE("read back and written again, a result has the same bytes") {
     seen.insert(result.shown().experiment->name);
   }
   for (const Experiment* experiment : experiments()) {
+    if (experiment->name == "walltime") continue;  // needs libllama: clocked_models_test
     CAPTURE(experiment->name);
     CHECK(seen.contains(experiment->name));
   }

@@ -14,7 +14,8 @@ pytest.importorskip("triton")
 import cases  # noqa: E402
 from speclab_kernels import SpeclabError  # noqa: E402
 from speclab_kernels import vllm_model_runner as ours  # noqa: E402
-from verify_methods import in_rivals, in_torch, vllm_files  # noqa: E402
+from verify_methods import in_rivals, vllm_files  # noqa: E402
+from verify_methods.case import Case  # noqa: E402
 
 torch.set_num_threads(1)
 ALL = 100_000
@@ -144,7 +145,7 @@ def test_distribution(request, name, temperature):
     count = ALL if name == "library" else INTERPRETED
     generator = torch.Generator().manual_seed(5)
     drafted = cases.drafted_of(draft, count, generator)
-    case = in_torch.Case(target.expand(count, -1, -1) * temperature, draft.expand(count, -1, -1) * temperature, drafted, None)
+    case = Case(target.expand(count, -1, -1) * temperature, draft.expand(count, -1, -1) * temperature, drafted, None)
     arguments = in_rivals.model_runner_arguments(case, temperature)
     more = {} if name == "theirs" else {"temperature_applied": False}
     tokens, counts = function(case.target.reshape(-1, cases.VOCAB), **arguments, **more)
@@ -160,7 +161,7 @@ def test_block_verification():
     differ by more than 5 standard deviations of their difference."""
     target, draft = cases.rows()
     drafted = cases.drafted_of(draft, ALL, torch.Generator().manual_seed(6))
-    case = in_torch.Case(target.expand(ALL, -1, -1), draft.expand(ALL, -1, -1), drafted, None)
+    case = Case(target.expand(ALL, -1, -1), draft.expand(ALL, -1, -1), drafted, None)
     arguments = in_rivals.model_runner_arguments(case, 1.0)
     rows = case.target.reshape(-1, cases.VOCAB)
     token, block = (ours.rejection_sample(rows, **arguments, use_block_verification=block) for block in (False, True))

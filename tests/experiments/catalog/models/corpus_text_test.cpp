@@ -67,11 +67,3 @@ TEST_CASE("options that do not fit together") {
   CHECK(corpus_error(missing).starts_with(
       "/corpus/file: data/no_such_text.txt: cannot be read; scripts/setup.sh"));
 }
-
-TEST_CASE("former names of tokenizations") {
-  Json json = parse_json(R"({"file": "x", "units": "pieces"})");
-  std::vector<RenamedUse> uses;
-  corpus_type().type->rename(json, "/corpus", uses);
-  CHECK(uses.size() == 2);
-  CHECK(json == parse_json(R"({"file": "x", "tokenization": "subword"})"));
-}

@@ -70,7 +70,7 @@ EqualityResult tested(const Json& config, const std::string& rule, const CheckSe
   Json whole = config;
   whole["rule"] = {{"kind", rule}};
   ModelFactory factory;
-  const Setup setup = build_setup(read_config(present(whole)), factory);
+  const Setup setup = build_setup(read_config(whole), factory);
   return test_equality(setup, 3, settings, Control{}).value();
 }
 
@@ -88,7 +88,7 @@ TEST_CASE("gguf kind: prompts are coded by the model, and n-grams of its tokens 
   const Files files;
   ModelFactory factory;
   Json config = config_of(gguf(files.target), gguf(files.draft));
-  const Setup neural = build_setup(read_config(present(config)), factory);
+  const Setup neural = build_setup(read_config(config), factory);
   CHECK(neural.simulation.prompt(0) == neural.vocabulary->tokens("the other"));
   CHECK(neural.simulation.prompt(0).front() == 257);
 
@@ -98,7 +98,7 @@ TEST_CASE("gguf kind: prompts are coded by the model, and n-grams of its tokens 
                       {"tokenizer", files.target.path().string()}};
   config["simulation"].erase("prompt");
   config["simulation"]["prompt_tokens"] = 6;
-  const Setup mixed = build_setup(read_config(present(config)), factory);
+  const Setup mixed = build_setup(read_config(config), factory);
   CHECK(mixed.draft.ngram() != nullptr);
   CHECK(mixed.simulation.prompts.size() == 10);
   const Result result = run_of(config).result;
@@ -154,7 +154,7 @@ TEST_CASE("gguf kind: what is recorded of a pair are its rows' probabilities" *
   ModelFactory factory;
   Json config = config_of(gguf(files.target), gguf(files.draft));
   config["simulation"]["trials"] = 2;
-  const Setup setup = build_setup(read_config(present(config)), factory);
+  const Setup setup = build_setup(read_config(config), factory);
   const RecordedTokens recorded = record_pair(setup, 20);
   const TinyLlama target(21, sharp(2));
   const TinyLlama draft(21, sharp(1));

@@ -47,14 +47,6 @@ TEST_CASE("a draft without a vocabulary takes the target's; a target states its 
         "/model/token: 50 is outside the vocabulary of 50 tokens");
 }
 
-TEST_CASE("random is another name of uniform") {
-  Json json = parse_json(R"({"kind": "random", "vocab": 2})");
-  std::vector<RenamedUse> uses;
-  kind_of(model_family()).type->rename(json, "/model", uses);
-  REQUIRE(uses.size() == 1);
-  CHECK(uses[0].new_name == "uniform");
-}
-
 TEST_CASE("rows as written, exactly") {
   using Rows = std::vector<std::vector<std::string>>;
   CHECK(written(R"({"kind": "uniform"})", 3) == Rows{{"1/3", "1/3", "1/3"}});

@@ -36,12 +36,9 @@ TEST_CASE("parameters reach the policy") {
   CHECK(times.times == std::vector<double>{1, 1.1, 1.2, 1.3});
 }
 
-TEST_CASE("names in tables; former names; what is refused") {
+TEST_CASE("names in tables; what is refused") {
   CHECK(label_of(policy(R"({"kind": "heuristic"})")) == "heuristic");
   CHECK(label_of(policy(R"({"kind": "heuristic", "name": "h"})")) == "h");
-  CHECK(policy_family().find("entropy")->name == "adaedl");
-  CHECK(policy_family().find("product")->name == "specdec++");
-  CHECK(policy_family().find("oracle")->name == "upper-bound");
   CHECK(config_error_of([] { policy(R"({"kind": "fixed"})"); }).starts_with("/policy/gamma: missing"));
   CHECK(config_error_of([] { policy(R"({"kind": "godput"})"); }).find("did you mean \"goodput\"") !=
         std::string::npos);

@@ -17,11 +17,7 @@ namespace {
 constexpr ScheduleRequest request{.gamma = 3, .c = 0.1, .length = 100};
 
 ScheduleConfig chosen(const std::string& text) {
-  const auto type = kind_of(schedule_family());
-  Json json = parse_json(text);
-  std::vector<RenamedUse> uses;
-  type.type->rename(json, "/schedule", uses);
-  return read(type, json, "/schedule");
+  return read(kind_of(schedule_family()), parse_json(text), "/schedule");
 }
 
 MadeSchedule made(const std::string& text, const ScheduleRequest& from = request) {
@@ -54,11 +50,9 @@ TEST_CASE("every kind but the hierarchical one is complete without parameters, a
   }
 }
 
-TEST_CASE("former names of kinds and keys") {
-  CHECK(chosen(R"({"kind": "oracle", "charged": false})").name() == "upper-bound");
-  CHECK(made(R"({"kind": "oracle", "charged": false})").name == "upper bound, drafting free");
+TEST_CASE("the upper bound says whether drafting is paid") {
+  CHECK(made(R"({"kind": "upper-bound", "drafting_paid": false})").name == "upper bound, drafting free");
   CHECK(made(R"({"kind": "upper-bound"})").name == "upper bound, drafting paid");
-  CHECK(chosen(R"({"kind": "two_functions"})").name() == "speculative_function_execution");
 }
 
 TEST_CASE("the config's gamma and cost stand where a schedule has none of its own") {

@@ -119,7 +119,7 @@ TEST_CASE("one fixed prompt is one search") {
   const Json config = parse_json(R"({"title": "t", "experiment": "beam",
     "models": {"target": {"kind": "markov", "vocab": 6, "seed": 1}, "draft": {"kind": "markov", "vocab": 6, "seed": 2}},
     "simulation": {"prompt": [1, 2]}})");
-  CHECK(measure_workload(read_config(present(config))).steps == 32);
+  CHECK(measure_workload(read_config(config)).steps == 32);
   const CellResult cell = cell_of(config);
   CHECK(cell.counts.searches == 1);
   CHECK(cell.counts.identical == 1);
@@ -135,7 +135,7 @@ TEST_CASE("the same bytes at one thread and at two, and progress adds up") {
   }
   std::atomic<std::uint64_t> done{0};
   CHECK(bytes_of(run_of(config, {.progress = [&](std::uint64_t more) { done += more; }}).result) == alone);
-  CHECK(done == measure_workload(read_config(present(config))).steps);
+  CHECK(done == measure_workload(read_config(config)).steps);
   CHECK(done == 4 * 40 * 12);
 }
 
@@ -151,7 +151,7 @@ TEST_CASE("stopped on the way: partial, without numbers, and gone on with to the
   CHECK(part.cells[1].partial);
   CHECK(part.cells[1].simulated.empty());
   const RunResult resumed = run_config(
-      read_config(present(config)), [](std::uint64_t) { return Control{}; }, going_on_from(part));
+      read_config(config), [](std::uint64_t) { return Control{}; }, going_on_from(part));
   CHECK(bytes_of(resumed.result) == bytes_of(run_of(config).result));
 }
 
@@ -160,7 +160,7 @@ TEST_CASE("what does not suit a beam search is refused") {
     Json config = parse_json(R"({"title": "t", "experiment": "beam",
       "models": {"target": {"kind": "uniform", "vocab": 4}, "draft": {"kind": "uniform", "vocab": 4}}})");
     config.update(parse_json(more));
-    return config_error_of([&] { measure_workload(read_config(present(config))); });
+    return config_error_of([&] { measure_workload(read_config(config)); });
   };
   CHECK(error("{}").empty());
   CHECK(error(R"({"beam": {"width": 4, "draft_width": 4}})").empty());

@@ -183,7 +183,7 @@ TEST_CASE("the headline says that the test holds its level only where every rate
 TEST_CASE("progress adds up to the announced work, and a stop leaves a partial result") {
   std::atomic<std::uint64_t> done{0};
   const Json config = config_of(small_calibration);
-  const std::uint64_t announced = measure_workload(read_config(present(config))).steps;
+  const std::uint64_t announced = measure_workload(read_config(config)).steps;
   CHECK(announced == 200 * 300 + 100 * 900);
   Control control;
   control.progress = [&](std::uint64_t steps) { done += steps; };

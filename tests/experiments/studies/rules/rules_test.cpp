@@ -176,7 +176,7 @@ TEST_CASE(
   CHECK(texts(without, 0).find("|0 (proved)|") != std::string::npos);
   CHECK(texts(without, 1).find("|0.2|") != std::string::npos);
   CHECK(without.note.find("Regret") != std::string::npos);
-  const Result result = run(golden(cases, R"({"verifiers": {"witness": true}, "experiment": "verifiers",
+  const Result result = run(golden(cases, R"({"rules": {"equality_test": true},
                                     "check": {"tokens": 2, "samples": 20000, "level": 1e-9}})"));
   REQUIRE(comparison(result.cells[0]).equality_test);
   CHECK_FALSE(comparison(result.cells[0]).equality_test->different);

@@ -12,7 +12,7 @@ using namespace speclab;
 namespace {
 
 Json config_file(const std::string& name) {
-  return present(parse_json(read_text(std::string(SPECLAB_SOURCE_DIR) + "/configs/" + name)));
+  return parse_json(read_text(std::string(SPECLAB_SOURCE_DIR) + "/configs/" + name));
 }
 
 ExactResult checked_exact_of(Json config) {

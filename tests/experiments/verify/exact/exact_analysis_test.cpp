@@ -30,7 +30,7 @@ Json config_of(const std::string& more) {
 }
 
 ExactAnalysis analysis_of(const std::string& more, bool simulate) {
-  return analyse_exactly(read_config(present(config_of(more))), simulate);
+  return analyse_exactly(read_config(config_of(more)), simulate);
 }
 
 ExactResult exact_of(const std::string& more) { return analysis_of(more, false).result; }
