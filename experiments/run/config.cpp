@@ -112,7 +112,7 @@ Typed<SimulationConfig> simulation_type() {
        with_unit(
            integer_field("length", &SimulationConfig::length, 1, 4294967295.0, "Length of each sequence."),
            "rounds (tokens, for acceptance)"),
-       integer_field("batches", &SimulationConfig::batches, 2, 4096,
+       integer_field("batches", &SimulationConfig::batches, 2, max_batches,
                      "Groups of whole trials that intervals compare, at most."),
        field("prompt", &SimulationConfig::prompt, Typed<PromptConfig>{std::make_shared<const PromptType>()},
              "Context before the first token: text (with a corpus), or a list of token ids."),

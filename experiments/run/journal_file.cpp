@@ -51,6 +51,14 @@ SPECLAB_RESULT(FastWork, "work", blocks, reads, passes);
 
 SPECLAB_RESULT(LookCells, "look", look, cells);
 
+template <>
+const Typed<Shard>& described() {
+  static const auto type =
+      result_object<Shard>("shard", {{"index", &Shard::index, integer<int>(1, max_shards)},
+                                     {"count", &Shard::count, integer<int>(1, max_shards)}});
+  return type;
+}
+
 namespace {
 
 class TallyType final : public Type {
@@ -111,7 +119,7 @@ Typed<JournalHead> head_type() {
                                                 {"cells", &JournalHead::cells},
                                                 {"inputs", &JournalHead::inputs},
                                                 {"config", &JournalHead::config},
-                                                {"shards", &JournalHead::shards},
+                                                {"shard", &JournalHead::shard},
                                                 sparse("input", &JournalHead::input),
                                                 {"command", &JournalHead::command},
                                                 {"started", &JournalHead::started}});
@@ -176,6 +184,8 @@ bool add_line(const std::string& line, JournalContent& content) {
   if (!value || value->cell >= content.head->cells) return false;
   if (!value->result) {
     if (value->tallies) {
+      const BatchTallies& some = *value->tallies;
+      if (some.batches > max_batches || some.first + some.tallies.size() > some.batches) return false;
       content.tallies.push_back(*value->tallies);
       content.tallies.back().cell = value->cell;
     }
@@ -239,7 +249,8 @@ std::string difference(const JournalHead& earlier, const JournalHead& now) {
   if (earlier.cells != now.cells || config_json(*earlier.config) != config_json(*now.config))
     return "it is of another config";
   if (earlier.backend != now.backend) return "it ran on another backend";
-  if (earlier.shards != now.shards) return "it was shared out among another number of shards";
+  const auto shards = [](const JournalHead& head) { return head.shard ? head.shard->count : 0; };
+  if (shards(earlier) != shards(now)) return "it was shared out among another number of shards";
   return earlier.inputs == now.inputs ? "" : changed_input(earlier.inputs, now.inputs);
 }
 
@@ -266,11 +277,16 @@ void write_look_cells(const std::filesystem::path& file, const JournalHead& head
   write_file_atomically(file, line_of(head, head_type()) + line_of(look, described<LookCells>()));
 }
 
-std::optional<LookCells> read_look_cells(const std::filesystem::path& file, const JournalHead& head) {
+std::optional<LookCells> read_look_cells(const std::filesystem::path& file, const JournalHead& head,
+                                         int look) {
   std::ifstream stream(file, std::ios::binary);
   const std::optional<JournalHead> found = read_value(stream, head_type());
   if (!found || !difference(*found, head).empty()) return std::nullopt;
-  return read_value(stream, described<LookCells>());
+  std::optional<LookCells> found_look = read_value(stream, described<LookCells>());
+  if (!found_look || found_look->look != look) return std::nullopt;
+  const std::vector<std::size_t>& cells = found_look->cells;
+  const bool ascending = std::adjacent_find(cells.begin(), cells.end(), std::greater_equal<>()) == cells.end();
+  return ascending && !cells.empty() && cells.back() < head.cells ? found_look : std::nullopt;
 }
 
 JournalReader::JournalReader(std::filesystem::path file)

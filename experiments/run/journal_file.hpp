@@ -17,6 +17,13 @@
 
 namespace speclab {
 
+/// Shard `index` of `count`, from 1.
+struct Shard {
+  int index = 1;
+  int count = 1;
+};
+inline constexpr int max_shards = 100'000;
+
 /// The first line: what the cells depend on, and who runs them.
 struct JournalHead {
   std::string version;
@@ -25,7 +32,7 @@ struct JournalHead {
   std::vector<InputFile> inputs;
   std::shared_ptr<const Config> config;
   // Of a run that is shared out:
-  std::optional<int> shards = {};            ///< how many it has
+  std::optional<Shard> shard = {};           ///< the one that the journal is of
   std::shared_ptr<const Json> input = {};    ///< the config as it was read, without defaults
   std::optional<std::string> command = {};   ///< of the whole run, for a shell
   std::optional<std::int64_t> started = {};  ///< Unix time in seconds
@@ -59,8 +66,10 @@ struct LookCells {
 };
 /// Under the first line of a journal of the run. Throws std::runtime_error when it cannot be written.
 void write_look_cells(const std::filesystem::path& file, const JournalHead& head, const LookCells& look);
-/// None when there is no such file, or a damaged one, or one of another run than `head`'s.
-std::optional<LookCells> read_look_cells(const std::filesystem::path& file, const JournalHead& head);
+/// The list of this look. None when there is no such file, or a damaged one, or one of another run than
+/// `head`'s or of another look.
+std::optional<LookCells> read_look_cells(const std::filesystem::path& file, const JournalHead& head,
+                                         int look);
 
 /// Told of each finished cell of a journal: its place in the file, where JournalReader finds it again, and
 /// its JSON.
