@@ -115,6 +115,7 @@ const Typed<Line>& line_type() {
 /// Made anew each time: kinds and sections may be added until the first use.
 Typed<JournalHead> head_type() {
   return result_object<JournalHead>("journal", {{"speclab", &JournalHead::version},
+                                                {"program", &JournalHead::program},
                                                 {"backend", &JournalHead::backend},
                                                 {"cells", &JournalHead::cells},
                                                 {"inputs", &JournalHead::inputs},
@@ -166,7 +167,7 @@ std::optional<T> value_of(const std::string& line, const Typed<T>& type) {
   if (json.empty()) return std::nullopt;
   try {
     return read(type, parse_json(std::string(json)), "");
-  } catch (const ConfigError&) {  // of another version
+  } catch (const ConfigError&) {  // of another program
     return std::nullopt;
   }
 }
@@ -195,7 +196,7 @@ bool add_line(const std::string& line, JournalContent& content) {
   try {
     content.cells[value->cell] = read_cell(*shown_part(*content.head->config).experiment, *value->result);
     return true;
-  } catch (const ConfigError&) {  // of another version
+  } catch (const ConfigError&) {  // of another program
     return false;
   }
 }
@@ -223,6 +224,7 @@ std::optional<JournalContent> read_lines(const std::filesystem::path& file, Begi
   std::string line;
   std::getline(stream, line);
   content.head = value_of(line, head_type());
+  content.foreign = !content.head && !checked(line).empty();
   if (!content.head) return content;
   begin(content, line);
   std::uint64_t offset = line.size() + 1;
@@ -238,6 +240,7 @@ std::optional<JournalContent> read_lines(const std::filesystem::path& file, Begi
 
 JournalHead journal_head(const RunIdentity& identity) {
   return {.version = version_string(),
+          .program = program_sources(),
           .backend = identity.backend == Backend::cpu ? "cpu" : "cuda",
           .cells = identity.cells,
           .inputs = identity.inputs,
@@ -245,7 +248,10 @@ JournalHead journal_head(const RunIdentity& identity) {
 }
 
 std::string difference(const JournalHead& earlier, const JournalHead& now) {
-  if (earlier.version != now.version) return "another version of speclab wrote it";
+  if (earlier.program != now.program) {
+    return fmt::format("another program wrote it (speclab {}, sources {:.12}; this one is {}, sources {:.12})",
+                       earlier.version, earlier.program, now.version, now.program);
+  }
   if (earlier.cells != now.cells || config_json(*earlier.config) != config_json(*now.config))
     return "it is of another config";
   if (earlier.backend != now.backend) return "it ran on another backend";

@@ -93,6 +93,10 @@ void add(const fs::path& file, const Shard& shard, std::optional<ShardedRun>& ru
     }
   };
   std::optional<JournalContent> from = scan_journal(file, begin, use);
+  if (from && from->foreign) {
+    throw UsageError("{}: another program wrote it; remove {}, and run all shards with one program",
+                     file.string(), file.parent_path().string());
+  }
   if (!from || !from->head) return;
   ShardContent& content = run->of(shard);
   const std::string others = content.files.empty() ? "" : content.files.front();
@@ -197,7 +201,7 @@ ShardedRun read_shards(const fs::path& folder) {
   }
   if (run) return *std::move(run);
   throw UsageError(
-      "{}: no journals of shards of this version in it; `speclab run CONFIG --shard 1/8 {}` runs one",
+      "{}: no journals of shards in it; `speclab run CONFIG --shard 1/8 {}` runs one",
       shards_folder(folder).string(), shell_line(option_words("--out", folder.string())));
 }
 
