@@ -160,8 +160,6 @@ expect 2 submit plain.json --out bad
 says err "--shards N"
 expect 2 submit plain.json --out bad --shards 2 --scheduler slrum
 says err 'did you mean "slurm"'
-expect 2 submit plain.json --out bad --shards 2 --scheduler kubernetes
-says err "--print"
 
 # Processes of this machine. One that is killed once is run again; one that always fails is named.
 expect 0 submit plain.json --out local --shards 3 -q
@@ -185,10 +183,5 @@ same slurm/result.json alone/result.json
 says slurm/shards/slurm.sh "#SBATCH --partition=long"
 checks=$((checks + 1))
 [[ $(tr '\n' ' ' <submitted) = "1,2,3 2 " ]] || fail "submitted: $(cat submitted)"
-expect 0 submit plain.json --shards 9 --scheduler kubernetes --print
-says out "completions: 9"
-says out "JOB_COMPLETION_INDEX + 1))/9"
-expect 0 submit plain.json --shards 9 --scheduler parallel --print
-says out "::: \$(seq 9)"
 
 report
