@@ -72,8 +72,8 @@ std::string command(const Values& values, const std::string& only) {
   return typed + set_arguments(values);
 }
 
-/// --out, or out for the whole report. A report of some configs, of other ones or of changed ones has a folder
-/// of its own, so that it does not replace the whole one.
+/// --out, or out for the whole report. A report of some configs, of other ones or of changed ones has a
+/// folder of its own, so that it does not replace the whole one.
 fs::path report_folder(const Values& values) {
   if (!values["out"].defaulted()) return values.text("out");
   Words changes = values.texts("set");
@@ -208,8 +208,9 @@ under out/; a report of more, or of other settings, is not overwritten without -
 )",
       .run = reproduce_main};
   verb.add<std::string>("only", "", "comma-separated names; default all");
-  verb.add<std::string>("out", "out",
-                        "folder for the report and the results; with --only, --set or --configs one that says so");
+  verb.add<std::string>(
+      "out", "out",
+      "folder for the report and the results; with --only, --set or --configs one that says so");
   verb.add<std::string>("configs", data_file("configs/paper").string(), "folder of the configs");
   add_set_option(verb, "path=value: change every config");
   add_thread_option(verb);

@@ -249,8 +249,9 @@ JournalHead journal_head(const RunIdentity& identity) {
 
 std::string difference(const JournalHead& earlier, const JournalHead& now) {
   if (earlier.program != now.program) {
-    return fmt::format("another program wrote it (speclab {}, sources {:.12}; this one is {}, sources {:.12})",
-                       earlier.version, earlier.program, now.version, now.program);
+    return fmt::format(
+        "another program wrote it (speclab {}, sources {:.12}; this one is {}, sources {:.12})",
+        earlier.version, earlier.program, now.version, now.program);
   }
   if (earlier.cells != now.cells || config_json(*earlier.config) != config_json(*now.config))
     return "it is of another config";
@@ -291,7 +292,8 @@ std::optional<LookCells> read_look_cells(const std::filesystem::path& file, cons
   std::optional<LookCells> found_look = read_value(stream, described<LookCells>());
   if (!found_look || found_look->look != look) return std::nullopt;
   const std::vector<std::size_t>& cells = found_look->cells;
-  const bool ascending = std::adjacent_find(cells.begin(), cells.end(), std::greater_equal<>()) == cells.end();
+  const bool ascending =
+      std::adjacent_find(cells.begin(), cells.end(), std::greater_equal<>()) == cells.end();
   return ascending && !cells.empty() && cells.back() < head.cells ? found_look : std::nullopt;
 }
 

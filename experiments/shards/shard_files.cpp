@@ -200,9 +200,8 @@ ShardedRun read_shards(const fs::path& folder) {
     add(file, shard, run, accept);
   }
   if (run) return *std::move(run);
-  throw UsageError(
-      "{}: no journals of shards in it; `speclab run CONFIG --shard 1/8 {}` runs one",
-      shards_folder(folder).string(), shell_line(option_words("--out", folder.string())));
+  throw UsageError("{}: no journals of shards in it; `speclab run CONFIG --shard 1/8 {}` runs one",
+                   shards_folder(folder).string(), shell_line(option_words("--out", folder.string())));
 }
 
 std::vector<ShardPlan> plans_of(const fs::path& folder, const JournalHead& head, const CellGrid& grid) {
