@@ -40,9 +40,6 @@ bool overlap(const BatchTallies& a, const BatchTallies& b);
 /// Of the batches that the job ran.
 BatchTallies tallies_of(const Job& job);
 
-/// The batches that a job has at most: of the description of "simulation".
-inline constexpr std::uint32_t max_batches = 4096;
-
 /// What these, at least one, say together of the batches that the job runs next; partial when some are
 /// missing or there twice. A job that lacks none takes over how they ran.
 Outcome outcome_of(const std::vector<const BatchTallies*>& tallies, Job& job);

@@ -20,6 +20,7 @@
 #include "experiments/format/result_fields.hpp"
 #include "experiments/run/config_types.hpp"
 #include "experiments/run/shown_config.hpp"
+#include "experiments/run/simulation_config.hpp"
 #include "experiments/support/atomic_file.hpp"
 #include "experiments/support/version.hpp"
 
