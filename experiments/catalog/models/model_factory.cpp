@@ -9,6 +9,19 @@
 
 namespace speclab {
 
+namespace {
+
+FactsRequest known_of(const ModelRequest& request) {
+  FactsRequest known{.default_vocab = request.default_vocab};
+  if (request.target != nullptr) {
+    known.target = facts_of(BuiltModel{*request.target});
+    known.target->words.reset();  // which the target's vocabulary says, not its model
+  }
+  return known;
+}
+
+}  // namespace
+
 std::shared_ptr<const CorpusText> ModelFactory::text(const CorpusConfig& corpus, const std::string& path) {
   return shared([](const CorpusConfig& given,
                    const SharedPlace& place) { return load_corpus_text(given, place.path, place.factory); },
@@ -32,6 +45,7 @@ BuiltModel ModelFactory::model(const ModelConfig& config, const ModelRequest& re
 }
 
 BuiltModel ModelFactory::unadjusted(const ModelConfig& config, const ModelRequest& request) {
+  facts_of(config, known_of(request));
   try {
     return config.entry().make(config, request);
   } catch (const ModelError& error) {
@@ -43,12 +57,25 @@ const Adjustment& sampling_of(const ModelConfig& config, const Adjustment& confi
   return config.sampling ? *config.sampling : config_sampling;
 }
 
+ModelFacts facts_of(const ModelConfig& config, const FactsRequest& request) {
+  return config.entry().facts ? config.entry().facts(config, request) : ModelFacts{};
+}
+
+ModelFacts facts_of(const BuiltModel& built) {
+  return {built.model.vocab(), built.model.table() != nullptr, built.vocabulary != nullptr};
+}
+
+std::optional<std::int32_t> vocab_of(const std::optional<std::int32_t>& vocab, const std::string& path,
+                                     const FactsRequest& request) {
+  if (vocab) return vocab;
+  if (request.default_vocab) return request.default_vocab;
+  if (request.target) return request.target->vocab;
+  throw ConfigError(path + "/vocab", "missing; a target states its vocabulary size");
+}
+
 std::int32_t vocab_of(const std::optional<std::int32_t>& vocab, const std::string& path,
                       const ModelRequest& request) {
-  if (vocab) return *vocab;
-  if (request.default_vocab) return *request.default_vocab;
-  if (request.target != nullptr) return request.target->vocab();
-  throw ConfigError(path + "/vocab", "missing; a target states its vocabulary size");
+  return *vocab_of(vocab, path, known_of(request));
 }
 
 void check_same_words(const Vocabulary* target, const Vocabulary* draft, const std::string& path) {

@@ -198,6 +198,7 @@ const Experiment& rules_experiment() {
                                          "transport bound, distance to the target, regret.",
                                      .aliases = {"verifiers"},
                                      .sections = {"rules"},
+                                     .check = check_setup,
                                      .prepare = prepare_rules,
                                      .intervals = [](const Config&) { return independent_numbers; },
                                      .own_key = "rule_quality",

@@ -99,21 +99,23 @@ std::vector<Figure> measured_figures(const std::vector<WalltimeRow>& rows) {
   return {figure};
 }
 
+bool is_neural(const Config& cell) { return cell.models && gguf_parameters(cell.models->target) != nullptr; }
+
+void check_walltime(const Config& cell) {
+  check_setup(cell);
+  require_one_draft(cell.rule, cell.experiment->name);
+  if (is_neural(cell)) require_every_gamma(cell.rule, cell.experiment->name);
+}
+
 Work prepare_walltime(const CellSpec& cell, JobList& jobs) {
-  const std::string& name = cell.config.experiment->name;
-  const bool neural = cell.config.models && gguf_parameters(cell.config.models->target) != nullptr;
-  if (neural) {
+  if (is_neural(cell.config)) {
     Config clocked = cell.config;
     clocked.models->target = for_the_clock(clocked.models->target);
     clocked.models->draft = for_the_clock(clocked.models->draft);
     check_batches(clocked, jobs.factory());
-    auto setup = jobs.setup(clocked);
-    require_one_draft(setup->rule.sampled, cell.config.rule, name);
-    require_every_gamma(cell.config.rule, name);
-    return time_neural(cell, std::move(setup));
+    return time_neural(cell, jobs.setup(clocked));
   }
   const auto setup = jobs.setup(cell.config);
-  require_one_draft(setup->rule.sampled, cell.config.rule, name);
   const auto finish = [&cell, setup](CellResult&, const RunContext& context) {
     context.timings.walltime.push_back(timed(cell, *setup));
   };
@@ -193,6 +195,7 @@ const Experiment& walltime_experiment() {
       .sentence =
           "Real time of neural models, or of a slowed target, beside Theorem 3.8 at the measured costs.",
       .sections = {"walltime"},
+      .check = check_walltime,
       .prepare = prepare_walltime,
       // Timings lie outside the result, so that what was timed before an interrupt is timed again.
       .resumable = false,
