@@ -21,7 +21,7 @@ namespace fs = std::filesystem;
 constexpr unsigned max_seconds = 30;  // after them an input has not come to an end
 
 struct SharedRun {
-  std::string result;                                     ///< of one process
+  std::string result;                                      ///< of one process
   std::vector<std::pair<std::string, std::string>> files;  ///< what its shards left: names and texts
 };
 
@@ -43,7 +43,8 @@ SharedRun shared_run(const std::string& simulation, int shards) {
   std::string merged;
   while (merged.empty()) {
     for (int shard = 1; shard <= shards; ++shard)
-      run_shard(*config, {.folder = folder, .shard = {shard, shards}, .command = "c", .control_for = control});
+      run_shard(*config,
+                {.folder = folder, .shard = {shard, shards}, .command = "c", .control_for = control});
     merged = merged_result(folder);
   }
   if (merged != run.result) std::abort();
@@ -82,8 +83,8 @@ bool change(std::string& text, Choices& choices) {
   const std::size_t at = choices.below(lines.size());
   const std::size_t other = choices.below(lines.size());
   static const std::vector<std::string> of_head{"/shard/index", "/shard/count", "/cells", "/started"};
-  static const std::vector<std::string> of_line{"/part/first", "/part/batches", "/part/look", "/part/job", "/cell",
-                                                "/look",       "/cells/0"};
+  static const std::vector<std::string> of_line{"/part/first", "/part/batches", "/part/look", "/part/job",
+                                                "/cell",       "/look",         "/cells/0"};
   static const std::vector<std::uint64_t> numbers{0, 1, 2, 3, 4, 60, 100'000, 4'000'000'000, 1ULL << 62U};
   const std::uint64_t number = numbers[choices.below(numbers.size())];
   bool honest = true;
@@ -117,7 +118,8 @@ bool change(std::string& text, Choices& choices) {
 
 int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   static const std::string plain = R"({"trials": 8, "length": 8, "batches": 4})";
-  static const std::string until = R"({"trials": 8, "length": 8, "batches": 4, "until": {"half_width": 0.1}})";
+  static const std::string until =
+      R"({"trials": 8, "length": 8, "batches": 4, "until": {"half_width": 0.1}})";
   static const std::vector<SharedRun> runs{shared_run(plain, 2), shared_run(plain, 3), shared_run(until, 2)};
   ::alarm(max_seconds);
   const fs::path folder = file_with(data, 0, "none").parent_path() / "tried";
@@ -154,7 +156,8 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   });
   return refused_or_read([&] {
     const std::string merged = merged_result(folder);
-    const bool known = std::any_of(runs.begin(), runs.end(), [&](const SharedRun& one) { return one.result == merged; });
+    const bool known =
+        std::any_of(runs.begin(), runs.end(), [&](const SharedRun& one) { return one.result == merged; });
     if (honest && !merged.empty() && !known) std::abort();
   });
 }
