@@ -60,13 +60,13 @@ int submit_main(const Values& values) {
   refuse_foreign_result(folder, *config);
   const bool quiet = values.has("quiet");
   const int pilot = ranged_option(values, "pilot", 0, 3600);
+  const int retries = ranged_option(values, "retries", 0, 1000);
   if (pilot > 0 && !quiet) {
     const ThreadLimit limit(std::max(submission.threads, 1));  // as many as a shard gets
     in_file(file,
             [&] { print_estimate(estimate_shard(*config, submission.shards, pilot), submission.shards); });
   }
   if (interrupted()) return exit_interrupted;
-  const int retries = ranged_option(values, "retries", 0, 1000);
   while (true) {
     if (!submit_shards(submission, scheduler, retries))
       return interrupted() ? exit_interrupted : exit_bad_input;

@@ -92,8 +92,12 @@ const ModelPair& models_of(const ConfigReader& config) {
 
 ModelFacts facts_of_model(const ConfigReader& config, bool draft) {
   const auto& [target_config, draft_config] = models_of(config);
-  const ModelFacts target = facts_of(target_config, {});
-  return draft ? facts_of(draft_config, {.target = target}) : target;
+  const std::optional<CorpusConfig>& corpus = config[&Config::corpus];
+  FactsRequest request{.corpus = corpus ? &*corpus : nullptr, .corpus_path = "/corpus"};
+  const ModelFacts target = facts_of(target_config, request);
+  if (!draft) return target;
+  request.target = target;
+  return facts_of(draft_config, request);
 }
 
 void check_setup(const ConfigReader& config) {

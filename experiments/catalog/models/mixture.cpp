@@ -89,7 +89,10 @@ ModelFacts mixture_facts(const SelectedKind& selected, const FactsRequest& reque
   if (parameters.alpha.has_value() == parameters.epsilon.has_value())
     throw ConfigError(selected.path, "a mixture needs either \"epsilon\" or \"alpha\"");
   const ModelFacts base = parameters.base.model ? facts_of(*parameters.base.model, request) : *request.target;
-  return mixed_facts(parameters, selected.path, base, facts_of(parameters.other, {.target = base}));
+  FactsRequest beside_base = request;
+  beside_base.target = base;
+  beside_base.default_vocab.reset();
+  return mixed_facts(parameters, selected.path, base, facts_of(parameters.other, beside_base));
 }
 
 BuiltModel make_mixture(const MixtureParameters& parameters, const std::string& path,

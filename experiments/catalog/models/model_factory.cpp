@@ -12,7 +12,8 @@ namespace speclab {
 namespace {
 
 FactsRequest known_of(const ModelRequest& request) {
-  FactsRequest known{.default_vocab = request.default_vocab};
+  FactsRequest known{
+      .default_vocab = request.default_vocab, .corpus = request.corpus, .corpus_path = request.corpus_path};
   if (request.target != nullptr) {
     known.target = facts_of(BuiltModel{*request.target});
     known.target->words.reset();  // which the target's vocabulary says, not its model
@@ -29,11 +30,7 @@ std::shared_ptr<const CorpusText> ModelFactory::text(const CorpusConfig& corpus,
 }
 
 std::shared_ptr<const CorpusText> ModelFactory::text(const ModelRequest& request) {
-  if (request.corpus == nullptr) {
-    throw ConfigError(
-        request.corpus_path,
-        "missing; n-gram models are trained on a text: {\"file\": ..., \"tokenization\": \"words\"}");
-  }
+  check_corpus(request.corpus, request.corpus_path);
   return text(*request.corpus, request.corpus_path);
 }
 

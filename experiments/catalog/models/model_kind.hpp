@@ -42,7 +42,9 @@ struct ModelFacts {
 /// What the facts of a model may depend on beside its own parameters.
 struct FactsRequest {
   std::optional<ModelFacts> target = {};           ///< what a draft may refer to; none for a target
-  std::optional<std::int32_t> default_vocab = {};  ///< as in ModelRequest
+  std::optional<std::int32_t> default_vocab = {};  ///< as in ModelRequest, like the next
+  const CorpusConfig* corpus = nullptr;
+  std::string corpus_path = {};
 };
 
 /// A model and the words of its tokens.

@@ -343,8 +343,11 @@ std::vector<CellSpec> by_task_and_drafter(CellSpec whole) {
 
 void check_comparison(const Config& cell) {
   const CompareSection& section = section_of(cell);
-  for (const TaskConfig& task : section.tasks) {
-    if (task.target && among(section.only_tasks, task.name)) facts_of(*task.target, {});
+  for (std::size_t i = 0; i < section.tasks.size(); ++i) {
+    const TaskConfig& task = section.tasks[i];
+    const FactsRequest request{.corpus = &task.corpus,
+                               .corpus_path = fmt::format("/compare/tasks/{}/corpus", i)};
+    if (task.target && among(section.only_tasks, task.name)) facts_of(*task.target, request);
   }
   for (const DrafterConfig& drafter : section.drafters) {
     if (!among(section.only_drafters, label_of(drafter))) continue;
