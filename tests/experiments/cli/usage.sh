@@ -81,8 +81,11 @@ says err "all: its report would lose these sections: two"
 expect 2 reproduce --configs swept --set confidence=0.9 --quiet --out all
 says err "holds the results of another config"
 same all/summary.csv summary.csv
-expect 0 reproduce --configs swept --only one --set confidence=0.9
-says out "report: out/reproduce-confidence=0.9-only=one-configs=swept/report.html"
+mkdir away
+checks=$((checks + 1))
+(cd away && "$speclab" reproduce --configs "$work/swept" --only one --set confidence=0.9 -q) || fail "a part in a folder of its own"
+checks=$((checks + 1))
+[[ ! -e away/out/report.html && -s $(echo away/out/reproduce-confidence=0.9-only=one-*/report.html) ]] || fail "a part replaces the report"
 same all/summary.csv summary.csv
 expect 0 reproduce --configs swept --only one --quiet --out all --force
 checks=$((checks + 1))
