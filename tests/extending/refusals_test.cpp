@@ -76,6 +76,8 @@ const std::vector<Refusal>& refusals() {
        "/simulation/until/metric: "},
       {R"({"experiment": "rules", "simulation": {"until": {"half_width": 0.1}}})", "/simulation/until: "},
       {R"({"experiment": "rules", "models": {"draft": {"vocab": 3}}})", "/models/draft: "},
+      {R"({"experiment": "rules", "rules": {"equality_test": true}, "check": {"power": 0.5, "level": 0.5}})",
+       "/check/power: "},
       {R"({"experiment": "optimal_gamma", "rule": {"kind": "tree"}})", "/rule/kind: "},
       {R"({"experiment": "optimal_gamma", "models": {"draft": {"kind": "cached", "base": {"kind": "uniform"}}}})",
        "/models: "},

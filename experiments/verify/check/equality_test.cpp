@@ -117,12 +117,12 @@ EqualityResult result_of(const SequenceTests& tests, EqualityReference reference
   return result;
 }
 
+}  // namespace
+
 void require_power(const CheckSection& settings) {
   if (settings.power > settings.level) return;
   throw ConfigError("/check/power", "{} is not above the level {}", settings.power, settings.level);
 }
-
-}  // namespace
 
 std::optional<SequenceDistribution<double>> exact_plain_distribution(const Setup& setup, int tokens) {
   if (!has_exact_distribution(setup, tokens)) return std::nullopt;
