@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <filesystem>
 #include <utility>
 
 #include "experiments/format/config_error.hpp"
@@ -19,6 +21,14 @@ FactsRequest known_of(const ModelRequest& request) {
     known.target->words.reset();  // which the target's vocabulary says, not its model
   }
   return known;
+}
+
+BuiltModel made(const ModelConfig& config, const ModelRequest& request) {
+  try {
+    return config.entry().make(config, request);
+  } catch (const ModelError& error) {
+    throw ConfigError(config.path, error.what());
+  }
 }
 
 }  // namespace
@@ -43,11 +53,7 @@ BuiltModel ModelFactory::model(const ModelConfig& config, const ModelRequest& re
 
 BuiltModel ModelFactory::unadjusted(const ModelConfig& config, const ModelRequest& request) {
   facts_of(config, known_of(request));
-  try {
-    return config.entry().make(config, request);
-  } catch (const ModelError& error) {
-    throw ConfigError(config.path, error.what());
-  }
+  return made(config, request);
 }
 
 const Adjustment& sampling_of(const ModelConfig& config, const Adjustment& config_sampling) {
@@ -55,7 +61,14 @@ const Adjustment& sampling_of(const ModelConfig& config, const Adjustment& confi
 }
 
 ModelFacts facts_of(const ModelConfig& config, const FactsRequest& request) {
-  return config.entry().facts ? config.entry().facts(config, request) : ModelFacts{};
+  if (config.entry().facts) return config.entry().facts(config, request);
+  std::vector<std::string> files;
+  config.entry().parameters->add_input_files(config.parameters.get(), files);
+  const auto missing = [](const std::string& file) { return !std::filesystem::exists(file); };
+  // Reading a file that is not there takes no time, and its reader says best what to do.
+  ModelFactory fresh;
+  if (std::any_of(files.begin(), files.end(), missing)) made(config, {fresh, nullptr, "", nullptr, {}});
+  return {};
 }
 
 ModelFacts facts_of(const BuiltModel& built) {
