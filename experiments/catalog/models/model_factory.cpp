@@ -23,7 +23,7 @@ FactsRequest known_of(const ModelRequest& request) {
   return known;
 }
 
-BuiltModel made(const ModelConfig& config, const ModelRequest& request) {
+BuiltModel make_model(const ModelConfig& config, const ModelRequest& request) {
   try {
     return config.entry().make(config, request);
   } catch (const ModelError& error) {
@@ -53,7 +53,7 @@ BuiltModel ModelFactory::model(const ModelConfig& config, const ModelRequest& re
 
 BuiltModel ModelFactory::unadjusted(const ModelConfig& config, const ModelRequest& request) {
   facts_of(config, known_of(request));
-  return made(config, request);
+  return make_model(config, request);
 }
 
 const Adjustment& sampling_of(const ModelConfig& config, const Adjustment& config_sampling) {
@@ -67,7 +67,7 @@ ModelFacts facts_of(const ModelConfig& config, const FactsRequest& request) {
   const auto missing = [](const std::string& file) { return !std::filesystem::exists(file); };
   // Reading a file that is not there takes no time, and its reader says best what to do.
   ModelFactory fresh;
-  if (std::any_of(files.begin(), files.end(), missing)) made(config, {fresh, nullptr, "", nullptr, {}});
+  if (std::any_of(files.begin(), files.end(), missing)) make_model(config, {fresh, nullptr, "", nullptr, {}});
   return {};
 }
 
