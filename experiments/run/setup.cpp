@@ -106,6 +106,10 @@ void check_setup(const ConfigReader& config) {
   const ModelFacts target = facts_of_model(config, false);
   const ModelFacts draft = facts_of_model(config, true);
   if (target.vocab && draft.vocab) require_one_vocab(models, *target.vocab, *draft.vocab);
+  if (config[&Config::simulation].prompt_tokens > 0) {
+    const std::optional<CorpusConfig>& corpus = config[&Config::corpus];
+    check_corpus(corpus ? &*corpus : nullptr, "/corpus");
+  }
   check_prompt(config[&Config::simulation], target);
   // A rule whose parameters may be measured is made after that.
   const RuleConfig& rule = config[&Config::rule];

@@ -71,7 +71,7 @@ const std::vector<Refusal>& refusals() {
        "/models/draft/base/file: "},
       {R"({"simulation": {"prompt": [1, 100]}})", "/simulation/prompt/1: "},
       {R"({"simulation": {"prompt": "words"}})", "/simulation/prompt: "},
-      {R"({"simulation": {"prompt_tokens": 3}})", "/simulation/prompt_tokens: "},
+      {R"({"simulation": {"prompt_tokens": 3}})", "/corpus: "},
       {R"({"rule": {"kind": "sigmoid", "alpha": 0.6, "beta": 0.5}})", "/rule/beta: "},
       {R"({"simulation": {"trials": 1, "until": {"half_width": 0.1}}})", "/simulation/trials: "},
       {R"({"simulation": {"until": {"half_width": 0.1, "most_rounds": 3}}})",

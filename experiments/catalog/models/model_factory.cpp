@@ -23,12 +23,18 @@ FactsRequest known_of(const ModelRequest& request) {
   return known;
 }
 
-BuiltModel make_model(const ModelConfig& config, const ModelRequest& request) {
+/// A ModelError that leaves `work` is about the model of this config.
+template <class Work>
+auto of_model(const ModelConfig& config, const Work& work) {
   try {
-    return config.entry().make(config, request);
+    return work();
   } catch (const ModelError& error) {
     throw ConfigError(config.path, error.what());
   }
+}
+
+BuiltModel make_model(const ModelConfig& config, const ModelRequest& request) {
+  return of_model(config, [&] { return config.entry().make(config, request); });
 }
 
 }  // namespace
@@ -61,7 +67,8 @@ const Adjustment& sampling_of(const ModelConfig& config, const Adjustment& confi
 }
 
 ModelFacts facts_of(const ModelConfig& config, const FactsRequest& request) {
-  if (config.entry().facts) return config.entry().facts(config, request);
+  if (const auto& facts = config.entry().facts)
+    return of_model(config, [&] { return facts(config, request); });
   std::vector<std::string> files;
   config.entry().parameters->add_input_files(config.parameters.get(), files);
   const auto missing = [](const std::string& file) { return !std::filesystem::exists(file); };
