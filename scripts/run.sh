@@ -9,6 +9,6 @@ nvidia-smi -L >/dev/null 2>&1 && cuda=AUTO
 cmake --preset release -DSPECLAB_TESTS=OFF -DSPECLAB_CUDA=$cuda >/dev/null
 cmake --build --preset release --target speclab
 code=0
-build/release/bin/speclab reproduce --out out || code=$?
+build/release/bin/speclab reproduce --out out --force || code=$?
 echo "Open out/report.html in a browser."
 exit "$code"

@@ -114,9 +114,15 @@ std::optional<std::vector<ConfigCase>> config_cases(const Config& whole, std::op
   JobList jobs;
   std::vector<ConfigCase> cases;
   std::vector<const Job*> to_measure;
-  for (const CellSpec& cell : expand(without_gamma_axis(whole))) {
+  const std::vector<CellSpec> cells = expand(without_gamma_axis(whole));
+  for (const CellSpec& cell : cells) {
+    refuse_until(cell.config, "plan simulates as many trials as are said");
+    if (stated_alpha(cell.config)) continue;
+    check_setup(cell.config);
+    require_every_gamma(cell.config.rule, "a plan");
+  }
+  for (const CellSpec& cell : cells) {
     const Config& config = cell.config;
-    refuse_until(config, "plan simulates as many trials as are said");
     ConfigCase one{cell.label, {}, c.value_or(config.cost.c), config.gamma};
     if (config.input_rounding) {
       one.alpha_rounding = config.input_rounding->alpha;
@@ -128,7 +134,6 @@ std::optional<std::vector<ConfigCase>> config_cases(const Config& whole, std::op
     } else {
       const auto setup = jobs.setup(config);
       require_positions(setup->rule.sampled);
-      require_every_gamma(config.rule, "a plan");
       if (setup->exact_alpha) {
         const double exact = std::clamp(*setup->exact_alpha, 0.0, 1.0);
         one.acceptance = {{exact, exact, exact}, "the models, exactly"};

@@ -24,6 +24,7 @@ std::optional<EqualityResult> check_config(const Config& config, const std::stri
   refuse_many_cells(config, "check tests");
   refuse_until(config, "check tests as many sequences as check.samples says");
   const auto& settings = config.section<CheckSection>();
+  require_power(settings);
   ModelFactory factory;
   const Setup setup = build_setup(config, factory);
   TerminalWatch watch("check", quiet);

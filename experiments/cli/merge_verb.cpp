@@ -41,7 +41,7 @@ Verb merge_verb() {
       .about =
           R"(Puts the shards of a run together, which `speclab run CONFIG --shard I/N --out FOLDER` left in
 FOLDER/shards, and writes what one process would have written there: the same bytes of result.json.
-First it checks that all shards ran one config with one version on the same inputs, that every cell is
+First it checks that all shards ran one config with one program on the same inputs, that every cell is
 there, and that cells that were run twice gave the same. What is missing is named, with the commands that
 run it (exit code 2); so are the shards that go on where an interval is wider than simulation.until says.
 The shards stay; remove FOLDER/shards when they are no longer needed.

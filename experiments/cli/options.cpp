@@ -31,7 +31,7 @@ void add_run_options(Verb& verb) {
   verb.add("force", "overwrite the results of another config, or of an interrupted run");
   verb.add<std::string>(
       "resume", "auto",
-      "auto: go on with an interrupted run when config, version and input files are as they were, else start anew; "
+      "auto: go on with an interrupted run when config, program and input files are as they were, else start anew; "
       "require: refuse to start anew");
   add_csv_option(verb);
 }

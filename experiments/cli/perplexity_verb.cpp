@@ -14,6 +14,7 @@
 #include "experiments/run/config.hpp"
 #include "experiments/run/model_file.hpp"
 #include "experiments/run/perplexity.hpp"
+#include "experiments/run/setup.hpp"
 #include "experiments/run/terminal_watch.hpp"
 #include "experiments/support/machine.hpp"
 #include "sim/error.hpp"
@@ -60,6 +61,10 @@ std::string perplexity_text(const std::vector<Perplexity>& found) {
   return terminal(table);
 }
 
+[[noreturn]] void refuse_wordless(const std::string& file, const std::string& model) {
+  throw UsageError("{}: the {} has no words; perplexity is of models of text", file, model);
+}
+
 struct NamedModel {
   std::string name;
   BuiltModel built;
@@ -70,6 +75,9 @@ int perplexity_main(const Values& values) {
   const ThreadLimit limit(thread_option(values));
   const bool has_text = values.has("text");
   const bool arpa = std::filesystem::path(file).extension() == ".arpa";
+  if (has_text && !std::filesystem::exists(values.text("text")))
+    throw UsageError("--text {}: there is no such file or folder", values.text("text"));
+  if (arpa && !has_text) throw UsageError("--text: missing; which text shall be predicted?");
   ModelFactory factory;
   std::vector<NamedModel> models;
   TextDocuments held_out;
@@ -79,23 +87,22 @@ int perplexity_main(const Values& values) {
       return;
     }
     const auto config = load_config(file, values);
-    models.push_back({"target", model_of_config(*config, false, factory)});
-    models.push_back({"draft", model_of_config(*config, true, factory)});
-    if (has_text) return;
-    if (!config->corpus || config->corpus->hold_out == 0) {
+    for (const bool draft : {false, true}) {
+      if (facts_of_model(*config, draft).words == false) refuse_wordless(file, draft ? "draft" : "target");
+    }
+    if (!has_text && (!config->corpus || config->corpus->hold_out == 0)) {
       throw ConfigError(
           "/corpus/hold_out",
           "missing; give --text, or hold out documents of the corpus with --set corpus.hold_out=10");
     }
-    held_out = factory.text(*config->corpus, "/corpus")->held_out;
+    models.push_back({"target", model_of_config(*config, false, factory)});
+    models.push_back({"draft", model_of_config(*config, true, factory)});
+    if (!has_text) held_out = factory.text(*config->corpus, "/corpus")->held_out;
   });
-  if (arpa && !has_text) throw UsageError("--text: missing; which text shall be predicted?");
   std::vector<Perplexity> found;
   for (const NamedModel& one : models) {
     const Vocabulary* vocabulary = one.built.vocabulary.get();
-    if (vocabulary == nullptr) {
-      throw UsageError("{}: the {} has no words; perplexity is of models of text", file, one.name);
-    }
+    if (vocabulary == nullptr) refuse_wordless(file, one.name);
     const TextDocuments documents = has_text ? documents_in(values.text("text"), *vocabulary) : held_out;
     std::uint64_t tokens = 0;
     for (const auto& document : documents) tokens += document.size();

@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "experiments/format/config_error.hpp"
+#include "experiments/format/formats.hpp"
 #include "experiments/run/config_types.hpp"
 #include "experiments/run/experiment.hpp"
 
@@ -184,6 +185,8 @@ Json json_schema(const std::vector<const FamilyBase*>& families) {
   Json schema{{"$schema", "https://json-schema.org/draft/2020-12/schema"}, {"title", "speclab experiment"}};
   config_type().type->schema(schema);
   schema["properties"]["$schema"] = {{"type", "string"}, {"description", "This schema, for editors."}};
+  schema["properties"]["format"] = {{"const", config_format},
+                                    {"description", "Number of the format of configs."}};
   Json& definitions = schema["$defs"] = Json::object();
   for (const FamilyBase* family : families) definitions[family->schema_name()] = family->schema();
   return schema;

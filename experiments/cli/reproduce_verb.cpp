@@ -7,6 +7,7 @@
 #include "experiments/cli/load_config.hpp"
 #include "experiments/cli/options.hpp"
 #include "experiments/cli/out_folder.hpp"
+#include "experiments/cli/run_and_write.hpp"
 #include "experiments/cli/verb.hpp"
 #include "experiments/format/config_error.hpp"
 #include "experiments/format/named_files.hpp"
@@ -71,6 +72,40 @@ std::string command(const Values& values, const std::string& only) {
   return typed + set_arguments(values);
 }
 
+/// --out, or out for the whole report. A report of some configs, of other ones or of changed ones has a
+/// folder of its own, so that it does not replace the whole one.
+fs::path report_folder(const Values& values) {
+  if (!values["out"].defaulted()) return values.text("out");
+  Words changes = values.texts("set");
+  for (const char* option : {"only", "configs"}) {
+    if (values.has(option) && !values[option].defaulted())
+      changes.push_back(fmt::format("{}={}", option, values.text(option)));
+  }
+  return changes.empty() ? fs::path("out") : fs::path("out") / ("reproduce" + changes_in_name(changes));
+}
+
+/// Throws UsageError where the report in `out` has sections that this one would not have, or a section's
+/// folder the results of another config.
+void refuse_other_report(const fs::path& out, const std::vector<fs::path>& todo, const Values& values) {
+  std::string lost;
+  for (const fs::path& file : configs_in(values.text("configs"))) {
+    const std::string name = file.stem().string();
+    if (!fs::exists(out / "report.html") || !fs::exists(out / name / "result.json")) continue;
+    if (std::find(todo.begin(), todo.end(), file) == todo.end()) lost += " " + name;
+  }
+  if (!lost.empty()) {
+    throw UsageError(
+        "--out {}: its report would lose these sections:{}; choose another --out, or --force to overwrite",
+        out.string(), lost);
+  }
+  for (const fs::path& file : todo) {
+    try {
+      refuse_foreign_result(out / file.stem(), *with_sections(*load_config(file.string(), values)));
+    } catch (const ConfigError&) {  // which the report says of this section
+    }
+  }
+}
+
 /// One config: runs it, writes its files, and adds what it gave to the page and the summary. The exit code it
 /// asks for.
 int reproduce(const fs::path& file, const Values& values, const fs::path& out, Page& page,
@@ -111,10 +146,11 @@ int reproduce(const fs::path& file, const Values& values, const fs::path& out, P
 int reproduce_main(const Values& values) {
   const bool quiet = values.has("quiet");
   const ThreadLimit limit(thread_option(values));
-  const fs::path out = values.text("out");
+  const fs::path out = report_folder(values);
   const std::string again = command(values, values.text("only"));
   const std::vector<fs::path> todo = files_named(configs_in(values.text("configs")), only_option(values));
   refuse_unwritable(out);
+  if (!values.has("force")) refuse_other_report(out, todo, values);
 
   Page page = page_of_command("speclab: the paper's tables and figures", again);
   page.subtitle = "Leviathan, Kalman and Matias 2023, simulated and computed";
@@ -164,17 +200,21 @@ Verb reproduce_verb() {
           R"(Runs every config of configs/paper: each table and figure of Leviathan et al. 2023, simulated
 and compared with its formula and its printed value, and writes one report. A printed value that does not
 reproduce is a finding, not a failure. Exit code 1 when a formula lies outside a simulated interval, 2 when
-a config could not run.
+a config could not run. A report of some configs (--only) or with changes (--set) has a folder of its own
+under out/; a report of more, or of other settings, is not overwritten without --force.
 )",
       .examples = R"(  speclab reproduce
   speclab reproduce --only table1,figure3 --out out/some
 )",
       .run = reproduce_main};
   verb.add<std::string>("only", "", "comma-separated names; default all");
-  verb.add<std::string>("out", "out", "folder for the report and the results");
+  verb.add<std::string>(
+      "out", "out",
+      "folder for the report and the results; with --only, --set or --configs one that says so");
   verb.add<std::string>("configs", data_file("configs/paper").string(), "folder of the configs");
   add_set_option(verb, "path=value: change every config");
   add_thread_option(verb);
+  verb.add("force", "overwrite the report of more configs, or the results of other ones");
   verb.add("quiet,q", "no table, no progress");
   return verb;
 }

@@ -45,11 +45,9 @@ void print_section(const Section& section) {
   for (const Passage& passage : section.passages) fmt::print("{}\n", terminal(passage, writes_to_terminal()));
 }
 
-/// "-gamma=3-seed=2": what --set and --seed change, so that a variation of a config has a folder of its own.
-/// Different changes may give the same name; a folder of another config is refused.
-std::string changes_in_name(const Values& values) {
-  Words changes = values.texts("set");
-  if (const auto seed = values.given<std::int64_t>("seed")) changes.push_back(fmt::format("seed={}", *seed));
+}  // namespace
+
+std::string changes_in_name(const Words& changes) {
   std::string name;
   for (const std::string& change : changes) {
     bool parted = true;
@@ -66,14 +64,14 @@ std::string changes_in_name(const Values& values) {
   return fmt::format("{}-{}", name.substr(0, longest - 9), sha256(name).substr(0, 8));
 }
 
-}  // namespace
-
 std::filesystem::path run_folder(const Values& values, const std::string& file) {
   if (values.has("out")) return values.text("out");
   const std::filesystem::path name = std::filesystem::path(file).stem();
   if (name.empty() || name == "." || name == "..")
     throw UsageError("{}: its name names no folder; say --out FOLDER", file);
-  return std::filesystem::path("out") / (name.string() + changes_in_name(values));
+  Words changes = values.texts("set");
+  if (const auto seed = values.given<std::int64_t>("seed")) changes.push_back(fmt::format("seed={}", *seed));
+  return std::filesystem::path("out") / (name.string() + changes_in_name(changes));
 }
 
 void write_and_print(const RunResult& run, const Values& values, const std::filesystem::path& folder,

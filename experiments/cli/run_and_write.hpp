@@ -12,6 +12,10 @@ namespace speclab {
 struct Config;
 struct RunResult;
 
+/// "-gamma=3-seed=2": the changes as the end of a folder's name, so that a variation has a folder of its own.
+/// Different changes may give the same name; a folder of another config is refused.
+std::string changes_in_name(const Words& changes);
+
 /// --out, or out/NAME after the config's file and what --set and --seed change in it. Throws UsageError for a
 /// file whose name names no folder.
 std::filesystem::path run_folder(const Values& values, const std::string& file);

@@ -56,20 +56,17 @@ int submit_main(const Values& values) {
     fmt::print("{}", scheduler.print(submission));
     return exit_ok;
   }
-  if (scheduler.run == nullptr)
-    throw UsageError("--scheduler {} can only be printed: add --print", scheduler.name);
-
   refuse_unwritable(folder);
   refuse_foreign_result(folder, *config);
   const bool quiet = values.has("quiet");
   const int pilot = ranged_option(values, "pilot", 0, 3600);
+  const int retries = ranged_option(values, "retries", 0, 1000);
   if (pilot > 0 && !quiet) {
     const ThreadLimit limit(std::max(submission.threads, 1));  // as many as a shard gets
     in_file(file,
             [&] { print_estimate(estimate_shard(*config, submission.shards, pilot), submission.shards); });
   }
   if (interrupted()) return exit_interrupted;
-  const int retries = ranged_option(values, "retries", 0, 1000);
   while (true) {
     if (!submit_shards(submission, scheduler, retries))
       return interrupted() ? exit_interrupted : exit_bad_input;
@@ -101,16 +98,16 @@ as processes of this machine. Shards that fail are submitted again. All machines
 results; the program, the config and its input files have the same paths everywhere. First the first
 shard is run for some seconds, and what a shard will take is said. The same command goes on with what is
 complete, after Ctrl-C or a failure. --print writes what a scheduler needs and runs nothing: for local one
-command a shard, for slurm a script, for kubernetes an indexed Job, for parallel a line of GNU parallel.
+command a shard, for slurm a script. docs/shards.md has the lines for Kubernetes and GNU parallel.
 )",
       .examples = R"(  speclab submit configs/first.json --shards 4
   speclab submit configs/first.json --shards 100 --scheduler slurm --partition long --time 2:00:00
-  speclab submit configs/first.json --shards 100 --scheduler kubernetes --print
+  speclab submit configs/first.json --shards 100 --scheduler slurm --print
 )",
       .positional = "config",
       .run = submit_main};
   verb.add<int>("shards", "parts of equal cost");
-  verb.add<std::string>("scheduler", "local", "local, slurm, kubernetes or parallel");
+  verb.add<std::string>("scheduler", "local", "local or slurm");
   verb.add("print", "print what the scheduler needs, and run nothing");
   verb.add<std::string>(
       "out", "folder for the results (default: out/<config's name>, and what --set and --seed change)");

@@ -31,8 +31,7 @@ std::shared_ptr<const Config> result_config(const std::filesystem::path& folder)
   try {
     return in_file(file.string(), [&] { return config_of_result(file); });
   } catch (const ConfigError& error) {
-    throw UsageError("{} is no result of this version ({}); choose another --out, or --force to overwrite it",
-                     file.string(), error.sentence());
+    throw UsageError("{}; or choose another --out, or --force to overwrite it", error.sentence());
   }
 }
 

@@ -31,17 +31,18 @@ Outcome outcome_of(const std::vector<const BatchTallies*>& tallies, Job& job) {
   const bool doubles = job.precision.has_value();
   const int look = doubles ? job.looks + 1 : std::max(job.looks, 1);
   Outcome outcome;
-  std::uint32_t covered = 0;
+  outcome.batches.resize(tallies.front()->batches);
+  const auto count = static_cast<std::uint32_t>(outcome.batches.size());
+  std::vector<int> times(count);
   for (const BatchTallies* some : tallies) {
-    outcome.batches.resize(some->batches);
-    if (some->look != look) continue;
+    if (some->look != look || some->batches != count) continue;
     std::copy(some->tallies.begin(), some->tallies.end(), outcome.batches.begin() + some->first);
     outcome.work += some->work;
-    covered += static_cast<std::uint32_t>(some->tallies.size());
+    for (std::uint32_t batch = 0; batch < some->tallies.size(); ++batch) ++times[some->first + batch];
   }
   const BatchSpan& only = job.simulation.only;
-  const std::uint32_t last = std::min(only.last, static_cast<std::uint32_t>(outcome.batches.size()));
-  outcome.partial = covered < last - only.first;
+  for (std::uint32_t batch = only.first; batch < std::min(only.last, count); ++batch)
+    outcome.partial = outcome.partial || times[batch] != 1;
   if (!outcome.partial) {
     job.engine = tallies.front()->engine;
     job.why_plain = tallies.front()->why_plain;

@@ -40,8 +40,8 @@ bool overlap(const BatchTallies& a, const BatchTallies& b);
 /// Of the batches that the job ran.
 BatchTallies tallies_of(const Job& job);
 
-/// What these say together of the batches that the job runs next; partial when some are missing. A job that
-/// lacks none takes over how they ran.
+/// What these, at least one, say together of the batches that the job runs next; partial when some are
+/// missing or there twice. A job that lacks none takes over how they ran.
 Outcome outcome_of(const std::vector<const BatchTallies*>& tallies, Job& job);
 
 }  // namespace speclab

@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "experiments/format/config_error.hpp"
+#include "experiments/format/formats.hpp"
 #include "experiments/format/named_entry.hpp"
 #include "experiments/run/experiment.hpp"
 
@@ -106,7 +107,7 @@ Typed<SimulationConfig> simulation_type() {
        with_unit(
            integer_field("length", &SimulationConfig::length, 1, 4294967295.0, "Length of each sequence."),
            "rounds (tokens, for acceptance)"),
-       integer_field("batches", &SimulationConfig::batches, 2, 4096,
+       integer_field("batches", &SimulationConfig::batches, 2, max_batches,
                      "Groups of whole trials that intervals compare, at most."),
        field("prompt", &SimulationConfig::prompt, Typed<PromptConfig>{std::make_shared<const PromptType>()},
              "Context before the first token: text (with a corpus), or a list of token ids."),
@@ -323,11 +324,14 @@ const Typed<std::shared_ptr<const Config>>& described() {
 const ShownConfig& shown_part(const Config& config) { return config; }
 
 Config read_config(const Json& input) {
-  // Editors find the schema by it; it says nothing about what is run.
-  if (input.is_object() && input.contains("$schema")) {
-    if (!input["$schema"].is_string()) throw ConfigError("/$schema", "expected the path or URL of a schema");
+  // Editors find the schema by the one, programs their format by the other; neither says what is run.
+  if (input.is_object() && (input.contains("$schema") || input.contains("format"))) {
+    require_format(input, config_format, "use the program that the config is for");
+    if (input.contains("$schema") && !input["$schema"].is_string())
+      throw ConfigError("/$schema", "expected the path or URL of a schema");
     Json without = input;
     without.erase("$schema");
+    without.erase("format");
     return read_config(without);
   }
   Config config = read(config_type(), input, "");

@@ -49,6 +49,9 @@ struct Experiment {
   std::string sentence;
   /// Keys of the sections that it reads; results carry them with their defaults.
   std::vector<std::string> sections = {};
+  /// Throws ConfigError for a cell of which the config alone says that it cannot be run. Every cell passes it
+  /// before any is prepared, so that nothing is built in vain. Null: `prepare` says all, and takes no time.
+  std::function<void(const Config& cell)> check = nullptr;
   /// Builds what the cell runs. Throws ConfigError for a config that cannot be run.
   std::function<Work(const CellSpec& cell, JobList& jobs)> prepare;
   /// Makes several cells of one; null where it stays one.

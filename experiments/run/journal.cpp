@@ -6,7 +6,6 @@
 
 #include "experiments/format/config_error.hpp"
 #include "experiments/support/atomic_file.hpp"
-#include "experiments/support/version.hpp"
 
 namespace speclab {
 
@@ -46,8 +45,9 @@ void Journal::read(Resume resume) {
   const std::filesystem::path aside = file_.string() + ".damaged";
   if (!earlier->head) {
     std::filesystem::copy_file(file_, aside, std::filesystem::copy_options::overwrite_existing);
-    return start_anew(
-        fmt::format("its first line is damaged, or of another version; it is kept as {}", aside.string()));
+    return start_anew(fmt::format("{}; it is kept as {}",
+                                  earlier->foreign ? "another program wrote it" : "its first line is damaged",
+                                  aside.string()));
   }
   if (const std::string reason = difference(*earlier->head, head_); !reason.empty())
     return start_anew(reason);
@@ -64,8 +64,7 @@ void Journal::read(Resume resume) {
 
 std::shared_ptr<const Config> journal_config(const std::filesystem::path& folder) {
   const std::optional<JournalHead> head = read_journal_head(folder / file_name);
-  if (!head || head->version != version_string()) return nullptr;
-  return head->config;
+  return head ? head->config : nullptr;
 }
 
 void remove_journal(const std::filesystem::path& folder) { std::filesystem::remove(folder / file_name); }

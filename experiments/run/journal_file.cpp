@@ -20,6 +20,7 @@
 #include "experiments/format/result_fields.hpp"
 #include "experiments/run/config_types.hpp"
 #include "experiments/run/shown_config.hpp"
+#include "experiments/run/simulation_config.hpp"
 #include "experiments/support/atomic_file.hpp"
 #include "experiments/support/version.hpp"
 
@@ -50,6 +51,14 @@ struct Line {
 SPECLAB_RESULT(FastWork, "work", blocks, reads, passes);
 
 SPECLAB_RESULT(LookCells, "look", look, cells);
+
+template <>
+const Typed<Shard>& described() {
+  static const auto type =
+      result_object<Shard>("shard", {{"index", &Shard::index, integer<int>(1, max_shards)},
+                                     {"count", &Shard::count, integer<int>(1, max_shards)}});
+  return type;
+}
 
 namespace {
 
@@ -107,11 +116,12 @@ const Typed<Line>& line_type() {
 /// Made anew each time: kinds and sections may be added until the first use.
 Typed<JournalHead> head_type() {
   return result_object<JournalHead>("journal", {{"speclab", &JournalHead::version},
+                                                {"program", &JournalHead::program},
                                                 {"backend", &JournalHead::backend},
                                                 {"cells", &JournalHead::cells},
                                                 {"inputs", &JournalHead::inputs},
                                                 {"config", &JournalHead::config},
-                                                {"shards", &JournalHead::shards},
+                                                {"shard", &JournalHead::shard},
                                                 sparse("input", &JournalHead::input),
                                                 {"command", &JournalHead::command},
                                                 {"started", &JournalHead::started}});
@@ -158,7 +168,7 @@ std::optional<T> value_of(const std::string& line, const Typed<T>& type) {
   if (json.empty()) return std::nullopt;
   try {
     return read(type, parse_json(std::string(json)), "");
-  } catch (const ConfigError&) {  // of another version
+  } catch (const ConfigError&) {  // of another program
     return std::nullopt;
   }
 }
@@ -176,6 +186,8 @@ bool add_line(const std::string& line, JournalContent& content) {
   if (!value || value->cell >= content.head->cells) return false;
   if (!value->result) {
     if (value->tallies) {
+      const BatchTallies& some = *value->tallies;
+      if (some.batches > max_batches || some.first + some.tallies.size() > some.batches) return false;
       content.tallies.push_back(*value->tallies);
       content.tallies.back().cell = value->cell;
     }
@@ -185,7 +197,7 @@ bool add_line(const std::string& line, JournalContent& content) {
   try {
     content.cells[value->cell] = read_cell(*shown_part(*content.head->config).experiment, *value->result);
     return true;
-  } catch (const ConfigError&) {  // of another version
+  } catch (const ConfigError&) {  // of another program
     return false;
   }
 }
@@ -213,6 +225,7 @@ std::optional<JournalContent> read_lines(const std::filesystem::path& file, Begi
   std::string line;
   std::getline(stream, line);
   content.head = value_of(line, head_type());
+  content.foreign = !content.head && !checked(line).empty();
   if (!content.head) return content;
   begin(content, line);
   std::uint64_t offset = line.size() + 1;
@@ -228,6 +241,7 @@ std::optional<JournalContent> read_lines(const std::filesystem::path& file, Begi
 
 JournalHead journal_head(const RunIdentity& identity) {
   return {.version = version_string(),
+          .program = program_sources(),
           .backend = identity.backend == Backend::cpu ? "cpu" : "cuda",
           .cells = identity.cells,
           .inputs = identity.inputs,
@@ -235,11 +249,16 @@ JournalHead journal_head(const RunIdentity& identity) {
 }
 
 std::string difference(const JournalHead& earlier, const JournalHead& now) {
-  if (earlier.version != now.version) return "another version of speclab wrote it";
+  if (earlier.program != now.program) {
+    return fmt::format(
+        "another program wrote it (speclab {}, sources {:.12}; this one is {}, sources {:.12})",
+        earlier.version, earlier.program, now.version, now.program);
+  }
   if (earlier.cells != now.cells || config_json(*earlier.config) != config_json(*now.config))
     return "it is of another config";
   if (earlier.backend != now.backend) return "it ran on another backend";
-  if (earlier.shards != now.shards) return "it was shared out among another number of shards";
+  const auto shards = [](const JournalHead& head) { return head.shard ? head.shard->count : 0; };
+  if (shards(earlier) != shards(now)) return "it was shared out among another number of shards";
   return earlier.inputs == now.inputs ? "" : changed_input(earlier.inputs, now.inputs);
 }
 
@@ -266,11 +285,17 @@ void write_look_cells(const std::filesystem::path& file, const JournalHead& head
   write_file_atomically(file, line_of(head, head_type()) + line_of(look, described<LookCells>()));
 }
 
-std::optional<LookCells> read_look_cells(const std::filesystem::path& file, const JournalHead& head) {
+std::optional<LookCells> read_look_cells(const std::filesystem::path& file, const JournalHead& head,
+                                         int look) {
   std::ifstream stream(file, std::ios::binary);
   const std::optional<JournalHead> found = read_value(stream, head_type());
   if (!found || !difference(*found, head).empty()) return std::nullopt;
-  return read_value(stream, described<LookCells>());
+  std::optional<LookCells> found_look = read_value(stream, described<LookCells>());
+  if (!found_look || found_look->look != look) return std::nullopt;
+  const std::vector<std::size_t>& cells = found_look->cells;
+  const bool ascending =
+      std::adjacent_find(cells.begin(), cells.end(), std::greater_equal<>()) == cells.end();
+  return ascending && !cells.empty() && cells.back() < head.cells ? found_look : std::nullopt;
 }
 
 JournalReader::JournalReader(std::filesystem::path file)

@@ -17,20 +17,29 @@
 
 namespace speclab {
 
-/// The first line: what the cells depend on, and who runs them.
+/// Shard `index` of `count`, from 1.
+struct Shard {
+  int index = 1;
+  int count = 1;
+};
+inline constexpr int max_shards = 100'000;
+
+/// The first line: what the cells depend on, and who runs them. Only the program that wrote a journal goes on
+/// with it, so that its format needs no number.
 struct JournalHead {
-  std::string version;
+  std::string version;  ///< for people; programs of one version differ
+  std::string program;  ///< its program_sources (experiments/support/version.hpp)
   std::string backend;  ///< "cpu" or "cuda"
   std::size_t cells = 0;
   std::vector<InputFile> inputs;
   std::shared_ptr<const Config> config;
   // Of a run that is shared out:
-  std::optional<int> shards = {};            ///< how many it has
+  std::optional<Shard> shard = {};           ///< the one that the journal is of
   std::shared_ptr<const Json> input = {};    ///< the config as it was read, without defaults
   std::optional<std::string> command = {};   ///< of the whole run, for a shell
   std::optional<std::int64_t> started = {};  ///< Unix time in seconds
 };
-/// Of a run of `identity` by this version.
+/// Of a run of `identity` by this program.
 JournalHead journal_head(const RunIdentity& identity);
 
 /// Why what was journaled under `earlier` does not go with `now`, as a sentence; empty when it does.
@@ -39,7 +48,8 @@ std::string difference(const JournalHead& earlier, const JournalHead& now);
 /// What a journal holds. Damaged lines are left out; a line without its end was being written when its
 /// process was killed.
 struct JournalContent {
-  std::optional<JournalHead> head;  ///< none when the first line is damaged, or of another version
+  std::optional<JournalHead> head;  ///< none when the first line is damaged, or not as this program's are
+  bool foreign = false;             ///< the first line is sound, and not as this program's are
   FinishedCells cells;
   std::vector<BatchTallies> tallies;
   bool complete = false;    ///< whether the process that wrote it said that its shard is finished
@@ -47,7 +57,7 @@ struct JournalContent {
   bool torn = false;        ///< whether the last line has no end
   std::string sound;        ///< the lines that are as they were written
 };
-/// The first line; none when there is no such file, or none of a journal of this version.
+/// The first line; none when there is no such file, or none of a journal as this program writes it.
 std::optional<JournalHead> read_journal_head(const std::filesystem::path& file);
 /// None when there is no such file.
 std::optional<JournalContent> read_journal(const std::filesystem::path& file);
@@ -59,8 +69,10 @@ struct LookCells {
 };
 /// Under the first line of a journal of the run. Throws std::runtime_error when it cannot be written.
 void write_look_cells(const std::filesystem::path& file, const JournalHead& head, const LookCells& look);
-/// None when there is no such file, or a damaged one, or one of another run than `head`'s.
-std::optional<LookCells> read_look_cells(const std::filesystem::path& file, const JournalHead& head);
+/// The list of this look. None when there is no such file, or a damaged one, or one of another run than
+/// `head`'s or of another look.
+std::optional<LookCells> read_look_cells(const std::filesystem::path& file, const JournalHead& head,
+                                         int look);
 
 /// Told of each finished cell of a journal: its place in the file, where JournalReader finds it again, and
 /// its JSON.

@@ -75,7 +75,7 @@ BuiltModel model_from_file(const std::string& file, ModelFactory& factory) {
 
 BuiltModel model_of_config(const Config& config, bool draft, ModelFactory& factory) {
   refuse_many_cells(config, "a model is taken from");
-  if (!config.models) throw ConfigError("/models", "missing; a config with a target and a draft is needed");
+  facts_of_model(config, draft);
   const BuiltModel target =
       factory.model(config.models->target, model_request(config, factory, nullptr), config.sampling);
   if (!draft) return target;

@@ -57,12 +57,12 @@ void refuse_what_does_not_follow(const ConfigReader& config) {
 
 }  // namespace
 
-std::optional<Setup> recorded_setup(const ConfigReader& config, ModelFactory& factory) {
-  if (!config[&Config::models]) return std::nullopt;
+bool is_recorded(const ConfigReader& config) {
+  if (!config[&Config::models]) return false;
   const auto& [target, draft] = *config[&Config::models];
   const RecordedParameters* of_target = recorded_parameters(target);
   const RecordedParameters* of_draft = recorded_parameters(draft);
-  if (of_target == nullptr && of_draft == nullptr) return std::nullopt;
+  if (of_target == nullptr && of_draft == nullptr) return false;
   const ModelConfig& other = of_target == nullptr ? target : draft;
   if (of_target == nullptr || of_draft == nullptr || of_target->file != of_draft->file ||
       of_target->draft_file != of_draft->draft_file) {
@@ -74,7 +74,14 @@ std::optional<Setup> recorded_setup(const ConfigReader& config, ModelFactory& fa
     throw ConfigError(target.path + "/column", "the target's column is logp; a column is of the draft");
   }
   refuse_what_does_not_follow(config);
-  const auto ratios = recorded_ratios(*of_target, of_draft->column.value_or(""), target.path, factory);
+  return true;
+}
+
+std::optional<Setup> recorded_setup(const ConfigReader& config, ModelFactory& factory) {
+  if (!is_recorded(config)) return std::nullopt;
+  const auto& [target, draft] = *config[&Config::models];
+  const auto ratios = recorded_ratios(*recorded_parameters(target),
+                                      recorded_parameters(draft)->column.value_or(""), target.path, factory);
   SimulationSize simulation = simulation_size(config);
   simulation.prompts.clear();
   for (std::uint32_t trial = 0; trial < simulation.trials; ++trial) {

@@ -85,6 +85,7 @@ Typed<CellResult> cell_type(const Experiment& experiment) {
 
 Typed<Result> result_type(const Experiment& experiment) {
   return result_object<Result>("result", {{"speclab", &Result::version},
+                                          {"format", &Result::format},
                                           {"title", &Result::title},
                                           {"config", &Result::config},
                                           {"inputs", &Result::inputs},
@@ -181,8 +182,15 @@ std::shared_ptr<const Config> config_of_result(const std::filesystem::path& file
 Result read_result(const Json& json) {
   const auto config = json.is_object() ? json.find("config") : json.end();
   if (!json.is_object() || config == json.end()) throw ConfigError("/config", "missing: not a result");
-  const Config read_first = read_config(*config);
-  return read(result_type(*read_first.experiment), json, "");
+  constexpr const char* way_out = "run its config again, or read it with the program that wrote it";
+  require_format(json, result_format, way_out);
+  try {
+    const Config read_first = read_config(*config);
+    return read(result_type(*read_first.experiment), json, "");
+  } catch (const ConfigError& error) {
+    throw ConfigError(error.path, "{}; another version of speclab wrote this result, or it was changed: {}",
+                      error.what(), way_out);
+  }
 }
 
 Agreement agreement(const CellResult& cell) {

@@ -13,6 +13,7 @@
 
 #include "analysis/statistics/estimates.hpp"
 #include "experiments/catalog/rules/rule_kind.hpp"
+#include "experiments/format/formats.hpp"
 #include "experiments/format/interval_fields.hpp"
 #include "experiments/run/corpus_facts.hpp"
 #include "experiments/run/input_file.hpp"
@@ -83,6 +84,7 @@ const std::string* printed_value(const CellResult& cell, Metric metric);
 /// What a result says before its cells.
 struct ResultHead {
   std::string version;
+  int format = result_format;
   std::string title;
   std::shared_ptr<const Config> config;  ///< with the sections of its experiment
   std::vector<InputFile> inputs;         ///< what the config's models and texts were read from

@@ -97,8 +97,19 @@ std::shared_ptr<const Config> with_sections(const Config& config) {
   return whole;
 }
 
+void check_cells(const CellGrid& grid) {
+  const Experiment& experiment = grid.experiment();
+  for (std::size_t i = 0; experiment.check && i < grid.size(); ++i) {
+    end_if_stopped();
+    const Config config = grid[i].config;
+    if (config.simulation.until && !experiment.until) refuse_until_of(experiment.name);
+    experiment.check(config);
+  }
+}
+
 Workload measure_workload(const Config& config) {
   const CellGrid grid(*with_sections(config));
+  check_cells(grid);
   if (cells_are_held(grid)) require_memory_of_cells(grid.size());
   JobList jobs;
   FinishedCells none;
@@ -122,6 +133,7 @@ RunResult run_config(const Config& given, const std::function<Control(std::uint6
   const auto shared_config = with_sections(given);
   const Config& config = *shared_config;
   const CellGrid grid(config);
+  check_cells(grid);
   const Survey survey = survey_of(grid);
   Resumption resumption = resume({shared_config, grid.size(), survey.inputs, backend, &grid});
   const bool shared = resumption.turns.has_value();

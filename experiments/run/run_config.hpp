@@ -65,6 +65,9 @@ struct Resumption {
   std::function<void(std::size_t cell, int look)> needs_look = [](std::size_t, int) {};
 };
 
+/// Throws ConfigError for a cell that can be refused before anything is built (Experiment::check).
+void check_cells(const CellGrid& grid);
+
 /// Builds everything that the config names. Throws ConfigError for a config that cannot be run.
 Workload measure_workload(const Config& config);
 

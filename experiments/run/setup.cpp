@@ -36,25 +36,33 @@ std::optional<double> exact_acceptance(const Model& target, const Model& draft, 
   return alpha;
 }
 
-std::vector<Token> one_prompt(const PromptConfig& prompt, const Vocabulary* vocabulary, std::int32_t vocab) {
-  if (const auto* text = std::get_if<std::string>(&prompt)) {
-    if (vocabulary == nullptr) {
-      throw ConfigError("/simulation/prompt",
-                        "is text, but no model here has a text vocabulary; give a list of token ids");
-    }
-    try {
-      return vocabulary->tokens(*text);
-    } catch (const ModelError& error) {
-      throw ConfigError("/simulation/prompt", error.what());
-    }
+/// Throws ConfigError for a prompt that no target with these facts reads.
+void check_prompt(const SimulationConfig& size, const ModelFacts& target) {
+  if (size.prompt_tokens > 0 && !is_empty(size.prompt)) {
+    throw ConfigError("/simulation/prompt_tokens",
+                      "is given together with \"prompt\"; leave one of the two out");
   }
-  const auto& tokens = std::get<std::vector<Token>>(prompt);
-  for (std::size_t i = 0; i < tokens.size(); ++i) {
-    if (tokens[i] < vocab) continue;
+  if (size.prompt_tokens > 0 && target.words == false)
+    throw ConfigError("/simulation/prompt_tokens", "needs a target trained on the corpus");
+  if (std::holds_alternative<std::string>(size.prompt) && target.words == false) {
+    throw ConfigError("/simulation/prompt",
+                      "is text, but no model here has a text vocabulary; give a list of token ids");
+  }
+  const auto* tokens = std::get_if<std::vector<Token>>(&size.prompt);
+  for (std::size_t i = 0; tokens != nullptr && target.vocab && i < tokens->size(); ++i) {
+    if ((*tokens)[i] < *target.vocab) continue;
     throw ConfigError(fmt::format("/simulation/prompt/{}", i), "{} is outside the vocabulary of {} tokens",
-                      tokens[i], vocab);
+                      (*tokens)[i], *target.vocab);
   }
-  return tokens;
+}
+
+std::vector<Token> one_prompt(const PromptConfig& prompt, const Vocabulary* vocabulary) {
+  if (const auto* tokens = std::get_if<std::vector<Token>>(&prompt)) return *tokens;
+  try {
+    return vocabulary->tokens(std::get<std::string>(prompt));
+  } catch (const ModelError& error) {
+    throw ConfigError("/simulation/prompt", error.what());
+  }
 }
 
 /// What drafts for a neural target, whose vocabulary nobody chooses.
@@ -67,7 +75,46 @@ std::string what_fits(const ModelConfig& target) {
       own->file);
 }
 
+void require_one_vocab(const ModelPair& models, std::int32_t target, std::int32_t draft) {
+  if (target == draft) return;
+  throw ConfigError(models.draft.path, "has a vocabulary of {} tokens; the target has {}. They must agree{}",
+                    draft, target, what_fits(models.target));
+}
+
+const ModelPair& models_of(const ConfigReader& config) {
+  const std::optional<ModelPair>& models = config[&Config::models];
+  if (models) return *models;
+  throw ConfigError("/models", "missing; the experiment \"{}\" needs a target and a draft",
+                    config[&Config::experiment]->name);
+}
+
 }  // namespace
+
+ModelFacts facts_of_model(const ConfigReader& config, bool draft) {
+  const auto& [target_config, draft_config] = models_of(config);
+  const std::optional<CorpusConfig>& corpus = config[&Config::corpus];
+  FactsRequest request{.corpus = corpus ? &*corpus : nullptr, .corpus_path = "/corpus"};
+  const ModelFacts target = facts_of(target_config, request);
+  if (!draft) return target;
+  request.target = target;
+  return facts_of(draft_config, request);
+}
+
+void check_setup(const ConfigReader& config) {
+  const ModelPair& models = models_of(config);
+  if (is_recorded(config)) return;
+  const ModelFacts target = facts_of_model(config, false);
+  const ModelFacts draft = facts_of_model(config, true);
+  if (target.vocab && draft.vocab) require_one_vocab(models, *target.vocab, *draft.vocab);
+  if (config[&Config::simulation].prompt_tokens > 0) {
+    const std::optional<CorpusConfig>& corpus = config[&Config::corpus];
+    check_corpus(corpus ? &*corpus : nullptr, "/corpus");
+  }
+  check_prompt(config[&Config::simulation], target);
+  // A rule whose parameters may be measured is made after that.
+  const RuleConfig& rule = config[&Config::rule];
+  if (!rule.entry().measure) make_rule(rule, [&] { return config[&Config::gamma]; });
+}
 
 SimulationSize simulation_size(const ConfigReader& config) {
   const SimulationConfig& size = config[&Config::simulation];
@@ -88,11 +135,8 @@ std::vector<std::vector<Token>> build_prompts(const ConfigReader& config, ModelF
                                               const Vocabulary* vocabulary, std::int32_t vocab) {
   const SimulationConfig& size = config[&Config::simulation];
   const auto length = static_cast<std::size_t>(size.prompt_tokens);
-  if (length == 0) return {one_prompt(size.prompt, vocabulary, vocab)};
-  if (!is_empty(size.prompt)) {
-    throw ConfigError("/simulation/prompt_tokens",
-                      "is given together with \"prompt\"; leave one of the two out");
-  }
+  check_prompt(size, {.vocab = vocab, .words = length > 0 || vocabulary != nullptr});
+  if (length == 0) return {one_prompt(size.prompt, vocabulary)};
   const std::shared_ptr<const CorpusText> text = factory.text(model_request(config, factory, nullptr));
   if (text->vocabulary.size() != vocab) {
     throw ConfigError("/simulation/prompt_tokens", "needs a target trained on the corpus");
@@ -115,21 +159,14 @@ std::vector<std::vector<Token>> build_prompts(const ConfigReader& config, ModelF
 }
 
 Setup build_setup(const ConfigReader& config, ModelFactory& factory) {
-  const std::optional<ModelPair>& models = config[&Config::models];
-  if (!models) {
-    throw ConfigError("/models", "missing; the experiment \"{}\" needs a target and a draft",
-                      config[&Config::experiment]->name);
-  }
-  const auto& [target_config, draft_config] = *models;
+  check_setup(config);
+  const ModelPair& models = models_of(config);
+  const auto& [target_config, draft_config] = models;
   const Adjustment& usual_sampling = config[&Config::sampling];
   const BuiltModel target = factory.unadjusted(target_config, model_request(config, factory, nullptr));
   BuiltModel draft =
       factory.model(draft_config, model_request(config, factory, &target.model), usual_sampling);
-  if (target.model.vocab() != draft.model.vocab()) {
-    throw ConfigError(draft_config.path,
-                      "has a vocabulary of {} tokens; the target has {}. They must agree{}",
-                      draft.model.vocab(), target.model.vocab(), what_fits(target_config));
-  }
+  require_one_vocab(models, target.model.vocab(), draft.model.vocab());
   check_same_words(target.vocabulary.get(), draft.vocabulary.get(), draft_config.path);
   const Adjustment& sampling = sampling_of(target_config, usual_sampling);
   Model adjusted_target = adjusted(target.model, sampling);
@@ -158,12 +195,13 @@ Setup build_setup(const ConfigReader& config, ModelFactory& factory) {
           .argmax_target = argmax_target};
 }
 
-void require_one_draft(const AnyRule& rule, const RuleConfig& config, const std::string& experiment) {
-  if (rule->one_draft()) return;
+void require_one_draft(const RuleConfig& rule, const std::string& experiment) {
+  // Only the shapes of trees are measured.
+  if (!rule.entry().measure && make_rule(rule, 1).sampled->one_draft()) return;
   throw ConfigError(
-      config.path + "/kind",
+      rule.path + "/kind",
       "\"{}\" drafts several sequences at once, and {} takes rounds of one; choose a rule of one draft",
-      config.name(), experiment);
+      rule.name(), experiment);
 }
 
 }  // namespace speclab

@@ -34,6 +34,13 @@ struct Setup {
 /// The size of the simulation of a config, without its prompts.
 SimulationSize simulation_size(const ConfigReader& config);
 
+/// What a config says of its target or draft before it is built. Throws ConfigError for a model that cannot
+/// be built, and for a config without models.
+ModelFacts facts_of_model(const ConfigReader& config, bool draft);
+
+/// Throws ConfigError for whatever build_setup can refuse without building a model.
+void check_setup(const ConfigReader& config);
+
 /// What models of a config are built from. `target` is null for the target itself.
 ModelRequest model_request(const ConfigReader& config, ModelFactory& factory, const Model* target);
 
@@ -52,7 +59,10 @@ Setup build_setup(const ConfigReader& config, ModelFactory& factory);
 /// options, other drafts, prompts, experiments that look at rows or tokens.
 std::optional<Setup> recorded_setup(const ConfigReader& config, ModelFactory& factory);
 
+/// Whether the models of a config are recorded. Throws ConfigError as recorded_setup does.
+bool is_recorded(const ConfigReader& config);
+
 /// Throws ConfigError, naming the experiment, for a rule that drafts several sequences or a tree.
-void require_one_draft(const AnyRule& rule, const RuleConfig& config, const std::string& experiment);
+void require_one_draft(const RuleConfig& rule, const std::string& experiment);
 
 }  // namespace speclab

@@ -26,6 +26,8 @@ struct UntilConfig {
   std::uint64_t most_rounds = 1'000'000'000;
 };
 
+inline constexpr std::uint32_t max_batches = 4096;
+
 struct SimulationConfig {
   std::uint32_t trials = 64;    ///< independent sequences
   std::uint32_t length = 2000;  ///< rounds in each (tokens, for acceptance)

@@ -67,8 +67,9 @@ void require_interval(const UntilConfig& until, const std::vector<Metric>& known
                     metric_name(metric), experiment, fmt::join(names, ", "));
 }
 
-void run_until(Job& job, const std::string& experiment, double confidence) {
-  if (job.precision) return;  // of another cell, too
+namespace {
+
+void require_until(const Job& job, const std::string& experiment) {
   if (!decodes(job) && job.kind != JobKind::acceptance) refuse_until_of(experiment);
   using enum Metric;
   std::vector<Metric> known{alpha_overlap};
@@ -88,8 +89,23 @@ void run_until(Job& job, const std::string& experiment, double confidence) {
                       "{} is too few to look at an interval after them; \"until\" begins with at least {}",
                       job.simulation.trials, least);
   }
+  require_first_look(until, doubling_size(job.simulation).total());
+}
+
+}  // namespace
+
+void check_until(const Config& cell, JobKind kind) {
+  if (!cell.simulation.until) return;
+  Job job{.kind = kind, .simulation = simulation_size(cell), .wanted = wanted_interval(cell)};
+  job.simulation.prompts.resize(cell.simulation.prompt_tokens > 0 ? 2 : 1);
+  require_until(job, cell.experiment->name);
+}
+
+void run_until(Job& job, const std::string& experiment, double confidence) {
+  if (job.precision) return;  // of another cell, too
+  require_until(job, experiment);
+  const UntilConfig& until = job.wanted.value().until;
   job.simulation = doubling_size(job.simulation);
-  require_first_look(until, job.simulation.total());
   const std::uint64_t max_by_trials = (std::uint64_t{1} << 32U) * job.simulation.length - 1;
   job.precision = wanted_precision(*job.wanted, job.simulation.total(),
                                    std::min(until.most_rounds, max_by_trials), confidence);

@@ -15,6 +15,7 @@ namespace speclab {
 
 struct Config;
 struct Job;
+enum class JobKind;
 
 /// The interval that a config says "until" of, and what it is made with.
 struct WantedInterval {
@@ -39,6 +40,9 @@ WantedPrecision wanted_precision(const WantedInterval& interval, std::uint64_t f
 /// Whether an interval is as narrow as it is to be. One of width 0 says that batches are alike, not that the
 /// error is 0, except of overlaps, which are computed.
 bool narrow_enough(const Interval& interval, const UntilConfig& until);
+
+/// Throws ConfigError for a cell whose job of this kind cannot go on until its interval is narrow.
+void check_until(const Config& cell, JobKind kind);
 
 /// Makes a job of which an interval is wanted one that doubles; `confidence` is that of the intervals of all
 /// cells. Throws ConfigError for one that cannot, naming the experiment.

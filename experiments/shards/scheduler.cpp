@@ -9,9 +9,7 @@
 // clang-format off
 #define SPECLAB_SCHEDULERS(ENTRY) \
   ENTRY(local)                    \
-  ENTRY(slurm)                    \
-  ENTRY(kubernetes)               \
-  ENTRY(parallel)
+  ENTRY(slurm)
 // clang-format on
 
 namespace speclab {

@@ -31,7 +31,7 @@ struct SchedulerEntry {
   /// What a person can hand to the scheduler.
   std::string (*print)(const Submission& submission);
   /// Runs these shards and returns when all have ended, whether they are complete or not, or after an
-  /// interrupt. Null for those that are only printed. Throws UsageError where the scheduler is not there.
+  /// interrupt. Throws UsageError where the scheduler is not there.
   void (*run)(const Submission& submission, const std::vector<int>& shards);
 };
 

@@ -25,6 +25,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr const char* merge_name = "merge";
+constexpr int max_looks = 32;  // trials, which double with each, are counted in 32 bits
 
 std::string name_of(const Shard& shard) { return fmt::format("{}-of-{}", shard.index, shard.count); }
 
@@ -47,11 +48,39 @@ std::vector<std::pair<fs::path, Shard>> journals_in(const fs::path& folder) {
       file.string(), what, other);
 }
 
+/// The first line of a journal decides which shard it is of. Throws UsageError where its name says otherwise.
+void require_own_name(const fs::path& file, const Shard& named, const JournalHead& head) {
+  if (!head.shard) {
+    throw UsageError("{}: its first line is of a run that is not shared out among shards; remove it",
+                     file.string());
+  }
+  if (head.shard->index == named.index && head.shard->count == named.count) return;
+  throw UsageError(
+      "{}: its name is of shard {}/{}, and its first line of shard {}/{}; rename it to {}.….jsonl, or remove it",
+      file.string(), named.index, named.count, head.shard->index, head.shard->count, name_of(*head.shard));
+}
+
+/// The run that a journal is of, by its first line. Throws UsageError for a line that contradicts itself.
+ShardedRun run_of(const fs::path& file, const JournalHead& head) {
+  std::shared_ptr<const Config> config;
+  if (head.input) config = in_file(file.string(), [&] { return with_sections(read_config(*head.input)); });
+  if (!config || config_json(*config) != config_json(*head.config) ||
+      CellGrid(*config).size() != head.cells || head.shard->index > head.shard->count) {
+    throw UsageError("{}: its first line says two things of one run; remove it, and run its shard again",
+                     file.string());
+  }
+  ShardedRun run{head, std::vector<ShardContent>(static_cast<std::size_t>(head.shard->count)),
+                 JournaledCells(head.cells)};
+  run.head.config = config;
+  return run;
+}
+
 /// Adds what a journal has to a run, which is there once `accept` returns for its first line. What another
 /// process finished, too, must be the same.
 void add(const fs::path& file, const Shard& shard, std::optional<ShardedRun>& run,
          const std::function<void(const JournalHead& head)>& accept) {
   const auto begin = [&](const JournalHead& head) {
+    require_own_name(file, shard, head);
     accept(head);
     run->cells.add_file(file);
   };
@@ -64,6 +93,10 @@ void add(const fs::path& file, const Shard& shard, std::optional<ShardedRun>& ru
     }
   };
   std::optional<JournalContent> from = scan_journal(file, begin, use);
+  if (from && from->foreign) {
+    throw UsageError("{}: another program wrote it; remove {}, and run all shards with one program",
+                     file.string(), file.parent_path().string());
+  }
   if (!from || !from->head) return;
   ShardContent& content = run->of(shard);
   const std::string others = content.files.empty() ? "" : content.files.front();
@@ -146,7 +179,7 @@ ShardedRun read_shard(const fs::path& folder, const Shard& shard, const JournalH
       throw UsageError("{}: {}; remove {}, or choose another --out", file.string(), reason,
                        shards_folder(folder).string());
     };
-    add(file, shard, run, accept);
+    add(file, of, run, accept);
   }
   return *std::move(run);
 }
@@ -155,10 +188,9 @@ ShardedRun read_shards(const fs::path& folder) {
   std::optional<ShardedRun> run;
   fs::path first;
   for (const auto& [file, shard] : journals_in(folder)) {
-    const auto accept = [&, &file = file, &shard = shard](const JournalHead& found) {
+    const auto accept = [&, &file = file](const JournalHead& found) {
       if (!run) {
-        run = ShardedRun{found, std::vector<ShardContent>(static_cast<std::size_t>(shard.count)),
-                         JournaledCells(found.cells)};
+        run = run_of(file, found);
         first = file;
       } else if (const std::string reason = difference(found, run->head); !reason.empty()) {
         throw UsageError("{} and {} are of different runs: {}; keep those of one", file.string(),
@@ -167,24 +199,21 @@ ShardedRun read_shards(const fs::path& folder) {
     };
     add(file, shard, run, accept);
   }
-  if (run && run->head.input) {
-    run->head.config = with_sections(read_config(*run->head.input));
-    return *std::move(run);
-  }
-  throw UsageError(
-      "{}: no journals of shards of this version in it; `speclab run CONFIG --shard 1/8 {}` runs one",
-      shards_folder(folder).string(), shell_line(option_words("--out", folder.string())));
+  if (run) return *std::move(run);
+  throw UsageError("{}: no journals of shards in it; `speclab run CONFIG --shard 1/8 {}` runs one",
+                   shards_folder(folder).string(), shell_line(option_words("--out", folder.string())));
 }
 
 std::vector<ShardPlan> plans_of(const fs::path& folder, const JournalHead& head, const CellGrid& grid) {
   const Backend backend = head.backend == "cpu" ? Backend::cpu : Backend::cuda;
   std::vector<ShardPlan> plans;
-  std::optional<LookCells> look;
-  do {
-    plans.emplace_back(grid, head.shards.value_or(1), backend, look);
-    const int next = plans.back().look() + 1;
-    look = read_look_cells(look_file(folder, next), head);
-  } while (look);
+  plans.emplace_back(grid, head.shard->count, backend);
+  for (int look = 2; look <= max_looks; ++look) {
+    const auto cells = read_look_cells(look_file(folder, look), head, look);
+    const auto has_looks = [&](std::size_t cell) { return plans.front().has_looks(cell); };
+    if (!cells || !std::all_of(cells->cells.begin(), cells->cells.end(), has_looks)) break;
+    plans.emplace_back(grid, head.shard->count, backend, cells);
+  }
   return plans;
 }
 

@@ -18,13 +18,6 @@
 
 namespace speclab {
 
-/// Shard `index` of `count`, from 1.
-struct Shard {
-  int index = 1;
-  int count = 1;
-};
-inline constexpr int max_shards = 100'000;
-
 /// The shard that words begin with, two numbers with `between` between them, or that is all of them.
 std::optional<Shard> shard_in(std::string_view words, std::string_view between, bool all);
 /// "3/8". Throws UsageError.

@@ -28,7 +28,7 @@ bool run(const Config& config, const ShardOptions& options) {
   std::optional<JournalWriter> journal;
   const auto resume = [&](const RunIdentity& identity) {
     head = journal_head(identity);
-    head->shards = options.shard.count;
+    head->shard = options.shard;
     head->input = config.input;
     head->command = options.command;
     head->started = std::time(nullptr);
@@ -90,7 +90,7 @@ MergedRun merge_once(const std::filesystem::path& folder,
   const auto resume = [&](const RunIdentity& identity) {
     JournalHead now = journal_head(identity);
     now.backend = run.head.backend;
-    now.shards = run.head.shards;
+    now.shard = run.head.shard;
     if (const std::string reason = difference(run.head, now); !reason.empty()) {
       throw UsageError("{}: the shards cannot be merged here: {}", folder.string(), reason);
     }
@@ -125,7 +125,12 @@ MergedRun merge_once(const std::filesystem::path& folder,
     merged.sentence = missing_shards(folder, read_shards(folder), plans_of(folder, run.head, grid));
     merged.next = std::move(next);
   }
-  if (merged.run.result.partial) return merged;
+  if (merged.run.result.partial) {
+    if (merged.next || control.stop()) return merged;
+    throw UsageError(
+        "{}: the batches that its journals have do not make up their cells; remove it, and run the shards again",
+        shards_folder(folder).string());
+  }
   merged.run.all = cells;
   if (cells->size() <= max_cells_held || presentation_of(*run.head.config).needs_all_cells())
     hold_cells(merged.run);

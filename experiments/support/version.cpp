@@ -23,6 +23,7 @@ std::string build_description() {
 #endif
   return fmt::format(
       "speclab {}\n"
+      "sources        {:.12}\n"
       "compiler       g++ {}, {}\n"
       "CUDA           {}\n"
       "Boost          {}.{}.{}\n"
@@ -30,8 +31,8 @@ std::string build_description() {
       "fmt            {}.{}.{}\n"
       "oneTBB         {}.{}\n"
       "SentencePiece  {}\n",
-      version_and_commit(), __VERSION__, SPECLAB_BUILD_TYPE, SPECLAB_CUDA_VERSION, BOOST_VERSION / 100000,
-      BOOST_VERSION / 100 % 1000, BOOST_VERSION % 100, NLOHMANN_JSON_VERSION_MAJOR,
+      version_and_commit(), program_sources(), __VERSION__, SPECLAB_BUILD_TYPE, SPECLAB_CUDA_VERSION,
+      BOOST_VERSION / 100000, BOOST_VERSION / 100 % 1000, BOOST_VERSION % 100, NLOHMANN_JSON_VERSION_MAJOR,
       NLOHMANN_JSON_VERSION_MINOR, NLOHMANN_JSON_VERSION_PATCH, FMT_VERSION / 10000, FMT_VERSION / 100 % 100,
       FMT_VERSION % 100, TBB_VERSION_MAJOR, TBB_VERSION_MINOR, pieces);
 }

@@ -12,6 +12,10 @@ std::string version_string();
 /// that were not committed it says "with changes".
 std::string version_and_commit();
 
+/// SHA-256 of the sources that decide numbers, in 64 hexadecimal digits: programs with the same one give the
+/// same results. Defined in a file that the build writes (scripts/cmake/hash_sources.cmake).
+std::string program_sources();
+
 /// Version, compiler, build type, CUDA and dependencies, one a line.
 std::string build_description();
 

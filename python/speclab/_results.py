@@ -82,7 +82,7 @@ class Result:
         """Reads a result.json that `save` or the program wrote.
 
         Raises:
-            ConfigError: it is no result of this version. OSError: it cannot be read.
+            ConfigError: it is no result of this version; the message says so. OSError: it cannot be read.
         """
         return cls(_core.read_result(pathlib.Path(path).read_text(encoding="utf-8"), ""))
 

@@ -38,6 +38,7 @@ Work prepare_whole_rounds(const CellSpec& cell, JobList& jobs) {
 const Experiment& whole_rounds_experiment() {
   static const Experiment experiment{.name = "whole-rounds",
                                      .sentence = "How often a round accepts every drafted token.",
+                                     .check = check_setup,
                                      .prepare = prepare_whole_rounds,
                                      .cut = CutBetween::trials,
                                      .own_key = "whole_rounds",

@@ -7,7 +7,7 @@ ModelKind cached_model() {
   struct P : CacheOptions {
     ModelConfig base;
   };
-  return kind_entry<ModelKind, P>(
+  ModelKind made = kind_entry<ModelKind, P>(
       "cached",
       "Another model with a cache and a pointer: (1-u)*base + u*pointer, where u grows with the length m of "
       "the longest earlier match of the context's end.",
@@ -28,6 +28,12 @@ ModelKind cached_model() {
         BuiltModel base = request.factory.unadjusted(own.base, request);
         return BuiltModel{CachedModel(std::move(base.model), own), std::move(base.vocabulary)};
       });
+  made.facts = [](const SelectedKind& selected, const FactsRequest& request) {
+    ModelFacts facts = facts_of(selected.as<P>().base, request);
+    facts.stored_rows = false;
+    return facts;
+  };
+  return made;
 }
 
 }  // namespace speclab

@@ -106,7 +106,7 @@ CorpusText load(const CorpusConfig& corpus, const std::shared_ptr<const TokenCod
           separator};
 }
 
-void check_options(const CorpusConfig& corpus, const std::string& path) {
+void check_corpus_options(const CorpusConfig& corpus, const std::string& path) {
   const bool pairs = corpus.in_pairs();
   const bool cut = corpus.document_tokens != 0;
   const bool ids = corpus.tokenization == Tokenization::ids;
@@ -149,10 +149,18 @@ void check_readable(const std::string& file, const std::string& path) {
 
 }  // namespace
 
+void check_corpus(const CorpusConfig* corpus, const std::string& path) {
+  if (corpus == nullptr) {
+    throw ConfigError(
+        path, "missing; n-gram models are trained on a text: {\"file\": ..., \"tokenization\": \"words\"}");
+  }
+  check_corpus_options(*corpus, path);
+  check_readable(corpus->file, path + "/file");
+  check_readable(corpus->translation, path + "/translation");
+}
+
 CorpusText load_corpus_text(const CorpusConfig& corpus, const std::string& path, ModelFactory& factory) {
-  check_options(corpus, path);
-  check_readable(corpus.file, path + "/file");
-  check_readable(corpus.translation, path + "/translation");
+  check_corpus(&corpus, path);
   std::shared_ptr<const TokenCoder> coder;
   if (!corpus.tokenizer.empty()) coder = gguf_tokenizer(corpus.tokenizer, path + "/tokenizer", factory);
   try {

@@ -20,6 +20,10 @@ struct CorpusText : Corpus {
   std::optional<Token> separator;  ///< between a source and its translation
 };
 
+/// Throws ConfigError at or below `path` for a corpus that is missing (null), says what does not go together,
+/// or names a file that is not there.
+void check_corpus(const CorpusConfig* corpus, const std::string& path);
+
 /// Reads the text of a corpus; `factory` has tokenizers. Throws ConfigError below `path` for files that
 /// cannot be read and for documents too few to hold any out.
 CorpusText load_corpus_text(const CorpusConfig& corpus, const std::string& path, ModelFactory& factory);

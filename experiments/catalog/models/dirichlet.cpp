@@ -9,7 +9,7 @@ ModelKind dirichlet_model() {
     double concentration = 1;
     std::uint64_t seed = 1;
   };
-  return kind_entry<ModelKind, P>(
+  return stored_rows_kind<P>(kind_entry<ModelKind, P>(
       "dirichlet", "I.i.d. tokens; the row is drawn from a symmetric Dirichlet distribution.",
       {vocab_field<P>(),
        field("concentration", &P::concentration, number_above(0, 1e6),
@@ -18,7 +18,7 @@ ModelKind dirichlet_model() {
       [](const P& own, const std::string& path, const ModelRequest& request) {
         const std::int32_t vocab = vocab_of(own.vocab, path, request);
         return BuiltModel{TableModel(vocab, 0, dirichlet_rows(vocab, 1, own.concentration, own.seed))};
-      });
+      }));
 }
 
 }  // namespace speclab

@@ -9,7 +9,7 @@ ModelKind markov_model() {
     double concentration = 0.3;
     std::uint64_t seed = 1;
   };
-  return kind_entry<ModelKind, P>(
+  return stored_rows_kind<P>(kind_entry<ModelKind, P>(
       "markov", "Markov chain of order 1 whose rows are drawn from a symmetric Dirichlet distribution.",
       {required(with_unit(
            integer_field("vocab", &P::vocab, 1, 8192, "Vocabulary size; vocab^2 probabilities are stored."),
@@ -21,7 +21,7 @@ ModelKind markov_model() {
         const auto rows = static_cast<std::uint32_t>(own.vocab);
         return BuiltModel{
             TableModel(own.vocab, 1, dirichlet_rows(own.vocab, rows, own.concentration, own.seed))};
-      });
+      }));
 }
 
 }  // namespace speclab

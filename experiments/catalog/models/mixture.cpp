@@ -60,31 +60,49 @@ class MixtureBaseType final : public Type {
   TypePtr model_;
 };
 
+/// What the mixture of two models will be. Throws ConfigError for models that cannot be mixed so.
+ModelFacts mixed_facts(const MixtureParameters& parameters, const std::string& path, const ModelFacts& base,
+                       const ModelFacts& other) {
+  if (base.vocab && other.vocab && *base.vocab != *other.vocab) {
+    throw ConfigError(path + "/other", "has a vocabulary of {}; its base has {}", *other.vocab, *base.vocab);
+  }
+  const auto either = [](const std::optional<bool>& a, const std::optional<bool>& b, bool decides) {
+    return a == decides || b == decides ? decides : a && b ? std::optional(!decides) : std::nullopt;
+  };
+  const std::optional<bool> stored = either(base.stored_rows, other.stored_rows, false);
+  if (parameters.alpha && stored == false) {
+    throw ConfigError(
+        path + "/alpha",
+        "needs stored rows on both sides (table, zipf, dirichlet, uniform, point, markov); give \"epsilon\"");
+  }
+  return {base.vocab ? base.vocab : other.vocab, stored, either(base.words, other.words, true)};
+}
+
+ModelFacts mixture_facts(const SelectedKind& selected, const FactsRequest& request) {
+  const auto& parameters = selected.as<MixtureParameters>();
+  if (!parameters.base.model && !request.target) {
+    throw ConfigError(selected.path + "/base", "\"target\" has a meaning in a draft only; give a model");
+  }
+  if (parameters.alpha.has_value() == parameters.epsilon.has_value())
+    throw ConfigError(selected.path, "a mixture needs either \"epsilon\" or \"alpha\"");
+  const ModelFacts base = parameters.base.model ? facts_of(*parameters.base.model, request) : *request.target;
+  FactsRequest beside_base = request;
+  beside_base.target = base;
+  beside_base.default_vocab.reset();
+  return mixed_facts(parameters, selected.path, base, facts_of(parameters.other, beside_base));
+}
+
 BuiltModel make_mixture(const MixtureParameters& parameters, const std::string& path,
                         const ModelRequest& request) {
-  if (!parameters.base.model && request.target == nullptr) {
-    throw ConfigError(path + "/base", "\"target\" has a meaning in a draft only; give a model");
-  }
   const BuiltModel base = parameters.base.model ? request.factory.unadjusted(*parameters.base.model, request)
                                                 : BuiltModel{*request.target};
   ModelRequest beside_base = request;
   beside_base.target = &base.model;
   beside_base.default_vocab.reset();
   const BuiltModel other = request.factory.unadjusted(parameters.other, beside_base);
-  if (base.model.vocab() != other.model.vocab()) {
-    throw ConfigError(path + "/other", "has a vocabulary of {}; its base has {}", other.model.vocab(),
-                      base.model.vocab());
-  }
-  if (parameters.alpha.has_value() == parameters.epsilon.has_value()) {
-    throw ConfigError(path, "a mixture needs either \"epsilon\" or \"alpha\"");
-  }
+  mixed_facts(parameters, path, facts_of(base), facts_of(other));
   const auto& vocabulary = other.vocabulary ? other.vocabulary : base.vocabulary;
   if (parameters.epsilon) return {mixed(base.model, other.model, *parameters.epsilon), vocabulary};
-  if (base.model.table() == nullptr || other.model.table() == nullptr) {
-    throw ConfigError(
-        path + "/alpha",
-        "needs stored rows on both sides (table, zipf, dirichlet, uniform, point, markov); give \"epsilon\"");
-  }
   try {
     return {mixed_to_alpha(*base.model.table(), *other.model.table(), *parameters.alpha), vocabulary};
   } catch (const ModelError& error) {
@@ -131,6 +149,7 @@ ModelKind mixture_model() {
        field("epsilon", &MixtureParameters::epsilon, number(0, 1), "Weight of \"other\"."),
        field("alpha", &MixtureParameters::alpha, number(0, 1), "Overlap with the base.")},
       make_mixture);
+  made.facts = mixture_facts;
   made.exact_rows = exact_mixture;
   made.needs_target = [](const SelectedKind& selected) {
     return !selected.as<MixtureParameters>().base.model;

@@ -2,12 +2,42 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <filesystem>
 #include <utility>
 
 #include "experiments/format/config_error.hpp"
 #include "sim/error.hpp"
 
 namespace speclab {
+
+namespace {
+
+FactsRequest known_of(const ModelRequest& request) {
+  FactsRequest known{
+      .default_vocab = request.default_vocab, .corpus = request.corpus, .corpus_path = request.corpus_path};
+  if (request.target != nullptr) {
+    known.target = facts_of(BuiltModel{*request.target});
+    known.target->words.reset();  // which the target's vocabulary says, not its model
+  }
+  return known;
+}
+
+/// A ModelError that leaves `work` is about the model of this config.
+template <class Work>
+auto of_model(const ModelConfig& config, const Work& work) {
+  try {
+    return work();
+  } catch (const ModelError& error) {
+    throw ConfigError(config.path, error.what());
+  }
+}
+
+BuiltModel make_model(const ModelConfig& config, const ModelRequest& request) {
+  return of_model(config, [&] { return config.entry().make(config, request); });
+}
+
+}  // namespace
 
 std::shared_ptr<const CorpusText> ModelFactory::text(const CorpusConfig& corpus, const std::string& path) {
   return shared([](const CorpusConfig& given,
@@ -16,11 +46,7 @@ std::shared_ptr<const CorpusText> ModelFactory::text(const CorpusConfig& corpus,
 }
 
 std::shared_ptr<const CorpusText> ModelFactory::text(const ModelRequest& request) {
-  if (request.corpus == nullptr) {
-    throw ConfigError(
-        request.corpus_path,
-        "missing; n-gram models are trained on a text: {\"file\": ..., \"tokenization\": \"words\"}");
-  }
+  check_corpus(request.corpus, request.corpus_path);
   return text(*request.corpus, request.corpus_path);
 }
 
@@ -32,23 +58,41 @@ BuiltModel ModelFactory::model(const ModelConfig& config, const ModelRequest& re
 }
 
 BuiltModel ModelFactory::unadjusted(const ModelConfig& config, const ModelRequest& request) {
-  try {
-    return config.entry().make(config, request);
-  } catch (const ModelError& error) {
-    throw ConfigError(config.path, error.what());
-  }
+  facts_of(config, known_of(request));
+  return make_model(config, request);
 }
 
 const Adjustment& sampling_of(const ModelConfig& config, const Adjustment& config_sampling) {
   return config.sampling ? *config.sampling : config_sampling;
 }
 
+ModelFacts facts_of(const ModelConfig& config, const FactsRequest& request) {
+  if (const auto& facts = config.entry().facts)
+    return of_model(config, [&] { return facts(config, request); });
+  std::vector<std::string> files;
+  config.entry().parameters->add_input_files(config.parameters.get(), files);
+  const auto missing = [](const std::string& file) { return !std::filesystem::exists(file); };
+  // Reading a file that is not there takes no time, and its reader says best what to do.
+  ModelFactory fresh;
+  if (std::any_of(files.begin(), files.end(), missing)) make_model(config, {fresh, nullptr, "", nullptr, {}});
+  return {};
+}
+
+ModelFacts facts_of(const BuiltModel& built) {
+  return {built.model.vocab(), built.model.table() != nullptr, built.vocabulary != nullptr};
+}
+
+std::optional<std::int32_t> vocab_of(const std::optional<std::int32_t>& vocab, const std::string& path,
+                                     const FactsRequest& request) {
+  if (vocab) return vocab;
+  if (request.default_vocab) return request.default_vocab;
+  if (request.target) return request.target->vocab;
+  throw ConfigError(path + "/vocab", "missing; a target states its vocabulary size");
+}
+
 std::int32_t vocab_of(const std::optional<std::int32_t>& vocab, const std::string& path,
                       const ModelRequest& request) {
-  if (vocab) return *vocab;
-  if (request.default_vocab) return *request.default_vocab;
-  if (request.target != nullptr) return request.target->vocab();
-  throw ConfigError(path + "/vocab", "missing; a target states its vocabulary size");
+  return *vocab_of(vocab, path, known_of(request));
 }
 
 void check_same_words(const Vocabulary* target, const Vocabulary* draft, const std::string& path) {

@@ -75,10 +75,26 @@ class ModelFactory {
 /// Sampling options of a model: its own, or else the config's.
 const Adjustment& sampling_of(const ModelConfig& config, const Adjustment& config_sampling);
 
-/// The vocabulary size of a model that may leave out `vocab`: then the request's default, or the target's.
-/// Throws ConfigError below `path` when there is none.
+/// The facts of a model (ModelKind::facts). Throws ConfigError.
+ModelFacts facts_of(const ModelConfig& config, const FactsRequest& request);
+/// Those of a model that is built.
+ModelFacts facts_of(const BuiltModel& built);
+
+/// The vocabulary size of a model that may leave out `vocab`: then the request's default, or the target's,
+/// which may be unknown. Throws ConfigError below `path` when there is none.
+std::optional<std::int32_t> vocab_of(const std::optional<std::int32_t>& vocab, const std::string& path,
+                                     const FactsRequest& request);
+/// The same of a model that is built now.
 std::int32_t vocab_of(const std::optional<std::int32_t>& vocab, const std::string& path,
                       const ModelRequest& request);
+/// The kind of a table of P::vocab tokens without words, with its facts.
+template <class P>
+ModelKind stored_rows_kind(ModelKind kind) {
+  kind.facts = [](const SelectedKind& selected, const FactsRequest& request) {
+    return ModelFacts{vocab_of(selected.as<P>().vocab, selected.path, request), true, false};
+  };
+  return kind;
+}
 
 /// The key "vocab" of such models.
 inline constexpr double max_model_vocab = 1 << 20;

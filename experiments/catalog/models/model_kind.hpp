@@ -32,6 +32,21 @@ struct ModelRequest {
   std::optional<std::int32_t> default_vocab;  ///< of drafts that state none; without it the target's
 };
 
+/// What a config says of a model that is not built yet; empty where only the built model knows.
+struct ModelFacts {
+  std::optional<std::int32_t> vocab = {};
+  std::optional<bool> stored_rows = {};  ///< whether it will be a table
+  std::optional<bool> words = {};        ///< whether its tokens will have words
+};
+
+/// What the facts of a model may depend on beside its own parameters.
+struct FactsRequest {
+  std::optional<ModelFacts> target = {};           ///< what a draft may refer to; none for a target
+  std::optional<std::int32_t> default_vocab = {};  ///< as in ModelRequest, like the next
+  const CorpusConfig* corpus = nullptr;
+  std::string corpus_path = {};
+};
+
 /// A model and the words of its tokens.
 struct BuiltModel {
   Model model;
@@ -46,6 +61,10 @@ struct ModelKind : KindInfo {
     std::optional<Adjustment> sampling;  ///< without it the config's own
   };
   std::function<BuiltModel(const SelectedKind& selected, const ModelRequest& request)> make;
+  /// Asked before `make`, and for every model of a run before the first is built. Throws ConfigError, as
+  /// `make` does, for all that can be refused without building. Empty for kinds of which nothing is known so
+  /// early.
+  std::function<ModelFacts(const SelectedKind& selected, const FactsRequest& request)> facts = nullptr;
   /// The rows as the config writes them, exactly, for proofs; none for rows that are computed. `target` has
   /// the target's rows when they are known. Empty for kinds that never have any.
   std::function<std::optional<ExactRows>(const SelectedKind& selected, std::size_t vocab,

@@ -16,14 +16,21 @@ struct TrainingText {
   std::optional<CorpusConfig> corpus;  ///< instead of the config's
 };
 
-/// The interpolated Kneser-Ney model of this order, trained once for each corpus. Throws ConfigError, below
-/// `path` for a corpus of its own, without a corpus, and ModelError for one that is too short.
-BuiltModel trained_ngram(ModelRequest request, int order, const TrainingText& training,
-                         const std::string& path) {
+/// The request with the corpus that the model is trained on: its own, at `path`, or else the config's.
+template <class Request>
+Request with_training_corpus(Request request, const TrainingText& training, const std::string& path) {
   if (training.corpus) {
     request.corpus = &*training.corpus;
     request.corpus_path = path + "/corpus";
   }
+  return request;
+}
+
+/// The interpolated Kneser-Ney model of this order, trained once for each corpus. Throws ConfigError, below
+/// `path` for a corpus of its own, without a corpus, and ModelError for one that is too short.
+BuiltModel trained_ngram(const ModelRequest& given, int order, const TrainingText& training,
+                         const std::string& path) {
+  const ModelRequest request = with_training_corpus(given, training, path);
   const std::shared_ptr<const CorpusText> text = request.factory.text(request);
   const auto model = request.factory.shared(
       [](const CorpusConfig& corpus, CorpusPart of, int longest, const SharedPlace& place) {
@@ -35,6 +42,17 @@ BuiltModel trained_ngram(ModelRequest request, int order, const TrainingText& tr
       },
       request.corpus_path, *request.corpus, training.part, order);
   return {Model(model), std::shared_ptr<const Vocabulary>(text, &text->vocabulary)};
+}
+
+/// The kind, P of which is a TrainingText, with its facts.
+template <class P>
+ModelKind trained_kind(ModelKind kind) {
+  kind.facts = [](const SelectedKind& selected, const FactsRequest& given) {
+    const FactsRequest request = with_training_corpus(given, selected.as<P>(), selected.path);
+    check_corpus(request.corpus, request.corpus_path);
+    return ModelFacts{.stored_rows = false, .words = true};
+  };
+  return kind;
 }
 
 /// The keys "part" and "corpus".
@@ -51,11 +69,11 @@ std::vector<Field> training_fields() {
 }
 
 ModelKind ngram_of_order(std::string_view name, std::string_view sentence, int order) {
-  return kind_entry<ModelKind, TrainingText>(
+  return trained_kind<TrainingText>(kind_entry<ModelKind, TrainingText>(
       name, sentence, training_fields<TrainingText>(),
       [order](const TrainingText& own, const std::string& path, const ModelRequest& request) {
         return trained_ngram(request, order, own, path);
-      });
+      }));
 }
 
 }  // namespace
@@ -66,11 +84,12 @@ ModelKind ngram_model() {
   };
   const Field order = with_unit(
       integer_field("order", &P::order, 1, max_ngram_order, "Length of the longest n-gram."), "tokens");
-  return kind_entry<ModelKind, P>("ngram", "Interpolated Kneser-Ney n-gram trained on the config's corpus.",
-                                  joined({required(order)}, training_fields<P>()),
-                                  [](const P& own, const std::string& path, const ModelRequest& request) {
-                                    return trained_ngram(request, own.order, own, path);
-                                  });
+  return trained_kind<P>(
+      kind_entry<ModelKind, P>("ngram", "Interpolated Kneser-Ney n-gram trained on the config's corpus.",
+                               joined({required(order)}, training_fields<P>()),
+                               [](const P& own, const std::string& path, const ModelRequest& request) {
+                                 return trained_ngram(request, own.order, own, path);
+                               }));
 }
 
 ModelKind unigram_model() { return ngram_of_order("unigram", "The n-gram of order 1.", 1); }

@@ -16,11 +16,17 @@ ModelKind point_model() {
       {vocab_field<P>(), integer_field("token", &P::token, 0, max_model_vocab, "Its id.")},
       [](const P& own, const std::string& path, const ModelRequest& request) {
         const std::int32_t vocab = vocab_of(own.vocab, path, request);
-        if (own.token >= vocab) {
-          throw ConfigError(path + "/token", "{} is outside the vocabulary of {} tokens", own.token, vocab);
-        }
         return BuiltModel{TableModel(vocab, 0, point_row(vocab, own.token))};
       });
+  made.facts = [](const SelectedKind& selected, const FactsRequest& request) {
+    const P& own = selected.as<P>();
+    const auto vocab = vocab_of(own.vocab, selected.path, request);
+    if (vocab && own.token >= *vocab) {
+      throw ConfigError(selected.path + "/token", "{} is outside the vocabulary of {} tokens", own.token,
+                        *vocab);
+    }
+    return ModelFacts{vocab, true, false};
+  };
   made.exact_rows = [](const SelectedKind& selected, std::size_t vocab, const std::optional<ExactRows>&) {
     ExactRows rows(1, std::vector<Rational>(vocab, Rational(0)));
     rows[0][static_cast<std::size_t>(selected.as<P>().token)] = 1;

@@ -83,10 +83,7 @@ Rows read_rows(const std::filesystem::path& file, const std::string& path) {
   return rows;
 }
 
-BuiltModel make_table(const TableParameters& parameters, const std::string& path, const ModelRequest&) {
-  if (parameters.rows.has_value() == parameters.file.has_value()) {
-    throw ConfigError(path, "a table needs either \"rows\" or \"file\"");
-  }
+BuiltModel make_table(const TableParameters& parameters, const std::string& path) {
   const std::string here = path + (parameters.rows ? "/rows" : "/file");
   const Rows rows = parameters.rows ? *parameters.rows : read_rows(*parameters.file, here);
   const std::size_t vocab = rows.front().size();
@@ -105,6 +102,17 @@ BuiltModel make_table(const TableParameters& parameters, const std::string& path
     throw ConfigError(here, error.what());
   }
   return {TableModel(static_cast<std::int32_t>(vocab), order, std::move(weights))};
+}
+
+/// Rows of the config are few enough to be put into a table at once; a file is read by `make`, but for one
+/// that is not there, which takes no time.
+ModelFacts table_facts(const SelectedKind& selected, const FactsRequest&) {
+  const auto& parameters = selected.as<TableParameters>();
+  if (parameters.rows.has_value() == parameters.file.has_value())
+    throw ConfigError(selected.path, "a table needs either \"rows\" or \"file\"");
+  if (parameters.rows || !std::filesystem::exists(*parameters.file))
+    return facts_of(make_table(parameters, selected.path));
+  return {.stored_rows = true, .words = false};
 }
 
 std::optional<ExactRows> exact_table(const SelectedKind& selected, std::size_t,
@@ -130,7 +138,8 @@ ModelKind table_model() {
        field("file", &P::file, input_file(),
              "Instead of \"rows\" a .csv file (one row per line), .json (array of rows), .npy or .npz (array "
              "[contexts, V]).")},
-      make_table);
+      [](const P& own, const std::string& path, const ModelRequest&) { return make_table(own, path); });
+  made.facts = table_facts;
   made.exact_rows = exact_table;
   return made;
 }

@@ -63,18 +63,17 @@ std::optional<PlanAnswer> answer_measure(const Values& values, const Control& co
     const Config config = config_to_measure(values);
     refuse_many_cells(config, "plan measure takes");
     refuse_until(config, "plan measure decodes as many texts as --texts says");
+    const PairMeasurement how{.tokens = checked_count(values, "tokens", 2, 1e6),
+                              .texts = static_cast<std::uint32_t>(checked_count(values, "texts", 1, 1e6)),
+                              .positions = static_cast<std::size_t>(settings.max_gamma) + 1,
+                              .batches = {static_cast<std::int32_t>(batch)},
+                              .clock = ClockKind::wall};
     ModelFactory factory;
     for (const ModelConfig* model : {&config.models->target, &config.models->draft}) {
       if (batch > 1) require_gguf_together(*model, static_cast<std::int32_t>(batch), factory);
     }
     const Setup setup = build_setup(config, factory);
-    return measure_pair(setup,
-                        {.tokens = checked_count(values, "tokens", 2, 1e6),
-                         .texts = static_cast<std::uint32_t>(checked_count(values, "texts", 1, 1e6)),
-                         .positions = static_cast<std::size_t>(settings.max_gamma) + 1,
-                         .batches = {static_cast<std::int32_t>(batch)},
-                         .clock = ClockKind::wall},
-                        control);
+    return measure_pair(setup, how, control);
   });
   if (!measured) return std::nullopt;
   const auto& runs = measured->runs.front();

@@ -147,6 +147,7 @@ void describe(const Config& config, const std::vector<Trial>& trials, CellResult
 }
 
 void check_beam(const Config& config) {
+  check_setup(config);
   const auto& beam = config.section<BeamSection>();
   if (beam.draft_width < beam.width) {
     throw ConfigError("/beam/draft_width",
@@ -162,7 +163,6 @@ void check_beam(const Config& config) {
 }
 
 Work prepare_beam(const CellSpec& cell, JobList& jobs) {
-  check_beam(cell.config);
   const auto& beam = cell.config.section<BeamSection>();
   const auto setup = jobs.setup(cell.config);
   const auto finish = [&config = cell.config, &beam, setup](CellResult& result, const RunContext& context) {
@@ -198,6 +198,7 @@ const Experiment& beam_experiment() {
       .sentence =
           "Speculative beam search (A.4) beside plain beam search: the same beams, fewer target runs.",
       .sections = {"beam"},
+      .check = check_beam,
       .prepare = prepare_beam,
       .presentation = presented({.metrics = {.shown = {accepted_per_target_step, tokens_per_target_step,
                                                        speedup, target_rows, identical_beams}}})};

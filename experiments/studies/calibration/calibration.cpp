@@ -155,20 +155,34 @@ std::uint64_t sequences_of(const CalibrationSection& settings) {
   return settings.reference == EqualityReference::exact_distribution ? each : 2 * each;
 }
 
+/// Throws ConfigError for distributions too large to be enumerated.
+void require_few_branches(std::int32_t vocab, int tokens, int gamma, bool one_prompt) {
+  if (one_prompt && std::pow(vocab, tokens + gamma) <= max_branches) return;
+  throw ConfigError("/calibration/tokens",
+                    "{} tokens at gamma {} over a vocabulary of {}: every distribution is enumerated, which "
+                    "needs one prompt and vocabulary^(tokens + gamma) <= {:g}",
+                    tokens, gamma, vocab, max_branches);
+}
+
+void check_calibration_config(const Config& cell) {
+  check_setup(cell);
+  const auto& settings = cell.section<CalibrationSection>();
+  for (const RuleConfig& fault : settings.faults) {
+    Config faulty = cell;
+    faulty.rule = fault;
+    check_setup(faulty);
+  }
+  if (const auto vocab = facts_of_model(cell, false).vocab)
+    require_few_branches(*vocab, settings.tokens, cell.gamma, cell.simulation.prompt_tokens == 0);
+}
+
 /// Throws ConfigError for what cannot be calibrated: a distribution too large to be enumerated, a rule that
 /// is not lossless.
 void check_calibration(const Calibration& calibration) {
   const Setup& setup = *calibration.setup;
   const int tokens = calibration.settings.tokens;
   const std::optional<SequenceDistribution<double>> plain = exact_plain_distribution(setup, tokens);
-  const double branches = std::pow(setup.target.vocab(), tokens + calibration.gamma);
-  if (!plain || branches > max_branches) {
-    throw ConfigError(
-        "/calibration/tokens",
-        "{} tokens at gamma {} over a vocabulary of {}: every distribution is enumerated, which "
-        "needs one prompt and vocabulary^(tokens + gamma) <= {:g}",
-        tokens, calibration.gamma, setup.target.vocab(), max_branches);
-  }
+  require_few_branches(setup.target.vocab(), tokens, calibration.gamma, plain.has_value());
   const double distance = distribution_distance(
       *plain, enumerated_distribution(setup, calibration.gamma, static_cast<std::size_t>(tokens)));
   if (distance > equal_distribution) {
@@ -301,6 +315,7 @@ const Experiment& calibration_experiment() {
       .name = "calibration",
       .sentence = "Repeats the tests of `speclab check`: p-values under the null, power curves.",
       .sections = {"calibration"},
+      .check = check_calibration_config,
       .prepare = prepare_calibration,
       .intervals = calibration_intervals,
       .own_key = "calibration",

@@ -341,6 +341,22 @@ std::vector<CellSpec> by_task_and_drafter(CellSpec whole) {
   return cut;
 }
 
+void check_comparison(const Config& cell) {
+  const CompareSection& section = section_of(cell);
+  for (std::size_t i = 0; i < section.tasks.size(); ++i) {
+    const TaskConfig& task = section.tasks[i];
+    const FactsRequest request{.corpus = &task.corpus,
+                               .corpus_path = fmt::format("/compare/tasks/{}/corpus", i)};
+    if (task.target && among(section.only_tasks, task.name)) facts_of(*task.target, request);
+  }
+  for (const DrafterConfig& drafter : section.drafters) {
+    if (!among(section.only_drafters, label_of(drafter))) continue;
+    const RuleConfig& rule = drafter.rule ? *drafter.rule : cell.rule;
+    require_one_draft(rule, "compare");
+    require_every_gamma(rule, "compare");
+  }
+}
+
 Work prepare_comparison(const CellSpec& cell, JobList& jobs) {
   const CompareSection& section = section_of(cell.config);
   const std::size_t at = index_of(section.tasks, cell, "task");
@@ -370,6 +386,7 @@ const Experiment& compare_experiment() {
       .name = "compare",
       .sentence = "Drafters and gamma policies compared with one another on held-out documents.",
       .sections = {"compare"},
+      .check = check_comparison,
       .prepare = prepare_comparison,
       .split = by_task_and_drafter,
       // alpha four times, tokens and speedup; then speedup and gain of each policy.

@@ -119,9 +119,6 @@ BenchmarkEntry make_entry(const DrafterConfig& drafter, const TaskConfig& task_c
                           const std::string& task_path, const BenchmarkTask& task, const Config& config,
                           ModelFactory& factory) {
   const RuleConfig& rule = drafter.rule ? *drafter.rule : config.rule;
-  AnyRule sampled = make_rule(rule, 1).sampled;
-  require_one_draft(sampled, rule, "compare");
-  require_every_gamma(rule, "compare");
   return {make_drafter(drafter, {.factory = factory,
                                  .corpus = task_config.corpus,
                                  .corpus_path = task_path + "/corpus",
@@ -129,7 +126,7 @@ BenchmarkEntry make_entry(const DrafterConfig& drafter, const TaskConfig& task_c
                                  .text = *task.text,
                                  .target = task.target ? &*task.target : nullptr,
                                  .seed = config.seed}),
-          config.section<CompareSection>().verify, std::move(sampled)};
+          config.section<CompareSection>().verify, make_rule(rule, 1).sampled};
 }
 
 }  // namespace speclab

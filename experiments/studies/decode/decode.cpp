@@ -86,6 +86,13 @@ Work prepare_iid(const CellSpec& cell, JobList& jobs) {
   return simulated(cell, jobs.independent_acceptances(cell.config, *alpha), alpha);
 }
 
+/// The check of an experiment whose cells have one job of this kind, on models.
+template <JobKind kind>
+void check_simulated(const Config& cell) {
+  check_setup(cell);
+  check_until(cell, kind);
+}
+
 }  // namespace
 
 const Experiment& decode_experiment() {
@@ -93,6 +100,7 @@ const Experiment& decode_experiment() {
   static const Experiment experiment{
       .name = "decode",
       .sentence = "Speculative decoding beside the closed forms.",
+      .check = check_simulated<JobKind::decode>,
       .prepare = prepare_decode,
       .judges_printed = true,
       .until = true,
@@ -107,6 +115,7 @@ const Experiment& acceptance_experiment() {
   static const Experiment experiment{
       .name = "acceptance",
       .sentence = "The acceptance rate α over text that the target generates (section 4.2).",
+      .check = check_simulated<JobKind::acceptance>,
       .prepare = prepare_acceptance,
       .judges_printed = true,
       .until = true,

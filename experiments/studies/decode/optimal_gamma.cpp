@@ -75,13 +75,22 @@ void describe(const CellSpec& cell, double alpha, const std::vector<Job*>& jobs,
   result.own = std::move(own);
 }
 
+[[noreturn]] void refuse_without_alpha() {
+  throw ConfigError("/models",
+                    "optimal_gamma compares with a formula, which needs models of one exact alpha");
+}
+
+void check_search(const Config& cell) {
+  check_setup(cell);
+  require_every_gamma(cell.rule, "optimal_gamma");
+  for (const bool draft : {false, true}) {
+    if (facts_of_model(cell, draft).stored_rows == false) refuse_without_alpha();
+  }
+}
+
 Work prepare_search(const CellSpec& cell, JobList& jobs) {
   const auto setup = jobs.setup(cell.config);
-  if (!setup->exact_alpha) {
-    throw ConfigError("/models",
-                      "optimal_gamma compares with a formula, which needs models of one exact alpha");
-  }
-  require_every_gamma(cell.config.rule, "optimal_gamma");
+  if (!setup->exact_alpha) refuse_without_alpha();
   Work work;
   const int most = cell.config.section<SearchSection>().max_gamma;
   for (int gamma = 1; gamma <= most; ++gamma) work.jobs.push_back(&jobs.decode(setup, gamma));
@@ -113,6 +122,7 @@ const Experiment& optimal_gamma_experiment() {
       .name = "optimal_gamma",
       .sentence = "Simulates every γ up to \"search/max_gamma\" and compares the best with the formula's.",
       .sections = {"search"},
+      .check = check_search,
       .prepare = prepare_search,
       .judges_printed = true,
       .cut = CutBetween::trials,

@@ -65,6 +65,11 @@ EqualityResult tested_equality(const Config& config, const Setup& setup, const C
   return *std::move(test);
 }
 
+void check_rules(const Config& cell) {
+  check_setup(cell);
+  if (cell.section<RulesSection>().equality_test) require_power(cell.section<CheckSection>());
+}
+
 Work prepare_rules(const CellSpec& cell, JobList& jobs) {
   const Config& config = cell.config;
   const auto setup = jobs.setup(config);
@@ -194,6 +199,7 @@ const Experiment& rules_experiment() {
                                          "Rules compared: first-token acceptance beside the optimal "
                                          "transport bound, distance to the target, regret.",
                                      .sections = {"rules"},
+                                     .check = check_rules,
                                      .prepare = prepare_rules,
                                      .intervals = [](const Config&) { return independent_numbers; },
                                      .own_key = "rule_quality",

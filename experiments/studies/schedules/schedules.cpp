@@ -271,7 +271,7 @@ class ComparedSchedules {
   std::optional<double> exact_alpha_;
 };
 
-void check(const Config& config) {
+void check_schedules(const Config& config) {
   if (!config.models && !config.alpha) {
     throw ConfigError("/alpha", "missing; schedules needs an acceptance rate, or models to measure it on");
   }
@@ -292,17 +292,17 @@ void check(const Config& config) {
     throw ConfigError("/simulation/length", "{} is not an integer <= {}; use more trials",
                       config.simulation.length, longest_trial);
   }
+  const std::vector<NamedSchedule> named = schedules_of(config);
+  check_traces(config, named);
+  // What run_schedules holds of a trial.
+  const auto bytes = static_cast<double>(named.size() * sizeof(Elapsed) + sizeof(std::uint64_t));
+  require_memory(bytes * config.simulation.trials, "/simulation/trials",
+                 fmt::format("{} trials of {} schedules", config.simulation.trials, named.size()));
+  if (config.models) check_setup(config);
 }
 
 Work prepare_schedules(const CellSpec& cell, JobList& jobs) {
-  check(cell.config);
-  std::vector<NamedSchedule> named = schedules_of(cell.config);
-  check_traces(cell.config, named);
-  // What run_schedules holds of a trial.
-  const auto bytes = static_cast<double>(named.size() * sizeof(Elapsed) + sizeof(std::uint64_t));
-  require_memory(bytes * cell.config.simulation.trials, "/simulation/trials",
-                 fmt::format("{} trials of {} schedules", cell.config.simulation.trials, named.size()));
-  ComparedSchedules schedules(cell.config, std::move(named),
+  ComparedSchedules schedules(cell.config, schedules_of(cell.config),
                               cell.config.models ? jobs.setup(cell.config) : nullptr);
   const std::uint64_t steps = schedules.steps();
   const auto finish = [schedules = std::move(schedules)](CellResult& result, const RunContext& context) {
@@ -335,6 +335,7 @@ const Experiment& schedules_experiment() {
           "Schedules of drafting and verification on a virtual clock, over the same acceptances, compared "
           "with their closed forms.",
       .sections = {"schedules"},
+      .check = check_schedules,
       .prepare = prepare_schedules,
       // A speedup and a difference each.
       .intervals =

@@ -163,7 +163,7 @@ SectionKind serving_section() {
       "serving",
       object<S>(
           "serving", "The server of the experiment serving, and what asks it.",
-          {field("requests_per_second", &S::requests_per_second, number_above(0, 1e9),
+          {field("requests_per_second", &S::requests_per_second, number(1e-6, 1e9),
                  "Poisson arrivals, or the rate at which a trace is played."),
            integer_field("clients", &S::clients, 1, 1e6,
                          "Instead: clients that each wait for an answer before they ask again."),

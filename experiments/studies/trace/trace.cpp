@@ -146,9 +146,13 @@ Figure timeline(const TraceResult& trace) {
   return figure;
 }
 
+void check_trace(const Config& cell) {
+  check_setup(cell);
+  require_one_draft(cell.rule, cell.experiment->name);
+}
+
 Work prepare_trace(const CellSpec& cell, JobList& jobs) {
   const auto setup = jobs.setup(cell.config);
-  require_one_draft(setup->rule.sampled, cell.config.rule, cell.config.experiment->name);
   const auto finish = [&cell, setup](CellResult& result, const RunContext&) {
     const auto& section = cell.config.section<TraceSection>();
     TraceResult trace;
@@ -230,6 +234,7 @@ const Experiment& trace_experiment() {
                                          "Single rounds, drawn: generated text coloured by accepted and "
                                          "rejected tokens, and a timeline for each gamma.",
                                      .sections = {"trace"},
+                                     .check = check_trace,
                                      .prepare = prepare_trace,
                                      .own_key = "trace",
                                      .own_result = described<TraceResult>().type,

@@ -56,23 +56,26 @@ void check_batches(const Config& config, ModelFactory& factory) {
   }
 }
 
-Work prepare_walltime(const CellSpec& cell, JobList& jobs) {
-  const std::string& name = cell.config.experiment->name;
-  if (!cell.config.models || gguf_parameters(cell.config.models->target) == nullptr) {
+void check_walltime(const Config& cell) {
+  const std::string& name = cell.experiment->name;
+  check_setup(cell);
+  if (gguf_parameters(cell.models->target) == nullptr) {
     throw ConfigError(
         "/models/target",
         "the experiment {} times neural models; give a target of kind \"gguf\" (for other models "
         "the experiment decode states speedups at the costs of the section cost)",
         name);
   }
+  require_one_draft(cell.rule, name);
+  require_every_gamma(cell.rule, name);
+}
+
+Work prepare_walltime(const CellSpec& cell, JobList& jobs) {
   Config clocked = cell.config;
   clocked.models->target = for_the_clock(clocked.models->target);
   clocked.models->draft = for_the_clock(clocked.models->draft);
   check_batches(clocked, jobs.factory());
-  auto setup = jobs.setup(clocked);
-  require_one_draft(setup->rule.sampled, cell.config.rule, name);
-  require_every_gamma(cell.config.rule, name);
-  return time_neural(cell, std::move(setup));
+  return time_neural(cell, jobs.setup(clocked));
 }
 
 std::vector<Figure> walltime_figures(const Result& result, const Timings& timings) {
@@ -118,6 +121,7 @@ const Experiment& walltime_experiment() {
       .name = "walltime",
       .sentence = "Real time of neural models beside Theorem 3.8 at the measured costs.",
       .sections = {"walltime"},
+      .check = check_walltime,
       .prepare = prepare_walltime,
       // Timings lie outside the result, so that what was timed before an interrupt is timed again.
       .resumable = false,

@@ -117,12 +117,12 @@ void state_two_sample_power(EqualityResult& result, const SequenceTests& tests, 
   result.detectable_total_variation = std::min(1.0, result.detectable_between_classes + shared);
 }
 
+}  // namespace
+
 void require_power(const CheckSection& settings) {
   if (settings.power > settings.level) return;
   throw ConfigError("/check/power", "{} is not above the level {}", settings.power, settings.level);
 }
-
-}  // namespace
 
 std::optional<SequenceDistribution<double>> exact_plain_distribution(const Setup& setup, int tokens) {
   if (!has_exact_distribution(setup, tokens)) return std::nullopt;

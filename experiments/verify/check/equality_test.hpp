@@ -80,6 +80,10 @@ struct EqualityResult : FitTest {  // of whole sequences
 template <>
 const Typed<EqualityResult>& described();
 
+/// Throws ConfigError for a power that is not above the level, which every test below refuses; asked before
+/// models are built.
+void require_power(const CheckSection& settings);
+
 /// The distribution of the first `tokens` tokens of plain decoding, computed from the target's rows: for one
 /// prompt and at most 100,000 sequences. Empty for more.
 std::optional<SequenceDistribution<double>> exact_plain_distribution(const Setup& setup, int tokens);

@@ -68,14 +68,20 @@ int memory_of(const Setup& setup) {
   return std::max(memory_of(setup.target, "/models/target"), memory_of(setup.draft, "/models/draft"));
 }
 
-ContextChain chain_of(const Setup& setup) {
-  const int memory = memory_of(setup);
-  if (!setup.rule.sampled->decides_by_position()) {
+/// Throws ConfigError for a config of which exact can say nothing, before its models are built.
+void check_exact(const Config& config) {
+  check_setup(config);
+  // Only the shapes of trees are measured.
+  if (config.rule.entry().measure || !make_rule(config.rule, 1).sampled->decides_by_position()) {
     throw ConfigError("/rule/kind",
                       "exact needs a rule of one draft that decides position by position, such as token or "
                       "lenience; this one looks at several positions or drafts at once");
   }
-  require_every_gamma(setup.rule_config, "exact");
+  require_every_gamma(config.rule, "exact");
+}
+
+ContextChain chain_of(const Setup& setup) {
+  const int memory = memory_of(setup);
   try {
     return build_context_chain(setup.target, setup.draft, setup.rule.enumerated, memory,
                                setup.simulation.prompts);
@@ -353,6 +359,7 @@ ExactAnalysis analyse_exactly(const Config& config, bool simulate) {
   refuse_many_cells(task.config, "exact analyses");
   refuse_until(task.config,
                "exact analyses without error, and simulates as many trials as are said beside it");
+  check_exact(task.config);
   task.config.add_section("search");
   task.simulate = simulate;
   task.setup = task.jobs.setup(task.config);

@@ -52,11 +52,16 @@ ExactRows computed_rows(const TableModel& table) {
   return rows;
 }
 
-const TableModel& stored(const Model& model, const std::string& path) {
-  if (model.table() != nullptr) return *model.table();
+void require_stored(bool stored, const std::string& path) {
+  if (stored) return;
   throw ConfigError(path,
                     "prove follows every branch and needs a model that stores its rows: table, markov, zipf, "
                     "dirichlet, uniform, point, or a mixture of them; for others use \"speclab check\"");
+}
+
+const TableModel& stored(const Model& model, const std::string& path) {
+  require_stored(model.table() != nullptr, path);
+  return *model.table();
 }
 
 }  // namespace
@@ -105,9 +110,12 @@ ExactRows parse_rows(const std::string& text, const std::string& option) {
 ProofTask proof_task(const Config& config) {
   refuse_many_cells(config, "prove examines");
   refuse_until(config, "prove simulates nothing");
+  check_setup(config);
+  const auto& [target_config, draft_config] = *config.models;
+  require_stored(facts_of_model(config, false).stored_rows.value_or(true), target_config.path);
+  require_stored(facts_of_model(config, true).stored_rows.value_or(true), draft_config.path);
   ModelFactory factory;
   const Setup setup = build_setup(config, factory);
-  const auto& [target_config, draft_config] = *config.models;
   const TableModel& target = stored(setup.target, target_config.path);
   const TableModel& draft = stored(setup.draft, draft_config.path);
   const auto vocab = static_cast<std::size_t>(target.vocab());

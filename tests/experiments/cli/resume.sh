@@ -84,6 +84,26 @@ expect 0 sweep sweep.json --out fresh -q
 same changed/result.json fresh/result.json
 cp former.csv table.csv
 
+# A program of other sources computes every cell anew, and says so: none of the journal's results is taken, wrong ones included.
+begun older
+another_program older/journal.jsonl
+cp older/journal.jsonl former.jsonl
+expect 2 sweep sweep.json --out older -q --resume require
+says err "another program wrote it"
+same older/journal.jsonl former.jsonl
+expect 0 sweep sweep.json --out older -q
+says err "the earlier run is not gone on with: another program wrote it"
+same older/result.json whole/result.json
+# What stands for the program is the SHA-256 of its sources, as sha256sum finds it.
+sources=$(cd "$source_dir" && for folder in core sim analysis kernels experiments/{catalog,format,recording,run,shards,studies,support,verify}; do
+  find "$folder" -type f | grep -E '\.(cpp|hpp|cu|cuh)$' | LC_ALL=C sort | xargs sha256sum
+done | sha256sum | cut -c1-64)
+expect 0 version
+says out "sources        ${sources:0:12}"
+begun own
+checks=$((checks + 1))
+head -1 own/journal.jsonl | grep -qF "\"program\":\"$sources\"" || fail "the journal is of other sources than these"
+
 # Another config is not touched without --force; nothing to go on from is refused where it is required.
 begun foreign
 expect 2 sweep sweep.json --out foreign -q --set gamma=2 --set confidence=0.9

@@ -151,6 +151,34 @@ expect 2 merge part
 says err "table.csv has changed since"
 cp former.csv table.csv
 
+# The first line of a journal decides which shard it is of: a name that says otherwise is refused at once.
+expect 0 run iid.json --out named -q --shard 1/60
+mv named/shards/1-of-60.* named/shards/1-of-1.x.jsonl
+expect 0 run iid.json --out several -q --shard 1/2
+expect 0 run iid.json --out several -q --shard 2/2
+cp several/shards/2-of-2.*.jsonl several/shards/2-of-3.x.jsonl
+for verb in status merge; do
+  expect 2 $verb named
+  says err "named/shards/1-of-1.x.jsonl: its name is of shard 1/1, and its first line of shard 1/60"
+  expect 2 $verb several
+  says err "several/shards/2-of-3.x.jsonl: its name is of shard 2/3, and its first line of shard 2/2"
+done
+expect 2 run iid.json --out several -q --shard 2/2
+says err "several/shards/2-of-3.x.jsonl"
+rm several/shards/2-of-3.x.jsonl
+expect 0 run iid.json --out others -q --shard 2/3
+cp others/shards/2-of-3.* several/shards
+expect 2 status several
+says err "are of different runs: it was shared out among another number of shards"
+
+# A program of other sources neither goes on with journals nor merges them.
+another_program "$(ls part/shards/2-of-3.*.jsonl | head -1)"
+expect 2 run plain.json --set seed=5 --out part -q --shard 2/3
+says err "another program wrote it"
+expect 2 merge part
+says err "another program wrote it"
+expect 2 status part
+
 # What cannot be shared out, or asked for.
 expect 2 run "$source_dir/configs/walltime_pair.json" --out clock -q --shard 1/2
 says err "measures times"
@@ -160,8 +188,6 @@ expect 2 submit plain.json --out bad
 says err "--shards N"
 expect 2 submit plain.json --out bad --shards 2 --scheduler slrum
 says err 'did you mean "slurm"'
-expect 2 submit plain.json --out bad --shards 2 --scheduler kubernetes
-says err "--print"
 
 # Processes of this machine. One that is killed once is run again; one that always fails is named.
 expect 0 submit plain.json --out local --shards 3 -q
@@ -185,10 +211,5 @@ same slurm/result.json alone/result.json
 says slurm/shards/slurm.sh "#SBATCH --partition=long"
 checks=$((checks + 1))
 [[ $(tr '\n' ' ' <submitted) = "1,2,3 2 " ]] || fail "submitted: $(cat submitted)"
-expect 0 submit plain.json --shards 9 --scheduler kubernetes --print
-says out "completions: 9"
-says out "JOB_COMPLETION_INDEX + 1))/9"
-expect 0 submit plain.json --shards 9 --scheduler parallel --print
-says out "::: \$(seq 9)"
 
 report

@@ -71,6 +71,26 @@ JSON
 expect 0 reproduce --configs swept --only large,large, --quiet --out reproduced
 says reproduced/summary.csv "all 21000 cells"
 says reproduced/report.html "21,000 cells are more than a page can show"
+# A report of some configs, or of changed ones, is in a folder of its own; that of more is not replaced without --force.
+for name in one two; do sed 's/3000/30/' swept/large.json >swept/$name.json; done
+rm swept/large.json
+expect 0 reproduce --configs swept --quiet --out all
+cp all/summary.csv summary.csv
+expect 0 reproduce --configs swept --quiet --out all
+expect 2 reproduce --configs swept --only one --quiet --out all
+says err "all: its report would lose these sections: two"
+expect 2 reproduce --configs swept --set confidence=0.9 --quiet --out all
+says err "holds the results of another config"
+same all/summary.csv summary.csv
+mkdir away
+checks=$((checks + 1))
+(cd away && "$speclab" reproduce --configs "$work/swept" --only one --set confidence=0.9 -q) || fail "a part in a folder of its own"
+checks=$((checks + 1))
+[[ ! -e away/out/report.html && -s $(echo away/out/reproduce-confidence=0.9-only=one-*/report.html) ]] || fail "a part replaces the report"
+same all/summary.csv summary.csv
+expect 0 reproduce --configs swept --only one --quiet --out all --force
+checks=$((checks + 1))
+[[ $(wc -l <all/summary.csv) -lt $(wc -l <summary.csv) ]] || fail "--force does not overwrite the report"
 # What a terminal would obey is shown, and megabytes are not.
 expect 2 validate "$first" --set $'title.x=\e[31m'
 says err "/title/x"

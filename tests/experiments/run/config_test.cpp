@@ -25,6 +25,14 @@ Json written(const std::string& text) { return config_json(read_config(parse_jso
 
 }  // namespace
 
+TEST_CASE("a config may state its format, and one of another format is refused before its keys are read") {
+  const Json with_format = written(R"({"format": 1, "title": "t", "$schema": "s.json"})");
+  CHECK(with_format == written(R"({"title": "t"})"));
+  CHECK(error_of(R"({"format": 2, "title": "t", "later": 1})")
+            .starts_with("/format: 2: another version of speclab"));
+  CHECK(error_of(R"({"format": "new", "title": "t"})").starts_with("/format: "));
+}
+
 TEST_CASE("a config has the defaults of the format, and is written in its order") {
   const Config config = read_config(parse_json(R"({"gamma": 3, "title": "t"})"));
   CHECK(config.experiment->name == "decode");

@@ -84,5 +84,19 @@ TEST_CASE("read back and written again, a result has the same bytes") {
 
 TEST_CASE("what is not a result is refused") {
   CHECK_THROWS_AS(read_result(parse_json("[]")), ConfigError);
+  // Of another version: with another number, without one, with keys that this one does not know.
+  const Json known = parse_json(
+      bytes_of(run_of(parse_json(R"({"title": "t", "experiment": "predict", "alpha": 0.5})")).result));
+  Json other = known;
+  other["format"] = result_format + 1;
+  CHECK_THROWS_WITH_AS(read_result(other), doctest::Contains("another version of speclab wrote it"),
+                       ConfigError);
+  other.erase("format");
+  CHECK_THROWS_WITH_AS(read_result(other), doctest::Contains("another version of speclab wrote this"),
+                       ConfigError);
+  other = known;
+  other["later"] = 1;
+  CHECK_THROWS_WITH_AS(read_result(other), doctest::Contains("another version of speclab wrote this"),
+                       ConfigError);
   CHECK_THROWS_AS(read_result(parse_json(R"({"title": "t"})")), ConfigError);
 }

@@ -3,12 +3,9 @@ program is started with exactly these arguments, and nothing else is.
 
 usage: quoting.py SPECLAB_BINARY SOURCE_DIR [CASES]
 
-A stand-in takes the place of the program and writes its arguments. Scripts run in sh, dash and bash, as far as they are there. The Job of
-Kubernetes is read as JSON scalars, and by PyYAML where it is there; what Kubernetes and GNU parallel replace in a command is replaced here
-by their documented rules.
+A stand-in takes the place of the program and writes its arguments. Scripts run in sh, dash and bash, as far as they are there.
 """
 
-import json
 import os
 import pathlib
 import random
@@ -27,26 +24,11 @@ NASTY = [b" ", b"'", b'"', b"$", b"`", b"\n", b"\\", b"*", b"?", b"[a]", b"-", b
 STAND_IN = """#!/bin/sh
 printf '%s\\0' "$#" "$@" >>"$RECORD"
 """
-# ARGUMENTS ::: NUMBERS: what GNU parallel's manual says of replacement strings, those of --rpl included.
-PARALLEL = """#!{python}
-import os, re, subprocess, sys
-words = sys.argv[1:]
-end = words.index(":::")
-assert words[:2] == ["--retries", "3"] and end == 3, words
-for value in words[end + 1:]:
-    line = re.sub(rb"\\{{=.*?=\\}}|\\{{[-+.\\w/#%]*\\}}", lambda found: value.encode() if found[0] == b"{{}}" else b"REPLACED", os.fsencode(words[2]), flags=re.S)
-    subprocess.run([os.environ["PARALLEL_SHELL"], "-c", line], check=True)
-"""
 
 
 def nasty(rng: random.Random, most: int = 5) -> bytes:
     name = b"".join(rng.choice(NASTY) for _ in range(rng.randint(1, most)))
     return b"a" + name if name.startswith(b".") else name
-
-
-def expanded(text: str) -> str:
-    """What Kubernetes makes of a command's text: $$ is $, $(NAME) the value of a variable that there is."""
-    return re.sub(r"\$\$|\$\((\w+)\)", lambda found: "$" if found[0] == "$$" else "REPLACED", text)
 
 
 class Bench:
@@ -59,9 +41,8 @@ class Bench:
         shutil.copy(speclab, self.program)
         self.tools = folder / "tools"
         self.tools.mkdir()
-        for name, text in (("speclab", STAND_IN), ("parallel", PARALLEL.format(python=sys.executable))):
-            (self.tools / name).write_text(text)
-            (self.tools / name).chmod(0o755)
+        (self.tools / "speclab").write_text(STAND_IN)
+        (self.tools / "speclab").chmod(0o755)
 
     def printed(self, words: list[bytes], scheduler: str) -> bytes:
         done = subprocess.run([self.program, b"submit", b"--print", b"--scheduler=" + scheduler.encode(), *words], cwd=self.work, capture_output=True)
@@ -92,21 +73,6 @@ def option(name: bytes, value: bytes) -> list[bytes]:
     return [name + b"=" + value] if value.startswith(b"-") else [name, value]
 
 
-def check_job(text: bytes, yaml) -> str:
-    """The command that a shell of the container reads, from the Job."""
-    line = next(line for line in text.decode().splitlines() if line.strip().startswith("command: "))
-    command = json.loads(line.strip().removeprefix("command: "))
-    assert command[:2] == ["sh", "-c"] and len(command) == 3, command
-    name = next(line for line in text.decode().splitlines() if line.startswith("  name: ")).removeprefix("  name: ")
-    assert re.fullmatch(r"[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?", name), name
-    if yaml is not None:
-        job = yaml.safe_load(text.decode())
-        container = job["spec"]["template"]["spec"]["containers"][0]
-        assert container["command"] == command and job["metadata"]["name"] == name, job
-        assert container["resources"]["requests"] == {"memory": "1\"G'"}, job
-    return expanded(command[2])
-
-
 def check_slurm(text: bytes) -> None:
     """Every #SBATCH line is one that sbatch reads without quotes, and stands before the first command."""
     lines = text.split(b"\n")
@@ -120,10 +86,6 @@ def check_slurm(text: bytes) -> None:
 def main() -> None:
     speclab, source = sys.argv[1:3]
     names = int(sys.argv[3]) if len(sys.argv) > 3 else 20
-    try:
-        import yaml
-    except ImportError:
-        yaml = None
     shells = [shell for shell in ("sh", "dash", "bash") if shutil.which(shell)]
     rng = random.Random(SEED)
     config = pathlib.Path(source, "configs/first.json").read_bytes()
@@ -142,25 +104,21 @@ def main() -> None:
                 expected += [b"--set", title, b"--seed", b"7"]
             expected += [*option(b"--out", out), b"--quiet", b"--shard"]
             words += [b"--shards=%d" % SHARDS, b"--", file]
-            cases.append((expected, {name: bench.printed([b"--mem=1\"G'", *words] if name == "kubernetes" else words, name)
-                                     for name in ("local", "slurm", "kubernetes", "parallel")}))
+            cases.append((expected, {name: bench.printed(words, name) for name in ("local", "slurm")}))
         bench.replace_program()
         of = [b"%d/%d" % (shard + 1, SHARDS) for shard in range(SHARDS)]
         for expected, text in cases:
             check_slurm(text["slurm"])
-            job = check_job(text["kubernetes"], yaml)
             for shell in shells:
                 assert bench.run(shell, text["local"]) == [[*expected, one] for one in of], text["local"]
                 assert bench.run(shell, text["slurm"], SLURM_ARRAY_TASK_ID="2", SLURM_ARRAY_JOB_ID="7") == [[*expected, of[1], b"--threads", b"1"]], text["slurm"]
-                assert bench.run(shell, job.encode(), JOB_COMPLETION_INDEX="2") == [[*expected, of[2]]], text["kubernetes"]
-                assert bench.run(shell, text["parallel"]) == [[*expected, one, b"--threads", b"1"] for one in of], text["parallel"]
         made = [name for _, _, names in os.walk(os.fsencode(scratch)) for name in names if b"PWNED" in name and not name.endswith((b".json", b".log"))]
         assert not made, made
         # What sbatch cannot read in a line of its own is refused.
         done = subprocess.run([speclab, "submit", f"{source}/configs/first.json", "--shards", "2", "--scheduler", "slurm", "--print", "--time", "1\n#SBATCH --x"],
                               capture_output=True)
         assert done.returncode == 2 and b"--time" in done.stderr and not done.stdout, done
-    print(f"{names} names, four schedulers, {' '.join(shells)}{'' if yaml else '; PyYAML is not there: the Job was read as JSON scalars alone'}")
+    print(f"{names} names, two schedulers, {' '.join(shells)}")
 
 
 main()
