@@ -110,6 +110,55 @@ TEST_CASE("experts touched: 2 of 8 by one token, 3.5 by two, all by many") {
   CHECK(twice - once == doctest::Approx(3 * 1.5 * 96 * 2 + 24));
 }
 
+// A count matrix by matrix, and experts touched token by token: each further token chooses `active` of all, so
+// that it adds active (1 - touched / experts) on average.
+TEST_CASE("random models with experts and a shared block: stored, multiplied and read as counted by hand") {
+  std::mt19937_64 random(54);
+  const auto from = [&](int least, int most) {
+    return least + static_cast<int>(random() % static_cast<unsigned>(most - least + 1));
+  };
+  for (int i = 0; i < 200; ++i) {
+    Transformer model{.layers = from(1, 6), .hidden = 8 * from(1, 40), .heads = from(1, 8)};
+    model.kv_heads = from(1, model.heads);
+    model.head_size = from(1, 16);
+    model.feed_forward = from(1, 300);
+    model.vocab = from(1, 1000);
+    model.tied = false;
+    model.gated = from(0, 1) == 1;
+    model.experts = from(2, 64);
+    model.active_experts = from(1, model.experts);
+    model.shared_feed_forward = from(0, 2) * from(1, 300);
+    model.dense_layers = from(0, model.layers);
+    model.dense_feed_forward = from(1, 900);
+    model.routing_exponent = 1;
+    const double hidden = model.hidden;
+    const double matrices = model.gated ? 3 : 2;
+    const Run run{double(from(1, 9)), double(from(1, 5)), double(from(0, 50))};
+    double touched = 0;
+    for (int token = 0; token < run.tokens * run.batch; ++token)
+      touched += model.active_experts * (1 - touched / model.experts);
+    double stored = 2 * model.vocab * hidden;
+    double multiplied = model.vocab * hidden;
+    double read = model.vocab * hidden;
+    for (int layer = 0; layer < model.layers; ++layer) {
+      double alike = 2 * hidden * model.head_size * (model.heads + model.kv_heads);
+      const bool dense = layer < model.dense_layers;
+      alike += matrices * hidden * (dense ? model.dense_feed_forward : model.shared_feed_forward);
+      if (!dense) alike += hidden * model.experts;
+      const double expert = dense ? 0 : matrices * hidden * model.feed_forward;
+      stored += alike + model.experts * expert;
+      multiplied += alike + model.active_experts * expert;
+      read += alike + touched * expert;
+    }
+    CAPTURE(i);
+    CHECK(parameters(model) == doctest::Approx(stored).epsilon(1e-12));
+    CHECK(active_parameters(model) == doctest::Approx(multiplied).epsilon(1e-12));
+    const double caches = 2.0 * model.layers * model.kv_heads * model.head_size * run.batch;
+    CHECK(work(model, run, {}).bytes ==
+          doctest::Approx(2 * (read + caches * (run.context + run.tokens))).epsilon(1e-12));
+  }
+}
+
 TEST_CASE("tokens of one sequence share experts, sequences do not") {
   Transformer model = tiny();
   model.experts = 256;
