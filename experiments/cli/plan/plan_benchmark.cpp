@@ -47,13 +47,13 @@ std::optional<PlanAnswer> answer_benchmark(const Values& values, const Control& 
     const double difference = checked_number(values, "difference", 1e-6, 1e4) / percent;
     const double deviation = checked_number(values, "deviation", 1e-6, 1e4) / percent;
     plan.first = {1, deviation};
-    plan.second = {1 / (1 + difference), deviation / (1 + difference)};
+    plan.second = faster(plan.first, difference);
     plan.what = fmt::format(
         "times of requests with a standard deviation of {:g}% of the mean; one setting {:g}% faster",
         percent * deviation, percent * difference);
   }
-  finish(plan,
-         values.has("requests") ? std::optional(checked_number(values, "requests", 2, 1e12)) : std::nullopt);
+  finish(plan, values.has("requests") ? std::optional<double>(checked_count(values, "requests", 2, 1e12))
+                                      : std::nullopt);
   return answer_of(plan, benchmark_text, benchmark_headline, benchmark_figures);
 }
 

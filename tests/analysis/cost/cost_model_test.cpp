@@ -110,8 +110,8 @@ TEST_CASE("experts touched: 2 of 8 by one token, 3.5 by two, all by many") {
   CHECK(twice - once == doctest::Approx(3 * 1.5 * 96 * 2 + 24));
 }
 
-// A count matrix by matrix, and experts touched token by token: each further token chooses `active` of all, so
-// that it adds active (1 - touched / experts) on average.
+// A count matrix by matrix, and experts touched token by token: each further token chooses `active` of all,
+// so that it adds active (1 - touched / experts) on average.
 TEST_CASE("random models with experts and a shared block: stored, multiplied and read as counted by hand") {
   std::mt19937_64 random(54);
   const auto from = [&](int least, int most) {

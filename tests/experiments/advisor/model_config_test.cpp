@@ -74,8 +74,8 @@ TEST_CASE("blocks that every token uses are read as such, by their width or by t
     "num_experts_per_tok": 4, "vocab_size": 151936, "tie_word_embeddings": false})");
   CHECK(qwen.experts == 60);
   CHECK(qwen.active_experts == 4);
-  CHECK(parameters(qwen) == 24 * (4 * 2048.0 * 2048 + 3 * 2048.0 * (60 * 1408 + 5632) + 2048.0 * 60) +
-                                2 * 2048.0 * 151936);
+  CHECK(parameters(qwen) ==
+        24 * (4 * 2048.0 * 2048 + 3 * 2048.0 * (60 * 1408 + 5632) + 2048.0 * 60) + 2 * 2048.0 * 151936);
   CHECK(parameters(qwen) == doctest::Approx(14.315e9).epsilon(1e-4));
   // DeepSeek-V2-Lite: 15.7e9 parameters (its README.md); two shared experts of the common width.
   const std::string lite = R"("model_type": "deepseek_v2", "hidden_size": 2048, "num_hidden_layers": 27,
