@@ -20,7 +20,7 @@ const Typed<LogTest>& described() {
   return type;
 }
 
-SPECLAB_RESULT(PlannedAlpha, "alpha", value, from, confidence);
+SPECLAB_RESULT(PlannedAlpha, "alpha", value, from, confidence, note);
 SPECLAB_RESULT(PlannedCosts, "costs", c, from, batch, context, drafted_in_one_run);
 SPECLAB_RESULT(GammaRange, "values of gamma", low, high);
 SPECLAB_RESULT(BestGamma, "best gamma", gamma, speedup, tokens_per_target_step, by, reason, within_1_percent);

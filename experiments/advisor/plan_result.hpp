@@ -22,6 +22,7 @@ struct PlannedAlpha {
   Interval value{0, 0, 0};  ///< low = high when alpha is known exactly
   std::string from;         ///< "given", "log (maximum likelihood)", "the models, exactly", "simulation"
   double confidence = 0.95;
+  std::optional<std::string> note = {};  ///< how it was read, where it may be meant otherwise
 
   bool estimated() const { return value.low != value.high; }
 };

@@ -26,6 +26,7 @@ std::string head(const DrafterPlan& plan) {
   if (!plan.drafter.empty()) out += plan_line("drafter", plan.drafter);
   out += plan_line("α", "{}, {}{}", ranged(plan.alpha.value), plan.alpha.from,
                    plan.alpha.estimated() ? ", confidence " + confidence_text(plan.alpha.confidence) : "");
+  if (plan.alpha.note) out += plan_line("", *plan.alpha.note);
   out += plan_line("c", cost_words(plan.costs.c, plan.costs.drafted_in_one_run, plan.costs.from));
   out += plan_line("best γ", "{}", plan.best.gamma);
   out += plan_line("expected speedup", ranged(plan.best.speedup) + " × plain decoding");

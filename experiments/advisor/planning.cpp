@@ -209,7 +209,7 @@ DrafterPlan make_plan(const Drafter& drafter, const PlanSettings& settings) {
 
   plan.drafter = drafter.name.empty() ? drafter.draft : drafter.name;
   plan.target = drafter.target;
-  plan.alpha = {known.alpha, known.from, settings.confidence};
+  plan.alpha = {known.alpha, known.from, settings.confidence, known.note};
   plan.costs = planned_costs(drafter, choice.gamma, settings.at);
   plan.best = {choice.gamma, curve.at(choice.gamma), curve.tokens[at(choice.gamma)],
                curve.by,     choice.reason,          near_best(curve.estimate, little_loss)};

@@ -21,6 +21,7 @@ struct Acceptance {
   std::string from;                        ///< "given", "log", "the models, exactly", "simulation"
   std::optional<AcceptanceFile> log = {};  ///< of a log, or of a simulation's rounds (as totals)
   int longest_logged = 0;                  ///< draft of a server's log; 0 without one
+  std::optional<std::string> note = {};    ///< how alpha was read, where it may be meant otherwise
 };
 
 /// By maximum likelihood; of a log of means by the i.i.d. formula, with lines of means as stretches.

@@ -17,7 +17,7 @@ double rate_of(const Values& values, const char* name) {
   const double rate = checked_number(values, name, 0, 1);
   if (rate <= 0 || rate >= 1)
     throw UsageError("--{} {}: expected a rate between 0 and 1, both left out", name, rate);
-  return rate;
+  return alpha_of_rate(values, rate, name);
 }
 
 std::optional<PlanAnswer> answer_benchmark(const Values& values, const Control& /*control*/) {
@@ -74,6 +74,7 @@ target steps a token; or between times of requests, by their standard deviation.
   auto add = verb.options.add_options();
   add("alpha", po::value<double>(), "acceptance rate of one setting");
   add("other", po::value<double>(), "of the other");
+  add_alpha_options(verb);
   add("gamma", number_or(5), "drafted tokens");
   add("alpha-spread", number_or(0.1), "standard deviation of the rate between requests");
   add("output", number_or(256), "tokens of a request");

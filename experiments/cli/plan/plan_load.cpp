@@ -65,7 +65,8 @@ std::optional<LoadDraftDevice> draft_device_of(const Values& values) {
 LoadQuestion question_of(const Values& values) {
   constexpr double context = 1024;
   const PlanSettings settings = plan_settings(values);
-  LoadQuestion question{costs_of(values, "", {1, context}), alpha_option(values)};
+  LoadQuestion question{costs_of(values, "", {1, context}),
+                        alpha_of_rate(values, rate_option(values), "alpha")};
   if (std::holds_alternative<ConstantCost>(question.costs.target)) {
     throw UsageError(
         "plan load: latencies need times in milliseconds: give --device with --target, or --target-times");
@@ -163,6 +164,7 @@ the rate from which on speculation should be off. Costs: two models on a device 
   add("ttft-ms", po::value<double>(), "target of the time to the first token");
   add("tpot-ms", po::value<double>(), "target of the mean time a token after it");
   add("percentile", number_or(95), "of latencies, and the share that shall keep targets");
+  add_alpha_options(verb);
   add("alpha-spread", number_or(0), "standard deviation of alpha between requests");
   add("draft-correlation", po::value<double>(),
       "of the draft's confidences with acceptance: adds adaptive verification");

@@ -4,6 +4,7 @@
 
 #include <cmath>
 
+#include "analysis/statistics/mean_accepted.hpp"
 #include "experiments/cli/plan/plan_way.hpp"
 #include "experiments/format/config_error.hpp"
 #include "experiments/support/csv_reader.hpp"
@@ -12,6 +13,31 @@
 namespace speclab {
 
 namespace po = boost::program_options;
+
+namespace {
+
+/// Drafted tokens a round of rates that are accepted / drafted; none of those that are alpha.
+std::optional<double> logged_gamma(const Values& values) {
+  const std::string& meaning = values.text("alpha-is");
+  const bool of_drafted = meaning == "accepted/drafted";
+  if (!of_drafted && meaning != "accepted/examined")
+    throw UsageError("--alpha-is {}: expected accepted/examined or accepted/drafted", meaning);
+  if (of_drafted != values.has("logged-gamma")) {
+    throw UsageError(
+        "--alpha-is accepted/drafted and --logged-gamma, the drafted tokens a round that were logged, go together");
+  }
+  constexpr double longest = 1000;
+  return of_drafted ? std::optional(checked_number(values, "logged-gamma", 1, longest)) : std::nullopt;
+}
+
+}  // namespace
+
+void add_alpha_options(Verb& verb) {
+  auto add = verb.options.add_options();
+  add("alpha-is", po::value<std::string>()->default_value("accepted/examined"),
+      "or accepted/drafted, as vLLM, llama.cpp and TensorRT-LLM print an acceptance rate: lower");
+  add("logged-gamma", po::value<double>(), "drafted tokens a round, mean, of a rate accepted/drafted");
+}
 
 void add_batch_option(Verb& verb) {
   verb.options.add_options()("batch", number_or(1), "sequences decoded together");
@@ -68,15 +94,26 @@ double confidence_option(const Values& values) {
   throw UsageError("--confidence {}: expected a number between 0 and 1", confidence);
 }
 
-double checked_alpha(double alpha, const std::string& where) {
-  if (alpha >= 0 && alpha <= 1) return alpha;
-  throw UsageError("{}: alpha = {}; expected a number from 0 to 1", where, alpha);
+double alpha_of_rate(const Values& values, double rate, const std::string& where) {
+  if (!(rate >= 0 && rate <= 1))
+    throw UsageError("{}: alpha = {}; expected a number from 0 to 1", where, rate);
+  const auto gamma = logged_gamma(values);
+  return gamma ? alpha_of_mean(rate * *gamma, *gamma) : rate;
 }
 
-double alpha_option(const Values& values) {
+std::string rate_note(const Values& values, double rate) {
+  if (const auto gamma = logged_gamma(values)) {
+    return fmt::format("from {:g} accepted / drafted at γ = {:g}, if acceptances are i.i.d.", rate, *gamma);
+  }
+  return "taken as accepted / examined; is it accepted / drafted, as servers print? --alpha-is accepted/drafted --logged-gamma G";
+}
+
+double rate_option(const Values& values) {
   const std::string& text = values.text("alpha");
-  if (const auto alpha = number_in(text)) return checked_alpha(*alpha, "alpha");
-  throw UsageError("alpha: \"{}\"; expected a number from 0 to 1", text);
+  const auto rate = number_in(text);
+  if (!rate) throw UsageError("alpha: \"{}\"; expected a number from 0 to 1", text);
+  alpha_of_rate(values, *rate, "alpha");
+  return *rate;
 }
 
 double spread_option(const Values& values, std::initializer_list<double> alphas) {
