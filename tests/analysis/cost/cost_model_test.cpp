@@ -62,7 +62,7 @@ Device device(const std::string& name) {
   throw std::invalid_argument(name);
 }
 
-std::string refusal(std::initializer_list<MeasuredPoint> points) {
+std::string refusal(const std::vector<MeasuredPoint>& points) {
   try {
     MeasuredCost(std::vector<MeasuredPoint>(points));
   } catch (const std::invalid_argument& error) {
@@ -347,6 +347,10 @@ TEST_CASE("measured times are bilinear, constant before the grid, and go on risi
 TEST_CASE("measured times that say too little or too much are refused") {
   CHECK(refusal({}) == "no measured times");
   CHECK(refusal({{1, 1, 10}, {1, 1, 11}}) == "tokens 1, batch 1: measured twice");
+  // A grid of 10^11 numbers is not stored to find out what it lacks.
+  std::vector<MeasuredPoint> diagonal;
+  for (int i = 1; i <= 300000; ++i) diagonal.push_back({double(i), double(i), 1});
+  CHECK(refusal(diagonal).starts_with("tokens 1, batch 2: missing"));
   CHECK(refusal({{1, 1, 10}, {5, 8, 11}}).starts_with("tokens 1, batch 8: missing"));
   CHECK(refusal({{1, 1, 0}}).starts_with("tokens 1, batch 1, ms 0: "));
   CHECK(refusal({{0.5, 1, 3}}).starts_with("tokens 0.5, batch 1, ms 3: "));

@@ -121,6 +121,9 @@ python "found = data['log']['metrics']
 wanted = {'accepted_of_drafted': 5 / 10, 'accepted_of_examined': 5 / 7, 'accepted_of_emitted': 5 / 8, 'emitted_of_verified': 8 / 13,
           'accepted_a_round': 5 / 3, 'emitted_a_round': 8 / 3, 'mean_of_rates': 1.75 / 3}
 assert all(abs(found[name] - value) < 1e-12 for name, value in wanted.items()), found" out
+printf 'sglang:spec_verify_calls_total 65\nsglang:generation_tokens_total 65\nsglang:spec_num_steps 1000000000.0\n' >steps.prom
+expect 2 plan log steps.prom --c 0.1
+says err "steps.prom:3: 1000000000 tokens drafted in one round; at most 1000"
 expect 2 plan log "$source_dir/README.md" --c 0.1
 says err "in no known format of logs"
 expect 2 plan log "$logs/own.csv" --fields accepted --c 0.1
