@@ -103,6 +103,20 @@ TEST_CASE("a config.json that describes no known model is refused by file and ke
             .find("/index_topk: the roofline does not know sparse attention") != std::string::npos);
   CHECK(shape_refusal(R"({"linear_num_value_heads": 32})").find("linear attention") != std::string::npos);
   CHECK(shape_refusal("[]").find("expected an object") != std::string::npos);
+  const auto unknown = [](const char* name) {
+    try {
+      model_named(name, "--target");
+    } catch (const UsageError& error) {
+      return std::string(error.what());
+    }
+    return std::string();
+  };
+  CHECK(unknown("qwen3-32b")
+            .starts_with(
+                "--target: unknown model \"qwen3-32b\" (or give the path of a config.json); did you mean"));
+  CHECK(unknown("qwen3-32b").find("t5-small") == std::string::npos);
+  CHECK(model_named("Llama-3.1-8B", "--target").name == "llama-3.1-8b");
+  CHECK(device_named("H100-SXM", "--device").name == "h100-sxm");
   CHECK(is_model_config("some/config.json"));
   CHECK_FALSE(is_model_config("llama-3.1-8b"));
 }
