@@ -41,7 +41,8 @@ inline constexpr double little_loss = 0.01;
 
 struct BestGamma {
   int gamma = 0;
-  Interval speedup{0, 0, 0};
+  Interval speedup{0, 0, 0};  ///< its bounds are those of acceptance; costs are taken as exact
+  std::optional<SpeedupRange> speedup_at_other_costs = {};  ///< of a roofline
   double tokens_per_target_step = 0;
   AcceptanceModel by = AcceptanceModel::iid;
   std::string reason;
@@ -148,6 +149,8 @@ struct DrafterRanking {
   std::vector<DrafterPlan> ranking;
 };
 
+template <>
+const Typed<SpeedupRange>& described();
 template <>
 const Typed<AcceptanceMetrics>& described();
 template <>

@@ -51,6 +51,9 @@ std::string settings_text(const std::vector<ServerSetting>& settings);
 
 Listing plan_text(const DrafterPlan& plan);
 std::string plan_headline(const DrafterPlan& plan);
+/// At which batches it pays, with the best gamma of each and with one gamma at all: sentences, one a line.
+/// The plan has `batches`.
+std::string batch_sentences(const DrafterPlan& plan);
 /// Speedup by gamma; by batch where costs depend on it; acceptance by position of a log.
 std::vector<Figure> plan_figures(const DrafterPlan& plan);
 

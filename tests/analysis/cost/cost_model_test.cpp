@@ -371,6 +371,43 @@ TEST_CASE("with constant costs the speed is Theorem 3.8's, and its best gamma op
   }
 }
 
+TEST_CASE("at other costs: what each combination of other assumptions gives by itself") {
+  Machine machine;
+  machine.device = device("h100-sxm");
+  machine.devices = 4;
+  machine.bandwidth_efficiency = 0.9;  // a fifth more is all of it
+  const Transformer target = preset("llama-3.1-70b");
+  const Transformer draft = preset("llama-3.2-1b");
+  const Operation at{64, 2048};
+  const auto speed = [&](const Machine& on, bool given) {
+    const double plain = run_time(on, target, {1, 64, 2048}).total();
+    const double drafting = given ? 0.1 * plain : run_time(on, draft, {1, 64, 2048}).total();
+    return 3 * plain / (5 * drafting + run_time(on, target, {6, 64, 2048}).total());
+  };
+  for (const bool given : {false, true}) {
+    double low = 1e9;
+    double high = 0;
+    for (int kind = 0; kind < 8; ++kind) {
+      Machine other = machine;
+      other.bandwidth_efficiency = kind % 2 == 0 ? 0.72 : 1;
+      other.flops_efficiency = kind / 2 % 2 == 0 ? 0.56 : 0.84;
+      for (double* overhead : {&other.run_overhead, &other.layer_overhead, &other.reduce_latency})
+        *overhead *= kind < 4 ? 0.5 : 2;
+      low = std::min(low, speed(other, given));
+      high = std::max(high, speed(other, given));
+    }
+    CostPair costs{RooflineCost{machine, target}, RooflineCost{machine, draft}};
+    if (given) costs.draft = ConstantCost{0.1 * run_ms(costs.target, {1, 64, 2048})};
+    const SpeedupRange range = speedup_at_other_costs(3, costs, 5, at).value();
+    CAPTURE(given);
+    CHECK(range.low == doctest::Approx(low).epsilon(1e-12));
+    CHECK(range.high == doctest::Approx(high).epsilon(1e-12));
+    CHECK(range.low < speed(machine, given));
+    CHECK(speed(machine, given) < range.high);
+  }
+  CHECK_FALSE(speedup_at_other_costs(3, {ConstantCost{1}, ConstantCost{0.1}}, 5, at));
+}
+
 TEST_CASE("the best gamma by batch is that of each batch alone, and falls to nothing") {
   Machine machine;
   machine.device = device("h100-sxm");
