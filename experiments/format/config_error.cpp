@@ -4,7 +4,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <boost/algorithm/string/case_conv.hpp>
 #include <cstddef>
 #include <utility>
 
@@ -32,6 +31,14 @@ std::size_t edit_distance(const std::string& a, const std::string& b) {
   return cost[a.size()][b.size()];
 }
 
+/// Of ASCII.
+std::string lower_case(std::string text) {
+  for (char& c : text) {
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+  }
+  return text;
+}
+
 std::size_t common_beginning(const std::string& a, const std::string& b) {
   const auto end = std::mismatch(a.begin(), a.end(), b.begin(), b.end()).first;
   return static_cast<std::size_t>(end - a.begin());
@@ -45,7 +52,7 @@ std::size_t common_beginning(const std::string& a, const std::string& b) {
 std::vector<std::string> near_names(const std::string& given, const std::vector<std::string>& known) {
   constexpr std::size_t max_named = 5;
   constexpr std::size_t least_shared = 4;
-  const std::string word = boost::algorithm::to_lower_copy(given);
+  const std::string word = lower_case(given);
   struct Near {
     std::string name;
     std::size_t edits, beginning;
@@ -54,7 +61,7 @@ std::vector<std::string> near_names(const std::string& given, const std::vector<
   std::vector<Near> near;
   std::vector<Near> alike;
   for (const std::string& name : known) {
-    const std::string lower = boost::algorithm::to_lower_copy(name);
+    const std::string lower = lower_case(name);
     const Near one{name, edit_distance(word, lower), common_beginning(word, lower)};
     if (one.beginning >= std::max(least_shared, alike.empty() ? 0 : alike.front().beginning)) {
       if (!alike.empty() && one.beginning > alike.front().beginning) alike.clear();
