@@ -125,8 +125,9 @@ std::optional<PlanAnswer> answer_load(const Values& values, const Control& contr
   const Control watched{.stop = control.stop,
                         .progress = [&](std::uint64_t requests) { progress.advance(requests); }};
   try {
-    const auto plan = plan_load(question, watched);
+    auto plan = plan_load(question, watched);
     if (!plan) return std::nullopt;
+    plan->acceptance += "; " + rate_note(values, rate_option(values));
     PlanAnswer answer = answer_of(*plan, load_text, load_headline, load_figures);
     if (values.has("trace")) answer.input = values.text("trace");
     return answer;
