@@ -59,7 +59,7 @@ double router(const Transformer& model) {
 
 double embedding(const Transformer& model) { return double(model.vocab) * model.hidden; }
 
-/// Of all layers of the decoder, with this many experts in each that has some, beside what all tokens share.
+/// The decoder's layers, with this many experts in each that has some, beside what all tokens share.
 double layer_parameters(const Transformer& model, double experts) {
   // The keys and values of an encoder's source are made with the prompt.
   const double attention =

@@ -33,7 +33,7 @@ Moments round_tokens(double alpha, std::uint32_t gamma) {
 /// for.
 constexpr double largest_shift = 5e4;
 
-/// Of Student's two-sided t-test with this noncentrality.
+/// The power of Student's two-sided t-test at this noncentrality.
 double power_at(double shift, double degrees, double confidence) {
   const boost::math::students_t_distribution<double> null(degrees);
   const double bound = boost::math::quantile(boost::math::complement(null, (1 - confidence) / 2));

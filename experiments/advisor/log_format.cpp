@@ -91,7 +91,7 @@ void add_rounded(ModelLog& log, const std::string& where, double mean_emitted, d
   std::uint64_t low = least;
   std::uint64_t high = least;
   if (accepted > 0) {
-    // No more rounds than drafted tokens.
+    // Each round drafts a token at least.
     const auto most = static_cast<double>(drafted);
     const double longest = mean_emitted - 1 + rounding;
     if (!(longest * most >= sum)) throw disagree();

@@ -12,7 +12,7 @@ namespace speclab {
 
 namespace {
 
-/// Of a rate with its standard error; alpha rises with the rate.
+/// The acceptance that a rate with its standard error gives; alpha rises with the rate.
 Acceptance given_acceptance(const Values& values, double rate, double standard_error, double confidence) {
   const boost::math::normal_distribution<double> normal;
   const double width =

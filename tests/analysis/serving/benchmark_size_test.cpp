@@ -40,7 +40,7 @@ RequestLaw beta(double mean, double spread) {
   return {mean * concentration, (1 - mean) * concentration};
 }
 
-/// Of Student's two-sided test.
+/// The bound beyond which Student's two-sided test rejects.
 double t_bound(double degrees, double confidence) {
   const boost::math::students_t_distribution<double> law(degrees);
   return boost::math::quantile(boost::math::complement(law, (1 - confidence) / 2));

@@ -77,7 +77,7 @@ std::vector<double> falling(std::mt19937_64& random, std::size_t count) {
   return ranks;
 }
 
-/// Of draft runs: constant, growing, with steps, as a roofline has them, and growing less and less.
+/// Times of draft runs: constant, growing, with steps, as a roofline has them, and growing less and less.
 Draft draft_kind(std::uint64_t kind, double scale, double bend) {
   switch (kind % 5) {
     case 0:
