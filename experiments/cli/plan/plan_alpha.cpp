@@ -69,15 +69,15 @@ PlanWay plan_alpha() {
       .about =
           R"(Plans for an acceptance rate: of the tokens that the target examined, those up to the first that it rejects, the
 share that it accepted. Is yours accepted / drafted tokens, as vLLM, llama.cpp and TensorRT-LLM print it? That is lower:
---alpha-is accepted/drafted --logged-gamma G. Costs: --c; or two models on a device by the roofline (--target, --draft,
---device); or measured times.)",
+--of-drafted γ. Costs: --c; or two models on a device by the roofline (--target, --draft, --device); or measured
+times.)",
       .examples = R"(  speclab plan alpha 0.75 --c 0.02
-  speclab plan alpha 0.511 --alpha-is accepted/drafted --logged-gamma 3 --c 0.02
+  speclab plan alpha 0.511 --of-drafted 3 --c 0.02
   speclab plan alpha 0.75 --target llama-3.1-70b --draft llama-3.2-1b --device h100-sxm --devices 4
 )",
       .positional = "alpha"};
   verb.options.add_options()("alpha-se", number_or(0), "standard error of the rate");
-  add_alpha_options(verb);
+  add_rate_option(verb);
   add_cost_options(verb.options);
   add_server_options(verb);
   add_choice_options(verb);
@@ -98,7 +98,7 @@ of C may stand a model; then --target and --device say what it costs.)",
 )",
       .positional = "drafters",
       .several_positional = true};
-  add_alpha_options(verb);
+  add_rate_option(verb);
   add_target_cost_options(verb.options);
   add_server_options(verb);
   add_choice_options(verb);

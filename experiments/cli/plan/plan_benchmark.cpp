@@ -74,7 +74,7 @@ target steps a token; or between times of requests, by their standard deviation.
   auto add = verb.options.add_options();
   add("alpha", po::value<double>(), "acceptance rate of one setting");
   add("other", po::value<double>(), "of the other");
-  add_alpha_options(verb);
+  add_rate_option(verb);
   add("gamma", number_or(5), "drafted tokens");
   add("alpha-spread", number_or(0.1), "standard deviation of the rate between requests");
   add("output", number_or(256), "tokens of a request");

@@ -145,8 +145,8 @@ PlanWay plan_load() {
       .line = "speclab plan load ALPHA COSTS [--rate R,R...] [options]",
       .about =
           R"(Simulates a server with continuous batching at rates of requests, for plain decoding, fixed gammas, a table by
-batch and policies of engines: mean latency, percentiles of TTFT and TPOT, the share of requests that keep targets,
-the rate from which on speculation should be off. Costs: two models on a device by the roofline, or measured times.)",
+batch and policies of engines: latencies, requests that keep targets, the rate from which on speculation should be
+off. Costs: two models on a device by the roofline, or measured times.)",
       .examples =
           R"(  speclab plan load 0.75 --target llama-3.1-70b --draft llama-3.2-1b --device h100-sxm --devices 4
   speclab plan load 0.75 --target llama-3.1-8b --draft llama-3.2-1b --device h100-sxm --rate 32 --bursts 4 --tpot-ms 20
@@ -165,7 +165,7 @@ the rate from which on speculation should be off. Costs: two models on a device 
   add("ttft-ms", po::value<double>(), "target of the time to the first token");
   add("tpot-ms", po::value<double>(), "target of the mean time a token after it");
   add("percentile", number_or(95), "of latencies, and the share that shall keep targets");
-  add_alpha_options(verb);
+  add_rate_option(verb);
   add("alpha-spread", number_or(0), "standard deviation of alpha between requests");
   add("draft-correlation", po::value<double>(),
       "of the draft's confidences with acceptance: adds adaptive verification");

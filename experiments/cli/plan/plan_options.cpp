@@ -17,26 +17,17 @@ namespace po = boost::program_options;
 namespace {
 
 /// Drafted tokens a round of rates that are accepted / drafted; none of those that are alpha.
-std::optional<double> logged_gamma(const Values& values) {
-  const std::string& meaning = values.text("alpha-is");
-  const bool of_drafted = meaning == "accepted/drafted";
-  if (!of_drafted && meaning != "accepted/examined")
-    throw UsageError("--alpha-is {}: expected accepted/examined or accepted/drafted", meaning);
-  if (of_drafted != values.has("logged-gamma")) {
-    throw UsageError(
-        "--alpha-is accepted/drafted and --logged-gamma, the drafted tokens a round that were logged, go together");
-  }
+std::optional<double> drafted_option(const Values& values) {
   constexpr double longest = 1000;
-  return of_drafted ? std::optional(checked_number(values, "logged-gamma", 1, longest)) : std::nullopt;
+  return values.has("of-drafted") ? std::optional(checked_number(values, "of-drafted", 1, longest))
+                                  : std::nullopt;
 }
 
 }  // namespace
 
-void add_alpha_options(Verb& verb) {
-  auto add = verb.options.add_options();
-  add("alpha-is", po::value<std::string>()->default_value("accepted/examined"),
-      "or accepted/drafted, as vLLM, llama.cpp and TensorRT-LLM print an acceptance rate: lower");
-  add("logged-gamma", po::value<double>(), "drafted tokens a round, mean, of a rate accepted/drafted");
+void add_rate_option(Verb& verb) {
+  verb.options.add_options()("of-drafted", po::value<double>(),
+                             "rates are accepted / drafted tokens, of this many drafted a round");
 }
 
 void add_batch_option(Verb& verb) {
@@ -97,15 +88,15 @@ double confidence_option(const Values& values) {
 double alpha_of_rate(const Values& values, double rate, const std::string& where) {
   if (!(rate >= 0 && rate <= 1))
     throw UsageError("{}: alpha = {}; expected a number from 0 to 1", where, rate);
-  const auto gamma = logged_gamma(values);
+  const auto gamma = drafted_option(values);
   return gamma ? alpha_of_mean(rate * *gamma, *gamma) : rate;
 }
 
 std::string rate_note(const Values& values, double rate) {
-  if (const auto gamma = logged_gamma(values)) {
+  if (const auto gamma = drafted_option(values)) {
     return fmt::format("from {:g} accepted / drafted at γ = {:g}, if acceptances are i.i.d.", rate, *gamma);
   }
-  return "taken as accepted / examined; is it accepted / drafted, as servers print? --alpha-is accepted/drafted --logged-gamma G";
+  return "taken as accepted / examined; is it accepted / drafted, as servers print? --of-drafted γ";
 }
 
 double rate_option(const Values& values) {

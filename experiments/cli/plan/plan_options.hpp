@@ -28,9 +28,9 @@ void add_answer_options(Verb& verb);
 PlanSettings plan_settings(const Values& values);
 double confidence_option(const Values& values);
 
-/// --alpha-is and --logged-gamma: which ratio the rates are that somebody gives.
-void add_alpha_options(Verb& verb);
-/// alpha of a rate that is meant as these options say. UsageError, which begins with `where`, outside 0 to 1.
+/// --of-drafted: the rates that somebody gives are accepted / drafted tokens.
+void add_rate_option(Verb& verb);
+/// alpha of a rate that is meant as this option says. UsageError, which begins with `where`, outside 0 to 1.
 double alpha_of_rate(const Values& values, double rate, const std::string& where);
 /// How alpha follows from the given rate, or the question whether it is meant so.
 std::string rate_note(const Values& values, double rate);

@@ -16,7 +16,7 @@ assert speedup['low'] < speedup['value'] < speedup['high'] and data['alpha']['va
 expect 0 plan alpha 0.75 --c 0.02 --gamma 5
 says out "at γ = 5                2.989 × plain decoding, 6.6% below the best"
 # What vLLM prints of rounds of three: alpha by its definition, and the plan of that alpha.
-expect 0 plan alpha 0.511 --alpha-is accepted/drafted --logged-gamma 3 --alpha-se 0.01 --c 0.02 --json
+expect 0 plan alpha 0.511 --of-drafted 3 --alpha-se 0.01 --c 0.02 --json
 cp out of_drafted
 python "alpha = data['alpha']['value']
 accepted = [sum(value ** i for i in (1, 2, 3)) / 3 for value in (alpha['low'], alpha['value'], alpha['high'])]
@@ -27,19 +27,17 @@ python "import json
 same = json.load(open('of_drafted'))['best']
 assert data['best']['gamma'] == same['gamma'] > 4 and abs(data['best']['speedup']['value'] - same['speedup']['value']) < 1e-9" out
 for rate in 0 1; do
-  expect 0 plan alpha $rate --alpha-is accepted/drafted --logged-gamma 2.5 --c 0.02 --json
+  expect 0 plan alpha $rate --of-drafted 2.5 --c 0.02 --json
   python "assert data['alpha']['value']['value'] == $rate" out
 done
 expect 0 plan alpha 0.511 --c 0.02
 says out "is it accepted / drafted"
-expect 0 plan drafters a:0.511:0.02 --alpha-is accepted/drafted --logged-gamma 3
+expect 0 plan drafters a:0.511:0.02 --of-drafted 3
 says out "from 0.511 accepted / drafted at γ = 3"
-expect 2 plan alpha 0.511 --alpha-is accepted/drafted --c 0.02
-says err "--logged-gamma"
-expect 2 plan alpha 0.511 --logged-gamma 3 --c 0.02
-expect 2 plan alpha 0.511 --alpha-is drafted --logged-gamma 3 --c 0.02
-says err "--alpha-is drafted: expected accepted/examined or accepted/drafted"
-expect 2 plan alpha 0.511 --alpha-is accepted/drafted --logged-gamma 0 --c 0.02
+expect 2 plan alpha 1.511 --of-drafted 3 --c 0.02
+says err "expected a number from 0 to 1"
+expect 2 plan alpha 0.511 --of-drafted 0 --c 0.02
+says err "--of-drafted 0: expected a number from 1 to 1000"
 on_device=(--target llama-3.1-70b --draft llama-3.2-1b --device h100-sxm --devices 4)
 expect 0 plan alpha 0.75 "${on_device[@]}" --batch 8 --context 2048 --json
 python "assert 0 < data['costs']['c'] < 0.2 and data['costs']['from'] == 'roofline'
