@@ -144,9 +144,8 @@ PlanWay plan_load() {
       .sentence = "under load: latencies at rates of requests, for policies of gamma",
       .line = "speclab plan load ALPHA COSTS [--rate R,R...] [options]",
       .about =
-          R"(Simulates a server with continuous batching at rates of requests, for plain decoding, fixed gammas, a table by
-batch and policies of engines: latencies, requests that keep targets, the rate from which on speculation should be
-off. Costs: two models on a device by the roofline, or measured times.)",
+          R"(Simulates a server with continuous batching at rates of requests, for plain decoding, fixed gammas, a table by batch
+and policies of engines: latencies, targets kept, the rate to switch it off at. Costs: the roofline, or measured times.)",
       .examples =
           R"(  speclab plan load 0.75 --target llama-3.1-70b --draft llama-3.2-1b --device h100-sxm --devices 4
   speclab plan load 0.75 --target llama-3.1-8b --draft llama-3.2-1b --device h100-sxm --rate 32 --bursts 4 --tpot-ms 20
