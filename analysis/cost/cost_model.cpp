@@ -64,15 +64,21 @@ MeasuredCost::MeasuredCost(std::span<const MeasuredPoint> points) {
   }
   tokens_ = distinct(points, &MeasuredPoint::tokens);
   batches_ = distinct(points, &MeasuredPoint::batch);
-  ms_.assign(tokens_.size() * batches_.size(), 0);
-  for (const MeasuredPoint& point : points) {
-    double& cell = ms_[index_of(tokens_, point.tokens) * batches_.size() + index_of(batches_, point.batch)];
-    if (cell != 0) throw std::invalid_argument(place(point) + ": measured twice");
-    cell = point.ms;
+  std::vector<MeasuredPoint> sorted(points.begin(), points.end());
+  const auto before = [](const MeasuredPoint& a, const MeasuredPoint& b) {
+    return a.tokens != b.tokens ? a.tokens < b.tokens : a.batch < b.batch;
+  };
+  std::sort(sorted.begin(), sorted.end(), before);
+  // The grid, which may be as large as the square of the points, is walked and not stored.
+  for (std::size_t i = 0; i < sorted.size(); ++i) {
+    if (i > 0 && !before(sorted[i - 1], sorted[i]))
+      throw std::invalid_argument(place(sorted[i]) + ": measured twice");
+    ms_.push_back(sorted[i].ms);
   }
-  for (std::size_t i = 0; i < ms_.size(); ++i) {
-    if (ms_[i] == 0) {
-      throw std::invalid_argument(place({tokens_[i / batches_.size()], batches_[i % batches_.size()], 0}) +
+  for (std::size_t i = 0; i < tokens_.size() * batches_.size(); ++i) {
+    const MeasuredPoint needed{tokens_[i / batches_.size()], batches_[i % batches_.size()], 0};
+    if (i == sorted.size() || before(needed, sorted[i])) {
+      throw std::invalid_argument(place(needed) +
                                   ": missing; times are needed for every pair of tokens and batch");
     }
   }

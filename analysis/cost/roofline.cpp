@@ -59,12 +59,13 @@ double router(const Transformer& model) {
 
 double embedding(const Transformer& model) { return double(model.vocab) * model.hidden; }
 
-/// Of all layers of the decoder, with this many experts in each that has some.
+/// The decoder's layers, with this many experts in each that has some, beside what all tokens share.
 double layer_parameters(const Transformer& model, double experts) {
   // The keys and values of an encoder's source are made with the prompt.
   const double attention =
       attention_parameters(model) + (model.encoder_layers > 0 ? query_and_output(model) : 0);
-  const double layer = attention + experts * feed_forward_block(model, model.feed_forward) + router(model);
+  const double layer = attention + experts * feed_forward_block(model, model.feed_forward) +
+                       feed_forward_block(model, model.shared_feed_forward) + router(model);
   const double dense = attention + feed_forward_block(model, model.dense_feed_forward);
   return (model.layers - model.dense_layers) * layer + model.dense_layers * dense;
 }

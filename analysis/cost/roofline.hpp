@@ -58,8 +58,8 @@ struct Transformer {
   int vocab = 0;
   bool gated = true;       ///< three feed-forward matrices rather than two
   bool tied = false;       ///< the output matrix is the input embedding
-  int experts = 1;         ///< feed-forward blocks per layer
-  int active_experts = 1;  ///< of which a token uses these
+  int experts = 1;         ///< feed-forward blocks per layer that tokens choose from
+  int active_experts = 1;  ///< blocks that one token chooses
   /// n tokens of one sequence touch as many experts as n^exponent tokens that choose independently: 1 where
   /// they do, 0 where they all choose alike. The default fits the unions of 39.4 and 58.9 of 256 experts that
   /// Luce-Org/lucebox#501 prints for 8 and 15 tokens, 8 experts a token, within 3%; measure your model's.
@@ -71,6 +71,7 @@ struct Transformer {
   /// Of a model with experts, first layers that have one feed-forward block instead, and its size.
   int dense_layers = 0;
   int dense_feed_forward = 0;
+  int shared_feed_forward = 0;  ///< width of the block that every token uses beside its experts; 0: none
   LatentAttention latent{};
   int mtp_modules = 0;  ///< modules for multi-token prediction beside the model, or of the head that they are
   HeadKind head = HeadKind::none;
@@ -103,7 +104,7 @@ double parameters(const Transformer& model);
 double active_parameters(const Transformer& model);
 
 /// Distinct experts of a layer that `tokens` tokens touch, each choosing uniformly and independently:
-/// experts (1 - (1 - active / experts)^tokens).
+/// experts (1 - (1 - active / experts)^tokens). The shared block is not among them.
 double independent_experts(const Transformer& model, double tokens);
 
 /// The same for `tokens` tokens of each of `batch` sequences, which are independent of each other:

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <limits>
 #include <variant>
 
 #include "analysis/theory/theorems.hpp"
@@ -9,6 +10,17 @@
 namespace speclab {
 
 namespace {
+
+void change(CostModel& cost, double bandwidth, double flops, double overheads) {
+  auto* const roofline = std::get_if<RooflineCost>(&cost);
+  if (roofline == nullptr) return;
+  Machine& machine = roofline->machine;
+  machine.bandwidth_efficiency = std::min(machine.bandwidth_efficiency * bandwidth, 1.0);
+  machine.flops_efficiency = std::min(machine.flops_efficiency * flops, 1.0);
+  machine.run_overhead *= overheads;
+  machine.layer_overhead *= overheads;
+  machine.reduce_latency *= overheads;
+}
 
 RunWork scaled(const RunWork& work, double times) { return {times * work.flops, times * work.bytes}; }
 
@@ -75,6 +87,29 @@ std::vector<double> speedups(std::span<const double> tokens, const CostPair& cos
     all.push_back(tokens[i] / (drafting_cost(costs, gamma, at) + verify_cost(costs, gamma, at)));
   }
   return all;
+}
+
+std::optional<SpeedupRange> speedup_at_other_costs(double tokens, const CostPair& costs, int gamma,
+                                                   const Operation& at) {
+  if (gamma == 0 || !std::holds_alternative<RooflineCost>(costs.target)) return std::nullopt;
+  const Run plain{1, at.batch, at.context};
+  const double plain_ms = run_ms(costs.target, plain);
+  SpeedupRange range{std::numeric_limits<double>::infinity(), 0};
+  for (const double bandwidth : {0.8, 1.2}) {
+    for (const double flops : {0.8, 1.2}) {
+      for (const double overheads : {0.5, 2.0}) {
+        CostPair other = costs;
+        change(other.target, bandwidth, flops, overheads);
+        change(other.draft, bandwidth, flops, overheads);
+        if (auto* const constant = std::get_if<ConstantCost>(&other.draft))
+          constant->ms *= run_ms(other.target, plain) / plain_ms;
+        const double speedup = tokens / (drafting_cost(other, gamma, at) + verify_cost(other, gamma, at));
+        range.low = std::min(range.low, speedup);
+        range.high = std::max(range.high, speedup);
+      }
+    }
+  }
+  return range;
 }
 
 std::vector<BatchRange> gamma_by_batch(std::span<const double> tokens, const CostPair& costs, double context,

@@ -59,6 +59,18 @@ std::vector<double> iid_tokens(double alpha, int most);
 /// bonus included; at gamma = 0 both are 1.
 std::vector<double> speedups(std::span<const double> tokens, const CostPair& costs, const Operation& at);
 
+struct SpeedupRange {
+  double low = 0;
+  double high = 0;
+};
+
+/// The speedup at `gamma`, whose rounds have `tokens`, over what the roofline's assumptions may be wrong by:
+/// both efficiencies a fifth lower or higher (1 at most), and all overheads half or double, in every
+/// combination, alike for target and draft. A draft run of constant time stays the same share of a plain
+/// target run. None without a roofline, and for gamma 0.
+std::optional<SpeedupRange> speedup_at_other_costs(double tokens, const CostPair& costs, int gamma,
+                                                   const Operation& at);
+
 /// Batches first..last for which `gamma` is the best (0: do not speculate).
 struct BatchRange {
   int first = 1;

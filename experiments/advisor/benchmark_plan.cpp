@@ -18,16 +18,25 @@ SPECLAB_RESULT(BenchmarkPlan, "benchmark", what, first, second, confidence, powe
 
 namespace {
 
-/// The larger deviation, beside the second's mean.
+constexpr double percent = 100;
+
+/// The setting whose requests differ more, relative to their mean.
 PerRequest rougher(const BenchmarkPlan& plan) {
-  return {plan.second.mean, std::max(plan.first.deviation, plan.second.deviation)};
+  const bool first = plan.first.deviation / plan.first.mean >= plan.second.deviation / plan.second.mean;
+  return first ? plan.first : plan.second;
+}
+
+/// Numbers that no 64 bits hold are rounded.
+std::string count_words(double count) {
+  return count < 1e15 ? grouped(static_cast<std::uint64_t>(count)) : fmt::format("{:.4g}", count);
 }
 
 }  // namespace
 
 void finish(BenchmarkPlan& plan, std::optional<double> asked_requests) {
-  constexpr double percent = 100;
-  plan.difference_percent = percent * std::abs(plan.first.mean / plan.second.mean - 1);
+  plan.difference_percent =
+      percent *
+      (std::max(plan.first.mean, plan.second.mean) / std::min(plan.first.mean, plan.second.mean) - 1);
   plan.requests = requests_needed(plan.first, plan.second, plan.confidence, plan.power);
   plan.asked_requests = asked_requests;
   if (asked_requests)
@@ -42,14 +51,17 @@ Listing benchmark_text(const BenchmarkPlan& plan) {
   out +=
       plan_line("of the other", "{:.4g}, standard deviation {:.4g}", plan.second.mean, plan.second.deviation);
   out += plan_line("difference", "{:.3g}%", plan.difference_percent);
-  out += plan_line("requests of each", std::isfinite(plan.requests)
-                                           ? fmt::format("{}, found with probability {:g} at {} confidence",
-                                                         grouped(static_cast<std::uint64_t>(plan.requests)),
-                                                         plan.power, confidence_percent(plan.confidence))
-                                           : "no number tells equal settings apart");
+  out +=
+      plan_line("requests of each",
+                std::isfinite(plan.requests)
+                    ? fmt::format("{}, found with probability {:g} by a t-test at {} confidence",
+                                  count_words(plan.requests), plan.power, confidence_percent(plan.confidence))
+                    : "no number tells equal settings apart");
   if (plan.asked_requests) {
-    out += plan_line(fmt::format("{:g} requests find", *plan.asked_requests), "differences from {:.3g}% on",
-                     *plan.asked_finds_percent);
+    out += plan_line(count_words(*plan.asked_requests) + " requests find",
+                     std::isfinite(*plan.asked_finds_percent)
+                         ? fmt::format("differences from {:.3g}% on", *plan.asked_finds_percent)
+                         : "no difference so often, however large");
   }
   out +=
       "Requests are to be independent, in turn or at random between the settings; a server that drifts asks for more.\n";
@@ -58,22 +70,21 @@ Listing benchmark_text(const BenchmarkPlan& plan) {
 
 std::string benchmark_headline(const BenchmarkPlan& plan) {
   if (!std::isfinite(plan.requests)) return "No number of requests tells equal settings apart.";
-  return fmt::format("{} requests of each setting find a difference of {:.3g}%.",
-                     grouped(static_cast<std::uint64_t>(plan.requests)), plan.difference_percent);
+  return fmt::format("{} requests of each setting find a difference of {:.3g}%.", count_words(plan.requests),
+                     plan.difference_percent);
 }
 
 std::vector<Figure> benchmark_figures(const BenchmarkPlan& plan) {
   Figure figure{"", "Requests needed by difference", "difference, %", "requests of each setting"};
   figure.log_x = figure.log_y = true;
   Series line{.name = "needed"};
-  constexpr double percent = 100;
   for (const double difference : {0.5, 1.0, 2.0, 3.0, 5.0, 10.0, 20.0, 50.0}) {
     const PerRequest one = rougher(plan);
-    const PerRequest other{one.mean * (1 + difference / percent), one.deviation};
-    line.add(difference, requests_needed(one, other, plan.confidence, plan.power));
+    line.add(difference,
+             requests_needed(one, faster(one, difference / percent), plan.confidence, plan.power));
   }
   figure.series.push_back(std::move(line));
-  figure.caption = "Both settings with the larger of the two deviations.";
+  figure.caption = "Both settings with the larger of the two deviations, relative to their means.";
   return {figure};
 }
 

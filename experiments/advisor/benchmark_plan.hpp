@@ -18,7 +18,7 @@ struct BenchmarkPlan {
   PerRequest second;  ///< of the other
   double confidence = 0.95;
   double power = 0.8;
-  double difference_percent = 0;  ///< of the means, over the second's
+  double difference_percent = 0;  ///< of the means, over the smaller one
   double requests = 0;            ///< of each setting
   std::optional<double> asked_requests = {};
   std::optional<double> asked_finds_percent = {};  ///< the smallest difference that so many find

@@ -48,7 +48,7 @@ std::string no_record_with(const LogSource& source, const char* key) {
 std::uint64_t count_in(const JsonPlace& place) {
   const auto count =
       as_count(place.value->is_number() ? std::optional(place.value->get<double>()) : std::nullopt);
-  if (!count) place.refuse("a count");
+  if (!count) place.refuse(fmt::format("a count from 0 to {}", max_count));
   return *count;
 }
 

@@ -9,18 +9,11 @@ namespace speclab {
 
 namespace {
 
-constexpr std::uint64_t longest_round = 100000;
-
 void refuse_more_accepted(const std::string& where, std::uint64_t accepted, std::uint64_t drafted) {
   if (accepted <= drafted) return;
   throw UsageError(
       "{}: {} tokens accepted of {} drafted; a log of emitted tokens counts one more a round than were accepted",
       where, accepted, drafted);
-}
-
-void refuse_longer(const std::string& where, std::uint64_t drafted) {
-  if (drafted <= longest_round) return;
-  throw UsageError("{}: {} tokens drafted in one round; at most {}", where, drafted, longest_round);
 }
 
 /// Positions of both, one by one.
@@ -39,14 +32,14 @@ void add_counts(PositionCounts& counts, const PositionCounts& more) {
 }  // namespace
 
 void ModelLog::add_round(const std::string& where, std::uint64_t drafted, std::uint64_t accepted) {
-  refuse_longer(where, drafted);
+  checked_draft(where, drafted);
   refuse_more_accepted(where, accepted, drafted);
   rounds.push_back({static_cast<int>(drafted), static_cast<int>(accepted)});
 }
 
 void ModelLog::add_totals(const std::string& where, std::uint64_t total,
                           const std::vector<std::uint64_t>& accepted, std::uint64_t drafted) {
-  refuse_longer(where, accepted.size());
+  checked_draft(where, accepted.size());
   std::uint64_t before = total;
   for (std::size_t i = 0; i < accepted.size(); ++i) {
     if (accepted[i] > before) {
@@ -77,6 +70,7 @@ void ModelLog::add_sums(const std::string& where, std::uint64_t total, std::uint
                         std::uint64_t accepted) {
   refuse_more_accepted(where, accepted, drafted);
   if (total == 0 && drafted > 0) throw UsageError("{}: {} tokens drafted in no round", where, drafted);
+  if (total > 0) checked_draft(where, (drafted + total - 1) / total);
   summed_rounds += total;
   summed_drafted += drafted;
   summed_accepted += accepted;
@@ -85,16 +79,25 @@ void ModelLog::add_sums(const std::string& where, std::uint64_t total, std::uint
 void add_rounded(ModelLog& log, const std::string& where, double mean_emitted, double rounding,
                  std::uint64_t accepted, std::uint64_t drafted, const std::vector<double>& rates) {
   refuse_more_accepted(where, accepted, drafted);
-  const auto gamma = static_cast<std::uint64_t>(rates.size());
+  const std::uint64_t gamma = checked_draft(where, rates.size());
   if (gamma == 0 || drafted == 0) return;
+  const auto disagree = [&] {
+    return UsageError(
+        "{}: {} accepted tokens, their mean length of {} and the rates by position do not agree", where,
+        accepted, mean_emitted);
+  };
   const auto sum = static_cast<double>(accepted);
   const std::uint64_t least = (drafted + gamma - 1) / gamma;
   std::uint64_t low = least;
   std::uint64_t high = least;
   if (accepted > 0) {
-    const double shortest = std::max(mean_emitted - 1 - rounding, sum / 1e15);
-    low = std::max(least, static_cast<std::uint64_t>(std::ceil(sum / (mean_emitted - 1 + rounding))));
-    high = std::max(low, static_cast<std::uint64_t>(std::min(sum / shortest, 4e15)));
+    // Each round drafts a token at least.
+    const auto most = static_cast<double>(drafted);
+    const double longest = mean_emitted - 1 + rounding;
+    if (!(longest * most >= sum)) throw disagree();
+    const double shortest = std::max(mean_emitted - 1 - rounding, sum / most);
+    low = std::max(least, static_cast<std::uint64_t>(std::ceil(sum / longest)));
+    high = std::max(low, static_cast<std::uint64_t>(std::min(sum / shortest, most)));
   }
   // Full rounds are the rule: of equally good numbers the smallest, which leaves least of them short.
   constexpr std::uint64_t max_tried = 10000;
@@ -122,10 +125,7 @@ void add_rounded(ModelLog& log, const std::string& where, double mean_emitted, d
   }
   // Three decimals of each rate, and a whole token.
   const double allowed = static_cast<double>(gamma) * (1.5 + 0.0006 * static_cast<double>(best_rounds));
-  if (least_misfit > allowed) {
-    throw UsageError("{}: {} accepted tokens, their mean length of {} and the rates by position do not agree",
-                     where, accepted, mean_emitted);
-  }
+  if (least_misfit > allowed) throw disagree();
   for (std::size_t i = 1; i < best.size(); ++i) best[i] = std::min(best[i], best[i - 1]);
   if (!best.empty()) best[0] = std::min(best[0], best_rounds);
   log.add_totals(where, best_rounds, best, drafted);

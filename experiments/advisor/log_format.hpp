@@ -28,7 +28,7 @@ struct ModelLog {
   std::vector<double> accepted_by_line = {};
   std::vector<double> weights = {};
 
-  /// UsageError where more is accepted than drafted, or a round is longer than 100,000.
+  /// UsageError where more is accepted than drafted, or a round is longer than max_draft.
   void add_round(const std::string& where, std::uint64_t drafted, std::uint64_t accepted);
   /// `rounds` rounds of accepted.size() drafted tokens each, of which accepted[i] accepted position i + 1.
   /// `drafted` tokens in all; fewer than that many rounds have says that some were shorter. UsageError where
@@ -39,6 +39,7 @@ struct ModelLog {
   /// says otherwise.
   void add_histogram(const std::string& where, const std::vector<std::uint64_t>& by_accepted,
                      std::optional<std::uint64_t> drafted = {});
+  /// Sums of records without positions; refused as rounds are, by their mean length.
   void add_sums(const std::string& where, std::uint64_t rounds, std::uint64_t drafted,
                 std::uint64_t accepted);
 };

@@ -45,11 +45,16 @@ const std::string& LogSource::json_problem() const {
   return problem_;
 }
 
+std::uint64_t checked_draft(const std::string& where, std::uint64_t drafted) {
+  if (drafted <= max_draft) return drafted;
+  throw UsageError("{}: {} tokens drafted in one round; at most {}", where, drafted, max_draft);
+}
+
 std::uint64_t count_of(const TextLine& line, const std::string& word, const char* what) {
   std::uint64_t value = 0;
   const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), value);
-  if (error != std::errc{} || end != word.data() + word.size() || value > (std::uint64_t{1} << 53U)) {
-    refuse_line(line, "{} is \"{}\"; expected an integer of 0 or more", what, brief(word));
+  if (error != std::errc{} || end != word.data() + word.size() || value > max_count) {
+    refuse_line(line, "{} is \"{}\"; expected an integer from 0 to {}", what, brief(word), max_count);
   }
   return value;
 }
@@ -66,13 +71,14 @@ std::optional<double> number_after(std::string_view line, std::string_view label
 }
 
 std::optional<std::uint64_t> as_count(std::optional<double> number) {
-  if (!number || !(*number >= 0 && *number <= 9e15) || *number != std::floor(*number)) return std::nullopt;
+  if (!number || !(*number >= 0 && *number <= max_count) || *number != std::floor(*number))
+    return std::nullopt;
   return static_cast<std::uint64_t>(*number);
 }
 
 std::uint64_t count_after(const TextLine& line, std::string_view label) {
   const auto count = as_count(number_after(line.text, label));
-  if (!count) refuse_line(line, "no count after \"{}\"", label);
+  if (!count) refuse_line(line, "no count from 0 to {} after \"{}\"", max_count, label);
   return *count;
 }
 

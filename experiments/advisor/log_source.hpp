@@ -49,17 +49,25 @@ template <class... Arguments>
   throw UsageError(line.where + ": " + fmt::format(what, std::forward<Arguments>(arguments)...));
 }
 
+/// The largest count that is read: sums of counts, and their products with max_draft, fit into 64 bits.
+inline constexpr std::uint64_t max_count = 1'000'000'000'000;
+/// The most tokens that a round drafts, as of --drafted and --max-gamma: work and memory grow with it.
+inline constexpr std::uint64_t max_draft = 1000;
+
+/// `drafted` tokens of a round; UsageError, which begins with `where`, above max_draft.
+std::uint64_t checked_draft(const std::string& where, std::uint64_t drafted);
+
 /// What somebody wrote, as it stands in a message.
 inline std::string brief(std::string_view text) { return printable(text, 80); }
 
-/// An integer of 0 or more; UsageError that names the line and `what` otherwise.
+/// An integer from 0 to max_count; UsageError that names the line and `what` otherwise.
 std::uint64_t count_of(const TextLine& line, const std::string& word, const char* what);
 
 /// The number that follows `label` in a line, such as 2.5 of "Mean acceptance length: 2.50,"; none without
 /// the label.
 std::optional<double> number_after(std::string_view line, std::string_view label);
 
-/// None unless it is a whole number from 0 to 9e15.
+/// None unless it is a whole number from 0 to max_count.
 std::optional<std::uint64_t> as_count(std::optional<double> number);
 
 /// The count that follows `label`; UsageError that names the line otherwise.

@@ -53,10 +53,13 @@ void add_experts(Transformer& model, const ModelKeys& keys) {
   if (const auto size = keys.dimension({"moe_intermediate_size"}); size && *size > 0) {
     model.feed_forward = *size;
   }
-  // Experts that every token uses are of the same size in the models that count them.
+  // Models state the width of what every token uses (Qwen2-MoE), or count experts of the common width.
+  constexpr int max_width = 100'000'000;
   const int shared = keys.dimension({"n_shared_experts"}).value_or(0);
-  model.experts += shared;
-  model.active_experts += shared;
+  if (shared > max_width / std::max(model.feed_forward, 1))
+    keys.refuse("n_shared_experts", fmt::format("{} experts of {} numbers", shared, model.feed_forward));
+  model.shared_feed_forward =
+      keys.dimension({"shared_expert_intermediate_size"}).value_or(shared * model.feed_forward);
 }
 
 /// Attention whose work and cache the roofline would get wrong: sparse, as of DeepSeek-V3.2, and linear, as

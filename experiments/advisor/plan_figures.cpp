@@ -13,9 +13,9 @@ namespace speclab {
 namespace {
 
 std::string speedup_words(const Interval& speedup) {
-  return speedup.low == speedup.high
-             ? fmt::format("{:.3g}", speedup.estimate)
-             : fmt::format("{:.3g} ({:.3g} to {:.3g})", speedup.estimate, speedup.low, speedup.high);
+  return speedup.low == speedup.high ? fmt::format("{:.3g}", speedup.estimate)
+                                     : fmt::format("{:.3g} ({:.3g} to {:.3g} by acceptance alone)",
+                                                   speedup.estimate, speedup.low, speedup.high);
 }
 
 Series gamma_line(const DrafterPlan& plan, const std::string& name) {
@@ -79,7 +79,14 @@ std::string plan_headline(const DrafterPlan& plan) {
     return "Do not speculate: no γ is faster than plain decoding. " + plan.best.reason;
   std::string text = fmt::format("Draft γ = {} tokens: speedup {} over plain decoding.", plan.best.gamma,
                                  speedup_words(plan.best.speedup));
-  if (plan.batch_limit) text += fmt::format(" It pays up to batch {}.", *plan.batch_limit);
+  if (const auto& other = plan.best.speedup_at_other_costs)
+    text += fmt::format(" At other costs than assumed {:.3g} to {:.3g}.", other->low, other->high);
+  if (plan.batches) {
+    std::string sentences = " " + batch_sentences(plan);
+    sentences.pop_back();
+    std::replace(sentences.begin(), sentences.end(), '\n', ' ');
+    text += sentences;
+  }
   return text;
 }
 

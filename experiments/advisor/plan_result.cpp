@@ -20,10 +20,12 @@ const Typed<LogTest>& described() {
   return type;
 }
 
-SPECLAB_RESULT(PlannedAlpha, "alpha", value, from, confidence);
+SPECLAB_RESULT(PlannedAlpha, "alpha", value, from, confidence, note);
 SPECLAB_RESULT(PlannedCosts, "costs", c, from, batch, context, drafted_in_one_run);
 SPECLAB_RESULT(GammaRange, "values of gamma", low, high);
-SPECLAB_RESULT(BestGamma, "best gamma", gamma, speedup, tokens_per_target_step, by, reason, within_1_percent);
+SPECLAB_RESULT(SpeedupRange, "range of speedups", low, high);
+SPECLAB_RESULT(BestGamma, "best gamma", gamma, speedup, speedup_at_other_costs, tokens_per_target_step, by,
+               reason, within_1_percent);
 SPECLAB_RESULT(AskedGamma, "asked gamma", gamma, speedup, by, loss_percent, batch_limit);
 SPECLAB_RESULT(GammaRow, "row", gamma, tokens_per_target_step, speedup, verify_cost);
 SPECLAB_RESULT(PlanBounds, "bounds", guaranteed_speedup, upper_bound_drafting_free, upper_bound_drafting_paid,

@@ -22,6 +22,7 @@ struct PlannedAlpha {
   Interval value{0, 0, 0};  ///< low = high when alpha is known exactly
   std::string from;         ///< "given", "log (maximum likelihood)", "the models, exactly", "simulation"
   double confidence = 0.95;
+  std::optional<std::string> note = {};  ///< how it was read, where it may be meant otherwise
 
   bool estimated() const { return value.low != value.high; }
 };
@@ -40,7 +41,8 @@ inline constexpr double little_loss = 0.01;
 
 struct BestGamma {
   int gamma = 0;
-  Interval speedup{0, 0, 0};
+  Interval speedup{0, 0, 0};  ///< its bounds are those of acceptance; costs are taken as exact
+  std::optional<SpeedupRange> speedup_at_other_costs = {};  ///< of a roofline
   double tokens_per_target_step = 0;
   AcceptanceModel by = AcceptanceModel::iid;
   std::string reason;
@@ -147,6 +149,8 @@ struct DrafterRanking {
   std::vector<DrafterPlan> ranking;
 };
 
+template <>
+const Typed<SpeedupRange>& described();
 template <>
 const Typed<AcceptanceMetrics>& described();
 template <>

@@ -17,18 +17,19 @@ namespace speclab {
 
 namespace {
 
-std::string ranged(const Interval& interval) {
-  return speclab::ranged(interval, ": stretches resemble their neighbours");
-}
+constexpr const char* alike_stretches = ": stretches resemble their neighbours";
+
+std::string ranged(const Interval& interval) { return speclab::ranged(interval, alike_stretches); }
 
 std::string head(const DrafterPlan& plan) {
   std::string out;
   if (!plan.drafter.empty()) out += plan_line("drafter", plan.drafter);
   out += plan_line("α", "{}, {}{}", ranged(plan.alpha.value), plan.alpha.from,
                    plan.alpha.estimated() ? ", confidence " + confidence_text(plan.alpha.confidence) : "");
+  if (plan.alpha.note) out += plan_line("", *plan.alpha.note);
   out += plan_line("c", cost_words(plan.costs.c, plan.costs.drafted_in_one_run, plan.costs.from));
   out += plan_line("best γ", "{}", plan.best.gamma);
-  out += plan_line("expected speedup", ranged(plan.best.speedup) + " × plain decoding");
+  out += speedup_lines(plan.best.speedup, plan.best.speedup_at_other_costs, alike_stretches);
   out += plan_line("tokens per target step", short_number(plan.best.tokens_per_target_step));
   out += plan_line("within 1% of the best", range_words(plan.best.within_1_percent));
   if (plan.bounds.guaranteed_speedup) {
@@ -104,35 +105,13 @@ std::string means_text(const LogMeans& means) {
 
 Listing batch_text(const DrafterPlan& plan) {
   Table table{"batches", "Best γ by batch", {"batch", "to", "γ", "speedup, at least"}};
-  int last_paying = 0;
-  bool pays_again = false;
-  bool stopped = false;
   for (const BatchRange& row : *plan.batches) {
     table.rows.push_back(
         {short_cell(row.first), short_cell(row.last), short_cell(row.gamma), short_cell(row.least_speedup)});
-    const bool pays = row.gamma > 0;
-    pays_again = pays_again || (pays && stopped);
-    stopped = stopped || !pays;
-    if (pays && !pays_again) last_paying = row.last;
   }
-  const int most = plan.batches->back().last;
   Listing out;
   out += std::move(table);
-  if (!stopped) {
-    const bool full = plan.device && plan.device->memory.largest_batch == most;
-    out += fmt::format("Speculation pays at every batch up to {}, the largest {}.\n", most,
-                       full ? "that fits into memory" : "considered");
-  } else if (last_paying == 0) {
-    out += pays_again ? "Speculation does not pay at small batches, only where the table says so.\n"
-                      : "Speculation does not pay at any batch.\n";
-  } else {
-    out += fmt::format("Switch speculation off beyond batch {}{}.\n", last_paying,
-                       pays_again ? "; it pays again where the table says so" : "");
-  }
-  if (plan.batch_limit && *plan.batch_limit < most) {
-    out += fmt::format("With γ = {} at every batch it pays up to batch {} only.\n", plan.best.gamma,
-                       *plan.batch_limit);
-  }
+  out += batch_sentences(plan);
   return out;
 }
 
@@ -140,10 +119,10 @@ std::string asked_text(const AskedGamma& asked) {
   std::string out =
       plan_line(fmt::format("at γ = {}", asked.gamma), "{} × plain decoding, {:.1f}% below the best",
                 ranged(asked.speedup), asked.loss_percent);
-  if (asked.batch_limit) out += plan_line("", "pays up to batch {}", *asked.batch_limit);
+  if (asked.batch_limit)
+    out += plan_line("", "kept at every batch it pays up to batch {}", *asked.batch_limit);
   return out;
 }
-
 std::string device_text(const DeviceFindings& device, const PlannedCosts& costs) {
   const DeviceMemory& memory = device.memory;
   std::string out = "\n";
@@ -180,6 +159,37 @@ std::string device_text(const DeviceFindings& device, const PlannedCosts& costs)
 }
 
 }  // namespace
+
+std::string batch_sentences(const DrafterPlan& plan) {
+  int last_paying = 0;
+  bool pays_again = false;
+  bool stopped = false;
+  for (const BatchRange& row : *plan.batches) {
+    const bool pays = row.gamma > 0;
+    pays_again = pays_again || (pays && stopped);
+    stopped = stopped || !pays;
+    if (pays && !pays_again) last_paying = row.last;
+  }
+  const int most = plan.batches->back().last;
+  std::string out;
+  if (!stopped) {
+    const bool full = plan.device && plan.device->memory.largest_batch == most;
+    out = fmt::format(
+        "With the best γ of each batch speculation pays at every batch up to {}, the largest {}.\n", most,
+        full ? "that fits into memory" : "considered");
+  } else if (last_paying == 0) {
+    out = pays_again ? "Speculation does not pay at small batches, only where the table says so.\n"
+                     : "Speculation does not pay at any batch.\n";
+  } else {
+    out = fmt::format("Switch speculation off beyond batch {}{}.\n", last_paying,
+                      pays_again ? "; it pays again where the table says so" : "");
+  }
+  if (plan.batch_limit && *plan.batch_limit < most) {
+    out += fmt::format("With γ = {} at every batch it pays up to batch {} only.\n", plan.best.gamma,
+                       *plan.batch_limit);
+  }
+  return out;
+}
 
 std::string settings_text(const std::vector<ServerSetting>& settings) {
   if (settings.empty()) return "";

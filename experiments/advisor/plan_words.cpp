@@ -2,6 +2,19 @@
 
 namespace speclab {
 
+std::string speedup_lines(const Interval& speedup, const std::optional<SpeedupRange>& at_other_costs,
+                          const std::string& why) {
+  std::string out = plan_line("expected speedup", ranged(speedup, why) + " × plain decoding");
+  if (speedup.bounded() && speedup.low != speedup.high)
+    out += plan_line("", "the interval is acceptance's alone; costs are taken as exact");
+  if (at_other_costs) {
+    out += plan_line("at other costs",
+                     "{:.4g} to {:.4g}: efficiencies a fifth lower or higher, overheads half or double",
+                     at_other_costs->low, at_other_costs->high);
+  }
+  return out;
+}
+
 Table metrics_table(const AcceptanceMetrics& metrics, const std::string& of_what) {
   Table table{.id = "metrics",
               .caption = "Acceptance " + of_what + ", by every definition in use",

@@ -9,6 +9,7 @@
 #include <string>
 #include <utility>
 
+#include "analysis/cost/speculation_cost.hpp"
 #include "analysis/statistics/acceptance_metrics.hpp"
 #include "analysis/statistics/gamma_choice.hpp"
 #include "analysis/statistics/intervals.hpp"
@@ -66,6 +67,11 @@ inline std::string ranged(const Interval& interval, const std::string& why) {
   if (interval.low == interval.high) return fmt::format("{:.4g}", interval.estimate);
   return fmt::format("{:.4g} ({:.4g} to {:.4g})", interval.estimate, interval.low, interval.high);
 }
+
+/// The expected speedup, what its interval covers, and what it is at other costs than assumed. `why` as of
+/// `ranged`.
+std::string speedup_lines(const Interval& speedup, const std::optional<SpeedupRange>& at_other_costs,
+                          const std::string& why);
 
 /// Acceptance by every definition in use, under the names that servers and papers give them. `of_what` is
 /// told in the caption: "of the log".

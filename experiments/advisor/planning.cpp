@@ -209,10 +209,16 @@ DrafterPlan make_plan(const Drafter& drafter, const PlanSettings& settings) {
 
   plan.drafter = drafter.name.empty() ? drafter.draft : drafter.name;
   plan.target = drafter.target;
-  plan.alpha = {known.alpha, known.from, settings.confidence};
+  plan.alpha = {known.alpha, known.from, settings.confidence, known.note};
   plan.costs = planned_costs(drafter, choice.gamma, settings.at);
-  plan.best = {choice.gamma, curve.at(choice.gamma), curve.tokens[at(choice.gamma)],
-               curve.by,     choice.reason,          near_best(curve.estimate, little_loss)};
+  const double tokens = curve.tokens[at(choice.gamma)];
+  plan.best = {choice.gamma,
+               curve.at(choice.gamma),
+               speedup_at_other_costs(tokens, costs, choice.gamma, settings.at),
+               tokens,
+               curve.by,
+               choice.reason,
+               near_best(curve.estimate, little_loss)};
   if (settings.asked_gamma) {
     // A log says nothing of positions that it never reached; there the formula stands in.
     const int gamma = *settings.asked_gamma;

@@ -21,6 +21,7 @@ struct Acceptance {
   std::string from;                        ///< "given", "log", "the models, exactly", "simulation"
   std::optional<AcceptanceFile> log = {};  ///< of a log, or of a simulation's rounds (as totals)
   int longest_logged = 0;                  ///< draft of a server's log; 0 without one
+  std::optional<std::string> note = {};    ///< how alpha was read, where it may be meant otherwise
 };
 
 /// By maximum likelihood; of a log of means by the i.i.d. formula, with lines of means as stretches.
@@ -50,6 +51,9 @@ std::string settings_text(const std::vector<ServerSetting>& settings);
 
 Listing plan_text(const DrafterPlan& plan);
 std::string plan_headline(const DrafterPlan& plan);
+/// At which batches it pays, with the best gamma of each and with one gamma at all: sentences, one a line.
+/// The plan has `batches`.
+std::string batch_sentences(const DrafterPlan& plan);
 /// Speedup by gamma; by batch where costs depend on it; acceptance by position of a log.
 std::vector<Figure> plan_figures(const DrafterPlan& plan);
 

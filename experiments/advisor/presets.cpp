@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <boost/algorithm/string/case_conv.hpp>
 #include <nlohmann/json.hpp>
 #include <vector>
 
@@ -22,11 +23,12 @@ namespace {
 constexpr std::size_t whole_table = 0;
 constexpr double tera = 1e12;
 
+/// Names are in lower case, and may be given in any. `instead` says what else may be given.
 template <class Preset>
 const Preset& named(const std::vector<Preset>& presets, const std::string& name, const std::string& option,
-                    const char* noun) {
-  return named_entry(presets, name, [&](const std::string& near) {
-    return UsageError("{}: unknown {}\"{}\"{}", option, noun, name, near);
+                    const char* noun, const char* instead = "") {
+  return named_entry(presets, boost::algorithm::to_lower_copy(name), [&](const std::string& near) {
+    return UsageError("{}: unknown {}\"{}\"{}{}", option, noun, name, instead, near);
   });
 }
 
@@ -51,7 +53,7 @@ const Device& device_named(const std::string& name, const std::string& option) {
 
 Transformer model_named(const std::string& name, const std::string& option) {
   if (is_model_config(name)) return model_from_config(name);
-  return named(model_presets(), name, option, "model ");
+  return named(model_presets(), name, option, "model ", " (or give the path of a config.json)");
 }
 
 Precision precision_named(const std::string& name, const std::string& option) {

@@ -56,7 +56,7 @@ std::string PrometheusSample::label(const char* key) const {
 
 std::uint64_t counter_of(const PrometheusSample& sample) {
   const auto count = as_count(number_in(sample.value));
-  if (!count) refuse_line(sample.line, "\"{}\" is not a count", brief(sample.value));
+  if (!count) refuse_line(sample.line, "\"{}\" is not a count from 0 to {}", brief(sample.value), max_count);
   return *count;
 }
 

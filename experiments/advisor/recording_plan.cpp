@@ -30,9 +30,9 @@ SPECLAB_RESULT(RecordedPolicy, "recorded policy", policy, drafted_per_target_ste
 SPECLAB_RESULT(TextFitFindings, "text fit", ratio_mean, not_above_one, not_below_one, entropy, surprise);
 SPECLAB_RESULT(RecordingPlan, "recording plan", file, fits, fits_reason, format, rule, tokens, sequences,
                alpha, alpha_low, alpha_high, alpha_from, confidence, c, drafted_in_one_run, cost_from,
-               tokens_per_target_step, speedup, optimal_gamma, best_speedup, within_1_percent, formula_gamma,
-               formula_speedup, speedup_at_formula_gamma, gammas, positions, metrics, policies, tasks,
-               sequence_findings, text_fit, warnings, settings);
+               tokens_per_target_step, speedup, optimal_gamma, best_speedup, speedup_at_other_costs,
+               within_1_percent, formula_gamma, formula_speedup, speedup_at_formula_gamma, gammas, positions,
+               metrics, policies, tasks, sequence_findings, text_fit, warnings, settings);
 
 namespace {
 
@@ -199,6 +199,10 @@ void add_rounds(RecordingPlan& plan, const Recording& recording, const Recording
   plan.optimal_gamma = best;
   plan.gammas = gamma_rows(curve, costs, settings);
   plan.best_speedup = best == 0 ? Interval{1, 1, 1} : plan.gammas[static_cast<std::size_t>(best) - 1].speedup;
+  if (best > 0) {
+    plan.speedup_at_other_costs =
+        speedup_at_other_costs(curve.tokens[static_cast<std::size_t>(best)], costs, best, settings.at);
+  }
   plan.within_1_percent = near_best(curve.speedup, little_loss);
   const auto most = static_cast<int>(curve.rounds.size());
   const std::vector<double> formula = speedups(iid_tokens(plan.alpha, most), costs, settings.at);

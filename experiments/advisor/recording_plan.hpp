@@ -81,7 +81,8 @@ struct RecordingPlan : MemoryFit {
   std::vector<double> tokens_per_target_step;  ///< for gamma = 1, 2, ...; empty where rounds do not follow
   std::vector<double> speedup;                 ///< the same
   std::optional<int> optimal_gamma;            ///< 0: do not speculate; none where rounds do not follow
-  std::optional<Interval> best_speedup;
+  std::optional<Interval> best_speedup;        ///< as BestGamma::speedup
+  std::optional<SpeedupRange> speedup_at_other_costs;
   std::optional<GammaRange> within_1_percent;
   /// What the formula of independent acceptances says at this alpha: its best gamma, and the true speedup
   /// there.

@@ -3,9 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "analysis/cost/speedup_curve.hpp"
-#include "analysis/theory/optimal_tree.hpp"
+#include "analysis/theory/tree_search.hpp"
 #include "experiments/advisor/memory_fit.hpp"
 #include "experiments/format/result_fields.hpp"
 
@@ -47,19 +48,6 @@ Candidate candidate_of(OptimalTree tree) {
   return found;
 }
 
-/// The best tree of every number of nodes and levels: which one is best depends on costs, these do not.
-std::vector<Candidate> candidates_of(const TreeQuestion& question) {
-  std::vector<Candidate> all;
-  for (int levels = 1; levels <= question.max_levels; ++levels) {
-    for (int nodes = levels; nodes <= question.max_nodes; ++nodes) {
-      Candidate found = candidate_of(optimal_tree(nodes, levels, question.rank_shares));
-      // A tree of fewer levels or nodes is another candidate.
-      if (found.levels() == levels && found.nodes() == nodes) all.push_back(std::move(found));
-    }
-  }
-  return all;
-}
-
 double speedup_of(const Candidate& one, const CostPair& costs, const Operation& at) {
   double draft_ms = 0;
   if (draft_runs(costs) == DraftRuns::a_round) {
@@ -71,27 +59,45 @@ double speedup_of(const Candidate& one, const CostPair& costs, const Operation& 
   return one.tree.expected_tokens / (draft_ms / plain_ms + verify_cost(costs, one.nodes(), at));
 }
 
+TreeCosts costs_at(const TreeQuestion& question, const Operation& at) {
+  const double plain_ms = run_ms(question.costs.target, {1, at.batch, at.context});
+  TreeCosts costs{{0}, {1}, draft_runs(question.costs) == DraftRuns::a_round};
+  for (int n = 1; n <= question.max_nodes; ++n) {
+    costs.verify.push_back(verify_cost(question.costs, n, at));
+    costs.draft.push_back((costs.one_run ? drafting_ms(question.costs, n, at)
+                                         : run_ms(question.costs.draft, {double(n), at.batch, at.context})) /
+                          plain_ms);
+  }
+  return costs;
+}
+
 /// The fastest tree and the fastest chain; none where plain decoding is as fast.
 struct BestTrees {
-  const Candidate* tree = nullptr;
-  const Candidate* chain = nullptr;
+  std::optional<Candidate> tree;
+  std::optional<Candidate> chain;
   double tree_speedup = 1;
   double chain_speedup = 1;
 };
 
-/// Of equals the first: fewer levels, then fewer nodes.
-BestTrees best_at(const std::vector<Candidate>& candidates, const CostPair& costs, const Operation& at) {
+BestTrees best_at(TreeSearch& search, const TreeQuestion& question, const Operation& at) {
   BestTrees best;
-  for (const Candidate& one : candidates) {
-    const double speedup = speedup_of(one, costs, at);
-    if (one.nodes() == one.levels() && speedup > best.chain_speedup) {
-      best.chain = &one;
-      best.chain_speedup = speedup;
-    }
-    if (speedup > best.tree_speedup) {
-      best.tree = &one;
-      best.tree_speedup = speedup;
-    }
+  OptimalTree chain;
+  for (int gamma = 1; gamma <= std::min(question.max_levels, question.max_nodes); ++gamma) {
+    chain.parents.push_back(gamma - 2);
+    chain.expected_tokens += std::pow(question.rank_shares.front(), gamma);
+    const Candidate one = candidate_of(chain);
+    const double speedup = speedup_of(one, question.costs, at);
+    if (speedup <= best.chain_speedup) continue;
+    best.chain = one;
+    best.chain_speedup = speedup;
+  }
+  best.tree = best.chain;
+  best.tree_speedup = best.chain_speedup;
+  const Candidate found = candidate_of(search.best(costs_at(question, at)).tree);
+  const double speedup = speedup_of(found, question.costs, at);
+  if (speedup > best.tree_speedup) {
+    best.tree = found;
+    best.tree_speedup = speedup;
   }
   return best;
 }
@@ -100,9 +106,9 @@ TreeRow row_of(const BestTrees& best, int batch) {
   TreeRow row{.first = batch,
               .last = batch,
               .speedup = best.tree_speedup,
-              .chain_gamma = best.chain == nullptr ? 0 : best.chain->nodes(),
+              .chain_gamma = best.chain ? best.chain->nodes() : 0,
               .chain_speedup = best.chain_speedup};
-  if (best.tree != nullptr) {
+  if (best.tree) {
     row.nodes = best.tree->nodes();
     row.levels = best.tree->levels();
     row.top_k = best.tree->top_k;
@@ -112,19 +118,19 @@ TreeRow row_of(const BestTrees& best, int batch) {
 }
 
 /// The speedup of a choice of before, where it is nearly the best; none where it loses more than little_loss.
-std::optional<double> still_good(const Candidate* chosen, double best, const CostPair& costs,
+std::optional<double> still_good(const std::optional<Candidate>& chosen, double best, const CostPair& costs,
                                  const Operation& at) {
-  const double speedup = chosen == nullptr ? 1 : speedup_of(*chosen, costs, at);
+  const double speedup = chosen ? speedup_of(*chosen, costs, at) : 1;
   return speedup >= (1 - little_loss) * best ? std::optional(speedup) : std::nullopt;
 }
 
-std::vector<TreeRow> rows_by_batch(const std::vector<Candidate>& candidates, const TreeQuestion& question) {
+std::vector<TreeRow> rows_by_batch(TreeSearch& search, const TreeQuestion& question) {
   const int most = max_planned_batch(question.costs, question.at, question.memory_share, question.max_batch);
   std::vector<TreeRow> rows;
   BestTrees chosen;
   for (int batch = 1; batch <= most; ++batch) {
     const Operation at{double(batch), question.at.context};
-    const BestTrees best = best_at(candidates, question.costs, at);
+    const BestTrees best = best_at(search, question, at);
     const auto tree = still_good(chosen.tree, best.tree_speedup, question.costs, at);
     const auto chain = still_good(chosen.chain, best.chain_speedup, question.costs, at);
     if (rows.empty() || !tree || !chain) {
@@ -142,16 +148,16 @@ std::vector<TreeRow> rows_by_batch(const std::vector<Candidate>& candidates, con
 }  // namespace
 
 TreePlan plan_tree(const TreeQuestion& question) {
-  const std::vector<Candidate> candidates = candidates_of(question);
+  TreeSearch search(question.max_nodes, question.max_levels, question.rank_shares);
   TreePlan plan;
   plan.rank_shares = question.rank_shares;
   plan.cost_from = question.cost_from;
   plan.batch = question.at.batch;
   plan.context = question.at.context;
   static_cast<MemoryFit&>(plan) = memory_fit(question.costs, question.at, question.memory_share);
-  const BestTrees best = best_at(candidates, question.costs, question.at);
+  const BestTrees best = best_at(search, question, question.at);
   plan.best = row_of(best, static_cast<int>(question.at.batch));
-  if (best.tree != nullptr) {
+  if (best.tree) {
     plan.parents.assign(best.tree->tree.parents.begin(), best.tree->tree.parents.end());
     const auto more = [](const char* what, int most, const char* option) {
       return fmt::format("The best tree has the most {} considered, {}: more may be better ({}).", what, most,
@@ -167,7 +173,7 @@ TreePlan plan_tree(const TreeQuestion& question) {
                                     question.max_batch);
     }
   }
-  if (!constant(question.costs)) plan.batches = rows_by_batch(candidates, question);
+  if (!constant(question.costs)) plan.batches = rows_by_batch(search, question);
   return plan;
 }
 

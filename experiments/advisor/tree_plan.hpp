@@ -54,10 +54,10 @@ struct TreePlan : MemoryFit {
 template <>
 const Typed<TreePlan>& described();
 
-/// The tree of the largest speedup: tokens over the time of a round, in which the draft runs once a level
-/// over the nodes of the level before that have children (Medusa heads and DFlash blocks once, with a
-/// position for each level), and the target once over all nodes and the context. Rank shares as
-/// rank_share_problem wants them, 1 to 16.
+/// The tree of the largest speedup that is found (tree_search.hpp): tokens over the time of a round, in which
+/// the draft runs once a level over the nodes of the level before that have children (Medusa heads and DFlash
+/// blocks once, with a position for each level), and the target once over all nodes and the context. Rank
+/// shares as rank_share_problem wants them, 1 to 16.
 TreePlan plan_tree(const TreeQuestion& question);
 
 std::string tree_headline(const TreePlan& plan);

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <utility>
 
 #include "experiments/support/machine.hpp"
 #include "experiments/support/printable.hpp"
@@ -30,6 +31,14 @@ std::size_t edit_distance(const std::string& a, const std::string& b) {
   return cost[a.size()][b.size()];
 }
 
+/// Changes letters of ASCII alone.
+std::string lower_case(std::string text) {
+  for (char& c : text) {
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+  }
+  return text;
+}
+
 std::size_t common_beginning(const std::string& a, const std::string& b) {
   const auto end = std::mismatch(a.begin(), a.end(), b.begin(), b.end()).first;
   return static_cast<std::size_t>(end - a.begin());
@@ -37,21 +46,31 @@ std::size_t common_beginning(const std::string& a, const std::string& b) {
 
 /// Names that the word may have been meant for: those of the fewest edits, and those that share a beginning
 /// as long with it, or a longer one where the nearest is one edit away, and are either few edits away or go
-/// on where it ends. The longest common beginning comes first, since the ends of names (sizes, versions) are
-/// what is not remembered.
-std::vector<std::string> near_names(const std::string& word, const std::vector<std::string>& known) {
+/// on where it ends. Without such names those that share the longest beginning, of four characters at least.
+/// The longest common beginning comes first, since the ends of names (sizes, versions) are what is not
+/// remembered. Case does not count.
+std::vector<std::string> near_names(const std::string& given, const std::vector<std::string>& known) {
   constexpr std::size_t max_named = 5;
+  constexpr std::size_t least_shared = 4;
+  const std::string word = lower_case(given);
   struct Near {
     std::string name;
     std::size_t edits, beginning;
   };
   const std::size_t few = std::max<std::size_t>(word.size() / 3, 2);
   std::vector<Near> near;
+  std::vector<Near> alike;
   for (const std::string& name : known) {
-    const Near one{name, edit_distance(word, name), common_beginning(word, name)};
+    const std::string lower = lower_case(name);
+    const Near one{name, edit_distance(word, lower), common_beginning(word, lower)};
+    if (one.beginning >= std::max(least_shared, alike.empty() ? 0 : alike.front().beginning)) {
+      if (!alike.empty() && one.beginning > alike.front().beginning) alike.clear();
+      alike.push_back(one);
+    }
     const bool goes_on = word.size() > 1 && one.beginning == word.size();
     if (one.edits <= few || goes_on) near.push_back(one);
   }
+  if (near.empty()) near = std::move(alike);
   if (near.empty()) return {};
   const Near nearest = *std::min_element(near.begin(), near.end(),
                                          [](const Near& a, const Near& b) { return a.edits < b.edits; });

@@ -23,6 +23,7 @@ def plan(
     *,
     alpha: float | None = None,
     alpha_se: float | None = None,
+    of_drafted: float | None = None,
     log: Path | None = None,
     model: str | None = None,
     since: Path | None = None,
@@ -61,7 +62,10 @@ def plan(
     settings for servers (docs/planning.md).
 
     Args:
-        alpha, alpha_se: acceptance rate and its standard error. Or one of the following, where acceptance is known from:
+        alpha, alpha_se: acceptance rate, accepted of examined tokens, and its standard error.
+        of_drafted: the drafted tokens a round, where alpha (or drafters') is accepted of drafted tokens, what vLLM, llama.cpp
+            and TensorRT-LLM print as acceptance rate, which is lower.
+            Or one of the following, where acceptance is known from:
         log, model: file of a server's log, in any format of `speclab plan list logs`, and the model in a log of several.
         since: an earlier page of the same counters, which is subtracted.
         fields: {"accepted": "acc_tokens", "drafted": "usage.draft"}: columns or keys of a log of one's own; also "emitted"
@@ -93,6 +97,8 @@ def plan(
 
     >>> plan(alpha=.75, c=.02).best["gamma"]
     9
+    >>> round(plan(alpha=.511, of_drafted=3, c=.02).alpha["value"]["value"], 3)
+    0.7
     >>> plan(tree=[.6, .15, .05], c=.2, max_nodes=12).best["nodes"]
     12
     """

@@ -40,6 +40,7 @@ def serve(
     ttft_ms: float | None = None,
     tpot_ms: float | None = None,
     percentile: float | None = None,
+    of_drafted: float | None = None,
     alpha_spread: float | None = None,
     draft_correlation: float | None = None,
     replicas: int | None = None,
@@ -76,6 +77,7 @@ def serve(
 
     Args:
         alpha, alpha_spread: acceptance rate, and its standard deviation between requests.
+        of_drafted: the drafted tokens a round, where alpha is accepted of drafted tokens (`plan`).
         draft_correlation: that of the draft's confidences with acceptance; adds adaptive verification to the policies.
         rate: requests a second, one or several in increasing order; by default ten up to 90% of the capacity.
         prompt, output, length_variation: mean tokens of both, and their standard deviation over the mean, log-normal.

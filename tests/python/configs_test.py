@@ -80,6 +80,7 @@ def test_plans(tmp_path):
     for words, options in (
         ("alpha .75 --c .02", dict(alpha=0.75, c=0.02)),
         ("alpha .75 --alpha-se .01 --c .02 --gamma 5", dict(alpha=0.75, alpha_se=0.01, c=0.02, gamma=5)),
+        ("alpha .511 --of-drafted 3 --c .02", dict(alpha=0.511, of_drafted=3, c=0.02)),
         (f"log {log} --c .05", dict(log=log, c=0.05)),
         ("drafters a:.7:.02 b:.8:.11", dict(drafters={"a": (0.7, 0.02), "b": (0.8, 0.11)})),
         ("tree .62,.14,.06 --target llama-3.1-70b --draft llama-3.2-1b --device h100-sxm --devices 4 --batch 16 --max-levels 6",
@@ -96,6 +97,7 @@ def test_plans(tmp_path):
         (dict(), "give one of"),
         (dict(alpha=0.5, log=log), "give one of"),
         (dict(alpha=1.5, c=0.1), "alpha"),
+        (dict(alpha=0.5, c=0.1, of_drafted=0.5), "of-drafted"),
         (dict(alpha=0.5, c=0.1, gamma=10**6), "gamma"),
         (dict(alpha=0.5, draft="nobody", target="llama-3.1-70b", device="h100-sxm"), "nobody"),
         (dict(log="nowhere.csv", c=0.1), "nowhere.csv"),

@@ -69,13 +69,15 @@ ModelLogs read_statistics(const LogSource& source) {
 }
 
 /// Rounds of a request of `emitted` tokens, from its mean length of two decimals. Each run of the target but
-/// the prompt's is a round, unless it drafted nothing: where the digits allow that number, it is taken.
-std::uint64_t rounds_of_length(double length, std::uint64_t accepted, std::uint64_t emitted) {
+/// the prompt's is a round, unless it drafted nothing: where the digits allow that number, it is taken. Each
+/// round drafts a token at least.
+std::uint64_t rounds_of_length(double length, std::uint64_t accepted, std::uint64_t drafted,
+                               std::uint64_t emitted) {
   const auto sum = static_cast<double>(accepted);
   const std::uint64_t runs = emitted > accepted ? emitted - accepted - 1 : 0;
   const double mean = 1 + sum / static_cast<double>(std::max<std::uint64_t>(runs, 1));
   if (runs > 0 && std::abs(mean - length) <= llama_length_rounding) return runs;
-  return static_cast<std::uint64_t>(std::llround(sum / (length - 1)));
+  return static_cast<std::uint64_t>(std::llround(std::min(sum / (length - 1), static_cast<double>(drafted))));
 }
 
 ModelLogs read_requests(const LogSource& source) {
@@ -84,7 +86,7 @@ ModelLogs read_requests(const LogSource& source) {
   for (const TextLine& line : source.lines()) {
     if (const auto time = line.text.find(" eval time ="); time != std::string::npos) {
       if (line.text.find("prompt eval time") == std::string::npos)
-        emitted = static_cast<std::uint64_t>(number_after(line.text.substr(time), " ms /").value_or(0));
+        emitted = as_count(number_after(line.text.substr(time), " ms /")).value_or(0);
       continue;
     }
     const auto at = line.text.find(request_marker);
@@ -103,7 +105,7 @@ ModelLogs read_requests(const LogSource& source) {
     }
     std::uint64_t rounds = 0;
     if (length && accepted > 0 && *length > 1) {
-      rounds = rounds_of_length(*length, accepted, of_request);
+      rounds = rounds_of_length(*length, accepted, drafted, of_request);
     } else {
       const std::uint64_t gamma = drafted_option(source, "lines of this version do not say");
       rounds = (drafted + gamma - 1) / gamma;

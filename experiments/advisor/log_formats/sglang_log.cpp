@@ -17,20 +17,32 @@ std::string not_sglang_log(const LogSource& source) {
 
 ModelLogs read_sglang_log(const LogSource& source) {
   ModelLog log;
+  TextLine longest;
+  double max_length = 0;
   for (const TextLine& line : source.lines()) {
-    // The line of the server's arguments, at its start.
-    if (const auto steps = number_after(line.text, sglang_steps)) log.gamma = *steps;
+    // The line of the server's arguments, at its start. Without speculation they are None.
+    if (number_after(line.text, sglang_steps))
+      log.gamma = static_cast<double>(checked_draft(line.where, count_after(line, sglang_steps)));
     if (line.text.find("Decode batch") == std::string::npos) continue;
     const auto length = number_after(line.text, sglang_length);
     if (!length) continue;
     if (*length < 1) refuse_line(line, "accept len {} is less than 1", *length);
+    if (*length > max_length) {
+      max_length = *length;
+      longest = line;
+    }
     log.accepted_by_line.push_back(*length - 1);
-    log.weights.push_back(std::max(number_after(line.text, "#running-req:").value_or(1), 1.0));
+    constexpr std::string_view running = "#running-req:";
+    const bool counted = line.text.find(running) != std::string::npos;
+    log.weights.push_back(counted ? std::max(static_cast<double>(count_after(line, running)), 1.0) : 1.0);
   }
   if (source.options().drafted || log.gamma == 0) {
     log.gamma = static_cast<double>(
         drafted_option(source, "lines \"Decode batch\" without the server's arguments do not say"));
   }
+  constexpr double half_of_last_digit = 0.0051;
+  if (max_length > log.gamma + 1 + half_of_last_digit)
+    refuse_line(longest, "accept len {} of {} drafted tokens, one more at most", max_length, log.gamma);
   return {{"", log}};
 }
 

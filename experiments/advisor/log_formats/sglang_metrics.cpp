@@ -29,7 +29,8 @@ ModelLogs read_sglang_metrics(const LogSource& source) {
     SglangCounters& counters = models[sample.label("model_name")];
     if (sample.name == sglang_verifications) counters.rounds += counter_of(sample);
     if (sample.name == "sglang:generation_tokens") counters.emitted += counter_of(sample);
-    if (sample.name == "sglang:spec_num_steps") counters.steps = counter_of(sample);
+    if (sample.name == "sglang:spec_num_steps")
+      counters.steps = checked_draft(sample.line.where, counter_of(sample));
   }
   ModelLogs logs;
   for (const auto& [model, counters] : models) {

@@ -34,8 +34,8 @@ void add_request(ModelLog& log, const JsonPlace& place, const LogSource& source)
     const std::uint64_t drafted = drafted_place              ? count_in(*drafted_place)
                                   : source.options().drafted ? steps * drafted_option(source, "")
                                                              : steps * (by_accepted.size() - 1);
-    const std::uint64_t gamma = (drafted + steps - 1) / steps;
-    if (by_accepted.size() < gamma + 1 && gamma <= 1000) by_accepted.resize(gamma + 1);
+    const std::uint64_t gamma = checked_draft(place.where, (drafted + steps - 1) / steps);
+    if (by_accepted.size() < gamma + 1) by_accepted.resize(gamma + 1);
     log.add_histogram(place.where, by_accepted, drafted);
     return;
   }

@@ -12,19 +12,23 @@ namespace speclab {
 
 namespace {
 
-/// With its standard error.
-Acceptance given_acceptance(double alpha, double standard_error, double confidence) {
-  if (standard_error == 0) return {{alpha, alpha, alpha}, "given"};
+/// The acceptance that a rate with its standard error gives; alpha rises with the rate.
+Acceptance given_acceptance(const Values& values, double rate, double standard_error, double confidence) {
   const boost::math::normal_distribution<double> normal;
   const double width =
       standard_error * boost::math::quantile(boost::math::complement(normal, (1 - confidence) / 2));
-  return {{alpha, std::max(alpha - width, 0.0), std::min(alpha + width, 1.0)}, "given"};
+  const auto alpha = [&](double value) {
+    return alpha_of_rate(values, std::clamp(value, 0.0, 1.0), "alpha");
+  };
+  Acceptance given{{alpha(rate), alpha(rate - width), alpha(rate + width)}, "given"};
+  given.note = rate_note(values, rate);
+  return given;
 }
 
 std::optional<PlanAnswer> answer_alpha(const Values& values, const Control& /*control*/) {
   const PlanSettings settings = plan_settings(values);
-  const Acceptance acceptance =
-      given_acceptance(alpha_option(values), checked_number(values, "alpha-se", 0, 1), settings.confidence);
+  const Acceptance acceptance = given_acceptance(
+      values, rate_option(values), checked_number(values, "alpha-se", 0, 1), settings.confidence);
   return answer_of_drafter({costs_of(values, "", settings.at), acceptance}, settings);
 }
 
@@ -32,12 +36,13 @@ std::optional<PlanAnswer> answer_alpha(const Values& values, const Control& /*co
 Drafter drafter_of(const std::string& text, const Values& values, const PlanSettings& settings) {
   const auto first = text.find(':');
   const auto last = text.rfind(':');
-  const auto alpha = first == last ? std::nullopt : number_in(text.substr(first + 1, last - first - 1));
-  if (!alpha || first == 0 || last + 1 == text.size()) {
+  const auto rate = first == last ? std::nullopt : number_in(text.substr(first + 1, last - first - 1));
+  if (!rate || first == 0 || last + 1 == text.size()) {
     throw UsageError("{}: expected name:alpha:c, such as small:0.7:0.02, or a model in place of c", text);
   }
+  alpha_of_rate(values, *rate, text);
   Drafter drafter{costs_of(values, text.substr(last + 1), settings.at),
-                  given_acceptance(checked_alpha(*alpha, text), 0, settings.confidence)};
+                  given_acceptance(values, *rate, 0, settings.confidence)};
   drafter.name = text.substr(0, first);
   if (drafter.draft.empty()) drafter.draft = drafter.name;
   return drafter;
@@ -62,13 +67,17 @@ PlanWay plan_alpha() {
       .sentence = "from an acceptance rate",
       .line = "speclab plan alpha ALPHA (--c C | COSTS) [options]",
       .about =
-          R"(Plans for an acceptance rate, 0 to 1. Costs: --c; or two models on a device by the roofline (--target,
---draft, --device); or measured times.)",
+          R"(Plans for an acceptance rate: of the tokens that the target examined, those up to the first that it rejects, the
+share that it accepted. Is yours accepted / drafted tokens, as vLLM, llama.cpp and TensorRT-LLM print it? That is lower:
+--of-drafted γ. Costs: --c; or two models on a device by the roofline (--target, --draft, --device); or measured
+times.)",
       .examples = R"(  speclab plan alpha 0.75 --c 0.02
+  speclab plan alpha 0.511 --of-drafted 3 --c 0.02
   speclab plan alpha 0.75 --target llama-3.1-70b --draft llama-3.2-1b --device h100-sxm --devices 4
 )",
       .positional = "alpha"};
-  verb.options.add_options()("alpha-se", number_or(0), "standard error of alpha");
+  verb.options.add_options()("alpha-se", number_or(0), "standard error of the rate");
+  add_rate_option(verb);
   add_cost_options(verb.options);
   add_server_options(verb);
   add_choice_options(verb);
@@ -89,6 +98,7 @@ of C may stand a model; then --target and --device say what it costs.)",
 )",
       .positional = "drafters",
       .several_positional = true};
+  add_rate_option(verb);
   add_target_cost_options(verb.options);
   add_server_options(verb);
   add_choice_options(verb);

@@ -17,7 +17,7 @@ double rate_of(const Values& values, const char* name) {
   const double rate = checked_number(values, name, 0, 1);
   if (rate <= 0 || rate >= 1)
     throw UsageError("--{} {}: expected a rate between 0 and 1, both left out", name, rate);
-  return rate;
+  return alpha_of_rate(values, rate, name);
 }
 
 std::optional<PlanAnswer> answer_benchmark(const Values& values, const Control& /*control*/) {
@@ -47,13 +47,13 @@ std::optional<PlanAnswer> answer_benchmark(const Values& values, const Control& 
     const double difference = checked_number(values, "difference", 1e-6, 1e4) / percent;
     const double deviation = checked_number(values, "deviation", 1e-6, 1e4) / percent;
     plan.first = {1, deviation};
-    plan.second = {1 / (1 + difference), deviation / (1 + difference)};
+    plan.second = faster(plan.first, difference);
     plan.what = fmt::format(
         "times of requests with a standard deviation of {:g}% of the mean; one setting {:g}% faster",
         percent * deviation, percent * difference);
   }
-  finish(plan,
-         values.has("requests") ? std::optional(checked_number(values, "requests", 2, 1e12)) : std::nullopt);
+  finish(plan, values.has("requests") ? std::optional<double>(checked_count(values, "requests", 2, 1e12))
+                                      : std::nullopt);
   return answer_of(plan, benchmark_text, benchmark_headline, benchmark_figures);
 }
 
@@ -74,6 +74,7 @@ target steps a token; or between times of requests, by their standard deviation.
   auto add = verb.options.add_options();
   add("alpha", po::value<double>(), "acceptance rate of one setting");
   add("other", po::value<double>(), "of the other");
+  add_rate_option(verb);
   add("gamma", number_or(5), "drafted tokens");
   add("alpha-spread", number_or(0.1), "standard deviation of the rate between requests");
   add("output", number_or(256), "tokens of a request");

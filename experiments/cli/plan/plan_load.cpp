@@ -66,7 +66,8 @@ std::optional<LoadDraftDevice> draft_device_of(const Values& values) {
 LoadQuestion question_of(const Values& values) {
   constexpr double context = 1024;
   const PlanSettings settings = plan_settings(values);
-  LoadQuestion question{costs_of(values, "", {1, context}), alpha_option(values)};
+  LoadQuestion question{costs_of(values, "", {1, context}),
+                        alpha_of_rate(values, rate_option(values), "alpha")};
   if (std::holds_alternative<ConstantCost>(question.costs.target)) {
     throw UsageError(
         "plan load: latencies need times in milliseconds: give --device with --target, or --target-times");
@@ -125,8 +126,9 @@ std::optional<PlanAnswer> answer_load(const Values& values, const Control& contr
   const Control watched{.stop = control.stop,
                         .progress = [&](std::uint64_t requests) { progress.advance(requests); }};
   try {
-    const auto plan = plan_load(question, watched);
+    auto plan = plan_load(question, watched);
     if (!plan) return std::nullopt;
+    plan->acceptance += "; " + rate_note(values, rate_option(values));
     PlanAnswer answer = answer_of(*plan, load_text, load_headline, load_figures);
     if (values.has("trace")) answer.input = values.text("trace");
     return answer;
@@ -143,9 +145,8 @@ PlanWay plan_load() {
       .sentence = "under load: latencies at rates of requests, for policies of gamma",
       .line = "speclab plan load ALPHA COSTS [--rate R,R...] [options]",
       .about =
-          R"(Simulates a server with continuous batching at rates of requests, for plain decoding, fixed gammas, a table by
-batch and policies of engines: mean latency, percentiles of TTFT and TPOT, the share of requests that keep targets,
-the rate from which on speculation should be off. Costs: two models on a device by the roofline, or measured times.)",
+          R"(Simulates a server with continuous batching at rates of requests, for plain decoding, fixed gammas, a table by batch
+and policies of engines: latencies, targets kept, the rate to switch it off at. Costs: the roofline, or measured times.)",
       .examples =
           R"(  speclab plan load 0.75 --target llama-3.1-70b --draft llama-3.2-1b --device h100-sxm --devices 4
   speclab plan load 0.75 --target llama-3.1-8b --draft llama-3.2-1b --device h100-sxm --rate 32 --bursts 4 --tpot-ms 20
@@ -164,6 +165,7 @@ the rate from which on speculation should be off. Costs: two models on a device 
   add("ttft-ms", po::value<double>(), "target of the time to the first token");
   add("tpot-ms", po::value<double>(), "target of the mean time a token after it");
   add("percentile", number_or(95), "of latencies, and the share that shall keep targets");
+  add_rate_option(verb);
   add("alpha-spread", number_or(0), "standard deviation of alpha between requests");
   add("draft-correlation", po::value<double>(),
       "of the draft's confidences with acceptance: adds adaptive verification");

@@ -4,6 +4,7 @@
 
 #include <cmath>
 
+#include "analysis/statistics/mean_accepted.hpp"
 #include "experiments/cli/plan/plan_way.hpp"
 #include "experiments/format/config_error.hpp"
 #include "experiments/support/csv_reader.hpp"
@@ -12,6 +13,22 @@
 namespace speclab {
 
 namespace po = boost::program_options;
+
+namespace {
+
+/// Drafted tokens a round of rates that are accepted / drafted; none of those that are alpha.
+std::optional<double> drafted_option(const Values& values) {
+  constexpr double longest = 1000;
+  return values.has("of-drafted") ? std::optional(checked_number(values, "of-drafted", 1, longest))
+                                  : std::nullopt;
+}
+
+}  // namespace
+
+void add_rate_option(Verb& verb) {
+  verb.options.add_options()("of-drafted", po::value<double>(),
+                             "rates are accepted / drafted tokens, of this many drafted a round");
+}
 
 void add_batch_option(Verb& verb) {
   verb.options.add_options()("batch", number_or(1), "sequences decoded together");
@@ -68,15 +85,26 @@ double confidence_option(const Values& values) {
   throw UsageError("--confidence {}: expected a number between 0 and 1", confidence);
 }
 
-double checked_alpha(double alpha, const std::string& where) {
-  if (alpha >= 0 && alpha <= 1) return alpha;
-  throw UsageError("{}: alpha = {}; expected a number from 0 to 1", where, alpha);
+double alpha_of_rate(const Values& values, double rate, const std::string& where) {
+  if (!(rate >= 0 && rate <= 1))
+    throw UsageError("{}: alpha = {}; expected a number from 0 to 1", where, rate);
+  const auto gamma = drafted_option(values);
+  return gamma ? alpha_of_mean(rate * *gamma, *gamma) : rate;
 }
 
-double alpha_option(const Values& values) {
+std::string rate_note(const Values& values, double rate) {
+  if (const auto gamma = drafted_option(values)) {
+    return fmt::format("from {:g} accepted / drafted at γ = {:g}, if acceptances are i.i.d.", rate, *gamma);
+  }
+  return "taken as accepted / examined; is it accepted / drafted, as servers print? --of-drafted γ";
+}
+
+double rate_option(const Values& values) {
   const std::string& text = values.text("alpha");
-  if (const auto alpha = number_in(text)) return checked_alpha(*alpha, "alpha");
-  throw UsageError("alpha: \"{}\"; expected a number from 0 to 1", text);
+  const auto rate = number_in(text);
+  if (!rate) throw UsageError("alpha: \"{}\"; expected a number from 0 to 1", text);
+  alpha_of_rate(values, *rate, "alpha");
+  return *rate;
 }
 
 double spread_option(const Values& values, std::initializer_list<double> alphas) {

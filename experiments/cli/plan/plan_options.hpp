@@ -28,10 +28,14 @@ void add_answer_options(Verb& verb);
 PlanSettings plan_settings(const Values& values);
 double confidence_option(const Values& values);
 
-/// An acceptance rate. UsageError, which begins with `where`, outside 0 to 1.
-double checked_alpha(double alpha, const std::string& where);
-/// The positional option of that name.
-double alpha_option(const Values& values);
+/// --of-drafted: the rates that somebody gives are accepted / drafted tokens.
+void add_rate_option(Verb& verb);
+/// alpha of a rate that is meant as this option says. UsageError, which begins with `where`, outside 0 to 1.
+double alpha_of_rate(const Values& values, double rate, const std::string& where);
+/// How alpha follows from the given rate, or the question whether it is meant so.
+std::string rate_note(const Values& values, double rate);
+/// The positional option "alpha", as it was given: 0 to 1.
+double rate_option(const Values& values);
 /// --alpha-spread, a standard deviation that rates with each of these means can have.
 double spread_option(const Values& values, std::initializer_list<double> alphas);
 

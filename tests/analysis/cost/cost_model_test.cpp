@@ -62,7 +62,7 @@ Device device(const std::string& name) {
   throw std::invalid_argument(name);
 }
 
-std::string refusal(std::initializer_list<MeasuredPoint> points) {
+std::string refusal(const std::vector<MeasuredPoint>& points) {
   try {
     MeasuredCost(std::vector<MeasuredPoint>(points));
   } catch (const std::invalid_argument& error) {
@@ -108,6 +108,55 @@ TEST_CASE("experts touched: 2 of 8 by one token, 3.5 by two, all by many") {
   const double once = work(model, {1, 1, 0}, {}).bytes;
   const double twice = work(model, {2, 1, 0}, {}).bytes;
   CHECK(twice - once == doctest::Approx(3 * 1.5 * 96 * 2 + 24));
+}
+
+// A count matrix by matrix, and experts touched token by token: each further token chooses `active` of all,
+// so that it adds active (1 - touched / experts) on average.
+TEST_CASE("random models with experts and a shared block: stored, multiplied and read as counted by hand") {
+  std::mt19937_64 random(54);
+  const auto from = [&](int least, int most) {
+    return least + static_cast<int>(random() % static_cast<unsigned>(most - least + 1));
+  };
+  for (int i = 0; i < 200; ++i) {
+    Transformer model{.layers = from(1, 6), .hidden = 8 * from(1, 40), .heads = from(1, 8)};
+    model.kv_heads = from(1, model.heads);
+    model.head_size = from(1, 16);
+    model.feed_forward = from(1, 300);
+    model.vocab = from(1, 1000);
+    model.tied = false;
+    model.gated = from(0, 1) == 1;
+    model.experts = from(2, 64);
+    model.active_experts = from(1, model.experts);
+    model.shared_feed_forward = from(0, 2) * from(1, 300);
+    model.dense_layers = from(0, model.layers);
+    model.dense_feed_forward = from(1, 900);
+    model.routing_exponent = 1;
+    const double hidden = model.hidden;
+    const double matrices = model.gated ? 3 : 2;
+    const Run run{double(from(1, 9)), double(from(1, 5)), double(from(0, 50))};
+    double touched = 0;
+    for (int token = 0; token < run.tokens * run.batch; ++token)
+      touched += model.active_experts * (1 - touched / model.experts);
+    double stored = 2 * model.vocab * hidden;
+    double multiplied = model.vocab * hidden;
+    double read = model.vocab * hidden;
+    for (int layer = 0; layer < model.layers; ++layer) {
+      double alike = 2 * hidden * model.head_size * (model.heads + model.kv_heads);
+      const bool dense = layer < model.dense_layers;
+      alike += matrices * hidden * (dense ? model.dense_feed_forward : model.shared_feed_forward);
+      if (!dense) alike += hidden * model.experts;
+      const double expert = dense ? 0 : matrices * hidden * model.feed_forward;
+      stored += alike + model.experts * expert;
+      multiplied += alike + model.active_experts * expert;
+      read += alike + touched * expert;
+    }
+    CAPTURE(i);
+    CHECK(parameters(model) == doctest::Approx(stored).epsilon(1e-12));
+    CHECK(active_parameters(model) == doctest::Approx(multiplied).epsilon(1e-12));
+    const double caches = 2.0 * model.layers * model.kv_heads * model.head_size * run.batch;
+    CHECK(work(model, run, {}).bytes ==
+          doctest::Approx(2 * (read + caches * (run.context + run.tokens))).epsilon(1e-12));
+  }
 }
 
 TEST_CASE("tokens of one sequence share experts, sequences do not") {
@@ -298,6 +347,10 @@ TEST_CASE("measured times are bilinear, constant before the grid, and go on risi
 TEST_CASE("measured times that say too little or too much are refused") {
   CHECK(refusal({}) == "no measured times");
   CHECK(refusal({{1, 1, 10}, {1, 1, 11}}) == "tokens 1, batch 1: measured twice");
+  // A grid of 10^11 numbers is not stored to find out what it lacks.
+  std::vector<MeasuredPoint> diagonal;
+  for (int i = 1; i <= 300000; ++i) diagonal.push_back({double(i), double(i), 1});
+  CHECK(refusal(diagonal).starts_with("tokens 1, batch 2: missing"));
   CHECK(refusal({{1, 1, 10}, {5, 8, 11}}).starts_with("tokens 1, batch 8: missing"));
   CHECK(refusal({{1, 1, 0}}).starts_with("tokens 1, batch 1, ms 0: "));
   CHECK(refusal({{0.5, 1, 3}}).starts_with("tokens 0.5, batch 1, ms 3: "));
@@ -316,6 +369,43 @@ TEST_CASE("with constant costs the speed is Theorem 3.8's, and its best gamma op
       CHECK(best == optimal_gamma(alpha, c).gamma.value());
     }
   }
+}
+
+TEST_CASE("at other costs: what each combination of other assumptions gives by itself") {
+  Machine machine;
+  machine.device = device("h100-sxm");
+  machine.devices = 4;
+  machine.bandwidth_efficiency = 0.9;  // a fifth more is all of it
+  const Transformer target = preset("llama-3.1-70b");
+  const Transformer draft = preset("llama-3.2-1b");
+  const Operation at{64, 2048};
+  const auto speed = [&](const Machine& on, bool given) {
+    const double plain = run_time(on, target, {1, 64, 2048}).total();
+    const double drafting = given ? 0.1 * plain : run_time(on, draft, {1, 64, 2048}).total();
+    return 3 * plain / (5 * drafting + run_time(on, target, {6, 64, 2048}).total());
+  };
+  for (const bool given : {false, true}) {
+    double low = 1e9;
+    double high = 0;
+    for (int kind = 0; kind < 8; ++kind) {
+      Machine other = machine;
+      other.bandwidth_efficiency = kind % 2 == 0 ? 0.72 : 1;
+      other.flops_efficiency = kind / 2 % 2 == 0 ? 0.56 : 0.84;
+      for (double* overhead : {&other.run_overhead, &other.layer_overhead, &other.reduce_latency})
+        *overhead *= kind < 4 ? 0.5 : 2;
+      low = std::min(low, speed(other, given));
+      high = std::max(high, speed(other, given));
+    }
+    CostPair costs{RooflineCost{machine, target}, RooflineCost{machine, draft}};
+    if (given) costs.draft = ConstantCost{0.1 * run_ms(costs.target, {1, 64, 2048})};
+    const SpeedupRange range = speedup_at_other_costs(3, costs, 5, at).value();
+    CAPTURE(given);
+    CHECK(range.low == doctest::Approx(low).epsilon(1e-12));
+    CHECK(range.high == doctest::Approx(high).epsilon(1e-12));
+    CHECK(range.low < speed(machine, given));
+    CHECK(speed(machine, given) < range.high);
+  }
+  CHECK_FALSE(speedup_at_other_costs(3, {ConstantCost{1}, ConstantCost{0.1}}, 5, at));
 }
 
 TEST_CASE("the best gamma by batch is that of each batch alone, and falls to nothing") {

@@ -65,7 +65,7 @@ Transformer vicuna_medusa() {
   return heads;
 }
 
-/// By the config.json of deepseek-ai/DeepSeek-V3; experts with the shared one.
+/// By the config.json of deepseek-ai/DeepSeek-V3.
 Transformer deepseek_v3() {
   Transformer model{.name = "DeepSeek-V3",
                     .layers = 61,
@@ -75,8 +75,9 @@ Transformer deepseek_v3() {
                     .head_size = 56,
                     .feed_forward = 2048,
                     .vocab = 129280,
-                    .experts = 257,
-                    .active_experts = 9};
+                    .experts = 256,
+                    .active_experts = 8};
+  model.shared_feed_forward = 2048;
   model.dense_layers = 3;
   model.dense_feed_forward = 18432;
   model.latent = {.rank = 512, .query_rank = 1536, .plain = 128, .rotary = 64, .value = 128};
@@ -93,8 +94,9 @@ Transformer glm_45() {
                     .head_size = 128,
                     .feed_forward = 1536,
                     .vocab = 151552,
-                    .experts = 161,
-                    .active_experts = 9};
+                    .experts = 160,
+                    .active_experts = 8};
+  model.shared_feed_forward = 1536;
   model.dense_layers = 3;
   model.dense_feed_forward = 12288;
   model.mtp_modules = 1;
@@ -190,7 +192,7 @@ TEST_CASE("an MTP module is stored without what it shares, and reads it in every
   const double attention =
       7168.0 * 1536 + 1536.0 * 128 * 192 + 7168.0 * 576 + 512.0 * 128 * 256 + 128.0 * 128 * 7168;
   const double expert = 3 * 7168.0 * 2048;
-  const double router = 7168.0 * 257;
+  const double router = 7168.0 * 256;
   CHECK(parameters(module) == matrix + attention + 257 * expert + router);
   CHECK(active_parameters(module) == matrix + attention + 9 * expert + router + 129280.0 * 7168);
   // One token of one sequence touches the experts that it uses.

@@ -83,6 +83,52 @@ TEST_CASE("a bad line of a log is named by its number and value") {
   CHECK_THROWS_AS(read_acceptance("no_such_file.csv"), ConfigError);
 }
 
+TEST_CASE("counts and lengths that no server has are refused where they stand, before work grows with them") {
+  const auto starts = [](const std::string& text, const std::string& beginning) {
+    CAPTURE(text);
+    const std::string error = acceptance_refusal(text);
+    CAPTURE(error);
+    CHECK(error.starts_with(beginning));
+  };
+  starts("5,3\n1001,1\n", ":2: 1001 tokens drafted in one round; at most 1000");
+  starts("[5, 3]\n[2000000000, 1]\n", ":2: 2000000000 tokens drafted");
+  starts("5,3\n5,1000000000001\n", ":2: accepted is \"1000000000001\"; expected an integer from 0 to");
+  starts("position,drafted,accepted\n1,99999999999999,4\n", ":2: drafted is \"99999999999999\"");
+  const auto sglang = [](const std::string& steps) {
+    return "sglang:spec_verify_calls_total 65\nsglang:generation_tokens_total 65\nsglang:spec_num_steps " +
+           steps + "\n";
+  };
+  starts(sglang("1000000000.0"), ":3: 1000000000 tokens drafted in one round; at most 1000");
+  starts(sglang("1e300"), ":3: \"1e300\" is not a count");
+  starts(sglang("2.5"), ":3: \"2.5\" is not a count");
+  const std::string decode = "Decode batch, #running-req: 8, accept len: 2.40, accept rate: 0.47\n";
+  starts("ServerArgs(speculative_num_steps=1000000000)\n" + decode, ":1: 1000000000 tokens drafted");
+  starts("ServerArgs(speculative_num_steps=-3)\n" + decode, ":1: no count from 0 to");
+  starts("ServerArgs(speculative_num_steps=3)\nDecode batch, #running-req: 1e300, accept len: 2.40\n",
+         ":2: no count from 0 to");
+  // A mean of more tokens than are drafted would make alpha 1.
+  starts("ServerArgs(speculative_num_steps=3)\n" + decode + "Decode batch, accept len: 4.20, x\n",
+         ":3: accept len 4.2 of 3 drafted tokens");
+  starts(
+      R"({"meta_info": {"spec_verify_ct": 2, "spec_num_proposed_drafts": 4000, "spec_correct_drafts_histogram": [1, 1]}})"
+      "\n",
+      ": 2000 tokens drafted in one round");
+  starts(R"({"timings": {"draft_n": 1000000000, "draft_n_accepted": 1, "draft_rounds": 2}})"
+         "\n",
+         ": /timings: 500000000 tokens drafted in one round");
+  starts(R"({"timings": {"draft_n": 1e15, "draft_n_accepted": 1, "draft_rounds": 2}})"
+         "\n",
+         ": /timings/draft_n: 1e+15; expected a count from 0 to");
+  starts("n_predict = 111\nn_drafted = 900000000000\nn_accept = 81\n", ":3: 30000000000 tokens drafted");
+  const auto vllm = [](const std::string& length, const std::string& accepted) {
+    return "SpecDecoding metrics: Mean acceptance length: " + length + ", Accepted: " + accepted +
+           " tokens, Drafted: 8 tokens, Per-position acceptance rate: 0.750, 0.500\n";
+  };
+  starts(vllm("0.2", "5"), ":1: 5 accepted tokens, their mean length of 0.2");
+  starts(vllm("1.0", "5"), ":1: 5 accepted tokens, their mean length of 1");
+  starts(vllm("2.25", "1e14"), ":1: no count from 0 to");
+}
+
 TEST_CASE("counters of several models are never summed") {
   // Two models, of which one runs on two engines. Alone 0.9 and 0.2, summed neither.
   const auto page = [](const std::string& second) {

@@ -66,6 +66,33 @@ TEST_CASE("a config.json gives the parameters that its checkpoint has") {
   CHECK(nested.tied);
 }
 
+TEST_CASE("blocks that every token uses are read as such, by their width or by their number") {
+  // Qwen1.5-MoE-A2.7B: 14.3e9 parameters, 2.7e9 of them active (its README.md, without embeddings).
+  const Transformer qwen = shape_in(R"({"model_type": "qwen2_moe", "hidden_size": 2048,
+    "num_hidden_layers": 24, "num_attention_heads": 16, "num_key_value_heads": 16, "intermediate_size": 5632,
+    "moe_intermediate_size": 1408, "shared_expert_intermediate_size": 5632, "num_experts": 60,
+    "num_experts_per_tok": 4, "vocab_size": 151936, "tie_word_embeddings": false})");
+  CHECK(qwen.experts == 60);
+  CHECK(qwen.active_experts == 4);
+  CHECK(parameters(qwen) ==
+        24 * (4 * 2048.0 * 2048 + 3 * 2048.0 * (60 * 1408 + 5632) + 2048.0 * 60) + 2 * 2048.0 * 151936);
+  CHECK(parameters(qwen) == doctest::Approx(14.315e9).epsilon(1e-4));
+  // DeepSeek-V2-Lite: 15.7e9 parameters (its README.md); two shared experts of the common width.
+  const std::string lite = R"("model_type": "deepseek_v2", "hidden_size": 2048, "num_hidden_layers": 27,
+    "num_attention_heads": 16, "num_key_value_heads": 16, "intermediate_size": 10944,
+    "moe_intermediate_size": 1408, "n_routed_experts": 64, "num_experts_per_tok": 6,
+    "first_k_dense_replace": 1, "kv_lora_rank": 512, "q_lora_rank": null, "qk_nope_head_dim": 128,
+    "qk_rope_head_dim": 64, "v_head_dim": 128, "vocab_size": 102400, "tie_word_embeddings": false)";
+  const Transformer two = shape_in("{" + lite + R"(, "n_shared_experts": 2})");
+  CHECK(parameters(two) == doctest::Approx(15.7e9).epsilon(0.001));
+  CHECK(two.experts == 64);
+  CHECK(two.active_experts == 6);
+  CHECK(two.shared_feed_forward == 2 * 1408);
+  CHECK(shape_in("{" + lite + "}").shared_feed_forward == 0);
+  CHECK(shape_refusal("{" + lite + R"(, "n_shared_experts": 99999999})").find("/n_shared_experts") !=
+        std::string::npos);
+}
+
 TEST_CASE("a config.json that describes no known model is refused by file and key") {
   CHECK(shape_refusal("{}").find("/num_hidden_layers: missing") != std::string::npos);
   CHECK(shape_refusal(R"({"num_hidden_layers": 2.5})").find("2.5; expected an integer") != std::string::npos);
@@ -76,6 +103,20 @@ TEST_CASE("a config.json that describes no known model is refused by file and ke
             .find("/index_topk: the roofline does not know sparse attention") != std::string::npos);
   CHECK(shape_refusal(R"({"linear_num_value_heads": 32})").find("linear attention") != std::string::npos);
   CHECK(shape_refusal("[]").find("expected an object") != std::string::npos);
+  const auto unknown = [](const char* name) {
+    try {
+      model_named(name, "--target");
+    } catch (const UsageError& error) {
+      return std::string(error.what());
+    }
+    return std::string();
+  };
+  CHECK(unknown("qwen3-32b")
+            .starts_with(
+                "--target: unknown model \"qwen3-32b\" (or give the path of a config.json); did you mean"));
+  CHECK(unknown("qwen3-32b").find("t5-small") == std::string::npos);
+  CHECK(model_named("Llama-3.1-8B", "--target").name == "llama-3.1-8b");
+  CHECK(device_named("H100-SXM", "--device").name == "h100-sxm");
   CHECK(is_model_config("some/config.json"));
   CHECK_FALSE(is_model_config("llama-3.1-8b"));
 }

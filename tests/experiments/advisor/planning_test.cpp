@@ -1,6 +1,7 @@
 #include "experiments/advisor/planning.hpp"
 
 #include <doctest/doctest.h>
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
@@ -204,6 +205,29 @@ TEST_CASE("a plan on a device: costs, batches, memory") {
   CHECK(text.find("Switch speculation off beyond batch") != std::string::npos);
 }
 
+TEST_CASE("what an interval covers and which gamma pays at which batch stand beside the numbers") {
+  Drafter drafter = served(0.7, 8);
+  drafter.acceptance.alpha = {0.7, 0.69, 0.71};
+  const DrafterPlan plan = make_plan(drafter, {});
+  REQUIRE(plan.best.speedup_at_other_costs);
+  CHECK(plan.best.speedup_at_other_costs->low < plan.best.speedup.low);
+  CHECK(plan.best.speedup_at_other_costs->high > plan.best.speedup.high);
+  // The best gamma pays at fewer batches than the best of each batch; both say so.
+  REQUIRE(plan.batch_limit.value() < plan.batches->back().last);
+  REQUIRE(plan.batches->back().gamma > 0);
+  const std::string by_batch = fmt::format(
+      "With the best γ of each batch speculation pays at every batch up to {}", plan.batches->back().last);
+  const std::string fixed = fmt::format("With γ = {} at every batch it pays up to batch {} only.",
+                                        plan.best.gamma, *plan.batch_limit);
+  for (const std::string& text : {terminal(plan_text(plan)), plan_headline(plan)}) {
+    CAPTURE(text);
+    CHECK(text.find(by_batch) != std::string::npos);
+    CHECK(text.find(fixed) != std::string::npos);
+    CHECK(text.find("alone") != std::string::npos);
+  }
+  CHECK_FALSE(make_plan(given(0.75, 0.02), {}).best.speedup_at_other_costs);
+}
+
 TEST_CASE("a batch above the largest that fits is no plan, with what would fit") {
   PlanSettings settings;
   settings.at = {500, 1024};
@@ -252,9 +276,10 @@ TEST_CASE("drafters are ranked by expected speedup") {
 TEST_CASE("unknown names are answered with the nearest") {
   CHECK_THROWS_WITH_AS(device_named("h100-sxn", "--device"),
                        "--device: unknown device \"h100-sxn\"; did you mean \"h100-sxm\"?", UsageError);
-  CHECK_THROWS_WITH_AS(model_named("lama-3.1-70b", "--target"),
-                       "--target: unknown model \"lama-3.1-70b\"; did you mean \"llama-3.1-70b\"?",
-                       UsageError);
+  CHECK_THROWS_WITH_AS(
+      model_named("lama-3.1-70b", "--target"),
+      "--target: unknown model \"lama-3.1-70b\" (or give the path of a config.json); did you mean \"llama-3.1-70b\"?",
+      UsageError);
   CHECK(preset_lists()[0].json().size() == device_presets().size());
   CHECK(preset_lists()[1].text().find("config.json of Qwen/Qwen2.5-7B") != std::string::npos);
 }

@@ -91,6 +91,22 @@ TEST_CASE("a draft run over several nodes is paid for as such") {
   CHECK(dear.best.speedup == doctest::Approx(dear.best.tokens / (1 + draft_ms)).epsilon(1e-12));
 }
 
+TEST_CASE("where drafting grows with the width the best tree is not the widest of its size") {
+  // A run over 2 nodes takes 4 times as long as one over a single node. By hand: the context and its
+  // likeliest child have three children each, 1 + .95 + .4 * .95 tokens in 1 + 2 * .1; without costs of width
+  // the best trees of 6 nodes have two nodes with children in the first level, and lose to three nodes in one
+  // level.
+  const MeasuredCost verifying(std::vector<MeasuredPoint>{{1, 1, 10}, {8, 1, 10}});
+  const MeasuredCost drafting(std::vector<MeasuredPoint>{{1, 1, 1}, {2, 1, 4}, {3, 1, 7}});
+  TreeQuestion question = question_of({0.4, 0.35, 0.2}, {verifying, drafting});
+  question.max_nodes = 6;
+  question.max_levels = 2;
+  const TreePlan plan = plan_tree(question);
+  CHECK(plan.best.nodes == 6);
+  CHECK(plan.best.speedup == doctest::Approx((1 + 0.95 + 0.4 * 0.95) / 1.2).epsilon(1e-12));
+  CHECK(plan.parents == std::vector<int>{-1, -1, -1, 0, 0, 0});
+}
+
 TEST_CASE("trees shrink as the batch grows, and settings have their sizes") {
   TreeQuestion question = question_of({0.62, 0.14, 0.06, 0.03}, on_device("llama-3.1-70b", "llama-3.2-1b"));
   question.method = DraftMethod::eagle3;

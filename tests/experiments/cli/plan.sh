@@ -15,6 +15,29 @@ python "speedup = data['best']['speedup']
 assert speedup['low'] < speedup['value'] < speedup['high'] and data['alpha']['value']['low'] < 0.72" out
 expect 0 plan alpha 0.75 --c 0.02 --gamma 5
 says out "at γ = 5                2.989 × plain decoding, 6.6% below the best"
+# What vLLM prints of rounds of three: alpha by its definition, and the plan of that alpha.
+expect 0 plan alpha 0.511 --of-drafted 3 --alpha-se 0.01 --c 0.02 --json
+cp out of_drafted
+python "alpha = data['alpha']['value']
+accepted = [sum(value ** i for i in (1, 2, 3)) / 3 for value in (alpha['low'], alpha['value'], alpha['high'])]
+wanted = [0.511 - 0.0196, 0.511, 0.511 + 0.0196]
+assert all(abs(found - value) < 1e-4 for found, value in zip(accepted, wanted)), accepted" out
+expect 0 plan alpha "$(python3 -c 'import json; print(json.load(open("of_drafted"))["alpha"]["value"]["value"])')" --c 0.02 --json
+python "import json
+same = json.load(open('of_drafted'))['best']
+assert data['best']['gamma'] == same['gamma'] > 4 and abs(data['best']['speedup']['value'] - same['speedup']['value']) < 1e-9" out
+for rate in 0 1; do
+  expect 0 plan alpha $rate --of-drafted 2.5 --c 0.02 --json
+  python "assert data['alpha']['value']['value'] == $rate" out
+done
+expect 0 plan alpha 0.511 --c 0.02
+says out "is it accepted / drafted"
+expect 0 plan drafters a:0.511:0.02 --of-drafted 3
+says out "from 0.511 accepted / drafted at γ = 3"
+expect 2 plan alpha 1.511 --of-drafted 3 --c 0.02
+says err "expected a number from 0 to 1"
+expect 2 plan alpha 0.511 --of-drafted 0 --c 0.02
+says err "--of-drafted 0: expected a number from 1 to 1000"
 on_device=(--target llama-3.1-70b --draft llama-3.2-1b --device h100-sxm --devices 4)
 expect 0 plan alpha 0.75 "${on_device[@]}" --batch 8 --context 2048 --json
 python "assert 0 < data['costs']['c'] < 0.2 and data['costs']['from'] == 'roofline'
@@ -96,6 +119,9 @@ python "found = data['log']['metrics']
 wanted = {'accepted_of_drafted': 5 / 10, 'accepted_of_examined': 5 / 7, 'accepted_of_emitted': 5 / 8, 'emitted_of_verified': 8 / 13,
           'accepted_a_round': 5 / 3, 'emitted_a_round': 8 / 3, 'mean_of_rates': 1.75 / 3}
 assert all(abs(found[name] - value) < 1e-12 for name, value in wanted.items()), found" out
+printf 'sglang:spec_verify_calls_total 65\nsglang:generation_tokens_total 65\nsglang:spec_num_steps 1000000000.0\n' >steps.prom
+expect 2 plan log steps.prom --c 0.1
+says err "steps.prom:3: 1000000000 tokens drafted in one round; at most 1000"
 expect 2 plan log "$source_dir/README.md" --c 0.1
 says err "in no known format of logs"
 expect 2 plan log "$logs/own.csv" --fields accepted --c 0.1

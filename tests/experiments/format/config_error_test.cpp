@@ -29,6 +29,11 @@ TEST_CASE("of several near names the longest common beginning comes first, and a
         "; did you mean \"h100-sxm\", \"h100-pcie\" or \"h200\"?");
   CHECK(suggestion("llama-3-70b", {"llama-2-70b", "llama-3.1-70b", "llama-3.1-8b", "qwen-2.5-72b"}) ==
         "; did you mean \"llama-3.1-70b\" or \"llama-2-70b\"?");
+  CHECK(suggestion("H100", {"a10", "h100-sxm", "h100-pcie", "h200"}) ==
+        "; did you mean \"h100-sxm\", \"h100-pcie\" or \"h200\"?");
+  // None is near: those of the same family.
+  CHECK(suggestion("qwen3-32b", {"llama-2-7b", "qwen2.5-0.5b", "qwen2.5-72b"}) ==
+        "; did you mean \"qwen2.5-72b\" or \"qwen2.5-0.5b\"?");
 }
 
 TEST_CASE("what cannot fit into memory is refused at its path, what can is not") {
