@@ -127,7 +127,8 @@ def prove(
         context: ids before the round.
         exact: rational arithmetic; else doubles, which are faster.
         max_branches: how many branches may be followed: about a minute's work, which is 10^6 exactly (fewer where rows
-            have more than three digits) and 2 10^7 in doubles. For a function: how often it may be run.
+            have more than three digits) and 2 10^7 in doubles. For a function: how often it may be run, which is less often the
+            more tokens its rows have. The sequences of gamma + 1 tokens count as branches.
 
     Where all the rows that were read are alike, as with one row each, a rule that reads the row of another position would
     not be found out. It must be lossless as well on rows made from them that differ by the last token: after token x > 0
