@@ -18,6 +18,7 @@
 #include "python/bindings/bind.hpp"
 #include "python/bindings/configs.hpp"
 #include "python/bindings/numbers.hpp"
+#include "python/bindings/python_drafting.hpp"
 #include "python/bindings/python_model.hpp"
 #include "python/bindings/rule_handle.hpp"
 #include "python/bindings/watch.hpp"
@@ -116,7 +117,6 @@ nb::dict dict_of(const ExaminedByContext<Real>& examined) {
   return out;
 }
 
-void refuse_many(double bound, double most, std::int32_t gamma, std::int32_t vocab, std::size_t digits) {
 /// Numbers of a row that a function in Python goes over in the time of a branch: measured with a token rule on
 /// rows of 3 to 200, of Fractions at 4 microseconds each.
 template <class Real>
@@ -131,6 +131,7 @@ double branches_of_a_minute(bool in_python, std::size_t digits, std::int32_t voc
   return branch_limit(Arithmetic::rational, digits) / std::max(1.0, vocab / numbers_a_branch<Real>);
 }
 
+void refuse_many(double bound, double most, std::int32_t gamma, std::int32_t vocab, std::size_t digits) {
   if (bound <= most) return;
   throw nb::value_error(
       fmt::format("max_branches: up to {:.3g} branches{}, more than {:.3g}: lower gamma ({}) "
@@ -145,7 +146,8 @@ template <class Real>
 nb::dict prove(const RuleHandle& handle, nb::handle given_target, nb::handle given_draft, std::int32_t vocab,
                std::int32_t gamma, const std::vector<Token>& context, std::optional<double> limit) {
   const ExactModel<Real> exact_target(given_target, vocab);
-  const ExactModel<Real> exact_draft(given_draft, vocab);
+  // A drafter asks the draft for its vocabulary alone.
+  const ExactModel<Real> exact_draft(handle.own_drafter ? given_target : given_draft, vocab);
   const ModelRef<Real> target = exact_target.ref();
   const ModelRef<Real> draft = exact_draft.ref();
   const std::size_t digits = std::max(exact_target.digits(), exact_draft.digits());
@@ -189,22 +191,16 @@ nb::dict prove_config(const ConfigText& text, bool exact, std::optional<double> 
   });
 }
 
-nb::dict optimum_exactly(nb::handle given_target, nb::handle given_draft, std::int32_t vocab,
-                         std::int32_t gamma, std::int32_t paths, const std::vector<Token>& context) {
-  const ExactModel<Rational> target(given_target, vocab);
-  const ExactModel<Rational> draft(given_draft, vocab);
-  const double variables = optimum_variables(draft.support(), target.support(), gamma, {.paths = paths});
-  if (variables > max_optimum_variables) {
-    throw nb::value_error(
-        fmt::format("gamma: up to {:.3g} variables, more than {:.3g}: lower gamma ({}), drafts ({}) "
-                    "or the vocabulary ({} tokens)",
-                    variables, max_optimum_variables, gamma, paths, vocab)
-            .c_str());
-  }
-  Watch watch;
-  const Optimum found = watch.run([&] {
-    return optimum(target.ref(), draft.ref(), gamma, {.paths = paths}, std::span<const Token>(context));
-  });
+void refuse_variables(double variables, std::int32_t gamma, std::int32_t paths, std::int32_t vocab) {
+  if (variables <= max_optimum_variables) return;
+  throw nb::value_error(
+      fmt::format("gamma: up to {:.3g} variables, more than {:.3g}: lower gamma ({}), drafts ({}) "
+                  "or the vocabulary ({} tokens)",
+                  variables, max_optimum_variables, gamma, paths, vocab)
+          .c_str());
+}
+
+nb::dict dict_of(const Optimum& found) {
   nb::dict out;
   out["expected_emitted"] =
       found.proved ? python_number(*found.proved) : python_number(found.expected_emitted);
@@ -213,6 +209,47 @@ nb::dict optimum_exactly(nb::handle given_target, nb::handle given_draft, std::i
   out["outcomes"] = found.outcomes;
   out["variables"] = found.variables;
   return out;
+}
+
+nb::dict optimum_exactly(nb::handle given_target, nb::handle given_draft, std::int32_t vocab,
+                         std::int32_t gamma, std::int32_t paths, const std::vector<Token>& context) {
+  const ExactModel<Rational> target(given_target, vocab);
+  const ExactModel<Rational> draft(given_draft, vocab);
+  refuse_variables(optimum_variables(draft.support(), target.support(), gamma, {.paths = paths}), gamma, paths,
+                   vocab);
+  Watch watch;
+  return dict_of(
+      watch.run([&] { return optimum(target.ref(), draft.ref(), gamma, {.paths = paths}, context); }));
+}
+
+/// The paths of a drafter in Python, by following every branch of it.
+SequenceDistribution<Rational> law_of_path(const PythonDrafter& drafter, ModelRef<Rational> of_size,
+                                           std::int32_t gamma, const std::vector<Token>& context) {
+  RoundScratch<Rational> scratch;
+  const auto program = [&](EnumeratedRandomSource<Rational>& random) {
+    std::vector<Token> tokens = context;
+    drafter.draft(of_size, gamma, tokens, random, scratch);
+    tokens.erase(tokens.begin(), tokens.begin() + std::ssize(context));
+    return tokens;
+  };
+  SequenceDistribution<Rational> law;
+  enumerate<Rational>(program, [&](const std::vector<Token>& path, const Rational& probability) {
+    law[path] += probability;
+  });
+  return law;
+}
+
+nb::dict optimum_of_drafter(nb::handle given_target, const std::string& name, nb::object function,
+                            std::int32_t vocab, std::int32_t gamma, std::int32_t paths,
+                            const std::vector<Token>& context) {
+  const ExactModel<Rational> target(given_target, vocab);
+  const double most_runs = branches_of_a_minute<Rational>(true, target.digits(), vocab);
+  const PythonDrafter drafter = PythonDrafter(name, HeldObject(std::move(function))).fresh(most_runs);
+  Watch watch;
+  const auto law = watch.run([&] { return law_of_path(drafter, target.ref(), gamma, context); });
+  refuse_variables(optimum_variables(static_cast<double>(law.size()), target.support(), gamma, paths), gamma,
+                   paths, vocab);
+  return dict_of(watch.run([&] { return optimum(target.ref(), law, gamma, paths, context); }));
 }
 
 }  // namespace
@@ -226,6 +263,8 @@ void bind_proofs(nb::module_& module) {
   arguments(&prove<double>, "prove_in_doubles", module);
   module.def("optimum_exactly", &optimum_exactly, nb::arg("target"), nb::arg("draft"), nb::arg("vocab"),
              nb::arg("gamma"), nb::arg("paths"), nb::arg("context"));
+  module.def("optimum_of_drafter", &optimum_of_drafter, nb::arg("target"), nb::arg("name"), nb::arg("drafter"),
+             nb::arg("vocab"), nb::arg("gamma"), nb::arg("paths"), nb::arg("context"));
   module.def("prove_config", &prove_config, nb::arg("config"), nb::arg("exact"),
              nb::arg("max_branches").none());
 }

@@ -13,7 +13,7 @@ from ._arrays import MOST_GAMMA, integer, number
 from ._configs import ConfigLike, config_text
 from ._rules import Drafter, Policy, RuleLike, as_rule
 from ._simulate import simulate
-from .models import ModelLike, as_exact, in_its_place, same_vocab
+from .models import ModelLike, as_exact, same_vocab
 
 #: A Fraction in exact arithmetic, else a float.
 Number = Union[Fraction, float]
@@ -54,7 +54,7 @@ class Proof:
     target_law: dict[tuple[int, ...], Number]  #: the same tokens by plain decoding
     counterexample: Counterexample | None  #: None when lossless
     branches: int
-    #: The rows that all numbers are about, [contexts][V]; None of a function of the context, and above 10,000 numbers.
+    #: The rows that all numbers are about, [contexts][V]; None of a function of the context or a drafter, and above 10,000 numbers.
     target: tuple[tuple[Number, ...], ...] | None
     draft: tuple[tuple[Number, ...], ...] | None
     #: "given": the given rows show it. "also made by context": they are alike in every context, and the rule is lossless on
@@ -86,13 +86,13 @@ _MOST_NUMBERS = 10_000
 
 def _shown(rows: tuple[tuple[Number, ...], ...] | None) -> str:
     if rows is None:
-        return "by a function, or more than 10,000 numbers"
+        return "by a function or drafter, or more than 10,000 numbers"
     text = "; ".join(", ".join(str(entry) for entry in row) for row in rows)
     return text if len(text) <= 160 else f"{text[:150]}... ({len(rows)} rows of {len(rows[0])} tokens)"
 
 
 def _kept(rows: Any) -> tuple[tuple[Number, ...], ...] | None:
-    if callable(rows) or len(rows) * len(rows[0]) > _MOST_NUMBERS:
+    if rows is None or callable(rows) or len(rows) * len(rows[0]) > _MOST_NUMBERS:
         return None
     return tuple(tuple(row) for row in rows)
 
@@ -169,22 +169,15 @@ def prove(
         raise TypeError(f"{'target' if target is None else 'draft'}: missing")
     handle = as_rule(rule, policy, draft)  # type: ignore[arg-type]
     target_rows, target_vocab = as_exact(target, "target")
-    draft_rows, draft_vocab = as_exact(in_its_place(draft, target_vocab), "draft")
+    draft_rows, draft_vocab = (None, target_vocab) if handle.own_drafter else as_exact(draft, "draft")
     vocab = same_vocab(target_vocab, draft_vocab)
     gamma = integer(gamma, "gamma", 0, MOST_GAMMA)
     seen = [integer(token, "context", 0, vocab - 1) for token in context]
     most = _most_branches(max_branches)
     enumerate_round = _core.prove_exactly if exact else _core.prove_in_doubles
     found = enumerate_round(handle, target_rows, draft_rows, vocab, gamma, seen, most)
-    if handle.own_drafter:
-        found["optimal_acceptance"] = None  # of rows, which a drafter does not have beforehand
-        draft_rows = _no_rows
     found["target"], found["draft"], found["context"] = target_rows, draft_rows, seen
     return _proof(found, handle.name, gamma, bool(exact))
-
-
-def _no_rows(tokens: tuple[int, ...]) -> None:
-    """In the place of a drafter's rows."""
 
 
 def _most_branches(given: float | None) -> float | None:
