@@ -11,6 +11,7 @@ from typing import Any, Union
 from . import _core, _html
 from ._arrays import MOST_GAMMA, integer, number
 from ._configs import ConfigLike, config_text
+from ._progress import Progress, reporter
 from ._rules import Drafter, Policy, RuleLike, as_rule
 from ._simulate import simulate
 from .models import ModelLike, as_exact, same_vocab
@@ -223,7 +224,7 @@ class RuleComparison:
 
     Attributes:
         proofs: one `Proof` a rule, in the order in which they were given.
-        tokens: sampled tokens per target step with intervals, one a rule; None where nothing was sampled.
+        tokens: sampled tokens of a round from the context, with intervals, one a rule; None where nothing was sampled.
     """
 
     def __init__(self, proofs: list[Proof], tokens: list[Any]) -> None:
@@ -279,14 +280,18 @@ def compare_rules(
 ) -> RuleComparison:
     """Proves each rule on the same rows, and samples each when `rounds` says how much.
 
+    progress: Progress = False,
     Args:
         rules: names, parameters or functions, as `prove` takes them.
         target, draft, gamma, policy, context, exact, max_branches: as of `prove`.
-        rounds: rounds to sample of every rule, with the same random numbers for their drafts; 0 for none.
+        rounds: rounds to sample of every rule, each from the context, as the proof's round is, with the same random numbers for
+            their drafts; 0 for none. `simulate` has the rounds of long texts.
         seed: of the sampling.
 
     Raises:
         What `prove` raises.
+        progress: True for a tqdm bar (a line without tqdm), or a function of (done, total): a step for each proof and each
+            sampled round.
 
     >>> print(compare_rules(["token", "block"], [.5, .3, .2], [.1, .3, .6], gamma=2))
     rule   lossless  tv  acceptance  optimal_acceptance  expected_emitted
@@ -297,10 +302,17 @@ def compare_rules(
         raise TypeError(f"rules: expected a list of rules, not {type(rules).__name__}")
     if not rules:
         raise ValueError("rules: is empty")
-    rounds = integer(rounds, "rounds", 0, 2**40)
-    proofs = [prove(rule, target, draft, gamma, policy=policy, context=context, exact=exact, max_branches=max_branches) for rule in rules]
-    tokens: list[Any] = [None] * len(rules)
-    if rounds:
-        made = (simulate(target, draft, gamma, rule=rule, seed=seed, rounds=rounds, policy=policy, prompt=context) for rule in rules)
-        tokens = [simulation.tokens_per_target_step for simulation in made]
+    rounds = integer(rounds, "rounds", 0, 2**31 - 1)
+    steps = 1 + rounds
+    proofs: list[Proof] = []
+    tokens: list[Any] = []
+    with reporter(progress, "compare_rules") as report:
+        for rule in rules:
+            proofs.append(prove(rule, target, draft, gamma, policy=policy, context=context, exact=exact, max_branches=max_branches))
+            done = 1 + len(tokens) * steps
+            if report is not None:
+                report(done, len(rules) * steps)
+            more = report is not None and (lambda rounds, _, done=done: report(done + rounds, len(rules) * steps))
+            made = rounds and simulate(target, draft, gamma, rule, seed, rounds, policy=policy, trials=rounds, prompt=context, progress=more)
+            tokens.append(made.tokens_per_target_step if made else None)
     return RuleComparison(proofs, tokens)
