@@ -261,6 +261,9 @@ class RuleComparison:
         widths = [max(len(row[i]) for row in rows) for i in range(len(columns))]
         return "\n".join("  ".join(cell.ljust(width) for cell, width in zip(row, widths)).rstrip() for row in rows)
 
+    def __repr__(self) -> str:
+        return f"<speclab.RuleComparison of {', '.join(proof.rule for proof in self.proofs)}>"
+
     def _repr_html_(self) -> str:
         return _html.table(list(self.records()[0]), self._rows())
 
@@ -277,21 +280,21 @@ def compare_rules(
     rounds: int = 0,
     seed: int = 1,
     max_branches: float | None = None,
+    progress: Progress = False,
 ) -> RuleComparison:
     """Proves each rule on the same rows, and samples each when `rounds` says how much.
 
-    progress: Progress = False,
     Args:
         rules: names, parameters or functions, as `prove` takes them.
         target, draft, gamma, policy, context, exact, max_branches: as of `prove`.
         rounds: rounds to sample of every rule, each from the context, as the proof's round is, with the same random numbers for
             their drafts; 0 for none. `simulate` has the rounds of long texts.
         seed: of the sampling.
+        progress: True for a tqdm bar (a line without tqdm), or a function of (done, total): a step for each proof and each
+            sampled round.
 
     Raises:
         What `prove` raises.
-        progress: True for a tqdm bar (a line without tqdm), or a function of (done, total): a step for each proof and each
-            sampled round.
 
     >>> print(compare_rules(["token", "block"], [.5, .3, .2], [.1, .3, .6], gamma=2))
     rule   lossless  tv  acceptance  optimal_acceptance  expected_emitted

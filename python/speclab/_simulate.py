@@ -130,6 +130,9 @@ class Simulation:
         lines = [f"{name:<24}{at}" for name, at in self.estimates.items() if at is not None]
         return f"{self.rule}, gamma = {self.gamma}, {self.counts['rounds']} rounds\n" + "\n".join(lines)
 
+    def __repr__(self) -> str:
+        return f"<speclab.Simulation {self.rule}, gamma = {self.gamma}, {self.counts['rounds']} rounds>"
+
     def _repr_html_(self) -> str:
         rows = [(name, f"{at.value:.5g}", f"{at.low:.5g}", f"{at.high:.5g}") for name, at in self.estimates.items() if at is not None]
         return _html.table(("metric", "value", "low", "high"), rows, f"{self.rule}, gamma = {self.gamma}")
