@@ -274,8 +274,8 @@ def steps_of(tokens_per_step: float, gamma: int, tokens: int) -> float:
     for _ in range(60):
         middle = (low + high) / 2
         low, high = (middle, high) if sum(middle**i for i in range(gamma + 1)) < tokens_per_step else (low, middle)
-    emitted = [high**i * (1 - high) for i in range(gamma)] + [high**gamma]
-    return float(expected_steps(np.array(emitted)[:, None, None], tokens)[0])
+    sure = np.array([[1.0, 0.0]] * 2)
+    return float(expected_steps("Σ min(p, q)", sure, high * sure + (1 - high) * sure[:, ::-1], gamma, tokens)[0])
 
 
 def _rows(
