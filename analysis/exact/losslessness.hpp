@@ -42,8 +42,8 @@ struct Losslessness {
   }
 };
 
-/// An upper bound on the sequences of gamma + 1 tokens that `examine` lists, from the target's largest support.
-/// It takes about as long for each as for a branch of the round.
+/// An upper bound on the sequences of gamma + 1 tokens that `examine` lists, from the target's largest
+/// support. It takes about as long for each as for a branch of the round.
 inline double sequence_bound(std::int32_t gamma, std::size_t target_support) {
   return std::pow(static_cast<double>(target_support), gamma + 1);
 }

@@ -49,7 +49,8 @@ double optimum_variables(double strings, std::size_t target_support, std::int32_
 /// solver gives up.
 Optimum optimum(ModelRef<Rational> target, ModelRef<Rational> draft, std::int32_t gamma,
                 const Drafting& drafting, std::span<const Token> context);
-/// The same for `paths` independent paths of this law, each of at most `gamma` tokens, however they were drawn.
+/// The same for `paths` independent paths of this law, each of at most `gamma` tokens, however they were
+/// drawn.
 Optimum optimum(ModelRef<Rational> target, const SequenceDistribution<Rational>& path_law, std::int32_t gamma,
                 std::int32_t paths, std::span<const Token> context);
 

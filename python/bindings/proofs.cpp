@@ -117,8 +117,8 @@ nb::dict dict_of(const ExaminedByContext<Real>& examined) {
   return out;
 }
 
-/// Numbers of a row that a function in Python goes over in the time of a branch: measured with a token rule on
-/// rows of 3 to 200, of Fractions at 4 microseconds each.
+/// Numbers of a row that a function in Python goes over in the time of a branch: measured with a token rule
+/// on rows of 3 to 200, of Fractions at 4 microseconds each.
 template <class Real>
 constexpr double numbers_a_branch = std::is_same_v<Real, Rational> ? 16 : 400;
 
@@ -127,7 +127,8 @@ constexpr double numbers_a_branch = std::is_same_v<Real, Rational> ? 16 : 400;
 template <class Real>
 double branches_of_a_minute(bool in_python, std::size_t digits, std::int32_t vocab) {
   if (!in_python)
-    return branch_limit(std::is_same_v<Real, Rational> ? Arithmetic::rational : Arithmetic::floating_point, digits);
+    return branch_limit(std::is_same_v<Real, Rational> ? Arithmetic::rational : Arithmetic::floating_point,
+                        digits);
   return branch_limit(Arithmetic::rational, digits) / std::max(1.0, vocab / numbers_a_branch<Real>);
 }
 
@@ -157,12 +158,13 @@ nb::dict prove(const RuleHandle& handle, nb::handle given_target, nb::handle giv
                                                handle.make(gamma, most).enumerated};
   std::size_t used = 0;
   const auto rule = [&] { return programs.at(used++); };
-  // How often a rule or drafter in Python draws is not known beforehand: it counts. A rule runs for each draft.
+  // How often a rule or drafter in Python draws is not known beforehand: it counts. A rule runs for each
+  // draft.
   const auto drafted = static_cast<double>(exact_draft.support());
-  const double branches =
-      handle.own_drafter ? 1
-      : handle.in_python ? std::pow(drafted, gamma)
-                         : programs.front()->branch_bound(gamma, exact_draft.support(), exact_target.support());
+  const double branches = handle.own_drafter ? 1
+                          : handle.in_python ? std::pow(drafted, gamma)
+                                             : programs.front()->branch_bound(gamma, exact_draft.support(),
+                                                                              exact_target.support());
   refuse_many(std::max(branches, sequence_bound(gamma, exact_target.support())), most, gamma, vocab, digits);
   Watch watch;
   return dict_of(watch.run(
@@ -215,8 +217,8 @@ nb::dict optimum_exactly(nb::handle given_target, nb::handle given_draft, std::i
                          std::int32_t gamma, std::int32_t paths, const std::vector<Token>& context) {
   const ExactModel<Rational> target(given_target, vocab);
   const ExactModel<Rational> draft(given_draft, vocab);
-  refuse_variables(optimum_variables(draft.support(), target.support(), gamma, {.paths = paths}), gamma, paths,
-                   vocab);
+  refuse_variables(optimum_variables(draft.support(), target.support(), gamma, {.paths = paths}), gamma,
+                   paths, vocab);
   Watch watch;
   return dict_of(
       watch.run([&] { return optimum(target.ref(), draft.ref(), gamma, {.paths = paths}, context); }));
@@ -256,15 +258,15 @@ nb::dict optimum_of_drafter(nb::handle given_target, const std::string& name, nb
 
 void bind_proofs(nb::module_& module) {
   const auto arguments = [](auto function, const char* name, nb::module_& into) {
-    into.def(name, function, nb::arg("rule"), nb::arg("target"), nb::arg("draft"), nb::arg("vocab"),
+    into.def(name, function, nb::arg("rule"), nb::arg("target"), nb::arg("draft").none(), nb::arg("vocab"),
              nb::arg("gamma"), nb::arg("context"), nb::arg("max_branches").none());
   };
   arguments(&prove<Rational>, "prove_exactly", module);
   arguments(&prove<double>, "prove_in_doubles", module);
   module.def("optimum_exactly", &optimum_exactly, nb::arg("target"), nb::arg("draft"), nb::arg("vocab"),
              nb::arg("gamma"), nb::arg("paths"), nb::arg("context"));
-  module.def("optimum_of_drafter", &optimum_of_drafter, nb::arg("target"), nb::arg("name"), nb::arg("drafter"),
-             nb::arg("vocab"), nb::arg("gamma"), nb::arg("paths"), nb::arg("context"));
+  module.def("optimum_of_drafter", &optimum_of_drafter, nb::arg("target"), nb::arg("name"),
+             nb::arg("drafter"), nb::arg("vocab"), nb::arg("gamma"), nb::arg("paths"), nb::arg("context"));
   module.def("prove_config", &prove_config, nb::arg("config"), nb::arg("exact"),
              nb::arg("max_branches").none());
 }

@@ -6,8 +6,8 @@
 
 namespace speclab::python {
 
-/// What is wrong with a row, as the end of a sentence; null when it is a distribution, to row_tolerance. Reads
-/// the row once.
+/// What is wrong with a row, as the end of a sentence; null when it is a distribution, to row_tolerance.
+/// Reads the row once.
 const char* fault_of(BasicRow<float> row);
 const char* fault_of(BasicRow<double> row);
 

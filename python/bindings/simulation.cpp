@@ -152,9 +152,9 @@ void bind_simulation(nb::module_& module) {
       .def_ro("fast", &Simulated::fast)
       .def_prop_ro("rounds_independent",
                    [](const Simulated& made) { return made.independence == Independence::rounds; });
-  module.def("simulate", &simulate, nb::arg("target"), nb::arg("draft").none(), nb::arg("rule"), nb::arg("gamma"),
-             nb::arg("seed"), nb::arg("trials"), nb::arg("length"), nb::arg("prompt"), nb::arg("threads"),
-             nb::arg("progress").none());
+  module.def("simulate", &simulate, nb::arg("target"), nb::arg("draft").none(), nb::arg("rule"),
+             nb::arg("gamma"), nb::arg("seed"), nb::arg("trials"), nb::arg("length"), nb::arg("prompt"),
+             nb::arg("threads"), nb::arg("progress").none());
   module.def("sequences", &sequences, nb::arg("target"), nb::arg("draft").none(), nb::arg("rule"),
              nb::arg("gamma"), nb::arg("seed"), nb::arg("trials"), nb::arg("length"), nb::arg("prompt"),
              nb::arg("threads"), nb::arg("progress").none());

@@ -97,7 +97,7 @@ ExactRows parse_rows(const std::string& text, const std::string& option) {
     const auto total = static_cast<double>(total_of(rows.back()));
     if (!(std::abs(total - 1) <= row_tolerance)) {
       throw UsageError(
-          "{} {}: row {} sums to {:.6g}, not 1; expected probabilities. Weights are written over their sum: "
+          "{} {}: row {} sums to {:.6g}, not 1; expected probabilities. Weights are written over their sum, such as "
           "5/9,3/9,1/9",
           option, text, rows.size(), total);
     }

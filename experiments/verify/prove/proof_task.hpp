@@ -15,8 +15,8 @@ struct Config;
 /// neither.
 std::optional<Rational> parse_rational(std::string_view text);
 
-/// A row of probabilities may miss 1 by so much, as sums of 2^17 floats do; logits, weights and rows that lack
-/// a token miss it by more.
+/// A row of probabilities may miss 1 by so much, as sums of 2^17 floats do; logits, weights and rows that
+/// lack a token miss it by more.
 inline constexpr double row_tolerance = 1e-3;
 
 /// Rows as text: probabilities separated by commas, rows by semicolons, each row divided by its sum. Throws

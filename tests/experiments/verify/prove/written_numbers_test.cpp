@@ -61,7 +61,8 @@ std::string as_option(const std::vector<std::vector<std::string>>& rows) {
     Rational total;
     for (const std::string& word : row) total += parse_rational(word).value();
     std::vector<std::string> shares;
-    for (const std::string& word : row) shares.push_back(Rational(parse_rational(word).value() / total).str());
+    for (const std::string& word : row)
+      shares.push_back(Rational(parse_rational(word).value() / total).str());
     lines.push_back(fmt::format("{}", fmt::join(shares, ",")));
   }
   return fmt::format("{}", fmt::join(lines, ";"));
