@@ -139,6 +139,8 @@ def test_intervals_of_repeats_cover():
     values = np.random.default_rng(3).normal(10, 2, (4000, 5))
     found = [_clock.interval(list(row)) for row in values]
     assert 0.93 < np.mean([one["low"] < 10 < one["high"] for one in found]) < 0.97
+    few = _clock.interval([1, 2, 3])  # the quantile .975 of two degrees of freedom is 4.302653
+    assert (few["value"], few["high"] - 2, 2 - few["low"]) == pytest.approx((2, 4.302653 / 3**0.5, 4.302653 / 3**0.5))
 
 
 def test_an_engine_that_decodes_one_text_at_a_time(tmp_path):

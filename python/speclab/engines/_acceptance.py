@@ -16,9 +16,6 @@ from ..models import from_config
 
 Rows = npt.NDArray[np.float64]
 
-#: Of a 95% interval.
-NORMAL = 1.959963984540054
-
 SCHEMES = ("Σ p q", "p(argmax q)", "Σ min(p, q)", "block")
 _RULES = dict(zip(SCHEMES, ("match", "match", "token", "block")))
 
