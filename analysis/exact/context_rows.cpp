@@ -56,8 +56,10 @@ ExaminedByContext<Real> examine_by_context(ModelRef<Real> target, ModelRef<Real>
     found.round = examine<Real>(p, q, program, gamma, context);
     std::vector<Real> target_row;
     std::vector<Real> draft_row;
-    found.optimal_transport_bound =
-        program->best_acceptance(p.next(context, target_row), q.next(context, draft_row));
+    if (draft_has_rows) {
+      found.optimal_transport_bound =
+          program->best_acceptance(p.next(context, target_row), q.next(context, draft_row));
+    }
     return found;
   };
   // Of a round the target's rows are read after up to gamma tokens, the draft's after one less.

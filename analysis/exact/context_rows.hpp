@@ -68,7 +68,7 @@ template <class Real>
 struct ExaminedByContext {
   Losslessness<Real> round;
   /// The largest acceptance that any lossless rule can have at the first position with candidates drawn so;
-  /// none where the search would take too long.
+  /// none where the search would take too long, or the draft has no rows.
   std::optional<Real> optimal_transport_bound;
   ProvedRows rows = ProvedRows::given;
   /// Where the numbers are about made rows: [V][V], after each token. Empty for a model that was taken as it
@@ -79,7 +79,8 @@ struct ExaminedByContext {
 /// `examine` on the given rows. Where it finds no fault, and the target's rows (with gamma 1 or more) or the
 /// draft's (with 2 or more) are alike in all contexts that plain decoding reaches, it is done again with
 /// those made to differ by context. `rule` is called for each of the two. The models keep their rows where
-/// they are; without `draft_has_rows` the rule drafts by itself. Instantiated for double and Rational.
+/// they are; without `draft_has_rows` the rule drafts by itself, and only the draft's vocabulary is read.
+/// Instantiated for double and Rational.
 template <class Real>
 ExaminedByContext<Real> examine_by_context(ModelRef<Real> target, ModelRef<Real> draft,
                                            const std::function<EnumerableRule()>& rule, std::int32_t gamma,

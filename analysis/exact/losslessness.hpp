@@ -4,6 +4,7 @@
 // rationals the answer is a proof for the instance at hand.
 #pragma once
 
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -40,6 +41,12 @@ struct Losslessness {
     return static_cast<double>(distance) <= (std::is_floating_point_v<Real> ? enumeration_rounding : 0.0);
   }
 };
+
+/// An upper bound on the sequences of gamma + 1 tokens that `examine` lists, from the target's largest
+/// support. It takes about as long for each as for a branch of the round.
+inline double sequence_bound(std::int32_t gamma, std::size_t target_support) {
+  return std::pow(static_cast<double>(target_support), gamma + 1);
+}
 
 /// Instantiated for double and Rational. A rule of core/rules/all_rules becomes an EnumerableRule here when
 /// analysis/exact/enumeration_program.hpp is included.

@@ -75,14 +75,16 @@ Drafted with_path(Drafted drafted, const Tokens& path) {
   return drafted;
 }
 
-std::map<Drafted, Rational> law_of_paths(ModelRef<Rational> draft, Tokens& context, std::int32_t gamma,
-                                         std::int32_t paths) {
-  std::vector<std::pair<Tokens, Rational>> path_law;
+SequenceDistribution<Rational> law_of_path(ModelRef<Rational> draft, std::int32_t gamma, Tokens context) {
+  SequenceDistribution<Rational> law;
   for_each_string(draft, context, context.size(), gamma, Rational(1),
                   [&](const Tokens& tokens, const Rational& probability) {
-                    if (static_cast<std::int32_t>(tokens.size()) == gamma)
-                      path_law.emplace_back(tokens, probability);
+                    if (static_cast<std::int32_t>(tokens.size()) == gamma) law.emplace(tokens, probability);
                   });
+  return law;
+}
+
+std::map<Drafted, Rational> law_of_paths(const SequenceDistribution<Rational>& path_law, std::int32_t paths) {
   std::map<Drafted, Rational> law{{{}, Rational(1)}};
   for (std::int32_t path = 0; path < paths; ++path) {
     std::map<Drafted, Rational> more;
@@ -98,7 +100,7 @@ std::map<Drafted, Rational> law_of_paths(ModelRef<Rational> draft, Tokens& conte
 }
 
 /// As draw_tree of core/round/tree_round.hpp draws it.
-std::map<Drafted, Rational> law_of_tree(ModelRef<Rational> draft, Tokens& context, std::int32_t gamma,
+std::map<Drafted, Rational> law_of_tree(ModelRef<Rational> draft, Tokens context, std::int32_t gamma,
                                         const DraftTree& tree) {
   std::map<Drafted, Rational> law;
   const std::size_t begin = context.size();
@@ -152,8 +154,8 @@ std::map<Drafted, Rational> law_of_tree(ModelRef<Rational> draft, Tokens& contex
   return law;
 }
 
-Coupling coupling_of(ModelRef<Rational> target, ModelRef<Rational> draft, std::int32_t gamma,
-                     const Drafting& drafting, std::span<const Token> given) {
+Coupling coupling_of(ModelRef<Rational> target, const std::map<Drafted, Rational>& law, std::int32_t gamma,
+                     std::span<const Token> given) {
   Coupling coupling;
   coupling.whole = gamma + 1;
   Tokens context(given.begin(), given.end());
@@ -169,8 +171,6 @@ Coupling coupling_of(ModelRef<Rational> target, ModelRef<Rational> draft, std::i
   for (const auto& [tokens, emission] : emission_of)
     after[Tokens(tokens.begin(), tokens.end() - 1)].push_back(emission);
 
-  const std::map<Drafted, Rational> law = drafting.tree ? law_of_tree(draft, context, gamma, *drafting.tree)
-                                                        : law_of_paths(draft, context, gamma, drafting.paths);
   for (const auto& [strings, probability] : law) {
     Outcome outcome{probability, {}};
     for (const Tokens& string : strings) {
@@ -341,26 +341,7 @@ std::optional<Rational> proved_value(const Program& program, const std::vector<i
   return value;
 }
 
-}  // namespace
-
-double optimum_variables(std::size_t draft_support, std::size_t target_support, std::int32_t gamma,
-                         const Drafting& drafting) {
-  double outcomes = 1;
-  double strings = 1;
-  if (drafting.tree) {
-    outcomes = drafted_trees(*drafting.tree, draft_support);
-    strings += drafting.tree->size();
-  } else {
-    const double paths = std::pow(static_cast<double>(draft_support), gamma);
-    for (std::int32_t path = 0; path < drafting.paths; ++path) outcomes *= (paths + path) / (path + 1);
-    strings += static_cast<double>(gamma) * drafting.paths;
-  }
-  return outcomes * strings * static_cast<double>(target_support);
-}
-
-Optimum optimum(ModelRef<Rational> target, ModelRef<Rational> draft, std::int32_t gamma,
-                const Drafting& drafting, std::span<const Token> context) {
-  const Coupling coupling = coupling_of(target, draft, gamma, drafting, context);
+Optimum optimum_of(const Coupling& coupling) {
   const Program program = program_of(coupling);
   const Solved solved = solve(program);
   return {.expected_emitted = solved.value,
@@ -368,6 +349,38 @@ Optimum optimum(ModelRef<Rational> target, ModelRef<Rational> draft, std::int32_
           .upper_bound = value_of_multipliers(coupling, solved.multipliers),
           .outcomes = coupling.outcomes.size(),
           .variables = program.columns.size()};
+}
+
+}  // namespace
+
+double optimum_variables(double strings, std::size_t target_support, std::int32_t gamma, std::int32_t paths) {
+  double outcomes = 1;
+  for (std::int32_t path = 0; path < paths; ++path) outcomes *= (strings + path) / (path + 1);
+  return outcomes * (1 + static_cast<double>(gamma) * paths) * static_cast<double>(target_support);
+}
+
+double optimum_variables(std::size_t draft_support, std::size_t target_support, std::int32_t gamma,
+                         const Drafting& drafting) {
+  if (drafting.tree) {
+    return drafted_trees(*drafting.tree, draft_support) * (1 + drafting.tree->size()) *
+           static_cast<double>(target_support);
+  }
+  return optimum_variables(std::pow(static_cast<double>(draft_support), gamma), target_support, gamma,
+                           drafting.paths);
+}
+
+Optimum optimum(ModelRef<Rational> target, ModelRef<Rational> draft, std::int32_t gamma,
+                const Drafting& drafting, std::span<const Token> context) {
+  Tokens given(context.begin(), context.end());
+  if (!drafting.tree)
+    return optimum(target, law_of_path(draft, gamma, std::move(given)), gamma, drafting.paths, context);
+  return optimum_of(
+      coupling_of(target, law_of_tree(draft, std::move(given), gamma, *drafting.tree), gamma, context));
+}
+
+Optimum optimum(ModelRef<Rational> target, const SequenceDistribution<Rational>& path_law, std::int32_t gamma,
+                std::int32_t paths, std::span<const Token> context) {
+  return optimum_of(coupling_of(target, law_of_paths(path_law, paths), gamma, context));
 }
 
 }  // namespace speclab

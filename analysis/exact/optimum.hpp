@@ -21,6 +21,7 @@
 #include "analysis/exact/drafting.hpp"
 #include "analysis/exact/model_ref.hpp"
 #include "analysis/exact/rational.hpp"
+#include "analysis/exact/round_distribution.hpp"
 
 namespace speclab {
 
@@ -41,10 +42,16 @@ inline constexpr double max_optimum_variables = 3e5;
 /// An upper bound on the variables of the program, from the supports of the rows.
 double optimum_variables(std::size_t draft_support, std::size_t target_support, std::int32_t gamma,
                          const Drafting& drafting);
+/// The same for `paths` paths of `strings` different strings.
+double optimum_variables(double strings, std::size_t target_support, std::int32_t gamma, std::int32_t paths);
 
 /// Of what is drafted after `context`, down to `gamma` tokens, at least 1. Throws std::runtime_error when the
 /// solver gives up.
 Optimum optimum(ModelRef<Rational> target, ModelRef<Rational> draft, std::int32_t gamma,
                 const Drafting& drafting, std::span<const Token> context);
+/// The same for `paths` independent paths of this law, each of at most `gamma` tokens, however they were
+/// drawn.
+Optimum optimum(ModelRef<Rational> target, const SequenceDistribution<Rational>& path_law, std::int32_t gamma,
+                std::int32_t paths, std::span<const Token> context);
 
 }  // namespace speclab

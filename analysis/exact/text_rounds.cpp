@@ -1,7 +1,9 @@
 #include "analysis/exact/text_rounds.hpp"
 
+#include <algorithm>
 #include <cassert>
 #include <cmath>
+#include <numeric>
 #include <utility>
 
 #include "analysis/exact/direct_stationary.hpp"
@@ -28,7 +30,9 @@ class RoundTexts {
              TextRule rule, int gamma)
       : chain_(chain), target_(target), draft_(draft), rule_(rule), gamma_(gamma) {}
 
-  /// Adds where rounds from `context` lead to `after`, [contexts]; returns the tokens they emit.
+  std::size_t places() const { return (static_cast<std::size_t>(gamma_) + 1) * chain_.contexts(); }
+  /// Adds where rounds from `context` lead to `after`, [gamma + 1, contexts] by the number of tokens that are
+  /// accepted; returns the tokens they emit.
   double follow(std::int32_t context, std::span<double> after) const {
     return 1 + follow(context, 1, {}, 0, after);
   }
@@ -45,7 +49,8 @@ class RoundTexts {
       const double p = target_[row + token];
       if (!(p > 0)) continue;
       const std::int32_t next = chain_.successor[row + token];
-      double& ends = after[static_cast<std::size_t>(next)];
+      double& ends =
+          after[static_cast<std::size_t>(depth) * chain_.contexts() + static_cast<std::size_t>(next)];
       const double emitted = probability * p;
       if (depth == gamma_) {
         ends += emitted * so_far.kept;
@@ -110,15 +115,40 @@ double tokens_per_round(const TextChain& chain, std::span<const double> target, 
   std::vector<double> emitted;
   for (std::size_t x = 0; x < chain.contexts(); ++x) {
     end_if_stopped();
-    emitted.push_back(
-        texts.follow(static_cast<std::int32_t>(x),
-                     std::span(rounds.probabilities).subspan(x * chain.contexts(), chain.contexts())));
+    std::vector<double> after(texts.places());
+    emitted.push_back(texts.follow(static_cast<std::int32_t>(x), after));
+    for (std::size_t at = 0; at < after.size(); ++at)
+      rounds.probabilities[x * chain.contexts() + at % chain.contexts()] += after[at];
   }
   normalise_rows(rounds);
   const std::vector<double> shares = direct_stationary(std::move(rounds), chain.start);
   double tokens = 0;
   for (std::size_t x = 0; x < shares.size(); ++x) tokens += shares[x] * emitted[x];
   return tokens;
+}
+
+std::vector<double> expected_steps(const TextChain& chain, std::span<const double> target,
+                                   std::span<const double> draft, TextRule rule, int gamma, int tokens) {
+  assert(gamma >= 0 && tokens >= 0);
+  const RoundTexts texts(chain, target, draft, rule, gamma);
+  std::vector<std::vector<double>> after(chain.contexts(), std::vector<double>(texts.places()));
+  for (std::size_t x = 0; x < chain.contexts(); ++x) {
+    end_if_stopped();
+    texts.follow(static_cast<std::int32_t>(x), after[x]);
+  }
+  std::vector<std::vector<double>> steps{std::vector<double>(chain.contexts())};  // by the tokens left
+  for (int left = 1; left <= tokens; ++left) {
+    end_if_stopped();
+    std::vector<double>& here = steps.emplace_back(chain.contexts(), 1.0);
+    for (std::size_t x = 0; x < chain.contexts(); ++x) {
+      for (int accepted = 0; accepted <= std::min(gamma, left - 1); ++accepted) {
+        const auto ends = after[x].begin() + accepted * std::ssize(here);
+        const std::vector<double>& rest = steps[static_cast<std::size_t>(left - 1 - accepted)];
+        here[x] += std::inner_product(rest.begin(), rest.end(), ends, 0.0);
+      }
+    }
+  }
+  return steps.back();
 }
 
 }  // namespace speclab

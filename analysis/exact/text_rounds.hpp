@@ -68,5 +68,9 @@ std::vector<double> text_shares(const TextChain& chain, std::span<const double> 
 /// Tokens that a round emits on average in the long run, with gamma >= 1 drafted tokens.
 double tokens_per_round(const TextChain& chain, std::span<const double> target, std::span<const double> draft,
                         TextRule rule, int gamma);
+/// Target steps that a text of so many tokens takes on average, by the context before it, [contexts]. Tokens
+/// that are drafted beyond its end change nothing.
+std::vector<double> expected_steps(const TextChain& chain, std::span<const double> target,
+                                   std::span<const double> draft, TextRule rule, int gamma, int tokens);
 
 }  // namespace speclab

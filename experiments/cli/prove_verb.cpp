@@ -148,7 +148,7 @@ Verb prove_verb() {
           R"(Is a rule lossless? Follows every branch of one round (drafts, acceptances, replacement, bonus),
 completes it with plain decoding, and compares the joint distribution of gamma + 1 tokens with that
 of plain decoding. With --exact in rational arithmetic: a proof for these rows. ROWS are decimals
-or fractions (.5,.3,.2 or 1/3,2/3); several rows, one per last token, are separated by ";". A config
+or fractions (.5,.3,.2 or 1/3,2/3) of sum 1; several rows, one per last token, are separated by ";". A config
 brings its own models, rule and gamma; a number of a config stands for the shortest decimal of its
 double. Where all rows that were read are alike, as with one row each, a rule that reads those of
 another position would not be found out: it must be lossless as well on rows that differ by the

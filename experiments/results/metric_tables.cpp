@@ -23,6 +23,28 @@ Cell formula_cell(const CellResult& cell, Metric metric) {
   return number_cell(value_of(cell.formula, metric));
 }
 
+/// Why α differs more than by chance between cells that set γ alone; empty where it does not.
+std::string texts_note(const std::vector<CellResult>& cells) {
+  double highest_low = 0;
+  double lowest_high = 1;
+  std::optional<std::uint64_t> least;
+  std::uint64_t most = 0;
+  for (const CellResult& cell : cells) {
+    const Interval* alpha = find(cell.simulated, Metric::alpha_overlap);
+    if (alpha == nullptr || cell.set.size() != 1 || cell.set.front().first != "/gamma") return "";
+    highest_low = std::max(highest_low, alpha->low);
+    lowest_high = std::min(lowest_high, alpha->high);
+    const std::uint64_t emitted = cell.counts.emitted.value_or(0);
+    least = std::min(least.value_or(emitted), emitted);
+    most = std::max(most, emitted);
+  }
+  if (highest_low <= lowest_high) return "";
+  return fmt::format(
+      " {} differs since cells decode texts of different length, {} to {} tokens with the same number of "
+      "rounds: it does not depend on γ in one text.",
+      metric_label(Metric::alpha_overlap), *least, most);
+}
+
 /// What a table has of a metric, a column each.
 struct NumberKind {
   const char* word;
@@ -171,7 +193,7 @@ Table result_table(const Result& result, const std::string& id, std::size_t max_
   }
   const bool simulates =
       std::any_of(cells.begin(), cells.end(), [](const CellResult& cell) { return !cell.simulated.empty(); });
-  if (simulates) table.note = interval_note(result);
+  if (simulates) table.note = interval_note(result) + texts_note(cells);
   if (simulates && !shown.note.empty()) table.note += " " + shown.note;
   if (!measured.empty() && result.shown().measured_note) {
     if (!table.note.empty()) table.note += ' ';

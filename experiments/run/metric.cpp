@@ -18,7 +18,7 @@ const MetricInfo& info(Metric metric) { return metric_infos()[static_cast<std::s
 const std::vector<MetricInfo>& metric_infos() {
   using enum Metric;
   static const std::vector<MetricInfo> all{
-      {alpha_overlap, "alpha_overlap", "α (overlap)"},
+      {alpha_overlap, "alpha_overlap", "α (contexts)"},
       {alpha_examined, "alpha_examined", "α (examined)"},
       {alpha_drafted, "alpha_drafted", "accepted / drafted"},
       {accepted_per_target_step, "accepted_per_target_step", "accepted per target step"},

@@ -20,7 +20,7 @@ struct OfferedRule {
   std::string name;
   std::string parameter = {};
   bool whole = false;  ///< its values are whole numbers
-  double value = 0;    ///< the parameter's default
+  double value = 0;    ///< the parameter's first value
   double least = 0;
   double most = 0;
   std::string kind = {};   ///< of the catalogue, where the page has another name for it
@@ -34,8 +34,12 @@ inline constexpr double max_whole = 3;
 /// Of a number whose range does not include its end.
 inline constexpr double step = 0.05;
 
-/// The first parameter that a slider can set: a number between 0 and 1, or a small whole one.
-inline void add_parameter(const ObjectType& parameters, OfferedRule& rule) {
+/// The first parameter that a slider can set: a number between 0 and 1, or a small whole one. It begins where
+/// the survey examines the rule: at its default, l = 1, "lenient" is token verification.
+inline void add_parameter(const RuleKind& kind, std::int32_t drafts, OfferedRule& rule) {
+  const ObjectType& parameters = *kind.parameters->object();
+  Json surveyed = Json::object();
+  if (!kind.surveyed.empty()) parameters.write(kind.surveyed.front().parameters(drafts).get(), surveyed);
   for (const Field& field : parameters.fields()) {
     Json schema;
     field.type->schema(schema);
@@ -47,7 +51,7 @@ inline void add_parameter(const ObjectType& parameters, OfferedRule& rule) {
     if (field.optional() || !small || (!whole && schema.value("type", "") != "number")) continue;
     rule.parameter = field.name;
     rule.whole = whole;
-    rule.value = parameters.fallback(field).get<double>();
+    rule.value = surveyed.value(field.name, parameters.fallback(field)).get<double>();
     rule.least = open ? step : least;
     rule.most = whole ? std::min(most, max_whole) : most;
     return;
@@ -75,7 +79,7 @@ inline std::vector<OfferedRule> all_rules() {
   for (std::size_t i = 0; i < rule_family().size(); ++i) {
     const RuleKind& kind = rule_family().entry(i);
     OfferedRule rule{.name = kind.name, .kind = kind.name};
-    add_parameter(*kind.parameters->object(), rule);
+    add_parameter(kind, drafts, rule);
     all.push_back(rule);
     // Other forms that are surveyed under names of their own: "tree, dynamic".
     for (const SurveyedRule& form : kind.surveyed) {

@@ -7,6 +7,7 @@ import { drawText, letters } from "./draw_text.js";
 
 let rules = null;
 
+const sum = row => row.reduce((a, b) => a + b, 0);
 const whole = row => row.map(weight => within(Math.round(weight), 0, 1000));
 
 // The rule's parameters in a config: pairs of name and value.
@@ -19,14 +20,15 @@ function parametersOf(state) {
 
 function command(state) {
   const flags = parametersOf(state).map(([name, value]) => (["lenience", "drafts"].includes(name) ? `--${name} ${value}` : `--param ${name}=${value}`));
-  return ["speclab prove --rule", kindOf(state), ...flags, "--target", state.p.join(","), "--draft", state.q.join(","),
+  const row = weights => weights.map(weight => `${weight}/${sum(weights)}`).join(",");
+  return ["speclab prove --rule", kindOf(state), ...flags, "--target", row(state.p), "--draft", row(state.q),
     "--gamma", state.gamma, "--exact"].join(" ");
 }
 
 function call(state) {
   const pairs = parametersOf(state).map(([name, value]) => `, "${name}": ${Number.isNaN(Number(value)) ? `"${value}"` : value}`);
   const rule = pairs.length ? `{"kind": "${kindOf(state)}"${pairs.join("")}}` : `"${kindOf(state)}"`;
-  const row = weights => `[Fraction(w, ${weights.reduce((a, b) => a + b, 0)}) for w in (${weights.join(", ")})]`;
+  const row = weights => `[Fraction(w, ${sum(weights)}) for w in (${weights.join(", ")})]`;
   return `from fractions import Fraction\nspeclab.prove(${rule}, ${row(state.p)}, ${row(state.q)}, gamma=${state.gamma})`;
 }
 

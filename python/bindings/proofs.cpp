@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <variant>
 
 #include "analysis/exact/context_rows.hpp"
@@ -17,6 +18,7 @@
 #include "python/bindings/bind.hpp"
 #include "python/bindings/configs.hpp"
 #include "python/bindings/numbers.hpp"
+#include "python/bindings/python_drafting.hpp"
 #include "python/bindings/python_model.hpp"
 #include "python/bindings/rule_handle.hpp"
 #include "python/bindings/watch.hpp"
@@ -115,6 +117,21 @@ nb::dict dict_of(const ExaminedByContext<Real>& examined) {
   return out;
 }
 
+/// Numbers of a row that a function in Python goes over in the time of a branch: measured with a token rule
+/// on rows of 3 to 200, of Fractions at 4 microseconds each.
+template <class Real>
+constexpr double numbers_a_branch = std::is_same_v<Real, Rational> ? 16 : 400;
+
+/// Branches of a minute's work. A rule or drafter in Python takes most of it, in either arithmetic, and the
+/// longer, the more numbers its rows have.
+template <class Real>
+double branches_of_a_minute(bool in_python, std::size_t digits, std::int32_t vocab) {
+  if (!in_python)
+    return branch_limit(std::is_same_v<Real, Rational> ? Arithmetic::rational : Arithmetic::floating_point,
+                        digits);
+  return branch_limit(Arithmetic::rational, digits) / std::max(1.0, vocab / numbers_a_branch<Real>);
+}
+
 void refuse_many(double bound, double most, std::int32_t gamma, std::int32_t vocab, std::size_t digits) {
   if (bound <= most) return;
   throw nb::value_error(
@@ -130,25 +147,25 @@ template <class Real>
 nb::dict prove(const RuleHandle& handle, nb::handle given_target, nb::handle given_draft, std::int32_t vocab,
                std::int32_t gamma, const std::vector<Token>& context, std::optional<double> limit) {
   const ExactModel<Real> exact_target(given_target, vocab);
-  const ExactModel<Real> exact_draft(given_draft, vocab);
+  // A drafter asks the draft for its vocabulary alone.
+  const ExactModel<Real> exact_draft(handle.own_drafter ? given_target : given_draft, vocab);
   const ModelRef<Real> target = exact_target.ref();
   const ModelRef<Real> draft = exact_draft.ref();
-  constexpr Arithmetic arithmetic =
-      std::is_same_v<Real, Rational> ? Arithmetic::rational : Arithmetic::floating_point;
   const std::size_t digits = std::max(exact_target.digits(), exact_draft.digits());
-  // Of a rule in Python most of the time is its own, in either arithmetic.
-  const double most =
-      limit.value_or(branch_limit(handle.in_python ? Arithmetic::rational : arithmetic, digits));
+  const double most = limit.value_or(branches_of_a_minute<Real>(handle.in_python, digits, vocab));
   // Made here, with the GIL: one for the given rows, one for those made from them.
   const std::array<EnumerableRule, 2> programs{handle.make(gamma, most).enumerated,
                                                handle.make(gamma, most).enumerated};
   std::size_t used = 0;
   const auto rule = [&] { return programs.at(used++); };
-  // How often a rule in Python draws is not known beforehand: it counts.
-  if (!handle.in_python) {
-    refuse_many(programs.front()->branch_bound(gamma, exact_draft.support(), exact_target.support()), most,
-                gamma, target.vocab(), digits);
-  }
+  // How often a rule or drafter in Python draws is not known beforehand: it counts. A rule runs for each
+  // draft.
+  const auto drafted = static_cast<double>(exact_draft.support());
+  const double branches = handle.own_drafter ? 1
+                          : handle.in_python ? std::pow(drafted, gamma)
+                                             : programs.front()->branch_bound(gamma, exact_draft.support(),
+                                                                              exact_target.support());
+  refuse_many(std::max(branches, sequence_bound(gamma, exact_target.support())), most, gamma, vocab, digits);
   Watch watch;
   return dict_of(watch.run(
       [&] { return examine_by_context<Real>(target, draft, rule, gamma, context, !handle.own_drafter); }));
@@ -176,22 +193,16 @@ nb::dict prove_config(const ConfigText& text, bool exact, std::optional<double> 
   });
 }
 
-nb::dict optimum_exactly(nb::handle given_target, nb::handle given_draft, std::int32_t vocab,
-                         std::int32_t gamma, std::int32_t paths, const std::vector<Token>& context) {
-  const ExactModel<Rational> target(given_target, vocab);
-  const ExactModel<Rational> draft(given_draft, vocab);
-  const double variables = optimum_variables(draft.support(), target.support(), gamma, {.paths = paths});
-  if (variables > max_optimum_variables) {
-    throw nb::value_error(
-        fmt::format("gamma: up to {:.3g} variables, more than {:.3g}: lower gamma ({}), drafts ({}) "
-                    "or the vocabulary ({} tokens)",
-                    variables, max_optimum_variables, gamma, paths, vocab)
-            .c_str());
-  }
-  Watch watch;
-  const Optimum found = watch.run([&] {
-    return optimum(target.ref(), draft.ref(), gamma, {.paths = paths}, std::span<const Token>(context));
-  });
+void refuse_variables(double variables, std::int32_t gamma, std::int32_t paths, std::int32_t vocab) {
+  if (variables <= max_optimum_variables) return;
+  throw nb::value_error(
+      fmt::format("gamma: up to {:.3g} variables, more than {:.3g}: lower gamma ({}), drafts ({}) "
+                  "or the vocabulary ({} tokens)",
+                  variables, max_optimum_variables, gamma, paths, vocab)
+          .c_str());
+}
+
+nb::dict dict_of(const Optimum& found) {
   nb::dict out;
   out["expected_emitted"] =
       found.proved ? python_number(*found.proved) : python_number(found.expected_emitted);
@@ -202,17 +213,60 @@ nb::dict optimum_exactly(nb::handle given_target, nb::handle given_draft, std::i
   return out;
 }
 
+nb::dict optimum_exactly(nb::handle given_target, nb::handle given_draft, std::int32_t vocab,
+                         std::int32_t gamma, std::int32_t paths, const std::vector<Token>& context) {
+  const ExactModel<Rational> target(given_target, vocab);
+  const ExactModel<Rational> draft(given_draft, vocab);
+  refuse_variables(optimum_variables(draft.support(), target.support(), gamma, {.paths = paths}), gamma,
+                   paths, vocab);
+  Watch watch;
+  return dict_of(
+      watch.run([&] { return optimum(target.ref(), draft.ref(), gamma, {.paths = paths}, context); }));
+}
+
+/// The paths of a drafter in Python, by following every branch of it.
+SequenceDistribution<Rational> law_of_path(const PythonDrafter& drafter, ModelRef<Rational> of_size,
+                                           std::int32_t gamma, const std::vector<Token>& context) {
+  RoundScratch<Rational> scratch;
+  const auto program = [&](EnumeratedRandomSource<Rational>& random) {
+    std::vector<Token> tokens = context;
+    drafter.draft(of_size, gamma, tokens, random, scratch);
+    tokens.erase(tokens.begin(), tokens.begin() + std::ssize(context));
+    return tokens;
+  };
+  SequenceDistribution<Rational> law;
+  enumerate<Rational>(program, [&](const std::vector<Token>& path, const Rational& probability) {
+    law[path] += probability;
+  });
+  return law;
+}
+
+nb::dict optimum_of_drafter(nb::handle given_target, const std::string& name, nb::object function,
+                            std::int32_t vocab, std::int32_t gamma, std::int32_t paths,
+                            const std::vector<Token>& context) {
+  const ExactModel<Rational> target(given_target, vocab);
+  const double most_runs = branches_of_a_minute<Rational>(true, target.digits(), vocab);
+  const PythonDrafter drafter = PythonDrafter(name, HeldObject(std::move(function))).fresh(most_runs);
+  Watch watch;
+  const auto law = watch.run([&] { return law_of_path(drafter, target.ref(), gamma, context); });
+  refuse_variables(optimum_variables(static_cast<double>(law.size()), target.support(), gamma, paths), gamma,
+                   paths, vocab);
+  return dict_of(watch.run([&] { return optimum(target.ref(), law, gamma, paths, context); }));
+}
+
 }  // namespace
 
 void bind_proofs(nb::module_& module) {
   const auto arguments = [](auto function, const char* name, nb::module_& into) {
-    into.def(name, function, nb::arg("rule"), nb::arg("target"), nb::arg("draft"), nb::arg("vocab"),
+    into.def(name, function, nb::arg("rule"), nb::arg("target"), nb::arg("draft").none(), nb::arg("vocab"),
              nb::arg("gamma"), nb::arg("context"), nb::arg("max_branches").none());
   };
   arguments(&prove<Rational>, "prove_exactly", module);
   arguments(&prove<double>, "prove_in_doubles", module);
   module.def("optimum_exactly", &optimum_exactly, nb::arg("target"), nb::arg("draft"), nb::arg("vocab"),
              nb::arg("gamma"), nb::arg("paths"), nb::arg("context"));
+  module.def("optimum_of_drafter", &optimum_of_drafter, nb::arg("target"), nb::arg("name"),
+             nb::arg("drafter"), nb::arg("vocab"), nb::arg("gamma"), nb::arg("paths"), nb::arg("context"));
   module.def("prove_config", &prove_config, nb::arg("config"), nb::arg("exact"),
              nb::arg("max_branches").none());
 }

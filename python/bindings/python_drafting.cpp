@@ -6,14 +6,9 @@
 #include <cmath>
 #include <cstdint>
 
+#include "experiments/verify/prove/proof_task.hpp"
+
 namespace speclab::python {
-
-namespace {
-
-/// As python/speclab/_arrays.py has it for rows of arrays.
-constexpr double row_tolerance = 1e-3;
-
-}  // namespace
 
 void PythonDrafter::Seen::count() {
   if (++runs <= max_runs) return;

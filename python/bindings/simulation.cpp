@@ -29,6 +29,7 @@ struct Simulated {
   Outcome outcome;
   std::int32_t gamma = 0;
   bool fast = false;
+  bool own_drafter = false;
   Independence independence = Independence::batches;
 
   nb::object interval(const std::optional<Interval>& interval) const {
@@ -40,6 +41,7 @@ struct Simulated {
     nb::dict all;
     for (const Estimate& estimate : speclab::estimates(outcome.batches, {c, c_hat}, confidence, independence))
       all[estimate.name.c_str()] = interval(estimate.interval);
+    if (own_drafter) all["alpha_overlap"] = nb::none();  // it has no row where it did not draft
     return all;
   }
 
@@ -83,13 +85,16 @@ std::optional<ThreadLimit> limited(int threads) {
   return threads > 0 ? std::optional<ThreadLimit>(std::in_place, threads) : std::nullopt;
 }
 
-Simulated simulate(const Model& target, const Model& draft, const RuleHandle& handle, std::int32_t gamma,
+/// `given` is null for a drafter, which asks the draft for its vocabulary alone.
+Simulated simulate(const Model& target, const Model* given, const RuleHandle& handle, std::int32_t gamma,
                    std::uint64_t seed, std::uint32_t trials, std::uint32_t length, std::vector<Token> prompt,
                    int threads, nb::object progress) {
+  const Model& draft = given != nullptr ? *given : target;
   const AnyRule rule = handle.make(gamma, 0).sampled;
   const SimulationSize size = size_of(seed, trials, length, std::move(prompt));
   Simulated made;
   made.gamma = gamma;
+  made.own_drafter = handle.own_drafter;
   if (!size.has_independent_trials()) made.independence = Independence::nothing;
   if (!handle.own_drafter && target.context_free() && draft.context_free())
     made.independence = Independence::rounds;
@@ -112,7 +117,7 @@ Simulated simulate(const Model& target, const Model& draft, const RuleHandle& ha
   return made;
 }
 
-/// [trials, length] ids.
+/// [trials, length] ids, by plain decoding where `draft` is null and the rule has no drafter of its own.
 nb::object sequences(const Model& target, const Model* draft, const RuleHandle& handle, std::int32_t gamma,
                      std::uint64_t seed, std::uint32_t trials, std::size_t length, std::vector<Token> prompt,
                      int threads, nb::object progress) {
@@ -120,6 +125,7 @@ nb::object sequences(const Model& target, const Model* draft, const RuleHandle& 
   const SimulationSize size = size_of(seed, trials, 1, std::move(prompt));
   require_memory(static_cast<double>(trials) * static_cast<double>(length) * sizeof(Token), "/samples",
                  fmt::format("{} samples of {} tokens", trials, length));
+  if (handle.own_drafter) draft = &target;  // asked for its vocabulary alone
   Watch watch(std::move(progress));
   auto tokens = std::make_unique<std::vector<Token>>();
   watch.run(threads, [&] {
@@ -146,9 +152,9 @@ void bind_simulation(nb::module_& module) {
       .def_ro("fast", &Simulated::fast)
       .def_prop_ro("rounds_independent",
                    [](const Simulated& made) { return made.independence == Independence::rounds; });
-  module.def("simulate", &simulate, nb::arg("target"), nb::arg("draft"), nb::arg("rule"), nb::arg("gamma"),
-             nb::arg("seed"), nb::arg("trials"), nb::arg("length"), nb::arg("prompt"), nb::arg("threads"),
-             nb::arg("progress").none());
+  module.def("simulate", &simulate, nb::arg("target"), nb::arg("draft").none(), nb::arg("rule"),
+             nb::arg("gamma"), nb::arg("seed"), nb::arg("trials"), nb::arg("length"), nb::arg("prompt"),
+             nb::arg("threads"), nb::arg("progress").none());
   module.def("sequences", &sequences, nb::arg("target"), nb::arg("draft").none(), nb::arg("rule"),
              nb::arg("gamma"), nb::arg("seed"), nb::arg("trials"), nb::arg("length"), nb::arg("prompt"),
              nb::arg("threads"), nb::arg("progress").none());

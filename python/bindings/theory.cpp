@@ -2,12 +2,15 @@
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
 
 #include <algorithm>
 #include <boost/math/distributions/normal.hpp>
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "analysis/exact/text_rounds.hpp"
+#include "analysis/statistics/intervals.hpp"
 #include "analysis/theory/optimal_gamma.hpp"
 #include "analysis/theory/theorems.hpp"
 #include "core/distribution/divergence.hpp"
@@ -81,6 +84,31 @@ void bind_overlaps(nb::module_& module) {
              nb::arg("draft").noconvert(), nb::arg("out"));
 }
 
+/// Of rows by the last token, [V, V]: the target steps of a text, by the token before it.
+std::vector<double> steps_of_rows(const RowArray<double>& target, const RowArray<double>& draft,
+                                  const std::string& rule, int gamma, int tokens) {
+  const auto vocab = target.shape(1);
+  TextChain chain{static_cast<std::int32_t>(vocab), {}, std::vector<double>(vocab)};
+  for (std::size_t at = 0; at < target.size(); ++at)
+    chain.successor.push_back(static_cast<std::int32_t>(at % vocab));
+  const TextRule text_rule = rule == "match"   ? TextRule::match
+                             : rule == "token" ? TextRule::token
+                                               : TextRule::block;
+  Watch watch;
+  return watch.run([&] {
+    return expected_steps(chain, {target.data(), target.size()}, {draft.data(), draft.size()}, text_rule,
+                          gamma, tokens);
+  });
+}
+
+/// Of sums over groups: their ratio with bounds; None where nothing bounds it.
+nb::object ratio_of_sums(const std::vector<double>& numerators, const std::vector<double>& denominators,
+                         double confidence) {
+  const std::optional<Interval> found = ratio_interval(numerators, denominators, confidence);
+  if (!found || !found->bounded()) return nb::none();
+  return nb::make_tuple(found->estimate, found->low, found->high);
+}
+
 }  // namespace
 
 void bind_theory(nb::module_& module) {
@@ -94,6 +122,10 @@ void bind_theory(nb::module_& module) {
         return nb::make_tuple(best.gamma, best.speedup, best.reason);
       },
       nb::arg("alpha"), nb::arg("c"));
+  module.def("expected_steps", &steps_of_rows, nb::arg("target").noconvert(), nb::arg("draft").noconvert(),
+             nb::arg("rule"), nb::arg("gamma"), nb::arg("tokens"));
+  module.def("ratio_interval", &ratio_of_sums, nb::arg("numerators"), nb::arg("denominators"),
+             nb::arg("confidence"));
   module.def("expected_tokens", &expected_tokens, nb::arg("alpha"), nb::arg("gamma"));
   module.def("speedup", &speedup, nb::arg("alpha"), nb::arg("gamma"), nb::arg("c"));
   module.def(

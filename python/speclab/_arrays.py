@@ -88,7 +88,7 @@ def array_of(value: ArrayLike, name: str) -> npt.NDArray[Any]:
                 f"{name}: {type(value).__name__} does not become an array ({problem}); give one on the CPU, detached, "
                 "of float16, float32 or float64"
             ) from None
-    if isinstance(value, (str, bytes)) or value is None:
+    if isinstance(value, (str, bytes)) or value is None or callable(value):
         raise TypeError(f"{name}: expected numbers, not {type(value).__name__}")
     try:
         return np.asarray(value)

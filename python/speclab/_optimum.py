@@ -9,7 +9,8 @@ from fractions import Fraction
 from . import _core
 from ._arrays import integer
 from ._proofs import MOST_GAMMA, Number
-from .models import ModelLike, as_exact, in_its_place, same_vocab
+from ._rules import Drafter
+from .models import ModelLike, as_exact, same_vocab
 
 
 @dataclass(frozen=True)
@@ -24,7 +25,7 @@ class Optimum:
 
 
 def optimum(
-    target: ModelLike, draft: ModelLike, gamma: int = 1, *, drafts: int = 1, context: Sequence[int] = ()
+    target: ModelLike, draft: ModelLike | Drafter, gamma: int = 1, *, drafts: int = 1, context: Sequence[int] = ()
 ) -> Optimum:
     """The most tokens that any lossless scheme emits in one round, as a linear program over all ways to emit a string
     given the drafted paths, with a proof in fractions.
@@ -34,13 +35,15 @@ def optimum(
     block verification attains it (Sun et al. 2024).
 
     Args:
-        target, draft: rows [V] or [V^n, V], functions of the context, or Models, as `prove` takes them.
+        target, draft: rows [V] or [V^n, V], functions of the context, or Models, as `prove` takes them; the draft also a
+            `drafter`, whose paths and their probabilities are enumerated. The rows that it returns do not matter.
         gamma: drafted tokens of a path, 1 to 64.
         drafts: paths, each drawn from the draft, independently of the others.
         context: ids before the round.
 
     Raises:
-        ValueError: rows that are no distributions, or a program of more than 3 10^5 variables.
+        ValueError: rows that are no distributions, a program of more than 3 10^5 variables, or a drafter that is run more than
+            10^6 times.
 
     >>> optimum([1/3, 2/3], [2/3, 1/3], 2).expected_emitted
     Fraction(20, 9)
@@ -49,10 +52,10 @@ def optimum(
     Fraction(19, 9)
     """
     target_rows, target_vocab = as_exact(target, "target")
-    draft_rows, draft_vocab = as_exact(in_its_place(draft, target_vocab), "draft")
-    vocab = same_vocab(target_vocab, draft_vocab)
-    seen = [integer(token, "context", 0, vocab - 1) for token in context]
-    paths = integer(drafts, "drafts", 1, 64)
-    return Optimum(
-        **_core.optimum_exactly(target_rows, draft_rows, vocab, integer(gamma, "gamma", 1, MOST_GAMMA), paths, seen)
-    )
+    seen = [integer(token, "context", 0, target_vocab - 1) for token in context]
+    size = target_vocab, integer(gamma, "gamma", 1, MOST_GAMMA), integer(drafts, "drafts", 1, 64), seen
+    if isinstance(draft, Drafter):
+        return Optimum(**_core.optimum_of_drafter(target_rows, draft.name, draft, *size))
+    draft_rows, draft_vocab = as_exact(draft, "draft")
+    same_vocab(target_vocab, draft_vocab)
+    return Optimum(**_core.optimum_exactly(target_rows, draft_rows, *size))

@@ -11,9 +11,10 @@ from typing import Any, Union
 from . import _core, _html
 from ._arrays import MOST_GAMMA, integer, number
 from ._configs import ConfigLike, config_text
+from ._progress import Progress, reporter
 from ._rules import Drafter, Policy, RuleLike, as_rule
 from ._simulate import simulate
-from .models import ModelLike, as_exact, in_its_place, same_vocab
+from .models import ModelLike, as_exact, same_vocab
 
 #: A Fraction in exact arithmetic, else a float.
 Number = Union[Fraction, float]
@@ -54,7 +55,7 @@ class Proof:
     target_law: dict[tuple[int, ...], Number]  #: the same tokens by plain decoding
     counterexample: Counterexample | None  #: None when lossless
     branches: int
-    #: The rows that all numbers are about, [contexts][V]; None of a function of the context, and above 10,000 numbers.
+    #: The rows that all numbers are about, [contexts][V]; None of a function of the context or a drafter, and above 10,000 numbers.
     target: tuple[tuple[Number, ...], ...] | None
     draft: tuple[tuple[Number, ...], ...] | None
     #: "given": the given rows show it. "also made by context": they are alike in every context, and the rule is lossless on
@@ -86,13 +87,13 @@ _MOST_NUMBERS = 10_000
 
 def _shown(rows: tuple[tuple[Number, ...], ...] | None) -> str:
     if rows is None:
-        return "by a function, or more than 10,000 numbers"
+        return "by a function or drafter, or more than 10,000 numbers"
     text = "; ".join(", ".join(str(entry) for entry in row) for row in rows)
     return text if len(text) <= 160 else f"{text[:150]}... ({len(rows)} rows of {len(rows[0])} tokens)"
 
 
 def _kept(rows: Any) -> tuple[tuple[Number, ...], ...] | None:
-    if callable(rows) or len(rows) * len(rows[0]) > _MOST_NUMBERS:
+    if rows is None or callable(rows) or len(rows) * len(rows[0]) > _MOST_NUMBERS:
         return None
     return tuple(tuple(row) for row in rows)
 
@@ -127,7 +128,8 @@ def prove(
         context: ids before the round.
         exact: rational arithmetic; else doubles, which are faster.
         max_branches: how many branches may be followed: about a minute's work, which is 10^6 exactly (fewer where rows
-            have more than three digits) and 2 10^7 in doubles. For a function: how often it may be run.
+            have more than three digits) and 2 10^7 in doubles. For a function: how often it may be run, which is less often the
+            more tokens its rows have. The sequences of gamma + 1 tokens count as branches.
 
     Where all the rows that were read are alike, as with one row each, a rule that reads the row of another position would
     not be found out. It must be lossless as well on rows made from them that differ by the last token: after token x > 0
@@ -168,22 +170,15 @@ def prove(
         raise TypeError(f"{'target' if target is None else 'draft'}: missing")
     handle = as_rule(rule, policy, draft)  # type: ignore[arg-type]
     target_rows, target_vocab = as_exact(target, "target")
-    draft_rows, draft_vocab = as_exact(in_its_place(draft, target_vocab), "draft")
+    draft_rows, draft_vocab = (None, target_vocab) if handle.own_drafter else as_exact(draft, "draft")
     vocab = same_vocab(target_vocab, draft_vocab)
     gamma = integer(gamma, "gamma", 0, MOST_GAMMA)
     seen = [integer(token, "context", 0, vocab - 1) for token in context]
     most = _most_branches(max_branches)
     enumerate_round = _core.prove_exactly if exact else _core.prove_in_doubles
     found = enumerate_round(handle, target_rows, draft_rows, vocab, gamma, seen, most)
-    if handle.own_drafter:
-        found["optimal_acceptance"] = None  # of rows, which a drafter does not have beforehand
-        draft_rows = _no_rows
     found["target"], found["draft"], found["context"] = target_rows, draft_rows, seen
     return _proof(found, handle.name, gamma, bool(exact))
-
-
-def _no_rows(tokens: tuple[int, ...]) -> None:
-    """In the place of a drafter's rows."""
 
 
 def _most_branches(given: float | None) -> float | None:
@@ -229,7 +224,7 @@ class RuleComparison:
 
     Attributes:
         proofs: one `Proof` a rule, in the order in which they were given.
-        tokens: sampled tokens per target step with intervals, one a rule; None where nothing was sampled.
+        tokens: sampled tokens of a round from the context, with intervals, one a rule; None where nothing was sampled.
     """
 
     def __init__(self, proofs: list[Proof], tokens: list[Any]) -> None:
@@ -266,6 +261,9 @@ class RuleComparison:
         widths = [max(len(row[i]) for row in rows) for i in range(len(columns))]
         return "\n".join("  ".join(cell.ljust(width) for cell, width in zip(row, widths)).rstrip() for row in rows)
 
+    def __repr__(self) -> str:
+        return f"<speclab.RuleComparison of {', '.join(proof.rule for proof in self.proofs)}>"
+
     def _repr_html_(self) -> str:
         return _html.table(list(self.records()[0]), self._rows())
 
@@ -282,14 +280,18 @@ def compare_rules(
     rounds: int = 0,
     seed: int = 1,
     max_branches: float | None = None,
+    progress: Progress = False,
 ) -> RuleComparison:
     """Proves each rule on the same rows, and samples each when `rounds` says how much.
 
     Args:
         rules: names, parameters or functions, as `prove` takes them.
         target, draft, gamma, policy, context, exact, max_branches: as of `prove`.
-        rounds: rounds to sample of every rule, with the same random numbers for their drafts; 0 for none.
+        rounds: rounds to sample of every rule, each from the context, as the proof's round is, with the same random numbers for
+            their drafts; 0 for none. `simulate` has the rounds of long texts.
         seed: of the sampling.
+        progress: True for a tqdm bar (a line without tqdm), or a function of (done, total): a step for each proof and each
+            sampled round.
 
     Raises:
         What `prove` raises.
@@ -303,10 +305,17 @@ def compare_rules(
         raise TypeError(f"rules: expected a list of rules, not {type(rules).__name__}")
     if not rules:
         raise ValueError("rules: is empty")
-    rounds = integer(rounds, "rounds", 0, 2**40)
-    proofs = [prove(rule, target, draft, gamma, policy=policy, context=context, exact=exact, max_branches=max_branches) for rule in rules]
-    tokens: list[Any] = [None] * len(rules)
-    if rounds:
-        made = (simulate(target, draft, gamma, rule=rule, seed=seed, rounds=rounds, policy=policy, prompt=context) for rule in rules)
-        tokens = [simulation.tokens_per_target_step for simulation in made]
+    rounds = integer(rounds, "rounds", 0, 2**31 - 1)
+    steps = 1 + rounds
+    proofs: list[Proof] = []
+    tokens: list[Any] = []
+    with reporter(progress, "compare_rules") as report:
+        for rule in rules:
+            proofs.append(prove(rule, target, draft, gamma, policy=policy, context=context, exact=exact, max_branches=max_branches))
+            done = 1 + len(tokens) * steps
+            if report is not None:
+                report(done, len(rules) * steps)
+            more = report is not None and (lambda rounds, _, done=done: report(done + rounds, len(rules) * steps))
+            made = rounds and simulate(target, draft, gamma, rule, seed, rounds, policy=policy, trials=rounds, prompt=context, progress=more)
+            tokens.append(made.tokens_per_target_step if made else None)
     return RuleComparison(proofs, tokens)

@@ -43,6 +43,9 @@ class Findings(Mapping[str, Any]):
     def __str__(self) -> str:
         return self._words
 
+    def __repr__(self) -> str:
+        return f"<speclab.{type(self).__name__}: {', '.join(self._values)}>"
+
     def _repr_html_(self) -> str:
         from html import escape
 

@@ -124,7 +124,7 @@ def drafter(function: Callable[..., Any]) -> Drafter:
             randomness comes from `draw`, as that of a rule; in exact arithmetic rows are of Fractions or ints.
 
     `prove`, `compare_rules`, `simulate` and `sample` take it as `draft`, with the rules token and block and with functions
-    of one draft. What they find holds for rule and drafter together: rows that are not those that the tokens were drawn from
+    of one draft; `optimum` takes it too. What they find holds for rule and drafter together: rows that are not those that the tokens were drawn from
     are refuted with a counterexample, as a wrong rule is. What drafts by rows needs no drafter: `f(tokens) -> row` is a draft.
 
     >>> from fractions import Fraction
@@ -168,6 +168,8 @@ def _handle(rule: RuleLike) -> _core.Rule:
         except (TypeError, ValueError) as problem:
             raise TypeError(f"rule: parameters are numbers, texts and lists: {problem}") from None
         return _core.catalogue_rule(text)
+    if isinstance(rule, Drafter):
+        raise TypeError(f"rule: {rule!r} is no rule; give it as draft")
     if callable(rule):
         return _core.function_rule(getattr(rule, "__name__", type(rule).__name__), rule, None, 1, [])
     raise TypeError(f"rule: expected a name, parameters or a function, not {type(rule).__name__}")

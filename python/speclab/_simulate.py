@@ -14,7 +14,7 @@ from ._arrays import MOST_GAMMA, MOST_SEED, integer, number
 from ._interval import Interval
 from ._progress import reporter
 from ._rules import Drafter, Policy, RuleLike, as_rule
-from .models import ModelLike, as_core, in_its_place, same_vocab
+from .models import ModelLike, as_core, same_vocab
 
 #: Trials of a simulation that does not say: enough for intervals of dependent rounds.
 TRIALS = 64
@@ -51,16 +51,13 @@ class Simulation:
     have infinite bounds when fewer than 8 trials are all there is.
     """
 
-    def __init__(
-        self, core: _core.Simulated | _Kept, rule: str, gamma: int, c: float, c_hat: float, confidence: float, own_drafter: bool = False
-    ) -> None:
+    def __init__(self, core: _core.Simulated | _Kept, rule: str, gamma: int, c: float, c_hat: float, confidence: float) -> None:
         self._core = core
         self.rule = rule
         self.gamma = gamma
         self.c = c
         self.c_hat = c_hat
         self.confidence = confidence
-        self._own_drafter = own_drafter
 
     def __getstate__(self) -> dict[str, Any]:
         """For pickle and copy: the answers instead of the counts, which live in the extension module."""
@@ -77,10 +74,7 @@ class Simulation:
     @cached_property
     def estimates(self) -> dict[str, Interval | None]:
         """All of them by name (docs/results.md)."""
-        found = {name: _interval(at) for name, at in self._core.estimates(self.c, self.c_hat, self.confidence).items()}
-        if self._own_drafter:
-            found["alpha_overlap"] = None  # a drafter has no row where it did not draft
-        return found
+        return {name: _interval(at) for name, at in self._core.estimates(self.c, self.c_hat, self.confidence).items()}
 
     @cached_property
     def positions(self) -> list[tuple[Interval | None, Interval | None]]:
@@ -109,7 +103,9 @@ class Simulation:
 
     @property
     def alpha(self) -> Interval:
-        """Mean of sum min(target, draft) over contexts of emitted tokens (Leviathan et al. 2023, Cor. 3.6); not with a `drafter`."""
+        """The rule's acceptance rate in a context, averaged over the contexts of emitted tokens: sum min(target, draft) for token
+        verification (Leviathan et al. 2023, Cor. 3.6) and for rules without a rate of their own, such as functions; lenient rules
+        accept more. Not with a `drafter`."""
         return self._needed("alpha_overlap")
 
     @property
@@ -133,6 +129,9 @@ class Simulation:
     def __str__(self) -> str:
         lines = [f"{name:<24}{at}" for name, at in self.estimates.items() if at is not None]
         return f"{self.rule}, gamma = {self.gamma}, {self.counts['rounds']} rounds\n" + "\n".join(lines)
+
+    def __repr__(self) -> str:
+        return f"<speclab.Simulation {self.rule}, gamma = {self.gamma}, {self.counts['rounds']} rounds>"
 
     def _repr_html_(self) -> str:
         rows = [(name, f"{at.value:.5g}", f"{at.low:.5g}", f"{at.high:.5g}") for name, at in self.estimates.items() if at is not None]
@@ -185,8 +184,8 @@ def simulate(
     """
     handle = as_rule(rule, policy, draft)
     target_model = as_core(target, "target")
-    draft_model = as_core(in_its_place(draft, target_model.vocab), "draft")
-    vocab = same_vocab(target_model.vocab, draft_model.vocab)
+    draft_model = None if handle.own_drafter else as_core(draft, "draft")
+    vocab = target_model.vocab if draft_model is None else same_vocab(target_model.vocab, draft_model.vocab)
     gamma = integer(gamma, "gamma", 0, MOST_GAMMA)
     seed = integer(seed, "seed", 0, MOST_SEED)
     rounds = integer(rounds, "rounds", 1, 2**40)
@@ -199,7 +198,7 @@ def simulate(
     threads = integer(threads, "threads", 0, 4096)
     with reporter(progress, "simulate") as report:
         core = _core.simulate(target_model, draft_model, handle, gamma, seed, trials, length, seen, threads, report)
-    return Simulation(core, handle.name, gamma, c, c_hat, confidence, handle.own_drafter)
+    return Simulation(core, handle.name, gamma, c, c_hat, confidence)
 
 
 def sample(
@@ -231,7 +230,7 @@ def sample(
     """
     handle = as_rule(rule, policy, draft)
     target_model = as_core(target, "target")
-    draft_model = None if draft is None else as_core(in_its_place(draft, target_model.vocab), "draft")
+    draft_model = None if draft is None or handle.own_drafter else as_core(draft, "draft")
     vocab = target_model.vocab if draft_model is None else same_vocab(target_model.vocab, draft_model.vocab)
     gamma = integer(gamma, "gamma", 0, MOST_GAMMA)
     seed = integer(seed, "seed", 0, MOST_SEED)

@@ -20,7 +20,7 @@ import numpy.typing as npt
 
 from . import _core
 from ._arrays import ArrayLike, MOST_TOKENS, exact_row, exact_table, probability_rows, table
-from ._rules import Drafter
+from ._rules import Drafter, Rule
 
 __all__ = ["Model", "ModelLike", "from_config", "from_function", "from_rows"]
 
@@ -105,7 +105,17 @@ def from_config(spec: Mapping[str, Any], *, target: ModelLike | None = None) -> 
     return Model(_core.config_model(json.dumps(dict(spec)), base))
 
 
+def _refuse_roles(model: Any, name: str) -> None:
+    """TypeError for a drafter or a rule, which are callable as models are but take other arguments."""
+    if isinstance(model, Drafter):
+        raise TypeError(f"{name}: {model!r} has no rows; prove, compare_rules, simulate, sample and optimum take a drafter, as draft")
+    if isinstance(model, Rule):
+        raise TypeError(f"{name}: expected rows, a function f(tokens) -> row or a Model, not {model!r}")
+
+
 def _function_model(function: Callable[..., Any], name: str, vocab: int | None = None) -> _core.Model:
+    _refuse_roles(function, name)
+
     def row(tokens: tuple[int, ...]) -> npt.NDArray[np.float64]:
         what = f"{name}{tokens!r}" if len(tokens) < 9 else f"{name}(...)"
         found = probability_rows(function(tokens), what, "[V]", (1,))
@@ -130,6 +140,7 @@ def as_core(model: ModelLike, name: str) -> _core.Model:
 
 def as_exact(model: ModelLike, name: str) -> tuple[Any, int]:
     """Rows as lists of fractions, or a function that gives such a row; and V."""
+    _refuse_roles(model, name)
     if not callable(model):
         rows = exact_table(model, name)
         return rows, len(rows[0])
@@ -142,11 +153,6 @@ def as_exact(model: ModelLike, name: str) -> tuple[Any, int]:
         return exact_row(model(tokens), f"{name}{tokens!r}", vocab)
 
     return row, vocab
-
-
-def in_its_place(draft: Any, vocab: int) -> Any:
-    """The draft; of a drafter, whose tokens and rows are its own, rows that only say how many tokens there are."""
-    return np.eye(1, vocab)[0] if isinstance(draft, Drafter) else draft
 
 
 def same_vocab(target: int, draft: int) -> int:

@@ -99,9 +99,9 @@ def one_round(rules):
         if "lossless" not in ours:
             assert ours["branch_bound"] > 20000, task
             continue
-        theirs = json.loads(told("prove", "--rule", task["kind"]["kind"], *option, "--target", ",".join(map(str, task["target"])),
-                                 "--draft", ",".join(map(str, task["draft"])), "--gamma", task["gamma"], "--exact", "--json",
-                                 codes=(0, 1)))
+        rows = {name: ",".join(f"{weight}/{sum(task[name])}" for weight in task[name]) for name in ("target", "draft")}
+        theirs = json.loads(told("prove", "--rule", task["kind"]["kind"], *option, "--target", rows["target"], "--draft", rows["draft"],
+                                 "--gamma", task["gamma"], "--exact", "--json", codes=(0, 1)))
         if theirs["rows"] == "made by context":  # the page proves the rows that it shows alone
             assert ours["lossless"], task
             continue

@@ -80,6 +80,9 @@ TEST_CASE("every rule of the catalogue is offered, with the first parameter that
   CHECK(offered("planted").parameter == "share");
   CHECK(offered("planted").value == 0.25);
   CHECK(offered("planted").least > 0);
+  // At l = 1, their default, they would be lossless.
+  CHECK(offered("lenient").value == 0.5);
+  CHECK(offered("lenient-greedy").value == 0.5);
   CHECK(offered("planted").most == 1);
   CHECK(offered("recursive").whole);
   CHECK(offered("tree, dynamic").fixed.find("growth=dynamic") != std::string::npos);

@@ -65,7 +65,7 @@ def test_costs_are_the_engines_and_predictions_follow_from_them(right):
             assert row["seconds_per_token"]["value"] == pytest.approx(cost(0, slots) / slots, abs=1e-6)
             continue
         assert row["step_predicted"]["value"] == pytest.approx(cost(gamma, slots), abs=1e-6)
-        steps = _acceptance.tokens_per_step(_acceptance.round_of("Σ min(p, q)", TARGET, DRAFT, gamma), TARGET, 60, 0, False)
+        steps = _acceptance.tokens_per_step("Σ min(p, q)", TARGET, DRAFT, gamma, 60, 0, False)
         assert row["expected"]["value"] == pytest.approx(steps, rel=0.005)  # the chain of tokens is not that of independent rounds
         assert row["predicted"]["value"] == pytest.approx(row["expected"]["value"] * cost(0, slots) / cost(gamma, slots), rel=1e-5)
         # What is left between the two is the luck of 32 texts: P(beyond six half widths of 95%) < 1e-7 a row.
@@ -129,9 +129,8 @@ def test_steps_of_independent_rounds():
     """Rows that are all alike have independent rounds: the same steps as by the chain of tokens. Certain drafts are all accepted."""
     target, draft = (np.tile(row, (3, 1)) for row in ([0.5, 0.3, 0.2], [0.2, 0.3, 0.5]))
     for gamma in (1, 3, 6):
-        rounds = _acceptance.round_of("Σ min(p, q)", target, draft, gamma)
-        emitted = sum((i + 1) * rounds[i, 0].sum() for i in range(gamma + 1))
-        assert _clock.steps_of(emitted, gamma, 50) == pytest.approx(_acceptance.expected_steps(rounds, 50)[0], rel=1e-9)
+        emitted = speclab.expected_tokens(0.7, gamma)
+        assert _clock.steps_of(emitted, gamma, 50) == pytest.approx(_acceptance.expected_steps("Σ min(p, q)", target, draft, gamma, 50)[0], rel=1e-9)
     assert _clock.steps_of(4, 3, 50) == pytest.approx(13) and _clock.steps_of(1, 3, 50) == pytest.approx(50)
 
 
@@ -140,6 +139,8 @@ def test_intervals_of_repeats_cover():
     values = np.random.default_rng(3).normal(10, 2, (4000, 5))
     found = [_clock.interval(list(row)) for row in values]
     assert 0.93 < np.mean([one["low"] < 10 < one["high"] for one in found]) < 0.97
+    few = _clock.interval([1, 2, 3])  # the quantile .975 of two degrees of freedom is 4.302653
+    assert (few["value"], few["high"] - 2, 2 - few["low"]) == pytest.approx((2, 4.302653 / 3**0.5, 4.302653 / 3**0.5))
 
 
 def test_an_engine_that_decodes_one_text_at_a_time(tmp_path):

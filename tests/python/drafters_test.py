@@ -187,6 +187,33 @@ def test_arguments_are_checked():
         speclab.simulate(np.array([0.5, 0.5]), drafter(lambda draw, tokens, gamma: 1 / 0), 1, rounds=10)
 
 
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda: speclab.alpha(TARGET, by_rows),
+        lambda: speclab.draft_sampling(TARGET, by_rows),
+        lambda: speclab.law(by_rows, 2),
+        lambda: speclab.models.from_function(by_rows),
+        lambda: speclab.models.from_config({"kind": "mixture", "alpha": 0.5, "other": {"kind": "uniform"}}, target=by_rows),
+        lambda: speclab.check_sampler(lambda p, q, x: [0], TARGET, by_rows, 2),
+        lambda: speclab.verify([[TARGET, TARGET]], by_rows, [[0]], seed=1),
+        lambda: speclab.optimum(by_rows, DRAFT, 1),
+        lambda: speclab.prove("token", by_rows, DRAFT, 1),
+        lambda: speclab.simulate(by_rows, DRAFT, 1),
+        lambda: speclab.sample(by_rows, None, tokens=1, samples=1),
+        lambda: prove(by_rows, TARGET, DRAFT, 1),
+    ],
+)
+def test_where_rows_are_asked_for_it_is_refused_by_name(call):
+    with pytest.raises(TypeError, match="drafter by_rows|not Drafter"):
+        call()
+
+
+def test_a_rule_is_no_model():
+    with pytest.raises(TypeError, match="draft: expected rows.*rule mine"):
+        prove("token", TARGET, speclab.rule(name="mine")(py.token), 1)
+
+
 def unsure(drafted, row):
     """Drafts on after likely tokens."""
     return not drafted or row[drafted[-1]] >= Fraction(1, 4)

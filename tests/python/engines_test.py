@@ -52,28 +52,20 @@ def command(*words, **options):
 
 
 @pytest.mark.parametrize("gamma", [1, 2, 3])
-def test_rounds_are_those_of_the_proofs(gamma):
-    """E[tokens] of a round from every token, beside enumeration in fractions and, of block, the linear program."""
-    for scheme, rule in (("Σ p q", "match"), ("Σ min(p, q)", "token"), ("block", "block")):
-        rounds = _acceptance.round_of(scheme, TARGET, DRAFT, gamma)
+def test_two_tokens_take_a_step_more_unless_one_is_accepted(gamma):
+    """From every token, beside enumeration in fractions."""
+    certain = np.eye(len(DRAFT), dtype=int)[DRAFT.argmax(axis=1)]
+    for scheme, rule, draft in (("Σ p q", "match", DRAFT), ("p(argmax q)", "match", certain), ("Σ min(p, q)", "token", DRAFT), ("block", "block", DRAFT)):
+        steps = _acceptance.expected_steps(scheme, TARGET, DRAFT, gamma, 2)
         for before in range(len(TARGET)):
-            expected = sum((i + 1) * rounds[i, before].sum() for i in range(gamma + 1))
-            assert expected == pytest.approx(float(speclab.prove(rule, TARGET, DRAFT, gamma=gamma, context=[before]).expected_emitted), abs=1e-12)
-            if scheme == "block":
-                assert expected == pytest.approx(float(speclab.optimum(TARGET, DRAFT, gamma, context=[before]).expected_emitted), abs=1e-9)
-
-
-def test_drafts_of_the_likeliest_token_are_certain_drafts():
-    certain = np.eye(len(DRAFT))[DRAFT.argmax(axis=1)]
-    one, other = (_acceptance.round_of(scheme, TARGET, draft, 3) for scheme, draft in (("p(argmax q)", DRAFT), ("Σ min(p, q)", certain)))
-    assert np.abs(one - other).max() < 1e-15
+            assert steps[before] == pytest.approx(2 - float(speclab.prove(rule, TARGET, draft, gamma=gamma, context=[before]).acceptance), abs=1e-12)
+        assert (_acceptance.expected_steps(scheme, TARGET, DRAFT, gamma, 1) == 1).all()
 
 
 def test_long_texts_have_the_steps_of_the_markov_chain():
-    rounds = _acceptance.round_of("Σ min(p, q)", TARGET, DRAFT, 3)
     text = str(speclab.exact({**PAIR, "gamma": 3}, simulation=False))
     exact = float(re.search(r"tokens per target step +[\d.]+ +([\d.]+)", text)[1])
-    values = [_acceptance.tokens_per_step(rounds, TARGET, tokens, 0, True) for tokens in (1000, 2000)]
+    values = [_acceptance.tokens_per_step("Σ min(p, q)", TARGET, DRAFT, 3, tokens, 0, True) for tokens in (1000, 2000)]
     assert 2 * values[1] - values[0] == pytest.approx(exact, abs=1e-5)  # the end of the text costs a constant
 
 
@@ -82,6 +74,8 @@ def test_filtered_rows_are_the_programs(options):
     """The statistic of the same samples against rows filtered here, and by the program."""
     config = {"title": "t", "models": PAIR["models"], "gamma": 3, "check": {"tokens": 3}}
     rows = _acceptance.filtered(TARGET, **options)
+    likely = _acceptance.filtered(TARGET, min_p=0.5, **options)
+    assert (likely > 0).tolist() == (rows >= 0.5 * rows.max(axis=1, keepdims=True)).tolist() and likely.sum(axis=1) == pytest.approx(1)
     samples = np.ascontiguousarray(speclab.sample(rows, None, tokens=3, samples=5000, seed=3).astype(np.int32))
     filtered = {**config, "models": {**PAIR["models"], "target": {"kind": "table", "rows": rows.tolist()}}}
     here, program = (json.loads(_core.check_emitted(config_text(one), samples)) for one in (filtered, {**config, "sampling": options}))
@@ -256,9 +250,8 @@ def test_tokens_on_a_pair_are_those_of_the_engines_rule(tmp_path):
     assert [row["temperature"] for row in rows] == [0.7, 1.0]
     for row in rows:
         assert "Σ min(p, q)" in row["like"] and "p(argmax q)" not in row["like"] and row["left"] > 0
-        rounds = _acceptance.round_of("block", *(_acceptance.filtered(one, temperature=row["temperature"]) for one in (TARGET, DRAFT)), 3)
-        target = _acceptance.filtered(TARGET, temperature=row["temperature"])
-        assert row["possible"]["block"]["value"] == pytest.approx(_acceptance.tokens_per_step(rounds, target, 2000, 0, True), rel=1e-3)
+        target, draft = (_acceptance.filtered(one, temperature=row["temperature"]) for one in (TARGET, DRAFT))
+        assert row["possible"]["block"]["value"] == pytest.approx(_acceptance.tokens_per_step("block", target, draft, 3, 2000, 0, True), rel=1e-3)
     (row,) = on_pair(toy(tmp_path, "accept all"), temperature=1, sequences=50).rows
     assert row["like"] == [] and row["left"] < 0
 

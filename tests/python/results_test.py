@@ -158,6 +158,13 @@ def test_notebooks(result):
         assert "<" in shown._repr_html_() and str(shown)
 
 
+def test_everything_has_a_repr():
+    classes = [getattr(speclab, name) for name in speclab.__all__ if isinstance(getattr(speclab, name), type)]
+    assert len(classes) > 20 and [made.__name__ for made in classes if made.__repr__ is object.__repr__] == []
+    assert repr(speclab.predict(0.8, 0.05)).startswith("<speclab.Findings: alpha, gamma, ")
+    assert repr(speclab.simulate([0.5, 0.5], [0.25, 0.75], 2, rounds=64)) == "<speclab.Simulation token, gamma = 2, 64 rounds>"
+
+
 def test_values(result):
     assert result.title == "Speedup <of> γ" and result.experiment == "decode"
     assert not result.partial and result.seconds > 0

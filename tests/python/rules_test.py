@@ -2,6 +2,7 @@
 
 import inspect
 import random
+import time
 from fractions import Fraction
 
 import numpy as np
@@ -283,6 +284,22 @@ def test_errors_of_a_rule_come_out_as_they_are():
         prove(fails, [0.5, 0.5], [0.25, 0.75])
 
 
+def test_work_is_limited_before_it_is_done():
+    """Few drafts, but 10^8 sequences to compare; a function on rows of many numbers."""
+    sure, even = np.eye(1, 10_000)[0], np.full(10_000, 1e-4)
+    for call in (
+        lambda: prove("token", even, sure, exact=False),
+        lambda: prove({"kind": "tree", "growth": "dynamic"}, even, sure, exact=False),
+        lambda: prove(py.token, even, even, exact=False),
+        lambda: prove(py.token, even, even),
+        lambda: speclab.compare_rules([py.token, "token"], even, even),
+    ):
+        begun = time.monotonic()
+        with pytest.raises(ValueError, match="max_branches: up to"):
+            call()
+        assert time.monotonic() - begun < 10
+
+
 def test_branches_are_limited():
     with pytest.raises(ValueError, match="max_branches"):
         prove("token", np.full(64, 1 / 64), np.full(64, 1 / 64), 5)
@@ -324,7 +341,22 @@ def test_compare_rules():
         **theirs, "rule": ""} | {"sampled_emitted": 0, "sampled_low": 0, "sampled_high": 0}
     assert block["expected_emitted"] > theirs["expected_emitted"]
     assert list(table.to_pandas()["rule"]) == ["token", "token", "block"]
+    assert repr(table) == "<speclab.RuleComparison of token, token, block>"
     assert "block" in table._repr_html_() and "block" in str(table)
+
+
+def test_what_is_sampled_checks_what_is_proved():
+    """Rounds from the context, where a long text has others: their mean is in an interval that fails to hold it once in 10^9; text
+    after the context, whose rounds emit a tenth less here, is told apart from it with power above .999."""
+    target, draft = [[.5, .3, .2], [.1, .8, .1], [.3, .3, .4]], [[.5, .3, .2], [.4, .3, .3], [.3, .6, .1]]
+    told = []
+    table = speclab.compare_rules(["token", py.block], target, draft, 2, context=[0], rounds=20_000, progress=lambda *steps: told.append(steps))
+    for row, proof in zip(table.records(), table.proofs):
+        error = (row["sampled_high"] - row["sampled_low"]) / 2 / 1.96
+        assert abs(row["sampled_emitted"] - row["expected_emitted"]) < 6.2 * error
+        text = speclab.simulate(target, draft, 2, "token", prompt=[0], rounds=20_000).tokens_per_target_step
+        assert abs(text.value - row["expected_emitted"]) > 10 * error
+    assert told[0] == (1, 40_002) and (20_002, 40_002) in told and told == sorted(told) and len({total for _, total in told}) == 1
 
 
 def test_a_rule_of_several_drafts_chooses_a_candidate():

@@ -134,8 +134,9 @@ Table drafters_table(const Result& result, const std::string& id) {
                metric_label(Metric::tokens_per_target_step), metric_label(Metric::alpha_overlap),
                metric_label(Metric::alpha_examined), metric_label(Metric::alpha_drafted), "proposes"},
               {},
-              "All but two columns are of the fastest fixed γ. α (overlap): mean overlap of target and draft "
-              "along text that the target generates, 0 where the drafter has nothing to propose; "
+              "All but two columns are of the fastest fixed γ. α (contexts): the rule's acceptance rate, for "
+              "token verification the overlap of target and draft, averaged along text that the target "
+              "generates, 0 where the drafter has nothing to propose; "
               "\"proposes\" is the share of contexts in which it has. Standard decoding has speedup 1."};
   const bool looks = std::any_of(result.cells.begin(), result.cells.end(),
                                  [](const CellResult& cell) { return cell.until.has_value(); });

@@ -153,8 +153,10 @@ Proof prove(const ProofTask& task, Arithmetic arithmetic) {
 }
 
 double branch_bound(const ProofTask& task) {
-  return make_rule(task.rule, task.gamma)
-      .enumerated->branch_bound(task.gamma, largest_support(task.draft), largest_support(task.target));
+  const std::size_t support = largest_support(task.target);
+  return std::max(make_rule(task.rule, task.gamma)
+                      .enumerated->branch_bound(task.gamma, largest_support(task.draft), support),
+                  sequence_bound(task.gamma, support));
 }
 
 std::size_t digits_of(const ExactRows& rows) {

@@ -113,7 +113,8 @@ Listing proof_text(const Proof& proof);
 /// The most tokens of positive probability that a row has.
 std::size_t largest_support(const ExactRows& rows);
 
-/// An upper bound on the branches of one round, from the supports of the rows.
+/// An upper bound on the branches of one round and on the sequences that they are compared over, from the
+/// supports of the rows.
 double branch_bound(const ProofTask& task);
 
 /// Decimal digits of the longest numerator or denominator of a probability.

@@ -40,6 +40,12 @@ std::optional<Rational> parse_decimal(std::string_view text) {
                       : Rational(digits + std::string(digits == "0" ? 0 : zeros, '0'));
 }
 
+Rational total_of(const std::vector<Rational>& row) {
+  Rational total;
+  for (const Rational& one : row) total += one;
+  return total;
+}
+
 /// The rows as they were computed, each probability the very double it is.
 ExactRows computed_rows(const TableModel& table) {
   ExactRows rows;
@@ -93,9 +99,12 @@ ExactRows parse_rows(const std::string& text, const std::string& option) {
       throw UsageError("{} {}: row {} has {} entries, the first has {}", option, text, rows.size(),
                        rows.back().size(), rows.front().size());
     }
-    if (std::all_of(rows.back().begin(), rows.back().end(),
-                    [](const Rational& weight) { return weight == 0; })) {
-      throw UsageError("{} {}: row {} has only zeros", option, text, rows.size());
+    const auto total = static_cast<double>(total_of(rows.back()));
+    if (!(std::abs(total - 1) <= row_tolerance)) {
+      throw UsageError(
+          "{} {}: row {} sums to {:.6g}, not 1; expected probabilities. Weights are written over their sum, such as "
+          "5/9,3/9,1/9",
+          option, text, rows.size(), total);
     }
   }
   normalise_exactly(rows);

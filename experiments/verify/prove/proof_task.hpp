@@ -15,8 +15,12 @@ struct Config;
 /// neither.
 std::optional<Rational> parse_rational(std::string_view text);
 
-/// Rows as text: probabilities or weights separated by commas, rows by semicolons, each row normalised.
-/// Throws UsageError, naming `option`.
+/// A row of probabilities may miss 1 by so much, as sums of 2^17 floats do; logits, weights and rows that
+/// lack a token miss it by more.
+inline constexpr double row_tolerance = 1e-3;
+
+/// Rows as text: probabilities separated by commas, rows by semicolons, each row divided by its sum. Throws
+/// UsageError, naming `option`; for a row whose sum is further from 1 than `row_tolerance` as well.
 ExactRows parse_rows(const std::string& text, const std::string& option);
 
 /// The task a config describes: stored rows as the decimals they are written in where the config writes them

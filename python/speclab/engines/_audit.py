@@ -22,7 +22,7 @@ from .._configs import ConfigLike, config_text
 from .._errors import ConfigError
 from .._progress import Progress, reporter
 from . import engine_of, engines_of, file_of, names
-from ._acceptance import SCHEMES, filtered, measured, round_of, tokens_per_step
+from ._acceptance import SCHEMES, filtered, measured, tokens_per_step
 from ._engine import Engine, Settings
 from ._process import Asked, EngineError, Part, decode, python_of, version
 from ._results import Audit, AuditedSetting, judged
@@ -291,7 +291,7 @@ def _accepted(plan: Plan, engine: Engine, unit: Unit, first: Part, late: Part) -
         target, _ = plan.rows(unit.setting)
         draft = filtered(plan.draft, **{name: value for name, value in unit.setting.options.items() if name in way.draft_options})
         before = plan.prompt(unit.setting)[-1]
-        out["possible"] = {scheme: tokens_per_step(round_of(scheme, target, draft, unit.setting.gamma), target, LONG, before, engine.first_by_prompt)
+        out["possible"] = {scheme: tokens_per_step(scheme, target, draft, unit.setting.gamma, LONG, before, engine.first_by_prompt)
                            for scheme in SCHEMES}
     return out
 

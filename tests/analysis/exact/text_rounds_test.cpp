@@ -110,6 +110,31 @@ double enumerated(const Pair& pair, const Rule& rule, int gamma) {
   return tokens;
 }
 
+/// Target steps of a text of so many tokens after context 0, from the same laws.
+template <class Rule>
+double enumerated_steps(const Pair& pair, const Rule& rule, int gamma, std::size_t tokens) {
+  const std::int32_t order = std::max(pair.target.order(), pair.draft.order());
+  const auto vocab = static_cast<std::size_t>(pair.target.vocab());
+  const std::size_t contexts = known_of(pair).chain.contexts();
+  std::vector<std::vector<double>> steps(tokens + 1, std::vector<double>(contexts, 1));
+  steps[0].assign(contexts, 0);
+  std::vector<SequenceDistribution<double>> laws;
+  for (std::size_t x = 0; x < contexts; ++x)
+    laws.push_back(
+        round_distribution<double>(pair.target, pair.draft, rule, gamma, tokens_of(x, order, vocab)).emitted);
+  for (std::size_t left = 1; left <= tokens; ++left) {
+    for (std::size_t x = 0; x < contexts; ++x) {
+      for (const auto& [emitted, probability] : laws[x]) {
+        if (emitted.size() >= left) continue;
+        std::size_t at = x;
+        for (const Token token : emitted) at = (at * vocab + static_cast<std::size_t>(token)) % contexts;
+        steps[left][x] += probability * steps[left - emitted.size()][at];
+      }
+    }
+  }
+  return steps[tokens][0];
+}
+
 template <class Rule>
 RoundStatistics by_chain(const Pair& pair, const Rule& rule, int gamma) {
   const std::int32_t order = std::max(pair.target.order(), pair.draft.order());
@@ -139,6 +164,26 @@ TEST_CASE("exact match, token and block verification take as many rounds as enum
       CHECK(tokens(TextRule::block) ==
             doctest::Approx(enumerated(pair, BlockRule{}, gamma)).epsilon(rounding_bound));
       CHECK(tokens(TextRule::block) >= tokens(TextRule::token) * (1 - rounding_bound));
+    }
+  }
+}
+
+TEST_CASE("a text of so many tokens takes as many steps as rounds that are enumerated draw by draw") {
+  for (const Pair& pair : random_pairs()) {
+    const Known known = known_of(pair);
+    for (const int gamma : {1, 3}) {
+      for (const int tokens : {0, 1, 2, 5, 40}) {
+        const auto steps = [&](TextRule rule) {
+          return expected_steps(known.chain, known.target, known.draft, rule, gamma, tokens)[0];
+        };
+        const auto count = static_cast<std::size_t>(tokens);
+        CHECK(steps(TextRule::match) ==
+              doctest::Approx(enumerated_steps(pair, MatchRule{}, gamma, count)).epsilon(rounding_bound));
+        CHECK(steps(TextRule::token) ==
+              doctest::Approx(enumerated_steps(pair, TokenRule{}, gamma, count)).epsilon(rounding_bound));
+        CHECK(steps(TextRule::block) ==
+              doctest::Approx(enumerated_steps(pair, BlockRule{}, gamma, count)).epsilon(rounding_bound));
+      }
     }
   }
 }

@@ -50,12 +50,23 @@ TEST_CASE("numbers as people write them") {
   }
 }
 
-TEST_CASE("rows are normalised, and errors name the option and the word") {
-  CHECK(parse_rows("1,2", "--target") == ExactRows{{Rational(1, 3), Rational(2, 3)}});
-  CHECK(parse_rows("1,1; 0,1", "--target").size() == 2);
-  for (const char* bad : {"", "1,x", "1,1;1", "0,0", "1,1;1,1;1,1", "1,,1"}) {
+TEST_CASE("rows sum to 1 but for rounding, and errors name the option and the word") {
+  CHECK(parse_rows("1/3,2/3", "--target") == ExactRows{{Rational(1, 3), Rational(2, 3)}});
+  CHECK(parse_rows(".333,.333,.333", "--target") == ExactRows{std::vector(3, Rational(1, 3))});
+  CHECK(parse_rows(".5/.9,.3/.9,.1/.9", "--target") ==
+        ExactRows{{Rational(5, 9), Rational(1, 3), Rational(1, 9)}});
+  CHECK(parse_rows(".5,.5; 0,1", "--target").size() == 2);
+  for (const char* bad : {"", "1,x", ".5,.5;1", "0,0", ".5,.5;.5,.5;.5,.5", "1,,0"}) {
     CAPTURE(bad);
     CHECK_THROWS_WITH_AS(parse_rows(bad, "--target"), doctest::Contains("--target"), UsageError);
+  }
+  for (const auto& [bad, sum] : {std::pair{".5,.3,.1", "row 1 sums to 0.9"},
+                                 {".5,.3,.1989", "row 1 sums to 0.9989"},
+                                 {".5,.3,.2011", "row 1 sums to 1.0011"},
+                                 {".5,.5;50,50", "row 2 sums to 100"},
+                                 {"0,0", "row 1 sums to 0"}}) {
+    CAPTURE(bad);
+    CHECK_THROWS_WITH_AS(parse_rows(bad, "--target"), doctest::Contains(sum), UsageError);
   }
 }
 

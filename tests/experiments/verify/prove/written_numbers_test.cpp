@@ -54,9 +54,17 @@ WrittenPair random_pair(std::mt19937_64& random, int number) {
   return pair;
 }
 
+/// Each number over the sum of its row.
 std::string as_option(const std::vector<std::vector<std::string>>& rows) {
   std::vector<std::string> lines;
-  for (const auto& row : rows) lines.push_back(fmt::format("{}", fmt::join(row, ",")));
+  for (const auto& row : rows) {
+    Rational total;
+    for (const std::string& word : row) total += parse_rational(word).value();
+    std::vector<std::string> shares;
+    for (const std::string& word : row)
+      shares.push_back(Rational(parse_rational(word).value() / total).str());
+    lines.push_back(fmt::format("{}", fmt::join(shares, ",")));
+  }
   return fmt::format("{}", fmt::join(lines, ";"));
 }
 
@@ -187,7 +195,7 @@ TEST_CASE("what exact arithmetic takes is said before the work, by the digits of
   task.gamma = 7;
   check_branches(task, Arithmetic::rational, std::nullopt);
   check_branches(task, Arithmetic::floating_point, std::nullopt);
-  task.target = parse_rows("0.12345678901234567,0.3,0.2,0.4", "--target");
+  task.target = parse_rows("0.12345678901234567,0.27654321098765433,0.2,0.4", "--target");
   CHECK_THROWS_WITH(check_branches(task, Arithmetic::rational, std::nullopt),
                     doctest::Contains("fractions of 18 digits"));
   check_branches(task, Arithmetic::rational, 1e9);
