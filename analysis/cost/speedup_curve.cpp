@@ -96,10 +96,9 @@ SpeedupCurve iid_curve(const Interval& alpha, int most, const CostPair& costs, c
           by_alpha(alpha.low), by_alpha(alpha.high)};
 }
 
-SpeedupCurve position_curve(const PositionCounts& counts, double confidence, int most, const CostPair& costs,
+SpeedupCurve position_curve(const PositionalTokens& measured, int most, const CostPair& costs,
                             const Operation& at) {
-  const PositionalTokens found = positional_tokens(counts, confidence);
-  return measured_curve(AcceptanceModel::positions, found, most, costs, at);
+  return measured_curve(AcceptanceModel::positions, measured, most, costs, at);
 }
 
 SpeedupCurve replay_curve(std::span<const LoggedRound> log, double confidence, int most,

@@ -37,7 +37,7 @@ struct SpeedupCurve {
 SpeedupCurve iid_curve(const Interval& alpha, int most, const CostPair& costs, const Operation& at);
 
 /// The same by acceptance as it was measured at each position, as far as the log's rounds reached.
-SpeedupCurve position_curve(const PositionCounts& counts, double confidence, int most, const CostPair& costs,
+SpeedupCurve position_curve(const PositionalTokens& measured, int most, const CostPair& costs,
                             const Operation& at);
 
 /// The same by rounds of each gamma along the logged text (round_replay.hpp); without a row where the log has

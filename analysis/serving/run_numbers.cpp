@@ -45,8 +45,10 @@ RunNumbers numbers_of(const ServingRun& run, double percentile, const LoadTarget
       keeps = keeps && (!targets.tpot_ms || tpot.back() <= *targets.tpot_ms);
     }
     out.kept += keeps ? 1 : 0;
+    out.asked += request.output;
   }
-  out.kept /= static_cast<double>(run.served.size());
+  out.requests = static_cast<double>(run.served.size());
+  out.kept /= out.requests;
   const double share = percentile / 100;
   out.latency = latencies_of(std::move(latency), share);
   out.ttft = latencies_of(std::move(ttft), share);

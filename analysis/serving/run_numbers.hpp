@@ -34,6 +34,8 @@ struct RunNumbers {
   double gap_high = 0;
   double kept = 0;  ///< share of requests that keep the targets
   double window_ms = 0;
+  double requests = 0;  ///< that were measured
+  double asked = 0;     ///< output tokens of these
   StepTotals totals;
 
   double tokens_per_second() const { return 1000 * static_cast<double>(totals.emitted) / window_ms; }

@@ -28,10 +28,12 @@ double of_target(const CostPair& costs, const StepExtras& extras, const StepWork
   const double sequences = work.decoding + work.prefilling;
   double ms = extras.step_ms;
   if (sequences > 0) {
-    const double context = work.context / sequences;
-    ms += run_ms(costs.target, {(work.verified + work.prefilled) / sequences, sequences, context});
-    if (work.replayed > 0)
-      ms += run_ms(costs.target, {work.replayed / work.decoding, work.decoding, context});
+    ms += run_ms(costs.target,
+                 {(work.verified + work.prefilled) / sequences, sequences, work.context / sequences});
+  }
+  if (work.replayed > 0) {
+    ms += run_ms(costs.target,
+                 {work.replayed / work.decoding, work.decoding, work.decoding_context / work.decoding});
   }
   return ms;
 }
@@ -45,11 +47,13 @@ double of_draft(const LinearStep& costs, const StepWork& work) {
 
 StepTime step_time(const CostPair& costs, const StepExtras& extras) {
   return [costs, extras](const StepWork& work) {
-    const double sequences = work.decoding + work.prefilling;
     double ms = of_target(costs, extras, work);
-    if (work.prefilling > 0) ms += reading_ms(costs, {work.prefilled / work.prefilling, work.prefilling, 0});
+    if (work.prefilling > 0) {
+      ms += reading_ms(costs, {work.prefilled / work.prefilling, work.prefilling,
+                               (work.context - work.decoding_context) / work.prefilling});
+    }
     if (work.decoding > 0) {
-      const Operation at{work.decoding, work.draft_context / sequences};
+      const Operation at{work.decoding, work.draft_context / work.decoding};
       ms += drafting_ms(costs, work.drafts, at);
       if (work.drafts == 0 && extras.draft_follows) ms += reading_ms(costs, {1, at.batch, at.context});
     }

@@ -20,6 +20,25 @@ std::uint64_t sum(const std::vector<std::uint64_t>& counts) {
 
 int examined(const LoggedRound& round) { return std::min(round.accepted + 1, round.drafted); }
 
+/// 1 + a_1 (1 + a_2 (...)) to a_gamma, and its derivatives with respect to each a.
+struct TokensOfPositions {
+  double tokens;
+  std::vector<double> slopes;
+};
+
+TokensOfPositions tokens_of(const PositionCounts& counts, std::size_t gamma) {
+  const auto rate = [&](std::size_t j) { return real(counts.accepted[j]) / real(counts.examined[j]); };
+  std::vector<double> from(gamma + 1, 1.0);
+  for (std::size_t j = gamma; j-- > 0;) from[j] = 1 + rate(j) * from[j + 1];
+  TokensOfPositions out{from[0], {}};
+  double reached = 1;
+  for (std::size_t j = 0; j < gamma; ++j) {
+    out.slopes.push_back(reached * from[j + 1]);
+    reached *= rate(j);
+  }
+  return out;
+}
+
 /// Half of the level for each of two tests.
 bool rejected(const LogTest& test) {
   constexpr double level = 0.001;
@@ -125,21 +144,49 @@ PositionalTokens positional_tokens(const PositionCounts& counts, double confiden
   }
   PositionalTokens out{{1.0}, {1.0}, {1.0}};
   for (std::size_t gamma = 1; gamma <= rates.size(); ++gamma) {
-    // Backwards, expected = 1 + a_j (1 + a_{j+1} (...)): the tokens of a round from position j on.
-    std::vector<double> from(gamma + 1, 1.0);
-    for (std::size_t j = gamma; j-- > 0;) from[j] = 1 + rates[j].estimate * from[j + 1];
+    const auto [tokens, slopes] = tokens_of(counts, gamma);
     double below = 0;
     double above = 0;
-    double reached = 1;
     for (std::size_t j = 0; j < gamma; ++j) {
-      const double slope = reached * from[j + 1];
-      below += std::pow(slope * (rates[j].estimate - rates[j].low), 2);
-      above += std::pow(slope * (rates[j].high - rates[j].estimate), 2);
-      reached *= rates[j].estimate;
+      below += std::pow(slopes[j] * (rates[j].estimate - rates[j].low), 2);
+      above += std::pow(slopes[j] * (rates[j].high - rates[j].estimate), 2);
     }
-    out.tokens.push_back(from[0]);
-    out.low.push_back(std::max(from[0] - std::sqrt(below), 1.0));
-    out.high.push_back(std::min(from[0] + std::sqrt(above), static_cast<double>(gamma) + 1));
+    out.tokens.push_back(tokens);
+    out.low.push_back(std::max(tokens - std::sqrt(below), 1.0));
+    out.high.push_back(std::min(tokens + std::sqrt(above), static_cast<double>(gamma) + 1));
+  }
+  return out;
+}
+
+PositionalTokens positional_tokens(std::span<const LoggedRound> log, double confidence) {
+  constexpr std::size_t stretches = 10;
+  const PositionCounts counts = count_positions(log);
+  PositionalTokens out = positional_tokens(counts, confidence);
+  if (log.size() < 2 * stretches) return out;
+  std::vector<PositionCounts> parts;
+  std::vector<double> rounds;
+  for (std::size_t i = 0; i < stretches; ++i) {
+    const std::size_t first = i * log.size() / stretches;
+    parts.push_back(count_positions(log.subspan(first, (i + 1) * log.size() / stretches - first)));
+    rounds.push_back(real(parts.back().rounds));
+  }
+  for (std::size_t gamma = 1; gamma < out.tokens.size(); ++gamma) {
+    const auto [tokens, slopes] = tokens_of(counts, gamma);
+    // To first order each stretch has its share in the error: that of the accepted at each position.
+    std::vector<double> sums;
+    for (const PositionCounts& part : parts) {
+      double& sum = sums.emplace_back(tokens * real(part.rounds));
+      for (std::size_t j = 0; j < std::min(gamma, part.examined.size()); ++j) {
+        const double examined = real(counts.examined[j]);
+        const double expected = real(counts.accepted[j]) / examined * real(part.examined[j]);
+        sum += slopes[j] * (real(part.accepted[j]) - expected) * real(counts.rounds) / examined;
+      }
+    }
+    const Interval bounds = neighbours_alike(sums, rounds, tokens)
+                                ? unbounded(tokens)
+                                : *ratio_interval(sums, rounds, confidence);
+    out.low[gamma] = std::max(1.0, std::min(out.low[gamma], bounds.low));
+    out.high[gamma] = std::min(real(gamma) + 1, std::max(out.high[gamma], bounds.high));
   }
   return out;
 }

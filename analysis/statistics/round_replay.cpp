@@ -51,7 +51,7 @@ std::vector<LoggedRound> rounds_along(const std::vector<std::uint8_t>& accepted,
 
 /// Mean accepted tokens a round, over stretches.
 Interval mean_accepted_of(std::span<const LoggedRound> rounds, int gamma, double confidence) {
-  constexpr std::size_t stretches = 20;
+  constexpr std::size_t stretches = 10;
   std::vector<double> accepted(stretches);
   std::vector<double> count(stretches);
   for (std::size_t i = 0; i < rounds.size(); ++i) {

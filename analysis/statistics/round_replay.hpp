@@ -15,7 +15,7 @@
 
 namespace speclab {
 
-/// Tokens per round of gamma = 0..k, k the longest draft of the log, with bounds of their mean over 20
+/// Tokens per round of gamma = 0..k, k the longest draft of the log, with bounds of their mean over 10
 /// stretches (bounded_ratio_interval); 1 to gamma + 1 where neighbouring stretches resemble each other.
 struct ReplayedTokens {
   std::vector<double> tokens;

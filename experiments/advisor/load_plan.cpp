@@ -18,7 +18,7 @@ namespace speclab {
 
 SPECLAB_RESULT(LoadPoint, "load point", rate, overloaded, latency_mean, latency, ttft, tpot, gap, kept,
                over_plain, batch, gamma, accepted, utilisation, preempted);
-SPECLAB_RESULT(LoadPolicy, "load policy", name, sentence, engine, capacity, highest, points);
+SPECLAB_RESULT(LoadPolicy, "load policy", name, sentence, capacity, highest, points);
 SPECLAB_RESULT(ContextTable, "context table", context, rows);
 SPECLAB_RESULT(LoadChoice, "load choice", rate, policy, not_told_apart);
 SPECLAB_RESULT(LoadPlan, "load plan", arrivals, lengths, acceptance, costs, draft_device, draft_budget,
@@ -26,8 +26,6 @@ SPECLAB_RESULT(LoadPlan, "load plan", arrivals, lengths, acceptance, costs, draf
                policies, best, off_from, on_until, table, context_tables, settings, warnings);
 
 namespace {
-
-constexpr double saturated = 0.98;  ///< of the capacity, from which on a rate is not simulated
 
 double mean_latency(const RunNumbers& run) { return run.latency.mean; }
 
@@ -119,13 +117,13 @@ void choose(LoadPlan& plan, const std::vector<LoadCandidate>& candidates,
     std::optional<std::size_t> best;
     for (std::size_t p = 0; p < plan.policies.size(); ++p) {
       const LoadPoint& point = plan.policies[p].points[r];
-      if (!plan.policies[p].engine || point.overloaded) continue;
+      if (point.overloaded) continue;
       if (!best || badness(point) < badness(plan.policies[*best].points[r])) best = p;
     }
     if (best) {
       choice.policy = plan.policies[*best].name;
       for (std::size_t p = 0; p < plan.policies.size(); ++p) {
-        if (p == *best || !plan.policies[p].engine || plan.policies[p].points[r].overloaded) continue;
+        if (p == *best || plan.policies[p].points[r].overloaded) continue;
         const auto difference =
             difference_over_runs(runs[p][r], runs[*best][r], question.confidence, [&](const RunNumbers& run) {
               return plan.policies[p].points[r].kept ? -run.kept : run.latency.mean;
@@ -160,7 +158,7 @@ double highest_rate(const LoadQuestion& question, const ServerOptions& server, s
                     const Control& control) {
   const double wanted = question.percentile / 100;
   double low = 0;
-  double high = saturated * capacity;
+  double high = overloaded_share * capacity;
   for (std::size_t r = 0; r < rates.size() && !runs[r].empty(); ++r) {
     if (runs[r][i].kept < wanted) {
       high = rates[r];
@@ -172,15 +170,15 @@ double highest_rate(const LoadQuestion& question, const ServerOptions& server, s
   while (high - low > width * high) {
     const double middle = (low + high) / 2;
     if (low == 0 && middle < width * capacity) return 0;
-    const ServingRun run =
-        serve(server, load_stream(question, middle), load_size(question, middle), question.seed + i, control);
+    const ServingRun run = serve(server, load_stream(question, middle), load_size(question, middle),
+                                 run_seed(question.seed, i), control);
     if (run.stopped) return 0;
     (numbers_of(run, question.percentile, question.targets).kept >= wanted ? low : high) = middle;
   }
   return low;
 }
 
-/// Of every policy of an engine.
+/// Of every policy.
 void find_highest_rates(const LoadQuestion& question, const std::vector<LoadCandidate>& candidates,
                         std::span<const double> rates,
                         const std::vector<std::vector<std::vector<RunNumbers>>>& runs, LoadPlan& plan,
@@ -189,7 +187,6 @@ void find_highest_rates(const LoadQuestion& question, const std::vector<LoadCand
   std::vector<std::vector<double>> found(candidates.size(), std::vector<double>(count));
   for_each_index(candidates.size() * count, [&](std::size_t i) {
     const std::size_t p = i / count;
-    if (!candidates[p].engine) return true;
     found[p][i % count] = highest_rate(question, load_server(question, candidates[p]), rates, runs[p],
                                        i % count, plan.policies[p].capacity, control);
     return !control.stop();
@@ -216,7 +213,7 @@ std::vector<double> rates_below(double capacity) {
 
 std::uint64_t load_work(const LoadQuestion& question) {
   const std::size_t steps = draft_runs(question.costs) == DraftRuns::a_token ? 1 : 0;
-  const std::size_t others = question.draft_device ? 1 : (question.draft_correlation ? 5 : 4) + steps;
+  const std::size_t others = question.draft_device ? 1 : (question.draft_correlation ? 4 : 3) + steps;
   const std::size_t policies = others + static_cast<std::size_t>(std::min(question.max_gamma, 9));
   std::uint64_t requests = question.rates.empty() ? 10 * load_size(question, 1).all() : 0;
   for (const double rate : question.rates) requests += load_size(question, rate).all();
@@ -248,17 +245,15 @@ std::optional<LoadPlan> plan_load(const LoadQuestion& question, const Control& c
     LoadPolicy& policy = plan.policies[p];
     policy.name = candidates[p].name;
     policy.sentence = candidates[p].sentence;
-    policy.engine = candidates[p].engine;
-    policy.capacity = load_capacity(question, load_server(question, candidates[p]), quiet);
+    policy.capacity = requests_per_second(
+        serve_full(load_server(question, candidates[p]), question.stream, run_seed(question.seed, 0), quiet));
   });
   if (control.stop()) return std::nullopt;
 
   std::vector<double> rates = question.rates;
   if (rates.empty()) {
     double most = 0;
-    for (const LoadPolicy& policy : plan.policies) {
-      if (policy.engine) most = std::max(most, policy.capacity);
-    }
+    for (const LoadPolicy& policy : plan.policies) most = std::max(most, policy.capacity);
     rates = rates_below(most);
   }
   plan.requests = load_size(question, rates.front()).measured;
@@ -267,7 +262,7 @@ std::optional<LoadPlan> plan_load(const LoadQuestion& question, const Control& c
   const auto count = static_cast<std::size_t>(question.runs);
   for (std::size_t p = 0; p < candidates.size(); ++p) {
     for (std::size_t r = 0; r < rates.size(); ++r) {
-      if (rates[r] < saturated * plan.policies[p].capacity) runs[p][r].resize(count);
+      if (rates[r] < overloaded_share * plan.policies[p].capacity) runs[p][r].resize(count);
     }
   }
   for_each_index(candidates.size() * rates.size() * count, [&](std::size_t i) {
@@ -277,7 +272,7 @@ std::optional<LoadPlan> plan_load(const LoadQuestion& question, const Control& c
     if (runs[p][r].empty()) return true;
     // Requests and luck are those of the run, for all policies and rates.
     const ServingRun run = serve(load_server(question, candidates[p]), load_stream(question, rates[r]),
-                                 load_size(question, rates[r]), question.seed + i % count, control);
+                                 load_size(question, rates[r]), run_seed(question.seed, i % count), control);
     if (run.stopped) return false;
     runs[p][r][i % count] = numbers_of(run, question.percentile, question.targets);
     return true;

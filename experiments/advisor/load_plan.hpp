@@ -57,7 +57,7 @@ struct LoadQuestion : PlannedPair {
 /// One policy at one rate. Intervals are over runs that share their requests and luck between policies.
 struct LoadPoint {
   double rate = 0;          ///< requests a second
-  bool overloaded = false;  ///< at least 98% of the capacity: queues grow, and nothing else is known
+  bool overloaded = false;  ///< `overloaded_share` of the capacity or more: nothing else is known
   std::optional<Interval> latency_mean{};  ///< ms, arrival to last token
   std::optional<Interval> latency{};       ///< ms, at the percentile; so are the others
   std::optional<Interval> ttft{};
@@ -75,7 +75,6 @@ struct LoadPoint {
 struct LoadPolicy {
   std::string name{};
   std::string sentence{};
-  bool engine = true;   ///< an engine can do it; false of the clairvoyant
   double capacity = 0;  ///< requests a second with a full server
   /// The highest rate at which the share of requests given by the percentile keeps the targets, over runs;
   /// none without targets, for a single rate, and where no rate keeps them in every run.

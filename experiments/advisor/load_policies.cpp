@@ -12,8 +12,6 @@ namespace speclab {
 
 namespace {
 
-constexpr double ms_of_a_second = 1e3;
-
 double mean_of(const Length& length) {
   if (const auto* fixed = std::get_if<FixedLength>(&length)) return fixed->tokens;
   if (const auto* geometric = std::get_if<GeometricLength>(&length)) return geometric->mean;
@@ -79,7 +77,7 @@ ServerOptions load_server(const LoadQuestion& question, const LoadCandidate& can
   CostPair costs = question.costs;
   StepExtras extras = question.extras;
   if (!candidate.drafts) costs.draft = ConstantCost{0};
-  if (!candidate.drafts || !candidate.engine) extras.draft_follows = false;
+  if (!candidate.drafts) extras.draft_follows = false;
   engine.time = step_time(costs, extras);
   engine.draft_budget = question.draft_budget;
   if (question.draft_device && candidate.drafts) {
@@ -126,7 +124,7 @@ std::vector<LoadCandidate> load_candidates(const LoadQuestion& question,
   for (const int gamma : {1, 2, 3, 4, 5, 6, 8, 12, 16}) {
     if (gamma > question.max_gamma) break;
     candidates.push_back({fmt::format("γ = {}", gamma), "at every batch",
-                          FixedGamma{static_cast<std::uint32_t>(gamma)}, true, true, true});
+                          FixedGamma{static_cast<std::uint32_t>(gamma)}, true, true});
   }
   if (question.draft_device) return candidates;
   const StepTime time = step_time(question.costs, question.extras);
@@ -153,10 +151,6 @@ std::vector<LoadCandidate> load_candidates(const LoadQuestion& question,
                      most),
          AdaptiveVerification{.gamma = most, .confidence = confidence, .time = time}});
   }
-  candidates.push_back(
-      {"clairvoyant",
-       "knows what each request will accept, and drafts for the fastest next step; no engine can",
-       Clairvoyant{most, step_time(question.costs, {question.extras.step_ms, false})}, true, false});
   return candidates;
 }
 
@@ -178,16 +172,6 @@ LoadSize load_size(const LoadQuestion& question, double rate) {
   if (!question.requests && question.burst_factor > 1)
     measured = std::max(measured, static_cast<std::uint64_t>(turns * 5 * question.burst_seconds * rate));
   return {measured, measured / 5, measured / 10};
-}
-
-double load_capacity(const LoadQuestion& question, const ServerOptions& server, const Control& control) {
-  RequestStream stream = question.stream;
-  const std::uint32_t clients = 2 * question.max_sequences * question.replicas;
-  stream.arrivals = ClosedLoop{clients};
-  const std::uint64_t settled = 2 * std::uint64_t{clients};
-  const ServingRun run = serve(server, stream, {2 * settled, settled, settled}, question.seed, control);
-  if (run.stopped) return 0;
-  return 2 * static_cast<double>(settled) / run.window_ms * ms_of_a_second;
 }
 
 }  // namespace speclab

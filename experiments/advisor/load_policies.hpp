@@ -16,7 +16,6 @@ struct LoadCandidate {
   std::string sentence;
   StepPolicy policy;
   bool drafts = true;  ///< false: no draft model is loaded
-  bool engine = true;  ///< false: no engine can do it
   bool fixed = false;  ///< one gamma above 0
 };
 
@@ -41,8 +40,6 @@ ServerOptions load_server(const LoadQuestion& question, const LoadCandidate& can
 /// The requests of the question at `rate` a second.
 RequestStream load_stream(const LoadQuestion& question, double rate);
 LoadSize load_size(const LoadQuestion& question, double rate);
-/// Requests a second of a server that always has as many waiting as run; 0 when `control` ended it.
-double load_capacity(const LoadQuestion& question, const ServerOptions& server, const Control& control);
 
 /// The best gamma of each batch for this context.
 std::vector<BatchRange> batch_table(const LoadQuestion& question, double context);

@@ -121,7 +121,6 @@ Table highest_table(const LoadPlan& plan) {
               {},
               "Capacity: requests a second of a full server."};
   for (const LoadPolicy& policy : plan.policies) {
-    if (!policy.engine) continue;
     table.rows.push_back({text_cell(policy.name),
                           policy.highest ? interval_cell(*policy.highest) : text_cell("none"),
                           short_cell(policy.capacity)});
@@ -195,7 +194,7 @@ Figure over_rates(const LoadPlan& plan, std::string title, std::string y_label,
   }
   for (const LoadPolicy& policy : plan.policies) {
     if (policy.name.rfind("γ", 0) == 0) continue;
-    Series line{.name = policy.engine ? policy.name : policy.name + " (no engine can)"};
+    Series line{.name = policy.name};
     for (const LoadPoint& point : policy.points) {
       if (point.*value) line.add(point.rate, *(point.*value));
     }

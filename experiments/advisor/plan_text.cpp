@@ -86,8 +86,8 @@ Listing log_text(const LogFindings& log) {
   out += plan_line(other.by == AcceptanceModel::positions ? "by positions" : "by the i.i.d. formula",
                    "γ = {}, speedup {}", other.gamma, ranged(other.speedup));
   out += R"(Intervals: alpha and a by Clopper and Pearson (a simulation's alpha by batches),
-speedup through alpha by the formula, or from those of the positions. All but those of
-stretches and batches take rounds as independent.
+speedup through alpha by the formula, or by positions, where they also hold those of ten
+stretches. All but those of stretches and batches take rounds as independent.
 )";
   return out;
 }

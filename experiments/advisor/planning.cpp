@@ -168,7 +168,10 @@ DrafterPlan make_plan(const Drafter& drafter, const PlanSettings& settings) {
   std::optional<SpeedupCurve> measured;
   const bool rounds_rejected = plan.log && plan.log->rounds_rejected();
   if (plan.log) {
-    measured = position_curve(known.log->counts, settings.confidence, max_gamma, costs, settings.at);
+    const AcceptanceFile& log = *known.log;
+    measured = position_curve(log.rounds.empty() ? positional_tokens(log.counts, settings.confidence)
+                                                 : positional_tokens(log.rounds, settings.confidence),
+                              max_gamma, costs, settings.at);
     // Dependent rounds: the text has easy and hard stretches. A head drafts from its own states, so that what
     // it accepts at a position of the text depends on where its round began.
     if (rounds_rejected && reads_text_alone(drafter.method)) {

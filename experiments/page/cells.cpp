@@ -6,6 +6,8 @@
 #include <cmath>
 #include <utility>
 
+#include "experiments/page/printed_cell.hpp"
+
 namespace speclab {
 
 std::string number_text(double value) {
@@ -53,6 +55,12 @@ std::string confidence_percent(double confidence) {
 std::string digits_text(double value, int digits) {
   return value >= 1000 ? grouped(static_cast<std::uint64_t>(std::llround(value)))
                        : fmt::format("{:.{}g}", value, digits);
+}
+
+std::string printed_text(const Cell& cell) {
+  const bool finite = !cell.sort_key || std::isfinite(*cell.sort_key);
+  const auto has = [&](const char* word) { return cell.text.find(word) != std::string::npos; };
+  return !finite && (has("nan") || has("inf")) ? "–" : cell.text;
 }
 
 Cell text_cell(std::string text) { return {std::move(text)}; }

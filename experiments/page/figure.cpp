@@ -19,7 +19,8 @@ void require(bool holds, const Figure& figure, std::string_view what) {
 }
 
 bool strictly_increasing(const std::vector<double>& values) {
-  return std::adjacent_find(values.begin(), values.end(), std::greater_equal<>()) == values.end();
+  return std::ranges::all_of(values, [](double value) { return std::isfinite(value); }) &&
+         std::adjacent_find(values.begin(), values.end(), std::greater_equal<>()) == values.end();
 }
 
 void check_series(const Figure& figure) {
@@ -132,6 +133,11 @@ void check_figure(const Figure& figure) {
   require(is_markup_id(figure.id), figure, "an id is a letter, then letters, digits, '-' and '_'");
   if (!figure.trace.empty()) {
     require(figure.series.empty() && !figure.heat, figure, "a trace diagram has no series and no heat map");
+    const auto timed = [](const TraceBlock& block) {
+      return std::isfinite(block.start) && std::isfinite(block.end);
+    };
+    for (const TraceRow& row : figure.trace)
+      require(std::ranges::all_of(row.blocks, timed), figure, "blocks of a trace begin and end");
     const auto bare = [](const TraceRow& row) { return row.blocks.empty(); };
     require(!std::all_of(figure.trace.begin(), figure.trace.end(), bare), figure,
             "a trace diagram has blocks");

@@ -14,6 +14,7 @@
 #include "experiments/page/colours.hpp"
 #include "experiments/page/markup.hpp"
 #include "experiments/page/page_assets.hpp"
+#include "experiments/page/printed_cell.hpp"
 #include "experiments/page/text_width.hpp"
 
 namespace speclab {
@@ -85,7 +86,7 @@ void write_cell(Out out, const Cell& cell) {
     const std::string infinity = key > 0 ? "Infinity" : "-Infinity";
     fmt::format_to(out, " data-key=\"{}\"", std::isinf(key) ? infinity : fmt::format("{}", key));
   }
-  const std::string text = escape_markup(cell.text);
+  const std::string text = escape_markup(printed_text(cell));
   if (cell.section.empty()) {
     fmt::format_to(out, ">{}</td>", text);
   } else {

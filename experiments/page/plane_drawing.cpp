@@ -104,7 +104,8 @@ bool part_points(const Figure& figure, std::vector<Placed>& places) {
   for (std::size_t s = 0; s < figure.series.size(); ++s) {
     if (figure.series[s].style != SeriesStyle::points) continue;
     for (std::size_t i = 0; i < places[s].px.size(); ++i) {
-      if (std::isfinite(places[s].py[i])) all.push_back({places[s].px[i], places[s].py[i], s, i});
+      if (std::isfinite(places[s].px[i]) && std::isfinite(places[s].py[i]))
+        all.push_back({places[s].px[i], places[s].py[i], s, i});
     }
   }
   std::sort(all.begin(), all.end(), [](const At& a, const At& b) {
@@ -152,9 +153,13 @@ std::string band_of(const Series& series, const Placed& placed, const Axis& y) {
   std::string there;
   std::string back;
   for (std::size_t i = 0; i < series.low.size(); ++i) {
-    if (!std::isfinite(series.low[i]) || !std::isfinite(series.high[i])) continue;
-    there += fmt::format("{}{:.1f} {:.1f}", there.empty() ? "M" : "L", placed.px[i], y.place(series.high[i]));
-    back = fmt::format("L{:.1f} {:.1f}", placed.px[i], y.place(series.low[i])) + back;
+    const double x = placed.px[i];
+    const double top = y.place(series.high[i]);
+    // A logarithmic axis has no place for 0 and less: such a band ends at the axis.
+    const double bottom = y.place(y.logarithmic ? std::max(series.low[i], y.range.low) : series.low[i]);
+    if (!std::isfinite(x) || !std::isfinite(top) || !std::isfinite(bottom)) continue;
+    there += fmt::format("{}{:.1f} {:.1f}", there.empty() ? "M" : "L", x, top);
+    back = fmt::format("L{:.1f} {:.1f}", x, bottom) + back;
   }
   return there.empty()
              ? ""
@@ -167,7 +172,8 @@ std::string bars_of(const Series& series, const Placed& placed, const Frame& fra
   for (std::size_t i = 0; i < series.low.size(); ++i) {
     const double top = frame.y.place(series.high[i]);
     const double bottom = frame.y.place(series.low[i]);
-    if (!std::isfinite(top) || !std::isfinite(bottom) || bottom - top < 1) continue;
+    if (!std::isfinite(placed.px[i]) || !std::isfinite(top) || !std::isfinite(bottom) || bottom - top < 1)
+      continue;
     bars += fmt::format("M{0:.1f} {1:.1f}V{2:.1f}M{3:.1f} {1:.1f}h{4}M{3:.1f} {2:.1f}h{4}", placed.px[i], top,
                         bottom, placed.px[i] - half_cap, 2 * half_cap);
   }

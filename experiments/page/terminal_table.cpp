@@ -7,6 +7,7 @@
 #include <stdexcept>
 #include <string_view>
 
+#include "experiments/page/printed_cell.hpp"
 #include "experiments/page/table.hpp"
 #include "experiments/page/text_width.hpp"
 #include "experiments/support/csv_reader.hpp"
@@ -35,7 +36,10 @@ Table shown(Table table) {
   table.note = printable(table.note, std::string::npos);
   for (std::string& column : table.columns) show(column);
   for (auto& row : table.rows) {
-    for (Cell& cell : row) show(cell.text);
+    for (Cell& cell : row) {
+      cell.text = printed_text(cell);
+      show(cell.text);
+    }
   }
   return table;
 }

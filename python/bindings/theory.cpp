@@ -5,12 +5,15 @@
 #include <nanobind/stl/vector.h>
 
 #include <algorithm>
-#include <boost/math/distributions/normal.hpp>
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+<<<<<<< HEAD
 #include "analysis/exact/text_rounds.hpp"
 #include "analysis/statistics/intervals.hpp"
+=======
+#include "analysis/statistics/sample_intervals.hpp"
+>>>>>>> ee42245e0ac2922b0203f797b046d00ab963ee46
 #include "analysis/theory/optimal_gamma.hpp"
 #include "analysis/theory/theorems.hpp"
 #include "core/distribution/divergence.hpp"
@@ -137,14 +140,14 @@ void bind_theory(nb::module_& module) {
         return nb::make_tuple(json.dump(), prediction_text(prediction));
       },
       nb::arg("alpha"), nb::arg("c"), nb::arg("c_hat"), nb::arg("gamma").none());
-  // Half the width of the central interval of a standard normal distribution.
+  // (estimate, low, high) of the mean of independent values from 0 to 1.
   module.def(
-      "normal_quantile",
-      [](double confidence) {
-        const boost::math::normal_distribution<double> normal;
-        return boost::math::quantile(boost::math::complement(normal, (1 - confidence) / 2));
+      "mean_interval",
+      [](const Written& values, double confidence) {
+        const Interval mean = independent_mean_interval({values.data(), values.shape(0)}, {0, 1}, confidence);
+        return nb::make_tuple(mean.estimate, mean.low, mean.high);
       },
-      nb::arg("confidence"));
+      nb::arg("values"), nb::arg("confidence"));
 }
 
 }  // namespace speclab::python

@@ -257,16 +257,17 @@ double Replica::begin_step(double now) {
 
   StepWork work;
   for (const Running& one : running_) {
-    work.context += one.context;
-    work.draft_context += draft_context(one.context);
     if (one.decodes()) {
       work.decoding += 1;
-      batch.context += one.context;
+      work.decoding_context += one.context;
+      work.draft_context += draft_context(one.context);
     } else if (one.reads > 0) {
       work.prefilling += 1;
       work.prefilled += one.reads;
+      work.context += one.context;
     }
   }
+  work.context += work.decoding_context;
   work.verified = work.decoding;
   batch.sequences = static_cast<std::uint32_t>(work.decoding);
   batch.plain = work;

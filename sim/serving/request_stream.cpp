@@ -139,6 +139,21 @@ std::vector<Request> make_requests(const RequestStream& stream, std::uint64_t se
   return requests;
 }
 
+std::optional<double> mean_rate(const RequestStream& stream) {
+  return std::visit(
+      Overloaded{[](const PoissonArrivals& poisson) { return std::optional(poisson.per_second); },
+                 [](const BurstyArrivals& bursty) {
+                   return std::optional((bursty.quiet_per_second * bursty.quiet_seconds +
+                                         bursty.burst_per_second * bursty.burst_seconds) /
+                                        (bursty.quiet_seconds + bursty.burst_seconds));
+                 },
+                 [](const ClosedLoop&) { return std::optional<double>(); },
+                 [&](const TraceArrivals& recorded) {
+                   return std::optional(recorded.speed * trace_rate(*stream.trace));
+                 }},
+      stream.arrivals);
+}
+
 double trace_rate(const Trace& trace) {
   return 1000 * static_cast<double>(trace.size() - 1) / (trace.back().arrival_ms - trace.front().arrival_ms);
 }

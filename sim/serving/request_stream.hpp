@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <variant>
 #include <vector>
 
@@ -81,6 +82,9 @@ struct RequestStream {
 /// The first `count` requests. Request i is a function of the seed and i, but for arrival times, which add
 /// up. Those of a closed loop have arrival 0: they arrive as answers end.
 std::vector<Request> make_requests(const RequestStream& stream, std::uint64_t seed, std::size_t count);
+
+/// Mean arrivals a second in the long run; none of a closed loop, which asks as fast as it is answered.
+std::optional<double> mean_rate(const RequestStream& stream);
 
 /// Arrivals a second of a trace of at least two requests at different times: its time is that of its arrivals
 /// and one mean gap more, after which it may be repeated.

@@ -7,6 +7,8 @@
 
 #include <fmt/format.h>
 
+#include "core/random/philox.hpp"
+
 namespace speclab {
 
 namespace {
@@ -175,6 +177,26 @@ class Server {
 ServingRun serve(const ServerOptions& options, const RequestStream& stream, const LoadSize& size,
                  std::uint64_t seed, const Control& control) {
   return Server(options, stream, size, seed).run(control);
+}
+
+std::uint64_t run_seed(std::uint64_t seed, std::uint64_t run) {
+  constexpr std::uint16_t run_slot = 4;  // after those of request_stream.cpp
+  return philox_words(seed, 0, use_and_slot({Use::world, run_slot}), static_cast<std::uint32_t>(run >> 32U),
+                      static_cast<std::uint32_t>(run))
+      .first;
+}
+
+ServingRun serve_full(ServerOptions options, RequestStream stream, std::uint64_t seed,
+                      const Control& control) {
+  const std::uint32_t clients = 2 * options.engine.max_sequences * options.replicas;
+  stream.arrivals = ClosedLoop{clients};
+  options.front_ms = 0;
+  const std::uint64_t settled = 2 * std::uint64_t{clients};
+  return serve(options, stream, {2 * settled, settled, settled}, seed, control);
+}
+
+double requests_per_second(const ServingRun& run) {
+  return run.stopped ? 0 : 1000 * static_cast<double>(run.requests.size()) / run.window_ms;
 }
 
 }  // namespace speclab

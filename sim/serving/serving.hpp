@@ -45,4 +45,19 @@ struct ServingRun {
 ServingRun serve(const ServerOptions& options, const RequestStream& stream, const LoadSize& size,
                  std::uint64_t seed, const Control& control = {});
 
+/// The seed of run `run` of a set of runs: a word drawn with `seed`, so that sets of neighbouring seeds share
+/// no run.
+std::uint64_t run_seed(std::uint64_t seed, std::uint64_t run);
+
+/// The server when it is full, whatever the arrivals of the stream: twice as many clients as requests may
+/// run, each of which sends its next request at once.
+ServingRun serve_full(ServerOptions options, RequestStream stream, std::uint64_t seed,
+                      const Control& control = {});
+/// Of those measured, in their window: of a full server its capacity. 0 of a run that was stopped.
+double requests_per_second(const ServingRun& run);
+
+/// At this share of the capacity or above it a server is overloaded: queues grow for as long as it runs, so
+/// that latencies say how long that was, and nothing of the server.
+inline constexpr double overloaded_share = 0.98;
+
 }  // namespace speclab

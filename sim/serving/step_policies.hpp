@@ -18,7 +18,6 @@ namespace speclab {
 struct DecodingBatch {
   std::uint32_t sequences = 0;
   std::uint32_t waiting = 0;  ///< requests, before any are admitted to this step
-  double context = 0;         ///< tokens of their caches, together
   StepWork plain;             ///< of the step with gamma = 0, prompts included
 };
 
@@ -49,7 +48,7 @@ struct GammaTable {
   std::vector<Row> rows;
 
   std::uint32_t operator()(const DecodingBatch& batch) const {
-    const double mean = batch.context / std::max(1U, batch.sequences);
+    const double mean = batch.plain.decoding_context / std::max(1U, batch.sequences);
     for (const Row& row : rows) {
       if (batch.sequences <= row.batch && (row.context == 0 || mean <= row.context)) return row.gamma;
     }
@@ -207,7 +206,8 @@ struct GoodputGamma {
 };
 
 /// Knows what every sequence will accept, and drafts the gamma of the most tokens a millisecond in this step;
-/// of a sequence no more than it will accept are verified. No engine can.
+/// of a sequence no more than it will accept are verified. No engine can. It is no bound of other policies:
+/// it looks one step ahead, and counts the time of prompts that the step must read anyway.
 struct Clairvoyant {
   std::uint32_t most = 8;
   StepTime time{};

@@ -186,8 +186,8 @@ and policies of engines: latencies, targets kept, the rate to switch it off at. 
   add("method", po::value<std::string>(),
       "for the settings: draft, ngram, eagle, eagle3, mtp, medusa or dflash");
   add("requests", po::value<double>(), "measured in a run (default: 1000; with bursts ten turns at least)");
-  add("runs", number_or(8), "with seeds of their own; intervals are over them");
-  add("seed", number_or(1), "of the first run");
+  add("runs", number_or(8), "independent ones; intervals are over them");
+  add("seed", number_or(1), "of all runs; those of another seed are independent of them");
   add("quiet", "no progress");
   add_max_gamma_option(verb, 8);
   add_thread_option(verb);

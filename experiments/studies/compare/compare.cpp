@@ -9,6 +9,7 @@
 
 #include "analysis/statistics/intervals.hpp"
 #include "analysis/statistics/real.hpp"
+#include "analysis/statistics/sample_intervals.hpp"
 #include "core/stop.hpp"
 #include "experiments/format/config_error.hpp"
 #include "experiments/results/presentation.hpp"
@@ -257,9 +258,8 @@ class Comparison {
 
   void describe(CellResult& result, CompareResult& own, const Measured& measured, std::size_t sequences,
                 double confidence) const {
-    // Of few sequences, some may be unlike all the rest.
     const Independence independence =
-        sequences >= least_independent_trials ? Independence::batches : Independence::nothing;
+        sequences >= least_judged_sequences ? Independence::batches : Independence::nothing;
     const auto numbers_of = [&](const Run& run, const Speeds& its) {
       return numbers(*run.outcome, its, entry_, run.policy.most(), confidence, independence);
     };
@@ -271,6 +271,8 @@ class Comparison {
       own.gammas.push_back({numbers_of(measured.runs[i], by_gamma[i]), section_.gammas[i]});
       if (own.gammas[i].speedup->estimate > own.gammas[best].speedup->estimate) best = i;
     }
+    std::vector<BatchRatio> all_gammas;
+    for (const Speeds& one : by_gamma) all_gammas.push_back(one.batches());
     own.best_gamma = section_.gammas[best];
     own.sequences = sequences;
 
@@ -297,8 +299,7 @@ class Comparison {
       const Speeds its = speeds(*run.outcome);
       const PolicyConfig& policy = section_.policies[i];
       PolicyResult one{numbers_of(run, its), label_of(policy), policy.name(), {}, {}};
-      one.gain =
-          known_bounds(paired_difference(its.batches(), by_gamma[best].batches(), confidence), independence);
+      one.gain = known_bounds(difference_to_best(its.batches(), all_gammas, confidence), independence);
       if (run.policy.foresees()) {
         one.speedup_drafting_free = known_bounds(
             tokens_per(its.tokens, each(*run.outcome, [](const Tally& t) { return real(t.rounds); }),

@@ -222,8 +222,8 @@ Table policies_table(const Result& result, const std::string& id) {
       });
   table.note =
       "▲ ▼: faster or slower than the best fixed γ, by an interval of the paired difference that leaves out "
-      "0. The best fixed γ is chosen after the fact, on these very sequences, which is a little in its "
-      "favour. The upper bound is no policy: it pays for drafting the tokens that will be accepted and no "
+      "0. These sequences choose the best fixed γ; the interval is of the difference to whichever is the best "
+      "in truth. The upper bound is no policy: it pays for drafting the tokens that will be accepted and no "
       "others; with drafting free, not even for those. A difference that was the same in half of the groups "
       "of sequences or more, such as none, has no mark: its error is not known.";
   add_drafting_free(table, result);
@@ -298,8 +298,17 @@ std::vector<Table> compare_tables(const Result& result, const Timings&, const st
   }
   tables.push_back(gammas_table(result, id + "-gammas"));
   tables.push_back(estimators_table(result, id + "-alpha"));
-  tables.front().note = interruption(result) + edges(result) + too_wide(result) + tables.front().note + " " +
-                        interval_note(result) + reasons(result);
+  const bool few = std::ranges::any_of(compared_cells(result), [](const ComparedCell& one) {
+    return one.own.sequences < least_judged_sequences;
+  });
+  tables.front().note =
+      interruption(result) + edges(result) + too_wide(result) + tables.front().note + " " +
+      interval_note(result) +
+      (few ? fmt::format(
+                 " Texts that can be copied and others differ so much that {} sequences are needed here.",
+                 least_judged_sequences)
+           : "") +
+      reasons(result);
   return tables;
 }
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <functional>
 #include <numeric>
+#include <span>
 #include <utility>
 
 #include "analysis/statistics/real.hpp"
@@ -20,17 +21,55 @@ namespace speclab {
 
 namespace {
 
-std::vector<RunNumbers> run_all(const Config& config, const ServerOptions& server, const Control& control) {
+/// The runs of a cell, and its state as in ServingResult.
+struct CellRuns {
+  std::vector<RunNumbers> runs;
+  std::optional<std::string> state = {};
+};
+
+/// Whether no time passes while the measured requests arrive. Of open arrivals also whether fewer tokens come
+/// out in that time than these requests ask for, which happens where the requests before them have not filled
+/// the server.
+bool too_short(std::span<const RunNumbers> runs, bool open) {
+  constexpr double confidence = 0.999;
+  constexpr double enough = 0.95;
+  const auto nothing = [](const RunNumbers& run) { return !(run.window_ms > 0 && run.totals.busy_ms > 0); };
+  if (std::ranges::any_of(runs, nothing)) return true;
+  const auto share = [](const RunNumbers& run) { return real(run.totals.emitted) / run.asked; };
+  return open && over_runs(runs, confidence, share).high < enough;
+}
+
+CellRuns run_all(const Config& config, const ServerOptions& server, const Control& control) {
   const auto& section = config.section<ServingSection>();
   const RequestStream stream = stream_of(section);
+  const LoadSize size = size_of(section);
   const LoadTargets targets{section.ttft_ms, section.tpot_ms};
-  std::vector<RunNumbers> runs(section.runs);
-  for_each_index(runs.size(), [&](std::size_t i) {
-    const ServingRun run = serve(server, stream, size_of(section), config.seed + i, control);
-    if (run.stopped) throw Stopped{};
-    runs[i] = numbers_of(run, section.percentile, targets);
-  });
-  return runs;
+  CellRuns all{std::vector<RunNumbers>(section.runs)};
+  const auto run_each = [&](const auto& run_with) {
+    for_each_index(all.runs.size(), [&](std::size_t i) {
+      const ServingRun run = run_with(run_seed(config.seed, i));
+      if (run.stopped) throw Stopped{};
+      all.runs[i] = numbers_of(run, section.percentile, targets);
+    });
+  };
+  const Control quiet{.stop = control.stop};
+  const auto full = [&](std::uint64_t seed) { return serve_full(server, stream, seed, quiet); };
+  const std::optional<double> rate = mean_rate(stream);
+  // Fewer requests than have a place never wait for one.
+  if (rate && size.all() > std::uint64_t{server.replicas} * server.engine.max_sequences) {
+    const ServingRun first = full(run_seed(config.seed, 0));
+    if (first.stopped) throw Stopped{};
+    if (*rate >= overloaded_share * requests_per_second(first)) all.state = overloaded_state;
+  }
+  // A run without requests after those measured is a benchmark, which ends when all of them are served.
+  if (all.state && size.after > 0) {
+    run_each(full);
+    control.progress(size.all() * section.runs);
+    return all;
+  }
+  run_each([&](std::uint64_t seed) { return serve(server, stream, size, seed, control); });
+  if (size.after > 0 && too_short(all.runs, rate.has_value())) all.state = too_short_state;
+  return all;
 }
 
 /// Every number of a run by its name, in the order of tables.
@@ -84,10 +123,20 @@ std::vector<NamedValue> numbers_of(const ServingSection& section) {
                    return 1000 * real(run.totals.switches) /
                           real(std::max<std::uint64_t>(1, run.totals.decoding_steps));
                  }});
-  all.push_back({"put back", [requests = section.requests](const Run& run) {
-                   return real(run.totals.preempted) / real(requests);
-                 }});
+  all.push_back({"put back", [](const Run& run) { return real(run.totals.preempted) / run.requests; }});
   return all;
+}
+
+/// Clients all ask at once at first: until so many requests have been answered, the server is not as it will
+/// be.
+void check_size(const ServingSection& section) {
+  const LoadSize size = size_of(section);
+  if (!section.clients || size.after == 0 || size.before >= *section.clients) return;
+  throw ConfigError(
+      "/serving/settle",
+      "{} requests before those measured; {} clients need as many at least. For a benchmark that begins with "
+      "an empty server and ends when all are served, give \"settle_after\": 0",
+      size.before, *section.clients);
 }
 
 void check_measured(const ServingSection& section) {
@@ -99,17 +148,28 @@ void check_measured(const ServingSection& section) {
   }
 }
 
-ServingResult describe(const Config& config, const std::vector<RunNumbers>& runs, double confidence) {
+/// Whether a number says something of the server in this state. Waits for a full server grow with the run,
+/// unless it is a benchmark's, which has no requests after those measured.
+bool is_known(const std::optional<std::string>& state, const LoadSize& size, const std::string& number) {
+  if (state == too_short_state) return false;
+  if (state != overloaded_state || size.after == 0) return true;
+  return !number.starts_with("latency") && !number.starts_with("TTFT") && number != "targets kept";
+}
+
+ServingResult describe(const Config& config, const CellRuns& cell, double confidence) {
   const auto& section = config.section<ServingSection>();
-  ServingResult own;
+  const std::vector<RunNumbers>& runs = cell.runs;
+  ServingResult own{.state = cell.state};
   for (const NamedValue& value : numbers_of(section)) {
     const auto holds = [&](const RunNumbers& run) { return value.of(run) > 0; };
     ServingNumber& number = own.numbers.emplace_back();
     number.name = value.name;
-    number.simulated =
-        value.yes_or_no ? *binomial_interval(static_cast<std::uint64_t>(std::ranges::count_if(runs, holds)),
-                                             runs.size(), confidence)
-                        : over_runs(runs, confidence, value.of);
+    if (is_known(cell.state, size_of(section), value.name)) {
+      number.simulated =
+          value.yes_or_no ? binomial_interval(static_cast<std::uint64_t>(std::ranges::count_if(runs, holds)),
+                                              runs.size(), confidence)
+                          : over_runs(runs, confidence, value.of);
+    }
     for (const auto& [name, measured] : section.measured) {
       if (name == value.name) number.measured = measured;
     }
@@ -122,6 +182,7 @@ Work prepare_serving(const CellSpec& cell, JobList&) {
   const ServerOptions server = server_of(cell.config);
   const auto& section = cell.config.section<ServingSection>();
   stream_of(section);
+  check_size(section);
   check_measured(section);
   const auto finish = [&config = cell.config, server](CellResult& result, const RunContext& context) {
     try {

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <set>
 
@@ -18,7 +19,7 @@
 namespace speclab {
 
 SPECLAB_RESULT(ServingNumber, "number", name, simulated, measured);
-SPECLAB_RESULT(ServingResult, "serving", numbers);
+SPECLAB_RESULT(ServingResult, "serving", state, numbers);
 
 namespace {
 
@@ -27,8 +28,34 @@ std::vector<FinishedCell<ServingResult>> served_cells(const Result& result) {
 }
 
 std::optional<double> error_percent(const ServingNumber& number) {
-  if (!number.measured) return std::nullopt;
-  return 100 * (number.simulated.estimate / *number.measured - 1);
+  if (!number.measured || !number.simulated || *number.measured == 0) return std::nullopt;
+  return 100 * (number.simulated->estimate / *number.measured - 1);
+}
+
+/// What is simulated, or why it is not known.
+Cell simulated_cell(const ServingNumber& number, const ServingResult& own) {
+  return number.simulated || !own.state ? interval_cell(number.simulated) : text_cell(*own.state);
+}
+
+/// The meaning of the states of cells, with the labels of those that have them.
+std::string state_note(const Result& result) {
+  std::map<std::string, std::vector<std::string>> labels;
+  for (const auto& [index, cell, own] : served_cells(result)) {
+    if (own.state) labels[*own.state].push_back(cell.label.empty() ? "this server" : cell.label);
+  }
+  std::string note;
+  for (const auto& [state, names] : labels) {
+    note += fmt::format(
+        " {}: {}. {}", state == overloaded_state ? "Overloaded" : "Too short", fmt::join(names, "; "),
+        state == overloaded_state
+            ? "Requests arrive at 98% or more of the rate that the full server serves, and queues grow: "
+              "numbers are those of the full server, and times from an arrival have none. Where no "
+              "requests follow those measured (\"settle_after\" 0), all are those of a benchmark of so "
+              "many requests, and these times grow with their number."
+            : "The requests before those measured do not fill the server: give more \"settle\" and "
+              "\"requests\".");
+  }
+  return note;
 }
 
 /// Percent of what was measured, by which the simulation may be off for a number to count as predicted.
@@ -46,12 +73,13 @@ bool shown(const ServingNumber& number) {
 Table table_of(const Result& result, const std::string& id) {
   Table table{id + "-numbers", result.title, {}};
   table.note = fmt::format("Times in milliseconds; ± is the {} interval over runs.",
-                           confidence_percent(result.interval_confidence));
+                           confidence_percent(result.interval_confidence)) +
+               state_note(result);
   if (result.cells.size() == 1) {
     table.columns = {"number", "simulated"};
     for (const auto& [index, cell, own] : served_cells(result)) {
       for (const ServingNumber& number : own.numbers)
-        table.rows.push_back({text_cell(number.name), interval_cell(number.simulated)});
+        table.rows.push_back({text_cell(number.name), simulated_cell(number, own)});
     }
     return table;
   }
@@ -69,7 +97,7 @@ Table table_of(const Result& result, const std::string& id) {
     std::vector<Cell>& row = table.rows.emplace_back(1, text_cell(cell.label));
     for (const std::string& name : names) {
       const ServingNumber* number = find_named(own.numbers, name);
-      row.push_back(number != nullptr ? interval_cell(number->simulated) : Cell{});
+      row.push_back(number != nullptr ? simulated_cell(*number, own) : Cell{});
     }
   }
   table.note += " results.csv has further numbers.";
@@ -82,14 +110,13 @@ Table measured_table(const Result& result, const std::string& id) {
       id + "-measured", "Simulated beside measured", {"cell", "number", "simulated", "measured", "error, %"}};
   for (const auto& [index, cell, own] : served_cells(result)) {
     for (const ServingNumber& number : own.numbers) {
+      if (!number.measured) continue;
       const std::optional<double> error = error_percent(number);
-      if (!error) continue;
-      table.rows.push_back(
-          {text_cell(cell.label),
-           text_cell(number.name),
-           interval_cell(number.simulated),
-           number_cell(number.measured),
-           {fmt::format("{:+.1f}", *error), error, std::abs(*error) <= close_percent ? "good" : "bad"}});
+      table.rows.push_back({text_cell(cell.label), text_cell(number.name), simulated_cell(number, own),
+                            number_cell(number.measured),
+                            error ? Cell{fmt::format("{:+.1f}", *error), error,
+                                         std::abs(*error) <= close_percent ? "good" : "bad"}
+                                  : text_cell("–")});
     }
   }
   return table;
@@ -151,7 +178,8 @@ Figure curves(const Result& result, const std::string& axis, const std::string& 
     const auto x = set_number(cell, axis);
     const ServingNumber* number = find_named(own.numbers, number_name);
     if (!x || number == nullptr) continue;
-    series_named(figure, series_name(cell, paths, axis), SeriesStyle::line).add(*x, number->simulated);
+    if (number->simulated)
+      series_named(figure, series_name(cell, paths, axis), SeriesStyle::line).add(*x, *number->simulated);
     if (number->measured) measured.add(*x, *number->measured);
   }
   figure.add(std::move(measured));
@@ -166,8 +194,9 @@ Figure over_cases(const Result& result, const std::string& number_name) {
   figure.y_label = number_name;
   Series points{.name = "simulated", .style = SeriesStyle::points};
   for (const auto& [index, cell, own] : served_cells(result)) {
-    if (const ServingNumber* number = find_named(own.numbers, number_name))
-      points.add(figure.add_category(cell.label), number->simulated);
+    const ServingNumber* number = find_named(own.numbers, number_name);
+    if (number != nullptr && number->simulated)
+      points.add(figure.add_category(cell.label), *number->simulated);
   }
   figure.add(std::move(points));
   figure.caption = "Bars: intervals over runs.";
@@ -182,9 +211,8 @@ Figure over_measured(const Result& result) {
   for (const auto& [index, cell, own] : served_cells(result)) {
     const double at = figure.add_category(cell.label);
     for (const ServingNumber& number : own.numbers) {
-      if (!number.measured || *number.measured == 0) continue;
-      series_named(figure, number.name, SeriesStyle::points)
-          .add(at, number.simulated.estimate / *number.measured);
+      if (const std::optional<double> error = error_percent(number))
+        series_named(figure, number.name, SeriesStyle::points).add(at, 1 + *error / 100);
     }
   }
   figure.caption = "1: the simulation gives what was measured.";
@@ -215,21 +243,25 @@ std::string serving_headline(const Result& result, const Timings&) {
   const auto cells = served_cells(result);
   std::size_t measured = 0;
   std::size_t close = 0;
+  std::size_t overloaded = 0;
   const ServingNumber* speed = nullptr;
   for (const auto& [index, cell, own] : cells) {
+    overloaded += own.state == overloaded_state ? 1 : 0;
     for (const ServingNumber& number : own.numbers) {
-      if (number.name == "tokens/s" &&
-          (speed == nullptr || number.simulated.estimate > speed->simulated.estimate))
+      if (number.name == "tokens/s" && number.simulated &&
+          (speed == nullptr || number.simulated->estimate > speed->simulated->estimate))
         speed = &number;
+      if (!number.measured) continue;
       const std::optional<double> error = error_percent(number);
-      if (!error) continue;
       ++measured;
-      close += std::abs(*error) <= close_percent ? 1 : 0;
+      close += error && std::abs(*error) <= close_percent ? 1 : 0;
     }
   }
-  if (speed == nullptr) return "Interrupted: partial.";
+  if (cells.empty()) return "Interrupted: partial.";
+  if (speed == nullptr) return "Too short: nothing could be measured.";
   std::string text = fmt::format("{} {}, up to {} tokens a second.", cells.size(),
-                                 cells.size() == 1 ? "server" : "servers", interval_text(speed->simulated));
+                                 cells.size() == 1 ? "server" : "servers", interval_text(*speed->simulated));
+  if (overloaded > 0) text += fmt::format(" {} overloaded.", overloaded);
   if (measured > 0)
     text += fmt::format(" {} of {} measured numbers are within {}%.", close, measured, close_percent);
   return text;

@@ -127,12 +127,20 @@ void check_costs(const Config& config);
 /// A number of the simulation, with what was measured where that is known. Times are in milliseconds.
 struct ServingNumber {
   std::string name;
-  Interval simulated{};
+  std::optional<Interval> simulated{};  ///< none where the state of the cell leaves nothing to know
   std::optional<double> measured{};
 };
 
+/// Requests arrive faster than `overloaded_share` of what the full server can serve.
+inline constexpr const char* overloaded_state = "overloaded";
+/// The measured requests are too few, or those before them, to say anything.
+inline constexpr const char* too_short_state = "too short";
+
 struct ServingResult {
-  std::vector<ServingNumber> numbers;
+  std::optional<std::string> state{};  ///< one of these; none: the server keeps up
+  /// Of an overloaded server those of the full one; but where no requests follow the measured ones, those of
+  /// a benchmark of so many requests.
+  std::vector<ServingNumber> numbers{};
 };
 
 template <>

@@ -109,7 +109,7 @@ TEST_CASE("a curve by positions follows what was counted, no further") {
   // 1,000 rounds of 3: .9, .8 and .5 of those examined.
   const std::vector<std::uint64_t> accepted{900, 720, 360};
   const PositionCounts counts = count_positions(1000, accepted);
-  const SpeedupCurve curve = position_curve(counts, 0.95, 20, fixed(0.1), {});
+  const SpeedupCurve curve = position_curve(positional_tokens(counts, 0.95), 20, fixed(0.1), {});
   REQUIRE(curve.last() == 3);
   CHECK(curve.at(2).estimate == doctest::Approx((1 + 0.9 + 0.72) / 1.2));
   CHECK(curve.at(3).estimate == doctest::Approx((1 + 0.9 + 0.72 + 0.36) / 1.3));

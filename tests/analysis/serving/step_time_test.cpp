@@ -81,6 +81,56 @@ TEST_CASE(
   CHECK(draft_time(costs)(work) == 0);
 }
 
+TEST_CASE("in a mixed step the draft pays for the caches of those that decode, and prompts for their own") {
+  // Caches alone take time, so that each part can be counted by hand: four sequences of 1,000 tokens decode,
+  // and a fifth reads the last 100 of a prompt of 5,000.
+  Machine machine;
+  machine.device = {.name = "one", .flops_16bit = 1e18, .bandwidth = 1e11};
+  Transformer model{.layers = 2, .hidden = 256, .heads = 8, .kv_heads = 8, .head_size = 32};
+  model.vocab = 1000;
+  const CostPair costs{ConstantCost{0}, RooflineCost{machine, model}};
+  StepWork work{.decoding = 4, .verified = 16, .prefilling = 1, .prefilled = 100, .context = 8900};
+  work.decoding_context = work.draft_context = 4000;
+  work.drafts = 3;
+  const auto run = [&](double tokens, double sequences, double context) {
+    return 1000 * run_time(machine, model, {tokens, sequences, context}).total();
+  };
+  CHECK(step_time(costs, {})(work) == doctest::Approx(3 * run(1, 4, 1000) + run(100, 1, 4900)));
+  // Planted: caches shared out among all five, and no cache before the prompt.
+  CHECK(std::abs(3 * run(1, 4, 8900 / 5.0) + run(100, 1, 0) - step_time(costs, {})(work)) >
+        .01 * step_time(costs, {})(work));
+  // The target runs accepted tokens again over the caches of those that decode.
+  const CostPair target{RooflineCost{machine, model}, ConstantCost{0}};
+  const double once = step_time(target, {})(work);
+  work.replayed = 8;
+  CHECK(step_time(target, {})(work) - once == doctest::Approx(run(2, 4, 1000)));
+}
+
+TEST_CASE("what a step says of caches: those that are read, and those of sequences that decode") {
+  // One at a time: a prompt of 100 in chunks of 64, then tokens. Two requests, the second 3 steps later.
+  std::vector<StepWork> steps;
+  ServerOptions options;
+  options.engine.step_tokens = 64;
+  options.engine.time = [&](const StepWork& work) {
+    steps.push_back(work);
+    return 1.0;
+  };
+  options.policy = FixedGamma{1};
+  options.acceptance = iid_law(0);
+  serve(options, {ClosedLoop{2}, FixedLength{100}, FixedLength{4}}, {2, 0, 0}, 1);
+  REQUIRE(steps.size() >= 4);
+  // 64 of the first prompt; its last 36 and 28 of the second; one decodes while the second goes on from 28.
+  CHECK(steps[0].context == 0);
+  CHECK(steps[1].prefilling == 2);
+  CHECK(steps[1].context == 64);
+  CHECK(steps[1].decoding_context == 0);
+  CHECK(steps[1].draft_context == 0);
+  CHECK(steps[2].decoding == 1);
+  CHECK(steps[2].decoding_context == 100);
+  CHECK(steps[2].draft_context == 100);
+  CHECK(steps[2].context == 128);
+}
+
 TEST_CASE("a drafter of one run drafts once a step, and reads prompts as far as it has a cache") {
   const std::vector<MeasuredPoint> by_tokens{{1, 1, 2}, {9, 1, 4}};
   const CostPair costs{ConstantCost{10}, MeasuredCost(by_tokens), DraftRuns::a_round};

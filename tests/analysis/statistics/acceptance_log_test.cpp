@@ -103,6 +103,66 @@ TEST_CASE("stretches that resemble their neighbours have no bounds") {
   CHECK(known < 150);
 }
 
+// Null: bounds of 95% cover in a share .95 of 1,000 logs, or say that they know nothing (1 to gamma + 1);
+// seven standard deviations are .048. Bounds for independent rounds, which were given before, are the planted
+// fault.
+TEST_CASE(
+    "tokens by positions of rounds that depend on one another: stretches cover, positions alone do not") {
+  constexpr int gamma = 5;
+  constexpr int logs = 1000;
+  double expected = 1;
+  for (int i = 1; i <= gamma; ++i) expected += (std::pow(.9, i) + std::pow(.5, i)) / 2;
+  struct Case {
+    int rounds;
+    double change;  ///< probability that easy and hard turn after a round
+    double covered;
+    double covered_alone;
+  };
+  for (const Case& one : {Case{200, .2, .9, .87}, Case{1000, .2, .9, .85}, Case{1000, .1, .9, .75},
+                          Case{1000, .05, .9, .6}, Case{5000, .025, .9, .5}}) {
+    int covered = 0;
+    int covered_alone = 0;
+    int wide = 0;
+    for (std::uint32_t i = 0; i < logs; ++i) {
+      Philox stream(test_seed(78), Site{i, 0, Draw{Use::world, 3}});
+      bool easy = open_unit(stream()) < .5;
+      const auto log = simulate(i, one.rounds, gamma, [&](int position, const LoggedRound&) {
+        if (position == 0 && open_unit(stream()) < one.change) easy = !easy;
+        return easy ? .9 : .5;
+      });
+      const auto holds = [&](const PositionalTokens& found) {
+        return found.low[gamma] <= expected && expected <= found.high[gamma] ? 1 : 0;
+      };
+      const PositionalTokens found = positional_tokens(log, .95);
+      covered += holds(found);
+      wide += found.low[gamma] == 1 && found.high[gamma] == gamma + 1 ? 1 : 0;
+      const PositionalTokens alone = positional_tokens(count_positions(log), .95);
+      covered_alone += holds(alone);
+      CHECK(found.tokens[gamma] == alone.tokens[gamma]);
+      CHECK(found.low[gamma] <= alone.low[gamma]);
+      CHECK(found.high[gamma] >= alone.high[gamma]);
+    }
+    CAPTURE(one.rounds);
+    CAPTURE(one.change);
+    CHECK(covered > one.covered * logs);
+    CHECK(covered_alone < one.covered_alone * logs);
+    CHECK(wide < .15 * logs);
+  }
+}
+
+TEST_CASE(
+    "tokens by positions of independent rounds are covered, and few rounds have the bounds of their counts") {
+  const double expected = expected_tokens(.7, 4);
+  int covered = 0;
+  for (std::uint32_t i = 0; i < 1000; ++i) {
+    const PositionalTokens found = positional_tokens(geometric(i, 300, 4, .7), .95);
+    covered += found.low[4] <= expected && expected <= found.high[4] ? 1 : 0;
+  }
+  CHECK(covered > .95 * 1000 - 48);
+  const auto few = geometric(1, 19, 4, .7);
+  CHECK(positional_tokens(few, .95).low == positional_tokens(count_positions(few), .95).low);
+}
+
 // Null: each test rejects at its level, 0.05; seven standard deviations of 3000 repeats are 0.028.
 TEST_CASE("tests of a log: false alarms at their level, planted departures found") {
   int position_alarms = 0;

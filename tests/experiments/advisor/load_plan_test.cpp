@@ -5,10 +5,13 @@
 #include <algorithm>
 #include <cmath>
 #include <fstream>
+#include <set>
 #include <string>
+#include <variant>
 
 #include "analysis/cost/presets.hpp"
 #include "analysis/cost/speculation_cost.hpp"
+#include "experiments/advisor/load_policies.hpp"
 #include "experiments/format/config_error.hpp"
 #include "experiments/recording/arrival_trace.hpp"
 #include "tests/sim/temp_file.hpp"
@@ -69,6 +72,36 @@ TEST_CASE("a server that is nearly idle has the latencies of its costs") {
   CHECK(three.over_plain->high < 0);
   CHECK(plan.best.front().policy.rfind("plain", 0) != 0);
   CHECK_FALSE(plan.off_from);
+}
+
+TEST_CASE("every policy of a plan is one that an engine can run") {
+  // The clairvoyant looks one step ahead and counts the time of prompts for its drafts: no bound, and no
+  // policy.
+  const LoadQuestion question = small_question();
+  for (const LoadCandidate& one :
+       load_candidates(question, batch_table(question, 70), context_tables(question)))
+    CHECK_FALSE(std::holds_alternative<Clairvoyant>(one.policy));
+}
+
+TEST_CASE("plans of neighbouring seeds share no run") {
+  LoadQuestion question = small_question();
+  question.rates = {20};
+  question.runs = 2;
+  const LoadCandidate plain = load_candidates(question, {}, {}).front();
+  std::set<double> latencies;
+  for (const std::uint64_t seed : {1U, 2U, 3U}) {
+    double sum = 0;
+    for (const std::uint64_t run : {0U, 1U}) {
+      const ServingRun one = serve(load_server(question, plain), load_stream(question, 20),
+                                   load_size(question, 20), run_seed(seed, run));
+      const double latency = numbers_of(one, 95, {}).latency.mean;
+      latencies.insert(latency);
+      sum += latency;
+    }
+    question.seed = seed;
+    CHECK(point(*plan_load(question, {}), "plain", 0).latency_mean->estimate == doctest::Approx(sum / 2));
+  }
+  CHECK(latencies.size() == 6);
 }
 
 TEST_CASE("adaptive verification is simulated where its confidences are described") {

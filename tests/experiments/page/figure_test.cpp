@@ -14,6 +14,7 @@
 #include <string_view>
 #include <vector>
 
+#include "core/random/philox.hpp"
 #include "experiments/page/axis.hpp"
 #include "experiments/page/colours.hpp"
 
@@ -143,6 +144,55 @@ TEST_CASE("a value that is not a number is a gap") {
   CHECK(strokes(figure) == 2);
   figure.series[0].y[2] = 1.5;
   CHECK(strokes(figure) == 1);
+}
+
+TEST_CASE("no figure prints a number that is none, whatever its series hold") {
+  // 400 figures of random values, of which a third are nan, infinite, 0 or negative.
+  for (std::uint32_t seed = 0; seed < 400; ++seed) {
+    CAPTURE(seed);
+    Philox words(7, Site{seed, 0, Draw{Use::world, 1}});
+    const auto value = [&] {
+      const double odd[] = {missing, INFINITY, -INFINITY, 0, -3};
+      return words() % 3 == 0 ? odd[words() % 5] : std::exp(4 * open_unit(words()));
+    };
+    Figure figure;
+    figure.id = "f";
+    figure.log_x = seed % 2 == 0;
+    figure.log_y = seed % 4 < 2;
+    const bool rows = seed % 5 == 0;
+    if (rows) {
+      figure.log_x = false;
+      figure.categories = {"a", "b"};
+    }
+    for (const SeriesStyle style : {SeriesStyle::points, rows ? SeriesStyle::levels : SeriesStyle::line}) {
+      Series series{.name = "s", .style = style};
+      for (int i = 0; i < 6; ++i) {
+        series.x.push_back(rows ? i % 2 : value());
+        series.y.push_back(value());
+        if (style == SeriesStyle::levels) continue;
+        series.low.push_back(value());
+        series.high.push_back(value());
+      }
+      figure.series.push_back(series);
+    }
+    if (!rows && seed % 7 == 0)
+      figure.heat = HeatMap{{1, 2}, {1, 2}, {{value(), value()}, {value(), value()}}};
+    const Drawing drawing = draw(figure);
+    for (const std::string& text : {drawing.plot, drawing.data, svg_file(drawing)}) {
+      CHECK_FALSE(contains(text, "nan"));
+      CHECK_FALSE(contains(text, "inf"));
+    }
+  }
+}
+
+TEST_CASE("a band that reaches 0 ends at the logarithmic axis") {
+  Figure figure;
+  figure.id = "f";
+  figure.log_y = true;
+  figure.series = {{.name = "s", .x = {1, 2}, .y = {5, 6}, .low = {-1, 4}, .high = {8, 9}}};
+  const std::string plot = draw(figure).plot;
+  CHECK_FALSE(contains(plot, "nan"));
+  CHECK(count(plot, "fill-opacity") == 1);
 }
 
 TEST_CASE("logarithmic axes, and round numbers beside them") {

@@ -9,6 +9,7 @@
 #include <string>
 #include <string_view>
 
+#include "experiments/page/cells.hpp"
 #include "experiments/page/text_width.hpp"
 
 namespace {
@@ -145,9 +146,14 @@ TEST_CASE("keys that sort nowhere or last") {
   Page odd = page();
   const double infinity = std::numeric_limits<double>::infinity();
   odd.sections[0].tables[0].rows = {
-      {{"a", infinity, ""}, {"b", std::numeric_limits<double>::quiet_NaN(), ""}}};
+      {{"a", infinity, ""}, {"b", std::numeric_limits<double>::quiet_NaN(), ""}},
+      {{"-nan", -std::numeric_limits<double>::quiet_NaN(), ""}, {"inf", infinity, ""}},
+      {text_cell("inf"), text_cell("nan of a name")}};
   const std::string text = html(odd);
   CHECK(has(text, "<td class=\"number\" data-key=\"Infinity\">a</td><td class=\"number\">b</td>"));
+  // C's words for what is no number are not printed; those of a text are.
+  CHECK(has(text, "<td class=\"number\">–</td><td class=\"number\" data-key=\"Infinity\">–</td>"));
+  CHECK(has(text, "<td>inf</td><td>nan of a name</td>"));
 }
 
 TEST_CASE("a table in a terminal is aligned by what is seen") {

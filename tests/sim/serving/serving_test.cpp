@@ -5,7 +5,9 @@
 #include <doctest/doctest.h>
 
 #include <cmath>
+#include <memory>
 #include <numeric>
+#include <set>
 #include <vector>
 
 #include "tests/bounds.hpp"
@@ -205,6 +207,57 @@ TEST_CASE("more replicas are never worse, and a run is a function of its argumen
   const ServingRun again = serve(crowded(), crowd, {500, 50, 50}, 9);
   for (std::size_t i = 0; i < once.served.size(); ++i)
     REQUIRE(once.served[i].end_ms == again.served[i].end_ms);
+}
+
+TEST_CASE("the full server serves what its costs allow, whatever the arrivals and the network before it") {
+  // Steps take time for positions and prompts alone: a request takes its own, whatever runs beside it.
+  ServerOptions options;
+  options.engine.max_sequences = 8;
+  options.engine.time = [](const StepWork& work) { return 0.25 * work.verified + 0.01 * work.prefilled; };
+  options.front_ms = 1e6;
+  const double alone = 0.01 * 100 + 10 * 0.25;
+  for (const Arrivals& arrivals :
+       {Arrivals{PoissonArrivals{1}}, Arrivals{PoissonArrivals{1e6}}, Arrivals{ClosedLoop{1}}}) {
+    const RequestStream stream{arrivals, FixedLength{100}, FixedLength{11}};
+    const ServingRun run = serve_full(options, stream, 3);
+    CHECK(requests_per_second(run) == doctest::Approx(1000 / alone).epsilon(0.01));
+    CHECK(run.totals.running_ms / run.totals.busy_ms == doctest::Approx(8).epsilon(0.01));
+  }
+  const Control stopped{.stop = [] { return true; }};
+  options.engine.max_sequences = 256;
+  CHECK(requests_per_second(
+            serve_full(options, {ClosedLoop{1}, FixedLength{9}, FixedLength{99}}, 3, stopped)) == 0);
+}
+
+TEST_CASE("the mean rate of a stream is that of its arrivals") {
+  CHECK(mean_rate({PoissonArrivals{7}}) == 7);
+  CHECK_FALSE(mean_rate({ClosedLoop{7}}));
+  CHECK(*mean_rate({bursty_arrivals(7, 5, 10)}) == doctest::Approx(7));
+  RequestStream played{TraceArrivals{3}};
+  played.trace = std::make_shared<const Trace>(Trace{{0, 1, 1}, {500, 1, 1}, {1000, 1, 1}});
+  CHECK(*mean_rate(played) == doctest::Approx(3 * 2));
+}
+
+TEST_CASE("runs of one seed and of its neighbours are different runs") {
+  // Null: arrivals of different runs are independent. Planted: seeds that are added up give 7 of 8 runs
+  // twice.
+  const RequestStream stream{PoissonArrivals{1}, FixedLength{1}, FixedLength{1}};
+  std::set<double> first_arrivals;
+  std::set<double> of_sums;
+  for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+    for (std::uint64_t run = 0; run < 8; ++run) {
+      first_arrivals.insert(make_requests(stream, run_seed(seed, run), 1).front().arrival_ms);
+      of_sums.insert(make_requests(stream, seed + run, 1).front().arrival_ms);
+    }
+  }
+  CHECK(first_arrivals.size() == 160);
+  CHECK(of_sums.size() == 27);
+  CHECK(run_seed(1, 1ULL << 32U) != run_seed(1, 1));
+  CHECK(run_seed(5, 3) == run_seed(5, 3));
+  // Their mean is that of exponential waits of a second.
+  double sum = 0;
+  for (const double arrival : first_arrivals) sum += arrival / 1000;
+  CHECK(mean_agrees(sum / 160, 1, 1, 160));
 }
 
 TEST_CASE("a request that can never fit is refused") {

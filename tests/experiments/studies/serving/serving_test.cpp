@@ -50,12 +50,12 @@ TEST_CASE("a closed network without drafts is its own arithmetic, and what was m
       served_config(R"({"gamma": 0, "serving": {"measured": {"tokens/s": 1500, "ITL mean": 4}}})"));
   // A wave of 8: the prompts in 2 + 8 ms, then ten steps of 2 + 8 / 4.
   const double tokens_per_second = 1000 * 8 * 11 / 50.0;
-  CHECK(number(cell, "tokens/s").simulated.estimate == doctest::Approx(tokens_per_second));
+  CHECK(number(cell, "tokens/s").simulated->estimate == doctest::Approx(tokens_per_second));
   CHECK(number(cell, "tokens/s").measured == 1500);
-  CHECK(number(cell, "TTFT mean").simulated.estimate == doctest::Approx(10));
-  CHECK(number(cell, "TPOT mean").simulated.estimate == doctest::Approx(4));
-  CHECK(number(cell, "ITL mean").simulated.estimate == doctest::Approx(4));
-  CHECK(number(cell, "running").simulated.estimate == doctest::Approx(8));
+  CHECK(number(cell, "TTFT mean").simulated->estimate == doctest::Approx(10));
+  CHECK(number(cell, "TPOT mean").simulated->estimate == doctest::Approx(4));
+  CHECK(number(cell, "ITL mean").simulated->estimate == doctest::Approx(4));
+  CHECK(number(cell, "running").simulated->estimate == doctest::Approx(8));
   const RunResult run = run_of(served_config(R"({"serving": {"measured": {"accepted": 2}}})"));
   const std::string csv = csv_of(run.result, run.timings);
   CHECK(csv.find("number,simulated,simulated_low,simulated_high,measured,error_percent") !=
@@ -90,11 +90,11 @@ TEST_CASE("laws of one mean differ in the tail of gaps alone, with rounds of one
   const CellResult least = with("least_variance");
   const CellResult all = with("all_or_none");
   for (const CellResult* cell : {&constant, &least, &all})
-    CHECK(number(*cell, "accepted").simulated.estimate == doctest::Approx(2).epsilon(0.03));
-  CHECK(number(least, "TPOT deviation").simulated.estimate <
-        0.5 * number(constant, "TPOT deviation").simulated.estimate);
-  CHECK(number(all, "TPOT deviation").simulated.estimate >
-        1.15 * number(constant, "TPOT deviation").simulated.estimate);
+    CHECK(number(*cell, "accepted").simulated->estimate == doctest::Approx(2).epsilon(0.03));
+  CHECK(number(least, "TPOT deviation").simulated->estimate <
+        0.5 * number(constant, "TPOT deviation").simulated->estimate);
+  CHECK(number(all, "TPOT deviation").simulated->estimate >
+        1.15 * number(constant, "TPOT deviation").simulated->estimate);
 }
 
 TEST_CASE("requests of two kinds start rounds at other rates as gamma grows") {
@@ -104,7 +104,7 @@ TEST_CASE("requests of two kinds start rounds at other rates as gamma grows") {
     const CellResult cell = served_cell(served_config(
         fmt::format(R"({{"gamma": {}, "alpha": null, "serving": {{"output": 256, "requests": 400, {}}}}})",
                     gamma, kinds)));
-    return number(cell, "accepted").simulated.estimate;
+    return number(cell, "accepted").simulated->estimate;
   };
   // Of one drafted token the mean accepted ones are the rate of position 1, by rounds: (n1 .98 + n2 .6) / (n1
   // + n2) with n = 1 / (1 + rate).
@@ -122,7 +122,7 @@ TEST_CASE("a draft device that drafts for every outcome leaves the target its ow
                    R"({"alpha": 1, "serving": {"clients": 1, "output": 13, "cost": {"draft_run": 1.5, "prompt_token": 0}, "draft_device": )" +
                    device + "}}")),
                "latency mean")
-        .simulated.estimate;
+        .simulated->estimate;
   };
   CHECK(window("null") == doctest::Approx(2 + 3 * (3 + 4.5)));
   CHECK(window(R"({"hit": 0})") == doctest::Approx(2 + 3 * (3 + 4.5)));
@@ -135,7 +135,7 @@ TEST_CASE("a draft device that drafts for every outcome leaves the target its ow
                    R"({{"serving": {{"output": 400, "draft_device": {{"rank_shares": [0.6, 0.2], "outcomes": {}}}}}}})",
                    outcomes))),
                "prepared")
-        .simulated;
+        .simulated.value();
   };
   // Of 0 to 3 accepted: .2, .16, .128, .512; the likeliest pair is three with the first choice.
   CHECK(prepared(1).estimate == doctest::Approx(0.512 * 0.6).epsilon(0.05));
@@ -149,7 +149,7 @@ TEST_CASE("tokens of a sequence that share experts make verification cheaper, an
          "idle_draft": false}}}}}})",
         gamma, exponent));
     config["serving"]["clients"] = 1;
-    return number(served_cell(config), "ITL mean").simulated.estimate;
+    return number(served_cell(config), "ITL mean").simulated->estimate;
   };
   CHECK(tpot(0, 0) == doctest::Approx(tpot(0, 1)).epsilon(1e-12));
   // Four positions touch the two experts of one, or up to those of four.
@@ -161,7 +161,7 @@ TEST_CASE("a table by batch and context drafts what its rows say") {
   const auto drafted = [&](const std::string& rows) {
     return number(served_cell(served_config(R"({"serving": {"policy": "table", "table": [)" + rows + "]}}")),
                   "drafted")
-        .simulated.estimate;
+        .simulated->estimate;
   };
   CHECK(drafted(R"({"batch": 8, "gamma": 2})") == 2);
   CHECK(drafted(R"({"batch": 7, "gamma": 2}, {"batch": 8, "gamma": 1})") < 2);
@@ -177,7 +177,7 @@ TEST_CASE("no policy is better than the solved one, which goodput comes near") {
           "policy": "{}", "requests": 3000, "settle": 300, "runs": 8, "cost": {{"step": 6, "position": 0.7, "draft_run": 0.4}}}}}})",
                    policy))),
                "latency mean")
-        .simulated;
+        .simulated.value();
   };
   const Interval best = latency("optimal");
   CHECK(latency("fixed").estimate > 1.02 * best.estimate);
@@ -190,9 +190,9 @@ TEST_CASE("adaptive verification takes confidences by a law or as they are recor
     const CellResult cell = served_cell(served_config(
         R"({"serving": {"policy": "adaptive", "clients": 1, "output": 400, "cost": {"position": 1.3}, )" +
         more + "}}"));
-    CHECK(number(cell, "drafted").simulated.estimate == 3);
-    return std::pair{number(cell, "verified").simulated.estimate,
-                     number(cell, "accepted").simulated.estimate};
+    CHECK(number(cell, "drafted").simulated->estimate == 3);
+    return std::pair{number(cell, "verified").simulated->estimate,
+                     number(cell, "accepted").simulated->estimate};
   };
   // 1.8 / (2 + 2.6), 2.44 / (2 + 3.9), 2.95 / (2 + 5.2): two are verified where nothing is known.
   const auto [two, some] = verified(R"("verification": {"correlation": 0, "waits": true})");
@@ -226,13 +226,13 @@ TEST_CASE("a recorded trace is played as it was recorded, or at a rate") {
     return served_cell(config);
   };
   const CellResult idle = played("{}");
-  CHECK(number(idle, "latency mean").simulated.estimate == doctest::Approx((44 + 44 + 4) / 3.0));
-  CHECK(number(idle, "TTFT p95").simulated.estimate == doctest::Approx(4));
-  CHECK(number(idle, "latency mean").simulated.half_width() < 1e-9);
+  CHECK(number(idle, "latency mean").simulated->estimate == doctest::Approx((44 + 44 + 4) / 3.0));
+  CHECK(number(idle, "TTFT p95").simulated->estimate == doctest::Approx(4));
+  CHECK(number(idle, "latency mean").simulated->half_width() < 1e-9);
   // Ten a second as recorded; at fifty the second arrives at 20 ms, as a step ends, and the third at 40.
   const CellResult fast = played(R"({"serving": {"requests_per_second": 50}})");
-  CHECK(number(fast, "latency mean").simulated.estimate == doctest::Approx((44 + 44 + 4) / 3.0));
-  CHECK(number(fast, "running").simulated.estimate > 1.3);
+  CHECK(number(fast, "latency mean").simulated->estimate == doctest::Approx((44 + 44 + 4) / 3.0));
+  CHECK(number(fast, "running").simulated->estimate > 1.3);
   for (const char* bad :
        {R"({"serving": {"clients": 2}})", R"({"serving": {"bursts": 2}})",
         R"({"serving": {"length_variation": 1}})", R"({"serving": {"trace": "nowhere.csv"}})"}) {
@@ -264,7 +264,7 @@ TEST_CASE("a gate shuts by chance as often as the sum of its window falls below 
               "gate_window": 20, "gate_threshold": {}}}}})",
                    threshold))),
                "stops drafting")
-        .simulated;
+        .simulated.value();
   };
   // A window of its own rounds every 20 of at least 1,100, and at most every round of 2,600. Null: the gate
   // is what it is said to be; an interval that holds with .95 and seeds that are fixed.
@@ -274,6 +274,62 @@ TEST_CASE("a gate shuts by chance as often as the sum of its window falls below 
   CHECK(found.estimate > 0);
   // Planted: another threshold.
   CHECK(shut(0.4).high < 1 - std::pow(1 - one, 1100.0 / 20));
+}
+
+TEST_CASE("an overloaded server says so, with the throughput of the full one and no waiting times") {
+  // Steps of 2 ms and .25 a position: of a full server of eight a request takes 1 ms for its prompt, 2.5 for
+  // ten tokens, and an eighth of the 2 ms of eleven steps. 160 a second are served.
+  constexpr double full = 1000 * 11 / (1 + 2.5 + 22 / 8.0);
+  const auto at = [&](double rate, int after) {
+    return served_cell(served_config(fmt::format(
+        R"({{"gamma": 0, "serving": {{"clients": null, "requests_per_second": {}, "requests": 300, "settle": 40,
+            "settle_after": {}, "runs": 4, "ttft_ms": 50, "measured": {{"TTFT mean": 10, "tokens/s": 1000}}}}}})",
+        rate, after)));
+  };
+  const CellResult slow = at(50, 40);
+  CHECK_FALSE(own<ServingResult>(slow).state);
+  CHECK(number(slow, "tokens/s").simulated->estimate == doctest::Approx(50 * 11).epsilon(0.1));
+  for (const double rate : {170.0, 1000.0, 1e6}) {
+    CAPTURE(rate);
+    const CellResult crowded = at(rate, 40);
+    CHECK(own<ServingResult>(crowded).state == overloaded_state);
+    for (const char* name : {"latency mean", "latency p95", "TTFT mean", "targets kept"})
+      CHECK_FALSE(number(crowded, name).simulated);
+    CHECK(number(crowded, "TPOT mean").simulated);
+    CHECK(number(crowded, "running").simulated->estimate == doctest::Approx(8).epsilon(0.01));
+    CHECK(number(crowded, "tokens/s").simulated->estimate == doctest::Approx(full).epsilon(0.05));
+  }
+  // A benchmark ends when all requests are served: its times are of so many, and it says that they wait.
+  const CellResult benchmark = at(1000, 0);
+  CHECK(own<ServingResult>(benchmark).state == overloaded_state);
+  CHECK(number(benchmark, "latency mean").simulated->estimate >
+        number(slow, "latency mean").simulated->estimate);
+  CHECK(number(benchmark, "tokens/s").simulated->estimate == doctest::Approx(full).epsilon(0.15));
+}
+
+TEST_CASE("runs that are too short say so, and nothing is printed as not a number") {
+  // A million requests a second for a server of as many places: no step ends while they arrive.
+  const RunResult flooded = run_of(served_config(
+      R"({"serving": {"clients": null, "requests_per_second": 1e6, "requests": 100, "settle": 10,
+          "engine": {"max_sequences": 60000}, "measured": {"tokens/s": 7, "TTFT mean": 0}}})"));
+  const CellResult& cell = flooded.result.cells.at(0);
+  CHECK(own<ServingResult>(cell).state == too_short_state);
+  CHECK_FALSE(number(cell, "tokens/s").simulated);
+  const auto tables = tables_of(flooded.result, flooded.timings, "x");
+  REQUIRE(tables.size() == 2);
+  for (const Table& table : tables) {
+    const std::string text = terminal(table);
+    CHECK(text.find("nan") == std::string::npos);
+    CHECK(text.find("inf") == std::string::npos);
+    CHECK(text.find(too_short_state) != std::string::npos);
+  }
+  CHECK(csv_of(flooded.result, flooded.timings).find("nan") == std::string::npos);
+  // All of 256 clients ask at once: five requests before those measured do not fill the server.
+  const char* few = R"({"serving": {"clients": 256, "requests": 60, "settle": 5}})";
+  CHECK(refused(few).starts_with("/serving/settle: 5 requests before those measured; 256 clients need"));
+  const CellResult burst = served_cell(served_config(
+      R"({"serving": {"clients": 256, "requests": 60, "settle": 0, "measured": {"tokens/s": 0}}})"));
+  CHECK(number(burst, "tokens/s").simulated->bounded());
 }
 
 TEST_CASE("what cannot be served is refused, with its path") {
