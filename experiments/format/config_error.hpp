@@ -11,6 +11,8 @@
 #include <utility>
 #include <vector>
 
+#include "sim/error.hpp"
+
 namespace speclab {
 
 struct ConfigError : std::runtime_error {
@@ -29,7 +31,7 @@ struct ConfigError : std::runtime_error {
   std::string sentence() const;
 };
 
-/// Runs `work`; a ConfigError that leaves it is about `file`.
+/// Runs `work`; a ConfigError or a ModelError that leaves it is about `file`, and a ConfigError.
 template <class Work>
 auto in_file(const std::string& file, const Work& work) {
   try {
@@ -37,6 +39,10 @@ auto in_file(const std::string& file, const Work& work) {
   } catch (ConfigError& error) {
     if (error.file.empty()) error.file = file;
     throw;
+  } catch (const ModelError& error) {
+    ConfigError of_file("/", error.what());
+    of_file.file = file;
+    throw of_file;
   }
 }
 

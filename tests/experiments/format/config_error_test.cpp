@@ -23,6 +23,18 @@ TEST_CASE("no line of a message is longer than a screen of text, and a path is s
   CHECK(std::string(UsageError(many).what()).size() < 1100);
 }
 
+TEST_CASE("what a model throws of a config names the config") {
+  const auto refused = [] {
+    in_file("config.json", []() -> int { throw ModelError("a model produced a row that holds NaN"); });
+  };
+  CHECK_THROWS_AS(refused(), ConfigError);
+  try {
+    refused();
+  } catch (const ConfigError& error) {
+    CHECK(error.sentence() == "config.json: a model produced a row that holds NaN");
+  }
+}
+
 TEST_CASE("of many names of which none is near a few are named") {
   std::vector<std::string> many;
   for (int i = 0; i < 200; ++i) many.push_back("name" + std::to_string(i));
