@@ -67,8 +67,8 @@ struct RoundStatistics {
   /// first = 0 or 1. At most 1; negative where the second is accepted less often than the first.
   std::optional<double> relative_gain;
 
-  /// Rejections above the least that a lossless rule can have (Yin et al. 2024, Theorem 1): 0 for token
-  /// verification. A lossy rule can be below 0.
+  /// Rejections above the least that a lossless rule which verifies token by token can have (Yin et al. 2024,
+  /// Theorem 1): 0 for token verification. A lossy rule can be below 0.
   std::optional<double> regret() const {
     return rejections ? std::optional<double>(*rejections - *distance) : std::nullopt;
   }

@@ -15,9 +15,9 @@ namespace speclab {
 /// as many i.i.d. drafts (Sun et al. 2023, "SpecTr"): a bound for lossless rules of i.i.d. drafts, but not
 /// for siblings drawn without replacement, nor for drafts that are chosen. tv_to_target: mean over examined
 /// positions of the total variation between the distribution of the emitted token, given its context, and the
-/// target's row. regret: rejections less the least that lossless schemes of one draft can have, which is the
-/// sum of the total variations of target and draft (Yin et al. 2024), per examined position: 0 in expectation
-/// for token verification.
+/// target's row. regret: rejections less the least of lossless rules that verify one draft token by token,
+/// which is the sum of the total variations of target and draft (Yin et al. 2024), per examined position: 0
+/// in expectation for token verification. Block verification and rules of several drafts can be below 0.
 std::vector<Estimate> quality_estimates(const std::vector<Tally>& batches, double confidence,
                                         Independence independence = Independence::batches);
 

@@ -44,11 +44,12 @@ struct SwappedResidualFault : TokenRule {
   }
 };
 
-/// Accepts with min(1, q/p) instead of min(1, p/q).
+/// Accepts with min(1, q/p) instead of min(1, p/q): surely where p = 0.
 struct InvertedRatioFault : TokenRule {
   template <class Real>
   SPECLAB_HD Real acceptance(Token token, BasicRow<Real> target, BasicRow<Real> draft) const {
-    return acceptance_ratio(draft[token], target[token], Real(1));
+    const bool excluded = target[token] == Real(0) && draft[token] > Real(0);
+    return excluded ? Real(1) : acceptance_ratio(draft[token], target[token], Real(1));
   }
   template <class Real>
   SPECLAB_HD Real acceptance_rate(BasicRow<Real> target, BasicRow<Real> draft) const {

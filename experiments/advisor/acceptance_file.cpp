@@ -1,6 +1,7 @@
 #include "experiments/advisor/acceptance_file.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
@@ -117,6 +118,13 @@ const LogFormat& format_of(const LogSource& source, const std::string& file) {
     const std::string reason = format.why_not(source);
     if (reason.empty()) return format;
     reasons += fmt::format("\n  {:<22}{}", format.name, reason);
+  }
+  if (const std::vector<std::string> columns = header_names(source.lines().front().text); !columns.empty()) {
+    throw UsageError(
+        "{}: no format of logs has the columns {}; say which to read, such as --fields "
+        "drafted={},accepted={} (or emitted, rounds, model; speclab plan log --help)",
+        source.lines().front().where, printable(fmt::format("{}", fmt::join(columns, ", ")), 300),
+        columns.front(), columns.back());
   }
   throw UsageError("{}: in no known format of logs (speclab plan list logs shows a sample of each):{}", file,
                    reasons);

@@ -132,7 +132,10 @@ std::optional<std::vector<ConfigCase>> config_cases(const Config& whole, std::op
     if (const auto alpha = stated_alpha(config)) {
       one.acceptance = {{*alpha, *alpha, *alpha}, "given"};
     } else {
-      const auto setup = jobs.setup(config);
+      // A plan decodes: of a recording the experiment acceptance has models that cannot.
+      Config decoded = config;
+      decoded.experiment = find_experiment("decode");
+      const auto setup = jobs.setup(decoded);
       require_positions(setup->rule.sampled);
       if (setup->exact_alpha) {
         const double exact = std::clamp(*setup->exact_alpha, 0.0, 1.0);

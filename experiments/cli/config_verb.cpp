@@ -59,12 +59,18 @@ int list_configs(const Values& values) {
   const fs::path root = configs_folder();
   const std::string word = values.given("word").value_or("");
   bool any = false;
+  std::size_t claims = 0;
   for (const std::string& one : config_names(root)) {
+    if (word.empty() && one.starts_with("claims/")) {
+      ++claims;
+      continue;
+    }
     const std::string line = fmt::format("{:<32} {}", one, title_of(root / (one + ".json")));
     if (line.find(word) == std::string::npos) continue;
     fmt::print("{}\n", line);
     any = true;
   }
+  if (claims > 0) fmt::print("and {} files of published claims (speclab config list claims)\n", claims);
   if (!any) throw UsageError("no config has \"{}\" in its name or title", word);
   return exit_ok;
 }
@@ -95,7 +101,8 @@ Verb config_verb() {
       .sentence = "names and titles of all, or of those that have a word",
       .line = "speclab config list [WORD]",
       .about =
-          "Prints the names and titles of the configs that come with the program, with a word those that have it.",
+          "Prints the names and titles of the configs that come with the program, with a word those that have "
+          "it. Files of claims are listed with a word alone.",
       .examples = "  speclab config list\n  speclab config list paper\n",
       .positional = "word",
       .optional_positional = true,

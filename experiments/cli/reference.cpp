@@ -7,6 +7,8 @@
 #include <boost/algorithm/string/case_conv.hpp>
 #include <boost/algorithm/string/replace.hpp>
 #include <nlohmann/json.hpp>
+#include <set>
+#include <utility>
 
 #include "experiments/format/config_error.hpp"
 #include "experiments/format/formats.hpp"
@@ -23,14 +25,48 @@ std::string default_text(const ObjectType& object, const Field& field) {
   return value.is_null() ? "" : value.dump();
 }
 
+std::string listed_field(const std::string& name, const ObjectType& object, const Field& field) {
+  const std::string value = default_text(object, field);
+  return fmt::format("    {:<21} {}{}\n", name, field.sentence,
+                     value.empty()    ? ""
+                     : field.required ? " (required)"
+                                      : fmt::format(" (default {})", value));
+}
+
 void list_fields(std::string& out, const ObjectType& object) {
-  for (const Field& field : object.fields()) {
-    const std::string value = default_text(object, field);
-    out += fmt::format("    {:<21} {}{}\n", field.name, field.sentence,
-                       value.empty()    ? ""
-                       : field.required ? " (required)"
-                                        : fmt::format(" (default {})", value));
+  for (const Field& field : object.fields()) out += listed_field(field.name, object, field);
+}
+
+struct KeyPlace {
+  std::string path;
+  const ObjectType* object;
+  const Field* field;
+};
+
+/// The keys of a config, those of few steps first. Keys of an object that may stand in several places are
+/// there once, as are those of models, which target and draft share.
+std::vector<KeyPlace> places_of_keys() {
+  std::vector<KeyPlace> found;
+  std::vector<std::pair<std::string, const Type*>> open{{"", config_type().type.get()}};
+  std::set<const ObjectType*> seen;
+  for (std::size_t i = 0; i < open.size(); ++i) {
+    const auto [path, type] = open[i];
+    const std::string before = path.empty() ? "" : path + ".";
+    const auto enter = [&](const ObjectType& object) {
+      if (!seen.insert(&object).second) return;
+      for (const Field& field : object.fields()) {
+        found.push_back({before + field.name, &object, &field});
+        open.emplace_back(before + field.name, field.type.get());
+      }
+    };
+    if (type->object() != nullptr) enter(*type->object());
+    if (type->element() != nullptr) open.emplace_back(before + "0", type->element());
+    if (const FamilyBase* const family = type->family()) {
+      enter(family->common());
+      for (const KindInfo* kind : family->kinds()) enter(*kind->parameters->object());
+    }
   }
+  return found;
 }
 
 /// Text in Markdown: "<unk>" is no HTML.
@@ -100,6 +136,13 @@ void sections_of(std::string& out, const ObjectType& object, std::vector<const O
 
 }  // namespace
 
+std::string path_of_key(const std::string& key) {
+  for (const KeyPlace& place : places_of_keys()) {
+    if (place.field->name == key) return place.path;
+  }
+  return "";
+}
+
 std::string list_text(const std::vector<const FamilyBase*>& families, const std::string& word,
                       std::vector<std::string> known) {
   std::string out;
@@ -132,9 +175,17 @@ std::string list_text(const std::vector<const FamilyBase*>& families, const std:
     part += fmt::format("  {:<23} {}\n", experiment->name, experiment->sentence);
   }
   if (!part.empty()) out += "Experiments:\n" + part;
-  if (out.empty()) {
-    throw UsageError("nothing is called \"{}\"{}", word, suggestion(word, known));
+  if (!out.empty()) return out;
+  for (const KeyPlace& place : places_of_keys()) {
+    const std::string& name = place.field->name;
+    if (name == word || place.path == word) {
+      out += fmt::format("{}  {} of {}:\n{}", out.empty() ? "Keys of configs:\n" : "", name,
+                         place.object->name(), listed_field(place.path, *place.object, *place.field));
+    }
+    if (std::find(known.begin(), known.end(), name) == known.end()) known.push_back(name);
   }
+  if (out.empty())
+    throw UsageError("nothing is called \"{}\"{} (speclab list has all)", word, suggestion(word, known));
   return out;
 }
 

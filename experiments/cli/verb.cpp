@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <boost/algorithm/string/replace.hpp>
 #include <csignal>
 #include <cstdio>
 #include <exception>
@@ -107,6 +108,20 @@ std::string known_beside(const std::string& option, const std::string& called, c
   return fmt::format("{}", fmt::join(found, ", "));
 }
 
+/// "--set gamma=3" for the words "--gamma 3" or "--gamma=3" of a verb that takes --set, where the option is a
+/// key of configs; else empty.
+std::string as_set_option(const Verb& verb, const std::string& option, const Words& words) {
+  if (verb.options.find_nothrow("set", false) == nullptr) return "";
+  const std::string path = path_of_key(boost::algorithm::replace_all_copy(option, "-", "_"));
+  if (path.empty()) return "";
+  std::string value = "VALUE";
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    if (words[i] == "--" + option && i + 1 < words.size()) value = words[i + 1];
+    if (words[i].starts_with("--" + option + "=")) value = words[i].substr(option.size() + 3);
+  }
+  return shell_line(option_words("--set", path + "=" + value));
+}
+
 }  // namespace
 
 int interrupted_exit(const char* what) {
@@ -172,6 +187,8 @@ Values parse(const Verb& verb, const std::string& called, const Words& words, co
   const std::size_t begin = std::min(option.find_first_not_of('-'), option.size());
   const std::string name = option.substr(begin, option.find('=') - begin);
   const std::string others = above == nullptr ? "" : known_beside(name, called, *above);
+  if (const std::string set = as_set_option(verb, name, words); others.empty() && !set.empty())
+    throw UsageError("--{} is a key of the config, no option: {} (see {} --help)", name, set, called);
   throw UsageError(others.empty() ? fmt::format("{} (see {} --help)", error.what(), called)
                                   : fmt::format("--{} goes with {}, not with {}", name, others, called));
 } catch (const po::error& error) {

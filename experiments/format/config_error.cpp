@@ -14,6 +14,9 @@ namespace speclab {
 
 namespace {
 
+/// Nobody mistypes a name of the program as one that long; comparing takes the product of both lengths.
+constexpr std::size_t longest_compared = 100;
+
 /// Edits (insert, delete, replace, swap of neighbours) that turn one word into the other.
 std::size_t edit_distance(const std::string& a, const std::string& b) {
   std::vector<std::vector<std::size_t>> cost(a.size() + 1, std::vector<std::size_t>(b.size() + 1));
@@ -86,15 +89,31 @@ std::vector<std::string> near_names(const std::string& given, const std::vector<
   return names;
 }
 
+constexpr std::size_t longest_path = 300;
+
+/// The text as a terminal may show it, in lines that can still be read.
+std::string short_lines(const std::string& text) {
+  constexpr std::size_t longest_line = 1000;
+  std::string out;
+  for (std::size_t begin = 0; begin <= text.size();) {
+    const std::size_t end = std::min(text.find('\n', begin), text.size());
+    out += (begin == 0 ? "" : "\n") + printable_line(text.substr(begin, end - begin), longest_line);
+    begin = end + 1;
+  }
+  return printable(out);
+}
+
 }  // namespace
 
 ConfigError::ConfigError(const std::string& json_path, const std::string& problem)
-    : std::runtime_error(printable(problem)), path(json_path.empty() ? "/" : printable(json_path)) {}
+    : std::runtime_error(short_lines(problem)),
+      path(json_path.empty() ? "/" : printable_line(json_path, longest_path)) {}
 
-UsageError::UsageError(const std::string& problem) : std::runtime_error(printable(problem)) {}
+UsageError::UsageError(const std::string& problem) : std::runtime_error(short_lines(problem)) {}
 
 std::string ConfigError::sentence() const {
-  return file.empty() ? fmt::format("{}: {}", path, what()) : fmt::format("{}: {}: {}", file, path, what());
+  if (file.empty()) return fmt::format("{}: {}", path, what());
+  return path == "/" ? fmt::format("{}: {}", file, what()) : fmt::format("{}: {}: {}", file, path, what());
 }
 
 void require_memory(double bytes, const std::string& path, const std::string& what) {
@@ -106,17 +125,28 @@ void require_memory(double bytes, const std::string& path, const std::string& wh
                     what, bytes / giga, *available / giga);
 }
 
-std::string suggestion(const std::string& word, const std::vector<std::string>& known) {
-  // Nobody mistypes a name of the program as one that long; comparing takes the product of both lengths.
-  constexpr std::size_t longest_compared = 100;
-  if (known.empty()) return "; there are none";
-  const std::vector<std::string> near =
-      word.size() > longest_compared ? std::vector<std::string>{} : near_names(word, known);
-  if (near.empty()) return fmt::format("; known: {}", fmt::join(known, ", "));
+std::string near_suggestion(const std::string& word, const std::vector<std::string>& known) {
+  if (word.size() > longest_compared) return "";
+  const std::vector<std::string> near = near_names(word, known);
+  if (near.empty()) return "";
   std::string names;
   for (std::size_t i = 0; i < near.size(); ++i)
     names += fmt::format("{}\"{}\"", i == 0 ? "" : i + 1 < near.size() ? ", " : " or ", near[i]);
   return fmt::format("; did you mean {}?", names);
+}
+
+std::string suggestion(const std::string& word, const std::vector<std::string>& known) {
+  constexpr std::size_t max_listed = 60;
+  constexpr std::ptrdiff_t few = 5;
+  if (known.empty()) return "; there are none";
+  if (std::string near = near_suggestion(word, known); !near.empty()) return near;
+  if (known.size() <= max_listed) return fmt::format("; known: {}", fmt::join(known, ", "));
+  std::vector<std::string> nearest = known;
+  std::ranges::stable_sort(nearest, {}, [begin = word.substr(0, longest_compared)](const std::string& name) {
+    return edit_distance(begin, name);
+  });
+  nearest.resize(few);
+  return fmt::format("; of {} names the nearest are {}", known.size(), fmt::join(nearest, ", "));
 }
 
 }  // namespace speclab

@@ -1,6 +1,6 @@
 // What is wrong with an input, said once: file, JSON path, value, remedy. Values are other people's text:
-// both errors hold their message as a terminal may show it (experiments/support/printable.hpp), and whole,
-// where std::exception::what() would end at a NUL.
+// both errors hold their message as a terminal may show it (experiments/support/printable.hpp), in lines of
+// 1,000 bytes at most, and whole, where std::exception::what() would end at a NUL.
 #pragma once
 
 #include <fmt/core.h>
@@ -10,6 +10,8 @@
 #include <string>
 #include <utility>
 #include <vector>
+
+#include "sim/error.hpp"
 
 namespace speclab {
 
@@ -25,11 +27,11 @@ struct ConfigError : std::runtime_error {
   std::string path;
   std::string file;  ///< set by `in_file`
 
-  /// "file: path: problem".
+  /// "file: path: problem"; "file: problem" of a whole file.
   std::string sentence() const;
 };
 
-/// Runs `work`; a ConfigError that leaves it is about `file`.
+/// Runs `work`; a ConfigError or a ModelError that leaves it is about `file`, and a ConfigError.
 template <class Work>
 auto in_file(const std::string& file, const Work& work) {
   try {
@@ -37,6 +39,10 @@ auto in_file(const std::string& file, const Work& work) {
   } catch (ConfigError& error) {
     if (error.file.empty()) error.file = file;
     throw;
+  } catch (const ModelError& error) {
+    ConfigError of_file("/", error.what());
+    of_file.file = file;
+    throw of_file;
   }
 }
 
@@ -62,8 +68,10 @@ auto read_in_memory(const std::string& file, const Read& read) {
 /// to make smaller ("5e+07 samples of 64 tokens").
 void require_memory(double bytes, const std::string& path, const std::string& what);
 
-/// "; did you mean "x" or "y"?" where known names are near (the longest common beginning first), else
-/// "; known: a, b, c".
+/// "; did you mean "x" or "y"?" where known names are near (the longest common beginning first), else empty.
+std::string near_suggestion(const std::string& word, const std::vector<std::string>& known);
+
+/// The same; where no name is near "; known: a, b, c", of very many names those of the fewest edits.
 std::string suggestion(const std::string& word, const std::vector<std::string>& known);
 
 }  // namespace speclab

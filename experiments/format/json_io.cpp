@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <boost/algorithm/string/replace.hpp>
+#include <cerrno>
 #include <cstring>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -11,6 +12,7 @@
 #include <vector>
 
 #include "experiments/format/config_error.hpp"
+#include "experiments/support/data_files.hpp"
 #include "experiments/support/text_files.hpp"
 #include "sim/text/input_stream.hpp"
 #include "sim/text/text_file.hpp"
@@ -86,6 +88,21 @@ class Watcher final : public nlohmann::json_sax<Json> {
   bool too_deep_ = false, too_wide_ = false;
 };
 
+/// "; did you mean "first.json"?" of a file that is not there, from the names in its folder or in that of the
+/// files that come with the program.
+std::string near_file(const std::filesystem::path& file) {
+  constexpr std::size_t max_looked_at = 10000;
+  std::vector<std::string> names;
+  std::error_code error;
+  const std::filesystem::path folder = file.has_parent_path() ? data_file(file.parent_path()) : ".";
+  for (auto at = std::filesystem::directory_iterator(folder, error);
+       !error && at != std::filesystem::directory_iterator() && names.size() < max_looked_at;
+       at.increment(error))
+    names.push_back(at->path().filename().string());
+  std::sort(names.begin(), names.end());
+  return near_suggestion(file.filename().string(), names);
+}
+
 /// nlohmann would fill a list with nulls up to any index, and makes one where a number stands below nothing.
 void refuse_gaps(const Json& document, const Json::json_pointer& pointer, const std::string& where) {
   for (Json::json_pointer at = pointer; !at.empty(); at.pop_back()) {
@@ -135,6 +152,7 @@ std::string read_text(const std::filesystem::path& file) {
   if (std::filesystem::is_directory(file, error)) throw ConfigError("/", "is a folder; a file is needed");
   if (is_endless(file)) throw ConfigError("/", "is a device without an end; a file is needed");
   InputStream stream(file);
+  if (!stream && errno == ENOENT) throw ConfigError("/", "no such file{}", near_file(file));
   if (!stream) throw ConfigError("/", "cannot be read: {}", std::strerror(errno));
   // Far beyond any log or result.
   constexpr std::size_t most = std::size_t{1} << 30U;

@@ -44,6 +44,21 @@ std::vector<double> log_ticks(const AxisRange& range, int most) {
   return {};
 }
 
+std::vector<double> round_ticks(const Axis& axis, int most, bool whole) {
+  const AxisRange& range = axis.range;
+  if (axis.logarithmic) return log_ticks(range, most);
+  const double span = range.high - range.low;
+  double step = std::pow(10.0, std::floor(std::log10(span / most)));
+  if (whole) step = std::max(step, 1.0);
+  static constexpr std::array<double, 3> factors = {2, 2.5, 2};
+  for (std::size_t turn = 0; span / step > most - 0.5; ++turn) step *= factors.at(turn % factors.size());
+  if (whole) step = std::ceil(step);
+  std::vector<double> ticks;
+  for (double count = std::ceil(range.low / step - 1e-9); count * step <= range.high + 1e-9 * span; ++count)
+    ticks.push_back(count == 0 ? 0 : count * step);
+  return ticks;
+}
+
 }  // namespace
 
 std::string tick_text(double value) {
@@ -92,17 +107,21 @@ AxisRange range_of(const std::vector<double>& values, bool logarithmic) {
 }
 
 std::vector<double> ticks_of(const Axis& axis, int most, bool whole) {
-  const AxisRange& range = axis.range;
-  if (axis.logarithmic) return log_ticks(range, most);
-  const double span = range.high - range.low;
-  double step = std::pow(10.0, std::floor(std::log10(span / most)));
-  if (whole) step = std::max(step, 1.0);
-  static constexpr std::array<double, 3> factors = {2, 2.5, 2};
-  for (std::size_t turn = 0; span / step > most - 0.5; ++turn) step *= factors.at(turn % factors.size());
-  if (whole) step = std::ceil(step);
-  std::vector<double> ticks;
-  for (double count = std::ceil(range.low / step - 1e-9); count * step <= range.high + 1e-9 * span; ++count)
-    ticks.push_back(count == 0 ? 0 : count * step);
+  std::vector<double> ticks = round_ticks(axis, most, whole);
+  if (axis.values.empty()) return ticks;
+  std::erase_if(ticks, [&](double tick) {
+    return std::none_of(axis.values.begin(), axis.values.end(), [tick](double value) {
+      return !apart({std::min(tick, value), std::max(tick, value)});
+    });
+  });
+  constexpr std::size_t enough = 3;
+  if (ticks.size() >= enough) return ticks;
+  ticks.clear();
+  const double nearest = std::abs(axis.to - axis.from) / most * (1 - 1e-9);
+  for (const double value : axis.values) {
+    if (ticks.empty() || std::abs(axis.place(value) - axis.place(ticks.back())) >= nearest)
+      ticks.push_back(value);
+  }
   return ticks;
 }
 

@@ -15,8 +15,9 @@ std::string tick_text(double value);
 struct Axis {
   AxisRange range;
   bool logarithmic = false;
-  double from = 0;  ///< the place of range.low
-  double to = 1;    ///< the place of range.high, which may be below `from`
+  double from = 0;                  ///< the place of range.low
+  double to = 1;                    ///< the place of range.high, which may be below `from`
+  std::vector<double> values = {};  ///< the only ones that ticks may stand at, increasing; none: any
 
   double place(double value) const;
 };
@@ -28,7 +29,8 @@ bool apart(const AxisRange& range);
 AxisRange range_of(const std::vector<double>& values, bool logarithmic);
 
 /// Round values within the axis, increasing: at most `most`, at least two where there are any; whole ones
-/// alone with `whole`.
+/// alone with `whole`. Of an axis with `values` those that are round where three or more are, else all that
+/// are not too near to the one before.
 std::vector<double> ticks_of(const Axis& axis, int most, bool whole);
 
 }  // namespace speclab

@@ -50,10 +50,7 @@ Axis scale_axis(const HeatMap& heat) {
       axis.range.high = std::max(axis.range.high, z);
     }
   }
-  if (!apart(axis.range)) {
-    const double middle = std::isfinite(axis.range.low) ? axis.range.low : 1;
-    axis.range = heat.log_z ? AxisRange{middle / 2, middle * 2} : AxisRange{middle - 1, middle + 1};
-  }
+  if (!apart(axis.range)) axis.range = range_of({axis.range.low}, heat.log_z);
   return axis;
 }
 
@@ -63,7 +60,10 @@ std::vector<double> cell_borders(const std::vector<double>& centres, bool logari
   const auto to = [&](double v) { return logarithmic ? std::log(v) : v; };
   const auto from = [&](double v) { return logarithmic ? std::exp(v) : v; };
   const std::size_t n = centres.size();
-  if (n == 1) return {from(to(centres[0]) - 0.5), from(to(centres[0]) + 0.5)};
+  if (n == 1) {
+    const AxisRange around = range_of(centres, logarithmic);
+    return {around.low, around.high};
+  }
   std::vector<double> borders(n + 1);
   for (std::size_t i = 1; i < n; ++i) borders[i] = (to(centres[i - 1]) + to(centres[i])) / 2;
   borders[0] = 2 * to(centres[0]) - borders[1];

@@ -129,11 +129,13 @@ td.note, .tablenote { color: var(--faint); }
 @media (max-width: 30rem) {
   body { padding: .8rem .8rem 3rem; }
   .headline { font-size: 1.15rem; }
-  th, td, th button { padding-left: .45rem; padding-right: .45rem; }
+  table { font-size: .84rem; }
+  th, td, th button { padding-left: .4rem; padding-right: .4rem; }
   th { padding: 0; }
   td.good, td.bad, td.note { min-width: 4.5rem; }
-  .judged td:first-child:not(.number) { min-width: 6.6rem; max-width: 7.5rem; }
-  .judged td:last-child { min-width: 6.2rem; max-width: 30vw; }
+  /* Between the two columns that stay, a number with its interval is seen whole. */
+  .judged td:first-child:not(.number) { min-width: 5.6rem; max-width: 6.4rem; }
+  .judged td:last-child { min-width: 5.4rem; max-width: 25vw; }
   .facts { grid-template-columns: 1fr; gap: 0; }
   .facts dd { margin-bottom: .4rem; }
 }

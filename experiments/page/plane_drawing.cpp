@@ -271,6 +271,10 @@ Frame frame_of(const Figure& figure, double top) {
     frame.x.range = figure.x_range.value_or(AxisRange{x.front(), x.back()});
     frame.y.range = figure.y_range.value_or(AxisRange{y.front(), y.back()});
     beside = colour_scale_width(*figure.heat);
+    // Ticks of few cells stand at their values; many cells are as good as a continuous axis.
+    constexpr std::size_t few = 24;
+    if (figure.heat->x.size() <= few) frame.x.values = figure.heat->x;
+    if (figure.heat->y.size() <= few) frame.y.values = figure.heat->y;
   } else {
     frame.x.range = figure.x_range.value_or(range_of(xs, figure.log_x));
     frame.y.range = figure.y_range.value_or(range_of(ys, figure.log_y));

@@ -70,7 +70,7 @@ Cell simulated_cell(const CellResult& cell, Metric metric) {
 }
 
 std::string agreement_text(const Agreement& agreement) {
-  return fmt::format("formula within {} of {} intervals", agreement.held, agreement.compared);
+  return fmt::format("formula in {} of {}", agreement.held, agreement.compared);
 }
 
 std::optional<double> estimate_of(const CellResult& cell, Metric metric) {

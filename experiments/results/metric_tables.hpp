@@ -20,7 +20,7 @@ Table metric_table(const Result& result, const std::string& id);
 /// Acceptance by position of one cell, beside alpha^i.
 Table position_table(const CellResult& cell, const std::string& id);
 
-/// "reproduces; formula within 6 of 6 intervals": the printed values, by metric where they differ, then the
+/// "reproduces; formula in 6 of 6": the printed values, by metric where they differ, then the
 /// formula, then the experiment's remark.
 Cell verdict_cell(const Result& result, const CellResult& cell);
 
@@ -34,7 +34,7 @@ std::vector<Metric> shown_metrics(const Result& result);
 
 /// The simulated number of a metric, marked where it stands for a proof; empty without one.
 Cell simulated_cell(const CellResult& cell, Metric metric);
-/// "formula within 6 of 6 intervals".
+/// "formula in 6 of 6" intervals.
 std::string agreement_text(const Agreement& agreement);
 /// What was simulated, or else what the formula gives.
 std::optional<double> estimate_of(const CellResult& cell, Metric metric);

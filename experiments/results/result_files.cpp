@@ -87,9 +87,12 @@ void add_corpus_facts(const Result& result, Page& page) {
   for (const CorpusFacts& corpus : *result.corpora) {
     std::string text =
         fmt::format("{}: {} tokens, vocabulary {}", corpus.file, corpus.tokens, corpus.vocabulary);
-    if (corpus.held_out_tokens > 0) text += fmt::format(", {} tokens held out", corpus.held_out_tokens);
+    const bool held_out = corpus.held_out_tokens > 0;
+    text += held_out ? fmt::format(", {} tokens held out", corpus.held_out_tokens)
+                     : ", nothing held out (corpus.hold_out) to measure perplexity on";
     if (corpus.unknown_share) text += fmt::format(", {:.2f}% <unk>", 100 * *corpus.unknown_share);
     add_fact(page, "Corpus", std::move(text));
+    if (!held_out) continue;
     for (const HeldOutPerplexity& model : corpus.models) {
       Json settings = *model.config;
       const std::string kind = settings.value("kind", "");

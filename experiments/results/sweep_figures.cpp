@@ -122,7 +122,8 @@ Figure heat_map(const Cells& cells, const FigureConfig& config) {
   for (const CellResult* cell : cells) {
     const std::optional<double> x = set_number(*cell, config.x);
     const std::optional<double> y = set_number(*cell, config.series);
-    if (!x || !y) continue;
+    // As of curves, a logarithmic axis has no place for what is not positive.
+    if (!x || !y || (config.log_x && !(*x > 0)) || (config.log_y && !(*y > 0))) continue;
     values[*y][*x] = estimate_of(*cell, config.y).value_or(std::numeric_limits<double>::quiet_NaN());
     columns.insert(*x);
   }

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 #include <charconv>
 #include <cmath>
 #include <stdexcept>
@@ -63,6 +64,18 @@ std::string_view first_line_of(std::string_view text) {
   text.remove_prefix(std::min(text.find_first_not_of(blanks), text.size()));
   text = text.substr(0, text.find('\n'));
   return text.substr(0, text.find_last_not_of(blanks) + 1);
+}
+
+std::vector<std::string> header_names(std::string_view line) {
+  std::vector<std::string> names = split(line, ',');
+  const auto is_name = [](const std::string& word) {
+    return !word.empty() && std::isalpha(static_cast<unsigned char>(word.front())) != 0 && !number_in(word) &&
+           std::all_of(word.begin(), word.end(), [](unsigned char letter) {
+             return std::isalnum(letter) != 0 || letter == '_' || letter == '.' || letter == '-';
+           });
+  };
+  if (names.size() < 2 || !std::all_of(names.begin(), names.end(), is_name)) names.clear();
+  return names;
 }
 
 std::vector<NumberRow> read_numbers(std::string_view text, const std::string& file, bool header_allowed) {

@@ -33,6 +33,10 @@ std::vector<TextLine> lines_of(std::string_view text, const std::string& file);
 /// The first line that is not blank, trimmed; empty without one.
 std::string_view first_line_of(std::string_view text);
 
+/// The names of a table's header: two words or more between commas, none of them a number or with blanks.
+/// Empty for other lines.
+std::vector<std::string> header_names(std::string_view line);
+
 /// A row of numbers.
 struct NumberRow {
   std::string where;

@@ -221,7 +221,7 @@ def files(context):
     check("with two charts", page.locator("#data figure, #data svg:visible").count() >= 2)
     check("and its command", "speclab plan log good.csv --c 0.1" in page.locator("#data code").first.inner_text())
     for name, text, told in (("bad.csv", "5,3\n5,9\n", "bad.csv:2: 9 tokens accepted of 5 drafted"),
-                             ("empty.csv", "", "empty.csv: holds no rounds"), ("cut.json", '{"cells": [', "cut.json: /: not JSON (line 1"),
+                             ("empty.csv", "", "empty.csv: holds no rounds"), ("cut.json", '{"cells": [', "cut.json: not JSON (line 1"),
                              ("other.json", '{"cells": [{}]}', "/cells/0/counts/rounds: is missing"),
                              ("picture.png", "\x89PNG\r\n\x00\x01", "picture.png:")):
         dropped(page, name, text)

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Every config of tests/malformed is refused: exit code 2, nothing on standard output, and one line on standard error
-# that begins "error: FILE: PATH: ". EXPECTED has a line for each: file, JSON path and, where a word is misspelt, the
+# that begins "error: FILE: PATH: ", "error: FILE: " of a whole file. EXPECTED has a line for each: file, JSON path and, where a word is misspelt, the
 # word that the program has to suggest.
 # usage: malformed.sh SPECLAB_BINARY SOURCE_DIR
 set -euo pipefail
@@ -33,7 +33,8 @@ while read -r name pointer word; do
   [[ $(wc -l <"$work/err") -eq 1 ]] || offend "$name" "standard error is not one line"
   message=$(<"$work/err")
   start="error: $config: $pointer: "
-  [[ ${message:0:${#start}} == "$start" ]] || offend "$name" "does not begin \"error: FILE: $pointer: \""
+  [[ $pointer != / ]] || start="error: $config: "
+  [[ ${message:0:${#start}} == "$start" ]] || offend "$name" "does not begin \"$start\""
   [[ -z $word || $message == *"did you mean \"$word\"?"* ]] || offend "$name" "does not suggest \"$word\""
 done <"$expected"
 

@@ -6,7 +6,8 @@ namespace speclab {
 RuleKind bild_rule() {
   return rule_kind<BildRule>(
       "bild",
-      "Big little decoder: accept unless the draft is unsure or the target finds the token unlikely. Lossy.",
+      "Big little decoder: accept unless the draft is unsure or the target finds the token unlikely; at "
+      "temperature 0 from the target's unadjusted row. Lossy.",
       ExpectedLossless::never,
       {field("fallback", &BildRule::fallback, number(0, 1),
              "Below this largest probability of the draft the target takes over."),

@@ -6,7 +6,8 @@ namespace speclab {
 RuleKind mars_rule() {
   return rule_kind<MarsRule>(
       "mars",
-      "Margin-aware verification: the target's best token, or a second one of nearly its logit. Lossy.",
+      "Margin-aware verification: the target's best token, or a second one of nearly its logit; at temperature "
+      "0 from the target's unadjusted row. Lossy.",
       ExpectedLossless::never,
       {field("theta", &MarsRule::theta, number(0, 1),
              "Ratio of the two logits above which the second passes."),

@@ -176,8 +176,9 @@ Presentation rules_presentation() {
           "Optimal transport bound: the largest acceptance of a lossless rule with as many i.i.d. drafts, in "
           "the contexts where rounds start; lossy rules, siblings drawn without replacement and chosen "
           "drafts may exceed it. TV to target: of the emitted token's distribution in its context, computed "
-          "from the rows of every examined position. Regret: rejections beyond the least of lossless schemes "
-          "of one draft, per examined position. Every rule is measured in the contexts that its own rounds "
+          "from the rows of every examined position. Regret: rejections beyond the least of lossless rules that "
+          "verify one draft token by token, per examined position; block verification and rules of several "
+          "drafts can be below 0. Every rule is measured in the contexts that its own rounds "
           "visit."};
   return {.metrics = std::move(metrics), .figures = figures_of_rules, .headline = rules_headline};
 }

@@ -37,7 +37,7 @@ struct Config;
   ENTRY(relative_gain, \
         "(P(second accepted | first accepted) - P(first accepted)) / (1 - P(first accepted)).") \
   ENTRY(rejections, "Rejected tokens over examined tokens.") \
-  ENTRY(rejection_bound, "The least rejections that a lossless rule can have in these contexts.") \
+  ENTRY(rejection_bound, "The least rejections that a lossless rule which verifies token by token can have in these contexts.") \
   ENTRY(regret, "Rejections minus that bound.") \
   ENTRY(tokens_per_target_step_of_simulation, \
         "Expected tokens of a round, averaged over as many rounds from the start as are simulated.")

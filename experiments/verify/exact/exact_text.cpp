@@ -80,7 +80,7 @@ Table class_table(const ClassResult& one, const std::string& caption) {
   row("P(second | first accepted)", &N::second_accepted, &I::second_accepted);
   row("relative gain of the 2nd acceptance after the 1st", &N::relative_gain, &I::relative_gain);
   row("rejected / examined", &N::rejections, &I::rejections);
-  row("least of a lossless rule", &N::rejection_bound, &I::rejection_bound);
+  row("least of a lossless rule, token by token", &N::rejection_bound, &I::rejection_bound);
   row("regret (above the least)", &N::regret, &I::regret);
   const auto at = [](const auto& values, std::size_t n) {
     return n < values.size() ? std::optional(values[n]) : std::nullopt;

@@ -2,6 +2,7 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <numeric>
 #include <vector>
@@ -60,16 +61,20 @@ std::vector<LoggedRound> logged(const Rule& rule, int gamma, std::uint32_t round
 
 TEST_CASE("a log of seven drafted tokens has the exact tokens a round of every shorter draft") {
   // Null: the mean of replayed rounds is exact, 300,000 logged rounds; standard errors are below .003 of the
-  // mean. Planted: rates by position.
+  // mean. Planted: rates by position, which give 3.2 to 13.9% too few by exact computation.
   const std::vector<LoggedRound> log = logged(TokenRule{}, 7, 300000);
   const ReplayedTokens replay = replayed_tokens(log, 0.95);
   const PositionalTokens positions = positional_tokens(count_positions(log), 0.95);
+  std::vector<double> missing;
   for (int gamma = 1; gamma <= 7; ++gamma) {
     CAPTURE(gamma);
     const auto at = static_cast<std::size_t>(gamma);
     CHECK(replay.tokens[at] == doctest::Approx(exact_tokens(gamma)).epsilon(0.012));
-    if (gamma <= 4) CHECK(positions.tokens[at] < 0.95 * exact_tokens(gamma));
+    if (gamma <= 6) missing.push_back(1 - positions.tokens[at] / exact_tokens(gamma));
   }
+  const auto [least, most] = std::minmax_element(missing.begin(), missing.end());
+  CHECK(std::abs(*least - 0.0324) < 0.006);
+  CHECK(std::abs(*most - 0.1395) < 0.006);
 }
 
 TEST_CASE("rounds of block verification are not those of one text") {

@@ -223,6 +223,19 @@ TEST_CASE("greedy lenience at 1 keeps any of several tied maxima, so it equals a
   CHECK(sequence_distribution<Rational>(tied, draft, GreedyLenienceRule{1}, 1, {}, 1) == expected);
 }
 
+TEST_CASE("block verification rejects fewer of the examined tokens than any lossless rule token by token") {
+  // Total variation 1/3, the least token by token (Yin et al. 2024, Theorem 1). A round examines what it
+  // accepts and the token that it rejects.
+  const ExactTable<Rational> target({{Rational(1) / 3, Rational(2) / 3}});
+  const ExactTable<Rational> draft({{Rational(2) / 3, Rational(1) / 3}});
+  const auto rejected_of_examined = [&](const auto& rule) {
+    const auto round = round_distribution<Rational>(target, draft, rule, 2, {});
+    return Rational(round.rejected / (round.expected_tokens - 1 + round.rejected));
+  };
+  CHECK(rejected_of_examined(TokenRule{}) == Rational(1) / 3);
+  CHECK(rejected_of_examined(BlockRule{}) == Rational(4) / 15);
+}
+
 TEST_CASE("doubles agree with rationals to rounding") {
   const auto exact =
       sequence_distribution<Rational>(table<Rational>(chain_target), table<Rational>(chain_draft),

@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <boost/algorithm/string/replace.hpp>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
@@ -94,6 +95,25 @@ TEST_CASE("models of one exact alpha are not run, and models with context are me
   CHECK(plan.log->positions.size() == 8);
   config["rule"] = {{"kind", "block"}};
   CHECK_THROWS_AS(config_cases(read_config(config), std::nullopt, 0.95, {}), ConfigError);
+}
+
+TEST_CASE("a plan decodes a recording, whatever the config measures of it") {
+  const std::string source = SPECLAB_SOURCE_DIR;
+  Json config = parse_json(read_text(source + "/configs/paper/neural-table3.json"));
+  config.erase("metrics");
+  config["cases"].erase(config["cases"].begin() + 3, config["cases"].end());
+  const std::string text =
+      boost::algorithm::replace_all_copy(config.dump(), "configs/recorded", source + "/configs/recorded");
+  const auto alphas = [&](const char* experiment) {
+    Json asked = parse_json(text);
+    asked["experiment"] = experiment;
+    std::vector<double> found;
+    for (const ConfigCase& one : config_cases(read_config(asked), std::nullopt, 0.95, {}).value())
+      found.push_back(one.acceptance.alpha.estimate);
+    return found;
+  };
+  CHECK(alphas("acceptance").size() == 3);
+  CHECK(alphas("acceptance") == alphas("decode"));
 }
 
 TEST_CASE("a sweep over gamma is one case, other axes are rows") {

@@ -42,7 +42,7 @@ expect 2 plan log marked.csv --c 0.1
 says err "marked.csv: begins with a byte order mark"
 printf '\xff\xfe{\0}\0' >utf16.json
 expect 2 run utf16.json
-says err "utf16.json: /: begins with the byte order mark of UTF-16"
+says err "utf16.json: begins with the byte order mark of UTF-16"
 { printf '\xef\xbb\xbf'; cat "$first"; } >first.json # a reader of JSON may skip it
 expect 0 validate first.json
 

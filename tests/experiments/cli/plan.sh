@@ -124,6 +124,12 @@ expect 2 plan log steps.prom --c 0.1
 says err "steps.prom:3: 1000000000 tokens drafted in one round; at most 1000"
 expect 2 plan log "$source_dir/README.md" --c 0.1
 says err "in no known format of logs"
+printf 'step,n_draft,n_acc\n1,4,2\n' >columns.csv
+expect 2 plan log columns.csv --c 0.1
+says err "columns.csv:1: no format of logs has the columns step, n_draft, n_acc; say which to read"
+expect 0 plan log columns.csv --fields drafted=n_draft,accepted=n_acc --c 0.1
+expect 2 plan recording columns.csv --c 0.1
+says err 'columns.csv:1: column "step" is not known; expected sequence,position,token,logp,logq'
 expect 2 plan log "$logs/own.csv" --fields accepted --c 0.1
 says err "expected name=column"
 expect 2 plan log "$logs/spec_bench.jsonl" --c 0.1
@@ -188,7 +194,7 @@ expect 2 plan drafters small:0.7
 says err "expected name:alpha:c"
 expect 2 plan drafters small:0.7:llama-9
 expect 2 plan config no_such_config.json
-says err "no_such_config.json: /: cannot be read"
+says err "no_such_config.json: no such file"
 
 # Recordings: a column of ratio 0.8 gives the i.i.d. formula, but does not fit its text.
 python3 - >coins.csv <<'P'

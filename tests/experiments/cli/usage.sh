@@ -23,8 +23,23 @@ for verb in run sweep check exact validate; do
   expect 2 "$verb" "$first" --nonsense
   says err "--nonsense"
   expect 2 "$verb" no_such_config.json
-  says err "error: no_such_config.json: /: cannot be read"
+  says err "error: no_such_config.json: no such file"
 done
+mkdir near
+cp "$first" near/first.json
+expect 2 run near/frist.json
+says err 'error: near/frist.json: no such file; did you mean "first.json"?'
+expect 2 run configs/frist.json
+says err 'did you mean "first.json"?'
+# Keys of the config are no options of their own.
+expect 2 run "$first" --gamma 3
+says err "--gamma is a key of the config, no option: --set gamma=3"
+expect 2 validate "$first" --trials=8
+says err "--set simulation.trials=8"
+expect 2 exact "$first" --top-k 2
+says err "--set sampling.top_k=2"
+expect 2 claims --gamma 3
+says err "unrecognised option"
 expect 2 run "$first" "$first"
 expect 2 list everything
 expect 2 run "$first" --thre 1
@@ -34,7 +49,7 @@ for threads in -1 4097 2147483647; do
   says err "--threads $threads: expected 0 (all cores) to 4096"
 done
 expect 2 validate /dev/zero
-says err "/dev/zero: /: is a device without an end"
+says err "/dev/zero: is a device without an end"
 expect 2 validate "$first" --set gamma
 says err "expected path=value"
 expect 2 validate "$first" --set gama=3
@@ -115,6 +130,15 @@ says out "Algorithm 1"
 says out "accepts with probability 0.6, emits (0.5, 0.3, 0.2)"
 expect 0 help lenient
 says out "lenience"
+expect 0 help temperature
+says out "sampling.temperature"
+expect 0 list serving.requests
+says out "requests of serving"
+expect 2 help temprature
+says err 'did you mean "temperature"?'
+expect 2 help xyzzyxyzzy
+checks=$((checks + 1))
+[[ $(wc -c <err) -lt 200 ]] || fail "a word that is like no name gets all names"
 expect 2 help tokn
 says err 'nothing is called "tokn"; did you mean "token"?'
 expect 2 help rnu

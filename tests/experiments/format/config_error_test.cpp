@@ -15,6 +15,36 @@ TEST_CASE("an error holds other people's text as a terminal may show it, whole a
   CHECK(ConfigError("/", std::string(1'000'000, 'k')).sentence().size() < 5000);
 }
 
+TEST_CASE("no line of a message is longer than a screen of text, and a path is short") {
+  const std::string many(5000, 'k');
+  CHECK(ConfigError("/" + many, many).sentence().size() < 1600);
+  CHECK(UsageError("{}\n{}", many, many).what() ==
+        std::string(UsageError(many).what()) + "\n" + UsageError(many).what());
+  CHECK(std::string(UsageError(many).what()).size() < 1100);
+}
+
+TEST_CASE("what a model throws of a config names the config") {
+  const auto refused = [] {
+    in_file("config.json", []() -> int { throw ModelError("a model produced a row that holds NaN"); });
+  };
+  CHECK_THROWS_AS(refused(), ConfigError);
+  try {
+    refused();
+  } catch (const ConfigError& error) {
+    CHECK(error.sentence() == "config.json: a model produced a row that holds NaN");
+  }
+}
+
+TEST_CASE("of many names of which none is near a few are named") {
+  std::vector<std::string> many;
+  for (int i = 0; i < 200; ++i) many.push_back("name" + std::to_string(i));
+  const std::string said = suggestion("temperature", many);
+  CHECK(said.starts_with("; of 200 names the nearest are name"));
+  CHECK(said.size() < 100);
+  CHECK(near_suggestion("temperature", many).empty());
+  CHECK(near_suggestion("nam17", many) == suggestion("nam17", many));
+}
+
 TEST_CASE("the nearest name is suggested, and a word of a megabyte is compared with none") {
   CHECK(suggestion("gama", {"alpha", "gamma"}) == "; did you mean \"gamma\"?");
   CHECK(suggestion("x", {"alpha", "gamma"}) == "; known: alpha, gamma");

@@ -97,13 +97,15 @@ TEST_CASE("a path of very many parts is refused, and a value that is not UTF-8")
 TEST_CASE("keys keep their order") { CHECK(parse_json(R"({"z": 1, "a": 2})").dump() == R"({"z":1,"a":2})"); }
 
 TEST_CASE("a file that cannot be read says why") {
-  CHECK(config_error_of([] { read_text("no/such/file.json"); }) ==
-        "/: cannot be read: No such file or directory");
+  CHECK(config_error_of([] { read_text("no/such/file.json"); }) == "/: no such file");
   CHECK(config_error_of([] { read_text(std::filesystem::temp_directory_path()); }) ==
         "/: is a folder; a file is needed");
   CHECK(config_error_of([] {
           in_file("config.json", [] { return parse_json("[1,]"); });
-        }).starts_with("config.json: /: not JSON"));
+        }).starts_with("config.json: not JSON"));
+  const auto missing = [](const char* file) { return config_error_of([&] { read_text(file); }); };
+  CHECK(missing("configs/frist.json") == "/: no such file; did you mean \"first.json\"?");
+  CHECK(missing("configs/zzzzzzzzzz") == "/: no such file");
 }
 
 TEST_CASE("set_at makes objects on the way and keeps the rest") {

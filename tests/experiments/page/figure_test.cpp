@@ -238,6 +238,38 @@ TEST_CASE("ticks are round, within the axis and few") {
   }
 }
 
+TEST_CASE("a heat map of few cells has ticks at their values, one of many at round ones") {
+  const auto map = [](const std::vector<double>& values) {
+    Figure figure;
+    figure.id = "heat";
+    figure.heat = HeatMap{values, {1, 2}, {values, values}, "z", false};
+    return draw(figure).plot;
+  };
+  for (const char* text : {">0.07</text>", ">0.31</text>", ">0.9</text>"})
+    CHECK(contains(map({0.07, 0.31, 0.9}), text));
+  std::vector<double> many(100);
+  for (std::size_t i = 0; i < many.size(); ++i) many[i] = .01 + .0097 * static_cast<double>(i);
+  CHECK(contains(map(many), ">0.4</text>"));
+  // One column of a large number has borders.
+  CHECK_FALSE(contains(map({1e17}), "nan"));
+}
+
+TEST_CASE("ticks of an axis with values of its own stand at these") {
+  const auto ticks = [](std::vector<double> values, bool logarithmic = false) {
+    const double half = (values[1] - values[0]) / 2;
+    return ticks_of({{values.front() - half, values.back() + half}, logarithmic, 0, 300, values}, 7, false);
+  };
+  const std::vector<double> few{1, 2, 3, 5, 7};
+  CHECK(ticks(few) == few);
+  CHECK(ticks({.05, .25, .45, .65, .85, 1.05}) == std::vector<double>{.05, .25, .45, .65, .85, 1.05});
+  // Those that would stand on one another are left out, and of many the round ones are taken.
+  CHECK(ticks({1, 2, 4, 8, 16, 32, 64}).size() <= 4);
+  CHECK(ticks({1, 2, 4, 8, 16, 32, 64}, true).size() >= 3);
+  std::vector<double> hundredths(101);
+  for (int i = 0; i <= 100; ++i) hundredths[static_cast<std::size_t>(i)] = i / 100.0;
+  CHECK(ticks(hundredths) == ticks_of({{-.005, 1.005}, false, 0, 300}, 7, false));
+}
+
 TEST_CASE("lines that coincide are both seen, and points stand side by side") {
   Figure figure;
   figure.id = "same";

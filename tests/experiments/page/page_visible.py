@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Pages of every experiment and verb in a browser, at 1280 and 390 pixels, light, and at 1280 dark, by what is visible: headline and
-figure on the first screen, nothing wider than the window or cut, no text over text, readable colours, values under the pointer and
+figure on the first screen, nothing wider than the window or cut, no text over text, numbers whole, readable colours, values under the pointer and
 by the keyboard, legends, downloads, filters of long tables.
 
 usage: page_visible.py SPECLAB SOURCE_DIR [SCREENSHOTS]     exit 77: skipped
@@ -110,6 +110,10 @@ width => {
     const first = inner.rows[1].cells[0], last = inner.rows[1].cells[inner.rows[1].cells.length - 1];
     if (inner.matches(".judged") && last.getBoundingClientRect().right > scroll.getBoundingClientRect().right + 2)
       found.push(`the verdict is out of sight: ${words(last)}`);
+    const stays = cell => getComputedStyle(cell).position === "sticky";
+    const room = scroll.clientWidth - [...new Set([first, last])].filter(stays).reduce((sum, cell) => sum + cell.getBoundingClientRect().width, 0);
+    for (const cell of inner.tBodies[0].querySelectorAll("td.number"))
+      if (!stays(cell) && cell.getBoundingClientRect().width > room + 1) { found.push(`a number is never seen whole: ${words(cell)}`); break; }
     scroll.scrollLeft = scroll.scrollWidth;
     const edge = scroll.getBoundingClientRect(), box = first.getBoundingClientRect();
     if (Math.abs(box.left - edge.left) > 2) found.push(`the first column scrolls away: ${words(first)}`);
@@ -337,6 +341,7 @@ with tempfile.TemporaryDirectory() as name:
                                  for (const at of ["x", "y"]) b.setAttribute(at, a.getAttribute(at))""",
             "a first column that scrolls away": "document.head.insertAdjacentHTML('beforeend', '<style>td:first-child { position: static !important }</style>')",
             "verdicts out of sight": "document.head.insertAdjacentHTML('beforeend', '<style>td:last-child { position: static !important }</style>')",
+            "numbers behind what stays": "document.head.insertAdjacentHTML('beforeend', '<style>.judged td.number { min-width: 12rem }</style>')",
             "no cue": "document.head.insertAdjacentHTML('beforeend', '<style>.cue { display: none !important }</style>')",
             "text outside its figure": "document.head.insertAdjacentHTML('beforeend', '<style>.plot text { font-size: 40px }</style>')",
         }
