@@ -132,6 +132,7 @@ TEST_CASE("on cold rows rules for one draft, and their fast programs, emit what 
   check_cold(HsdRule{}, 4, 2, 100);
   check_cold(ScheduledRule(0.5, true), 5, 2, 60);
   check_cold(ScheduledRule(0.5, false), 6, 2, 60);
+  check_cold(GumbelRule{}, 7, 2, 150);
   for (const Residual residual : {Residual::target_minus_draft, Residual::literal, Residual::target})
     check_cold(LenienceRule(0.5, residual), 8, 2, 60);
   check_cold(MatchRule{}, 9, 2, 60);
@@ -190,6 +191,16 @@ TEST_CASE("another rule is told apart on cold rows") {
                            law_of_rule(ColdChain<double>(p), ColdChain<double>(q), BlockPrefixFault{}, 2)));
   }
   CHECK(largest > 1e-3);
+}
+
+TEST_CASE("cold rows are put in the order of their ratios alike by comparisons and by bits") {
+  Philox stream(54, Site{0, 0, Draw{Use::world, 0}});
+  for (int pair = 0; pair < 300; ++pair) {
+    const ColdRows rows = cold_rows(stream, 9, 2);
+    const Row p{rows[0].data(), 9};
+    const Row q{rows[1].data(), 9};
+    CHECK(radix_by_ratio(p, q) == by_ratio(p, q));
+  }
 }
 
 TEST_CASE("the transport bound of cold rows without sorting is that of sorted ones") {
