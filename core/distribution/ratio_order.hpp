@@ -11,14 +11,19 @@
 
 namespace speclab {
 
-/// Target over draft of one token, comparable; infinite where the draft has probability 0.
+/// Target over draft of one token, comparable; infinite where the draft has probability 0, or so little that
+/// floating point cannot hold the ratio.
 template <class Real>
 struct ProbabilityRatio {
   bool infinite;
   Real value;
 
   ProbabilityRatio(const Real& target, const Real& draft)
-      : infinite(!(draft > Real(0))), value(infinite ? Real(0) : Real(target / draft)) {}
+      : infinite(!(draft > Real(0))), value(infinite ? Real(0) : Real(target / draft)) {
+    if (value - value == Real(0)) return;
+    infinite = true;
+    value = Real(0);
+  }
 
   bool operator<(const ProbabilityRatio& other) const {
     return infinite != other.infinite ? other.infinite : value < other.value;

@@ -39,7 +39,8 @@ class BlockVerification {
     }
     for (; at_ > 0; --at_) {
       const Real& prefix = prefix_[at_];
-      if (prefix > Real(0) && prefix < Real(1) && at_ < gamma_ && !answered_) return Wants::total;
+      if (!negligible(prefix) && prefix < Real(1) && at_ < gamma_ && !answered_) return Wants::total;
+      // It is at most `prefix`, which stands for it where that is negligible.
       const Real probability = at_ == gamma_ ? rule_.whole_block_acceptance(prefix, [&] { return ratio(); })
                                : answered_ ? rule_.block_acceptance_probability(Real(prefix * total_), prefix)
                                            : prefix;

@@ -16,6 +16,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <type_traits>
 
 #include "core/random/philox.hpp"
 #include "core/round/tree.hpp"
@@ -26,6 +27,15 @@ namespace speclab {
 /// In the place of a token that may still be drafted.
 inline constexpr Token undrafted_token = -3;
 
+/// Whether something happens too rarely for a random number of 64 bits to show it, so that nothing needs to
+/// be known of what follows. In floating point the inverse of such a probability may overflow; exact
+/// arithmetic takes nothing but 0 for it.
+template <class Real>
+bool negligible(const Real& probability) {
+  const Real bound = std::is_floating_point_v<Real> ? Real(0x1p-128) : Real(0);
+  return !(probability > bound);
+}
+
 /// The tokens of a round as a tree, by node; node i of a chain is the token at position i. Siblings that the
 /// draft had no probability left for, and nodes deeper than gamma, are `no_token`.
 template <class Real>
@@ -34,6 +44,9 @@ struct DraftedNodes {
   const Token* tokens;
   const Real* target;  ///< the token's probability in the target's row after its parent
   const Real* draft;   ///< and in the draft's
+  /// Sum of the draft's row without the siblings before it; 1 where siblings are independent. A sum, since
+  /// the difference to 1 has no digits left where the siblings have nearly all of the row.
+  const Real* left;
 
   bool undrafted(std::int32_t node) const { return tokens[node] == undrafted_token; }
   /// A child of a node (or of the context, -1) that is drafted or may be; -1 when there is none.

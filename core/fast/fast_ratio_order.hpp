@@ -34,7 +34,8 @@ inline std::vector<Token> radix_by_ratio(Row target, Row draft) {
   ranked.clear();
   for (Token id = target.size; id-- > 0;) {
     if (!(target[id] > 0) && !(draft[id] > 0)) continue;
-    ranked.push_back({draft[id] > 0 ? std::bit_cast<std::uint64_t>(target[id] / draft[id]) : infinite, id});
+    const ProbabilityRatio<double> ratio(target[id], draft[id]);
+    ranked.push_back({ratio.infinite ? infinite : std::bit_cast<std::uint64_t>(ratio.value), id});
   }
   thread_local std::vector<std::array<std::uint32_t, std::size_t{1} << digit_bits>> counts;
   counts.assign(digits, {});

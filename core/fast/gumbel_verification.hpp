@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "core/distribution/owned_row.hpp"
+#include "core/distribution/ratio_order.hpp"
 #include "core/fast/drafted_nodes.hpp"
 #include "core/rules/gumbel.hpp"
 
@@ -87,8 +88,8 @@ struct CoupledThresholds {
 
   CoupledThresholds(BasicRow<Real> target, BasicRow<Real> draft, const Real& from) : starts{from} {
     for (Token id = 0; id < target.size; ++id) {
-      if (draft[id] > Real(0) && target[id] > from * draft[id])
-        starts.push_back(Real(target[id] / draft[id]));
+      const ProbabilityRatio<Real> ratio(target[id], draft[id]);
+      if (!ratio.infinite && from < ratio.value) starts.push_back(ratio.value);
     }
     std::sort(starts.begin(), starts.end());
     std::vector<Real> shares;
@@ -113,7 +114,12 @@ struct RowAbove {
   Real threshold;
   std::int32_t size = target.size;
 
-  Real operator[](Token id) const { return target[id] > threshold * draft[id] ? target[id] : Real(0); }
+  /// Compares ratios, as those of tokens are the thresholds: by products, rounding would let a token in that
+  /// is at its own.
+  Real operator[](Token id) const {
+    const ProbabilityRatio<Real> ratio(target[id], draft[id]);
+    return ratio.infinite || threshold < ratio.value ? target[id] : Real(0);
+  }
 };
 
 }  // namespace speclab

@@ -13,6 +13,10 @@
 
 namespace speclab {
 
+/// In floating point the draft's probabilities must be 0 or at least this: what is left of a row is divided
+/// by, and what was left of the target before can be as small as a probability that is not negligible.
+inline constexpr double least_divisible = 0x1p-860;
+
 /// Recursive rejection, from the context down.
 template <class Real>
 class TreeVerification {
@@ -29,6 +33,7 @@ class TreeVerification {
       const std::int32_t child = drafted_.child(node_, refused_);
       if (child < 0) return Wants::nothing;
       if (drafted_.undrafted(child)) return Wants::drafts;
+      siblings_.draft_left = drafted_.left[child];
       if (accept(child, siblings_.acceptance_probability(drafted_.ratio(child)))) {
         ++depth_;
         come_to(child);
@@ -44,9 +49,7 @@ class TreeVerification {
     nodes.push_back(drafted_.child(node_, refused_));
   }
   WantedTotal<Real> wanted_total() const { return {node_, siblings_.taken_next()}; }
-  void answer(const Real& total) {
-    siblings_.refuse(total, drafted_.draft[drafted_.child(node_, refused_ - 1)]);
-  }
+  void answer(const Real& total) { siblings_.refuse(total, Real(0)); }
   RoundEnd<Real> end() const {
     if (refused_ == 0) return {node_, depth_, depth_};
     return {node_, depth_, depth_ + 1, Use::replace, siblings_.taken};
@@ -83,11 +86,11 @@ class TraversalVerification {
       const std::int32_t child = drafted_.child(last.node, last.refused);
       if (child >= 0 && last.siblings.reach > Real(0)) {
         if (drafted_.undrafted(child)) return Wants::drafts;
+        last.siblings.draft_left = drafted_.left[child];
         push(child, last.siblings.acceptance_probability(drafted_.ratio(child)));
         continue;
       }
       if (last.node < 0 || accept(last.node, last.siblings.reach)) return Wants::nothing;
-      refused_ = last.node;
       path_.pop_back();
       Visited& parent = path_.back();
       ++parent.refused;
@@ -99,7 +102,7 @@ class TraversalVerification {
     nodes.push_back(drafted_.child(path_.back().node, path_.back().refused));
   }
   WantedTotal<Real> wanted_total() const { return {path_.back().node, path_.back().siblings.taken_next()}; }
-  void answer(const Real& total) { path_.back().siblings.refuse(total, drafted_.draft[refused_]); }
+  void answer(const Real& total) { path_.back().siblings.refuse(total, Real(0)); }
   RoundEnd<Real> end() const {
     const Visited& last = path_.back();
     const auto depth = static_cast<std::int32_t>(path_.size()) - 1;
@@ -114,17 +117,19 @@ class TraversalVerification {
     SiblingResidual<Real> siblings;
   };
 
-  /// A node that is reached with 0 is refused, and nothing is read of its residual.
+  /// A node that is never reached is refused, and nothing is read of its residual.
   void push(std::int32_t node, const Real& reach) {
     SiblingResidual<Real> siblings;
-    if (reach > Real(0)) siblings = SiblingResidual<Real>::reached(reach);
-    siblings.reach = reach;
+    if (negligible(reach)) {
+      siblings.reach = Real(0);
+    } else {
+      siblings = SiblingResidual<Real>::reached(reach);
+    }
     path_.push_back({node, 0, siblings});
   }
 
   DraftedNodes<Real> drafted_{};
   std::vector<Visited> path_;
-  std::int32_t refused_ = -1;
 };
 
 }  // namespace speclab

@@ -27,7 +27,8 @@ class DraftedRows {
         tokens_(static_cast<std::size_t>(shape.tree.size()), no_token),
         draws_(tokens_.size()),
         p_(tokens_.size()),
-        q_(tokens_.size()) {
+        q_(tokens_.size()),
+        left_(tokens_.size(), Real(1)) {
     for (std::int32_t node = 0; node < shape.tree.size(); ++node) {
       if (shape.tree.depth(node) <= gamma) tokens_[static_cast<std::size_t>(node)] = undrafted_token;
     }
@@ -48,6 +49,8 @@ class DraftedRows {
     }
     draws_[at] = Draw{Use::draft, static_cast<std::uint16_t>(node)};
     const bool first = !shape_.distinct || siblings.front() == node;
+    if (!first)
+      left_[at] = total_probability(BasicRow<Real>{left.data(), static_cast<std::int32_t>(left.size())});
     const auto propose = [&](const std::vector<Real>& weights) {
       const auto size = static_cast<std::int32_t>(weights.size());
       tokens_[at] = random.categorical(draws_[at], BasicRow<Real>{weights.data(), size});
@@ -78,7 +81,9 @@ class DraftedRows {
 
   /// The draw that made a token.
   const Draw& drawn(std::int32_t node) const { return draws_[static_cast<std::size_t>(node)]; }
-  DraftedNodes<Real> nodes() const { return {&shape_.tree, tokens_.data(), p_.data(), q_.data()}; }
+  DraftedNodes<Real> nodes() const {
+    return {&shape_.tree, tokens_.data(), p_.data(), q_.data(), left_.data()};
+  }
   std::vector<Real> target_row(std::int32_t node) const { return row(target_, node); }
   std::vector<Real> draft_row(std::int32_t node) const { return row(draft_, node); }
 
@@ -131,6 +136,7 @@ class DraftedRows {
   std::vector<Draw> draws_;
   std::vector<Real> p_;
   std::vector<Real> q_;
+  std::vector<Real> left_;
 };
 
 /// One round, with at most so many proposals for a sibling; appends what it emits to `context`.

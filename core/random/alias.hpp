@@ -49,7 +49,9 @@ inline void build_alias(std::span<const double> weights, std::span<AliasSlot> sl
   constexpr double ones = 0x1p32;
   double total = 0;
   for (const double weight : weights) total += weight;
-  const double scale = static_cast<double>(slots.size()) / total;
+  // Powers of 2 leave all digits as they are: where the total is so small that its inverse would overflow.
+  const double lift = total < 0x1p-900 ? 0x1p900 : 1;
+  const double scale = static_cast<double>(slots.size()) / (total * lift);
 
   // left[i]: what is still to be placed of item i, in slots.
   std::vector<double>& left = scratch.left;
@@ -60,7 +62,7 @@ inline void build_alias(std::span<const double> weights, std::span<AliasSlot> sl
   large.clear();
   std::uint32_t heaviest = 0;
   for (std::size_t i = 0; i < weights.size(); ++i) {
-    left[i] = weights[i] * scale;
+    left[i] = weights[i] * lift * scale;
     if (left[i] > left[heaviest]) heaviest = static_cast<std::uint32_t>(i);
   }
   for (std::uint32_t i = 0; i < slots.size(); ++i) (left[i] < 1 ? small : large).push_back(i);

@@ -44,15 +44,18 @@ SPECLAB_HD Token inverse_cdf(const Weights& weights, double u) {
   if (!(total - total == 0)) return invalid_token;
   if (!(total > 0)) return no_token;
 
-  const double goal = u * total;
+  // Powers of 2 leave all digits as they are: the smallest totals have too few for a share of them.
+  const double lift = total < 0x1p-900 ? 0x1p900 : 1;
+  const double goal = u * (total * lift);
   double below = 0;
   std::int32_t block = 0;
-  while (block + 1 < blocks && !(below + block_totals[block] > goal)) below += block_totals[block++];
+  while (block + 1 < blocks && !(below + block_totals[block] * lift > goal))
+    below += block_totals[block++] * lift;
 
   const std::int32_t first = block * width;
   const std::int32_t last = first + width < weights.size ? first + width : weights.size;
   for (std::int32_t i = first; i < last; ++i) {
-    const double probability = weights[i];
+    const double probability = weights[i] * lift;
     if (!(probability > 0)) continue;
     below += probability;
     if (below > goal) return i;

@@ -38,18 +38,23 @@ class GumbelIntegrals {
     Real integral(0);       // F(at)
     for (std::size_t i = 0; i < order.size(); ++i) {
       const Token id = order[i];
-      if (!(draft[id] > Real(0))) {
+      const ProbabilityRatio<Real> ratio(target[id], draft[id]);
+      if (ratio.infinite) {
         // From the last finite ratio to infinity. Without any draft probability below, the integral has no
         // bound, but then no token can have been drafted either.
         const Real tail = slope > Real(0) ? Real(integral + Real(1) / (slope * value)) : integral;
-        for (; i < order.size(); ++i) integral_[static_cast<std::size_t>(order[i])] = tail;
+        for (; i < order.size(); ++i) {
+          const auto here = static_cast<std::size_t>(order[i]);
+          integral_[here] = tail;
+          // C where the ratio is beyond floating point.
+          if (draft[order[i]] > Real(0)) larger_[here] = target[order[i]] / draft[order[i]];
+        }
         break;
       }
-      const Real ratio = target[id] / draft[id];
-      if (ratio > at) {
-        const Real next = slope * ratio + constant;
-        integral += (ratio - at) / (value * next);
-        at = ratio;
+      if (ratio.value > at) {
+        const Real next = slope * ratio.value + constant;
+        integral += (ratio.value - at) / (value * next);
+        at = ratio.value;
         value = next;
       }
       slope += draft[id];

@@ -43,8 +43,9 @@ struct SiblingResidual {
   }
 
   /// A token was refused, and sum (p - taken_next() q)+ is `total`. `draft_probability` is what q loses: that
-  /// of the token, or 0 if siblings are independent or q had lost it before. False when the residual is 0 at
-  /// a reach of 1.
+  /// of the token, or 0 if siblings are independent, if q had lost it before, or if the caller sets
+  /// `draft_left` itself. The difference that is made here has no digits left where the refused tokens had
+  /// nearly all of q. False when the residual is 0 at a reach of 1.
   SPECLAB_HD bool refuse(const Real& total, const Real& draft_probability) {
     const Real left_next = total + left * (Real(1) - reach);
     const bool remains = left_next > Real(0);

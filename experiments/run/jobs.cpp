@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <string_view>
 
 #include "core/stop.hpp"
 #include "experiments/format/config_error.hpp"
@@ -38,6 +39,10 @@ void require_context(const Setup& setup, int gamma) {
   }
 }
 
+[[noreturn]] void refuse_fast(std::string_view reason) {
+  throw ConfigError("/engine", "\"fast\" does not go with this config: {}; use \"auto\"", reason);
+}
+
 /// Lets a job start out on tables of the fast engine where it can and should. Throws ConfigError for decoding
 /// that has to and cannot.
 void choose_engine(Job& job) {
@@ -48,9 +53,7 @@ void choose_engine(Job& job) {
                           : fast_quality_unsupported_reason(setup.target, setup.draft, setup.rule.sampled,
                                                             job.quality_options);
   const bool asked = setup.engine == Engine::fast;
-  if (asked && reason && job.kind == JobKind::decode) {
-    throw ConfigError("/engine", "\"fast\" does not go with this config: {}; use \"auto\"", *reason);
-  }
+  if (asked && reason && job.kind == JobKind::decode) refuse_fast(*reason);
   if (asked) job.why_plain = reason.value_or("");
   if (!reason && (asked || fast_pays(setup.target, setup.draft, setup.simulation)))
     job.engine = EngineUsed::fast;
@@ -165,8 +168,7 @@ const Pair* JobList::prepared_for(Job& job, std::unique_ptr<const Pair> Prepared
         prepared.*member =
             std::make_unique<const Pair>(setup.target, setup.draft, setup.rule.sampled, *rows_);
       } catch (const ModelError& error) {
-        if (setup.engine == Engine::fast && job.kind == JobKind::decode)
-          throw ConfigError("/engine", error.what());
+        if (setup.engine == Engine::fast && job.kind == JobKind::decode) refuse_fast(error.what());
         prepared.why_not = error.what();
       }
     });

@@ -37,6 +37,7 @@ class LaneDrafts {
         tokens_(lanes * nodes_),
         targets_(lanes * nodes_),
         drafts_(lanes * nodes_),
+        lefts_(lanes * nodes_, 1.0),
         nexts_(lanes * nodes_),
         words_(lanes * nodes_) {
     for (std::int32_t node = 0; node < shape_.tree.size(); ++node) {
@@ -58,7 +59,8 @@ class LaneDrafts {
   DraftedNodes<double> begin(std::size_t lane) {
     const std::size_t first = lane * nodes_;
     std::copy(undrafted_.begin(), undrafted_.end(), tokens_.begin() + static_cast<std::ptrdiff_t>(first));
-    return {&shape_.tree, tokens_.data() + first, targets_.data() + first, drafts_.data() + first};
+    return {&shape_.tree, tokens_.data() + first, targets_.data() + first, drafts_.data() + first,
+            lefts_.data() + first};
   }
   std::uint32_t context_after(std::size_t lane, std::int32_t node) const {
     return node < 0 ? places_[lane].context : nexts_[index(lane, node)];
@@ -86,7 +88,7 @@ class LaneDrafts {
   /// Drafts what was wanted.
   void draft(DrawBlocks& blocks) {
     rows_.draw(draft_side, draws_, blocks);
-    if (shape_.distinct) redraw_siblings(blocks);
+    if (shape_.distinct) settle_siblings(blocks);
     for (std::size_t i = 0; i < draws_.size(); ++i) {
       const RowDraw& draw = draws_[i];
       const std::size_t at = index(wanted_[i].first, wanted_[i].second);
@@ -156,22 +158,42 @@ class LaneDrafts {
     return false;
   }
 
-  void redraw_siblings(DrawBlocks& blocks) {
+  /// Draws those again that were drawn before, and finds what is left of the draft before each.
+  void settle_siblings(DrawBlocks& blocks) {
     const auto repeated = [this](std::size_t i) {
       return drawn_before(wanted_[i].first, wanted_[i].second, draws_[i].token);
     };
     redraw_refused(rows_, draft_side, draws_, repeated, again_, blocks);
-    for (const std::size_t i : again_)
-      draw_sibling_by_pass(wanted_[i].first, wanted_[i].second, draws_[i], blocks);
+    for (const std::size_t i : again_) {
+      const auto [lane, node] = wanted_[i];
+      draw_without(rows_, draft_side, drawn_siblings(lane, node), draws_[i], blocks);
+    }
+    for (std::size_t i = 0; i < draws_.size(); ++i) {
+      const auto [lane, node] = wanted_[i];
+      if (draws_[i].token >= 0) lefts_[index(lane, node)] = left_before(lane, node, draws_[i].context);
+    }
   }
 
-  void draw_sibling_by_pass(std::size_t lane, std::int32_t node, RowDraw& draw, DrawBlocks& blocks) {
+  /// Sum of the draft's row without the siblings before a node: by a pass over it where the difference to 1
+  /// would have few digits left. Draws by passes are frequent there, too.
+  double left_before(std::size_t lane, std::int32_t node, std::uint32_t context) const {
+    constexpr double least_difference = 0x1p-20;
+    double left = 1;
+    for (const std::int32_t sibling : siblings_of(node)) {
+      if (sibling == node) break;
+      left -= drafts_[index(lane, sibling)];
+    }
+    if (left >= least_difference) return left;
+    return total_probability(row_without(rows_, draft_side, context, drawn_siblings(lane, node)));
+  }
+
+  std::vector<Token> drawn_siblings(std::size_t lane, std::int32_t node) const {
     std::vector<Token> drawn;
     for (const std::int32_t sibling : siblings_of(node)) {
       if (sibling == node) break;
       drawn.push_back(token(lane, sibling));
     }
-    draw_without(rows_, draft_side, drawn, draw, blocks);
+    return drawn;
   }
 
   const Rows& rows_;
@@ -186,6 +208,7 @@ class LaneDrafts {
   std::vector<Token> tokens_;
   std::vector<double> targets_;
   std::vector<double> drafts_;
+  std::vector<double> lefts_;  ///< as DraftedNodes::left
   std::vector<std::uint32_t> nexts_;
   std::vector<std::uint64_t> words_;
 

@@ -6,6 +6,7 @@
 #include <span>
 #include <vector>
 
+#include "core/distribution/owned_row.hpp"
 #include "core/distribution/row.hpp"
 #include "core/random/block_random_source.hpp"
 #include "core/random/philox.hpp"
@@ -112,21 +113,28 @@ void redraw_refused(const Rows& rows, Side side, std::vector<RowDraw>& draws, co
   }
 }
 
+/// A model's row without some tokens, not normalised.
+template <class Rows>
+OwnedRow<double> row_without(const Rows& rows, Side side, std::uint32_t context,
+                             std::span<const Token> tokens) {
+  std::vector<double> scratch;
+  OwnedRow<double> left = copy_of(rows.row(context, side, scratch));
+  for (const Token token : tokens) {
+    if (token >= 0) left.probabilities[static_cast<std::size_t>(token)] = 0;
+  }
+  return left;
+}
+
 /// Draws by a pass over a model's row without some tokens, with the site's next block; `no_token` when
 /// nothing is left of it.
 template <class Rows>
 void draw_without(const Rows& rows, Side side, std::span<const Token> tokens, RowDraw& draw,
                   DrawBlocks& blocks) {
-  std::vector<double> scratch;
-  const Row row = rows.row(draw.context, side, scratch);
-  std::vector<double> left(row.probabilities, row.probabilities + row.size);
-  for (const Token token : tokens) {
-    if (token >= 0) left[static_cast<std::size_t>(token)] = 0;
-  }
+  const OwnedRow<double> left = row_without(rows, side, draw.context, tokens);
   ++draw.attempt;
   ++blocks.work.passes;
   BlockRandomSource random(blocks.seed(), draw.trial, draw.round);
-  draw.token = random.categorical(draw.draw(), Row{left.data(), row.size});
+  draw.token = random.categorical(draw.draw(), left);
   draw.word = philox_words(blocks.seed(), draw.attempt, draw.site, draw.round, draw.trial).second;
   if (draw.token >= 0) rows.find(draw);
 }

@@ -82,6 +82,8 @@ void TruncatedRows::retain(std::uint32_t context, Side side,
     double total = 0;
     for (const auto& [token, probability] : retained) total += probability;
     for (auto& [token, probability] : retained) probability /= total;
+    // Without those that a low temperature leaves nothing of, which are the last.
+    while (!(retained.back().second > 0)) retained.pop_back();
   };
   const auto most = static_cast<std::size_t>(kept_tokens(how, vocab()));
   const bool until_share = how.top_k == 0 && how.temperature != 0;

@@ -1,5 +1,7 @@
 #include "sim/fast/whole_row_pair.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -9,6 +11,7 @@
 #include <variant>
 
 #include "core/fast/whole_row_forms.hpp"
+#include "sim/error.hpp"
 #include "sim/fast/context_facts.hpp"
 #include "sim/fast/ngram_rows.hpp"
 #include "sim/fast/shared_rows.hpp"
@@ -49,6 +52,29 @@ bool reads_table_rows(const WholeRowRules& rule) {
   const auto* by_position = std::get_if<PositionForms>(&rule);
   return by_position == nullptr || std::holds_alternative<TokenRule>(*by_position) ||
          std::holds_alternative<MatchRule>(*by_position);
+}
+
+/// Throws ModelError where the draft has probabilities that rules for siblings without replacement cannot
+/// divide by.
+void require_divisible(const Model& draft) {
+  constexpr const char* why = "siblings without replacement divide by what is left of such a row";
+  if (const AdjustedModel* sampled = draft.sampled()) {
+    // The tokens that top-k or top-p keep are at most some 10^12 times less likely than the best one.
+    constexpr double least_temperature = 0.05;
+    const double temperature = sampled->how.temperature;
+    if (temperature == 0 || temperature >= least_temperature) return;
+    throw ModelError(fmt::format("the draft's temperature of {} is below {}, and {}", temperature,
+                                 least_temperature, why));
+  }
+  const TableModel* table = draft.table();
+  for (std::size_t at = 0; table != nullptr && at < table->contexts(); ++at) {
+    const Row row = table->row(at);
+    for (Token token = 0; token < row.size; ++token) {
+      if (!(row[token] > 0) || row[token] >= least_divisible) continue;
+      throw ModelError(fmt::format("row {} of the draft gives token {} a probability of {:.3g}, and {}", at,
+                                   token, row[token], why));
+    }
+  }
 }
 
 template <class Rows, WholeRowRule Rule>
@@ -132,6 +158,7 @@ std::unique_ptr<const WholeRowDecoder> whole_row_pair(const Model& target, const
                                                       const AnyRule& rule, SharedRows& rows) {
   return std::visit(
       [&]<class Rule>(const Rule& held) -> std::unique_ptr<const WholeRowDecoder> {
+        if (drafted_shape(held, 1).distinct) require_divisible(draft);
         const auto pair_of = [&]<class Rows>(std::shared_ptr<const Rows> of_pair) {
           return std::make_unique<WholeRowPair<Rows, Rule>>(std::move(of_pair), held);
         };

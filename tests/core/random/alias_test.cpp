@@ -79,3 +79,11 @@ TEST_CASE("slot and fraction are the word's bits, from the top") {
   CHECK(alias_slot(word, 31) == 0xfedcba98 >> 1U);
   CHECK(alias_fraction(word, 32) == 0x76543210);
 }
+
+TEST_CASE("weights of the smallest positive doubles are drawn by their shares") {
+  const double least = 0x1p-1074;
+  CHECK(distribution_of(table_of({least, 3 * least})) ==
+        std::vector<std::uint64_t>{std::uint64_t{1} << 31U, std::uint64_t{3} << 31U});
+  CHECK(distribution_of(table_of({0, least, 0, 0})) ==
+        std::vector<std::uint64_t>{0, std::uint64_t{4} << 32U, 0, 0});
+}

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <limits>
 #include <set>
+#include <utility>
 #include <vector>
 
 #include "core/random/enumerated_random_source.hpp"
@@ -55,6 +56,15 @@ TEST_CASE("every field of an address reaches the number") {
     }
   }
   CHECK(static_cast<int>(seen.size()) == sites);
+}
+
+TEST_CASE("weights of the smallest positive doubles are drawn by their shares") {
+  const double least = 0x1p-1074;
+  for (const auto& [u, token] : {std::pair{0.0, 0}, {0.24, 0}, {0.26, 1}, {0.49, 1}, {0.51, 3}, {0.99, 3}})
+    CHECK(categorical_at({least, least, 0, 2 * least}, u) == token);
+  // The same in a long row, whose totals are made block by block.
+  std::vector<double> row(1000, least);
+  for (int i = 0; i < 1000; ++i) CHECK(categorical_at(row, (i + 0.5) / 1000) == i);
 }
 
 TEST_CASE("Philox runs Boost.Random distributions") {

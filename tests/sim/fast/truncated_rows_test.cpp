@@ -13,6 +13,7 @@
 
 #include "core/rules/all_rules.hpp"
 #include "sim/decode.hpp"
+#include "sim/error.hpp"
 #include "sim/fast/fast_pair.hpp"
 #include "sim/fast/fast_quality.hpp"
 #include "sim/fast/shared_rows.hpp"
@@ -29,7 +30,9 @@ const std::vector<Adjustment> options{{.top_k = 1},
                                       {.temperature = 0},
                                       {.temperature = 0.6, .top_k = 5, .top_p = 0.8},
                                       {.temperature = 1.5, .top_k = 4},
-                                      {.temperature = 0.7, .top_p = 0.7}};
+                                      {.temperature = 0.7, .top_p = 0.7},
+                                      {.temperature = 0.003, .top_k = 5},
+                                      {.temperature = 0.0002, .top_k = 5, .top_p = 0.9}};
 
 /// All contexts of up to three tokens.
 std::vector<std::vector<Token>> contexts_of(std::int32_t vocab) {
@@ -116,6 +119,10 @@ TEST_CASE("models whose options keep whole rows are not taken for those") {
   CHECK(TruncatedRows::ngram_of(adjusted(ngram, {.top_k = 9})) == nullptr);
   CHECK(TruncatedRows::ngram_of(adjusted(ngram, {.temperature = 0.05})) == nullptr);
   CHECK(TruncatedRows::ngram_of(adjusted(ngram, {.temperature = 0.05, .top_p = 0.9})) == nullptr);
+  // What siblings without replacement divide by is too small there.
+  const Model cold = adjusted(ngram, {.temperature = 0.003, .top_k = 3});
+  CHECK_THROWS_AS(FastPair(cold, cold, AnyRule(TreeRule(branching_tree({2})))), ModelError);
+  CHECK(FastPair(cold, cold, AnyRule(BlockRule{})).contexts() > 0);
   CHECK(fast_unsupported_reason(ngram, adjusted(ngram, {.top_k = 3}), AnyRule(TokenRule{})));
   CHECK(fast_unsupported_reason(adjusted(ngram, {.top_k = 3}), adjusted(ngram, {.top_k = 3}),
                                 AnyRule(SigmoidRule{})));

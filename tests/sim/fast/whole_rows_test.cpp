@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "core/fast/whole_row_round.hpp"
-#include "core/random/block_random_source.hpp"
 #include "core/rules/all_rules.hpp"
 #include "sim/decode.hpp"
 #include "sim/fast/context_facts.hpp"
@@ -23,6 +22,7 @@
 #include "sim/models/synthetic.hpp"
 #include "tests/sim/fast/deviation.hpp"
 #include "tests/sim/fast/ngram_models.hpp"
+#include "tests/sim/fast/single_rounds.hpp"
 
 using namespace speclab;
 
@@ -108,25 +108,6 @@ void for_each_position_rule(const Check& check) {
   check(CascadeRule{});
   check(MarsRule{});
   check(BildRule(0.1, 3));
-}
-
-/// Rounds of one round a trial, of which a tally holds all but the last token, by whole_row_round.
-template <class Rule>
-Outcome single_rounds(const TableModel& target, const TableModel& draft, const Rule& rule, std::int32_t gamma,
-                      const SimulationSize& simulation) {
-  return run_trials(
-      simulation, Control{},
-      [&](std::uint32_t trial, std::uint32_t number, std::vector<Token>& context, Tally& tally,
-          RoundScratch<double>&) {
-        BlockRandomSource random(simulation.seed, trial, number);
-        std::vector<double> unused;
-        const std::size_t start = context.size();
-        tally.add_round(whole_row_round<double>(target, draft, rule, gamma, max_redraws, context, random));
-        const std::span<const Token> all(context);
-        for (std::size_t at = start; at < context.size(); ++at) {
-          tally.add_overlap(overlap(target.next(all.first(at), unused), draft.next(all.first(at), unused)));
-        }
-      });
 }
 
 template <class Rule>
