@@ -8,12 +8,9 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
-<<<<<<< HEAD
 #include "analysis/exact/text_rounds.hpp"
 #include "analysis/statistics/intervals.hpp"
-=======
 #include "analysis/statistics/sample_intervals.hpp"
->>>>>>> ee42245e0ac2922b0203f797b046d00ab963ee46
 #include "analysis/theory/optimal_gamma.hpp"
 #include "analysis/theory/theorems.hpp"
 #include "core/distribution/divergence.hpp"
