@@ -278,8 +278,7 @@ SectionKind calibration_section() {
   using C = CalibrationSection;
   const auto reference =
       choice<EqualityReference>({{"exact_distribution", EqualityReference::exact_distribution},
-                                 {"second_sample", EqualityReference::second_sample}},
-                                {{"exact_law", "exact_distribution"}});
+                                 {"second_sample", EqualityReference::second_sample}});
   return {"calibration",
           object<C>("calibration",
                     "The experiment calibration: the tests of `speclab check`, repeated on small samples.",

@@ -12,8 +12,7 @@ template <>
 const Typed<EqualityReference>& described() {
   static const auto type =
       choice<EqualityReference>({{"exact distribution", EqualityReference::exact_distribution},
-                                 {"second sample", EqualityReference::second_sample}},
-                                {{"exact law", "exact distribution"}});
+                                 {"second sample", EqualityReference::second_sample}});
   return type;
 }
 
