@@ -12,7 +12,7 @@
 namespace speclab {
 
 inline RunResult run_of(const Json& config, const Control& control = {}) {
-  return run_config(read_config(present(config)), [&](std::uint64_t) { return control; });
+  return run_config(read_config(config), [&](std::uint64_t) { return control; });
 }
 
 /// What goes on where `part`, the result of an interrupted run, stopped.
