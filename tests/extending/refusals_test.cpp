@@ -94,7 +94,8 @@ const std::vector<Refusal>& refusals() {
       {R"({"experiment": "walltime", "rule": {"kind": "k-seq"}})", "/rule/kind: "},
       {R"({"experiment": "schedules", "simulation": {"trials": 1}})", "/simulation/trials: "},
       {R"({"experiment": "schedules", "alpha": 0.5})", "/alpha: "},
-      {R"({"experiment": "schedules", "models": {"draft": {"vocab": 3}}})", "/models/draft: "},
+      {R"({"experiment": "schedules", "cost": {"c": 0.1}, "models": {"draft": {"vocab": 3}}})",
+       "/models/draft: "},
       {R"({"experiment": "compare", "compare": {"drafters": [{"kind": "lookup"}], "tasks": [{"name": "a",
             "corpus": {"file": "no such file", "hold_out": 2}, "target": {"kind": "mixture", "other": {"kind": "uniform"}}}]}})",
        "/compare/tasks/0/target"},
@@ -117,7 +118,7 @@ TEST_CASE("a config that cannot be run is refused before a model is built, whate
   for (const auto& [patch, path] : refusals()) {
     CAPTURE(patch);
     const auto run = config_error_of([&, of = patch] { run_config(with(of), quiet); });
-    CHECK(run.substr(0, std::string(path).size()) == path);
+    CHECK_MESSAGE(run.starts_with(path), run);
     CHECK(config_error_of([&, of = patch] { measure_workload(with(of)); }) == run);
   }
 }

@@ -37,7 +37,7 @@ TEST_CASE("n-grams of the corpus share its vocabulary, and each is trained once"
   CHECK(trigram.model.ngram()->order() == 3);
   CHECK(bigram.model.ngram()->order() == 2);
   CHECK(unigram.model.ngram()->order() == 1);
-  std::filesystem::remove(file.path());
+  std::filesystem::resize_file(file.path(), 0);  // whoever reads it again finds no text
   CHECK(built(R"({"kind": "ngram", "order": 2})", factory, &corpus).model.ngram() == bigram.model.ngram());
   const BuiltModel half = built(R"({"kind": "bigram", "part": "first_half"})", factory, &corpus);
   const BuiltModel other = built(R"({"kind": "bigram", "part": "second_half"})", factory, &corpus);
