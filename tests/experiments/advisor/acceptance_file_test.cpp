@@ -112,7 +112,7 @@ TEST_CASE("counts and lengths that no server has are refused where they stand, b
   starts(
       R"({"meta_info": {"spec_verify_ct": 2, "spec_num_proposed_drafts": 4000, "spec_correct_drafts_histogram": [1, 1]}})"
       "\n",
-      ": 2000 tokens drafted in one round");
+      ": /meta_info: 2000 tokens drafted in one round");
   starts(R"({"timings": {"draft_n": 1000000000, "draft_n_accepted": 1, "draft_rounds": 2}})"
          "\n",
          ": /timings: 500000000 tokens drafted in one round");

@@ -206,9 +206,11 @@ TEST_CASE("a plan on a device: costs, batches, memory") {
 }
 
 TEST_CASE("what an interval covers and which gamma pays at which batch stand beside the numbers") {
-  Drafter drafter = served(0.7, 8);
-  drafter.acceptance.alpha = {0.7, 0.69, 0.71};
-  const DrafterPlan plan = make_plan(drafter, {});
+  Drafter drafter = served(0.75, 4);
+  drafter.acceptance.alpha = {0.75, 0.74, 0.76};
+  PlanSettings settings;
+  settings.at = {1, 1024};
+  const DrafterPlan plan = make_plan(drafter, settings);
   REQUIRE(plan.best.speedup_at_other_costs);
   CHECK(plan.best.speedup_at_other_costs->low < plan.best.speedup.low);
   CHECK(plan.best.speedup_at_other_costs->high > plan.best.speedup.high);
