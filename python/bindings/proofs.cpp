@@ -137,7 +137,7 @@ void refuse_many(double bound, double most, std::int32_t gamma, std::int32_t voc
   throw nb::value_error(
       fmt::format("max_branches: up to {:.3g} branches{}, more than {:.3g}: lower gamma ({}) "
                   "or the vocabulary ({} tokens), {}"
-                  "raise max_branches, or test by sampling with check_sampler",
+                  "raise max_branches, or sample: check tests large cases, simulate counts",
                   bound, digits > 0 ? fmt::format(" in fractions of {} digits", digits) : "", most, gamma,
                   vocab, digits > 0 ? "take exact=False, " : "")
           .c_str());

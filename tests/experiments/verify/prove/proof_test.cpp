@@ -52,7 +52,7 @@ TEST_CASE("numbers as people write them") {
 
 TEST_CASE("rows sum to 1 but for rounding, and errors name the option and the word") {
   CHECK(parse_rows("1/3,2/3", "--target") == ExactRows{{Rational(1, 3), Rational(2, 3)}});
-  CHECK(parse_rows(".333,.333,.333", "--target") == ExactRows{std::vector(3, Rational(1, 3))});
+  CHECK(parse_rows(".3333,.3333,.3333", "--target") == ExactRows{std::vector(3, Rational(1, 3))});
   CHECK(parse_rows(".5/.9,.3/.9,.1/.9", "--target") ==
         ExactRows{{Rational(5, 9), Rational(1, 3), Rational(1, 9)}});
   CHECK(parse_rows(".5,.5; 0,1", "--target").size() == 2);
