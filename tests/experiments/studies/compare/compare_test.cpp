@@ -21,12 +21,12 @@ using namespace speclab;
 
 namespace {
 
-/// Sixty documents of words that follow one another in runs, so that there is something to learn and to copy.
+/// 140 documents of words that follow one another in runs, so that there is something to learn and to copy.
 std::string made_documents() {
   const std::vector<std::string> words{"the",  "sea",  "was",   "calm", "and",
                                        "dark", "ship", "slept", ".",    "all"};
   std::string text;
-  for (std::uint32_t document = 0; document < 60; ++document) {
+  for (std::uint32_t document = 0; document < 140; ++document) {
     Philox stream(3, Site{document, 0, Draw{Use::world, 5}});
     std::size_t at = stream() % words.size();
     for (int i = 0; i < 90; ++i) {
@@ -44,8 +44,8 @@ Json config_on(const TempFile& text) {
     "compare": {
       "tasks": [
         {"name": "model", "corpus": {"hold_out": 4}, "target": {"kind": "ngram", "order": 3},
-         "sequences": 10, "tokens": 60, "prompt_tokens": 10},
-        {"name": "text", "corpus": {"hold_out": 4}, "sequences": 12, "tokens": 60, "prompt_tokens": 10}],
+         "sequences": 32, "tokens": 30, "prompt_tokens": 10},
+        {"name": "text", "corpus": {"hold_out": 4}, "sequences": 34, "tokens": 30, "prompt_tokens": 10}],
       "drafters": [
         {"kind": "model", "name": "bigram", "model": {"kind": "bigram"}, "c": 0.1},
         {"kind": "model", "name": "itself", "model": {"kind": "ngram", "order": 3}, "c": 0.1},
@@ -172,7 +172,22 @@ TEST_CASE("a difference that was the same in all sequences is no verdict: its er
   };
   CHECK_FALSE(marked("itself"));
   const std::optional<Interval>& differing = policy_of(cell_of(result, "model: bigram"), "one").gain;
-  CHECK(marked("bigram") == (differing->high < 0));
+  CHECK(marked("bigram") == (differing->judges() && differing->high < 0));
+}
+
+TEST_CASE("few sequences have no intervals, and the table says how many are needed") {
+  const TempFile text(made_documents());
+  Json config = config_on(text);
+  config["compare"]["only_tasks"] = Json::array({"text"});
+  for (const int sequences : {8, 31, 32}) {
+    CAPTURE(sequences);
+    config["compare"]["tasks"][1]["sequences"] = sequences;
+    const Result result = run(config);
+    const CompareResult& lookup = own<CompareResult>(cell_of(result, "text: lookup"));
+    for (const GammaResult& one : lookup.gammas) CHECK(one.speedup->bounded() == (sequences >= 32));
+    const std::string note = tables_of(result, {}, "id").front().note;
+    CHECK((note.find("32 sequences are needed") != std::string::npos) == (sequences < 32));
+  }
 }
 
 TEST_CASE("a text is no model: what needs one says so, and its alpha is the share of tokens foretold") {
@@ -274,7 +289,7 @@ TEST_CASE("what compare refuses") {
         std::string::npos);
   CHECK(error("/compare/tasks/0/corpus/hold_out", 0).find("some must be held out") != std::string::npos);
   CHECK(error("/compare/tasks/0/corpus/hold_out", 1).find("1 holds out everything") != std::string::npos);
-  CHECK(error("/compare/tasks/0/prompt_tokens", 500).find("0 of 15 held-out documents suit the prompt") !=
+  CHECK(error("/compare/tasks/0/prompt_tokens", 500).find("0 of 35 held-out documents suit the prompt") !=
         std::string::npos);
   CHECK(error("/compare/tasks/0/prompt_until", "the sea").find("is 2 tokens") != std::string::npos);
   CHECK(error("/compare/drafters/0/rule", Json{{"kind", "recursive"}}).find("several sequences at once") !=
