@@ -1,7 +1,8 @@
 // Configs whose values are of the right type: random ones at any key, keys that their objects lack, two keys
-// alike, files that hold something else. The bytes of an input are the seed of a shipped config and of its
-// changes, and choose what is done with it. Whatever is wrong is refused at a path in one line that a person
-// can read; what is not refused is run, and its page and CSV hold no number that is none.
+// alike, files that hold something else. The bytes of an input are the seed of a shipped config, or one made
+// of the format alone, and of its changes, and choose what is done with it. Whatever is wrong is refused at a
+// path in one line that a person can read; what is not refused is run, and its page and CSV hold no number
+// that is none.
 #include <fmt/format.h>
 
 #include <array>
@@ -312,7 +313,8 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   std::uint64_t seed = 0xcbf29ce484222325U;
   for (std::size_t i = 0; i < size; ++i) seed = (seed ^ data[i]) * 0x100000001b3U;
   Random random(seed);
-  Json json = one_of(random, shipped_configs());
+  const bool made = below(random, 6) == 0;
+  Json json = made ? random_value(random, *config_type().type, 0) : one_of(random, shipped_configs());
   for (std::size_t changes = 1 + below(random, 3); changes > 0; --changes) change(random, json);
   // What takes long is left as it is: slow configs are another test.
   constexpr std::clock_t enough = CLOCKS_PER_SEC / 2;

@@ -105,6 +105,9 @@ assert config['corpus']['file'] == 'beside/own.txt', config
 assert [case['label'] for case in config['cases']] == ['own.txt', 'another'] and config['cases'][0]['note'] == 'own.txt', config
 assert config['cases'][0]['set']['/corpus/file'] == config['cases'][1]['set']['/corpus']['file'] == 'beside/own.txt', config" equal/result.json
 
+checks=$((checks + 1))
+[[ $(grep -o "nothing \(is \)\?held out" equal/report.html | wc -l) -eq 1 ]] || fail "a corpus says of every model that nothing is held out"
+
 # configs that come with the program
 cd elsewhere
 expect 0 config list
