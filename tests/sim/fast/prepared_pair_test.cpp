@@ -11,6 +11,7 @@
 #include "sim/decode.hpp"
 #include "sim/fast/fast_pair.hpp"
 #include "sim/models/synthetic.hpp"
+#include "tests/core/fast/cold_rows.hpp"
 #include "tests/sim/random_tokens.hpp"
 
 using namespace speclab;
@@ -107,6 +108,25 @@ TEST_CASE("a larger vocabulary, equal models, point masses, and one token alone"
   check_pair(TableModel(3, 0, point_row(3, 1)), TableModel(3, 0, point_row(3, 2)), TokenRule{});
   check_pair(TableModel(3, 0, {0.5, 0.5, 0}), TableModel(3, 0, {0, 0.5, 0.5}), TokenRule{});
   check_pair(TableModel(1, 0, {1.0}), TableModel(1, 0, {1.0}), TokenRule{});
+}
+
+TEST_CASE("rows as low temperatures leave them") {
+  Philox stream(63, Site{0, 0, Draw{Use::world, 0}});
+  const auto cold_table = [&stream] {
+    std::vector<double> all;
+    for (const auto& row : cold_rows(stream, 4, 4)) all.insert(all.end(), row.begin(), row.end());
+    return TableModel(4, 1, all);
+  };
+  for (int pair = 0; pair < 12; ++pair) {
+    const TableModel target = cold_table();
+    const TableModel draft = cold_table();
+    check_pair(target, draft, TokenRule{});
+    check_pair(target, draft, LenienceRule{0.6, Residual::literal});
+    check_pair(target, draft, TypicalRule{});
+    check_pair(target, draft, RejectionRule{});
+    check_pair(target, draft, CascadeRule{0.37});
+    check_pair(target, draft, SigmoidRule(-20, 5));
+  }
 }
 
 TEST_CASE("a residual of one token in a million") {
