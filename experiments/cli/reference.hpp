@@ -13,8 +13,8 @@ namespace speclab {
 std::string path_of_key(const std::string& key);
 
 /// Every kind of the families and every experiment, with its keys, a line each; with a word, those of the
-/// family ("rules", "rule") or of the name that it is, with its example; else the places of the key that it is.
-/// UsageError for another word, with the nearest of these names and of `known`.
+/// family ("rules", "rule") or of the name that it is, with its example; else the places of the key that it
+/// is. UsageError for another word, with the nearest of these names and of `known`.
 std::string list_text(const std::vector<const FamilyBase*>& families, const std::string& word = "",
                       std::vector<std::string> known = {});
 

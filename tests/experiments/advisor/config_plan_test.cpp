@@ -108,8 +108,8 @@ TEST_CASE("a plan decodes a recording, whatever the config measures of it") {
     Json asked = parse_json(text);
     asked["experiment"] = experiment;
     std::vector<double> found;
-    for (const ConfigCase& one : config_cases(read_config(asked), std::nullopt, 0.95, {}).value())
-      found.push_back(one.acceptance.alpha.estimate);
+    const auto cases = config_cases(read_config(asked), std::nullopt, 0.95, {}).value();
+    for (const ConfigCase& one : cases) found.push_back(one.acceptance.alpha.estimate);
     return found;
   };
   CHECK(alphas("acceptance").size() == 3);
