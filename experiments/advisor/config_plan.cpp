@@ -120,6 +120,7 @@ std::optional<std::vector<ConfigCase>> config_cases(const Config& whole, std::op
     if (stated_alpha(cell.config)) continue;
     check_setup(cell.config);
     require_every_gamma(cell.config.rule, "a plan");
+    require_positions(make_rule(cell.config.rule, 1).sampled);
   }
   for (const CellSpec& cell : cells) {
     const Config& config = cell.config;
@@ -136,7 +137,6 @@ std::optional<std::vector<ConfigCase>> config_cases(const Config& whole, std::op
       Config decoded = config;
       decoded.experiment = find_experiment("decode");
       const auto setup = jobs.setup(decoded);
-      require_positions(setup->rule.sampled);
       if (setup->exact_alpha) {
         const double exact = std::clamp(*setup->exact_alpha, 0.0, 1.0);
         one.acceptance = {{exact, exact, exact}, "the models, exactly"};

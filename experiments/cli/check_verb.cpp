@@ -1,5 +1,7 @@
 #include <fmt/format.h>
 
+#include <filesystem>
+
 #include "experiments/cli/finding_page.hpp"
 #include "experiments/cli/load_config.hpp"
 #include "experiments/cli/options.hpp"
@@ -25,6 +27,8 @@ std::optional<EqualityResult> check_config(const Config& config, const std::stri
   refuse_until(config, "check tests as many sequences as check.samples says");
   const auto& settings = config.section<CheckSection>();
   require_power(settings);
+  if (!samples_file.empty() && !std::filesystem::exists(samples_file))
+    throw UsageError("--samples {}: there is no such file", samples_file);
   ModelFactory factory;
   const Setup setup = build_setup(config, factory);
   TerminalWatch watch("check", quiet);

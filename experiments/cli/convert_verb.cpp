@@ -28,6 +28,7 @@ int convert_main(const Values& values) {
   if (std::filesystem::exists(out) && !values.has("force")) {
     throw UsageError("{} exists; give another --out, or --force to overwrite", out.string());
   }
+  if (out.extension() != ".arpa") table_text(out);  // which refuses other extensions
   const bool draft = values.has("draft");
   ModelFactory factory;
   const BuiltModel built = in_file(file, [&] {

@@ -106,11 +106,12 @@ void check_setup(const ConfigReader& config) {
   const ModelFacts target = facts_of_model(config, false);
   const ModelFacts draft = facts_of_model(config, true);
   if (target.vocab && draft.vocab) require_one_vocab(models, *target.vocab, *draft.vocab);
-  if (config[&Config::simulation].prompt_tokens > 0) {
+  const SimulationConfig& size = config[&Config::simulation];
+  if (size.prompt_tokens > 0 && is_empty(size.prompt)) {
     const std::optional<CorpusConfig>& corpus = config[&Config::corpus];
     check_corpus(corpus ? &*corpus : nullptr, "/corpus");
   }
-  check_prompt(config[&Config::simulation], target);
+  check_prompt(size, target);
   // A rule whose parameters may be measured is made after that.
   const RuleConfig& rule = config[&Config::rule];
   if (!rule.entry().measure) make_rule(rule, [&] { return config[&Config::gamma]; });

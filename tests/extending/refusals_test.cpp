@@ -94,7 +94,7 @@ const std::vector<Refusal>& refusals() {
       {R"({"experiment": "walltime", "rule": {"kind": "k-seq"}})", "/rule/kind: "},
       {R"({"experiment": "schedules", "simulation": {"trials": 1}})", "/simulation/trials: "},
       {R"({"experiment": "schedules", "alpha": 0.5})", "/alpha: "},
-      {R"({"experiment": "schedules", "cost": {"c": 0.1}, "models": {"draft": {"vocab": 3}}})",
+      {R"({"experiment": "schedules", "schedules": {"compare": [{"kind": "plain"}]}, "models": {"draft": {"vocab": 3}}})",
        "/models/draft: "},
       {R"({"experiment": "compare", "compare": {"drafters": [{"kind": "lookup"}], "tasks": [{"name": "a",
             "corpus": {"file": "no such file", "hold_out": 2}, "target": {"kind": "mixture", "other": {"kind": "uniform"}}}]}})",

@@ -8,7 +8,7 @@ ModelKind translation_model() {
   struct P : TranslationOptions {
     int order = 3;
   };
-  return kind_entry<ModelKind, P>(
+  ModelKind made = kind_entry<ModelKind, P>(
       "translation",
       "N-gram of translations, lifted towards words that translate the source (IBM Model 1). Contexts are "
       "source words, \"<sep>\", words of the translation. Needs a corpus with a \"translation\".",
@@ -31,6 +31,11 @@ ModelKind translation_model() {
         return BuiltModel{Model(trained->with(own)),
                           std::shared_ptr<const Vocabulary>(text, &text->vocabulary)};
       });
+  made.facts = [](const SelectedKind&, const FactsRequest& request) {
+    check_corpus(request.corpus, request.corpus_path);
+    return ModelFacts{.stored_rows = false, .words = true};
+  };
+  return made;
 }
 
 }  // namespace speclab
