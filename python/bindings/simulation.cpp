@@ -149,9 +149,7 @@ void bind_simulation(nb::module_& module) {
       .def("positions", &Simulated::positions, nb::arg("confidence"))
       .def("counts", &Simulated::counts)
       .def("accepted_lengths", &Simulated::accepted_lengths)
-      .def_ro("fast", &Simulated::fast)
-      .def_prop_ro("rounds_independent",
-                   [](const Simulated& made) { return made.independence == Independence::rounds; });
+      .def_ro("fast", &Simulated::fast);
   module.def("simulate", &simulate, nb::arg("target"), nb::arg("draft").none(), nb::arg("rule"),
              nb::arg("gamma"), nb::arg("seed"), nb::arg("trials"), nb::arg("length"), nb::arg("prompt"),
              nb::arg("threads"), nb::arg("progress").none());

@@ -19,8 +19,6 @@ from .models import ModelLike, as_exact, same_vocab
 #: A Fraction in exact arithmetic, else a float.
 Number = Union[Fraction, float]
 
-MOST_VOCAB = 1 << 20
-
 
 @dataclass(frozen=True)
 class Counterexample:

@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from statistics import NormalDist
 from typing import Any
 
 import numpy as np
@@ -103,17 +104,11 @@ def flip_law(own: Noise | None, between: Noise) -> Callable[[Floats], Floats]:
     beyond = between.beyond()
     if own is None:
         return beyond
-    normal = np.array([_normal((i + 0.5) / 41) for i in range(41)])
+    normal = np.array([NormalDist().inv_cdf((i + 0.5) / 41) for i in range(41)])
     shifts = (np.maximum(SPREAD * own.sizes[::4], LEAST)[:, None] * normal).ravel()
     grid = np.concatenate([[0.0], np.geomspace(LEAST / 10, np.abs(shifts).max() + 40 * max(SPREAD * between.sizes[-1], LEAST), 1500)])
     value = np.array([beyond(np.abs(gap + shifts)).mean() for gap in grid])
     return lambda gaps: np.interp(gaps, grid, value, right=0.0)
-
-
-def _normal(p: float) -> float:
-    from statistics import NormalDist
-
-    return NormalDist().inv_cdf(p)
 
 
 @dataclass(frozen=True)
