@@ -52,8 +52,8 @@ std::string state_note(const Result& result) {
               "numbers are those of the full server, and times from an arrival have none. Where no "
               "requests follow those measured (\"settle_after\" 0), all are those of a benchmark of so "
               "many requests, and these times grow with their number."
-            : "The requests before those measured do not fill the server: give more \"settle\" and "
-              "\"requests\".");
+            : "The requests before those measured do not fill the server, or no time passes while these "
+              "arrive: give more \"settle\" and \"requests\".");
   }
   return note;
 }
