@@ -167,13 +167,16 @@ Json random_leaf(Random& random, const Json& schema) {
   if (schema.contains("enum")) return one_of(random, schema["enum"]);
   const std::string type = schema.contains("type") && schema["type"].is_string() ? schema["type"] : "string";
   if (type == "boolean") return below(random, 2) == 0;
-  if (type == "string")
-    return one_of(random, std::array{"", "b", "two words", "γ", "/gamma", "/alpha", "/cost/c"});
+  static const std::vector<std::string> texts{"",       "b",      "two words", std::string(5000, 'k'),
+                                              "/gamma", "/alpha", "/cost/c"};
+  if (type == "string") return one_of(random, texts);
   const double low = schema.value("minimum", schema.value("exclusiveMinimum", 0.0));
   const double high = schema.value("maximum", 1.0);
   if (type == "number") return random_number(random, low, high);
-  return static_cast<std::int64_t>(std::max(low, -1e9)) +
-         static_cast<std::int64_t>(below(random, largest_count)) - (below(random, 8) == 0 ? 1 : 0);
+  // Mostly a few above the least, sometimes many, sometimes one below.
+  constexpr std::array<std::int64_t, 4> counts{largest_count, largest_count, largest_count, 400};
+  const auto above = static_cast<std::int64_t>(random() % static_cast<std::uint64_t>(one_of(random, counts)));
+  return static_cast<std::int64_t>(std::max(low, -1e9)) + above - (below(random, 8) == 0 ? 1 : 0);
 }
 
 Json random_value(Random& random, const Type& type, int depth);
@@ -224,13 +227,22 @@ void change_set_value(Random& random, Json& config) {
   if (const Type* const type = type_at(path)) *value = random_value(random, *type, 1);
 }
 
+void scale_number(Random& random, Json& config, std::vector<std::string> places) {
+  std::erase_if(places,
+                [&](const std::string& place) { return !config.at(Json::json_pointer(place)).is_number(); });
+  if (places.empty()) return;
+  Json& value = config[Json::json_pointer(one_of(random, places))];
+  const double scaled = value.get<double>() * one_of(random, std::array{0.0, 0.1, 0.5, 2.0, 10.0, -1.0});
+  value = value.is_number_integer() ? Json(static_cast<std::int64_t>(scaled)) : Json(scaled);
+}
+
 void change(Random& random, Json& config) {
   std::vector<std::string> places;
   add_places(config, "", places);
   std::string place = one_of(random, places);
   const Json::json_pointer pointer(place);
   const Type* const type = type_at(place);
-  switch (below(random, 6)) {
+  switch (below(random, 7)) {
     case 0: {  // two keys alike
       const Json other = config.at(Json::json_pointer(one_of(random, places)));
       if (other.type() == config.at(pointer).type()) config[pointer] = other;
@@ -238,6 +250,8 @@ void change(Random& random, Json& config) {
     }
     case 1:
       return change_set_value(random, config);
+    case 3:  // a number far from what it was
+      return scale_number(random, config, places);
     case 2: {  // a key that its object lacks
       const Json::json_pointer above = pointer.parent_pointer();
       std::string name = above.to_string();
@@ -300,7 +314,7 @@ void use(Random& random, Json json) {
 }
 
 void check_refusal(const ConfigError& error, const Json& json) {
-  constexpr std::size_t longest = 1000;
+  constexpr std::size_t longest = 1500;
   const std::string sentence = error.sentence();
   if (sentence.size() > longest)
     found(fmt::format("a message of {} bytes: {}", sentence.size(), sentence), json);
