@@ -146,6 +146,12 @@ const std::vector<Json>& shipped_configs() {
   return all;
 }
 
+/// The paths that the config in hand sweeps, which its figures may draw over.
+std::vector<std::string>& swept() {
+  static std::vector<std::string> paths;
+  return paths;
+}
+
 double random_number(Random& random, double low, double high) {
   const std::array near{low, high,  std::nextafter(low, high), std::nextafter(high, low), 0.0, 0.5,
                         1.0, 1e-300};
@@ -169,7 +175,8 @@ Json random_leaf(Random& random, const Json& schema) {
   if (type == "boolean") return below(random, 2) == 0;
   static const std::vector<std::string> texts{"",       "b",      "two words", std::string(5000, 'k'),
                                               "/gamma", "/alpha", "/cost/c"};
-  if (type == "string") return one_of(random, texts);
+  if (type == "string")
+    return !swept().empty() && below(random, 2) == 0 ? one_of(random, swept()) : one_of(random, texts);
   const double low = schema.value("minimum", schema.value("exclusiveMinimum", 0.0));
   const double high = schema.value("maximum", 1.0);
   if (type == "number") return random_number(random, low, high);
@@ -329,6 +336,10 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   Random random(seed);
   const bool made = below(random, 6) == 0;
   Json json = made ? random_value(random, *config_type().type, 0) : one_of(random, shipped_configs());
+  swept().clear();
+  if (json.contains("sweep") && json["sweep"].is_object()) {
+    for (const auto& [path, values] : json["sweep"].items()) swept().push_back(path);
+  }
   for (std::size_t changes = 1 + below(random, 3); changes > 0; --changes) change(random, json);
   // What takes long is left as it is: slow configs are another test.
   constexpr std::clock_t enough = CLOCKS_PER_SEC / 2;
