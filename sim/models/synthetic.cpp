@@ -7,6 +7,7 @@
 
 #include "core/distribution/transforms.hpp"
 #include "core/random/philox.hpp"
+#include "core/stop.hpp"
 
 namespace speclab {
 
@@ -33,6 +34,7 @@ std::vector<double> dirichlet_rows(std::int32_t vocab, std::uint32_t rows, doubl
   // 0/0.
   boost::random::gamma_distribution<double> gamma(concentration + 1, 1.0);
   for (std::uint32_t index = 0; index < rows; ++index) {
+    end_if_stopped();
     Philox stream(seed, Site{index, 0, Draw{Use::world, 0}});
     gamma.reset();
     for (double& log_probability : logs) {

@@ -107,13 +107,14 @@ void make_small(Json& value) {
   for (Json& one : value) make_small(one);
 }
 
-void make_counts_small(Json& config) {
+/// Most counts small, each by itself: some stay large beside others that do not.
+void make_counts_small(Random& random, Json& config) {
   std::vector<std::string> places;
   add_places(config, "", places);
   for (std::string& place : places) {
     Json& value = config[Json::json_pointer(place)];
     const Type* const type = value.is_number_integer() ? type_at(place) : nullptr;
-    if (type == nullptr) continue;
+    if (type == nullptr || below(random, 4) == 0) continue;
     const auto least = static_cast<std::int64_t>(schema_of(*type).value("minimum", 0.0));
     value = std::min(value.get<std::int64_t>(), std::max(least, largest_count));
   }
@@ -136,7 +137,6 @@ const std::vector<Json>& shipped_configs() {
       // Neural models are not there, and what is measured by the clock has no bytes to compare.
       if (text.find("gguf") != std::string::npos || text.find("walltime") != std::string::npos) continue;
       make_small(config);
-      make_counts_small(config);
       config["simulation"]["trials"] = 8;
       config["simulation"]["length"] = largest_count;
       configs.push_back(std::move(config));
@@ -144,6 +144,12 @@ const std::vector<Json>& shipped_configs() {
     return configs;
   }();
   return all;
+}
+
+/// The paths that the config in hand sweeps, which its figures may draw over.
+std::vector<std::string>& swept() {
+  static std::vector<std::string> paths;
+  return paths;
 }
 
 double random_number(Random& random, double low, double high) {
@@ -167,13 +173,17 @@ Json random_leaf(Random& random, const Json& schema) {
   if (schema.contains("enum")) return one_of(random, schema["enum"]);
   const std::string type = schema.contains("type") && schema["type"].is_string() ? schema["type"] : "string";
   if (type == "boolean") return below(random, 2) == 0;
+  static const std::vector<std::string> texts{"",       "b",      "two words", std::string(5000, 'k'),
+                                              "/gamma", "/alpha", "/cost/c"};
   if (type == "string")
-    return one_of(random, std::array{"", "b", "two words", "γ", "/gamma", "/alpha", "/cost/c"});
+    return !swept().empty() && below(random, 2) == 0 ? one_of(random, swept()) : one_of(random, texts);
   const double low = schema.value("minimum", schema.value("exclusiveMinimum", 0.0));
   const double high = schema.value("maximum", 1.0);
   if (type == "number") return random_number(random, low, high);
-  return static_cast<std::int64_t>(std::max(low, -1e9)) +
-         static_cast<std::int64_t>(below(random, largest_count)) - (below(random, 8) == 0 ? 1 : 0);
+  // Mostly a few above the least, sometimes many, sometimes one below.
+  constexpr std::array<std::int64_t, 4> counts{largest_count, largest_count, largest_count, 400};
+  const auto above = static_cast<std::int64_t>(random() % static_cast<std::uint64_t>(one_of(random, counts)));
+  return static_cast<std::int64_t>(std::max(low, -1e9)) + above - (below(random, 8) == 0 ? 1 : 0);
 }
 
 Json random_value(Random& random, const Type& type, int depth);
@@ -224,13 +234,22 @@ void change_set_value(Random& random, Json& config) {
   if (const Type* const type = type_at(path)) *value = random_value(random, *type, 1);
 }
 
+void scale_number(Random& random, Json& config, std::vector<std::string> places) {
+  std::erase_if(places,
+                [&](const std::string& place) { return !config.at(Json::json_pointer(place)).is_number(); });
+  if (places.empty()) return;
+  Json& value = config[Json::json_pointer(one_of(random, places))];
+  const double scaled = value.get<double>() * one_of(random, std::array{0.0, 0.1, 0.5, 2.0, 10.0, -1.0});
+  value = value.is_number_integer() ? Json(static_cast<std::int64_t>(scaled)) : Json(scaled);
+}
+
 void change(Random& random, Json& config) {
   std::vector<std::string> places;
   add_places(config, "", places);
   std::string place = one_of(random, places);
   const Json::json_pointer pointer(place);
   const Type* const type = type_at(place);
-  switch (below(random, 6)) {
+  switch (below(random, 7)) {
     case 0: {  // two keys alike
       const Json other = config.at(Json::json_pointer(one_of(random, places)));
       if (other.type() == config.at(pointer).type()) config[pointer] = other;
@@ -238,6 +257,8 @@ void change(Random& random, Json& config) {
     }
     case 1:
       return change_set_value(random, config);
+    case 3:  // a number far from what it was
+      return scale_number(random, config, places);
     case 2: {  // a key that its object lacks
       const Json::json_pointer above = pointer.parent_pointer();
       std::string name = above.to_string();
@@ -300,7 +321,7 @@ void use(Random& random, Json json) {
 }
 
 void check_refusal(const ConfigError& error, const Json& json) {
-  constexpr std::size_t longest = 1000;
+  constexpr std::size_t longest = 1500;
   const std::string sentence = error.sentence();
   if (sentence.size() > longest)
     found(fmt::format("a message of {} bytes: {}", sentence.size(), sentence), json);
@@ -315,6 +336,11 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   Random random(seed);
   const bool made = below(random, 6) == 0;
   Json json = made ? random_value(random, *config_type().type, 0) : one_of(random, shipped_configs());
+  make_counts_small(random, json);
+  swept().clear();
+  if (json.contains("sweep") && json["sweep"].is_object()) {
+    for (const auto& [path, values] : json["sweep"].items()) swept().push_back(path);
+  }
   for (std::size_t changes = 1 + below(random, 3); changes > 0; --changes) change(random, json);
   // What takes long is left as it is: slow configs are another test.
   constexpr std::clock_t enough = CLOCKS_PER_SEC / 2;

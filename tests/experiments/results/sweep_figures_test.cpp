@@ -66,6 +66,24 @@ TEST_CASE("a heat map for each value of a third axis") {
   }
 }
 
+TEST_CASE("a logarithmic axis of a heat map leaves out what is not positive, and the page is made") {
+  const Result result = run_of(parse_json(R"({"title": "t", "experiment": "predict", "gamma": 3,
+      "sweep": {"/alpha": [0.5, 0.7], "/cost/c": [0, 0.01, 0.1]},
+      "figures": [{"title": "S", "x": "/cost/c", "series": "/alpha", "y": "speedup", "style": "heat_map",
+                   "log_x": true},
+                  {"title": "S", "x": "/alpha", "series": "/cost/c", "y": "speedup", "style": "heat_map",
+                   "log_y": true}]})"))
+                            .result;
+  std::vector<Figure> figures = sweep_figures(result);
+  REQUIRE(figures.size() == 2);
+  CHECK(figures[0].heat->x == std::vector<double>{0.01, 0.1});
+  CHECK(figures[1].heat->y == std::vector<double>{0.01, 0.1});
+  for (Figure& figure : figures) {
+    figure.id = "heat";
+    CHECK(draw(figure).plot.find("nan") == std::string::npos);
+  }
+}
+
 TEST_CASE("many combinations: some are drawn, and the caption says how many there are") {
   const std::vector<Figure> figures = sweep_figures(
       predicted(R"({"/alpha": [0.5, 0.6, 0.7, 0.8], "/cost/c": [0, 0.1, 0.2], "/gamma": [1, 2, 3],

@@ -4,9 +4,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <numeric>
 #include <vector>
 
+#include "core/stop.hpp"
 #include "tests/bounds.hpp"
 
 using namespace speclab;
@@ -103,4 +105,12 @@ TEST_CASE("dirichlet: a row is addressed by the seed and its index") {
   CHECK(std::equal(two.begin(), two.end(), three.begin()));
   CHECK_FALSE(std::equal(two.begin(), two.begin() + 6, two.begin() + 6));
   CHECK(dirichlet_rows(6, 2, 0.7, 10) != two);
+}
+
+TEST_CASE("rows that are drawn for a while end when they are asked to") {
+  int asked = 0;
+  const std::function<bool()> stop = [&] { return ++asked > 3; };
+  const StopScope scope(&stop);
+  CHECK_THROWS_AS(dirichlet_rows(4, 1000, 0.5, 1), Stopped);
+  CHECK(asked == 4);
 }
