@@ -114,8 +114,8 @@ struct RowAbove {
   Real threshold;
   std::int32_t size = target.size;
 
-  /// Compares ratios, as those of tokens are the thresholds: by products, rounding would let a token in that
-  /// is at its own.
+  /// It compares ratios, since thresholds are ratios of tokens: with products, rounding could let in the
+  /// token whose ratio is the threshold.
   Real operator[](Token id) const {
     const ProbabilityRatio<Real> ratio(target[id], draft[id]);
     return ratio.infinite || threshold < ratio.value ? target[id] : Real(0);
