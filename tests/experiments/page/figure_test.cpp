@@ -176,7 +176,7 @@ TEST_CASE("no figure prints a number that is none, whatever its series hold") {
       figure.series.push_back(series);
     }
     if (!rows && seed % 7 == 0)
-      figure.heat = HeatMap{{1, 2}, {1, 2}, {{value(), value()}, {value(), value()}}};
+      figure.heat = HeatMap{{1, 2}, {1, 2}, {{value(), value()}, {value(), value()}}, ""};
     const Drawing drawing = draw(figure);
     for (const std::string& text : {drawing.plot, drawing.data, svg_file(drawing)}) {
       CHECK_FALSE(contains(text, "nan"));
