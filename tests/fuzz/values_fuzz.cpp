@@ -131,8 +131,7 @@ const std::vector<Json>& shipped_configs() {
     std::sort(found.begin(), found.end());
     std::vector<Json> configs;
     for (const fs::path& file : found) {
-      std::vector<RenamedUse> uses;
-      Json config = with_present_names(parse_json(read_text(file)), uses);
+      Json config = parse_json(read_text(file));
       const std::string text = config.dump();
       // Neural models are not there, and what is measured by the clock has no bytes to compare.
       if (text.find("gguf") != std::string::npos || text.find("walltime") != std::string::npos) continue;
