@@ -30,7 +30,7 @@ struct TreeCosts {
 /// over caps: from the same cap at all levels, for every number of levels, the steepest way over caps that
 /// differ by one, by one more at a level and one less at another, or by a level. Where a draft run takes as
 /// long whatever it drafts from, the first of them, without caps, has the best tree (Sequoia's). Elsewhere a
-/// better tree may be missed: none was in tests of all trees of up to 12 nodes, nor among all caps of 1,650
+/// better tree may be missed: none was in tests of all trees of up to 12 nodes, nor among all caps of 1,500
 /// random problems of 22 nodes.
 class TreeSearch {
  public:
