@@ -142,8 +142,9 @@ std::string suggestion(const std::string& word, const std::vector<std::string>& 
   if (std::string near = near_suggestion(word, known); !near.empty()) return near;
   if (known.size() <= max_listed) return fmt::format("; known: {}", fmt::join(known, ", "));
   std::vector<std::string> nearest = known;
-  std::ranges::stable_sort(nearest, {}, [begin = word.substr(0, longest_compared)](const std::string& name) {
-    return edit_distance(begin, name);
+  const std::string begin = word.substr(0, longest_compared);
+  std::stable_sort(nearest.begin(), nearest.end(), [&](const std::string& a, const std::string& b) {
+    return edit_distance(begin, a) < edit_distance(begin, b);
   });
   nearest.resize(few);
   return fmt::format("; of {} names the nearest are {}", known.size(), fmt::join(nearest, ", "));

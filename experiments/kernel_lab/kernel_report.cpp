@@ -313,7 +313,7 @@ KernelReport read_kernel_report(const std::string& file) {
     }
     return read(described<KernelReport>(), whole, "");
   } catch (const ConfigError& error) {
-    refuse(fmt::format("not a result.json of \"speclab bench kernels\": {}: {}", error.path, error.what()));
+    refuse(fmt::format("not a result.json of \"speclab bench kernels\": {}", error.sentence()));
   }
   return {};
 }

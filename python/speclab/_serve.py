@@ -23,7 +23,7 @@ class LoadPlan(Findings):
         for policy in self["policies"]:
             same = {name: policy[name] for name in ("capacity", "highest") if name in policy}
             for point in policy["points"]:
-                rows.append(with_bounds({"policy": policy["name"], "engine": policy["engine"]} | same | point))
+                rows.append(with_bounds({"policy": policy["name"]} | same | point))
         return pandas.DataFrame(rows)
 
 

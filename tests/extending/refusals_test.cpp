@@ -91,7 +91,7 @@ const std::vector<Refusal>& refusals() {
       {R"({"experiment": "calibration", "gamma": 1, "calibration": {"tokens": 1, "faults": [{"kind": "sigmoid", "alpha": 0.6, "beta": 0.5}]}})",
        "/calibration/faults/0/beta: "},
       {R"({"experiment": "trace", "rule": {"kind": "tree"}})", "/rule/kind: "},
-      {R"({"experiment": "walltime", "rule": {"kind": "k-seq"}})", "/rule/kind: "},
+      {R"({"experiment": "walltime"})", "/models/target: "},
       {R"({"experiment": "schedules", "simulation": {"trials": 1}})", "/simulation/trials: "},
       {R"({"experiment": "schedules", "alpha": 0.5})", "/alpha: "},
       {R"({"experiment": "schedules", "schedules": {"compare": [{"kind": "plain"}]}, "models": {"draft": {"vocab": 3}}})",

@@ -130,11 +130,12 @@ Listing equality_text(const EqualityResult& result) {
   text += tests_table(result);
   text += fmt::format("power     a total variation of {} or more",
                       distance_text(result.detectable_total_variation));
-  if (result.detectable_between_classes < result.detectable_total_variation) {
+  const bool rare = result.detectable_between_classes < result.detectable_total_variation;
+  if (rare) {
     text += fmt::format(", or of {} between the classes", distance_text(result.detectable_between_classes));
   }
   if (result.degrees > 0) text += fmt::format(" (Cohen's effect w = {:.4f})", result.detectable_effect);
-  text += fmt::format(" is found with probability {}", result.power);
+  text += fmt::format("{}is found with probability {}", rare ? "\n          " : " ", result.power);
   if (result.samples_for_one_percent) {
     text += fmt::format(";\n          0.01 takes {} samples", *result.samples_for_one_percent);
     if (!exact) text += " each, or fewer: as many as fill all classes that there can be";

@@ -90,7 +90,7 @@ TEST_CASE("what is wrong with a file is said with its place in it") {
   CHECK(file_error(".json", "[0.5, 0.5]").starts_with(" /0: "));
   CHECK(file_error(".json", "[[1, 2],\n [3,]]").find("line 2") != std::string::npos);
   CHECK(error_of(R"({"kind": "table", "file": "no/such/rows.csv"})")
-            .starts_with("/model/file: no/such/rows.csv: cannot be read"));
+            .starts_with("/model/file: no/such/rows.csv: no such file"));
 }
 
 TEST_CASE("rows as written, exactly") {
