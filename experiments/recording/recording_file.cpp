@@ -1,12 +1,14 @@
 #include "experiments/recording/recording_file.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <utility>
 #include <variant>
 
 #include "experiments/format/config_error.hpp"
 #include "experiments/recording/recording_format.hpp"
+#include "experiments/support/csv_reader.hpp"
 #include "experiments/support/printable.hpp"
 
 namespace speclab {
@@ -25,6 +27,11 @@ const RecordingFormat& recording_format_of(const RecordingSource& source) {
     const std::string reason = format.why_not(source);
     if (reason.empty()) return format;
     reasons += fmt::format("\n  {:<20}{}", format.name, reason);
+  }
+  if (const std::vector<std::string> columns = header_names(source.first_line()); !columns.empty()) {
+    throw UsageError(
+        "{}: no format of recordings has the columns {}; expected sequence,position,token,logp,logq",
+        source.name(), printable(fmt::format("{}", fmt::join(columns, ", ")), 300));
   }
   throw UsageError("{}: in no known format of recordings:{}", source.name(), reasons);
 }

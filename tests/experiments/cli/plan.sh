@@ -129,7 +129,7 @@ expect 2 plan log columns.csv --c 0.1
 says err "columns.csv:1: no format of logs has the columns step, n_draft, n_acc; say which to read"
 expect 0 plan log columns.csv --fields drafted=n_draft,accepted=n_acc --c 0.1
 expect 2 plan recording columns.csv --c 0.1
-says err 'columns.csv:1: column "step" is not known; expected sequence,position,token,logp,logq'
+says err 'columns.csv: no format of recordings has the columns'
 expect 2 plan log "$logs/own.csv" --fields accepted --c 0.1
 says err "expected name=column"
 expect 2 plan log "$logs/spec_bench.jsonl" --c 0.1
