@@ -64,11 +64,11 @@ Verb check_verb() {
       .line = "speclab check CONFIG.json [options]",
       .about =
           R"(Tests that speculative decoding of the config's target has the distribution of plain decoding:
-whole sequences of the first tokens (Pearson's chi-squared and G), and each token given those
-before it. With at most 100,000 possible sequences the target's distribution is computed from its
-rows; else a second sample, of plain decoding, stands for it. p-values are adjusted (Holm) so that
-the chance of a false alarm is the level. The config's "check" section sets samples, tokens, level
-and power.
+whole sequences of the first tokens (Pearson's chi-squared, G, and exact tails of rare ones), and
+each token given those before it. With at most 100,000 possible sequences the target's distribution
+is computed from its rows; else a second sample, of plain decoding, stands for it. p-values are
+adjusted (Holm) so that the chance of a false alarm is the level. The config's "check" section sets
+samples, tokens, level and power.
 With --samples FILE it tests the sequences of that file instead, from anybody's sampler: JSON lines, each
 a list of token ids or {"tokens": [...]}, or a NumPy array of integers (.npy, .npz), one row per sequence. If
 they differ, it says which rule or planted fault they are most like.
