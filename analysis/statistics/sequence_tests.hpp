@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "analysis/exact/round_distribution.hpp"
-#include "analysis/statistics/goodness_of_fit.hpp"
+#include "analysis/statistics/fit_power.hpp"
 #include "core/token.hpp"
 
 namespace speclab {

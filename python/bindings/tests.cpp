@@ -10,7 +10,7 @@
 
 #include "analysis/exact/enumeration_program.hpp"
 #include "analysis/exact/round_distribution.hpp"
-#include "analysis/statistics/goodness_of_fit.hpp"
+#include "analysis/statistics/fit_power.hpp"
 #include "experiments/verify/check/equality_test.hpp"
 #include "python/bindings/bind.hpp"
 #include "python/bindings/numbers.hpp"

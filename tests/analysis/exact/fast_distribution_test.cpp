@@ -6,7 +6,7 @@
 #include <array>
 #include <vector>
 
-#include "analysis/statistics/goodness_of_fit.hpp"
+#include "analysis/statistics/fit_power.hpp"
 #include "analysis/statistics/multiple_tests.hpp"
 #include "analysis/statistics/sequence_tests.hpp"
 #include "core/fast/fast_round.hpp"

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "analysis/exact/round_distribution.hpp"
-#include "analysis/statistics/goodness_of_fit.hpp"
+#include "analysis/statistics/fit_power.hpp"
 #include "core/rules/all_rules.hpp"
 #include "sim/any_rule.hpp"
 #include "sim/models/model.hpp"

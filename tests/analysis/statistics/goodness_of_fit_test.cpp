@@ -1,4 +1,4 @@
-#include "analysis/statistics/goodness_of_fit.hpp"
+#include "analysis/statistics/fit_power.hpp"
 
 #include <doctest/doctest.h>
 

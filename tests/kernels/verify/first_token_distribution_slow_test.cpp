@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "analysis/statistics/goodness_of_fit.hpp"
+#include "analysis/statistics/fit_power.hpp"
 #include "kernels/verify/sigmoid_distribution.hpp"
 #include "tests/bounds.hpp"
 #include "tests/kernels/verify/verify_comparison.hpp"

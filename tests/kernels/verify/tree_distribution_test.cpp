@@ -9,7 +9,7 @@
 #include <type_traits>
 #include <vector>
 
-#include "analysis/statistics/goodness_of_fit.hpp"
+#include "analysis/statistics/fit_power.hpp"
 #include "core/random/enumerated_random_source.hpp"
 #include "core/rules/traversal.hpp"
 #include "core/rules/tree.hpp"
