@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <boost/math/distributions/hypergeometric.hpp>
 #include <cmath>
 #include <vector>
 
@@ -401,4 +402,26 @@ TEST_CASE("tails of rare classes by hand") {
     return 1 - std::pow(1 - p, 13) - 13 * p * std::pow(1 - p, 12) - 78 * p * p * std::pow(1 - p, 11);
   };
   CHECK(three.tail_p == doctest::Approx(std::min(2 * 2 * 2 * at_least_3(0.05), 2 * 2 * at_least_3(0.1))));
+}
+
+TEST_CASE("tails of two samples are those of Boost's hypergeometric distribution") {
+  Philox stream(test_seed(7), Site{0, 0, Draw{Use::world, 0}});
+  for (int i = 0; i < 300; ++i) {
+    const auto size = [&] { return 50 + static_cast<std::uint64_t>(open_unit(stream()) * 3000); };
+    const std::uint64_t first_size = size();
+    const std::uint64_t second_size = size();
+    const auto first = static_cast<std::uint64_t>(open_unit(stream()) * 9);
+    const auto second = static_cast<std::uint64_t>(open_unit(stream()) * 9);
+    const FitTest found =
+        two_sample_test(Counts{first_size - first, first}, Counts{second_size - second, second}, 40);
+    if (first + second == 0) continue;
+    REQUIRE(found.tails == 1);
+    const boost::math::hypergeometric_distribution<double> law(
+        static_cast<unsigned>(first + second), static_cast<unsigned>(first_size),
+        static_cast<unsigned>(first_size + second_size));
+    const auto seen = static_cast<unsigned>(first);
+    const double lower = boost::math::cdf(law, seen);
+    const double upper = seen == 0 ? 1 : boost::math::cdf(boost::math::complement(law, seen - 1));
+    CHECK(found.tail_p == doctest::Approx(std::min(1.0, 2 * std::min(lower, upper))).epsilon(1e-7));
+  }
 }
