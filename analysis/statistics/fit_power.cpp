@@ -69,8 +69,9 @@ double tail_power(const PlannedTest::Tail& tail, std::uint64_t samples, double l
   return std::min(1.0, above + below);
 }
 
-/// The effect w of a test with noncentrality samples w^2, of which only samples in cells count: `null(a, b)`
-/// divides the squared difference of two probabilities, given that a sample is in a cell.
+/// Gives the effect w, for the noncentrality samples w^2, when the share `share` of the samples is in cells
+/// and the others do not count. `null(a, b)` divides the squared difference of two probabilities of a cell,
+/// given that a sample is in one.
 template <class Null>
 double effect_between(const CellSums& sums, double share, const Null& null) {
   if (!(sums.first_total > 0) || !(sums.second_total > 0)) return 0;

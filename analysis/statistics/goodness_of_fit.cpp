@@ -13,8 +13,8 @@
 namespace speclab {
 namespace {
 
-/// Both tails of a discrete distribution from `value` on: twice the smaller one. Only a p-value below `below`
-/// is of interest; 1 stands for the others, most of which the probability of the value alone settles.
+/// Both tails of a discrete distribution from `value` on: twice the smaller one. Only p-values
+/// below `below` are computed; 1 stands for the others, most of which show by the probability of the value.
 template <class Distribution>
 double two_sided(const Distribution& distribution, double value, double below) {
   if (2 * boost::math::pdf(distribution, value) >= below) return 1;
@@ -25,8 +25,9 @@ double two_sided(const Distribution& distribution, double value, double below) {
   return std::min(1.0, 2 * std::min(lower, upper));
 }
 
-/// The same for `value` of `drawn` marked ones when `marked` of `all` are. Boost's own takes some 300 µs at
-/// 400,000 samples, of which there may be as many classes; this one takes 1 µs, to a relative error of 1e-9.
+/// The same for `value` of `drawn` marked ones when `marked` of `all` are. Boost's function takes
+/// some 300 µs at 400,000 samples, which may have as many classes; this one takes 1 µs, at a relative error
+/// of 1e-9.
 double two_sided_hypergeometric(double value, double drawn, double marked, double all, double below) {
   const auto log_choose = [](double n, double k) {
     return boost::math::lgamma(n + 1) - boost::math::lgamma(k + 1) - boost::math::lgamma(n - k + 1);

@@ -54,7 +54,7 @@ class ExactSequenceTests {
   /// Any number of sequences.
   SequenceTests test(std::span<const Token> sample) const;
 
-  /// What the joint test faces when `samples` samples come from `alternative` instead.
+  /// Plans the joint test of `samples` samples that come from `alternative` instead.
   PlannedTest plan(const SequenceDistribution<double>& alternative, std::uint64_t samples) const;
 
  private:

@@ -178,7 +178,7 @@ double highest_rate(const LoadQuestion& question, const ServerOptions& server, s
   return low;
 }
 
-/// Of every policy.
+/// Sets the highest rate of every policy.
 void find_highest_rates(const LoadQuestion& question, const std::vector<LoadCandidate>& candidates,
                         std::span<const double> rates,
                         const std::vector<std::vector<std::vector<RunNumbers>>>& runs, LoadPlan& plan,

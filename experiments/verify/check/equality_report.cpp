@@ -2,6 +2,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <utility>
+
 #include "experiments/format/result_fields.hpp"
 #include "experiments/page/cells.hpp"
 #include "experiments/verify/check/diagnosis.hpp"
@@ -46,7 +48,7 @@ std::string distance_text(double distance) {
   return distance < 0.001 ? fmt::format("{:.2g}", distance) : fmt::format("{:.4f}", distance);
 }
 
-/// How rare sequences are tested.
+/// Says how many sequences are too rare for a class of their own.
 std::string rare_text(const EqualityResult& result) {
   if (result.rare_classes == 0) return "";
   return fmt::format("; {} sequences too rare for one of their own, {} of the samples", result.rare_classes,
@@ -62,17 +64,19 @@ std::vector<Cell> test_row(const std::string& name, double statistic, int degree
           {p_text(adjusted_p), adjusted_p}};
 }
 
+/// Exact tails have neither a statistic nor degrees of freedom.
+std::vector<Cell> tail_row(const std::string& name, double p, Cell adjusted_p) {
+  return {text_cell(name), text_cell(""), text_cell(""), {p_text(p), p}, std::move(adjusted_p)};
+}
+
 Table tests_table(const EqualityResult& result) {
   Table table{"tests", "Tests", {"test", "statistic", "degrees", "p", "adjusted p"}};
   table.rows = {test_row("whole sequences, Pearson", result.pearson, result.degrees, result.pearson_p,
                          result.pearson_adjusted_p),
                 test_row("whole sequences, G", result.g, result.degrees, result.g_p, result.g_adjusted_p)};
   if (result.tails > 0) {
-    table.rows.push_back({text_cell("rare sequences, exact tails"),
-                          text_cell(""),
-                          text_cell(""),
-                          {p_text(result.tail_p), result.tail_p},
-                          {p_text(result.tail_adjusted_p), result.tail_adjusted_p}});
+    table.rows.push_back(tail_row("rare sequences, exact tails", result.tail_p,
+                                  {p_text(result.tail_adjusted_p), result.tail_adjusted_p}));
   }
   int untested = 0;
   for (const PositionEquality& test : result.positions) {
@@ -87,11 +91,7 @@ Table tests_table(const EqualityResult& result) {
                                                before == 1 ? "token 1" : fmt::format("tokens 1-{}", before));
     table.rows.push_back(test_row(name, test.pearson, test.degrees, test.pearson_p, test.adjusted_p));
     if (test.tails > 0)
-      table.rows.push_back({text_cell("  its rare tokens, exact tails"),
-                            text_cell(""),
-                            text_cell(""),
-                            {p_text(test.tail_p), test.tail_p},
-                            text_cell("")});
+      table.rows.push_back(tail_row("  its rare tokens, exact tails", test.tail_p, text_cell("")));
   }
   if (untested > 0) {
     table.note = fmt::format("{} of the {} positions: one outcome, or prefixes too rare to test", untested,
