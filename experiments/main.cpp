@@ -1,4 +1,4 @@
 // The program `speclab`.
-#include "experiments/cli/verb.hpp"
+#include "experiments/cli/program.hpp"
 
 int main(int argc, char** argv) { return speclab::run_program({argv + 1, argv + argc}); }

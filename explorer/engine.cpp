@@ -268,7 +268,7 @@ int export_plan_from_file(std::int32_t text, std::int32_t name, std::int32_t dra
 }  // namespace speclab::explorer
 
 namespace speclab {
-// A page has one thread (sim/parallel.hpp), and is not told of memory (experiments/support/machine.hpp).
+// A page has one thread (sim/parallel.hpp), and is not told of memory (experiments/base/support/machine.hpp).
 int concurrency() { return 1; }
 void run_indices(std::size_t count, bool (*call)(const void* body, std::size_t index), const void* body) {
   for (std::size_t i = 0; i < count && call(body, i); ++i) {
@@ -277,7 +277,7 @@ void run_indices(std::size_t count, bool (*call)(const void* body, std::size_t i
 void run_isolated(void (*call)(const void* body), const void* body) { call(body); }
 std::optional<double> available_memory() { return std::nullopt; }
 
-// Files are those that were dropped on the page (experiments/support/mapped_file.hpp).
+// Files are those that were dropped on the page (experiments/base/support/mapped_file.hpp).
 MappedFile::MappedFile(const std::filesystem::path& file) {
   const auto found = explorer::dropped_files().find(file.string());
   if (found == explorer::dropped_files().end()) throw std::runtime_error("was not given to the page");

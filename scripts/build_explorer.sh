@@ -41,9 +41,9 @@ sources="explorer/engine.cpp
   experiments/recording/json_document.cpp
   experiments/advisor/planning.cpp experiments/advisor/memory_fit.cpp
   experiments/advisor/server_settings.cpp
-  experiments/format/json_io.cpp experiments/format/config_error.cpp
-  experiments/support/csv_reader.cpp experiments/support/printable.cpp experiments/support/shell_word.cpp
-  experiments/support/text_files.cpp
+  experiments/base/format/json_io.cpp experiments/base/format/config_error.cpp
+  experiments/base/support/csv_reader.cpp experiments/base/support/printable.cpp experiments/base/support/shell_word.cpp
+  experiments/base/support/text_files.cpp
   sim/text/utf8.cpp sim/text/corpus.cpp sim/text/input_stream.cpp sim/text/text_file.cpp sim/text/subword.cpp
   sim/models/kneser_ney.cpp sim/models/ngram_model.cpp sim/models/ngram_level.cpp sim/models/table_model.cpp
   sim/models/recorded_model.cpp sim/models/model.cpp sim/drafters/lookup.cpp sim/decode.cpp sim/sequences.cpp sim/acceptance_stream.cpp"
@@ -57,8 +57,8 @@ formats="experiments/recording/formats/csv.cpp experiments/recording/formats/jso
   experiments/recording/formats/openai_completions.cpp experiments/recording/formats/openai_chat.cpp
   experiments/recording/formats/vllm.cpp experiments/recording/formats/llama_server.cpp
   experiments/recording/formats/safetensors.cpp experiments/recording/formats/kl_base.cpp"
-rules="experiments/catalog/rules/*.cpp experiments/format/family.cpp experiments/format/object_type.cpp
-  experiments/format/value_types.cpp analysis/theory/optimal_tree.cpp sim/rank_acceptance.cpp"
+rules="experiments/catalog/rules/*.cpp experiments/base/format/family.cpp experiments/base/format/object_type.cpp
+  experiments/base/format/value_types.cpp analysis/theory/optimal_tree.cpp sim/rank_acceptance.cpp"
 # What reads dropped files, and what is made for each rule, is compiled for size.
 units=
 unit() {

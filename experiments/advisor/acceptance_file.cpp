@@ -8,9 +8,9 @@
 #include <numeric>
 
 #include "experiments/advisor/log_format.hpp"
-#include "experiments/format/config_error.hpp"
-#include "experiments/format/json_io.hpp"
-#include "experiments/support/shell_word.hpp"
+#include "experiments/base/format/config_error.hpp"
+#include "experiments/base/format/json_io.hpp"
+#include "experiments/base/support/shell_word.hpp"
 
 namespace speclab {
 

@@ -6,9 +6,9 @@
 #include <cmath>
 
 #include "experiments/advisor/plan_words.hpp"
-#include "experiments/format/result_fields.hpp"
-#include "experiments/page/cells.hpp"
-#include "experiments/page/figure.hpp"
+#include "experiments/base/format/result_fields.hpp"
+#include "experiments/base/page/cells.hpp"
+#include "experiments/base/page/figure.hpp"
 
 namespace speclab {
 

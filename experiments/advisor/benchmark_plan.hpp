@@ -6,9 +6,9 @@
 #include <vector>
 
 #include "analysis/serving/benchmark_size.hpp"
-#include "experiments/format/fields.hpp"
-#include "experiments/page/figure.hpp"
-#include "experiments/page/table.hpp"
+#include "experiments/base/format/fields.hpp"
+#include "experiments/base/page/figure.hpp"
+#include "experiments/base/page/table.hpp"
 
 namespace speclab {
 

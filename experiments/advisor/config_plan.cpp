@@ -8,10 +8,10 @@
 #include <string_view>
 #include <utility>
 
-#include "experiments/format/config_error.hpp"
-#include "experiments/format/result_fields.hpp"
-#include "experiments/page/cells.hpp"
-#include "experiments/page/table.hpp"
+#include "experiments/base/format/config_error.hpp"
+#include "experiments/base/format/result_fields.hpp"
+#include "experiments/base/page/cells.hpp"
+#include "experiments/base/page/table.hpp"
 #include "experiments/run/cell_spec.hpp"
 #include "experiments/run/cells.hpp"
 #include "experiments/run/config.hpp"

@@ -7,9 +7,9 @@
 
 #include "analysis/statistics/gamma_choice.hpp"
 #include "experiments/advisor/planning.hpp"
-#include "experiments/format/fields.hpp"
-#include "experiments/page/figure.hpp"
-#include "experiments/page/table.hpp"
+#include "experiments/base/format/fields.hpp"
+#include "experiments/base/page/figure.hpp"
+#include "experiments/base/page/table.hpp"
 #include "sim/control.hpp"
 
 namespace speclab {

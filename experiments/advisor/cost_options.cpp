@@ -8,9 +8,9 @@
 
 #include "experiments/advisor/head_config.hpp"
 #include "experiments/advisor/presets.hpp"
-#include "experiments/format/config_error.hpp"
-#include "experiments/format/json_io.hpp"
-#include "experiments/support/csv_reader.hpp"
+#include "experiments/base/format/config_error.hpp"
+#include "experiments/base/format/json_io.hpp"
+#include "experiments/base/support/csv_reader.hpp"
 
 namespace speclab {
 

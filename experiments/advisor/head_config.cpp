@@ -5,7 +5,7 @@
 #include <boost/algorithm/string/predicate.hpp>
 #include <nlohmann/json.hpp>
 
-#include "experiments/format/config_error.hpp"
+#include "experiments/base/format/config_error.hpp"
 
 namespace speclab {
 

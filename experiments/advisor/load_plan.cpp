@@ -9,8 +9,8 @@
 
 #include "experiments/advisor/load_policies.hpp"
 #include "experiments/advisor/memory_fit.hpp"
-#include "experiments/format/interval_fields.hpp"
-#include "experiments/format/result_fields.hpp"
+#include "experiments/base/format/interval_fields.hpp"
+#include "experiments/base/format/result_fields.hpp"
 #include "sim/parallel.hpp"
 #include "sim/serving/confidence.hpp"
 

@@ -11,8 +11,8 @@
 #include "analysis/statistics/intervals.hpp"
 #include "experiments/advisor/plan_result.hpp"
 #include "experiments/advisor/server_settings.hpp"
-#include "experiments/page/figure.hpp"
-#include "experiments/page/table.hpp"
+#include "experiments/base/page/figure.hpp"
+#include "experiments/base/page/table.hpp"
 #include "sim/control.hpp"
 
 namespace speclab {

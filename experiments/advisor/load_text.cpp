@@ -8,9 +8,9 @@
 #include "experiments/advisor/memory_fit.hpp"
 #include "experiments/advisor/plan_words.hpp"
 #include "experiments/advisor/planning.hpp"
-#include "experiments/format/named_entry.hpp"
-#include "experiments/page/cells.hpp"
-#include "experiments/page/figure.hpp"
+#include "experiments/base/format/named_entry.hpp"
+#include "experiments/base/page/cells.hpp"
+#include "experiments/base/page/figure.hpp"
 
 namespace speclab {
 

@@ -2,10 +2,10 @@
 #include <fmt/format.h>
 
 #include "experiments/advisor/acceptance_file.hpp"
-#include "experiments/format/config_error.hpp"
-#include "experiments/format/json_io.hpp"
-#include "experiments/support/gzip.hpp"
-#include "experiments/support/text_files.hpp"
+#include "experiments/base/format/config_error.hpp"
+#include "experiments/base/format/json_io.hpp"
+#include "experiments/base/support/gzip.hpp"
+#include "experiments/base/support/text_files.hpp"
 
 namespace speclab {
 

@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "experiments/advisor/acceptance_file.hpp"
-#include "experiments/format/config_error.hpp"
-#include "experiments/support/csv_reader.hpp"
-#include "experiments/support/printable.hpp"
+#include "experiments/base/format/config_error.hpp"
+#include "experiments/base/support/csv_reader.hpp"
+#include "experiments/base/support/printable.hpp"
 
 namespace speclab {
 

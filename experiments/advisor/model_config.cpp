@@ -8,8 +8,8 @@
 #include <set>
 
 #include "experiments/advisor/head_config.hpp"
-#include "experiments/format/config_error.hpp"
-#include "experiments/format/json_io.hpp"
+#include "experiments/base/format/config_error.hpp"
+#include "experiments/base/format/json_io.hpp"
 
 namespace speclab {
 

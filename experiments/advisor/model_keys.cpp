@@ -4,7 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "experiments/format/config_error.hpp"
+#include "experiments/base/format/config_error.hpp"
 
 namespace speclab {
 

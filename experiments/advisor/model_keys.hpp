@@ -6,7 +6,7 @@
 #include <optional>
 #include <string>
 
-#include "experiments/format/json.hpp"
+#include "experiments/base/format/json.hpp"
 
 namespace speclab {
 

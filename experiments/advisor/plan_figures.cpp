@@ -6,7 +6,7 @@
 
 #include "experiments/advisor/config_plan.hpp"
 #include "experiments/advisor/planning.hpp"
-#include "experiments/page/cells.hpp"
+#include "experiments/base/page/cells.hpp"
 
 namespace speclab {
 

@@ -1,7 +1,7 @@
 #include "experiments/advisor/plan_result.hpp"
 
-#include "experiments/format/interval_fields.hpp"
-#include "experiments/format/result_fields.hpp"
+#include "experiments/base/format/interval_fields.hpp"
+#include "experiments/base/format/result_fields.hpp"
 
 namespace speclab {
 

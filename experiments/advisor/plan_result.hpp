@@ -14,7 +14,7 @@
 #include "analysis/statistics/gamma_choice.hpp"
 #include "analysis/statistics/intervals.hpp"
 #include "experiments/advisor/memory_fit.hpp"
-#include "experiments/format/fields.hpp"
+#include "experiments/base/format/fields.hpp"
 
 namespace speclab {
 

@@ -9,9 +9,9 @@
 #include "experiments/advisor/memory_fit.hpp"
 #include "experiments/advisor/plan_words.hpp"
 #include "experiments/advisor/planning.hpp"
-#include "experiments/page/cells.hpp"
-#include "experiments/page/table.hpp"
-#include "experiments/page/text_width.hpp"
+#include "experiments/base/page/cells.hpp"
+#include "experiments/base/page/table.hpp"
+#include "experiments/base/page/text_width.hpp"
 
 namespace speclab {
 

@@ -13,8 +13,8 @@
 #include "analysis/statistics/acceptance_metrics.hpp"
 #include "analysis/statistics/gamma_choice.hpp"
 #include "analysis/statistics/intervals.hpp"
-#include "experiments/page/cells.hpp"
-#include "experiments/page/text_width.hpp"
+#include "experiments/base/page/cells.hpp"
+#include "experiments/base/page/text_width.hpp"
 
 namespace speclab {
 

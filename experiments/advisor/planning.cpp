@@ -11,7 +11,7 @@
 #include "analysis/statistics/mean_accepted.hpp"
 #include "experiments/advisor/memory_fit.hpp"
 #include "experiments/advisor/server_settings.hpp"
-#include "experiments/format/config_error.hpp"
+#include "experiments/base/format/config_error.hpp"
 
 namespace speclab {
 

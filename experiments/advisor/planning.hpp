@@ -10,8 +10,8 @@
 #include "experiments/advisor/acceptance_file.hpp"
 #include "experiments/advisor/plan_result.hpp"
 #include "experiments/advisor/server_settings.hpp"
-#include "experiments/page/figure.hpp"
-#include "experiments/page/table.hpp"
+#include "experiments/base/page/figure.hpp"
+#include "experiments/base/page/table.hpp"
 
 namespace speclab {
 

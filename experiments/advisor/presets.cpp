@@ -9,11 +9,11 @@
 #include "experiments/advisor/log_format.hpp"
 #include "experiments/advisor/model_config.hpp"
 #include "experiments/advisor/server_settings.hpp"
-#include "experiments/format/config_error.hpp"
-#include "experiments/format/named_entry.hpp"
-#include "experiments/format/result_fields.hpp"
-#include "experiments/page/cells.hpp"
-#include "experiments/page/table.hpp"
+#include "experiments/base/format/config_error.hpp"
+#include "experiments/base/format/named_entry.hpp"
+#include "experiments/base/format/result_fields.hpp"
+#include "experiments/base/page/cells.hpp"
+#include "experiments/base/page/table.hpp"
 
 namespace speclab {
 

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "analysis/cost/presets.hpp"
-#include "experiments/format/json.hpp"
+#include "experiments/base/format/json.hpp"
 
 namespace speclab {
 

@@ -13,8 +13,8 @@
 #include "analysis/recorded/recording_estimates.hpp"
 #include "experiments/advisor/memory_fit.hpp"
 #include "experiments/advisor/server_settings.hpp"
-#include "experiments/format/interval_fields.hpp"
-#include "experiments/format/result_fields.hpp"
+#include "experiments/base/format/interval_fields.hpp"
+#include "experiments/base/format/result_fields.hpp"
 #include "sim/parallel.hpp"
 #include "sim/policies/heuristic.hpp"
 

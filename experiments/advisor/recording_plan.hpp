@@ -11,9 +11,9 @@
 #include "analysis/statistics/intervals.hpp"
 #include "experiments/advisor/plan_result.hpp"
 #include "experiments/advisor/planning.hpp"
-#include "experiments/format/fields.hpp"
-#include "experiments/page/figure.hpp"
-#include "experiments/page/table.hpp"
+#include "experiments/base/format/fields.hpp"
+#include "experiments/base/page/figure.hpp"
+#include "experiments/base/page/table.hpp"
 #include "experiments/recording/recording_file.hpp"
 #include "sim/any_rule.hpp"
 

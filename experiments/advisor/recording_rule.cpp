@@ -4,8 +4,8 @@
 #include <nlohmann/json.hpp>
 
 #include "experiments/advisor/recording_plan.hpp"
+#include "experiments/base/format/config_error.hpp"
 #include "experiments/catalog/rules/rule_kind.hpp"
-#include "experiments/format/config_error.hpp"
 
 namespace speclab {
 

@@ -6,8 +6,8 @@
 
 #include "analysis/theory/draft_temperature.hpp"
 #include "core/stop.hpp"
-#include "experiments/format/interval_fields.hpp"
-#include "experiments/format/result_fields.hpp"
+#include "experiments/base/format/interval_fields.hpp"
+#include "experiments/base/format/result_fields.hpp"
 #include "sim/parallel.hpp"
 
 namespace speclab {

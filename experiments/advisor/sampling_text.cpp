@@ -7,7 +7,7 @@
 
 #include "experiments/advisor/plan_words.hpp"
 #include "experiments/advisor/sampling_plan.hpp"
-#include "experiments/page/figure.hpp"
+#include "experiments/base/page/figure.hpp"
 
 namespace speclab {
 

@@ -12,8 +12,8 @@
 #include <tuple>
 #include <utility>
 
-#include "experiments/format/json.hpp"
-#include "experiments/support/shell_word.hpp"
+#include "experiments/base/format/json.hpp"
+#include "experiments/base/support/shell_word.hpp"
 
 namespace speclab {
 

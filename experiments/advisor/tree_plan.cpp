@@ -8,7 +8,7 @@
 #include "analysis/cost/speedup_curve.hpp"
 #include "analysis/theory/tree_search.hpp"
 #include "experiments/advisor/memory_fit.hpp"
-#include "experiments/format/result_fields.hpp"
+#include "experiments/base/format/result_fields.hpp"
 
 namespace speclab {
 

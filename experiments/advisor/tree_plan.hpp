@@ -9,9 +9,9 @@
 #include "analysis/cost/speculation_cost.hpp"
 #include "experiments/advisor/plan_result.hpp"
 #include "experiments/advisor/server_settings.hpp"
-#include "experiments/format/fields.hpp"
-#include "experiments/page/figure.hpp"
-#include "experiments/page/table.hpp"
+#include "experiments/base/format/fields.hpp"
+#include "experiments/base/page/figure.hpp"
+#include "experiments/base/page/table.hpp"
 
 namespace speclab {
 

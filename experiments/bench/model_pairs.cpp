@@ -4,7 +4,7 @@
 #include <span>
 #include <utility>
 
-#include "experiments/support/machine.hpp"
+#include "experiments/base/support/machine.hpp"
 #include "sim/models/kneser_ney.hpp"
 #include "sim/models/synthetic.hpp"
 #include "sim/text/made_text.hpp"

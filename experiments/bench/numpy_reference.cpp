@@ -11,13 +11,13 @@
 
 #include "analysis/statistics/goodness_of_fit.hpp"
 #include "core/stop.hpp"
+#include "experiments/base/format/json_io.hpp"
+#include "experiments/base/support/atomic_file.hpp"
+#include "experiments/base/support/child_process.hpp"
+#include "experiments/base/support/data_files.hpp"
+#include "experiments/base/support/npy.hpp"
 #include "experiments/bench/temporary_folder.hpp"
 #include "experiments/bench/workloads.hpp"
-#include "experiments/format/json_io.hpp"
-#include "experiments/support/atomic_file.hpp"
-#include "experiments/support/child_process.hpp"
-#include "experiments/support/data_files.hpp"
-#include "experiments/support/npy.hpp"
 
 namespace speclab {
 

@@ -9,7 +9,7 @@
 #include <optional>
 #include <utility>
 
-#include "experiments/page/cells.hpp"
+#include "experiments/base/page/cells.hpp"
 
 namespace speclab {
 

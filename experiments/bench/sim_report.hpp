@@ -1,8 +1,8 @@
 // The result of `speclab bench sim` as tables and a figure.
 #pragma once
 
+#include "experiments/base/page/page.hpp"
 #include "experiments/bench/sim_result.hpp"
-#include "experiments/page/page.hpp"
 
 namespace speclab {
 

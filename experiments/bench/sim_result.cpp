@@ -1,5 +1,5 @@
 #include "experiments/bench/sim_result.hpp"
-#include "experiments/format/result_fields.hpp"
+#include "experiments/base/format/result_fields.hpp"
 
 namespace speclab {
 

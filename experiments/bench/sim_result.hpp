@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "experiments/format/fields.hpp"
+#include "experiments/base/format/fields.hpp"
 
 namespace speclab {
 

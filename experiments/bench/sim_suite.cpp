@@ -11,17 +11,17 @@
 #include <utility>
 #include <vector>
 
+#include "experiments/base/format/config_error.hpp"
+#include "experiments/base/format/named_entry.hpp"
+#include "experiments/base/support/interrupt.hpp"
+#include "experiments/base/support/machine.hpp"
+#include "experiments/base/support/progress.hpp"
+#include "experiments/base/support/version.hpp"
 #include "experiments/bench/drafting_costs.hpp"
 #include "experiments/bench/interleaved_runs.hpp"
 #include "experiments/bench/limits.hpp"
 #include "experiments/bench/numpy_reference.hpp"
 #include "experiments/bench/workloads.hpp"
-#include "experiments/format/config_error.hpp"
-#include "experiments/format/named_entry.hpp"
-#include "experiments/support/interrupt.hpp"
-#include "experiments/support/machine.hpp"
-#include "experiments/support/progress.hpp"
-#include "experiments/support/version.hpp"
 
 namespace speclab {
 

@@ -3,9 +3,9 @@
 #include <fmt/format.h>
 
 #include "core/rules/all_rules.hpp"
-#include "experiments/page/cells.hpp"
-#include "experiments/support/interrupt.hpp"
-#include "experiments/support/machine.hpp"
+#include "experiments/base/page/cells.hpp"
+#include "experiments/base/support/interrupt.hpp"
+#include "experiments/base/support/machine.hpp"
 #include "sim/decode.hpp"
 #include "sim/fast/iid_decode.hpp"
 

@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "experiments/format/family.hpp"
+#include "experiments/base/format/family.hpp"
 
 namespace speclab {
 

@@ -1,5 +1,5 @@
 // Every verb, in the order of help: one line each.
-#include "experiments/cli/verb.hpp"
+#include "experiments/cli/program.hpp"
 
 // clang-format off
 #define SPECLAB_VERBS(ENTRY) \

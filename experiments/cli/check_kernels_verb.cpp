@@ -1,12 +1,12 @@
 #include <fmt/format.h>
 
-#include "experiments/cli/options.hpp"
-#include "experiments/cli/print_result.hpp"
-#include "experiments/cli/verb.hpp"
-#include "experiments/format/config_error.hpp"
+#include "experiments/base/command/options.hpp"
+#include "experiments/base/command/print_result.hpp"
+#include "experiments/base/command/verb.hpp"
+#include "experiments/base/format/config_error.hpp"
+#include "experiments/base/support/machine.hpp"
 #include "experiments/kernel_lab/kernel_check.hpp"
 #include "experiments/kernel_lab/kernel_sweep.hpp"
-#include "experiments/support/machine.hpp"
 #include "kernels/gpu/device.hpp"
 
 namespace speclab {

@@ -1,15 +1,15 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "experiments/cli/load_config.hpp"
-#include "experiments/cli/options.hpp"
-#include "experiments/cli/print_result.hpp"
-#include "experiments/cli/verb.hpp"
-#include "experiments/format/config_error.hpp"
+#include "experiments/base/command/options.hpp"
+#include "experiments/base/command/print_result.hpp"
+#include "experiments/base/command/verb.hpp"
+#include "experiments/base/format/config_error.hpp"
+#include "experiments/base/support/interrupt.hpp"
+#include "experiments/base/support/machine.hpp"
 #include "experiments/run/config.hpp"
+#include "experiments/run/load_config.hpp"
 #include "experiments/run/terminal_watch.hpp"
-#include "experiments/support/interrupt.hpp"
-#include "experiments/support/machine.hpp"
 #include "experiments/verify/check/run_rows.hpp"
 
 namespace speclab {

@@ -2,15 +2,15 @@
 
 #include <filesystem>
 
-#include "experiments/cli/finding_page.hpp"
-#include "experiments/cli/load_config.hpp"
-#include "experiments/cli/options.hpp"
-#include "experiments/cli/verb.hpp"
-#include "experiments/format/config_error.hpp"
+#include "experiments/base/command/options.hpp"
+#include "experiments/base/command/verb.hpp"
+#include "experiments/base/format/config_error.hpp"
+#include "experiments/base/support/machine.hpp"
+#include "experiments/results/finding_page.hpp"
 #include "experiments/run/config.hpp"
+#include "experiments/run/load_config.hpp"
 #include "experiments/run/terminal_watch.hpp"
 #include "experiments/run/until.hpp"
-#include "experiments/support/machine.hpp"
 #include "experiments/verify/check/diagnosis.hpp"
 #include "experiments/verify/check/equality_figures.hpp"
 #include "experiments/verify/check/equality_test.hpp"

@@ -2,12 +2,12 @@
 
 #include <filesystem>
 
-#include "experiments/cli/finding_page.hpp"
-#include "experiments/cli/options.hpp"
-#include "experiments/cli/print_result.hpp"
-#include "experiments/cli/verb.hpp"
-#include "experiments/support/atomic_file.hpp"
-#include "experiments/support/data_files.hpp"
+#include "experiments/base/command/options.hpp"
+#include "experiments/base/command/print_result.hpp"
+#include "experiments/base/command/verb.hpp"
+#include "experiments/base/support/atomic_file.hpp"
+#include "experiments/base/support/data_files.hpp"
+#include "experiments/results/finding_page.hpp"
 #include "experiments/verify/claims/audit.hpp"
 
 namespace speclab {

@@ -3,10 +3,10 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
-#include "experiments/cli/options.hpp"
+#include "experiments/base/command/options.hpp"
+#include "experiments/base/command/verb.hpp"
+#include "experiments/base/format/config_error.hpp"
 #include "experiments/cli/run_and_write.hpp"
-#include "experiments/cli/verb.hpp"
-#include "experiments/format/config_error.hpp"
 #include "experiments/run/experiment.hpp"
 #include "experiments/run/shown_config.hpp"
 

@@ -1,10 +1,10 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "experiments/cli/verb.hpp"
-#include "experiments/format/config_error.hpp"
-#include "experiments/format/named_entry.hpp"
-#include "experiments/support/shell_word.hpp"
+#include "experiments/base/format/config_error.hpp"
+#include "experiments/base/format/named_entry.hpp"
+#include "experiments/base/support/shell_word.hpp"
+#include "experiments/cli/program.hpp"
 
 namespace speclab {
 

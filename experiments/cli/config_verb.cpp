@@ -4,12 +4,12 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
-#include "experiments/cli/verb.hpp"
-#include "experiments/format/config_error.hpp"
-#include "experiments/format/json_io.hpp"
-#include "experiments/support/atomic_file.hpp"
-#include "experiments/support/data_files.hpp"
-#include "experiments/support/printable.hpp"
+#include "experiments/base/command/verb.hpp"
+#include "experiments/base/format/config_error.hpp"
+#include "experiments/base/format/json_io.hpp"
+#include "experiments/base/support/atomic_file.hpp"
+#include "experiments/base/support/data_files.hpp"
+#include "experiments/base/support/printable.hpp"
 
 namespace speclab {
 

@@ -3,13 +3,13 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
-#include "experiments/cli/load_config.hpp"
-#include "experiments/cli/options.hpp"
-#include "experiments/cli/verb.hpp"
-#include "experiments/format/config_error.hpp"
-#include "experiments/format/json_io.hpp"
+#include "experiments/base/command/options.hpp"
+#include "experiments/base/command/verb.hpp"
+#include "experiments/base/format/config_error.hpp"
+#include "experiments/base/format/json_io.hpp"
+#include "experiments/base/support/machine.hpp"
+#include "experiments/run/load_config.hpp"
 #include "experiments/run/model_file.hpp"
-#include "experiments/support/machine.hpp"
 
 namespace speclab {
 

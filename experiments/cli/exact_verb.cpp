@@ -1,12 +1,12 @@
 #include <fmt/format.h>
 
-#include "experiments/cli/finding_page.hpp"
-#include "experiments/cli/load_config.hpp"
-#include "experiments/cli/options.hpp"
-#include "experiments/cli/verb.hpp"
-#include "experiments/format/config_error.hpp"
+#include "experiments/base/command/options.hpp"
+#include "experiments/base/command/verb.hpp"
+#include "experiments/base/format/config_error.hpp"
+#include "experiments/base/support/machine.hpp"
+#include "experiments/results/finding_page.hpp"
 #include "experiments/run/config.hpp"
-#include "experiments/support/machine.hpp"
+#include "experiments/run/load_config.hpp"
 #include "experiments/verify/exact/exact_analysis.hpp"
 #include "experiments/verify/exact/exact_figures.hpp"
 

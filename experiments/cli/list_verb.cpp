@@ -1,9 +1,9 @@
 #include <fmt/format.h>
 
+#include "experiments/base/command/verb.hpp"
+#include "experiments/base/format/config_error.hpp"
 #include "experiments/catalog/families.hpp"
 #include "experiments/cli/reference.hpp"
-#include "experiments/cli/verb.hpp"
-#include "experiments/format/config_error.hpp"
 
 namespace speclab {
 

@@ -2,16 +2,16 @@
 
 #include <filesystem>
 
-#include "experiments/cli/options.hpp"
-#include "experiments/cli/out_folder.hpp"
+#include "experiments/base/command/options.hpp"
+#include "experiments/base/command/out_folder.hpp"
+#include "experiments/base/command/verb.hpp"
+#include "experiments/base/format/config_error.hpp"
+#include "experiments/base/support/machine.hpp"
+#include "experiments/base/support/shell_word.hpp"
 #include "experiments/cli/run_and_write.hpp"
-#include "experiments/cli/verb.hpp"
-#include "experiments/format/config_error.hpp"
 #include "experiments/run/folder_lock.hpp"
 #include "experiments/run/terminal_watch.hpp"
 #include "experiments/shards/shard_run.hpp"
-#include "experiments/support/machine.hpp"
-#include "experiments/support/shell_word.hpp"
 
 namespace speclab {
 

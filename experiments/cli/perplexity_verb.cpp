@@ -2,21 +2,21 @@
 
 #include <filesystem>
 
+#include "experiments/base/command/options.hpp"
+#include "experiments/base/command/print_result.hpp"
+#include "experiments/base/command/verb.hpp"
+#include "experiments/base/format/config_error.hpp"
+#include "experiments/base/page/cells.hpp"
+#include "experiments/base/page/table.hpp"
+#include "experiments/base/support/machine.hpp"
 #include "experiments/catalog/models/corpus_files.hpp"
 #include "experiments/catalog/models/corpus_text.hpp"
-#include "experiments/cli/load_config.hpp"
-#include "experiments/cli/options.hpp"
-#include "experiments/cli/print_result.hpp"
-#include "experiments/cli/verb.hpp"
-#include "experiments/format/config_error.hpp"
-#include "experiments/page/cells.hpp"
-#include "experiments/page/table.hpp"
 #include "experiments/run/config.hpp"
+#include "experiments/run/load_config.hpp"
 #include "experiments/run/model_file.hpp"
 #include "experiments/run/perplexity.hpp"
 #include "experiments/run/setup.hpp"
 #include "experiments/run/terminal_watch.hpp"
-#include "experiments/support/machine.hpp"
 #include "sim/error.hpp"
 
 namespace speclab {

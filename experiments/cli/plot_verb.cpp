@@ -7,13 +7,13 @@
 #include <string>
 #include <vector>
 
-#include "experiments/cli/options.hpp"
-#include "experiments/cli/out_folder.hpp"
-#include "experiments/cli/verb.hpp"
-#include "experiments/format/config_error.hpp"
+#include "experiments/base/command/options.hpp"
+#include "experiments/base/command/out_folder.hpp"
+#include "experiments/base/command/verb.hpp"
+#include "experiments/base/format/config_error.hpp"
+#include "experiments/base/support/atomic_file.hpp"
+#include "experiments/base/support/printable.hpp"
 #include "experiments/plot/drawn_by_python.hpp"
-#include "experiments/support/atomic_file.hpp"
-#include "experiments/support/printable.hpp"
 
 namespace speclab {
 

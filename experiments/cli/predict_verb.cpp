@@ -1,6 +1,6 @@
-#include "experiments/cli/options.hpp"
-#include "experiments/cli/print_result.hpp"
-#include "experiments/cli/verb.hpp"
+#include "experiments/base/command/options.hpp"
+#include "experiments/base/command/print_result.hpp"
+#include "experiments/base/command/verb.hpp"
 #include "experiments/studies/decode/prediction.hpp"
 
 namespace speclab {

@@ -2,14 +2,14 @@
 
 #include <nlohmann/json.hpp>
 
-#include "experiments/cli/finding_page.hpp"
-#include "experiments/cli/load_config.hpp"
-#include "experiments/cli/options.hpp"
-#include "experiments/cli/verb.hpp"
-#include "experiments/format/config_error.hpp"
-#include "experiments/format/json_io.hpp"
+#include "experiments/base/command/options.hpp"
+#include "experiments/base/command/verb.hpp"
+#include "experiments/base/format/config_error.hpp"
+#include "experiments/base/format/json_io.hpp"
+#include "experiments/base/support/machine.hpp"
+#include "experiments/results/finding_page.hpp"
+#include "experiments/run/load_config.hpp"
 #include "experiments/run/terminal_watch.hpp"
-#include "experiments/support/machine.hpp"
 #include "experiments/verify/prove/proof_figures.hpp"
 #include "experiments/verify/prove/proof_task.hpp"
 #include "experiments/verify/prove/row_proofs.hpp"

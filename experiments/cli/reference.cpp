@@ -10,8 +10,8 @@
 #include <set>
 #include <utility>
 
-#include "experiments/format/config_error.hpp"
-#include "experiments/format/formats.hpp"
+#include "experiments/base/format/config_error.hpp"
+#include "experiments/base/format/formats.hpp"
 #include "experiments/run/config_types.hpp"
 #include "experiments/run/experiment.hpp"
 

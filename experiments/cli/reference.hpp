@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "experiments/format/family.hpp"
+#include "experiments/base/format/family.hpp"
 
 namespace speclab {
 

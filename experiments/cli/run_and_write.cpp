@@ -8,19 +8,19 @@
 #include <string_view>
 
 #include "core/stop.hpp"
-#include "experiments/cli/load_config.hpp"
-#include "experiments/cli/options.hpp"
-#include "experiments/cli/out_folder.hpp"
-#include "experiments/format/config_error.hpp"
+#include "experiments/base/command/options.hpp"
+#include "experiments/base/command/out_folder.hpp"
+#include "experiments/base/format/config_error.hpp"
+#include "experiments/base/support/machine.hpp"
+#include "experiments/base/support/printable.hpp"
+#include "experiments/base/support/shell_word.hpp"
 #include "experiments/results/result_files.hpp"
 #include "experiments/results/result_section.hpp"
 #include "experiments/run/folder_lock.hpp"
 #include "experiments/run/input_file.hpp"
+#include "experiments/run/load_config.hpp"
 #include "experiments/run/terminal_watch.hpp"
 #include "experiments/shards/shard_run.hpp"
-#include "experiments/support/machine.hpp"
-#include "experiments/support/printable.hpp"
-#include "experiments/support/shell_word.hpp"
 
 namespace speclab {
 

@@ -4,7 +4,7 @@
 #include <filesystem>
 #include <string>
 
-#include "experiments/cli/verb.hpp"
+#include "experiments/base/command/verb.hpp"
 #include "experiments/run/backend.hpp"
 
 namespace speclab {

@@ -1,6 +1,6 @@
-#include "experiments/cli/options.hpp"
+#include "experiments/base/command/options.hpp"
+#include "experiments/base/command/verb.hpp"
 #include "experiments/cli/run_and_write.hpp"
-#include "experiments/cli/verb.hpp"
 
 namespace speclab {
 

@@ -2,9 +2,9 @@
 
 #include <nlohmann/json.hpp>
 
+#include "experiments/base/command/verb.hpp"
 #include "experiments/catalog/families.hpp"
 #include "experiments/cli/reference.hpp"
-#include "experiments/cli/verb.hpp"
 
 namespace speclab {
 

@@ -2,10 +2,10 @@
 
 #include <filesystem>
 
-#include "experiments/cli/print_result.hpp"
-#include "experiments/cli/verb.hpp"
-#include "experiments/format/result_fields.hpp"
-#include "experiments/page/table.hpp"
+#include "experiments/base/command/print_result.hpp"
+#include "experiments/base/command/verb.hpp"
+#include "experiments/base/format/result_fields.hpp"
+#include "experiments/base/page/table.hpp"
 #include "experiments/shards/shard_files.hpp"
 
 namespace speclab {

@@ -3,19 +3,19 @@
 #include <algorithm>
 #include <filesystem>
 
-#include "experiments/cli/load_config.hpp"
-#include "experiments/cli/options.hpp"
-#include "experiments/cli/out_folder.hpp"
+#include "experiments/base/command/options.hpp"
+#include "experiments/base/command/out_folder.hpp"
+#include "experiments/base/command/verb.hpp"
+#include "experiments/base/support/interrupt.hpp"
+#include "experiments/base/support/machine.hpp"
+#include "experiments/base/support/shell_word.hpp"
 #include "experiments/cli/run_and_write.hpp"
-#include "experiments/cli/verb.hpp"
 #include "experiments/results/result_files.hpp"
 #include "experiments/run/folder_lock.hpp"
+#include "experiments/run/load_config.hpp"
 #include "experiments/run/terminal_watch.hpp"
 #include "experiments/shards/scheduler.hpp"
 #include "experiments/shards/shard_run.hpp"
-#include "experiments/support/interrupt.hpp"
-#include "experiments/support/machine.hpp"
-#include "experiments/support/shell_word.hpp"
 
 namespace speclab {
 

@@ -1,7 +1,7 @@
-#include "experiments/cli/options.hpp"
+#include "experiments/base/command/options.hpp"
+#include "experiments/base/command/verb.hpp"
+#include "experiments/base/format/config_error.hpp"
 #include "experiments/cli/run_and_write.hpp"
-#include "experiments/cli/verb.hpp"
-#include "experiments/format/config_error.hpp"
 #include "experiments/run/shown_config.hpp"
 
 namespace speclab {

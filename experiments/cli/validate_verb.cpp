@@ -1,9 +1,9 @@
 #include <fmt/format.h>
 
-#include "experiments/cli/load_config.hpp"
-#include "experiments/cli/options.hpp"
-#include "experiments/cli/verb.hpp"
-#include "experiments/format/config_error.hpp"
+#include "experiments/base/command/options.hpp"
+#include "experiments/base/command/verb.hpp"
+#include "experiments/base/format/config_error.hpp"
+#include "experiments/run/load_config.hpp"
 #include "experiments/run/run_config.hpp"
 
 namespace speclab {

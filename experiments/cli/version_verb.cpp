@@ -1,7 +1,7 @@
 #include <fmt/format.h>
 
-#include "experiments/cli/verb.hpp"
-#include "experiments/support/version.hpp"
+#include "experiments/base/command/verb.hpp"
+#include "experiments/base/support/version.hpp"
 
 namespace speclab {
 

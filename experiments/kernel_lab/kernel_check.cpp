@@ -8,10 +8,10 @@
 
 #include "analysis/statistics/multiple_tests.hpp"
 #include "core/stop.hpp"
-#include "experiments/format/result_fields.hpp"
+#include "experiments/base/format/result_fields.hpp"
+#include "experiments/base/support/version.hpp"
 #include "experiments/kernel_lab/distributions.hpp"
 #include "experiments/kernel_lab/kernel_result.hpp"
-#include "experiments/support/version.hpp"
 #include "kernels/gpu/device.hpp"
 #include "kernels/gpu/run_host_batch.hpp"
 

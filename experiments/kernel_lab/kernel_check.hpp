@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "experiments/format/fields.hpp"
+#include "experiments/base/format/fields.hpp"
 #include "experiments/kernel_lab/request_batch.hpp"
 
 namespace speclab {

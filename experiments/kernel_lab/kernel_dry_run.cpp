@@ -6,9 +6,9 @@
 #include <cstdint>
 #include <set>
 
+#include "experiments/base/support/version.hpp"
 #include "experiments/kernel_lab/expected_walks.hpp"
 #include "experiments/kernel_lab/request_batch.hpp"
-#include "experiments/support/version.hpp"
 #include "kernels/bench/bench_batch.hpp"
 
 namespace speclab {

@@ -8,9 +8,9 @@
 #include <string>
 #include <utility>
 
+#include "experiments/base/page/cells.hpp"
 #include "experiments/kernel_lab/kernel_report.hpp"
 #include "experiments/kernel_lab/kernel_sweep.hpp"
-#include "experiments/page/cells.hpp"
 
 namespace speclab {
 

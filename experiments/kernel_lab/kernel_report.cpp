@@ -8,11 +8,11 @@
 #include <tuple>
 #include <utility>
 
-#include "experiments/format/config_error.hpp"
-#include "experiments/format/csv_values.hpp"
-#include "experiments/format/json_io.hpp"
+#include "experiments/base/format/config_error.hpp"
+#include "experiments/base/format/csv_values.hpp"
+#include "experiments/base/format/json_io.hpp"
+#include "experiments/base/page/cells.hpp"
 #include "experiments/kernel_lab/expected_walks.hpp"
-#include "experiments/page/cells.hpp"
 
 namespace speclab {
 

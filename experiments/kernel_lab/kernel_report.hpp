@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
+#include "experiments/base/page/page.hpp"
 #include "experiments/kernel_lab/kernel_result.hpp"
-#include "experiments/page/page.hpp"
 
 namespace speclab {
 

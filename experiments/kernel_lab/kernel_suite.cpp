@@ -10,14 +10,14 @@
 #include <tuple>
 #include <utility>
 
-#include "experiments/bench/interleaved_runs.hpp"
-#include "experiments/format/named_entry.hpp"
+#include "analysis/statistics/medians.hpp"
+#include "experiments/base/format/named_entry.hpp"
+#include "experiments/base/support/child_process.hpp"
+#include "experiments/base/support/interrupt.hpp"
+#include "experiments/base/support/machine.hpp"
+#include "experiments/base/support/progress.hpp"
+#include "experiments/base/support/version.hpp"
 #include "experiments/kernel_lab/expected_walks.hpp"
-#include "experiments/support/child_process.hpp"
-#include "experiments/support/interrupt.hpp"
-#include "experiments/support/machine.hpp"
-#include "experiments/support/progress.hpp"
-#include "experiments/support/version.hpp"
 #include "kernels/gpu/device.hpp"
 
 namespace speclab {

@@ -7,9 +7,9 @@
 #include <charconv>
 #include <optional>
 
-#include "experiments/format/config_error.hpp"
-#include "experiments/page/cells.hpp"
-#include "experiments/support/csv_reader.hpp"
+#include "experiments/base/format/config_error.hpp"
+#include "experiments/base/page/cells.hpp"
+#include "experiments/base/support/csv_reader.hpp"
 
 namespace speclab {
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "experiments/format/named_entry.hpp"
+#include "experiments/base/format/named_entry.hpp"
 #include "experiments/kernel_lab/kernel_result.hpp"
 
 namespace speclab {

@@ -8,14 +8,14 @@
 #include <set>
 #include <stdexcept>
 
-#include "experiments/format/config_error.hpp"
-#include "experiments/format/json_io.hpp"
-#include "experiments/page/cells.hpp"
-#include "experiments/page/colours.hpp"
+#include "experiments/base/format/config_error.hpp"
+#include "experiments/base/format/json_io.hpp"
+#include "experiments/base/page/cells.hpp"
+#include "experiments/base/page/colours.hpp"
+#include "experiments/base/support/child_process.hpp"
+#include "experiments/base/support/data_files.hpp"
 #include "experiments/results/presentation.hpp"
 #include "experiments/run/metric.hpp"
-#include "experiments/support/child_process.hpp"
-#include "experiments/support/data_files.hpp"
 
 namespace speclab {
 

@@ -5,8 +5,8 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
-#include "experiments/format/config_error.hpp"
-#include "experiments/format/json_io.hpp"
+#include "experiments/base/format/config_error.hpp"
+#include "experiments/base/format/json_io.hpp"
 #include "experiments/results/presentation.hpp"
 
 namespace speclab {

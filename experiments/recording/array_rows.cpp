@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "experiments/format/config_error.hpp"
+#include "experiments/base/format/config_error.hpp"
 
 namespace speclab {
 

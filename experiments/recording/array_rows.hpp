@@ -7,8 +7,8 @@
 #include <optional>
 #include <string>
 
+#include "experiments/base/support/npy.hpp"
 #include "experiments/recording/row_files.hpp"
-#include "experiments/support/npy.hpp"
 
 namespace speclab {
 

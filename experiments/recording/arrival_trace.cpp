@@ -9,10 +9,10 @@
 #include <optional>
 #include <string_view>
 
-#include "experiments/format/config_error.hpp"
-#include "experiments/format/json_io.hpp"
+#include "experiments/base/format/config_error.hpp"
+#include "experiments/base/format/json_io.hpp"
+#include "experiments/base/support/csv_reader.hpp"
 #include "experiments/recording/json_document.hpp"
-#include "experiments/support/csv_reader.hpp"
 
 namespace speclab {
 

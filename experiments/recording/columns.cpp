@@ -5,9 +5,9 @@
 #include <cmath>
 #include <utility>
 
-#include "experiments/format/config_error.hpp"
+#include "experiments/base/format/config_error.hpp"
+#include "experiments/base/support/csv_reader.hpp"
 #include "experiments/recording/log_probability.hpp"
-#include "experiments/support/csv_reader.hpp"
 
 namespace speclab {
 

@@ -6,8 +6,8 @@
 #include <utility>
 #include <vector>
 
-#include "experiments/format/config_error.hpp"
-#include "experiments/format/json_io.hpp"
+#include "experiments/base/format/config_error.hpp"
+#include "experiments/base/format/json_io.hpp"
 #include "experiments/recording/json_document.hpp"
 
 namespace speclab {

@@ -11,8 +11,8 @@
 #include <utility>
 #include <vector>
 
-#include "experiments/format/config_error.hpp"
-#include "experiments/format/json.hpp"
+#include "experiments/base/format/config_error.hpp"
+#include "experiments/base/format/json.hpp"
 
 namespace speclab {
 

@@ -7,11 +7,11 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
-#include "experiments/format/config_error.hpp"
-#include "experiments/format/json_io.hpp"
+#include "experiments/base/format/config_error.hpp"
+#include "experiments/base/format/json_io.hpp"
+#include "experiments/base/support/csv_reader.hpp"
+#include "experiments/base/support/printable.hpp"
 #include "experiments/recording/recording_source.hpp"
-#include "experiments/support/csv_reader.hpp"
-#include "experiments/support/printable.hpp"
 
 namespace speclab {
 

@@ -4,10 +4,10 @@
 
 #include <stdexcept>
 
-#include "experiments/format/config_error.hpp"
+#include "experiments/base/format/config_error.hpp"
+#include "experiments/base/support/csv_reader.hpp"
+#include "experiments/base/support/text_files.hpp"
 #include "experiments/recording/json_document.hpp"
-#include "experiments/support/csv_reader.hpp"
-#include "experiments/support/text_files.hpp"
 
 namespace speclab {
 

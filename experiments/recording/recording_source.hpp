@@ -7,8 +7,8 @@
 #include <string_view>
 #include <vector>
 
-#include "experiments/format/json.hpp"
-#include "experiments/support/mapped_file.hpp"
+#include "experiments/base/format/json.hpp"
+#include "experiments/base/support/mapped_file.hpp"
 
 namespace speclab {
 

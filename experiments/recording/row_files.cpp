@@ -7,7 +7,7 @@
 #include <set>
 #include <utility>
 
-#include "experiments/format/config_error.hpp"
+#include "experiments/base/format/config_error.hpp"
 #include "experiments/recording/log_probability.hpp"
 #include "sim/parallel.hpp"
 

@@ -4,7 +4,7 @@
 
 #include <utility>
 
-#include "experiments/format/config_error.hpp"
+#include "experiments/base/format/config_error.hpp"
 #include "experiments/recording/log_probability.hpp"
 
 namespace speclab {

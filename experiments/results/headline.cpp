@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <optional>
 
-#include "experiments/page/cells.hpp"
+#include "experiments/base/page/cells.hpp"
 #include "experiments/results/metric_tables.hpp"
 #include "experiments/results/presentation.hpp"
 #include "experiments/results/printed_numbers.hpp"

@@ -7,7 +7,7 @@
 #include <cmath>
 #include <utility>
 
-#include "experiments/page/cells.hpp"
+#include "experiments/base/page/cells.hpp"
 #include "experiments/results/presentation.hpp"
 
 namespace speclab {

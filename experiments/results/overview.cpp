@@ -7,7 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
-#include "experiments/page/cells.hpp"
+#include "experiments/base/page/cells.hpp"
 #include "experiments/results/metric_tables.hpp"
 #include "experiments/run/cells.hpp"
 

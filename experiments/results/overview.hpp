@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "experiments/page/table.hpp"
+#include "experiments/base/page/table.hpp"
 #include "experiments/run/result.hpp"
 
 namespace speclab {

@@ -7,9 +7,9 @@
 #include <utility>
 #include <vector>
 
-#include "experiments/page/figure.hpp"
-#include "experiments/page/passage.hpp"
-#include "experiments/page/table.hpp"
+#include "experiments/base/page/figure.hpp"
+#include "experiments/base/page/passage.hpp"
+#include "experiments/base/page/table.hpp"
 #include "experiments/run/experiment.hpp"
 #include "experiments/run/result.hpp"
 #include "experiments/run/shown_config.hpp"

@@ -6,9 +6,9 @@
 #include <string>
 #include <utility>
 
-#include "experiments/page/cells.hpp"
+#include "experiments/base/page/cells.hpp"
+#include "experiments/base/support/half_unit.hpp"
 #include "experiments/run/metric.hpp"
-#include "experiments/support/half_unit.hpp"
 
 namespace speclab {
 

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <set>
 
-#include "experiments/format/csv_values.hpp"
+#include "experiments/base/format/csv_values.hpp"
 #include "experiments/results/metric_tables.hpp"
 #include "experiments/results/presentation.hpp"
 #include "experiments/run/result_rows.hpp"

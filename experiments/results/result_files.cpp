@@ -8,17 +8,17 @@
 #include <optional>
 #include <utility>
 
-#include "experiments/format/config_error.hpp"
-#include "experiments/page/cells.hpp"
+#include "experiments/base/format/config_error.hpp"
+#include "experiments/base/page/cells.hpp"
+#include "experiments/base/support/atomic_file.hpp"
+#include "experiments/base/support/csv.hpp"
+#include "experiments/base/support/machine.hpp"
+#include "experiments/base/support/printable.hpp"
+#include "experiments/base/support/version.hpp"
 #include "experiments/results/presentation.hpp"
 #include "experiments/run/config_types.hpp"
 #include "experiments/run/shown_config.hpp"
 #include "experiments/run/terminal_watch.hpp"
-#include "experiments/support/atomic_file.hpp"
-#include "experiments/support/csv.hpp"
-#include "experiments/support/machine.hpp"
-#include "experiments/support/printable.hpp"
-#include "experiments/support/version.hpp"
 
 namespace speclab {
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "experiments/page/page.hpp"
+#include "experiments/base/page/page.hpp"
 #include "experiments/run/journal.hpp"
 #include "experiments/run/run_config.hpp"
 

@@ -5,7 +5,7 @@
 #include <iterator>
 #include <utility>
 
-#include "experiments/page/cells.hpp"
+#include "experiments/base/page/cells.hpp"
 #include "experiments/results/overview.hpp"
 #include "experiments/results/presentation.hpp"
 #include "experiments/results/result_files.hpp"

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "experiments/page/page.hpp"
+#include "experiments/base/page/page.hpp"
 #include "experiments/run/backend.hpp"
 #include "experiments/run/run_config.hpp"
 

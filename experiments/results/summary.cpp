@@ -6,11 +6,11 @@
 #include <cmath>
 #include <utility>
 
-#include "experiments/format/csv_values.hpp"
-#include "experiments/page/cells.hpp"
+#include "experiments/base/format/csv_values.hpp"
+#include "experiments/base/page/cells.hpp"
+#include "experiments/base/support/csv.hpp"
 #include "experiments/results/metric_tables.hpp"
 #include "experiments/results/presentation.hpp"
-#include "experiments/support/csv.hpp"
 
 namespace speclab {
 

@@ -9,7 +9,7 @@
 #include <set>
 #include <utility>
 
-#include "experiments/page/cells.hpp"
+#include "experiments/base/page/cells.hpp"
 #include "experiments/results/metric_tables.hpp"
 #include "experiments/results/presentation.hpp"
 #include "experiments/run/result_rows.hpp"

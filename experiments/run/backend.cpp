@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "experiments/format/config_error.hpp"
+#include "experiments/base/format/config_error.hpp"
 #include "kernels/gpu/device.hpp"
 
 namespace speclab {

@@ -9,9 +9,9 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
-#include "experiments/format/config_error.hpp"
-#include "experiments/format/json_io.hpp"
-#include "experiments/format/named_entry.hpp"
+#include "experiments/base/format/config_error.hpp"
+#include "experiments/base/format/json_io.hpp"
+#include "experiments/base/format/named_entry.hpp"
 #include "experiments/run/cell_spec.hpp"
 
 namespace speclab {

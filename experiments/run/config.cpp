@@ -7,9 +7,9 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
-#include "experiments/format/config_error.hpp"
-#include "experiments/format/formats.hpp"
-#include "experiments/format/named_entry.hpp"
+#include "experiments/base/format/config_error.hpp"
+#include "experiments/base/format/formats.hpp"
+#include "experiments/base/format/named_entry.hpp"
 #include "experiments/run/experiment.hpp"
 
 namespace speclab {

@@ -4,7 +4,7 @@
 #include <memory>
 #include <string>
 
-#include "experiments/format/type.hpp"
+#include "experiments/base/format/type.hpp"
 
 namespace speclab {
 

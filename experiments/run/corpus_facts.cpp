@@ -8,10 +8,10 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "experiments/base/format/result_fields.hpp"
 #include "experiments/catalog/models/corpus_config.hpp"
 #include "experiments/catalog/models/corpus_text.hpp"
 #include "experiments/catalog/models/model_factory.hpp"
-#include "experiments/format/result_fields.hpp"
 #include "experiments/run/config.hpp"
 #include "experiments/run/model_file.hpp"
 #include "experiments/run/perplexity.hpp"

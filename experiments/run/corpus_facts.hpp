@@ -10,8 +10,8 @@
 #include <tuple>
 #include <vector>
 
+#include "experiments/base/format/fields.hpp"
 #include "experiments/catalog/models/corpus_config.hpp"
-#include "experiments/format/fields.hpp"
 
 namespace speclab {
 

@@ -1,6 +1,6 @@
 #include "experiments/run/experiment.hpp"
 
-#include "experiments/format/named_entry.hpp"
+#include "experiments/base/format/named_entry.hpp"
 
 namespace speclab {
 

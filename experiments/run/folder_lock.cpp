@@ -8,8 +8,8 @@
 #include <cerrno>
 #include <system_error>
 
-#include "experiments/format/config_error.hpp"
-#include "experiments/support/atomic_file.hpp"
+#include "experiments/base/format/config_error.hpp"
+#include "experiments/base/support/atomic_file.hpp"
 
 namespace speclab {
 

@@ -12,8 +12,8 @@
 #include <vector>
 
 #include "core/stop.hpp"
-#include "experiments/format/config_error.hpp"
-#include "experiments/support/text_files.hpp"
+#include "experiments/base/format/config_error.hpp"
+#include "experiments/base/support/text_files.hpp"
 
 namespace speclab {
 

@@ -7,7 +7,7 @@
 #include <string_view>
 
 #include "core/stop.hpp"
-#include "experiments/format/config_error.hpp"
+#include "experiments/base/format/config_error.hpp"
 #include "experiments/run/config.hpp"
 #include "experiments/run/experiment.hpp"
 #include "experiments/run/gpu_decoding.hpp"

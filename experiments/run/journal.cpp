@@ -4,8 +4,8 @@
 
 #include <utility>
 
-#include "experiments/format/config_error.hpp"
-#include "experiments/support/atomic_file.hpp"
+#include "experiments/base/format/config_error.hpp"
+#include "experiments/base/support/atomic_file.hpp"
 
 namespace speclab {
 

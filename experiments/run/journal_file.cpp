@@ -15,14 +15,14 @@
 #include <system_error>
 #include <utility>
 
-#include "experiments/format/config_error.hpp"
-#include "experiments/format/json_io.hpp"
-#include "experiments/format/result_fields.hpp"
+#include "experiments/base/format/config_error.hpp"
+#include "experiments/base/format/json_io.hpp"
+#include "experiments/base/format/result_fields.hpp"
+#include "experiments/base/support/atomic_file.hpp"
+#include "experiments/base/support/version.hpp"
 #include "experiments/run/config_types.hpp"
 #include "experiments/run/shown_config.hpp"
 #include "experiments/run/simulation_config.hpp"
-#include "experiments/support/atomic_file.hpp"
-#include "experiments/support/version.hpp"
 
 namespace speclab {
 

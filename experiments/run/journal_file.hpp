@@ -28,7 +28,7 @@ inline constexpr int max_shards = 100'000;
 /// with it, so that its format needs no number.
 struct JournalHead {
   std::string version;  ///< for people; programs of one version differ
-  std::string program;  ///< its program_sources (experiments/support/version.hpp)
+  std::string program;  ///< its program_sources (experiments/base/support/version.hpp)
   std::string backend;  ///< "cpu" or "cuda"
   std::size_t cells = 0;
   std::vector<InputFile> inputs;

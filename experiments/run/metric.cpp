@@ -4,8 +4,8 @@
 
 #include <utility>
 
-#include "experiments/format/config_error.hpp"
-#include "experiments/format/named_entry.hpp"
+#include "experiments/base/format/config_error.hpp"
+#include "experiments/base/format/named_entry.hpp"
 
 namespace speclab {
 

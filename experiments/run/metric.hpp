@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "experiments/format/fields.hpp"
+#include "experiments/base/format/fields.hpp"
 
 namespace speclab {
 

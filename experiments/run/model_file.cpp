@@ -5,10 +5,10 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
-#include "experiments/format/config_error.hpp"
+#include "experiments/base/format/config_error.hpp"
+#include "experiments/base/support/atomic_file.hpp"
 #include "experiments/run/config.hpp"
 #include "experiments/run/setup.hpp"
-#include "experiments/support/atomic_file.hpp"
 #include "sim/models/arpa.hpp"
 
 namespace speclab {

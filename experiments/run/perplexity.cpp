@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "experiments/format/result_fields.hpp"
+#include "experiments/base/format/result_fields.hpp"
 
 namespace speclab {
 

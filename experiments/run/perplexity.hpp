@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "core/token.hpp"
-#include "experiments/format/fields.hpp"
+#include "experiments/base/format/fields.hpp"
 #include "sim/control.hpp"
 #include "sim/models/model.hpp"
 

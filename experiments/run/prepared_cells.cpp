@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "core/stop.hpp"
-#include "experiments/format/config_error.hpp"
+#include "experiments/base/format/config_error.hpp"
 #include "experiments/run/cell_spec.hpp"
 #include "experiments/run/jobs.hpp"
 #include "sim/parallel.hpp"

@@ -10,11 +10,11 @@
 
 #include "core/rules/token.hpp"
 #include "core/stop.hpp"
-#include "experiments/format/config_error.hpp"
+#include "experiments/base/format/config_error.hpp"
+#include "experiments/base/support/atomic_file.hpp"
 #include "experiments/run/config.hpp"
 #include "experiments/run/top_rows.hpp"
 #include "experiments/run/until.hpp"
-#include "experiments/support/atomic_file.hpp"
 #include "sim/parallel.hpp"
 #include "sim/sequences.hpp"
 

@@ -5,8 +5,8 @@
 #include <array>
 #include <string_view>
 
+#include "experiments/base/format/config_error.hpp"
 #include "experiments/catalog/models/recorded.hpp"
-#include "experiments/format/config_error.hpp"
 #include "experiments/run/config.hpp"
 #include "experiments/run/experiment.hpp"
 #include "experiments/run/setup.hpp"

@@ -10,9 +10,9 @@
 #include <string_view>
 
 #include "core/stop.hpp"
-#include "experiments/format/config_error.hpp"
-#include "experiments/format/json_io.hpp"
-#include "experiments/format/result_fields.hpp"
+#include "experiments/base/format/config_error.hpp"
+#include "experiments/base/format/json_io.hpp"
+#include "experiments/base/format/result_fields.hpp"
 #include "experiments/run/config.hpp"
 #include "experiments/run/experiment.hpp"
 

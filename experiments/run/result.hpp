@@ -12,9 +12,9 @@
 #include <vector>
 
 #include "analysis/statistics/estimates.hpp"
+#include "experiments/base/format/formats.hpp"
+#include "experiments/base/format/interval_fields.hpp"
 #include "experiments/catalog/rules/rule_kind.hpp"
-#include "experiments/format/formats.hpp"
-#include "experiments/format/interval_fields.hpp"
 #include "experiments/run/corpus_facts.hpp"
 #include "experiments/run/input_file.hpp"
 #include "experiments/run/metric.hpp"

@@ -5,7 +5,7 @@
 #include <iterator>
 #include <nlohmann/json.hpp>
 
-#include "experiments/format/csv_values.hpp"
+#include "experiments/base/format/csv_values.hpp"
 #include "experiments/run/config_types.hpp"
 
 namespace speclab {

@@ -4,9 +4,9 @@
 #include <string>
 #include <vector>
 
-#include "experiments/format/json.hpp"
+#include "experiments/base/format/json.hpp"
+#include "experiments/base/support/csv.hpp"
 #include "experiments/run/result.hpp"
-#include "experiments/support/csv.hpp"
 
 namespace speclab {
 

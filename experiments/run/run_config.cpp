@@ -7,10 +7,10 @@
 
 #include "analysis/statistics/intervals.hpp"
 #include "core/stop.hpp"
+#include "experiments/base/support/version.hpp"
 #include "experiments/run/cell_spec.hpp"
 #include "experiments/run/cells.hpp"
 #include "experiments/run/jobs.hpp"
-#include "experiments/support/version.hpp"
 
 namespace speclab {
 

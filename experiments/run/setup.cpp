@@ -9,8 +9,8 @@
 #include <utility>
 
 #include "core/random/philox.hpp"
+#include "experiments/base/format/config_error.hpp"
 #include "experiments/catalog/models/gguf.hpp"
-#include "experiments/format/config_error.hpp"
 #include "experiments/run/config.hpp"
 #include "experiments/run/experiment.hpp"
 #include "sim/error.hpp"

@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "experiments/format/any_struct.hpp"
-#include "experiments/format/fields.hpp"
+#include "experiments/base/format/any_struct.hpp"
+#include "experiments/base/format/fields.hpp"
 #include "experiments/run/metric.hpp"
 
 namespace speclab {

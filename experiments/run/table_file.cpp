@@ -6,9 +6,9 @@
 #include <memory>
 #include <vector>
 
-#include "experiments/format/config_error.hpp"
+#include "experiments/base/format/config_error.hpp"
+#include "experiments/base/support/npy.hpp"
 #include "experiments/run/model_file.hpp"
-#include "experiments/support/npy.hpp"
 
 namespace speclab {
 

@@ -5,8 +5,8 @@
 #include <string>
 #include <utility>
 
-#include "experiments/support/interrupt.hpp"
-#include "experiments/support/progress.hpp"
+#include "experiments/base/support/interrupt.hpp"
+#include "experiments/base/support/progress.hpp"
 #include "sim/control.hpp"
 
 namespace speclab {

@@ -9,12 +9,12 @@
 #include <set>
 
 #include "core/distribution/transforms.hpp"
-#include "experiments/format/config_error.hpp"
-#include "experiments/format/json_io.hpp"
+#include "experiments/base/format/config_error.hpp"
+#include "experiments/base/format/json_io.hpp"
+#include "experiments/base/support/atomic_file.hpp"
+#include "experiments/base/support/csv_reader.hpp"
 #include "experiments/recording/json_document.hpp"
 #include "experiments/recording/recording_source.hpp"
-#include "experiments/support/atomic_file.hpp"
-#include "experiments/support/csv_reader.hpp"
 
 namespace speclab {
 

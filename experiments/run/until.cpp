@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "analysis/statistics/looks.hpp"
-#include "experiments/format/config_error.hpp"
+#include "experiments/base/format/config_error.hpp"
 #include "experiments/run/config.hpp"
 #include "experiments/run/experiment.hpp"
 #include "experiments/run/jobs.hpp"

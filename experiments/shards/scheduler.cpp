@@ -2,9 +2,9 @@
 
 #include <fmt/format.h>
 
-#include "experiments/format/config_error.hpp"
-#include "experiments/format/named_entry.hpp"
-#include "experiments/support/shell_word.hpp"
+#include "experiments/base/format/config_error.hpp"
+#include "experiments/base/format/named_entry.hpp"
+#include "experiments/base/support/shell_word.hpp"
 
 // clang-format off
 #define SPECLAB_SCHEDULERS(ENTRY) \

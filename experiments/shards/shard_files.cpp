@@ -13,10 +13,10 @@
 #include <utility>
 
 #include "core/stop.hpp"
-#include "experiments/format/config_error.hpp"
-#include "experiments/format/json_io.hpp"
+#include "experiments/base/format/config_error.hpp"
+#include "experiments/base/format/json_io.hpp"
+#include "experiments/base/support/shell_word.hpp"
 #include "experiments/run/config.hpp"
-#include "experiments/support/shell_word.hpp"
 
 namespace speclab {
 

@@ -7,7 +7,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
-#include "experiments/format/config_error.hpp"
+#include "experiments/base/format/config_error.hpp"
 #include "experiments/run/cell_spec.hpp"
 #include "experiments/run/setup.hpp"
 #include "experiments/run/until.hpp"

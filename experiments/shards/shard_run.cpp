@@ -8,11 +8,11 @@
 #include <set>
 #include <utility>
 
-#include "experiments/format/config_error.hpp"
+#include "experiments/base/format/config_error.hpp"
+#include "experiments/base/support/atomic_file.hpp"
+#include "experiments/base/support/printable.hpp"
 #include "experiments/results/presentation.hpp"
 #include "experiments/run/config.hpp"
-#include "experiments/support/atomic_file.hpp"
-#include "experiments/support/printable.hpp"
 
 namespace speclab {
 

@@ -6,11 +6,11 @@
 #include <chrono>
 #include <numeric>
 
+#include "experiments/base/support/interrupt.hpp"
+#include "experiments/base/support/machine.hpp"
+#include "experiments/base/support/printable.hpp"
 #include "experiments/shards/scheduler.hpp"
 #include "experiments/shards/shard_files.hpp"
-#include "experiments/support/interrupt.hpp"
-#include "experiments/support/machine.hpp"
-#include "experiments/support/printable.hpp"
 
 namespace speclab {
 

@@ -12,8 +12,8 @@
 
 #include "experiments/advisor/acceptance_file.hpp"
 #include "experiments/advisor/planning.hpp"
-#include "experiments/format/config_error.hpp"
-#include "experiments/format/json_io.hpp"
+#include "experiments/base/format/config_error.hpp"
+#include "experiments/base/format/json_io.hpp"
 #include "explorer/engine/record.hpp"
 #include "explorer/engine/your_recording.hpp"
 

@@ -10,8 +10,10 @@
 #include <span>
 #include <utility>
 
-#include "experiments/cli/out_folder.hpp"
-#include "experiments/format/json_io.hpp"
+#include "experiments/base/command/out_folder.hpp"
+#include "experiments/base/format/json_io.hpp"
+#include "experiments/base/support/atomic_file.hpp"
+#include "experiments/base/support/machine.hpp"
 #include "experiments/plot/drawn_by_python.hpp"
 #include "experiments/results/presentation.hpp"
 #include "experiments/results/result_files.hpp"
@@ -19,8 +21,6 @@
 #include "experiments/run/result_rows.hpp"
 #include "experiments/run/run_config.hpp"
 #include "experiments/shards/shard_run.hpp"
-#include "experiments/support/atomic_file.hpp"
-#include "experiments/support/machine.hpp"
 #include "experiments/verify/check/equality_test.hpp"
 #include "experiments/verify/exact/exact_analysis.hpp"
 #include "python/bindings/bind.hpp"

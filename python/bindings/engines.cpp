@@ -15,7 +15,7 @@
 #include "analysis/statistics/goodness_of_fit.hpp"
 #include "analysis/statistics/multiple_tests.hpp"
 #include "analysis/statistics/sequence_tests.hpp"
-#include "experiments/format/json_io.hpp"
+#include "experiments/base/format/json_io.hpp"
 #include "experiments/verify/check/diagnosis.hpp"
 #include "experiments/verify/check/equality_test.hpp"
 #include "python/bindings/bind.hpp"

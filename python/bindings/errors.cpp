@@ -4,7 +4,7 @@
 #include <exception>
 
 #include "analysis/exact/context_chain.hpp"
-#include "experiments/format/config_error.hpp"
+#include "experiments/base/format/config_error.hpp"
 #include "python/bindings/bind.hpp"
 #include "sim/error.hpp"
 

@@ -8,8 +8,8 @@
 #include <nlohmann/json.hpp>
 
 #include "analysis/exact/context_rows.hpp"
+#include "experiments/base/format/json_io.hpp"
 #include "experiments/catalog/models/model_factory.hpp"
-#include "experiments/format/json_io.hpp"
 #include "python/bindings/bind.hpp"
 #include "python/bindings/python_model.hpp"
 #include "sim/models/model.hpp"

@@ -1,4 +1,4 @@
-#include "experiments/support/version.hpp"
+#include "experiments/base/support/version.hpp"
 #include "python/bindings/bind.hpp"
 #include "python/bindings/numbers.hpp"
 

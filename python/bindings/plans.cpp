@@ -8,8 +8,9 @@
 #include <string>
 #include <vector>
 
+#include "experiments/base/format/named_entry.hpp"
 #include "experiments/cli/plan/plan_way.hpp"
-#include "experiments/format/named_entry.hpp"
+#include "experiments/cli/program.hpp"
 #include "python/bindings/bind.hpp"
 #include "python/bindings/watch.hpp"
 

@@ -13,7 +13,7 @@
 #include "analysis/exact/enumeration_program.hpp"
 #include "analysis/exact/losslessness.hpp"
 #include "analysis/exact/optimum.hpp"
-#include "experiments/format/config_error.hpp"
+#include "experiments/base/format/config_error.hpp"
 #include "experiments/verify/prove/proof_task.hpp"
 #include "python/bindings/bind.hpp"
 #include "python/bindings/configs.hpp"

@@ -9,9 +9,9 @@
 #include <utility>
 #include <vector>
 
+#include "experiments/base/support/machine.hpp"
 #include "experiments/recording/recording_file.hpp"
 #include "experiments/run/record_pair.hpp"
-#include "experiments/support/machine.hpp"
 #include "python/bindings/bind.hpp"
 #include "python/bindings/configs.hpp"
 #include "python/bindings/watch.hpp"

@@ -12,8 +12,8 @@
 
 #include "core/rules/block.hpp"
 #include "core/rules/token.hpp"
-#include "experiments/format/config_error.hpp"
-#include "experiments/format/json_io.hpp"
+#include "experiments/base/format/config_error.hpp"
+#include "experiments/base/format/json_io.hpp"
 #include "python/bindings/bind.hpp"
 #include "python/bindings/python_drafting.hpp"
 #include "python/bindings/python_rule.hpp"

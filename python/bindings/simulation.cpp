@@ -10,8 +10,8 @@
 #include <utility>
 
 #include "analysis/statistics/estimates.hpp"
-#include "experiments/format/config_error.hpp"
-#include "experiments/support/machine.hpp"
+#include "experiments/base/format/config_error.hpp"
+#include "experiments/base/support/machine.hpp"
 #include "python/bindings/bind.hpp"
 #include "python/bindings/rule_handle.hpp"
 #include "python/bindings/watch.hpp"

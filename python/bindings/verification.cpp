@@ -14,7 +14,7 @@
 #include "core/rules/lenience.hpp"
 #include "core/rules/token.hpp"
 #include "core/stop.hpp"
-#include "experiments/support/machine.hpp"
+#include "experiments/base/support/machine.hpp"
 #include "python/bindings/bind.hpp"
 #include "python/bindings/buffered_random_source.hpp"
 #include "python/bindings/row_fault.hpp"

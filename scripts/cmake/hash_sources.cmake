@@ -13,7 +13,7 @@ foreach(folder IN LISTS FOLDERS)
   endforeach()
 endforeach()
 string(SHA256 digest "${text}")
-file(CONFIGURE OUTPUT ${OUT} CONTENT "#include \"experiments/support/version.hpp\"
+file(CONFIGURE OUTPUT ${OUT} CONTENT "#include \"experiments/base/support/version.hpp\"
 
 std::string speclab::program_sources() { return \"${digest}\"; }
 ")

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "experiments/format/config_error.hpp"
+#include "experiments/base/format/config_error.hpp"
 
 namespace speclab {
 

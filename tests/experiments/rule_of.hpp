@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "experiments/base/format/json_io.hpp"
 #include "experiments/catalog/rules/rule_kind.hpp"
-#include "experiments/format/json_io.hpp"
 
 namespace speclab {
 

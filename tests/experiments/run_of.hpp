@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "experiments/format/json_io.hpp"
+#include "experiments/base/format/json_io.hpp"
 #include "experiments/run/config.hpp"
 #include "experiments/run/run_config.hpp"
 

@@ -1,5 +1,5 @@
 // An experiment with a result of its own: how often a round accepts everything.
-#include "experiments/format/result_fields.hpp"
+#include "experiments/base/format/result_fields.hpp"
 #include "experiments/results/presentation.hpp"
 #include "experiments/run/cell_spec.hpp"
 #include "experiments/run/jobs.hpp"

@@ -1,12 +1,12 @@
 // One kind of each family, written outside the program: a file each, as docs/extending.md shows.
 #pragma once
 
+#include "experiments/base/command/verb.hpp"
 #include "experiments/catalog/drafters/drafter_kind.hpp"
 #include "experiments/catalog/models/model_kind.hpp"
 #include "experiments/catalog/policies/policy_kind.hpp"
 #include "experiments/catalog/rules/rule_kind.hpp"
 #include "experiments/catalog/schedules/schedule_kind.hpp"
-#include "experiments/cli/verb.hpp"
 #include "experiments/run/experiment.hpp"
 
 namespace speclab {

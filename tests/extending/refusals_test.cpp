@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "experiments/base/format/json_io.hpp"
 #include "experiments/catalog/models/model_factory.hpp"
-#include "experiments/format/json_io.hpp"
 #include "experiments/run/config.hpp"
 #include "experiments/run/model_file.hpp"
 #include "experiments/run/run_config.hpp"

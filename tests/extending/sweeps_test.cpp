@@ -9,10 +9,10 @@
 #include <nlohmann/json.hpp>
 
 #include "core/rules/lenience.hpp"
+#include "experiments/base/format/result_fields.hpp"
 #include "experiments/catalog/models/corpus_text.hpp"
 #include "experiments/catalog/models/model_factory.hpp"
 #include "experiments/catalog/rules/rule_entry.hpp"
-#include "experiments/format/result_fields.hpp"
 #include "experiments/results/presentation.hpp"
 #include "experiments/run/cell_spec.hpp"
 #include "experiments/run/jobs.hpp"

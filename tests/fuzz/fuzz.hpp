@@ -12,7 +12,7 @@
 #include <iostream>
 #include <string>
 
-#include "experiments/format/config_error.hpp"
+#include "experiments/base/format/config_error.hpp"
 #include "sim/error.hpp"
 
 namespace speclab {

@@ -1,7 +1,7 @@
 // Journals of interrupted runs: what is taken from one is a cell of the run, unchanged.
 #include <nlohmann/json.hpp>
 
-#include "experiments/format/json_io.hpp"
+#include "experiments/base/format/json_io.hpp"
 #include "experiments/results/result_files.hpp"
 #include "experiments/run/config.hpp"
 #include "experiments/run/journal.hpp"

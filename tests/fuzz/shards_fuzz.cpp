@@ -7,10 +7,10 @@
 #include <nlohmann/json.hpp>
 #include <vector>
 
-#include "experiments/format/json_io.hpp"
+#include "experiments/base/format/json_io.hpp"
+#include "experiments/base/support/csv_reader.hpp"
 #include "experiments/run/config.hpp"
 #include "experiments/shards/shard_run.hpp"
-#include "experiments/support/csv_reader.hpp"
 #include "tests/fuzz/fuzz.hpp"
 
 namespace {

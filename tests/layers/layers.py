@@ -9,6 +9,10 @@ import re
 import sys
 import tempfile
 
+def inside(path, folder):
+    return path == folder or path.startswith(folder + "/")
+
+
 # folder: what its files may include besides the folder itself and the folders inside it. A file is checked by the
 # longest entry that holds it. Where an entry "core/distribution" exists, an allowed "core" allows it as well.
 ALLOWED = {
@@ -31,31 +35,32 @@ ALLOWED = {
     "analysis/statistics": ["core", "sim/tally.hpp", "analysis/theory", "analysis/exact"],
     "kernels": ["core"],
     "python": ["core", "sim", "analysis", "experiments"],
-    "explorer": ["core", "sim", "analysis", "experiments/format", "experiments/catalog/rules", "experiments/advisor", "experiments/recording"],
+    "explorer": ["core", "sim", "analysis", "experiments/base/format", "experiments/catalog/rules", "experiments/advisor", "experiments/recording"],
     "tests": ["core", "sim", "analysis", "kernels", "experiments", "explorer"],
 }
 # The floors of experiments, from the lowest: each may include those before it that are named here.
 FLOORS = {
-    "support": [],
-    "format": ["support"],
-    "recording": ["support", "format"],
-    "page": ["support"],
-    "catalog": ["support", "format", "recording"],
-    "run": ["support", "format", "recording", "catalog"],
-    "results": ["support", "format", "page", "run"],
-    "verify": ["support", "format", "page", "catalog", "run", "results"],
-    "studies": ["support", "format", "recording", "page", "catalog", "run", "results", "verify"],
-    "advisor": ["support", "format", "recording", "page", "catalog", "run"],
-    "bench": ["support", "format", "page", "catalog"],
-    "kernel_lab": ["support", "format", "page", "run", "bench"],
-    "shards": ["support", "format", "run", "results"],
-    "plot": ["support", "format", "page", "run", "results"],
-    "cli": ["support", "format", "recording", "page", "catalog", "run", "results", "verify", "studies", "advisor", "bench", "kernel_lab",
-            "shards", "plot"],
+    "base/support": [],
+    "base/format": ["base/support"],
+    "base/page": ["base/support"],
+    "base/command": ["base"],
+    "recording": ["base/support", "base/format"],
+    "catalog": ["base/support", "base/format", "recording"],
+    "run": ["base/support", "base/format", "base/command", "recording", "catalog"],
+    "results": ["base", "run"],
+    "verify": ["base", "catalog", "run", "results"],
+    "studies": ["base", "recording", "catalog", "run", "results", "verify"],
+    "advisor": ["base", "recording", "catalog", "run"],
+    "bench": ["base", "catalog"],
+    "kernel_lab": ["base", "run", "bench"],
+    "shards": ["base/support", "base/format", "run", "results"],
+    "plot": ["base", "run", "results"],
+    "cli": ["base", "recording", "catalog", "run", "results", "verify", "studies", "advisor", "bench", "kernel_lab", "shards", "plot"],
 }
 ALLOWED["experiments/main.cpp"] = ["experiments/cli"]
 for floor, below in FLOORS.items():
-    if not set(below) <= set([*FLOORS][:[*FLOORS].index(floor)]):
+    earlier = [*FLOORS][:[*FLOORS].index(floor)]
+    if not all(any(inside(known, name) for known in earlier) for name in below):
         sys.exit(f"tests/layers/layers.py: {floor} names a floor that is not below it")
     ALLOWED[f"experiments/{floor}"] = ["core", "sim", "analysis", "kernels", *(f"experiments/{name}" for name in below)]
 # Headers that change often, and the headers of experiments that may include them: others declare what they name of them, so
@@ -66,10 +71,6 @@ INCLUDE = re.compile(r'^\s*#\s*include\s*"([^"]+)"', re.MULTILINE)
 OWN = re.compile(r"^\s*#\s*include\s*<(speclab/[^>]+)>", re.MULTILINE)
 # Another project's program, which includes the installed headers.
 FOREIGN = "tests/install/consumer"
-
-
-def inside(path, folder):
-    return path == folder or path.startswith(folder + "/")
 
 
 def entry_of(path):
@@ -111,7 +112,7 @@ PLANTED = [
     ({"kernels/a.hpp": "", "sim/b.cpp": '  #  include "kernels/a.hpp"\n'}, "may not be included from sim"),
     ({"experiments/run/a.hpp": "", "analysis/cost/b.hpp": '#include "experiments/run/a.hpp"\n'},
      "may not be included from analysis/cost"),
-    ({"experiments/page/a.hpp": "", "experiments/run/b.hpp": '#include "experiments/page/a.hpp"\n'},
+    ({"experiments/base/page/a.hpp": "", "experiments/run/b.hpp": '#include "experiments/base/page/a.hpp"\n'},
      "may not be included from experiments/run"),
     ({"experiments/studies/trace/a.hpp": "", "experiments/studies/beam/b.hpp": '#include "experiments/studies/trace/a.hpp"\n'}, ""),
     ({"experiments/own/a.hpp": ""}, "has no entry in the table"),

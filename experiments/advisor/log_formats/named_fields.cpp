@@ -4,7 +4,7 @@
 
 #include "experiments/advisor/log_format.hpp"
 #include "experiments/advisor/named_columns.hpp"
-#include "experiments/format/json_io.hpp"
+#include "experiments/base/format/json_io.hpp"
 
 namespace speclab {
 

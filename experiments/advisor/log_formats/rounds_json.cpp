@@ -2,7 +2,7 @@
 #include <nlohmann/json.hpp>
 
 #include "experiments/advisor/log_format.hpp"
-#include "experiments/format/json_io.hpp"
+#include "experiments/base/format/json_io.hpp"
 
 namespace speclab {
 

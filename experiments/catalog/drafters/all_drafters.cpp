@@ -1,9 +1,9 @@
 // Every drafter: one line each; and what drafters share.
 #include <fmt/format.h>
 
+#include "experiments/base/format/config_error.hpp"
 #include "experiments/catalog/drafters/drafter_kind.hpp"
 #include "experiments/catalog/models/model_factory.hpp"
-#include "experiments/format/config_error.hpp"
 #include "sim/error.hpp"
 
 // clang-format off

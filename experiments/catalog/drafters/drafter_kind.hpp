@@ -8,10 +8,10 @@
 #include <utility>
 #include <vector>
 
+#include "experiments/base/format/family.hpp"
 #include "experiments/catalog/max_tokens_drafted.hpp"
 #include "experiments/catalog/models/model_kind.hpp"
 #include "experiments/catalog/rules/rule_kind.hpp"
-#include "experiments/format/family.hpp"
 #include "sim/drafters/any_drafter.hpp"
 #include "sim/text/corpus.hpp"
 

@@ -2,8 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "experiments/base/format/config_error.hpp"
 #include "experiments/catalog/drafters/drafter_kind.hpp"
-#include "experiments/format/config_error.hpp"
 
 namespace speclab {
 

@@ -2,8 +2,8 @@
 
 #include <filesystem>
 
+#include "experiments/base/format/config_error.hpp"
 #include "experiments/catalog/models/model_factory.hpp"
-#include "experiments/format/config_error.hpp"
 #include "sim/error.hpp"
 #include "sim/models/arpa.hpp"
 

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <string>
 
-#include "experiments/format/fields.hpp"
+#include "experiments/base/format/fields.hpp"
 #include "sim/text/corpus.hpp"
 
 namespace speclab {

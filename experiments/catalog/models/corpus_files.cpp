@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "experiments/base/support/csv_reader.hpp"
+#include "experiments/base/support/text_files.hpp"
 #include "experiments/recording/json_document.hpp"
-#include "experiments/support/csv_reader.hpp"
-#include "experiments/support/text_files.hpp"
 #include "sim/error.hpp"
 
 namespace speclab {

@@ -7,10 +7,10 @@
 #include <span>
 #include <utility>
 
+#include "experiments/base/format/config_error.hpp"
 #include "experiments/catalog/models/corpus_config.hpp"
 #include "experiments/catalog/models/corpus_files.hpp"
 #include "experiments/catalog/models/gguf.hpp"
-#include "experiments/format/config_error.hpp"
 #include "experiments/recording/recorded_ids.hpp"
 #include "sim/error.hpp"
 #include "sim/text/documents.hpp"

@@ -4,7 +4,7 @@
 
 #include <filesystem>
 
-#include "experiments/format/config_error.hpp"
+#include "experiments/base/format/config_error.hpp"
 #include "sim/error.hpp"
 #include "sim/models/mapped_model.hpp"
 #include "sim/parallel.hpp"

@@ -4,8 +4,8 @@
 #include <nlohmann/json.hpp>
 
 #include "core/distribution/number.hpp"
+#include "experiments/base/format/config_error.hpp"
 #include "experiments/catalog/models/model_factory.hpp"
-#include "experiments/format/config_error.hpp"
 #include "sim/error.hpp"
 
 namespace speclab {

@@ -6,7 +6,7 @@
 #include <filesystem>
 #include <utility>
 
-#include "experiments/format/config_error.hpp"
+#include "experiments/base/format/config_error.hpp"
 #include "sim/error.hpp"
 
 namespace speclab {

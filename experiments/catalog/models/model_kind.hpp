@@ -9,8 +9,8 @@
 #include <utility>
 
 #include "core/distribution/transforms.hpp"
-#include "experiments/format/family.hpp"
-#include "experiments/support/exact_rows.hpp"
+#include "experiments/base/format/family.hpp"
+#include "experiments/base/support/exact_rows.hpp"
 #include "sim/models/model.hpp"
 #include "sim/text/corpus.hpp"
 

@@ -1,7 +1,7 @@
 #include <fmt/format.h>
 
+#include "experiments/base/format/config_error.hpp"
 #include "experiments/catalog/models/model_factory.hpp"
-#include "experiments/format/config_error.hpp"
 #include "sim/models/synthetic.hpp"
 
 namespace speclab {

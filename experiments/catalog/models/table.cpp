@@ -7,11 +7,11 @@
 #include <vector>
 
 #include "core/distribution/number.hpp"
+#include "experiments/base/format/config_error.hpp"
+#include "experiments/base/format/json_io.hpp"
+#include "experiments/base/support/csv_reader.hpp"
+#include "experiments/base/support/npy.hpp"
 #include "experiments/catalog/models/model_factory.hpp"
-#include "experiments/format/config_error.hpp"
-#include "experiments/format/json_io.hpp"
-#include "experiments/support/csv_reader.hpp"
-#include "experiments/support/npy.hpp"
 #include "sim/error.hpp"
 
 namespace speclab {

@@ -1,5 +1,5 @@
+#include "experiments/base/format/config_error.hpp"
 #include "experiments/catalog/models/model_factory.hpp"
-#include "experiments/format/config_error.hpp"
 #include "sim/models/translation_model.hpp"
 
 namespace speclab {

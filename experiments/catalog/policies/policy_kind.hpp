@@ -8,8 +8,8 @@
 #include <utility>
 #include <vector>
 
+#include "experiments/base/format/family.hpp"
 #include "experiments/catalog/max_tokens_drafted.hpp"
-#include "experiments/format/family.hpp"
 #include "sim/policies/any_policy.hpp"
 #include "sim/policies/round_times.hpp"
 

@@ -8,8 +8,8 @@
 #include "analysis/exact/enumeration_program.hpp"
 #include "analysis/exact/losslessness.hpp"
 #include "analysis/exact/round_distribution.hpp"
+#include "experiments/base/format/config_error.hpp"
 #include "experiments/catalog/rules/rule_kind.hpp"
-#include "experiments/format/config_error.hpp"
 
 // clang-format off
 #define SPECLAB_RULES(ENTRY) \

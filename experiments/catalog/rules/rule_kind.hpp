@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "analysis/exact/enumerable_rule.hpp"
-#include "experiments/format/family.hpp"
+#include "experiments/base/format/family.hpp"
 #include "sim/any_rule.hpp"
 #include "sim/models/model.hpp"
 #include "sim/simulation_size.hpp"

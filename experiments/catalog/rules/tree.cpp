@@ -10,9 +10,9 @@
 #include "analysis/theory/optimal_tree.hpp"
 #include "core/random/philox.hpp"
 #include "core/rules/grown_tree.hpp"
+#include "experiments/base/format/config_error.hpp"
 #include "experiments/catalog/rules/rule_entry.hpp"
 #include "experiments/catalog/rules/tree_shapes.hpp"
-#include "experiments/format/config_error.hpp"
 #include "sim/rank_acceptance.hpp"
 
 namespace speclab {

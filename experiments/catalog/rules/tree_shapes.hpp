@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "core/round/tree.hpp"
-#include "experiments/format/fields.hpp"
+#include "experiments/base/format/fields.hpp"
 
 namespace speclab {
 

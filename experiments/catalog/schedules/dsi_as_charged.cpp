@@ -2,8 +2,8 @@
 
 #include "analysis/theory/schedule_theory.hpp"
 #include "analysis/theory/theorems.hpp"
+#include "experiments/base/format/config_error.hpp"
 #include "experiments/catalog/schedules/schedule_kind.hpp"
-#include "experiments/format/config_error.hpp"
 #include "sim/schedules/dsi_as_charged.hpp"
 
 namespace speclab {

@@ -1,8 +1,8 @@
 #include <fmt/format.h>
 
 #include "analysis/theory/schedule_theory.hpp"
+#include "experiments/base/format/config_error.hpp"
 #include "experiments/catalog/schedules/schedule_kind.hpp"
-#include "experiments/format/config_error.hpp"
 #include "sim/schedules/hierarchical.hpp"
 
 namespace speclab {

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "experiments/format/family.hpp"
+#include "experiments/base/format/family.hpp"
 #include "sim/schedules/schedule.hpp"
 
 namespace speclab {

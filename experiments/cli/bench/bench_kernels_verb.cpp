@@ -4,17 +4,17 @@
 #include <filesystem>
 #include <type_traits>
 
-#include "experiments/cli/options.hpp"
-#include "experiments/cli/out_folder.hpp"
-#include "experiments/cli/print_result.hpp"
-#include "experiments/cli/verb.hpp"
-#include "experiments/format/config_error.hpp"
-#include "experiments/format/named_entry.hpp"
+#include "experiments/base/command/options.hpp"
+#include "experiments/base/command/out_folder.hpp"
+#include "experiments/base/command/print_result.hpp"
+#include "experiments/base/command/verb.hpp"
+#include "experiments/base/format/config_error.hpp"
+#include "experiments/base/format/named_entry.hpp"
+#include "experiments/base/support/atomic_file.hpp"
+#include "experiments/base/support/printable.hpp"
 #include "experiments/kernel_lab/kernel_dry_run.hpp"
 #include "experiments/kernel_lab/kernel_report.hpp"
 #include "experiments/kernel_lab/kernel_suite.hpp"
-#include "experiments/support/atomic_file.hpp"
-#include "experiments/support/printable.hpp"
 #include "kernels/gpu/device.hpp"
 
 namespace speclab {

@@ -2,16 +2,16 @@
 
 #include <filesystem>
 
+#include "experiments/base/command/options.hpp"
+#include "experiments/base/command/out_folder.hpp"
+#include "experiments/base/command/print_result.hpp"
+#include "experiments/base/command/verb.hpp"
+#include "experiments/base/support/atomic_file.hpp"
+#include "experiments/base/support/printable.hpp"
+#include "experiments/base/support/shell_word.hpp"
 #include "experiments/bench/sim_report.hpp"
 #include "experiments/bench/sim_suite.hpp"
-#include "experiments/cli/finding_page.hpp"
-#include "experiments/cli/options.hpp"
-#include "experiments/cli/out_folder.hpp"
-#include "experiments/cli/print_result.hpp"
-#include "experiments/cli/verb.hpp"
-#include "experiments/support/atomic_file.hpp"
-#include "experiments/support/printable.hpp"
-#include "experiments/support/shell_word.hpp"
+#include "experiments/results/finding_page.hpp"
 
 namespace speclab {
 

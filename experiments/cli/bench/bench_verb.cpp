@@ -1,4 +1,4 @@
-#include "experiments/cli/verb.hpp"
+#include "experiments/base/command/verb.hpp"
 
 namespace speclab {
 

@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <boost/math/distributions/normal.hpp>
 
+#include "experiments/base/format/config_error.hpp"
+#include "experiments/base/support/csv_reader.hpp"
 #include "experiments/cli/plan/plan_options.hpp"
 #include "experiments/cli/plan/plan_way.hpp"
-#include "experiments/format/config_error.hpp"
-#include "experiments/support/csv_reader.hpp"
 
 namespace speclab {
 

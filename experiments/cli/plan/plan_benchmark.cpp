@@ -2,9 +2,9 @@
 
 #include "analysis/serving/benchmark_size.hpp"
 #include "experiments/advisor/benchmark_plan.hpp"
+#include "experiments/base/format/config_error.hpp"
 #include "experiments/cli/plan/plan_options.hpp"
 #include "experiments/cli/plan/plan_way.hpp"
-#include "experiments/format/config_error.hpp"
 
 namespace speclab {
 

@@ -1,10 +1,10 @@
 #include "experiments/advisor/config_plan.hpp"
-#include "experiments/cli/load_config.hpp"
-#include "experiments/cli/options.hpp"
+#include "experiments/base/command/options.hpp"
+#include "experiments/base/format/config_error.hpp"
+#include "experiments/base/support/machine.hpp"
 #include "experiments/cli/plan/plan_options.hpp"
 #include "experiments/cli/plan/plan_way.hpp"
-#include "experiments/format/config_error.hpp"
-#include "experiments/support/machine.hpp"
+#include "experiments/run/load_config.hpp"
 
 namespace speclab {
 

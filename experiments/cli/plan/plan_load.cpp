@@ -7,13 +7,13 @@
 #include <stdexcept>
 
 #include "experiments/advisor/load_plan.hpp"
-#include "experiments/cli/options.hpp"
+#include "experiments/base/command/options.hpp"
+#include "experiments/base/format/config_error.hpp"
+#include "experiments/base/support/machine.hpp"
+#include "experiments/base/support/progress.hpp"
 #include "experiments/cli/plan/plan_options.hpp"
 #include "experiments/cli/plan/plan_way.hpp"
-#include "experiments/format/config_error.hpp"
 #include "experiments/recording/arrival_trace.hpp"
-#include "experiments/support/machine.hpp"
-#include "experiments/support/progress.hpp"
 
 namespace speclab {
 

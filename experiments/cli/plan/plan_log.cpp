@@ -1,11 +1,11 @@
 #include <fmt/format.h>
 
 #include "experiments/advisor/acceptance_file.hpp"
-#include "experiments/cli/options.hpp"
+#include "experiments/base/command/options.hpp"
+#include "experiments/base/format/config_error.hpp"
+#include "experiments/base/support/csv_reader.hpp"
 #include "experiments/cli/plan/plan_options.hpp"
 #include "experiments/cli/plan/plan_way.hpp"
-#include "experiments/format/config_error.hpp"
-#include "experiments/support/csv_reader.hpp"
 
 namespace speclab {
 

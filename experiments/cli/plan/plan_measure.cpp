@@ -4,16 +4,16 @@
 #include <nlohmann/json.hpp>
 
 #include "experiments/advisor/recording_plan.hpp"
+#include "experiments/base/command/options.hpp"
+#include "experiments/base/format/config_error.hpp"
+#include "experiments/base/support/machine.hpp"
 #include "experiments/catalog/models/gguf.hpp"
-#include "experiments/cli/load_config.hpp"
-#include "experiments/cli/options.hpp"
 #include "experiments/cli/plan/plan_options.hpp"
 #include "experiments/cli/plan/plan_way.hpp"
-#include "experiments/format/config_error.hpp"
 #include "experiments/run/config.hpp"
+#include "experiments/run/load_config.hpp"
 #include "experiments/run/until.hpp"
 #include "experiments/studies/walltime/measured_pair.hpp"
-#include "experiments/support/machine.hpp"
 
 namespace speclab {
 

@@ -5,9 +5,9 @@
 #include <cmath>
 
 #include "analysis/statistics/mean_accepted.hpp"
+#include "experiments/base/format/config_error.hpp"
+#include "experiments/base/support/csv_reader.hpp"
 #include "experiments/cli/plan/plan_way.hpp"
-#include "experiments/format/config_error.hpp"
-#include "experiments/support/csv_reader.hpp"
 #include "sim/serving/draft_device.hpp"
 
 namespace speclab {

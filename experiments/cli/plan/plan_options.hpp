@@ -8,8 +8,8 @@
 
 #include "experiments/advisor/cost_options.hpp"
 #include "experiments/advisor/planning.hpp"
+#include "experiments/base/command/verb.hpp"
 #include "experiments/cli/plan/plan_way.hpp"
-#include "experiments/cli/verb.hpp"
 
 namespace speclab {
 

@@ -1,10 +1,10 @@
 #include <algorithm>
 
 #include "experiments/advisor/recording_plan.hpp"
-#include "experiments/cli/options.hpp"
+#include "experiments/base/command/options.hpp"
+#include "experiments/base/support/machine.hpp"
 #include "experiments/cli/plan/plan_options.hpp"
 #include "experiments/cli/plan/plan_way.hpp"
-#include "experiments/support/machine.hpp"
 
 namespace speclab {
 

@@ -4,12 +4,12 @@
 
 #include "core/rules/block.hpp"
 #include "experiments/advisor/sampling_plan.hpp"
-#include "experiments/cli/load_config.hpp"
-#include "experiments/cli/options.hpp"
+#include "experiments/base/command/options.hpp"
+#include "experiments/base/format/config_error.hpp"
+#include "experiments/base/support/machine.hpp"
 #include "experiments/cli/plan/plan_options.hpp"
 #include "experiments/cli/plan/plan_way.hpp"
-#include "experiments/format/config_error.hpp"
-#include "experiments/support/machine.hpp"
+#include "experiments/run/load_config.hpp"
 #include "experiments/verify/prove/proof_task.hpp"
 #include "sim/models/table_model.hpp"
 

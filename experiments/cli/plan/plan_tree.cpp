@@ -1,10 +1,10 @@
 #include <algorithm>
 
 #include "experiments/advisor/tree_plan.hpp"
-#include "experiments/cli/options.hpp"
+#include "experiments/base/command/options.hpp"
+#include "experiments/base/format/config_error.hpp"
 #include "experiments/cli/plan/plan_options.hpp"
 #include "experiments/cli/plan/plan_way.hpp"
-#include "experiments/format/config_error.hpp"
 
 namespace speclab {
 

@@ -4,10 +4,10 @@
 #include <nlohmann/json.hpp>
 
 #include "experiments/advisor/presets.hpp"
+#include "experiments/base/format/config_error.hpp"
+#include "experiments/base/format/named_entry.hpp"
+#include "experiments/base/support/interrupt.hpp"
 #include "experiments/cli/plan/plan_way.hpp"
-#include "experiments/format/config_error.hpp"
-#include "experiments/format/named_entry.hpp"
-#include "experiments/support/interrupt.hpp"
 
 namespace speclab {
 

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "experiments/cli/finding_page.hpp"
-#include "experiments/cli/print_result.hpp"
+#include "experiments/base/command/print_result.hpp"
+#include "experiments/results/finding_page.hpp"
 #include "sim/control.hpp"
 
 namespace speclab {

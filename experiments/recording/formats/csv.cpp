@@ -7,11 +7,11 @@
 #include <cmath>
 #include <limits>
 
-#include "experiments/format/config_error.hpp"
+#include "experiments/base/format/config_error.hpp"
+#include "experiments/base/support/csv_reader.hpp"
+#include "experiments/base/support/printable.hpp"
 #include "experiments/recording/columns.hpp"
 #include "experiments/recording/recording_format.hpp"
-#include "experiments/support/csv_reader.hpp"
-#include "experiments/support/printable.hpp"
 
 namespace speclab {
 

@@ -4,7 +4,7 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 
-#include "experiments/format/json_io.hpp"
+#include "experiments/base/format/json_io.hpp"
 #include "experiments/recording/columns.hpp"
 #include "experiments/recording/json_document.hpp"
 #include "experiments/recording/recording_format.hpp"

@@ -7,7 +7,7 @@
 
 #include <cstring>
 
-#include "experiments/format/config_error.hpp"
+#include "experiments/base/format/config_error.hpp"
 #include "experiments/recording/recording_format.hpp"
 
 namespace speclab {

@@ -3,10 +3,10 @@
 
 #include <stdexcept>
 
-#include "experiments/format/config_error.hpp"
+#include "experiments/base/format/config_error.hpp"
+#include "experiments/base/support/npy.hpp"
 #include "experiments/recording/array_rows.hpp"
 #include "experiments/recording/recording_format.hpp"
-#include "experiments/support/npy.hpp"
 
 namespace speclab {
 

@@ -5,7 +5,7 @@
 #include <cstring>
 #include <nlohmann/json.hpp>
 
-#include "experiments/format/json_io.hpp"
+#include "experiments/base/format/json_io.hpp"
 #include "experiments/recording/array_rows.hpp"
 #include "experiments/recording/json_document.hpp"
 #include "experiments/recording/recording_format.hpp"

@@ -6,9 +6,9 @@
 
 #include <nlohmann/json.hpp>
 
+#include "experiments/base/support/csv_reader.hpp"
 #include "experiments/recording/json_document.hpp"
 #include "experiments/recording/recording_format.hpp"
-#include "experiments/support/csv_reader.hpp"
 
 namespace speclab {
 

@@ -13,9 +13,9 @@
 #include <system_error>
 #include <thread>
 
+#include "experiments/base/support/interrupt.hpp"
+#include "experiments/base/support/machine.hpp"
 #include "experiments/shards/scheduler.hpp"
-#include "experiments/support/interrupt.hpp"
-#include "experiments/support/machine.hpp"
 
 namespace speclab {
 

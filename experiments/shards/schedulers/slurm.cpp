@@ -9,13 +9,13 @@
 #include <string_view>
 #include <thread>
 
-#include "experiments/format/config_error.hpp"
+#include "experiments/base/format/config_error.hpp"
+#include "experiments/base/support/atomic_file.hpp"
+#include "experiments/base/support/child_process.hpp"
+#include "experiments/base/support/interrupt.hpp"
+#include "experiments/base/support/printable.hpp"
+#include "experiments/base/support/shell_word.hpp"
 #include "experiments/shards/scheduler.hpp"
-#include "experiments/support/atomic_file.hpp"
-#include "experiments/support/child_process.hpp"
-#include "experiments/support/interrupt.hpp"
-#include "experiments/support/printable.hpp"
-#include "experiments/support/shell_word.hpp"
 
 namespace speclab {
 

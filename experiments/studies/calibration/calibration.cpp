@@ -12,7 +12,7 @@
 #include "analysis/statistics/multiple_tests.hpp"
 #include "core/random/philox.hpp"
 #include "core/stop.hpp"
-#include "experiments/format/config_error.hpp"
+#include "experiments/base/format/config_error.hpp"
 #include "experiments/results/presentation.hpp"
 #include "experiments/run/cell_spec.hpp"
 #include "experiments/run/experiment.hpp"

@@ -4,8 +4,8 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
-#include "experiments/format/result_fields.hpp"
-#include "experiments/page/cells.hpp"
+#include "experiments/base/format/result_fields.hpp"
+#include "experiments/base/page/cells.hpp"
 #include "experiments/results/presentation.hpp"
 #include "experiments/studies/calibration/calibration.hpp"
 #include "experiments/studies/finished_cells.hpp"

@@ -11,7 +11,7 @@
 #include "analysis/statistics/real.hpp"
 #include "analysis/statistics/sample_intervals.hpp"
 #include "core/stop.hpp"
-#include "experiments/format/config_error.hpp"
+#include "experiments/base/format/config_error.hpp"
 #include "experiments/results/presentation.hpp"
 #include "experiments/run/cell_spec.hpp"
 #include "experiments/run/experiment.hpp"

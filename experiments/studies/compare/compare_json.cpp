@@ -1,7 +1,7 @@
 // The section and the results of the experiment "compare" as JSON.
 #include "experiments/studies/compare/compare.hpp"
 
-#include "experiments/format/result_fields.hpp"
+#include "experiments/base/format/result_fields.hpp"
 
 namespace speclab {
 

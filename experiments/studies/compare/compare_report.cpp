@@ -8,9 +8,9 @@
 #include <optional>
 #include <utility>
 
-#include "experiments/format/csv_values.hpp"
-#include "experiments/format/named_entry.hpp"
-#include "experiments/page/cells.hpp"
+#include "experiments/base/format/csv_values.hpp"
+#include "experiments/base/format/named_entry.hpp"
+#include "experiments/base/page/cells.hpp"
 #include "experiments/results/metric_tables.hpp"
 #include "experiments/results/presentation.hpp"
 #include "experiments/run/result_rows.hpp"

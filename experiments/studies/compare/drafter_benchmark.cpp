@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "experiments/base/format/config_error.hpp"
 #include "experiments/catalog/models/model_factory.hpp"
-#include "experiments/format/config_error.hpp"
 #include "experiments/run/config.hpp"
 #include "experiments/run/jobs.hpp"
 #include "experiments/run/setup.hpp"

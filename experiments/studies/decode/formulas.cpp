@@ -6,8 +6,8 @@
 
 #include "analysis/theory/optimal_gamma.hpp"
 #include "analysis/theory/theorems.hpp"
+#include "experiments/base/support/half_unit.hpp"
 #include "experiments/run/cell_spec.hpp"
-#include "experiments/support/half_unit.hpp"
 
 namespace speclab {
 

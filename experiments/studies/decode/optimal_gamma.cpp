@@ -3,8 +3,8 @@
 
 #include <algorithm>
 
-#include "experiments/format/config_error.hpp"
-#include "experiments/format/result_fields.hpp"
+#include "experiments/base/format/config_error.hpp"
+#include "experiments/base/format/result_fields.hpp"
 #include "experiments/results/presentation.hpp"
 #include "experiments/run/cell_spec.hpp"
 #include "experiments/run/jobs.hpp"

@@ -1,5 +1,5 @@
 // Closed forms without a simulation.
-#include "experiments/format/config_error.hpp"
+#include "experiments/base/format/config_error.hpp"
 #include "experiments/results/presentation.hpp"
 #include "experiments/run/cell_spec.hpp"
 #include "experiments/studies/decode/formulas.hpp"

@@ -4,7 +4,7 @@
 
 #include "analysis/theory/optimal_gamma.hpp"
 #include "analysis/theory/theorems.hpp"
-#include "experiments/format/result_fields.hpp"
+#include "experiments/base/format/result_fields.hpp"
 
 namespace speclab {
 

@@ -4,7 +4,7 @@
 #include <optional>
 #include <string>
 
-#include "experiments/format/fields.hpp"
+#include "experiments/base/format/fields.hpp"
 
 namespace speclab {
 

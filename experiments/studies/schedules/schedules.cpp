@@ -15,8 +15,8 @@
 #include "analysis/statistics/intervals.hpp"
 #include "analysis/statistics/real.hpp"
 #include "core/stop.hpp"
+#include "experiments/base/format/config_error.hpp"
 #include "experiments/catalog/schedules/schedule_kind.hpp"
-#include "experiments/format/config_error.hpp"
 #include "experiments/run/cell_spec.hpp"
 #include "experiments/run/jobs.hpp"
 

@@ -7,9 +7,9 @@
 #include <optional>
 #include <utility>
 
-#include "experiments/format/csv_values.hpp"
-#include "experiments/format/result_fields.hpp"
-#include "experiments/page/cells.hpp"
+#include "experiments/base/format/csv_values.hpp"
+#include "experiments/base/format/result_fields.hpp"
+#include "experiments/base/page/cells.hpp"
 #include "experiments/results/metric_tables.hpp"
 #include "experiments/results/presentation.hpp"
 #include "experiments/run/result_rows.hpp"

@@ -2,8 +2,8 @@
 #include <fmt/format.h>
 
 #include "analysis/cost/presets.hpp"
-#include "experiments/format/config_error.hpp"
-#include "experiments/format/named_entry.hpp"
+#include "experiments/base/format/config_error.hpp"
+#include "experiments/base/format/named_entry.hpp"
 #include "experiments/studies/serving/serving_study.hpp"
 
 namespace speclab {

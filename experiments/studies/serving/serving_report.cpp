@@ -7,10 +7,10 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
-#include "experiments/format/csv_values.hpp"
-#include "experiments/format/named_entry.hpp"
-#include "experiments/format/result_fields.hpp"
-#include "experiments/page/cells.hpp"
+#include "experiments/base/format/csv_values.hpp"
+#include "experiments/base/format/named_entry.hpp"
+#include "experiments/base/format/result_fields.hpp"
+#include "experiments/base/page/cells.hpp"
 #include "experiments/results/presentation.hpp"
 #include "experiments/run/result_rows.hpp"
 #include "experiments/studies/finished_cells.hpp"

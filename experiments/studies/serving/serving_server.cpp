@@ -6,7 +6,7 @@
 #include <memory>
 
 #include "analysis/serving/batch_queue.hpp"
-#include "experiments/format/config_error.hpp"
+#include "experiments/base/format/config_error.hpp"
 #include "experiments/recording/arrival_trace.hpp"
 #include "experiments/recording/confident_rounds.hpp"
 #include "experiments/run/config.hpp"

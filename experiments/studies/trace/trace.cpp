@@ -5,8 +5,8 @@
 #include <cstdint>
 #include <utility>
 
-#include "experiments/format/result_fields.hpp"
-#include "experiments/page/cells.hpp"
+#include "experiments/base/format/result_fields.hpp"
+#include "experiments/base/page/cells.hpp"
 #include "experiments/results/presentation.hpp"
 #include "experiments/run/cell_spec.hpp"
 #include "experiments/run/experiment.hpp"

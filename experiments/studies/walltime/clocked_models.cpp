@@ -9,8 +9,8 @@
 #include "analysis/statistics/medians.hpp"
 #include "analysis/theory/theorems.hpp"
 #include "core/stop.hpp"
-#include "experiments/format/csv_values.hpp"
-#include "experiments/page/cells.hpp"
+#include "experiments/base/format/csv_values.hpp"
+#include "experiments/base/page/cells.hpp"
 #include "experiments/studies/walltime/measured_pair.hpp"
 
 namespace speclab {

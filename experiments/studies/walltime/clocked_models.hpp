@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "experiments/page/figure.hpp"
-#include "experiments/page/table.hpp"
+#include "experiments/base/page/figure.hpp"
+#include "experiments/base/page/table.hpp"
 #include "experiments/run/setup.hpp"
 #include "experiments/run/timings.hpp"
 #include "sim/control.hpp"

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "analysis/statistics/medians.hpp"
-#include "experiments/format/config_error.hpp"
+#include "experiments/base/format/config_error.hpp"
 
 namespace speclab {
 

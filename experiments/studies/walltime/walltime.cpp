@@ -6,8 +6,8 @@
 #include <cstdint>
 #include <utility>
 
+#include "experiments/base/format/config_error.hpp"
 #include "experiments/catalog/models/gguf.hpp"
-#include "experiments/format/config_error.hpp"
 #include "experiments/results/presentation.hpp"
 #include "experiments/run/cell_spec.hpp"
 #include "experiments/run/experiment.hpp"

@@ -10,8 +10,8 @@
 #include "analysis/exact/enumeration_program.hpp"
 #include "analysis/exact/round_distribution.hpp"
 #include "analysis/statistics/sequence_tests.hpp"
-#include "experiments/format/config_error.hpp"
-#include "experiments/page/cells.hpp"
+#include "experiments/base/format/config_error.hpp"
+#include "experiments/base/page/cells.hpp"
 
 namespace speclab {
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "core/token.hpp"
-#include "experiments/page/table.hpp"
+#include "experiments/base/page/table.hpp"
 #include "experiments/verify/check/equality_test.hpp"
 #include "sim/control.hpp"
 

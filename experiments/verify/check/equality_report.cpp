@@ -4,8 +4,8 @@
 
 #include <utility>
 
-#include "experiments/format/result_fields.hpp"
-#include "experiments/page/cells.hpp"
+#include "experiments/base/format/result_fields.hpp"
+#include "experiments/base/page/cells.hpp"
 #include "experiments/verify/check/diagnosis.hpp"
 
 namespace speclab {

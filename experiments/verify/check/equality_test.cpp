@@ -9,7 +9,7 @@
 #include "analysis/exact/enumeration_program.hpp"
 #include "analysis/statistics/multiple_tests.hpp"
 #include "analysis/statistics/sequence_tests.hpp"
-#include "experiments/format/config_error.hpp"
+#include "experiments/base/format/config_error.hpp"
 #include "sim/sequences.hpp"
 
 namespace speclab {

@@ -9,8 +9,8 @@
 
 #include "analysis/exact/round_distribution.hpp"
 #include "analysis/statistics/goodness_of_fit.hpp"
-#include "experiments/format/fields.hpp"
-#include "experiments/page/table.hpp"
+#include "experiments/base/format/fields.hpp"
+#include "experiments/base/page/table.hpp"
 #include "experiments/run/setup.hpp"
 #include "sim/control.hpp"
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "analysis/statistics/intervals.hpp"
-#include "experiments/format/fields.hpp"
+#include "experiments/base/format/fields.hpp"
 #include "sim/control.hpp"
 
 namespace speclab {

@@ -7,10 +7,10 @@
 #include <string>
 
 #include "core/stop.hpp"
-#include "experiments/format/config_error.hpp"
-#include "experiments/format/json_io.hpp"
-#include "experiments/support/csv_reader.hpp"
-#include "experiments/support/npy.hpp"
+#include "experiments/base/format/config_error.hpp"
+#include "experiments/base/format/json_io.hpp"
+#include "experiments/base/support/csv_reader.hpp"
+#include "experiments/base/support/npy.hpp"
 
 namespace speclab {
 

@@ -5,7 +5,7 @@
 #include <stdexcept>
 #include <utility>
 
-#include "experiments/format/config_error.hpp"
+#include "experiments/base/format/config_error.hpp"
 #include "experiments/verify/claims/claim_check.hpp"
 
 namespace speclab {

@@ -10,8 +10,8 @@
 #include <set>
 
 #include "core/stop.hpp"
-#include "experiments/format/config_error.hpp"
-#include "experiments/format/result_fields.hpp"
+#include "experiments/base/format/config_error.hpp"
+#include "experiments/base/format/result_fields.hpp"
 
 namespace speclab {
 

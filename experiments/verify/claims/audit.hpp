@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "experiments/page/figure.hpp"
-#include "experiments/page/table.hpp"
+#include "experiments/base/page/figure.hpp"
+#include "experiments/base/page/table.hpp"
 #include "experiments/verify/claims/claim_file.hpp"
 
 namespace speclab {

@@ -6,10 +6,10 @@
 #include <cmath>
 #include <string>
 
-#include "experiments/format/csv_values.hpp"
-#include "experiments/page/cells.hpp"
-#include "experiments/page/figure.hpp"
-#include "experiments/support/csv.hpp"
+#include "experiments/base/format/csv_values.hpp"
+#include "experiments/base/page/cells.hpp"
+#include "experiments/base/page/figure.hpp"
+#include "experiments/base/support/csv.hpp"
 #include "experiments/verify/claims/audit.hpp"
 
 namespace speclab {

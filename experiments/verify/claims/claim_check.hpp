@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "experiments/format/family.hpp"
+#include "experiments/base/format/family.hpp"
 #include "experiments/verify/claims/printed_number.hpp"
 
 namespace speclab {

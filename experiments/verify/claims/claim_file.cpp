@@ -7,9 +7,9 @@
 #include <regex>
 #include <system_error>
 
-#include "experiments/format/config_error.hpp"
-#include "experiments/format/json_io.hpp"
-#include "experiments/format/named_files.hpp"
+#include "experiments/base/format/config_error.hpp"
+#include "experiments/base/format/json_io.hpp"
+#include "experiments/base/format/named_files.hpp"
 
 namespace speclab {
 

@@ -4,8 +4,8 @@
 #include <nlohmann/json.hpp>
 
 #include "analysis/exact/rational.hpp"
-#include "experiments/format/config_error.hpp"
-#include "experiments/support/half_unit.hpp"
+#include "experiments/base/format/config_error.hpp"
+#include "experiments/base/support/half_unit.hpp"
 #include "experiments/verify/prove/proof_task.hpp"
 
 namespace speclab {

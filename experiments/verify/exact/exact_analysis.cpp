@@ -13,13 +13,13 @@
 #include "analysis/theory/optimal_gamma.hpp"
 #include "analysis/theory/theorems.hpp"
 #include "core/stop.hpp"
-#include "experiments/format/config_error.hpp"
+#include "experiments/base/format/config_error.hpp"
+#include "experiments/base/support/version.hpp"
 #include "experiments/run/config.hpp"
 #include "experiments/run/jobs.hpp"
 #include "experiments/run/result.hpp"
 #include "experiments/run/search_section.hpp"
 #include "experiments/run/until.hpp"
-#include "experiments/support/version.hpp"
 
 namespace speclab {
 

@@ -4,7 +4,7 @@
 
 #include <utility>
 
-#include "experiments/page/cells.hpp"
+#include "experiments/base/page/cells.hpp"
 #include "experiments/run/config.hpp"
 
 namespace speclab {

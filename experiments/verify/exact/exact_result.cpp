@@ -1,6 +1,6 @@
 #include "experiments/verify/exact/exact_result.hpp"
 
-#include "experiments/format/result_fields.hpp"
+#include "experiments/base/format/result_fields.hpp"
 #include "experiments/run/config_types.hpp"
 #include "experiments/run/result.hpp"
 

@@ -9,8 +9,8 @@
 
 #include "analysis/statistics/intervals.hpp"
 #include "core/token.hpp"
-#include "experiments/format/type.hpp"
-#include "experiments/page/table.hpp"
+#include "experiments/base/format/type.hpp"
+#include "experiments/base/page/table.hpp"
 
 namespace speclab {
 

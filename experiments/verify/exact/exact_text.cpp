@@ -5,7 +5,7 @@
 #include <cmath>
 #include <utility>
 
-#include "experiments/page/cells.hpp"
+#include "experiments/base/page/cells.hpp"
 #include "experiments/results/metric_tables.hpp"
 #include "experiments/run/config.hpp"
 #include "experiments/verify/exact/exact_result.hpp"

@@ -7,7 +7,7 @@
 #include <type_traits>
 
 #include "analysis/exact/enumeration_program.hpp"
-#include "experiments/format/config_error.hpp"
+#include "experiments/base/format/config_error.hpp"
 
 namespace speclab {
 

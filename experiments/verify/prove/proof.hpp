@@ -10,10 +10,10 @@
 #include "analysis/exact/context_rows.hpp"
 #include "analysis/exact/rational.hpp"
 #include "core/token.hpp"
+#include "experiments/base/format/fields.hpp"
+#include "experiments/base/page/table.hpp"
+#include "experiments/base/support/exact_rows.hpp"
 #include "experiments/catalog/rules/rule_kind.hpp"
-#include "experiments/format/fields.hpp"
-#include "experiments/page/table.hpp"
-#include "experiments/support/exact_rows.hpp"
 
 namespace speclab {
 

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "experiments/page/figure.hpp"
+#include "experiments/base/page/figure.hpp"
 #include "experiments/verify/prove/proof.hpp"
 #include "experiments/verify/prove/survey.hpp"
 

@@ -2,7 +2,7 @@
 
 #include "analysis/exact/enumeration_program.hpp"
 #include "analysis/exact/optimum.hpp"
-#include "experiments/format/config_error.hpp"
+#include "experiments/base/format/config_error.hpp"
 #include "experiments/verify/prove/proof.hpp"
 
 namespace speclab {

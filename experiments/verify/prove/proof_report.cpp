@@ -5,10 +5,10 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
-#include "experiments/format/config_error.hpp"
-#include "experiments/format/result_fields.hpp"
-#include "experiments/page/cells.hpp"
-#include "experiments/page/text_width.hpp"
+#include "experiments/base/format/config_error.hpp"
+#include "experiments/base/format/result_fields.hpp"
+#include "experiments/base/page/cells.hpp"
+#include "experiments/base/page/text_width.hpp"
 #include "experiments/verify/prove/proof.hpp"
 
 namespace speclab {

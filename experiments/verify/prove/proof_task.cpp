@@ -7,11 +7,11 @@
 #include <cstddef>
 
 #include "core/distribution/number.hpp"
-#include "experiments/format/config_error.hpp"
+#include "experiments/base/format/config_error.hpp"
+#include "experiments/base/support/csv_reader.hpp"
 #include "experiments/run/config.hpp"
 #include "experiments/run/setup.hpp"
 #include "experiments/run/until.hpp"
-#include "experiments/support/csv_reader.hpp"
 #include "sim/error.hpp"
 
 namespace speclab {

@@ -7,8 +7,8 @@
 #include <cmath>
 #include <map>
 
-#include "experiments/format/config_error.hpp"
-#include "experiments/format/result_fields.hpp"
+#include "experiments/base/format/config_error.hpp"
+#include "experiments/base/format/result_fields.hpp"
 
 namespace speclab {
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "experiments/page/table.hpp"
+#include "experiments/base/page/table.hpp"
 #include "experiments/verify/prove/proof.hpp"
 #include "sim/control.hpp"
 

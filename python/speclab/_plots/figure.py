@@ -1,4 +1,4 @@
-"""Figures as plain data, as in experiments/page/figure.hpp."""
+"""Figures as plain data, as in experiments/base/page/figure.hpp."""
 
 from __future__ import annotations
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "experiments/format/config_error.hpp"
+#include "experiments/base/format/config_error.hpp"
 #include "tests/sim/temp_file.hpp"
 
 using namespace speclab;

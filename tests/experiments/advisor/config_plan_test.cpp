@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "analysis/theory/theorems.hpp"
-#include "experiments/format/config_error.hpp"
-#include "experiments/format/json_io.hpp"
+#include "experiments/base/format/config_error.hpp"
+#include "experiments/base/format/json_io.hpp"
 #include "experiments/run/config.hpp"
 
 using namespace speclab;

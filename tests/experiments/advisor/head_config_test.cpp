@@ -8,7 +8,7 @@
 
 #include "experiments/advisor/model_config.hpp"
 #include "experiments/advisor/presets.hpp"
-#include "experiments/format/config_error.hpp"
+#include "experiments/base/format/config_error.hpp"
 #include "tests/experiments/config_error_of.hpp"
 
 using namespace speclab;

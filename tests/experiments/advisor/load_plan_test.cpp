@@ -12,7 +12,7 @@
 #include "analysis/cost/presets.hpp"
 #include "analysis/cost/speculation_cost.hpp"
 #include "experiments/advisor/load_policies.hpp"
-#include "experiments/format/config_error.hpp"
+#include "experiments/base/format/config_error.hpp"
 #include "experiments/recording/arrival_trace.hpp"
 #include "tests/sim/temp_file.hpp"
 

@@ -6,7 +6,7 @@
 #include <fstream>
 
 #include "experiments/advisor/presets.hpp"
-#include "experiments/format/config_error.hpp"
+#include "experiments/base/format/config_error.hpp"
 
 using namespace speclab;
 

@@ -12,7 +12,7 @@
 #include "analysis/theory/optimal_gamma.hpp"
 #include "analysis/theory/theorems.hpp"
 #include "experiments/advisor/presets.hpp"
-#include "experiments/format/config_error.hpp"
+#include "experiments/base/format/config_error.hpp"
 #include "sim/serving/acceptance_law.hpp"
 #include "tests/sim/temp_file.hpp"
 

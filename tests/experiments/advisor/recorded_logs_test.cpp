@@ -12,7 +12,7 @@
 
 #include "experiments/advisor/acceptance_file.hpp"
 #include "experiments/advisor/planning.hpp"
-#include "experiments/format/config_error.hpp"
+#include "experiments/base/format/config_error.hpp"
 
 using namespace speclab;
 

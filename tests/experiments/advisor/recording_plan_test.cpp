@@ -6,7 +6,7 @@
 #include <cmath>
 
 #include "analysis/theory/theorems.hpp"
-#include "experiments/format/config_error.hpp"
+#include "experiments/base/format/config_error.hpp"
 #include "tests/analysis/recorded/recorded_chain.hpp"
 
 using namespace speclab;

@@ -8,7 +8,7 @@
 #include <fstream>
 
 #include "analysis/theory/theorems.hpp"
-#include "experiments/format/config_error.hpp"
+#include "experiments/base/format/config_error.hpp"
 #include "sim/models/synthetic.hpp"
 #include "sim/models/table_model.hpp"
 #include "tests/bounds.hpp"

@@ -8,9 +8,9 @@
 #include <string>
 #include <vector>
 
-#include "experiments/format/json_io.hpp"
-#include "experiments/support/child_process.hpp"
-#include "experiments/support/shell_word.hpp"
+#include "experiments/base/format/json_io.hpp"
+#include "experiments/base/support/child_process.hpp"
+#include "experiments/base/support/shell_word.hpp"
 
 using namespace speclab;
 

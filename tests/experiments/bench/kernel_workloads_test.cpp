@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "experiments/format/config_error.hpp"
+#include "experiments/base/format/config_error.hpp"
 #include "experiments/kernel_lab/expected_walks.hpp"
 #include "experiments/kernel_lab/kernel_dry_run.hpp"
 #include "experiments/kernel_lab/kernel_report.hpp"

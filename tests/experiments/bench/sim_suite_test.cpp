@@ -12,15 +12,15 @@
 #include <vector>
 
 #include "core/stop.hpp"
+#include "experiments/base/format/config_error.hpp"
+#include "experiments/base/format/json_io.hpp"
+#include "experiments/base/support/child_process.hpp"
 #include "experiments/bench/interleaved_runs.hpp"
 #include "experiments/bench/limits.hpp"
 #include "experiments/bench/numpy_reference.hpp"
 #include "experiments/bench/sim_report.hpp"
 #include "experiments/bench/sim_suite.hpp"
 #include "experiments/bench/workloads.hpp"
-#include "experiments/format/config_error.hpp"
-#include "experiments/format/json_io.hpp"
-#include "experiments/support/child_process.hpp"
 #include "sim/models/kneser_ney.hpp"
 
 using namespace speclab;

@@ -22,7 +22,7 @@ import time
 
 SPECLAB, SOURCE = os.path.abspath(sys.argv[1]), os.path.abspath(sys.argv[2])
 BOUND = 0.5  # seconds of processor time
-# Less than what experiments/support/interrupt.hpp gives to work that does not look: this work has to look itself.
+# Less than what experiments/base/support/interrupt.hpp gives to work that does not look: this work has to look itself.
 LOOKS = 0.2
 CONFIGS = os.path.join(SOURCE, "configs")
 TICK = 1 / os.sysconf("SC_CLK_TCK")

@@ -1,12 +1,12 @@
 // Verbs are declarations: help, completion and manual read them and run nothing.
-#include "experiments/cli/verb.hpp"
+#include "experiments/cli/program.hpp"
 
 #include <doctest/doctest.h>
 
 #include <set>
 #include <stdexcept>
 
-#include "experiments/format/config_error.hpp"
+#include "experiments/base/format/config_error.hpp"
 
 using namespace speclab;
 

@@ -4,9 +4,9 @@
 #include <string>
 #include <vector>
 
+#include "experiments/base/support/csv_reader.hpp"
 #include "experiments/results/presentation.hpp"
 #include "experiments/run/result_rows.hpp"
-#include "experiments/support/csv_reader.hpp"
 #include "tests/experiments/run_of.hpp"
 #include "tests/sim/temp_file.hpp"
 

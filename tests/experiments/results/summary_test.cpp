@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "experiments/base/support/csv_reader.hpp"
 #include "experiments/results/printed_numbers.hpp"
-#include "experiments/support/csv_reader.hpp"
 #include "tests/experiments/run_of.hpp"
 
 using namespace speclab;

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "experiments/format/json_io.hpp"
+#include "experiments/base/format/json_io.hpp"
 #include "experiments/run/config.hpp"
 #include "tests/experiments/config_error_of.hpp"
 

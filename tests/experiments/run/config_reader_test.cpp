@@ -7,7 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 
-#include "experiments/format/json_io.hpp"
+#include "experiments/base/format/json_io.hpp"
 #include "experiments/run/experiment.hpp"
 #include "experiments/run/search_section.hpp"
 

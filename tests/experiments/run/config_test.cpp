@@ -5,8 +5,8 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
-#include "experiments/format/config_error.hpp"
-#include "experiments/format/json_io.hpp"
+#include "experiments/base/format/config_error.hpp"
+#include "experiments/base/format/json_io.hpp"
 #include "experiments/run/experiment.hpp"
 #include "experiments/run/search_section.hpp"
 #include "experiments/verify/check/equality_test.hpp"

@@ -6,7 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
-#include "experiments/format/json_io.hpp"
+#include "experiments/base/format/json_io.hpp"
 #include "tests/experiments/run_of.hpp"
 #include "tests/sim/temp_file.hpp"
 

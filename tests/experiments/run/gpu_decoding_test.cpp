@@ -9,7 +9,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
-#include "experiments/format/json_io.hpp"
+#include "experiments/base/format/json_io.hpp"
 #include "experiments/run/config.hpp"
 #include "experiments/run/run_config.hpp"
 #include "sim/fast/iid_decode.hpp"

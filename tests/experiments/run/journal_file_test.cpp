@@ -9,7 +9,7 @@
 #include <stdexcept>
 #include <string>
 
-#include "experiments/format/json_io.hpp"
+#include "experiments/base/format/json_io.hpp"
 #include "experiments/run/run_config.hpp"
 #include "tests/sim/temp_file.hpp"
 

@@ -8,8 +8,8 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
+#include "experiments/base/support/machine.hpp"
 #include "experiments/shards/shard_run.hpp"
-#include "experiments/support/machine.hpp"
 #include "tests/experiments/config_error_of.hpp"
 #include "tests/experiments/run_of.hpp"
 #include "tests/sim/temp_file.hpp"

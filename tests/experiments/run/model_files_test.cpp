@@ -7,7 +7,7 @@
 #include <sstream>
 #include <string>
 
-#include "experiments/format/config_error.hpp"
+#include "experiments/base/format/config_error.hpp"
 #include "experiments/run/model_file.hpp"
 #include "experiments/run/perplexity.hpp"
 #include "sim/models/table_model.hpp"

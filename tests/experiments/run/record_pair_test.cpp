@@ -7,7 +7,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
-#include "experiments/format/config_error.hpp"
+#include "experiments/base/format/config_error.hpp"
 #include "experiments/recording/recording_file.hpp"
 #include "experiments/run/jobs.hpp"
 #include "tests/experiments/run_of.hpp"

@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "experiments/format/config_error.hpp"
-#include "experiments/format/json_io.hpp"
+#include "experiments/base/format/config_error.hpp"
+#include "experiments/base/format/json_io.hpp"
 #include "tests/experiments/run_of.hpp"
 #include "tests/sim/random_tokens.hpp"
 #include "tests/sim/temp_file.hpp"

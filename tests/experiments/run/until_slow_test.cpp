@@ -7,10 +7,10 @@
 
 #include "analysis/statistics/estimates.hpp"
 #include "analysis/statistics/looks.hpp"
-#include "experiments/format/json_io.hpp"
+#include "experiments/base/format/json_io.hpp"
+#include "experiments/base/support/machine.hpp"
 #include "experiments/results/presentation.hpp"
 #include "experiments/run/jobs.hpp"
-#include "experiments/support/machine.hpp"
 #include "sim/doubling.hpp"
 #include "sim/fast/iid_decode.hpp"
 #include "sim/parallel.hpp"

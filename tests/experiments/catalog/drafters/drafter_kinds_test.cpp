@@ -4,9 +4,9 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
+#include "experiments/base/format/json_io.hpp"
 #include "experiments/catalog/drafters/drafter_kind.hpp"
 #include "experiments/catalog/models/model_factory.hpp"
-#include "experiments/format/json_io.hpp"
 #include "tests/experiments/config_error_of.hpp"
 
 using namespace speclab;

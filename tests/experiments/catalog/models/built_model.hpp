@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "experiments/base/format/json_io.hpp"
 #include "experiments/catalog/models/model_factory.hpp"
-#include "experiments/format/json_io.hpp"
 #include "tests/experiments/config_error_of.hpp"
 
 namespace speclab {

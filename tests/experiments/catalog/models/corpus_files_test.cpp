@@ -7,10 +7,10 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
+#include "experiments/base/format/config_error.hpp"
 #include "experiments/catalog/models/corpus_config.hpp"
 #include "experiments/catalog/models/corpus_text.hpp"
 #include "experiments/catalog/models/model_factory.hpp"
-#include "experiments/format/config_error.hpp"
 #include "experiments/run/input_file.hpp"
 #include "sim/error.hpp"
 #include "tests/sim/temp_file.hpp"

@@ -6,8 +6,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "experiments/base/format/json_io.hpp"
 #include "experiments/catalog/models/corpus_config.hpp"
-#include "experiments/format/json_io.hpp"
 #include "tests/experiments/config_error_of.hpp"
 #include "tests/sim/temp_file.hpp"
 

@@ -5,9 +5,9 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
+#include "experiments/base/support/machine.hpp"
 #include "experiments/catalog/models/gguf.hpp"
 #include "experiments/run/record_pair.hpp"
-#include "experiments/support/machine.hpp"
 #include "experiments/verify/check/equality_test.hpp"
 #include "sim/models/kneser_ney.hpp"
 #include "tests/bounds.hpp"

@@ -4,8 +4,8 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
+#include "experiments/base/format/json_io.hpp"
 #include "experiments/catalog/policies/policy_kind.hpp"
-#include "experiments/format/json_io.hpp"
 #include "tests/experiments/config_error_of.hpp"
 
 using namespace speclab;

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "experiments/base/format/json_io.hpp"
 #include "experiments/catalog/schedules/schedule_kind.hpp"
-#include "experiments/format/json_io.hpp"
 #include "tests/experiments/config_error_of.hpp"
 
 using namespace speclab;

@@ -8,8 +8,8 @@
 #include <string>
 
 #include "core/random/philox.hpp"
-#include "experiments/format/json_io.hpp"
-#include "experiments/page/cells.hpp"
+#include "experiments/base/format/json_io.hpp"
+#include "experiments/base/page/cells.hpp"
 #include "experiments/results/presentation.hpp"
 #include "experiments/run/result_rows.hpp"
 #include "experiments/studies/compare/compare.hpp"

@@ -8,10 +8,10 @@
 
 #include "analysis/theory/theorems.hpp"
 #include "core/random/philox.hpp"
-#include "experiments/format/json_io.hpp"
+#include "experiments/base/format/json_io.hpp"
+#include "experiments/base/support/machine.hpp"
 #include "experiments/results/presentation.hpp"
 #include "experiments/studies/compare/compare.hpp"
-#include "experiments/support/machine.hpp"
 #include "tests/experiments/config_error_of.hpp"
 #include "tests/experiments/run_of.hpp"
 #include "tests/sim/temp_file.hpp"

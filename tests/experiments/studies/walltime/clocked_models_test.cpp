@@ -6,8 +6,8 @@
 #include <nlohmann/json.hpp>
 
 #include "analysis/theory/theorems.hpp"
+#include "experiments/base/format/config_error.hpp"
 #include "experiments/catalog/models/gguf.hpp"
-#include "experiments/format/config_error.hpp"
 #include "tests/experiments/run_of.hpp"
 #include "tests/sim/models/tiny_llama.hpp"
 #include "tests/sim/temp_file.hpp"

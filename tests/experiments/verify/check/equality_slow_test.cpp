@@ -5,7 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
-#include "experiments/format/json_io.hpp"
+#include "experiments/base/format/json_io.hpp"
 #include "experiments/run/config.hpp"
 #include "experiments/verify/check/equality_test.hpp"
 #include "tests/bounds.hpp"

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "experiments/format/json_io.hpp"
+#include "experiments/base/format/json_io.hpp"
 #include "tests/experiments/config_error_of.hpp"
 
 using namespace speclab;

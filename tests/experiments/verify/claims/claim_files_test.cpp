@@ -10,9 +10,9 @@
 #include <set>
 #include <string>
 
-#include "experiments/format/json_io.hpp"
-#include "experiments/page/page.hpp"
-#include "experiments/support/csv_reader.hpp"
+#include "experiments/base/format/json_io.hpp"
+#include "experiments/base/page/page.hpp"
+#include "experiments/base/support/csv_reader.hpp"
 #include "experiments/verify/claims/audit.hpp"
 #include "tests/experiments/config_error_of.hpp"
 #include "tests/sim/temp_file.hpp"

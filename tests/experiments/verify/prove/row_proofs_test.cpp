@@ -7,7 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
-#include "experiments/format/config_error.hpp"
+#include "experiments/base/format/config_error.hpp"
 #include "experiments/recording/recording_file.hpp"
 #include "experiments/run/setup.hpp"
 #include "tests/experiments/rule_of.hpp"

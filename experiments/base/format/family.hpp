@@ -1,0 +1,165 @@
+// Families: objects told apart by their "kind". A kind is one entry, which holds its name, sentence and
+// parameters, and, in the types derived from KindInfo, its factory and what it promises.
+#pragma once
+
+#include <cassert>
+#include <concepts>
+#include <deque>
+#include <functional>
+#include <initializer_list>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "experiments/base/format/fields.hpp"
+
+namespace speclab {
+
+/// What every entry of a family has.
+struct KindInfo {
+  std::string name;
+  std::string sentence;
+  TypePtr parameters;  ///< an ObjectType; its fields are the kind's keys
+  /// What it does with its defaults on the family's example_input, computed when it is asked for; null for
+  /// kinds without.
+  std::function<std::string()> example = nullptr;
+};
+
+/// The kinds of one family, in the order of `speclab list`.
+class FamilyBase {
+ public:
+  FamilyBase(const FamilyBase&) = delete;
+  FamilyBase& operator=(const FamilyBase&) = delete;
+
+  const std::string& noun() const { return noun_; }
+  const std::string& plural() const { return plural_; }
+  /// The keys that every kind has.
+  const ObjectType& common() const { return *common_->object(); }
+  /// What the examples of all kinds are about.
+  const std::string& example_input() const { return example_input_; }
+  const std::vector<const KindInfo*>& kinds() const;
+  std::vector<std::string> names() const;
+  /// The kind of that name or former name; null when there is none.
+  const KindInfo* find(std::string_view name) const;
+  /// The kind of a name, or ConfigError at `path` with a suggestion.
+  const KindInfo& at(const Json& name, const std::string& path) const;
+  /// The name of the family in the JSON schema's definitions: "gamma_policy".
+  std::string schema_name() const;
+  /// All kinds as JSON Schema.
+  Json schema() const;
+
+ protected:
+  FamilyBase(std::string noun, std::string plural, TypePtr common, std::function<void()> fill)
+      : noun_(std::move(noun)),
+        plural_(std::move(plural)),
+        common_(common ? std::move(common) : detail::object_type("", "", {}, nullptr)),
+        fill_(std::move(fill)) {}
+  ~FamilyBase() = default;
+  void add_kind(const KindInfo& kind);
+
+  std::string example_input_;
+
+ private:
+  std::string noun_;
+  std::string plural_;
+  TypePtr common_;
+  std::vector<const KindInfo*> kinds_;
+  std::function<void()> fill_;
+  mutable std::once_flag filled_;
+};
+
+template <class Entry>
+class Family : public FamilyBase {
+ public:
+  /// `noun`: "model"; `plural`: "Models"; `common`: the keys that every kind has, an ObjectType or null.
+  /// `fill` adds the kinds, when the family is first asked for them: a kind's description may refer to its
+  /// own family, as that of a model with a "base" does.
+  Family(std::string noun, std::string plural, TypePtr common = nullptr,
+         std::function<void(Family&)> fill = nullptr)
+      : FamilyBase(std::move(noun), std::move(plural), std::move(common), [this, fill] {
+          if (fill) fill(*this);
+        }) {}
+
+  void set_example_input(std::string input) { example_input_ = std::move(input); }
+  /// Adds a kind. Throws std::logic_error for a name that is taken.
+  void add(Entry entry) { add_kind(entries_.emplace_back(std::move(entry))); }
+  const Entry* find_entry(std::string_view name) const { return static_cast<const Entry*>(find(name)); }
+  const Entry& entry(std::size_t index) const { return static_cast<const Entry&>(*kinds()[index]); }
+  std::size_t size() const { return kinds().size(); }
+
+ private:
+  std::deque<Entry> entries_;  ///< as they were added; a kind stays where it is
+};
+
+/// A chosen kind with its parameters.
+struct SelectedKind {
+  const KindInfo* kind = nullptr;
+  std::shared_ptr<const void> parameters;  ///< of the type that the kind's description was made for
+  std::string path;                        ///< JSON pointer of the object in its config, for errors
+
+  const std::string& name() const { return kind->name; }
+  /// The parameters as P, for which the kind's description was made.
+  template <class P>
+  const P& as() const {
+    return *static_cast<const P*>(parameters.get());
+  }
+};
+
+/// A chosen kind of a family, with the keys that all kinds of the family have (Entry::Common).
+template <class Entry>
+struct Selected : SelectedKind, Entry::Common {
+  const Entry& entry() const {
+    assert(kind != nullptr);
+    return static_cast<const Entry&>(*kind);
+  }
+};
+
+namespace detail {
+
+struct SelectedAccess {
+  SelectedKind& (*selected)(void* value);
+  void* (*common)(void* value);
+};
+
+TypePtr family_type(const FamilyBase& family, SelectedAccess access);
+
+}  // namespace detail
+
+/// An object of any kind of the family. The family may still grow.
+template <class Entry>
+Typed<Selected<Entry>> kind_of(const Family<Entry>& family) {
+  using Value = Selected<Entry>;
+  return {
+      detail::family_type(family, {[](void* value) -> SelectedKind& { return *static_cast<Value*>(value); },
+                                   [](void* value) -> void* {
+                                     return static_cast<typename Entry::Common*>(static_cast<Value*>(value));
+                                   }})};
+}
+
+/// An entry whose factory takes its parameters as P: `make(parameters, path, request)`, with the JSON pointer
+/// of the object for errors.
+template <class Entry, class P, class Make>
+Entry kind_entry(std::string_view name, std::string_view sentence, std::vector<Field> fields, Make make) {
+  Entry kind;
+  kind.parameters = object<P>(name, sentence, std::move(fields)).type;
+  kind.name = name;
+  kind.sentence = sentence;
+  kind.make = [make](const SelectedKind& selected, const auto& request) {
+    return make(selected.as<P>(), selected.path, request);
+  };
+  return kind;
+}
+
+/// A kind with the parameters of a description: for defaults in code, such as the rule "token".
+template <class Entry>
+Selected<Entry> selected(const Entry& entry) {
+  Selected<Entry> made;
+  made.kind = &entry;
+  made.parameters = entry.parameters->object()->make().address();
+  return made;
+}
+
+}  // namespace speclab

@@ -1,0 +1,107 @@
+#include "experiments/base/support/interrupt.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cmath>
+#include <string_view>
+#include <thread>
+
+namespace speclab {
+namespace {
+
+std::atomic<bool> flag{false};
+static_assert(std::atomic<bool>::is_always_lock_free, "a signal handler may not take a lock");
+
+/// Raises SIGPROF after some processor time.
+struct LimitTimer {
+  timer_t id = {};
+  bool exists = false;
+};
+
+/// Of the guard that lives; written before its handlers are there. Not wall-clock time: timers do not run
+/// while others have the processor. Much work is done by the guard's thread alone, which may not use up what
+/// all threads together may.
+LimitTimer timer_of_process;
+LimitTimer timer_of_thread;
+int exit_code_at_limit = 0;
+std::atomic<std::int64_t> limit_nanoseconds{0};  ///< of one thread
+std::atomic<int> threads_at_work{1};
+static_assert(std::atomic<std::int64_t>::is_always_lock_free, "a signal handler may not take a lock");
+
+void start(const LimitTimer& timer, std::int64_t nanoseconds) {
+  constexpr std::int64_t second = 1'000'000'000;
+  if (!timer.exists) return;
+  itimerspec at = {};
+  at.it_value.tv_sec = static_cast<time_t>(nanoseconds / second);
+  at.it_value.tv_nsec = static_cast<long>(nanoseconds % second);
+  ::timer_settime(timer.id, 0, &at, nullptr);
+}
+
+void raise_flag(int) {
+  flag.store(true, std::memory_order_relaxed);
+  const std::int64_t limit = limit_nanoseconds.load();
+  start(timer_of_thread, limit);
+  start(timer_of_process, limit * threads_at_work.load());
+}
+
+void end_at_limit(int) {
+  constexpr std::string_view sentence =
+      "interrupted; the same command begins again, or goes on from what is finished\n";
+  [[maybe_unused]] const ::ssize_t written = ::write(STDERR_FILENO, sentence.data(), sentence.size());
+  ::_exit(exit_code_at_limit);
+}
+
+LimitTimer made_timer(clockid_t clock) {
+  sigevent event = {};
+  event.sigev_notify = SIGEV_SIGNAL;
+  event.sigev_signo = SIGPROF;
+  LimitTimer timer;
+  timer.exists = ::timer_create(clock, &event, &timer.id) == 0;
+  return timer;
+}
+
+void remove(LimitTimer& timer) {
+  if (std::exchange(timer.exists, false)) ::timer_delete(timer.id);
+}
+
+struct sigaction action_of(void (*handler)(int), int flags) {
+  struct sigaction action = {};
+  action.sa_handler = handler;
+  sigemptyset(&action.sa_mask);
+  action.sa_flags = flags;
+  return action;
+}
+
+}  // namespace
+
+InterruptGuard::InterruptGuard(int exit_code, double seconds) : stop_(interrupted), scope_(&stop_) {
+  flag.store(false, std::memory_order_relaxed);
+  exit_code_at_limit = exit_code;
+  limit_nanoseconds = std::llround(seconds * 1e9);
+  set_interrupted_threads(static_cast<int>(std::thread::hardware_concurrency()));
+  const struct sigaction at_limit = action_of(end_at_limit, 0);
+  sigaction(SIGPROF, &at_limit, &former_limit_);
+  timer_of_process = made_timer(CLOCK_PROCESS_CPUTIME_ID);
+  timer_of_thread = made_timer(CLOCK_THREAD_CPUTIME_ID);
+  // SA_RESETHAND gives the second signal its default action; SA_RESTART keeps reads and writes whole. Reads
+  // that can wait for ever look at the flag themselves (sim/text/input_stream.hpp).
+  const struct sigaction action = action_of(raise_flag, static_cast<int>(SA_RESETHAND | SA_RESTART));
+  sigaction(SIGINT, &action, &former_interrupt_);
+  sigaction(SIGTERM, &action, &former_terminate_);
+}
+
+InterruptGuard::~InterruptGuard() {
+  sigaction(SIGINT, &former_interrupt_, nullptr);
+  sigaction(SIGTERM, &former_terminate_, nullptr);
+  remove(timer_of_process);
+  remove(timer_of_thread);
+  sigaction(SIGPROF, &former_limit_, nullptr);
+}
+
+bool interrupted() { return flag.load(std::memory_order_relaxed); }
+
+void set_interrupted_threads(int threads) { threads_at_work = std::max(threads, 1); }
+
+}  // namespace speclab

@@ -1,0 +1,214 @@
+#include "experiments/cli/program.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <boost/algorithm/string/replace.hpp>
+#include <csignal>
+#include <cstdio>
+#include <exception>
+#include <new>
+#include <sstream>
+#include <stdexcept>
+
+#include "experiments/base/format/config_error.hpp"
+#include "experiments/base/format/named_entry.hpp"
+#include "experiments/base/support/interrupt.hpp"
+#include "experiments/base/support/machine.hpp"
+#include "experiments/base/support/printable.hpp"
+#include "experiments/base/support/shell_word.hpp"
+#include "experiments/catalog/families.hpp"
+#include "experiments/cli/reference.hpp"
+
+namespace speclab {
+
+namespace {
+
+std::string list_of_verbs(const std::vector<Verb>& verbs) {
+  std::string out = "Verbs:\n";
+  for (const Verb& verb : verbs) out += fmt::format("  {:<15}{}\n", verb.name, verb.sentence);
+  return out;
+}
+
+void print_help() {
+  fmt::print(R"(speclab: a laboratory for speculative decoding
+
+usage: speclab VERB [arguments]
+
+{}
+"speclab help VERB" or "speclab VERB --help" explains one, "speclab help NAME" a rule or another entry of configs;
+"speclab list" names these, "speclab config list" the configs that come with the program. Exit codes: 0, 1 for a failed
+check, 2 for bad input, 130 interrupted.
+Example:
+  speclab predict --alpha 0.8 --c 0.05
+)",
+             list_of_verbs(verbs()));
+}
+
+bool asks_for_help(const Words& words) {
+  return std::any_of(words.begin(), words.end(),
+                     [](const auto& word) { return word == "--help" || word == "-h"; });
+}
+
+[[noreturn]] void refuse_word(const std::string& called, const Verb& verb, const Words& words) {
+  const std::vector<std::string> names = entry_names(verb.verbs);
+  throw UsageError(words.empty()
+                       ? fmt::format("{}: expected one of {}", called, fmt::join(names, ", "))
+                       : fmt::format("{}: unknown \"{}\"{}", called, words[0], suggestion(words[0], names)));
+}
+
+int run_verb(const Verb& verb, const std::string& called, const Words& words, const Verb* above = nullptr) {
+  if (!words.empty()) {
+    if (const Verb* const next = find_named(verb.verbs, words[0]))
+      return run_verb(*next, called + " " + words[0], {words.begin() + 1, words.end()}, &verb);
+  }
+  if (!verb.run) {
+    if (!asks_for_help(words)) refuse_word(called, verb, words);
+    fmt::print("{}", help_text(verb));
+    return exit_ok;
+  }
+  Values values = parse(verb, called, words, above);
+  if (values.has("help")) {
+    fmt::print("{}", help_text(verb));
+    return exit_ok;
+  }
+  values.command = shell_command(called, words);
+  return verb.run(values);
+}
+
+int dispatch(Words words) {
+  if (!words.empty() && words[0] == "help") {
+    words.erase(words.begin());
+    words.emplace_back("--help");
+  }
+  if (words.empty() || words[0] == "--help" || words[0] == "-h") {
+    print_help();
+    return words.empty() ? exit_bad_input : exit_ok;
+  }
+  if (words[0] == "--version") words[0] = "version";
+  if (const Verb* const verb = find_named(verbs(), words[0]))
+    return run_verb(*verb, "speclab " + words[0], {words.begin() + 1, words.end()});
+  std::vector<std::string> names = entry_names(verbs());
+  if (asks_for_help(words)) {
+    fmt::print("{}", list_text(families(), words[0], std::move(names)));
+    return exit_ok;
+  }
+  throw UsageError("unknown verb \"{}\"{}", words[0], suggestion(words[0], names));
+}
+
+/// Which of the verbs beside this one know an option: empty when none does.
+std::string known_beside(const std::string& option, const std::string& called, const Verb& above) {
+  const std::string up = called.substr(0, called.rfind(' '));
+  std::vector<std::string> found;
+  for (const Verb& verb : above.verbs) {
+    if (verb.positional == option || verb.options.find_nothrow(option, false) != nullptr)
+      found.push_back(up + " " + verb.name);
+  }
+  return fmt::format("{}", fmt::join(found, ", "));
+}
+
+/// "--set gamma=3" for the words "--gamma 3" or "--gamma=3" of a verb that takes --set, where the option is a
+/// key of configs; else empty.
+std::string as_set_option(const Verb& verb, const std::string& option, const Words& words) {
+  if (verb.options.find_nothrow("set", false) == nullptr) return "";
+  const std::string path = path_of_key(boost::algorithm::replace_all_copy(option, "-", "_"));
+  if (path.empty()) return "";
+  std::string value = "VALUE";
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    if (words[i] == "--" + option && i + 1 < words.size()) value = words[i + 1];
+    if (words[i].starts_with("--" + option + "=")) value = words[i].substr(option.size() + 3);
+  }
+  return shell_line(option_words("--set", path + "=" + value));
+}
+
+}  // namespace
+
+int run_program(const Words& words) {
+  // A file that grows beyond its limit is an error like a full disk, not a signal.
+  std::signal(SIGXFSZ, SIG_IGN);
+  const InterruptGuard guard(exit_interrupted);
+  std::string message;
+  try {
+    const int code = dispatch(words);
+    if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) {
+      throw std::runtime_error("the standard output cannot be written: the device is full, or was closed");
+    }
+    return code;
+  } catch (const Stopped&) {
+    fmt::print(stderr, "interrupted; the same command begins again\n");
+    return exit_interrupted;
+  } catch (const ConfigError& error) {
+    message = error.sentence();
+  } catch (const std::bad_alloc&) {
+    constexpr double gigabyte = 1e9;
+    const std::optional<double> left = available_memory();
+    message = fmt::format(
+        "out of memory after {:.3g} GB{}: make what was asked for smaller (fewer cells, trials, samples, "
+        "tokens or threads)",
+        static_cast<double>(peak_memory()) / gigabyte,
+        left ? fmt::format(", with {:.3g} GB left", *left / gigabyte) : "");
+  } catch (const std::exception& error) {
+    message = error.what();
+  }
+  fmt::print(stderr, "error: {}\n", printable(message));
+  return exit_bad_input;
+}
+
+Values parse(const Verb& verb, const std::string& called, const Words& words, const Verb* above) try {
+  po::options_description all;
+  all.add(verb.options).add_options()("help,h", "this text");
+  po::positional_options_description positions;
+  if (!verb.positional.empty()) {
+    if (verb.several_positional) {
+      all.add_options()(verb.positional.c_str(), po::value<Words>());
+    } else {
+      all.add_options()(verb.positional.c_str(), po::value<std::string>());
+    }
+    positions.add(verb.positional.c_str(), verb.several_positional ? -1 : 1);
+  }
+  Values values;
+  // Abbreviations are refused: a later option could change what they mean.
+  const int style = po::command_line_style::default_style & ~po::command_line_style::allow_guessing;
+  po::store(po::command_line_parser(words).options(all).positional(positions).style(style).run(), values);
+  if (values.has("help")) return values;
+  po::notify(values);
+  if (!verb.positional.empty() && !verb.optional_positional && !values.has(verb.positional.c_str())) {
+    throw UsageError("missing {}\nusage: {}", verb.positional, verb.line);
+  }
+  return values;
+} catch (const po::unknown_option& error) {
+  const std::string option = error.get_option_name();
+  const std::size_t begin = std::min(option.find_first_not_of('-'), option.size());
+  const std::string name = option.substr(begin, option.find('=') - begin);
+  const std::string others = above == nullptr ? "" : known_beside(name, called, *above);
+  if (const std::string set = as_set_option(verb, name, words); others.empty() && !set.empty())
+    throw UsageError("--{} is a key of the config, no option: {} (see {} --help)", name, set, called);
+  throw UsageError(others.empty() ? fmt::format("{} (see {} --help)", error.what(), called)
+                                  : fmt::format("--{} goes with {}, not with {}", name, others, called));
+} catch (const po::error& error) {
+  throw UsageError("{} (see {} --help)", error.what(), called);
+}
+
+std::string help_text(const Verb& verb) {
+  std::string text = fmt::format("usage: {}\n\n{}", verb.line, verb.about);
+  if (!text.ends_with('\n')) text += '\n';
+  if (!verb.verbs.empty()) text += "\n" + list_of_verbs(verb.verbs);
+  if (verb.run) {
+    std::ostringstream options;
+    options << verb.options;
+    text += "\n" + options.str();
+  }
+  return text + "\nExamples:\n" + verb.examples;
+}
+
+std::vector<OptionHelp> option_helps(const Verb& verb) {
+  std::vector<OptionHelp> found;
+  for (const auto& option : verb.options.options())
+    found.push_back(
+        {"--" + option->long_name(), option->description(), option->semantic()->max_tokens() > 0});
+  found.push_back({"--help", "what is explained here"});
+  return found;
+}
+
+}  // namespace speclab

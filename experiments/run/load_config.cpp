@@ -1,0 +1,88 @@
+#include "experiments/run/load_config.hpp"
+
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "experiments/base/format/config_error.hpp"
+#include "experiments/base/format/input_files.hpp"
+#include "experiments/base/format/json_io.hpp"
+#include "experiments/base/support/data_files.hpp"
+#include "experiments/base/support/printable.hpp"
+#include "experiments/run/config.hpp"
+#include "experiments/run/config_types.hpp"
+
+namespace speclab {
+
+namespace {
+
+/// What --set changed of what is decoded, as it was typed; empty when nothing, and when it names the title
+/// itself. The size of a run and how it is shown are no part of a title.
+std::string changes_of(const Words& assignments) {
+  static const std::set<std::string> elsewhere{"about",      "source",       "seed",    "simulation",
+                                               "confidence", "simultaneous", "engine",  "sweep",
+                                               "cases",      "metrics",      "figures", "input_rounding"};
+  std::string changed;
+  for (const std::string& assignment : assignments) {
+    const std::string path = assignment.substr(assignment.front() == '/' ? 1 : 0);
+    const std::string section = path.substr(0, path.find_first_of("./="));
+    if (section == "title") return "";
+    if (!elsewhere.contains(section)) changed += (changed.empty() ? "" : ", ") + assignment;
+  }
+  return changed;
+}
+
+/// Where a file that a config names is, seen from the working folder.
+std::string place_of(const std::string& named, const std::filesystem::path& config_folder) {
+  std::error_code ignored;
+  if (named.empty() || std::filesystem::exists(named, ignored)) return named;
+  const std::filesystem::path beside = (config_folder / named).lexically_normal();
+  return (std::filesystem::exists(beside, ignored) ? beside : data_file(named)).string();
+}
+
+/// Also in the values that "cases" and "sweep" set by path.
+void place_files(Json& config, const std::filesystem::path& folder) {
+  const auto place = [&](const std::string& named) { return place_of(named, folder); };
+  place_input_files(*config_type().type, config, place);
+  const auto place_at = [&](const std::string& pointer, Json& value) {
+    if (const Type* const type = type_at(pointer)) place_input_files(*type, value, place);
+  };
+  if (config.contains("sweep") && config["sweep"].is_object()) {
+    for (const auto& [pointer, values] : config["sweep"].items()) {
+      if (!values.is_array()) continue;
+      for (Json& value : values) place_at(pointer, value);
+    }
+  }
+  if (!config.contains("cases") || !config["cases"].is_array()) return;
+  for (Json& one : config["cases"]) {
+    if (!one.is_object() || !one.contains("set") || !one["set"].is_object()) continue;
+    for (const auto& [pointer, value] : one["set"].items()) place_at(pointer, value);
+  }
+}
+
+}  // namespace
+
+std::shared_ptr<const Config> load_config(const std::string& file, const Values& values) {
+  // "configs/first.json" also means the one that comes with the program.
+  const std::filesystem::path found_file = data_file(file);
+  return in_file(file, [&] {
+    Json document = parse_json(read_text(found_file));
+    if (!document.is_object()) throw ConfigError("/", "a config is an object, { ... }");
+    if (const auto seed = values.given<std::int64_t>("seed")) document["seed"] = *seed;
+    const Words assignments = values.texts("set");
+    for (const std::string& assignment : assignments) apply_assignment(document, assignment);
+    // A title describes the config as it was written.
+    const std::string changed = changes_of(assignments);
+    if (!changed.empty() && document.contains("title") && document["title"].is_string()) {
+      constexpr std::size_t longest = 200;
+      document["title"] =
+          fmt::format("{}, with {}", document["title"].get<std::string>(), printable(changed, longest));
+    }
+    place_files(document, found_file.parent_path());
+    return std::make_shared<const Config>(read_config(document));
+  });
+}
+
+}  // namespace speclab
