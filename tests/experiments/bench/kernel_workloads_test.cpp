@@ -10,13 +10,13 @@
 #include <vector>
 
 #include "experiments/base/format/config_error.hpp"
-#include "experiments/kernel_lab/expected_walks.hpp"
-#include "experiments/kernel_lab/kernel_dry_run.hpp"
-#include "experiments/kernel_lab/kernel_report.hpp"
-#include "experiments/kernel_lab/kernel_suite.hpp"
-#include "experiments/kernel_lab/kernel_sweep.hpp"
-#include "experiments/kernel_lab/made_overlap.hpp"
 #include "kernels/bench/bench_batch.hpp"
+#include "kernels/lab/expected_walks.hpp"
+#include "kernels/lab/kernel_dry_run.hpp"
+#include "kernels/lab/kernel_report.hpp"
+#include "kernels/lab/kernel_suite.hpp"
+#include "kernels/lab/kernel_sweep.hpp"
+#include "kernels/lab/made_overlap.hpp"
 #include "tests/bounds.hpp"
 
 using namespace speclab;

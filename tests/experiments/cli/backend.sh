@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # A GPU, where there is one, gives the same bytes; where there is none, it is said why, and what to do.
 # usage: backend.sh SPECLAB_BINARY SOURCE_DIR
-. "${0%/*}/program.bash" "$@"
+. "$2/tests/program.bash" "$@"
 
 for backend_of in "run $first" "sweep $source_dir/configs/iid_grid.json"; do
   checks=$((checks + 1))

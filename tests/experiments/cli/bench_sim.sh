@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # bench: a suite, some rows of it, the files; no times are asserted
 # usage: bench_sim.sh SPECLAB_BINARY SOURCE_DIR
-. "${0%/*}/program.bash" "$@"
+. "$2/tests/program.bash" "$@"
 
 expect 0 bench sim --quick --only V=256 --repetitions 2 --threads 1 --out bench --json
 python "names = [row['name'] for row in data['workloads']]

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # check: 0 equal, 1 different
 # usage: check.sh SPECLAB_BINARY SOURCE_DIR
-. "${0%/*}/program.bash" "$@"
+. "$2/tests/program.bash" "$@"
 
 expect 0 check "$check" --set check.samples=20000
 says out "verdict   equal"

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # claims
 # usage: claims.sh SPECLAB_BINARY SOURCE_DIR
-. "${0%/*}/program.bash" "$@"
+. "$2/tests/program.bash" "$@"
 
 expect 0 claims --files "$source_dir/configs/claims" --json
 python "counts = data['counts']

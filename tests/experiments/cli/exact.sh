@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # exact
 # usage: exact.sh SPECLAB_BINARY SOURCE_DIR
-. "${0%/*}/program.bash" "$@"
+. "$2/tests/program.bash" "$@"
 
 expect 0 exact "$markov" --set simulation.length=500
 says out "i.i.d. error, %"

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Rules beside one another: the same bytes at any number of threads, and a figure with one column per rule.
 # usage: experiments.sh SPECLAB_BINARY SOURCE_DIR
-. "${0%/*}/program.bash" "$@"
+. "$2/tests/program.bash" "$@"
 
 rules=(--set experiment=rules --set simulation.trials=8 --set simulation.length=50
   --set 'cases=[{"label": "a block", "set": {"/rule": {"kind": "block"}}}, {"label": "a fault", "set": {"/rule": {"kind": "fault-accept-all"}}}]')

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Models and texts in and out; configs that come with the program; completion and manual.
 # usage: files.sh SPECLAB_BINARY SOURCE_DIR
-. "${0%/*}/program.bash" "$@"
+. "$2/tests/program.bash" "$@"
 
 echo 0 >j
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # A folder belongs to its config.
 # usage: folder.sh SPECLAB_BINARY SOURCE_DIR
-. "${0%/*}/program.bash" "$@"
+. "$2/tests/program.bash" "$@"
 
 expect 0 run "$first" "${small[@]}" --out one -q
 expect 0 run "$first" "${small[@]}" --out two -q

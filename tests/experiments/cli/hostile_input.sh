@@ -2,7 +2,7 @@
 # Names and files of somebody else: labels that terminals would obey, fields that spreadsheets would run, byte order marks, devices
 # without an end, programs on a PATH, more than memory holds.
 # usage: hostile_input.sh SPECLAB_BINARY SOURCE_DIR
-. "${0%/*}/program.bash" "$@"
+. "$2/tests/program.bash" "$@"
 
 # Labels and file names are printed escaped, and written as they are.
 name=$'a\e[31mb\u202egnp'

@@ -2,7 +2,7 @@
 # Ctrl-C: what there is is written, quickly, and marked partial. Background jobs of a script ignore SIGINT, so
 # python starts the program.
 # usage: interrupt.sh SPECLAB_BINARY SOURCE_DIR
-. "${0%/*}/program.bash" "$@"
+. "$2/tests/program.bash" "$@"
 
 cat >interrupt.py <<'PYTHON'
 import json, os, signal, subprocess, sys, time

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # plan
 # usage: plan.sh SPECLAB_BINARY SOURCE_DIR
-. "${0%/*}/program.bash" "$@"
+. "$2/tests/program.bash" "$@"
 
 expect 0 plan alpha 0.75 --c 0.02
 says out "best γ                  9"

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # plot, and the pages of verbs that have no run
 # usage: plot.sh SPECLAB_BINARY SOURCE_DIR
-. "${0%/*}/program.bash" "$@"
+. "$2/tests/program.bash" "$@"
 /usr/bin/python3 -I -c "import matplotlib" 2>/dev/null || { echo "skipped: no matplotlib (apt install python3-matplotlib)"; exit 77; }
 
 cat >sweep.json <<'JSON'

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # predict
 # usage: predict.sh SPECLAB_BINARY SOURCE_DIR
-. "${0%/*}/program.bash" "$@"
+. "$2/tests/program.bash" "$@"
 
 expect 0 predict --alpha 0.8 --gamma 5 --c 0 --json
 python "assert abs(data['speedup'] - 3.689) < 5e-4, data['speedup']

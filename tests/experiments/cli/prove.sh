@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # prove: 0 lossless, 1 not
 # usage: prove.sh SPECLAB_BINARY SOURCE_DIR
-. "${0%/*}/program.bash" "$@"
+. "$2/tests/program.bash" "$@"
 
 golden=(--target .5,.3,.2 --draft .1,.3,.6)
 expect 0 prove --rule token "${golden[@]}" --exact --json

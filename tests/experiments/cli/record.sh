@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # record, and models of kind recorded
 # usage: record.sh SPECLAB_BINARY SOURCE_DIR
-. "${0%/*}/program.bash" "$@"
+. "$2/tests/program.bash" "$@"
 
 expect 0 record "$markov" --out pair.csv --sequences 16 --tokens 500 --threads 1
 says out "pair.csv: 8000 tokens, 16 sequences"

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # A run that was killed goes on where it was: same bytes, no finished cell twice, nothing of other inputs.
 # usage: resume.sh SPECLAB_BINARY SOURCE_DIR
-. "${0%/*}/program.bash" "$@"
+. "$2/tests/program.bash" "$@"
 
 # 24 cells of some 20 ms each, on a table in a file.
 printf '0.5,0.3,0.2\n0.2,0.5,0.3\n0.1,0.1,0.8\n' >table.csv

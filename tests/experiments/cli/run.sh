@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # run: files, and the same bytes at any number of threads
 # usage: run.sh SPECLAB_BINARY SOURCE_DIR
-. "${0%/*}/program.bash" "$@"
+. "$2/tests/program.bash" "$@"
 
 expect 0 run "$first" "${small[@]}" --out one --threads 1
 says out "one/report.html"

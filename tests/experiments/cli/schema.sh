@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # The format: as JSON Schema, and as the reference page.
 # usage: schema.sh SPECLAB_BINARY SOURCE_DIR
-. "${0%/*}/program.bash" "$@"
+. "$2/tests/program.bash" "$@"
 
 expect 0 schema
 python "assert data['\$schema'].startswith('https://json-schema.org/')" out

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Shards put together are the run of one process, byte for byte; what is missing, damaged, foreign or twice is told.
 # usage: shards.sh SPECLAB_BINARY SOURCE_DIR
-. "${0%/*}/program.bash" "$@"
+. "$2/tests/program.bash" "$@"
 
 printf '0.5,0.3,0.2\n0.2,0.5,0.3\n0.1,0.1,0.8\n' >table.csv
 models='"models": {"target": {"kind": "table", "file": "table.csv"}, "draft": {"kind": "uniform"}}'

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # The configs that come with the program. Those of a text need the text, or say what is missing.
 # usage: shipped_configs.sh SPECLAB_BINARY SOURCE_DIR
-. "${0%/*}/program.bash" "$@"
+. "$2/tests/program.bash" "$@"
 
 cd "$source_dir"
 for config in configs/*.json configs/paper/*.json configs/smollm2/*.json; do

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # simulation.until: shards look together and give the bytes of one process; verbs that would not mean it refuse it.
 # usage: until.sh SPECLAB_BINARY SOURCE_DIR
-. "${0%/*}/program.bash" "$@"
+. "$2/tests/program.bash" "$@"
 
 printf '0.5,0.3,0.2\n0.2,0.5,0.3\n0.1,0.1,0.8\n' >table.csv
 models='"models": {"target": {"kind": "table", "file": "table.csv"}, "draft": {"kind": "uniform"}}'

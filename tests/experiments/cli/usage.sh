@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Help and usage.
 # usage: usage.sh SPECLAB_BINARY SOURCE_DIR
-. "${0%/*}/program.bash" "$@"
+. "$2/tests/program.bash" "$@"
 verbs="run reproduce claims sweep compare predict plan prove check bench exact perplexity convert list config validate schema completion man version"
 
 expect 0 --help

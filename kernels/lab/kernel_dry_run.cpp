@@ -1,4 +1,4 @@
-#include "experiments/kernel_lab/kernel_dry_run.hpp"
+#include "kernels/lab/kernel_dry_run.hpp"
 
 #include <fmt/format.h>
 
@@ -7,9 +7,9 @@
 #include <set>
 
 #include "experiments/base/support/version.hpp"
-#include "experiments/kernel_lab/expected_walks.hpp"
-#include "experiments/kernel_lab/request_batch.hpp"
 #include "kernels/bench/bench_batch.hpp"
+#include "kernels/lab/expected_walks.hpp"
+#include "kernels/lab/request_batch.hpp"
 
 namespace speclab {
 

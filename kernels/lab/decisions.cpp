@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
-#include "experiments/kernel_lab/kernel_check.hpp"
-#include "experiments/kernel_lab/kernel_result.hpp"
+#include "kernels/lab/kernel_check.hpp"
+#include "kernels/lab/kernel_result.hpp"
 #include "kernels/verify/batch_part.hpp"
 
 namespace speclab {

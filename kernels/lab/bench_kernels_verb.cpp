@@ -12,10 +12,10 @@
 #include "experiments/base/format/named_entry.hpp"
 #include "experiments/base/support/atomic_file.hpp"
 #include "experiments/base/support/printable.hpp"
-#include "experiments/kernel_lab/kernel_dry_run.hpp"
-#include "experiments/kernel_lab/kernel_report.hpp"
-#include "experiments/kernel_lab/kernel_suite.hpp"
 #include "kernels/gpu/device.hpp"
+#include "kernels/lab/kernel_dry_run.hpp"
+#include "kernels/lab/kernel_report.hpp"
+#include "kernels/lab/kernel_suite.hpp"
 
 namespace speclab {
 

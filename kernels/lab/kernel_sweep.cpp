@@ -1,4 +1,4 @@
-#include "experiments/kernel_lab/kernel_sweep.hpp"
+#include "kernels/lab/kernel_sweep.hpp"
 
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
-#include "experiments/kernel_lab/kernel_suite.hpp"
+#include "kernels/lab/kernel_suite.hpp"
 
 #include <fmt/format.h>
 
@@ -17,8 +17,8 @@
 #include "experiments/base/support/machine.hpp"
 #include "experiments/base/support/progress.hpp"
 #include "experiments/base/support/version.hpp"
-#include "experiments/kernel_lab/expected_walks.hpp"
 #include "kernels/gpu/device.hpp"
+#include "kernels/lab/expected_walks.hpp"
 
 namespace speclab {
 

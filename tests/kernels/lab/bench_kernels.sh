@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # bench kernels: what needs no GPU. The result that is drawn again is made up here.
 # usage: bench_kernels.sh SPECLAB_BINARY SOURCE_DIR
-. "${0%/*}/program.bash" "$@"
+. "$2/tests/program.bash" "$@"
 
 expect 0 bench kernels --help
 says out "speclab bench kernels --dry-run"

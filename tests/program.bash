@@ -1,5 +1,5 @@
-# Shared by the scripts of this folder: speclab from outside. Source it with the script's arguments:
-#   . "${0%/*}/program.bash" "$@"     # SPECLAB_BINARY SOURCE_DIR
+# Shared by shell tests of the program from outside. Source it with the arguments of the script:
+#   . "$2/tests/program.bash" "$@"     # SPECLAB_BINARY SOURCE_DIR
 # Then end with `report`. Each script works in a folder of its own, which goes at the end.
 # shellcheck shell=bash disable=SC2034  # variables are used by the scripts
 set -euo pipefail

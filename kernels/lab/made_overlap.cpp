@@ -1,4 +1,4 @@
-#include "experiments/kernel_lab/made_overlap.hpp"
+#include "kernels/lab/made_overlap.hpp"
 
 #include <algorithm>
 #include <cmath>

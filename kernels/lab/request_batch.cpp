@@ -1,4 +1,4 @@
-#include "experiments/kernel_lab/request_batch.hpp"
+#include "kernels/lab/request_batch.hpp"
 
 #include <fmt/format.h>
 

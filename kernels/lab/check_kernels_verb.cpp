@@ -5,9 +5,9 @@
 #include "experiments/base/command/verb.hpp"
 #include "experiments/base/format/config_error.hpp"
 #include "experiments/base/support/machine.hpp"
-#include "experiments/kernel_lab/kernel_check.hpp"
-#include "experiments/kernel_lab/kernel_sweep.hpp"
 #include "kernels/gpu/device.hpp"
+#include "kernels/lab/kernel_check.hpp"
+#include "kernels/lab/kernel_sweep.hpp"
 
 namespace speclab {
 

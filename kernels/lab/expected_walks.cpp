@@ -1,4 +1,4 @@
-#include "experiments/kernel_lab/expected_walks.hpp"
+#include "kernels/lab/expected_walks.hpp"
 
 #include <algorithm>
 #include <optional>
@@ -8,7 +8,7 @@
 #include "core/random/random_source.hpp"
 #include "core/rules/grown_tree.hpp"
 #include "core/rules/traversal.hpp"
-#include "experiments/kernel_lab/made_overlap.hpp"
+#include "kernels/lab/made_overlap.hpp"
 #include "kernels/verify/walk_counter.hpp"
 
 namespace speclab {

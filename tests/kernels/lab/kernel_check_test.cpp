@@ -4,9 +4,9 @@
 #include <cmath>
 
 #include "analysis/statistics/multiple_tests.hpp"
-#include "experiments/kernel_lab/distributions.hpp"
-#include "experiments/kernel_lab/kernel_check.hpp"
-#include "experiments/kernel_lab/made_overlap.hpp"
+#include "kernels/lab/distributions.hpp"
+#include "kernels/lab/kernel_check.hpp"
+#include "kernels/lab/made_overlap.hpp"
 #include "tests/bounds.hpp"
 
 using namespace speclab;

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "experiments/base/format/fields.hpp"
-#include "experiments/kernel_lab/request_batch.hpp"
+#include "kernels/lab/request_batch.hpp"
 
 namespace speclab {
 

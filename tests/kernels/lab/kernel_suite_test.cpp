@@ -11,11 +11,11 @@
 
 #include "experiments/base/format/config_error.hpp"
 #include "experiments/base/page/cells.hpp"
-#include "experiments/kernel_lab/kernel_dry_run.hpp"
-#include "experiments/kernel_lab/kernel_report.hpp"
-#include "experiments/kernel_lab/kernel_suite.hpp"
-#include "experiments/kernel_lab/kernel_sweep.hpp"
-#include "experiments/kernel_lab/made_overlap.hpp"
+#include "kernels/lab/kernel_dry_run.hpp"
+#include "kernels/lab/kernel_report.hpp"
+#include "kernels/lab/kernel_suite.hpp"
+#include "kernels/lab/kernel_sweep.hpp"
+#include "kernels/lab/made_overlap.hpp"
 #include "tests/experiments/config_error_of.hpp"
 
 using namespace speclab;

@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "experiments/kernel_lab/kernel_result.hpp"
-#include "experiments/kernel_lab/kernel_sweep.hpp"
+#include "kernels/lab/kernel_result.hpp"
+#include "kernels/lab/kernel_sweep.hpp"
 
 namespace speclab {
 

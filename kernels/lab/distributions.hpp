@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "experiments/kernel_lab/kernel_check.hpp"
+#include "kernels/lab/kernel_check.hpp"
 
 namespace speclab {
 

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "experiments/base/page/page.hpp"
-#include "experiments/kernel_lab/kernel_result.hpp"
+#include "kernels/lab/kernel_result.hpp"
 
 namespace speclab {
 

@@ -9,8 +9,8 @@
 #include <utility>
 
 #include "experiments/base/page/cells.hpp"
-#include "experiments/kernel_lab/kernel_report.hpp"
-#include "experiments/kernel_lab/kernel_sweep.hpp"
+#include "kernels/lab/kernel_report.hpp"
+#include "kernels/lab/kernel_sweep.hpp"
 
 namespace speclab {
 

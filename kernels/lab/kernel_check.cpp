@@ -1,4 +1,4 @@
-#include "experiments/kernel_lab/kernel_check.hpp"
+#include "kernels/lab/kernel_check.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -10,10 +10,10 @@
 #include "core/stop.hpp"
 #include "experiments/base/format/result_fields.hpp"
 #include "experiments/base/support/version.hpp"
-#include "experiments/kernel_lab/distributions.hpp"
-#include "experiments/kernel_lab/kernel_result.hpp"
 #include "kernels/gpu/device.hpp"
 #include "kernels/gpu/run_host_batch.hpp"
+#include "kernels/lab/distributions.hpp"
+#include "kernels/lab/kernel_result.hpp"
 
 namespace speclab {
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # check kernels: the tests are listed anywhere, and refused politely where there is no GPU
 # usage: check_kernels.sh SPECLAB_BINARY SOURCE_DIR
-. "${0%/*}/program.bash" "$@"
+. "$2/tests/program.bash" "$@"
 
 expect 0 check kernels --help
 says out "speclab check kernels --emulate"

@@ -1,4 +1,4 @@
-#include "experiments/kernel_lab/distributions.hpp"
+#include "kernels/lab/distributions.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -14,7 +14,7 @@
 #include "core/rules/block.hpp"
 #include "core/rules/lenience.hpp"
 #include "core/rules/sigmoid.hpp"
-#include "experiments/kernel_lab/made_overlap.hpp"
+#include "kernels/lab/made_overlap.hpp"
 #include "sim/parallel.hpp"
 
 namespace speclab {

@@ -1,4 +1,4 @@
-#include "experiments/kernel_lab/kernel_report.hpp"
+#include "kernels/lab/kernel_report.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -12,7 +12,7 @@
 #include "experiments/base/format/csv_values.hpp"
 #include "experiments/base/format/json_io.hpp"
 #include "experiments/base/page/cells.hpp"
-#include "experiments/kernel_lab/expected_walks.hpp"
+#include "kernels/lab/expected_walks.hpp"
 
 namespace speclab {
 

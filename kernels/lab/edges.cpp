@@ -6,8 +6,8 @@
 #include <functional>
 #include <limits>
 
-#include "experiments/kernel_lab/kernel_check.hpp"
-#include "experiments/kernel_lab/made_overlap.hpp"
+#include "kernels/lab/kernel_check.hpp"
+#include "kernels/lab/made_overlap.hpp"
 
 namespace speclab {
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <tuple>
 
-#include "experiments/kernel_lab/kernel_result.hpp"
+#include "kernels/lab/kernel_result.hpp"
 
 namespace speclab {
 

@@ -4,9 +4,9 @@
 #include <string>
 #include <vector>
 
-#include "experiments/kernel_lab/kernel_result.hpp"
-#include "experiments/kernel_lab/kernel_sweep.hpp"
-#include "experiments/kernel_lab/made_overlap.hpp"
+#include "kernels/lab/kernel_result.hpp"
+#include "kernels/lab/kernel_sweep.hpp"
+#include "kernels/lab/made_overlap.hpp"
 
 namespace speclab {
 

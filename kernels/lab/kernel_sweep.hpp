@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "experiments/base/format/named_entry.hpp"
-#include "experiments/kernel_lab/kernel_result.hpp"
+#include "kernels/lab/kernel_result.hpp"
 
 namespace speclab {
 

@@ -1,4 +1,4 @@
-#include "experiments/kernel_lab/kernel_result.hpp"
+#include "kernels/lab/kernel_result.hpp"
 #include "experiments/base/format/result_fields.hpp"
 
 namespace speclab {

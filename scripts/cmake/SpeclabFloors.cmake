@@ -1,0 +1,36 @@
+# The program consists of floors: a folder and a library of objects each. Which may include which is checked by tests/layers.
+set(SPECLAB_PROGRAM_LIBRARIES speclab::core speclab::sim speclab::analysis speclab::gpu Boost::program_options
+  nlohmann_json::nlohmann_json fmt::fmt benchmark::benchmark OpenSSL::Crypto ZLIB::ZLIB ${SPECLAB_LIBZIP})
+
+# speclab_floor(<name> [FOLDER folder] [TOGETHER "folder folder" ...] HEADERS header ...): compiles a folder, which is called as
+# the floor unless FOLDER names another. The headers are parsed once instead of in every file. What a floor declares itself is
+# not among them, so that a change to it compiles the files that include it and no others.
+function(speclab_floor name)
+  cmake_parse_arguments(arg "" "FOLDER" "HEADERS;TOGETHER" ${ARGN})
+  set(folder ${name})
+  if(arg_FOLDER)
+    set(folder ${arg_FOLDER})
+  endif()
+  file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${folder}/*.cpp)
+  add_library(speclab_${name} OBJECT ${sources})
+  target_link_libraries(speclab_${name} PRIVATE speclab_options ${SPECLAB_PROGRAM_LIBRARIES})
+  if(arg_HEADERS MATCHES "^speclab_")
+    target_precompile_headers(speclab_${name} REUSE_FROM ${arg_HEADERS})
+  else()
+    target_precompile_headers(speclab_${name} PRIVATE ${arg_HEADERS})
+  endif()
+  speclab_compile_together(speclab_${name} ${arg_TOGETHER})
+  # A Config has what every experiment reads, and changes with each. Headers forward-declare it.
+  speclab_compile_apart(speclab_${name} of_config "experiments/run/(config|cell_spec)\\.hpp")
+  set_property(GLOBAL APPEND PROPERTY SPECLAB_FLOORS $<TARGET_OBJECTS:speclab_${name}>)
+endfunction()
+
+# Links all floors: as the library that tests, extensions and the Python package use, and as the program.
+function(speclab_program)
+  get_property(floors GLOBAL PROPERTY SPECLAB_FLOORS)
+  speclab_folder(experiments NO_INSTALL SOURCES ${floors} LINK ${SPECLAB_PROGRAM_LIBRARIES})
+  set_target_properties(speclab_experiments PROPERTIES LINKER_LANGUAGE CXX)
+  add_executable(speclab experiments/main.cpp)
+  target_link_libraries(speclab PRIVATE speclab_options speclab::experiments)
+  set_target_properties(speclab PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/bin)
+endfunction()
