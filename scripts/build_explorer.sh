@@ -35,12 +35,12 @@ sources="explorer/engine.cpp
   analysis/statistics/intervals.cpp analysis/statistics/mean_accepted.cpp
   analysis/cost/cost_model.cpp analysis/cost/devices.cpp analysis/cost/language_models.cpp analysis/cost/roofline.cpp
   analysis/cost/speculation_cost.cpp analysis/cost/speedup_curve.cpp analysis/cost/device_speed.cpp
-  experiments/advisor/acceptance_file.cpp experiments/advisor/all_log_formats.cpp experiments/advisor/log_format.cpp
-  experiments/advisor/log_source.cpp experiments/advisor/named_columns.cpp experiments/advisor/json_records.cpp
-  experiments/advisor/prometheus_page.cpp experiments/advisor/spec_decode_page.cpp experiments/advisor/log_formats/*.cpp
+  serving/advisor/acceptance_file.cpp serving/advisor/all_log_formats.cpp serving/advisor/log_format.cpp
+  serving/advisor/log_source.cpp serving/advisor/named_columns.cpp serving/advisor/json_records.cpp
+  serving/advisor/prometheus_page.cpp serving/advisor/spec_decode_page.cpp serving/advisor/log_formats/*.cpp
   experiments/recording/json_document.cpp
-  experiments/advisor/planning.cpp experiments/advisor/memory_fit.cpp
-  experiments/advisor/server_settings.cpp
+  serving/advisor/planning.cpp serving/advisor/memory_fit.cpp
+  serving/advisor/server_settings.cpp
   experiments/base/format/json_io.cpp experiments/base/format/config_error.cpp
   experiments/base/support/csv_reader.cpp experiments/base/support/printable.cpp experiments/base/support/shell_word.cpp
   experiments/base/support/text_files.cpp
@@ -50,7 +50,7 @@ sources="explorer/engine.cpp
 recorded="analysis/recorded/recording.cpp analysis/recorded/recording_estimates.cpp analysis/recorded/expected_rounds.cpp
   analysis/recorded/policy_bounds.cpp analysis/recorded/row_measures.cpp analysis/recorded/text_fit.cpp"
 recording="experiments/recording/recording_file.cpp experiments/recording/recording_source.cpp
-  experiments/advisor/recording_plan.cpp experiments/recording/log_probability.cpp
+  serving/advisor/recording_plan.cpp experiments/recording/log_probability.cpp
   experiments/recording/columns.cpp experiments/recording/scored_text.cpp experiments/recording/row_files.cpp
   experiments/recording/array_rows.cpp"
 formats="experiments/recording/formats/csv.cpp experiments/recording/formats/json_lines.cpp

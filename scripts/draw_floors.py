@@ -1,5 +1,5 @@
-"""Draws the floors of experiments/ from their includes, as docs/floors.svg. An arrow says: includes headers of. Arrows that
-follow from others are left out.
+"""Draws the three doors and their floors from the includes of the sources, as docs/floors.svg. An arrow says: includes headers
+of. Arrows that follow from others are left out.
 
 usage: draw_floors.py [--check] [ROOT]     --check: exit code 1 when the drawing is stale."""
 
@@ -7,16 +7,35 @@ import pathlib
 import re
 import sys
 
-INCLUDE = re.compile(r'^\s*#\s*include\s*"experiments/(\w+)/', re.MULTILINE)
-WIDTH, BOX, HEIGHT, ROW = 760, 116, 30, 78
+INCLUDE = re.compile(r'^\s*#\s*include\s*"([^"]+)"', re.MULTILINE)
+WIDTH, BOX, HEIGHT, ROW = 940, 100, 30, 72
+# Door, and the colours of its floors.
+DOORS = {"laboratory": ("#e8f0fa", "#36c"), "kernels": ("#fdeede", "#b60"), "serving": ("#e8f5e9", "#287a3a")}
+
+
+def floor_of(path):
+    """Where a file stands in the drawing; empty for a file that stands in none, such as main.cpp."""
+    top, *rest = path.split("/")
+    if top in {"core", "sim", "analysis"}:
+        return top
+    if top == "kernels":
+        return "kernels/lab" if rest[0] == "lab" else top
+    return f"{top}/{rest[0]}" if top in {"experiments", "serving"} and len(rest) > 1 else ""
+
+
+def door_of(floor):
+    return next((door for door in DOORS if floor.startswith(door)), "laboratory")
 
 
 def includes(root):
-    """The folders of experiments/ that the files of each include."""
+    """The floors that the files of each floor include."""
     below = {}
-    for folder in sorted(path for path in (root / "experiments").iterdir() if path.is_dir()):
-        found = {name for file in sorted(folder.rglob("*.?pp")) for name in INCLUDE.findall(file.read_text(encoding="utf-8"))}
-        below[folder.name] = found - {folder.name}
+    for top in ("core", "sim", "analysis", "kernels", "experiments", "serving"):
+        for file in sorted((root / top).rglob("*.?pp")):
+            floor = floor_of(file.relative_to(root).as_posix())
+            if floor:
+                found = {floor_of(name) for name in INCLUDE.findall(file.read_text(encoding="utf-8"))}
+                below.setdefault(floor, set()).update(found - {floor, ""})
     return below
 
 
@@ -34,7 +53,7 @@ def levels(below):
     """How many floors are under each, or the folders of a circle as an error."""
     circle = sorted(name for name in below if name in reaches(below, name))
     if circle:
-        sys.exit(f"experiments/: a circle of includes through {', '.join(circle)}")
+        sys.exit(f"a circle of includes through {', '.join(circle)}")
     known = {}
 
     def level(name):
@@ -50,11 +69,11 @@ def drawing(below):
     top = max(level.values())
     at = {}
     for row in range(top + 1):
-        names = sorted(name for name in level if level[name] == row)
+        names = sorted((name for name in level if level[name] == row), key=lambda name: ([*DOORS].index(door_of(name)), name))
         for place, name in enumerate(names):
             at[name] = (round(WIDTH * (place + 0.5) / len(names)), 24 + (top - row) * ROW)
     out = [f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {24 + top * ROW + HEIGHT + 24}" font-family="sans-serif" '
-           'font-size="14" role="img" aria-label="The floors of experiments and what they include">',
+           'font-size="14" role="img" aria-label="The floors of the three doors and what they include">',
            '<defs><marker id="end" viewBox="0 0 8 8" refX="8" refY="4" markerWidth="8" markerHeight="8" orient="auto">'
            '<path d="M0 0 8 4 0 8z" fill="#666"/></marker></defs>', '<rect width="100%" height="100%" fill="#fff"/>']
     for name in sorted(below):
@@ -63,8 +82,9 @@ def drawing(below):
             (x, y), (to_x, to_y) = at[name], at[one]
             out.append(f'<path d="M{x} {y + HEIGHT} {to_x} {to_y}" stroke="#666" fill="none" marker-end="url(#end)"/>')
     for name, (x, y) in sorted(at.items()):
-        out.append(f'<rect x="{x - BOX // 2}" y="{y}" width="{BOX}" height="{HEIGHT}" rx="4" fill="#e8f0fa" stroke="#36c"/>'
-                   f'<text x="{x}" y="{y + 20}" text-anchor="middle" fill="#111">{name}</text>')
+        fill, stroke = DOORS[door_of(name)]
+        out.append(f'<rect x="{x - BOX // 2}" y="{y}" width="{BOX}" height="{HEIGHT}" rx="4" fill="{fill}" stroke="{stroke}"/>'
+                   f'<text x="{x}" y="{y + 20}" text-anchor="middle" fill="#111">{name.removeprefix("experiments/")}</text>')
     return "\n".join([*out, "</svg>", ""])
 
 

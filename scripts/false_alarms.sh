@@ -11,8 +11,9 @@ case $seeds in '' | *[!0-9]* | 0) echo "usage: $0 [SEEDS] [BUILD_DIR]" >&2; exit
 runs=0 alarms=0
 seed=1
 while [ "$seed" -le "$seeds" ]; do
-  for folder in core sim analysis kernels; do
-    files=$(grep -l '"../bounds.hpp"' tests/$folder/*_test.cpp | grep -v _slow_test.cpp | sed 's/.*/*&/' | paste -sd, -)
+  for folder in core sim analysis kernels serving experiments; do
+    files=$(grep -rl '"tests/bounds.hpp"' tests/$folder --include='*_test.cpp' | grep -v _slow_test.cpp | sed 's/.*/*&/' | paste -sd, -)
+    [ -n "$files" ] || continue
     runs=$((runs + 1))
     if ! SPECLAB_TEST_SEED=$seed "$build/tests/${folder}_tests" --source-file="$files" --no-intro >/tmp/alarm.$$ 2>&1; then
       alarms=$((alarms + 1))

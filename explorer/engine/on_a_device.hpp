@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "analysis/cost/presets.hpp"
-#include "experiments/advisor/planning.hpp"
 #include "explorer/engine/record.hpp"
+#include "serving/advisor/planning.hpp"
 
 namespace speclab::explorer {
 

@@ -10,12 +10,12 @@
 #include <string_view>
 #include <vector>
 
-#include "experiments/advisor/acceptance_file.hpp"
-#include "experiments/advisor/planning.hpp"
 #include "experiments/base/format/config_error.hpp"
 #include "experiments/base/format/json_io.hpp"
 #include "explorer/engine/record.hpp"
 #include "explorer/engine/your_recording.hpp"
+#include "serving/advisor/acceptance_file.hpp"
+#include "serving/advisor/planning.hpp"
 
 namespace speclab::explorer {
 

@@ -7,9 +7,9 @@
 #include <string_view>
 #include <vector>
 
-#include "experiments/advisor/recording_plan.hpp"
 #include "experiments/recording/recording_format.hpp"
 #include "explorer/engine/record.hpp"
+#include "serving/advisor/recording_plan.hpp"
 
 namespace speclab::explorer {
 

@@ -9,10 +9,10 @@
 #include <vector>
 
 #include "experiments/base/format/named_entry.hpp"
-#include "experiments/cli/plan/plan_way.hpp"
 #include "experiments/cli/program.hpp"
 #include "python/bindings/bind.hpp"
 #include "python/bindings/watch.hpp"
+#include "serving/cli/plan_way.hpp"
 
 namespace speclab::python {
 

@@ -1,17 +1,17 @@
 # The program consists of floors: a folder and a library of objects each. Which may include which is checked by tests/layers.
-set(SPECLAB_PROGRAM_LIBRARIES speclab::core speclab::sim speclab::analysis speclab::gpu Boost::program_options
+set(SPECLAB_PROGRAM_LIBRARIES speclab::core speclab::sim speclab::analysis speclab::serving speclab::gpu Boost::program_options
   nlohmann_json::nlohmann_json fmt::fmt benchmark::benchmark OpenSSL::Crypto ZLIB::ZLIB ${SPECLAB_LIBZIP})
 
-# speclab_floor(<name> [FOLDER folder] [TOGETHER "folder folder" ...] HEADERS header ...): compiles a folder, which is called as
-# the floor unless FOLDER names another. The headers are parsed once instead of in every file. What a floor declares itself is
-# not among them, so that a change to it compiles the files that include it and no others.
+# speclab_floor(<name> [FOLDERS folder ...] [TOGETHER "folder folder" ...] HEADERS header ...): compiles the folder of that name,
+# or those that FOLDERS lists. The headers are parsed once instead of in every file. What a floor declares itself is not among
+# them, so that a change to it compiles the files that include it and no others.
 function(speclab_floor name)
-  cmake_parse_arguments(arg "" "FOLDER" "HEADERS;TOGETHER" ${ARGN})
-  set(folder ${name})
-  if(arg_FOLDER)
-    set(folder ${arg_FOLDER})
+  cmake_parse_arguments(arg "" "" "FOLDERS;HEADERS;TOGETHER" ${ARGN})
+  if(NOT arg_FOLDERS)
+    set(arg_FOLDERS ${name})
   endif()
-  file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${folder}/*.cpp)
+  list(TRANSFORM arg_FOLDERS APPEND "/*.cpp")
+  file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${arg_FOLDERS})
   add_library(speclab_${name} OBJECT ${sources})
   target_link_libraries(speclab_${name} PRIVATE speclab_options ${SPECLAB_PROGRAM_LIBRARIES})
   if(arg_HEADERS MATCHES "^speclab_")

@@ -76,10 +76,10 @@ function(speclab_compile_apart target group header)
   endforeach()
 endfunction()
 
-# speclab_folder(<name> [SOURCES ...] [LINK ...] [TOGETHER "folder folder" ...] [NO_INSTALL]): headers only without sources,
-# else a static library.
+# speclab_folder(<name> [SOURCES ...] [LINK ...] [TOGETHER "folder folder" ...] [INSTALL folder ...] [NO_INSTALL]): headers only
+# without sources, else a static library. Installs the headers of the whole folder, or of the folders that INSTALL names.
 function(speclab_folder name)
-  cmake_parse_arguments(arg "NO_INSTALL" "" "SOURCES;LINK;TOGETHER" ${ARGN})
+  cmake_parse_arguments(arg "NO_INSTALL" "" "SOURCES;LINK;TOGETHER;INSTALL" ${ARGN})
   if(arg_SOURCES)
     add_library(speclab_${name} STATIC ${arg_SOURCES})
     set(scope PUBLIC)
@@ -99,8 +99,13 @@ function(speclab_folder name)
   if(arg_NO_INSTALL)
     return()
   endif()
-  install(DIRECTORY ${PROJECT_SOURCE_DIR}/${name}/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/speclab/${name}
-    FILES_MATCHING PATTERN "*.hpp")
+  if(NOT arg_INSTALL)
+    set(arg_INSTALL .)
+  endif()
+  foreach(folder IN LISTS arg_INSTALL)
+    install(DIRECTORY ${PROJECT_SOURCE_DIR}/${name}/${folder}/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/speclab/${name}/${folder}
+      FILES_MATCHING PATTERN "*.hpp")
+  endforeach()
   set_property(GLOBAL APPEND PROPERTY SPECLAB_EXPORTED speclab_${name})
 endfunction()
 

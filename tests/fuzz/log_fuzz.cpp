@@ -1,5 +1,5 @@
 // What servers log about acceptance.
-#include "experiments/advisor/acceptance_file.hpp"
+#include "serving/advisor/acceptance_file.hpp"
 #include "tests/fuzz/fuzz.hpp"
 
 int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {

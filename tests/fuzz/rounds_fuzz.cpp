@@ -1,6 +1,6 @@
 // Recorded rounds with confidences; what is read accepts at most what was drafted, with probabilities that
 // are.
-#include "experiments/recording/confident_rounds.hpp"
+#include "serving/traces/confident_rounds.hpp"
 #include "tests/fuzz/fuzz.hpp"
 
 int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {

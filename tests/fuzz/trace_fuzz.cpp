@@ -1,7 +1,7 @@
 // Requests as a server recorded them; what is read begins at 0, goes forward in time, and has tokens.
 #include <cmath>
 
-#include "experiments/recording/arrival_trace.hpp"
+#include "serving/traces/arrival_trace.hpp"
 #include "tests/fuzz/fuzz.hpp"
 
 int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {

@@ -15,7 +15,6 @@
 #include <vector>
 
 #include "core/stop.hpp"
-#include "experiments/advisor/config_plan.hpp"
 #include "experiments/base/format/family.hpp"
 #include "experiments/base/format/json_io.hpp"
 #include "experiments/base/support/data_files.hpp"
@@ -26,6 +25,7 @@
 #include "experiments/run/config_types.hpp"
 #include "experiments/verify/exact/exact_analysis.hpp"
 #include "experiments/verify/prove/proof_task.hpp"
+#include "serving/advisor/config_plan.hpp"
 #include "tests/fuzz/fuzz.hpp"
 
 namespace {

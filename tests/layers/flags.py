@@ -24,7 +24,7 @@ OTHERWISE = re.compile(r"-f(PIC|PIE|pic|pie|visibility=\w+|visibility-inlines-hi
 # The same flags, written in a source.
 IN_SOURCE = re.compile(r'#\s*pragma\s+(GCC|clang)\s+(optimize|target)|_Pragma\s*\(\s*"(GCC|clang) (optimize|target)|'
                        r"(__attribute__|\[\[gnu::).*\b(optimize|target)\b\s*\(")
-FOLDERS = ("analysis", "core", "experiments", "explorer", "kernels", "python", "sim", "tests")
+FOLDERS = ("analysis", "core", "experiments", "explorer", "kernels", "python", "serving", "sim", "tests")
 
 
 def code_flags(command):

@@ -13,6 +13,7 @@ def inside(path, folder):
     return path == folder or path.startswith(folder + "/")
 
 
+LABORATORY = [f"experiments/{floor}" for floor in ("base", "recording", "catalog", "run", "results", "verify", "studies")]
 # folder: what its files may include besides the folder itself and the folders inside it. A file is checked by the
 # longest entry that holds it. Where an entry "core/distribution" exists, an allowed "core" allows it as well.
 ALLOWED = {
@@ -26,18 +27,22 @@ ALLOWED = {
     "sim/text": ["core", "sim"],
     "sim/policies": ["core", "sim/any_memory.hpp"],
     "sim/schedules": ["core", "sim"],
-    "sim/serving": ["core/random", "sim/control.hpp"],
     "analysis/theory": ["core"],
     "analysis/exact": ["core", "analysis/theory"],
     "analysis/cost": ["analysis/theory", "analysis/statistics"],
     "analysis/recorded": ["core", "analysis/statistics"],
-    "analysis/serving": ["sim/serving", "analysis/cost", "analysis/statistics"],
     "analysis/statistics": ["core", "sim/tally.hpp", "analysis/theory", "analysis/exact"],
+    "serving/server": ["core/random", "sim/control.hpp"],
+    "serving/queues": ["serving/server", "analysis/cost", "analysis/statistics"],
+    "serving/traces": ["core", "serving/server", "experiments/base/support", "experiments/base/format", "experiments/recording"],
+    "serving/advisor": ["core", "sim", "analysis", "serving/server", "serving/queues", "serving/traces", *LABORATORY],
+    "serving/study": ["core", "sim", "analysis", "serving/server", "serving/queues", "serving/traces", *LABORATORY],
+    "serving/cli": ["core", "sim", "analysis", "serving", *LABORATORY],
     "kernels": ["core"],
     "kernels/lab": ["core", "analysis", "sim/parallel.hpp", "kernels", "experiments/base"],
-    "python": ["core", "sim", "analysis", "experiments"],
-    "explorer": ["core", "sim", "analysis", "experiments/base/format", "experiments/catalog/rules", "experiments/advisor", "experiments/recording"],
-    "tests": ["core", "sim", "analysis", "kernels", "experiments", "explorer"],
+    "python": ["core", "sim", "analysis", "experiments", "serving"],
+    "explorer": ["core", "sim", "analysis", "experiments/base/format", "experiments/catalog/rules", "serving/advisor", "experiments/recording"],
+    "tests": ["core", "sim", "analysis", "kernels", "serving", "experiments", "explorer"],
 }
 # The floors of experiments, from the lowest: each may include those before it that are named here.
 FLOORS = {
@@ -51,11 +56,10 @@ FLOORS = {
     "results": ["base", "run"],
     "verify": ["base", "catalog", "run", "results"],
     "studies": ["base", "recording", "catalog", "run", "results", "verify"],
-    "advisor": ["base", "recording", "catalog", "run"],
     "bench": ["base", "catalog"],
     "shards": ["base/support", "base/format", "run", "results"],
     "plot": ["base", "run", "results"],
-    "cli": ["base", "recording", "catalog", "run", "results", "verify", "studies", "advisor", "bench", "shards", "plot"],
+    "cli": ["base", "recording", "catalog", "run", "results", "verify", "studies", "bench", "shards", "plot"],
 }
 ALLOWED["experiments/main.cpp"] = ["experiments/cli"]
 for floor, below in FLOORS.items():

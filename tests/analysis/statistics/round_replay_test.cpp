@@ -5,7 +5,7 @@
 #include <cmath>
 #include <vector>
 
-#include "sim/serving/acceptance_law.hpp"
+#include "serving/server/acceptance_law.hpp"
 #include "tests/bounds.hpp"
 
 using namespace speclab;

@@ -1,0 +1,162 @@
+#include "serving/advisor/acceptance_file.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "experiments/base/format/config_error.hpp"
+#include "experiments/base/format/json_io.hpp"
+#include "experiments/base/support/shell_word.hpp"
+#include "serving/advisor/log_format.hpp"
+
+namespace speclab {
+
+namespace {
+
+/// Totals of rounds of which this share was not drafted are warned of.
+constexpr double short_share = 0.01;
+
+AcceptanceFile file_of(ModelLog log) {
+  AcceptanceFile found;
+  if (!log.rounds.empty()) {
+    found.counts = count_positions(log.rounds);
+    for (const LoggedRound& round : log.rounds) found.drafted += static_cast<std::uint64_t>(round.drafted);
+    found.rounds = std::move(log.rounds);
+    return found;
+  }
+  if (log.summed_rounds > 0 || !log.weights.empty()) {
+    LoggedMeans means;
+    if (log.weights.empty()) {
+      // Records without positions beside others with them: sums of all.
+      means.rounds = log.summed_rounds + log.counts.rounds;
+      const auto rounds = static_cast<double>(means.rounds);
+      means.drafted = static_cast<double>(log.summed_drafted + log.counted) / rounds;
+      means.accepted = static_cast<double>(log.summed_accepted + log.counts.total_accepted()) / rounds;
+    } else {
+      means.drafted = log.gamma;
+      means.accepted =
+          std::inner_product(log.weights.begin(), log.weights.end(), log.accepted_by_line.begin(), 0.0) /
+          std::accumulate(log.weights.begin(), log.weights.end(), 0.0);
+      means.accepted_by_line = std::move(log.accepted_by_line);
+      means.weights = std::move(log.weights);
+    }
+    found.means = std::move(means);
+    return found;
+  }
+  found.counts = log.counts;
+  found.drafted = log.counted;
+  const auto all = static_cast<double>(log.counted + log.short_by);
+  if (static_cast<double>(log.short_by) > short_share * all) {
+    const auto accepted = static_cast<double>(log.counts.total_accepted());
+    const auto examined = static_cast<double>(log.counts.total_examined());
+    // At most this many of the positions that count as rejected were never drafted.
+    const double absent = std::min(static_cast<double>(log.short_by), examined - accepted);
+    found.warnings.push_back(fmt::format(
+        "{:.1f}% of the positions were not drafted, since some rounds were shorter than {}: what was not drafted counts as rejected here. α is between {:.4g} and {:.4g}; a log of rounds would tell",
+        100 * static_cast<double>(log.short_by) / all, log.counts.examined.size(), accepted / examined,
+        accepted / std::max(examined - absent, accepted)));
+  }
+  return found;
+}
+
+bool is_empty(const AcceptanceFile& log) {
+  return log.means ? log.means->drafted == 0 : log.counts.total_examined() == 0;
+}
+
+std::string summary(const AcceptanceFile& log) {
+  if (log.means) {
+    return fmt::format("{:.4g} of {:.4g} drafted tokens a round accepted", log.means->accepted,
+                       log.means->drafted);
+  }
+  return fmt::format(
+      "{} rounds, {:.4g} of {} examined tokens accepted", log.counts.rounds,
+      static_cast<double>(log.counts.total_accepted()) / static_cast<double>(log.counts.total_examined()),
+      log.counts.total_examined());
+}
+
+/// What the log has of each of its models that drafted something, which one did at least.
+std::map<std::string, AcceptanceFile> by_model(ModelLogs logs, const std::string& file) {
+  std::map<std::string, AcceptanceFile> found;
+  for (auto& [name, log] : logs) {
+    AcceptanceFile one = file_of(std::move(log));
+    if (!is_empty(one)) found.emplace(name, std::move(one));
+  }
+  if (found.empty()) throw UsageError("{}: no token was drafted", file);
+  return found;
+}
+
+/// Of the model named, or of the only one. Acceptance differs between models, so several are never summed.
+AcceptanceFile of_model(ModelLogs logs, const std::string& file, const std::string& model) {
+  std::map<std::string, AcceptanceFile> found = by_model(std::move(logs), file);
+  if (!model.empty()) {
+    const auto named = found.find(model);
+    if (named != found.end()) return std::move(named->second);
+    if (found.size() == 1 && found.begin()->first.empty()) {
+      throw UsageError("--model {}: {} names no models; leave it out", model, file);
+    }
+    std::vector<std::string> names;
+    for (const auto& [name, log] : found) names.push_back(name);
+    throw UsageError("--model {}: {} has no such model_name{}", model, file, suggestion(model, names));
+  }
+  if (found.size() == 1) return std::move(found.begin()->second);
+  std::string each;
+  for (const auto& [name, log] : found) {
+    each += fmt::format("\n  --model {}: {}", shell_word(name), summary(log));
+  }
+  throw UsageError("{}: counters of {} models, whose acceptance is not one number; choose one:{}", file,
+                   found.size(), each);
+}
+
+/// The first format that the log is in.
+const LogFormat& format_of(const LogSource& source, const std::string& file) {
+  if (source.lines().empty()) throw UsageError("{}: holds no rounds", file);
+  std::string reasons;
+  for (const LogFormat& format : log_formats()) {
+    const std::string reason = format.why_not(source);
+    if (reason.empty()) return format;
+    reasons += fmt::format("\n  {:<22}{}", format.name, reason);
+  }
+  if (const std::vector<std::string> columns = header_names(source.lines().front().text); !columns.empty()) {
+    throw UsageError(
+        "{}: no format of logs has the columns {}; say which to read, such as --fields "
+        "drafted={},accepted={} (or emitted, rounds, model; speclab plan log --help)",
+        source.lines().front().where, printable(fmt::format("{}", fmt::join(columns, ", ")), 300),
+        columns.front(), columns.back());
+  }
+  throw UsageError("{}: in no known format of logs (speclab plan list logs shows a sample of each):{}", file,
+                   reasons);
+}
+
+}  // namespace
+
+std::size_t AcceptanceFile::longest() const {
+  std::size_t most = means ? static_cast<std::size_t>(std::ceil(means->drafted)) : counts.examined.size();
+  for (const LoggedRound& round : rounds) most = std::max(most, static_cast<std::size_t>(round.drafted));
+  return most;
+}
+
+AcceptanceFile acceptance_in(const std::string& text, const std::string& file, const LogOptions& options) {
+  const LogSource source(text, file, options);
+  const LogFormat& format = format_of(source, file);
+  if (!options.earlier_file.empty() && !std::string_view(format.name).ends_with("_metrics")) {
+    throw UsageError("--since {}: {} is {}, whose records are not counters; leave it out",
+                     options.earlier_file, file, format.name);
+  }
+  AcceptanceFile found = of_model(format.read(source), file, options.model);
+  found.format = format.name;
+  return found;
+}
+
+std::vector<std::string> models_in(const std::string& text, const std::string& file) {
+  const LogOptions options;
+  const LogSource source(text, file, options);
+  std::vector<std::string> names;
+  for (const auto& [name, log] : by_model(format_of(source, file).read(source), file)) names.push_back(name);
+  if (names.size() == 1) names.clear();
+  return names;
+}
+
+}  // namespace speclab

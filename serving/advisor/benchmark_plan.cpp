@@ -1,0 +1,91 @@
+#include "serving/advisor/benchmark_plan.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "experiments/base/format/result_fields.hpp"
+#include "experiments/base/page/cells.hpp"
+#include "experiments/base/page/figure.hpp"
+#include "serving/advisor/plan_words.hpp"
+
+namespace speclab {
+
+SPECLAB_RESULT(PerRequest, "per request", mean, deviation);
+SPECLAB_RESULT(BenchmarkPlan, "benchmark", what, first, second, confidence, power, difference_percent,
+               requests, asked_requests, asked_finds_percent);
+
+namespace {
+
+constexpr double percent = 100;
+
+/// The setting whose requests differ more, relative to their mean.
+PerRequest rougher(const BenchmarkPlan& plan) {
+  const bool first = plan.first.deviation / plan.first.mean >= plan.second.deviation / plan.second.mean;
+  return first ? plan.first : plan.second;
+}
+
+/// Numbers that no 64 bits hold are rounded.
+std::string count_words(double count) {
+  return count < 1e15 ? grouped(static_cast<std::uint64_t>(count)) : fmt::format("{:.4g}", count);
+}
+
+}  // namespace
+
+void finish(BenchmarkPlan& plan, std::optional<double> asked_requests) {
+  plan.difference_percent =
+      percent *
+      (std::max(plan.first.mean, plan.second.mean) / std::min(plan.first.mean, plan.second.mean) - 1);
+  plan.requests = requests_needed(plan.first, plan.second, plan.confidence, plan.power);
+  plan.asked_requests = asked_requests;
+  if (asked_requests)
+    plan.asked_finds_percent =
+        percent * difference_found(rougher(plan), *asked_requests, plan.confidence, plan.power);
+}
+
+Listing benchmark_text(const BenchmarkPlan& plan) {
+  std::string out = plan_line("compared", plan.what);
+  out += plan_line("of one setting", "{:.4g}, standard deviation {:.4g} between requests", plan.first.mean,
+                   plan.first.deviation);
+  out +=
+      plan_line("of the other", "{:.4g}, standard deviation {:.4g}", plan.second.mean, plan.second.deviation);
+  out += plan_line("difference", "{:.3g}%", plan.difference_percent);
+  out +=
+      plan_line("requests of each",
+                std::isfinite(plan.requests)
+                    ? fmt::format("{}, found with probability {:g} by a t-test at {} confidence",
+                                  count_words(plan.requests), plan.power, confidence_percent(plan.confidence))
+                    : "no number tells equal settings apart");
+  if (plan.asked_requests) {
+    out += plan_line(count_words(*plan.asked_requests) + " requests find",
+                     std::isfinite(*plan.asked_finds_percent)
+                         ? fmt::format("differences from {:.3g}% on", *plan.asked_finds_percent)
+                         : "no difference so often, however large");
+  }
+  out +=
+      "Requests are to be independent, in turn or at random between the settings; a server that drifts asks for more.\n";
+  return {{out}};
+}
+
+std::string benchmark_headline(const BenchmarkPlan& plan) {
+  if (!std::isfinite(plan.requests)) return "No number of requests tells equal settings apart.";
+  return fmt::format("{} requests of each setting find a difference of {:.3g}%.", count_words(plan.requests),
+                     plan.difference_percent);
+}
+
+std::vector<Figure> benchmark_figures(const BenchmarkPlan& plan) {
+  Figure figure{"", "Requests needed by difference", "difference, %", "requests of each setting"};
+  figure.log_x = figure.log_y = true;
+  Series line{.name = "needed"};
+  for (const double difference : {0.5, 1.0, 2.0, 3.0, 5.0, 10.0, 20.0, 50.0}) {
+    const PerRequest one = rougher(plan);
+    line.add(difference,
+             requests_needed(one, faster(one, difference / percent), plan.confidence, plan.power));
+  }
+  figure.series.push_back(std::move(line));
+  figure.caption = "Both settings with the larger of the two deviations, relative to their means.";
+  return {figure};
+}
+
+}  // namespace speclab

@@ -1,0 +1,67 @@
+// Planning for the cases of a config: its choice of gamma beside the best.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "analysis/statistics/gamma_choice.hpp"
+#include "experiments/base/format/fields.hpp"
+#include "experiments/base/page/figure.hpp"
+#include "experiments/base/page/table.hpp"
+#include "serving/advisor/planning.hpp"
+#include "sim/control.hpp"
+
+namespace speclab {
+
+struct Config;
+
+/// One cell of a config.
+struct ConfigCase {
+  std::string label;
+  Acceptance acceptance;
+  double c = 0;
+  int gamma = 0;
+  double alpha_rounding = 0;  ///< half a unit of the last printed digit; 0: exact
+  double c_rounding = 0;
+};
+
+/// The config's cells, without a sweep over /gamma, which is what is to be found.
+/// alpha is the config's own (predict, iid), or that of its models where they have one exact alpha; else
+/// rounds of the config's simulation are decoded, with at least 8 drafted tokens so that positions are
+/// seen, and alpha is accepted / examined with an interval over batches. `c` replaces the config's. Throws
+/// ConfigError. None when `control` stopped the work.
+std::optional<std::vector<ConfigCase>> config_cases(const Config& whole, std::optional<double> c,
+                                                    double confidence, const Control& control);
+
+/// A case's gamma beside the best. Speedups by Theorem 3.8.
+struct ComparedChoice {
+  std::string label;
+  double alpha = 0;
+  double c = 0;
+  int gamma = 0;
+  double speedup = 0;
+  std::optional<int> best_gamma;       ///< none: more is always better
+  std::optional<double> best_speedup;  ///< none: without limit
+  double loss_percent = 0;
+  std::optional<GammaRange> optimal_gammas;  ///< for inputs within rounding; none without rounding
+  ChoiceVerdict verdict = ChoiceVerdict::same;
+};
+
+struct ChoiceComparison {
+  std::vector<ComparedChoice> rows;
+  int same = 0;
+  int within_rounding = 0;
+  double largest_loss_percent = 0;  ///< of the other rows
+};
+template <>
+const Typed<ChoiceComparison>& described();
+
+ChoiceComparison compare_choices(const std::vector<ConfigCase>& cases);
+
+Listing comparison_text(const ChoiceComparison& comparison);
+std::string comparison_headline(const ChoiceComparison& comparison);
+/// Speedup at each case's gamma and at the best.
+std::vector<Figure> comparison_figures(const ChoiceComparison& comparison);
+
+}  // namespace speclab

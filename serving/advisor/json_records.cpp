@@ -1,0 +1,61 @@
+#include "serving/advisor/json_records.hpp"
+
+#include <fmt/format.h>
+
+namespace speclab {
+
+namespace {
+
+constexpr int deepest_object = 8;
+
+void gather(const JsonPlace& place, const char* key, int depth, const std::string& model,
+            std::vector<JsonRecord>& found) {
+  if (place.has(key)) found.push_back({place, model});
+  if (depth == deepest_object) return;
+  if (place.value->is_object()) {
+    for (const auto& [name, value] : place.value->items()) {
+      if (value.is_structured()) gather({&value, place.where + "/" + name}, key, depth + 1, model, found);
+    }
+  } else if (place.value->is_array()) {
+    for (std::size_t i = 0; i < place.value->size(); ++i) {
+      if (place.at(i).value->is_structured()) gather(place.at(i), key, depth + 1, model, found);
+    }
+  }
+}
+
+}  // namespace
+
+std::vector<JsonRecord> records_with(const LogSource& source, const char* key, const char* model_key) {
+  std::vector<JsonRecord> found;
+  for (const JsonDocument& document : source.documents()) {
+    const JsonPlace whole = place(document);
+    const bool named = whole.has(model_key) && whole.at(model_key).value->is_string();
+    gather(whole, key, 0, named ? whole.at(model_key).text() : "", found);
+  }
+  return found;
+}
+
+std::string no_record_with(const LogSource& source, const char* key) {
+  if (source.documents().empty()) return source.json_problem();
+  for (const JsonDocument& document : source.documents()) {
+    std::vector<JsonRecord> found;
+    gather(place(document), key, 0, "", found);
+    if (!found.empty()) return "";
+  }
+  return fmt::format("no object has \"{}\"", key);
+}
+
+std::uint64_t count_in(const JsonPlace& place) {
+  const auto count =
+      as_count(place.value->is_number() ? std::optional(place.value->get<double>()) : std::nullopt);
+  if (!count) place.refuse(fmt::format("a count from 0 to {}", max_count));
+  return *count;
+}
+
+std::vector<std::uint64_t> counts_in(const JsonPlace& place) {
+  std::vector<std::uint64_t> counts;
+  for (std::size_t i = 0; i < place.size(); ++i) counts.push_back(count_in(place.at(i)));
+  return counts;
+}
+
+}  // namespace speclab

@@ -1,0 +1,154 @@
+#include "serving/advisor/log_format.hpp"
+
+#include <charconv>
+#include <cmath>
+#include <cstdlib>
+#include <limits>
+
+namespace speclab {
+
+namespace {
+
+void refuse_more_accepted(const std::string& where, std::uint64_t accepted, std::uint64_t drafted) {
+  if (accepted <= drafted) return;
+  throw UsageError(
+      "{}: {} tokens accepted of {} drafted; a log of emitted tokens counts one more a round than were accepted",
+      where, accepted, drafted);
+}
+
+/// Positions of both, one by one.
+void add_counts(PositionCounts& counts, const PositionCounts& more) {
+  counts.rounds += more.rounds;
+  if (counts.examined.size() < more.examined.size()) {
+    counts.examined.resize(more.examined.size());
+    counts.accepted.resize(more.examined.size());
+  }
+  for (std::size_t i = 0; i < more.examined.size(); ++i) {
+    counts.examined[i] += more.examined[i];
+    counts.accepted[i] += more.accepted[i];
+  }
+}
+
+}  // namespace
+
+void ModelLog::add_round(const std::string& where, std::uint64_t drafted, std::uint64_t accepted) {
+  checked_draft(where, drafted);
+  refuse_more_accepted(where, accepted, drafted);
+  rounds.push_back({static_cast<int>(drafted), static_cast<int>(accepted)});
+}
+
+void ModelLog::add_totals(const std::string& where, std::uint64_t total,
+                          const std::vector<std::uint64_t>& accepted, std::uint64_t drafted) {
+  checked_draft(where, accepted.size());
+  std::uint64_t before = total;
+  for (std::size_t i = 0; i < accepted.size(); ++i) {
+    if (accepted[i] > before) {
+      throw UsageError("{}: position {} was accepted {} times, more than the {} before it", where, i + 1,
+                       accepted[i], before);
+    }
+    before = accepted[i];
+  }
+  add_counts(counts, count_positions(total, accepted));
+  const std::uint64_t all = total * accepted.size();
+  counted += std::min(drafted, all);
+  short_by += all - std::min(drafted, all);
+}
+
+void ModelLog::add_histogram(const std::string& where, const std::vector<std::uint64_t>& by_accepted,
+                             std::optional<std::uint64_t> drafted) {
+  if (by_accepted.empty()) throw UsageError("{}: an empty histogram", where);
+  std::vector<std::uint64_t> accepted(by_accepted.size() - 1);
+  std::uint64_t reached = 0;
+  for (std::size_t i = by_accepted.size(); i-- > 0;) {
+    reached += by_accepted[i];
+    if (i > 0) accepted[i - 1] = reached;
+  }
+  add_totals(where, reached, accepted, drafted.value_or(reached * accepted.size()));
+}
+
+void ModelLog::add_sums(const std::string& where, std::uint64_t total, std::uint64_t drafted,
+                        std::uint64_t accepted) {
+  refuse_more_accepted(where, accepted, drafted);
+  if (total == 0 && drafted > 0) throw UsageError("{}: {} tokens drafted in no round", where, drafted);
+  if (total > 0) checked_draft(where, (drafted + total - 1) / total);
+  summed_rounds += total;
+  summed_drafted += drafted;
+  summed_accepted += accepted;
+}
+
+void add_rounded(ModelLog& log, const std::string& where, double mean_emitted, double rounding,
+                 std::uint64_t accepted, std::uint64_t drafted, const std::vector<double>& rates) {
+  refuse_more_accepted(where, accepted, drafted);
+  const std::uint64_t gamma = checked_draft(where, rates.size());
+  if (gamma == 0 || drafted == 0) return;
+  const auto disagree = [&] {
+    return UsageError(
+        "{}: {} accepted tokens, their mean length of {} and the rates by position do not agree", where,
+        accepted, mean_emitted);
+  };
+  const auto sum = static_cast<double>(accepted);
+  const std::uint64_t least = (drafted + gamma - 1) / gamma;
+  std::uint64_t low = least;
+  std::uint64_t high = least;
+  if (accepted > 0) {
+    // Each round drafts a token at least.
+    const auto most = static_cast<double>(drafted);
+    const double longest = mean_emitted - 1 + rounding;
+    if (!(longest * most >= sum)) throw disagree();
+    const double shortest = std::max(mean_emitted - 1 - rounding, sum / most);
+    low = std::max(least, static_cast<std::uint64_t>(std::ceil(sum / longest)));
+    high = std::max(low, static_cast<std::uint64_t>(std::min(sum / shortest, most)));
+  }
+  // Full rounds are the rule: of equally good numbers the smallest, which leaves least of them short.
+  constexpr std::uint64_t max_tried = 10000;
+  high = std::min(high, low + max_tried);
+  std::vector<std::uint64_t> best;
+  std::uint64_t best_rounds = low;
+  double least_misfit = std::numeric_limits<double>::infinity();
+  for (std::uint64_t total = low; total <= high; ++total) {
+    std::vector<std::uint64_t> by_position;
+    double misfit = 0;
+    std::uint64_t counted = 0;
+    for (const double rate : rates) {
+      const double exact = rate * static_cast<double>(total);
+      const double whole = std::round(exact);
+      misfit += std::abs(exact - whole);
+      by_position.push_back(static_cast<std::uint64_t>(whole));
+      counted += by_position.back();
+    }
+    misfit += std::abs(static_cast<double>(counted) - sum);
+    if (misfit + 1e-9 < least_misfit) {
+      least_misfit = misfit;
+      best = by_position;
+      best_rounds = total;
+    }
+  }
+  // Three decimals of each rate, and a whole token.
+  const double allowed = static_cast<double>(gamma) * (1.5 + 0.0006 * static_cast<double>(best_rounds));
+  if (least_misfit > allowed) throw disagree();
+  for (std::size_t i = 1; i < best.size(); ++i) best[i] = std::min(best[i], best[i - 1]);
+  if (!best.empty()) best[0] = std::min(best[0], best_rounds);
+  log.add_totals(where, best_rounds, best, drafted);
+}
+
+std::uint64_t drafted_option(const LogSource& source, const char* what) {
+  if (!source.options().drafted) {
+    throw UsageError("{}: {} how many tokens were drafted a round; give --drafted N", source.name(), what);
+  }
+  return static_cast<std::uint64_t>(*source.options().drafted);
+}
+
+std::vector<double> rates_in(std::string_view text) {
+  std::vector<double> rates;
+  for (;;) {
+    text.remove_prefix(std::min(text.find_first_not_of(" ,"), text.size()));
+    double rate = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), rate);
+    if (error != std::errc{} || !(rate >= 0 && rate <= 1)) return rates;
+    rates.push_back(rate);
+    text.remove_prefix(static_cast<std::size_t>(end - text.data()));
+    if (!text.starts_with(",")) return rates;
+  }
+}
+
+}  // namespace speclab

@@ -1,0 +1,60 @@
+// timings of llama-server's responses: draft_n drafted and draft_n_accepted accepted tokens; mlx-vlm writes
+// the same, and draft_rounds.
+#include <nlohmann/json.hpp>
+
+#include "serving/advisor/json_records.hpp"
+#include "serving/advisor/log_format.hpp"
+
+namespace speclab {
+
+namespace {
+
+constexpr const char* timing_key = "draft_n_accepted";
+
+/// Rounds of an answer of `emitted` tokens (0: not known). llama-server drafts no further than to the token
+/// before the last one: if the runs of the target but the prompt's explain `drafted`, all drafted but the one
+/// for the last token, if there was one. Of fewer drafts, as n-grams make them, rounds are full.
+std::uint64_t rounds_drafting(std::uint64_t gamma, std::uint64_t drafted, std::uint64_t accepted,
+                              std::uint64_t emitted) {
+  const std::uint64_t full = (drafted + gamma - 1) / gamma;
+  if (emitted <= accepted + 1) return full;
+  const std::uint64_t runs = emitted - accepted - 1;
+  if (runs < full || runs * gamma - drafted > gamma * (gamma + 1) / 2) return full;
+  return std::max(full, runs * gamma - drafted >= gamma ? runs - 1 : runs);
+}
+
+ModelLogs read_llama_server_response(const LogSource& source) {
+  ModelLogs logs;
+  for (const auto& [place, model] : records_with(source, timing_key)) {
+    const std::uint64_t drafted = count_in(place.at("draft_n"));
+    if (drafted == 0) continue;
+    const std::uint64_t accepted = count_in(place.at(timing_key));
+    std::uint64_t rounds = 0;
+    if (place.has("draft_rounds")) {
+      rounds = count_in(place.at("draft_rounds"));
+    } else {
+      const std::uint64_t gamma =
+          drafted_option(source, "timings without draft_rounds do not say (llama-server's log does)");
+      const std::uint64_t emitted = place.has("predicted_n") ? count_in(place.at("predicted_n")) : 0;
+      rounds = rounds_drafting(gamma, drafted, accepted, emitted);
+    }
+    logs[model].add_sums(place.where, rounds, drafted, accepted);
+  }
+  return logs;
+}
+
+}  // namespace
+
+LogFormat llama_server_response_log_format() {
+  return {
+      "llama_server_response",
+      "llama.cpp, MLX",
+      "timings of responses with draft_n and draft_n_accepted; llama-server's need --drafted, its --spec-draft-n-max, with --spec-draft-p-min 0.",
+      "{\"timings\": {\"predicted_n\": 111, \"draft_kind\": \"mtp\", \"draft_rounds\": 30, \"draft_n\": 90, "
+      "\"draft_n_accepted\": 81}}\n",
+      "https://github.com/ggml-org/llama.cpp/pull/12603",
+      [](const LogSource& source) { return no_record_with(source, timing_key); },
+      read_llama_server_response};
+}
+
+}  // namespace speclab

@@ -1,0 +1,51 @@
+// What llama-speculative-simple prints at its end: n_predict emitted, n_drafted drafted and n_accept accepted
+// tokens. Each round emits one token more than it accepts.
+#include "serving/advisor/log_format.hpp"
+
+namespace speclab {
+
+namespace {
+
+std::string not_llama_speculative(const LogSource& source) {
+  for (const char* name : {"n_drafted", "n_accept", "n_predict"}) {
+    if (!source.has(name)) return fmt::format("has no line \"{} = ...\"", name);
+  }
+  return "";
+}
+
+ModelLogs read_llama_speculative(const LogSource& source) {
+  ModelLog log;
+  std::map<std::string, std::uint64_t> values;
+  for (const TextLine& line : source.lines()) {
+    for (const char* name : {"n_predict", "n_drafted", "n_accept"}) {
+      const auto at = line.text.find(name);
+      if (at == std::string::npos) continue;
+      const std::string rest = trimmed(line.text.substr(at + std::string_view(name).size()));
+      if (!rest.starts_with("=")) continue;
+      values[name] = count_of(line, trimmed(rest.substr(1)), name);
+    }
+    if (values.size() < 3) continue;
+    const std::uint64_t accepted = values["n_accept"];
+    const std::uint64_t emitted = values["n_predict"];
+    if (emitted <= accepted)
+      refuse_line(line, "n_predict {} is not more than n_accept {}", emitted, accepted);
+    log.add_sums(line.where, emitted - accepted, values["n_drafted"], accepted);
+    values.clear();
+  }
+  return {{"", log}};
+}
+
+}  // namespace
+
+LogFormat llama_speculative_log_format() {
+  return {
+      "llama_speculative",
+      "llama.cpp",
+      "What llama-speculative-simple prints at its end.",
+      "n_draft   = 5\nn_predict = 111\nn_drafted = 150\nn_accept  = 81\naccept    = 54.000%\n",
+      "https://github.com/ggml-org/llama.cpp/blob/master/examples/speculative-simple/speculative-simple.cpp",
+      not_llama_speculative,
+      read_llama_speculative};
+}
+
+}  // namespace speclab

@@ -1,0 +1,116 @@
+// CSV or JSON lines of any names, as --fields says: accepted=acc_tokens,drafted=usage.draft, where a dot
+// leads into an object.
+#include <nlohmann/json.hpp>
+
+#include "experiments/base/format/json_io.hpp"
+#include "serving/advisor/log_format.hpp"
+#include "serving/advisor/named_columns.hpp"
+
+namespace speclab {
+
+namespace {
+
+constexpr const char* known_fields[] = {"accepted", "emitted", "drafted", "rounds", "model"};
+
+std::string not_named_fields(const LogSource& source) {
+  const LogOptions& options = source.options();
+  return options.fields.empty() ? "no --fields say which columns or keys to read" : "";
+}
+
+/// The values of a record, by our names.
+using Record = std::map<std::string, std::string>;
+
+void add_record(ModelLogs& logs, const TextLine& line, const Record& record, const LogSource& source) {
+  const auto at = [&](const char* name) -> std::optional<std::uint64_t> {
+    const auto found = record.find(name);
+    if (found == record.end()) return std::nullopt;
+    return count_of(line, found->second, name);
+  };
+  const auto rounds = at("rounds");
+  const auto given = at("drafted");
+  const std::uint64_t drafted = given ? *given : rounds.value_or(1) * drafted_option(source, "no field says");
+  std::uint64_t accepted = at("accepted").value_or(0);
+  if (const auto emitted = at("emitted")) {
+    if (*emitted < rounds.value_or(1)) {
+      refuse_line(line, "{} tokens emitted in {} rounds, each of which emits one or more", *emitted,
+                  rounds.value_or(1));
+    }
+    accepted = *emitted - rounds.value_or(1);
+  }
+  const auto model = record.find("model");
+  ModelLog& log = logs[model == record.end() ? "" : model->second];
+  if (rounds) {
+    log.add_sums(line.where, *rounds, drafted, accepted);
+  } else {
+    log.add_round(line.where, drafted, accepted);
+  }
+}
+
+void read_json_records(ModelLogs& logs, const LogSource& source) {
+  for (const TextLine& line : source.lines()) {
+    const Json value = json_line(line.text);
+    if (!value.is_object()) refuse_line(line, "{} is not an object of JSON", brief(line.text));
+    Record record;
+    for (const auto& [name, path] : source.options().fields) {
+      const Json* place = &value;
+      for (const std::string& part : split(path, '.')) {
+        if (!place->is_object() || !place->contains(part)) {
+          refuse_line(line, "no \"{}\", which --fields names for {}", path, name);
+        }
+        place = &(*place)[part];
+      }
+      record[name] = place->is_string() ? place->get<std::string>() : place->dump();
+    }
+    add_record(logs, line, record, source);
+  }
+}
+
+void read_csv_records(ModelLogs& logs, const LogSource& source) {
+  std::vector<std::string> names;
+  std::vector<std::string> columns;
+  for (const auto& [name, column] : source.options().fields) {
+    names.push_back(name);
+    columns.push_back(column);
+  }
+  const NamedColumns header(source.lines().front(), columns);
+  for (std::size_t i = 1; i < source.lines().size(); ++i) {
+    const std::vector<std::string> words = header.words(source.lines()[i]);
+    Record record;
+    for (std::size_t j = 0; j < names.size(); ++j) record[names[j]] = words[j];
+    add_record(logs, source.lines()[i], record, source);
+  }
+}
+
+ModelLogs read_named_fields(const LogSource& source) {
+  const auto& fields = source.options().fields;
+  for (const auto& [name, column] : fields) {
+    if (std::find(std::begin(known_fields), std::end(known_fields), name) == std::end(known_fields)) {
+      throw UsageError("--fields: unknown \"{}\"; expected accepted, emitted, drafted, rounds or model",
+                       name);
+    }
+  }
+  if (fields.count("accepted") + fields.count("emitted") != 1) {
+    throw UsageError("--fields: name one of accepted and emitted (accepted, and one more a round)");
+  }
+  ModelLogs logs;
+  if (source.lines().front().text.front() == '{') {
+    read_json_records(logs, source);
+  } else {
+    read_csv_records(logs, source);
+  }
+  return logs;
+}
+
+}  // namespace
+
+LogFormat named_fields_log_format() {
+  return {"named_fields",
+          "any",
+          "CSV or lines of JSON whose columns or keys --fields names.",
+          "{\"model\": \"m\", \"usage\": {\"draft\": 5, \"kept\": 3}}\n",
+          "",
+          not_named_fields,
+          read_named_fields};
+}
+
+}  // namespace speclab

@@ -1,0 +1,53 @@
+// "drafted,accepted" a line, with or without that header; columns in any order.
+#include "serving/advisor/log_format.hpp"
+#include "serving/advisor/named_columns.hpp"
+
+namespace speclab {
+
+namespace {
+
+bool has_words(const std::string& line) {
+  return line.find_first_not_of("0123456789, \t-+.") != std::string::npos;
+}
+
+std::string not_rounds_csv(const LogSource& source) {
+  const std::string& first = source.lines().front().text;
+  if (first.front() == '{' || first.front() == '[') return "is JSON";
+  const bool named =
+      first.find("drafted") != std::string::npos || first.find("accepted") != std::string::npos;
+  if (has_words(first) ? named && first.find(',') != std::string::npos
+                       : first.find(',') != std::string::npos) {
+    return "";
+  }
+  return "its first line is neither \"drafted,accepted\" nor two numbers";
+}
+
+ModelLogs read_rounds_csv(const LogSource& source) {
+  const std::vector<TextLine>& lines = source.lines();
+  const bool headed = has_words(lines[0].text);
+  const NamedColumns columns(headed ? lines[0] : TextLine{"", "drafted,accepted"}, {"drafted", "accepted"});
+  ModelLog log;
+  for (std::size_t i = headed ? 1 : 0; i < lines.size(); ++i) {
+    if (!headed && split(lines[i].text, ',').size() != 2) {
+      refuse_line(lines[i], "\"{}\" is not \"drafted,accepted\", such as 5,3", brief(lines[i].text));
+    }
+    const std::vector<std::string> words = columns.words(lines[i]);
+    const std::uint64_t drafted = count_of(lines[i], words[0], "drafted");  // its error comes first
+    log.add_round(lines[i].where, drafted, count_of(lines[i], words[1], "accepted"));
+  }
+  return {{"", log}};
+}
+
+}  // namespace
+
+LogFormat rounds_csv_log_format() {
+  return {"rounds_csv",
+          "any",
+          "A line \"drafted,accepted\" for each round.",
+          "drafted,accepted\n5,3\n5,0\n5,5\n",
+          "",
+          not_rounds_csv,
+          read_rounds_csv};
+}
+
+}  // namespace speclab

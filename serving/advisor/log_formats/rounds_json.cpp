@@ -1,0 +1,49 @@
+// A line {"drafted": 5, "accepted": 3} or [5, 3] a round; other keys are not read.
+#include <nlohmann/json.hpp>
+
+#include "experiments/base/format/json_io.hpp"
+#include "serving/advisor/log_format.hpp"
+
+namespace speclab {
+
+namespace {
+
+std::string not_rounds_json(const LogSource& source) {
+  const std::string& first = source.lines().front().text;
+  const bool keys =
+      first.find("\"drafted\"") != std::string::npos || first.find("\"accepted\"") != std::string::npos;
+  const auto inside = first.find_first_not_of(" \t", 1);
+  const bool pair = first.front() == '[' && inside != std::string::npos && first[inside] != '{';
+  if ((first.front() == '{' && keys) || pair) return "";
+  return "its first line is neither {\"drafted\": 5, \"accepted\": 3} nor [5, 3]";
+}
+
+ModelLogs read_rounds_json(const LogSource& source) {
+  ModelLog log;
+  for (const TextLine& line : source.lines()) {
+    const Json value = json_line(line.text);
+    const bool pair = value.is_array() && value.size() == 2;
+    if (!pair && !(value.is_object() && value.contains("drafted") && value.contains("accepted"))) {
+      refuse_line(line, "{} is not {{\"drafted\": 5, \"accepted\": 3}} or [5, 3]", brief(line.text));
+    }
+    const std::string drafted = (pair ? value[0] : value["drafted"]).dump();
+    const std::string accepted = (pair ? value[1] : value["accepted"]).dump();
+    const std::uint64_t count = count_of(line, drafted, "drafted");  // its error comes first
+    log.add_round(line.where, count, count_of(line, accepted, "accepted"));
+  }
+  return {{"", log}};
+}
+
+}  // namespace
+
+LogFormat rounds_json_log_format() {
+  return {"rounds_json",
+          "any",
+          "A line of JSON for each round, {\"drafted\": 5, \"accepted\": 3} or [5, 3].",
+          "{\"drafted\": 5, \"accepted\": 3}\n[5, 0]\n",
+          "",
+          not_rounds_json,
+          read_rounds_json};
+}
+
+}  // namespace speclab

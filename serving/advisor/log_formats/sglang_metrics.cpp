@@ -1,0 +1,67 @@
+// SGLang's /metrics: verifications and generated tokens since the server started. The gauges
+// sglang:spec_accept_* are of the last interval alone, and are not read.
+#include "serving/advisor/log_format.hpp"
+#include "serving/advisor/prometheus_page.hpp"
+
+namespace speclab {
+
+namespace {
+
+constexpr std::string_view sglang_verifications = "sglang:spec_verify_calls";
+
+std::string not_sglang_metrics(const LogSource& source) {
+  if (!source.has("sglang:")) return "has no sample of sglang:";
+  return no_sample(source, sglang_verifications);
+}
+
+struct SglangCounters {
+  std::uint64_t rounds = 0;
+  std::uint64_t emitted = 0;
+  std::optional<std::uint64_t> steps = {};
+};
+
+ModelLogs read_sglang_metrics(const LogSource& source) {
+  std::map<std::string, SglangCounters> models;
+  for (const PrometheusSample& sample : prometheus_samples(source, "sglang:", {"sglang:spec_num_steps"})) {
+    // Of tensor-parallel ranks, which count the same, the first speaks.
+    const std::string rank = sample.label("tp_rank");
+    if (!rank.empty() && rank != "0") continue;
+    SglangCounters& counters = models[sample.label("model_name")];
+    if (sample.name == sglang_verifications) counters.rounds += counter_of(sample);
+    if (sample.name == "sglang:generation_tokens") counters.emitted += counter_of(sample);
+    if (sample.name == "sglang:spec_num_steps")
+      counters.steps = checked_draft(sample.line.where, counter_of(sample));
+  }
+  ModelLogs logs;
+  for (const auto& [model, counters] : models) {
+    if (counters.rounds == 0) continue;
+    if (counters.emitted < counters.rounds) {
+      throw UsageError("{}: sglang:generation_tokens is {}, less than the {} verifications", source.name(),
+                       counters.emitted, counters.rounds);
+    }
+    const std::uint64_t gamma =
+        counters.steps && !source.options().drafted
+            ? *counters.steps
+            : drafted_option(source, "without sglang:spec_num_steps the page does not say");
+    logs[model].add_sums(source.name(), counters.rounds, counters.rounds * gamma,
+                         counters.emitted - counters.rounds);
+  }
+  return logs;
+}
+
+}  // namespace
+
+LogFormat sglang_metrics_log_format() {
+  return {
+      "sglang_metrics",
+      "SGLang",
+      "A page of /metrics of a server with --enable-metrics; with --since, what was counted after an earlier one.",
+      "sglang:spec_verify_calls_total{model_name=\"m\"} 43.0\n"
+      "sglang:generation_tokens_total{model_name=\"m\"} 106.0\n"
+      "sglang:spec_num_steps{model_name=\"m\"} 5.0\n",
+      "https://docs.sglang.io/references/production_metrics.html",
+      not_sglang_metrics,
+      read_sglang_metrics};
+}
+
+}  // namespace speclab

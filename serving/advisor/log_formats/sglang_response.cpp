@@ -1,0 +1,79 @@
+// Responses of SGLang, whose meta_info counts verifications, drafted and accepted tokens, and, since v0.5.9
+// or so, how many verifications accepted 0, 1, 2, ... tokens. Names changed in 2026; both are read.
+#include <nlohmann/json.hpp>
+#include <numeric>
+
+#include "serving/advisor/json_records.hpp"
+#include "serving/advisor/log_format.hpp"
+
+namespace speclab {
+
+namespace {
+
+constexpr const char* verifications_key = "spec_verify_ct";
+
+/// The first of these keys that is there.
+std::optional<JsonPlace> first_of(const JsonPlace& place, std::initializer_list<const char*> keys) {
+  for (const char* key : keys) {
+    if (place.has(key)) return place.at(key);
+  }
+  return std::nullopt;
+}
+
+void add_request(ModelLog& log, const JsonPlace& place, const LogSource& source) {
+  const std::uint64_t rounds = count_in(place.at(verifications_key));
+  if (rounds == 0) return;
+  const auto drafted_place =
+      first_of(place, {"spec_num_proposed_drafts", "spec_draft_token_num", "spec_proposed_drafts"});
+  const auto histogram = first_of(place, {"spec_correct_drafts_histogram", "spec_accept_histogram"});
+  if (histogram && histogram->value->is_array() && !histogram->value->empty()) {
+    std::vector<std::uint64_t> by_accepted = counts_in(*histogram);
+    // It ends with the longest round seen; the drafted tokens say how long rounds were.
+    const auto steps = std::accumulate(by_accepted.begin(), by_accepted.end(), std::uint64_t{0});
+    if (steps == 0) return;
+    const std::uint64_t drafted = drafted_place              ? count_in(*drafted_place)
+                                  : source.options().drafted ? steps * drafted_option(source, "")
+                                                             : steps * (by_accepted.size() - 1);
+    const std::uint64_t gamma = checked_draft(place.where, (drafted + steps - 1) / steps);
+    if (by_accepted.size() < gamma + 1) by_accepted.resize(gamma + 1);
+    log.add_histogram(place.where, by_accepted, drafted);
+    return;
+  }
+  const auto accepted_place =
+      first_of(place, {"spec_num_correct_drafts", "spec_accept_token_num", "spec_accepted_drafts"});
+  std::uint64_t accepted = 0;
+  if (accepted_place) {
+    accepted = count_in(*accepted_place);
+  } else {
+    // completion_tokens / spec_verify_ct is the mean length, the correction or bonus included.
+    const std::uint64_t emitted = count_in(place.at("completion_tokens"));
+    accepted = emitted > rounds ? emitted - rounds : 0;
+  }
+  const std::uint64_t drafted =
+      drafted_place ? count_in(*drafted_place)
+                    : rounds * drafted_option(source, "meta_info of this version does not say");
+  log.add_sums(place.where, rounds, drafted, accepted);
+}
+
+ModelLogs read_sglang_response(const LogSource& source) {
+  ModelLogs logs;
+  for (const auto& [place, model] : records_with(source, verifications_key))
+    add_request(logs[model], place, source);
+  return logs;
+}
+
+}  // namespace
+
+LogFormat sglang_response_log_format() {
+  return {
+      "sglang_response",
+      "SGLang",
+      "Responses, one a line: meta_info of /generate, or with return_spec_tokens_details of the OpenAI API.",
+      "{\"text\": \"\", \"meta_info\": {\"completion_tokens\": 106, \"spec_verify_ct\": 43, "
+      "\"spec_num_correct_drafts\": 63, \"spec_num_proposed_drafts\": 215, \"spec_correct_drafts_histogram\": [11, 14, 11, 4, 0, 3]}}\n",
+      "https://github.com/sgl-project/sglang/pull/33518",
+      [](const LogSource& source) { return no_record_with(source, verifications_key); },
+      read_sglang_response};
+}
+
+}  // namespace speclab

@@ -1,0 +1,55 @@
+// TensorRT-LLM's statistics of iterations, from LLM.get_stats() or trtllm-serve's /metrics: specDecodingStats
+// sums the rounds of all requests of a batch. An iteration of one request is a round.
+#include <nlohmann/json.hpp>
+
+#include "serving/advisor/json_records.hpp"
+#include "serving/advisor/log_format.hpp"
+
+namespace speclab {
+
+namespace {
+
+constexpr const char* requests_key = "numRequestsWithDraftTokens";
+
+ModelLogs read_tensorrt_iterations(const LogSource& source) {
+  struct Iteration {
+    std::string where;
+    std::uint64_t requests;
+    std::uint64_t drafted;
+    std::uint64_t accepted;
+  };
+  std::vector<Iteration> iterations;
+  bool alone = true;
+  for (const auto& [place, model] : records_with(source, requests_key)) {
+    const Iteration one{place.where, count_in(place.at(requests_key)), count_in(place.at("numDraftTokens")),
+                        count_in(place.at("numAcceptedTokens"))};
+    if (one.requests == 0) continue;
+    alone = alone && one.requests == 1;
+    iterations.push_back(one);
+  }
+  ModelLog log;
+  for (const Iteration& one : iterations) {
+    if (alone) {
+      log.add_round(one.where, one.drafted, one.accepted);
+    } else {
+      log.add_sums(one.where, one.requests, one.drafted, one.accepted);
+    }
+  }
+  return {{"", log}};
+}
+
+}  // namespace
+
+LogFormat tensorrt_iterations_log_format() {
+  return {
+      "tensorrt_iterations",
+      "TensorRT-LLM",
+      "Statistics of iterations with specDecodingStats, of LLM.get_stats() or /metrics with enable_iter_perf_stats; means alone where several requests share a batch.",
+      "[{\"iter\": 7, \"specDecodingStats\": {\"numDraftTokens\": 12, \"numAcceptedTokens\": 7, "
+      "\"numRequestsWithDraftTokens\": 4, \"acceptanceLength\": 2.75, \"iterLatencyMS\": 3.1, \"draftOverhead\": 0.2}}]\n",
+      "https://nvidia.github.io/TensorRT-LLM/features/speculative-decoding.html",
+      [](const LogSource& source) { return no_record_with(source, requests_key); },
+      read_tensorrt_iterations};
+}
+
+}  // namespace speclab

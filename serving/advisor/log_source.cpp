@@ -1,0 +1,85 @@
+#include "serving/advisor/log_source.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "experiments/recording/json_document.hpp"
+
+namespace speclab {
+
+namespace {
+
+constexpr std::string_view event_prefix = "data:";
+
+}  // namespace
+
+LogSource::LogSource(const std::string& text, std::string file, const LogOptions& options)
+    : name_(std::move(file)), options_(options), lines_(lines_of(text, name_)) {
+  if (lines_.empty() || !lines_.front().text.starts_with(event_prefix)) return;
+  for (TextLine& line : lines_) {
+    if (line.text.starts_with(event_prefix)) line.text = trimmed(line.text.substr(event_prefix.size()));
+  }
+  std::erase_if(lines_, [](const TextLine& line) { return line.text.empty() || line.text == "[DONE]"; });
+}
+
+LogSource::~LogSource() = default;
+
+bool LogSource::has(std::string_view text) const {
+  return std::any_of(lines_.begin(), lines_.end(),
+                     [text](const TextLine& line) { return line.text.find(text) != std::string::npos; });
+}
+
+const std::vector<JsonDocument>& LogSource::documents() const {
+  if (!documents_) {
+    std::string text;
+    for (const TextLine& line : lines_) text += line.text + "\n";
+    documents_ = std::make_unique<std::vector<JsonDocument>>(json_documents(text, name_, problem_));
+  }
+  return *documents_;
+}
+
+const std::string& LogSource::json_problem() const {
+  documents();
+  return problem_;
+}
+
+std::uint64_t checked_draft(const std::string& where, std::uint64_t drafted) {
+  if (drafted <= max_draft) return drafted;
+  throw UsageError("{}: {} tokens drafted in one round; at most {}", where, drafted, max_draft);
+}
+
+std::uint64_t count_of(const TextLine& line, const std::string& word, const char* what) {
+  std::uint64_t value = 0;
+  const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), value);
+  if (error != std::errc{} || end != word.data() + word.size() || value > max_count) {
+    refuse_line(line, "{} is \"{}\"; expected an integer from 0 to {}", what, brief(word), max_count);
+  }
+  return value;
+}
+
+std::optional<double> number_after(std::string_view line, std::string_view label) {
+  const auto at = line.find(label);
+  if (at == std::string_view::npos) return std::nullopt;
+  line.remove_prefix(at + label.size());
+  line.remove_prefix(std::min(line.find_first_not_of(" =:("), line.size()));
+  double value = 0;
+  const auto [end, error] = std::from_chars(line.data(), line.data() + line.size(), value);
+  if (error != std::errc{} || !std::isfinite(value)) return std::nullopt;
+  return value;
+}
+
+std::optional<std::uint64_t> as_count(std::optional<double> number) {
+  if (!number || !(*number >= 0 && *number <= max_count) || *number != std::floor(*number))
+    return std::nullopt;
+  return static_cast<std::uint64_t>(*number);
+}
+
+std::uint64_t count_after(const TextLine& line, std::string_view label) {
+  const auto count = as_count(number_after(line.text, label));
+  if (!count) refuse_line(line, "no count from 0 to {} after \"{}\"", max_count, label);
+  return *count;
+}
+
+}  // namespace speclab

@@ -1,0 +1,43 @@
+#include "serving/advisor/memory_fit.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <variant>
+
+#include "analysis/cost/device_speed.hpp"
+
+namespace speclab {
+
+MemoryFit memory_fit(const CostPair& costs, const Operation& at, double share) {
+  const std::optional<DeviceMemory> memory = device_memory(costs, at, share);
+  if (!memory) return {};
+  if (memory->holds(at.batch)) return {true};
+  constexpr double gigabyte = 1e9;
+  const Machine& machine = std::get<RooflineCost>(costs.target).machine;
+  const std::string usable =
+      fmt::format("{:.4g} GB, {:.3g}% of the memory of {} × {}", memory->usable / gigabyte, 100 * share,
+                  machine.devices, machine.device.name);
+  const double needed = devices_that_hold(*memory, at.batch, machine.devices);
+  const std::string weights = fmt::format("{:.4g} GB of weights", memory->weights() / gigabyte);
+  const std::string reason =
+      memory->weights_fit()
+          ? fmt::format(
+                "a batch of {:.6g} is above the largest, {:.0f} sequences of {:.6g} tokens beside {} in {}.",
+                at.batch, *memory->largest_batch, at.context, weights, usable)
+          : fmt::format("{} are more than {}.", weights, usable);
+  return {false, fmt::format("{} {:.0f} devices would hold a batch of {:.6g}.", reason, needed, at.batch)};
+}
+
+int max_planned_batch(const CostPair& costs, const Operation& at, double share, int max_batch) {
+  double most = std::max<double>(max_batch, at.batch);
+  const std::optional<DeviceMemory> memory = device_memory(costs, at, share);
+  if (memory && memory->largest_batch) most = std::min(most, std::max(*memory->largest_batch, 0.0));
+  return static_cast<int>(most);
+}
+
+std::string hypothetical_text(const std::string& reason) {
+  return "DOES NOT FIT: " + reason + "\nWhat follows supposes enough memory, and no settings are given.\n\n";
+}
+
+}  // namespace speclab

@@ -1,0 +1,262 @@
+// The words and tables of `speclab plan`.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+#include <vector>
+
+#include "experiments/base/page/cells.hpp"
+#include "experiments/base/page/table.hpp"
+#include "experiments/base/page/text_width.hpp"
+#include "serving/advisor/memory_fit.hpp"
+#include "serving/advisor/plan_words.hpp"
+#include "serving/advisor/planning.hpp"
+
+namespace speclab {
+
+namespace {
+
+constexpr const char* alike_stretches = ": stretches resemble their neighbours";
+
+std::string ranged(const Interval& interval) { return speclab::ranged(interval, alike_stretches); }
+
+std::string head(const DrafterPlan& plan) {
+  std::string out;
+  if (!plan.drafter.empty()) out += plan_line("drafter", plan.drafter);
+  out += plan_line("α", "{}, {}{}", ranged(plan.alpha.value), plan.alpha.from,
+                   plan.alpha.estimated() ? ", confidence " + confidence_text(plan.alpha.confidence) : "");
+  if (plan.alpha.note) out += plan_line("", *plan.alpha.note);
+  out += plan_line("c", cost_words(plan.costs.c, plan.costs.drafted_in_one_run, plan.costs.from));
+  out += plan_line("best γ", "{}", plan.best.gamma);
+  out += speedup_lines(plan.best.speedup, plan.best.speedup_at_other_costs, alike_stretches);
+  out += plan_line("tokens per target step", short_number(plan.best.tokens_per_target_step));
+  out += plan_line("within 1% of the best", range_words(plan.best.within_1_percent));
+  if (plan.bounds.guaranteed_speedup) {
+    out += plan_line("guaranteed speedup", "{} at some γ (Cor. 3.9)",
+                     short_number(plan.bounds.guaranteed_speedup));
+  }
+  std::string paid = short_number(plan.bounds.upper_bound_drafting_paid);
+  if (plan.bounds.longest_draft) {
+    paid += fmt::format(", for drafts of at most {} {}, the log's longest; longer ones may be above it",
+                        *plan.bounds.longest_draft, *plan.bounds.longest_draft == 1 ? "token" : "tokens");
+  }
+  out += plan_line("bound, drafting paid", paid);
+  out += plan_line("bound, drafting free", short_number(plan.bounds.upper_bound_drafting_free));
+  return out + plan.best.reason + "\n";
+}
+
+Table gamma_table(const DrafterPlan& plan) {
+  Table table{"gammas", "Speedup by γ", {"γ", "tokens per target step", "verify cost", "speedup"}};
+  if (plan.alpha.estimated()) table.columns.insert(table.columns.end(), {"low", "high"});
+  for (const GammaRow& row : plan.gammas) {
+    std::vector<Cell> cells{gamma_cell(row.gamma, plan.best.gamma), short_cell(row.tokens_per_target_step),
+                            short_cell(row.verify_cost), short_cell(row.speedup.estimate)};
+    if (plan.alpha.estimated()) {
+      cells.insert(cells.end(), {short_cell(row.speedup.low), short_cell(row.speedup.high)});
+    }
+    table.rows.push_back(cells);
+  }
+  return table;
+}
+
+std::string test_text(const std::optional<LogTest>& test) {
+  if (!test) return "totals do not tell";
+  if (test->degrees == 0) return "too few rounds to tell";
+  return fmt::format("χ² = {:.4g}, {} degrees, p = {:.3g}", test->statistic, test->degrees, test->p);
+}
+
+Listing log_text(const LogFindings& log) {
+  Table table{"positions",
+              fmt::format("{} rounds, {} tokens examined, {} accepted{}", log.rounds, log.examined,
+                          log.accepted, log.format.empty() ? "" : " (" + log.format + ")"),
+              {"position", "examined", "accepted", "a, given those before", "low", "high", "all up to here"}};
+  for (const LogPosition& row : log.positions) {
+    table.rows.push_back({plain_count(row.position), plain_count(row.examined), plain_count(row.accepted),
+                          short_cell(row.conditional.estimate), short_cell(row.conditional.low),
+                          short_cell(row.conditional.high), short_cell(row.unconditional)});
+  }
+  Listing out;
+  out += std::move(table);
+  out += plan_line("positions alike?", test_text(log.positions_alike));
+  out += plan_line("rounds independent?", test_text(log.rounds_independent));
+  out += plan_line("i.i.d.", log.iid_rejected ? "REJECTED at level 0.001" : "not rejected at level 0.001");
+  if (log.alpha_by_stretches) out += plan_line("α by 20 stretches", ranged(*log.alpha_by_stretches));
+  const OtherChoice& other = log.other_choice;
+  out += plan_line(other.by == AcceptanceModel::positions ? "by positions" : "by the i.i.d. formula",
+                   "γ = {}, speedup {}", other.gamma, ranged(other.speedup));
+  out += R"(Intervals: alpha and a by Clopper and Pearson (a simulation's alpha by batches),
+speedup through alpha by the formula, or by positions, where they also hold those of ten
+stretches. All but those of stretches and batches take rounds as independent.
+)";
+  return out;
+}
+
+std::string means_text(const LogMeans& means) {
+  std::string out = "\n" + plan_line("log", "{:.4g} of {:.4g} drafted tokens a round accepted ({})",
+                                     means.accepted, means.drafted, means.format);
+  out += plan_line("rounds",
+                   means.rounds > 0
+                       ? fmt::format("{}", means.rounds)
+                       : fmt::format("not counted; {} lines of means, taken as stretches", means.lines));
+  return out +
+         "Without rounds or positions, that acceptance is i.i.d. cannot be tested, and alpha supposes it.\n";
+}
+
+Listing batch_text(const DrafterPlan& plan) {
+  Table table{"batches", "Best γ by batch", {"batch", "to", "γ", "speedup, at least"}};
+  for (const BatchRange& row : *plan.batches) {
+    table.rows.push_back(
+        {short_cell(row.first), short_cell(row.last), short_cell(row.gamma), short_cell(row.least_speedup)});
+  }
+  Listing out;
+  out += std::move(table);
+  out += batch_sentences(plan);
+  return out;
+}
+
+std::string asked_text(const AskedGamma& asked) {
+  std::string out =
+      plan_line(fmt::format("at γ = {}", asked.gamma), "{} × plain decoding, {:.1f}% below the best",
+                ranged(asked.speedup), asked.loss_percent);
+  if (asked.batch_limit)
+    out += plan_line("", "kept at every batch it pays up to batch {}", *asked.batch_limit);
+  return out;
+}
+std::string device_text(const DeviceFindings& device, const PlannedCosts& costs) {
+  const DeviceMemory& memory = device.memory;
+  std::string out = "\n";
+  out += plan_line("device", "{} × {} ({})", device.devices, device.name, device.source);
+  out += plan_line("plain target run", "{:.4g} ms, {}-bound: {:.3g} FLOP a byte, balanced at {:.3g}",
+                   device.plain_ms, device.compute_bound ? "compute" : "memory", device.intensity,
+                   device.balance);
+  out += plan_line("a round", "{:.4g} ms to verify, {:.4g} ms {}", device.verify_ms, device.draft_ms,
+                   costs.drafted_in_one_run ? "to draft, in one run" : "a drafted token");
+  out += plan_line("tokens per second", "{:.4g} plain, {:.4g} speculative, batch {:.4g}, context {:.4g}",
+                   device.plain_tokens_per_second, device.speculative_tokens_per_second, costs.batch,
+                   costs.context);
+  const double weights = memory.target_weights + memory.draft_weights.value_or(0);
+  out += plan_line("memory", "{:.4g} GB of weights, {:.4g} GB of cache a sequence, {:.4g} GB usable",
+                   weights / giga, memory.cache_per_sequence / giga, memory.usable / giga);
+  if (memory.largest_batch) {
+    const double fits = *memory.largest_batch;
+    out += plan_line("largest batch",
+                     fits < 0 ? "NONE: the weights do not fit, the rest is hypothetical"
+                     : fits < costs.batch
+                         ? fmt::format("{:.0f}: LESS THAN ASKED, the rest is hypothetical", fits)
+                         : fmt::format("{:.0f}", fits));
+  }
+  if (device.bytes_per_token) {
+    out += plan_line("memory traffic", "{:.4g} GB a token plain, {:.4g} speculative",
+                     device.bytes_per_token->plain / giga, device.bytes_per_token->speculative / giga);
+  }
+  if (device.joules_per_token) {
+    out += plan_line("energy, roughly", "{:.3g} J a token plain, {:.3g} speculative (without idle power)",
+                     device.joules_per_token->plain, device.joules_per_token->speculative);
+  }
+  return out +
+         "Roofline: efficiencies and overheads are assumptions; speclab plan alpha --help lists them.\n";
+}
+
+}  // namespace
+
+std::string batch_sentences(const DrafterPlan& plan) {
+  int last_paying = 0;
+  bool pays_again = false;
+  bool stopped = false;
+  for (const BatchRange& row : *plan.batches) {
+    const bool pays = row.gamma > 0;
+    pays_again = pays_again || (pays && stopped);
+    stopped = stopped || !pays;
+    if (pays && !pays_again) last_paying = row.last;
+  }
+  const int most = plan.batches->back().last;
+  std::string out;
+  if (!stopped) {
+    const bool full = plan.device && plan.device->memory.largest_batch == most;
+    out = fmt::format(
+        "With the best γ of each batch speculation pays at every batch up to {}, the largest {}.\n", most,
+        full ? "that fits into memory" : "considered");
+  } else if (last_paying == 0) {
+    out = pays_again ? "Speculation does not pay at small batches, only where the table says so.\n"
+                     : "Speculation does not pay at any batch.\n";
+  } else {
+    out = fmt::format("Switch speculation off beyond batch {}{}.\n", last_paying,
+                      pays_again ? "; it pays again where the table says so" : "");
+  }
+  if (plan.batch_limit && *plan.batch_limit < most) {
+    out += fmt::format("With γ = {} at every batch it pays up to batch {} only.\n", plan.best.gamma,
+                       *plan.batch_limit);
+  }
+  return out;
+}
+
+std::string settings_text(const std::vector<ServerSetting>& settings) {
+  if (settings.empty()) return "";
+  std::string out = "\nServers rename options; speclab plan list options says where each was read.\n";
+  std::string synthetic;
+  for (const ServerSetting& setting : settings) {
+    out += fmt::format("\n{}, options of {}:\n", setting.server, setting.checked);
+    for (const std::string& one : setting.lines) out += "  " + one + "\n";
+    for (const ServerSetting::OlderForm& form : setting.older) {
+      out += fmt::format("  {}:\n", form.versions);
+      for (const std::string& one : form.lines) out += "    " + one + "\n";
+    }
+    for (const std::string& note : setting.notes) out += "  " + note + "\n";
+    out += fmt::format("  To check: {}\n", setting.check);
+    if (setting.synthetic) {
+      synthetic +=
+          fmt::format("  {}, {}:\n    {}\n", setting.server, setting.synthetic->law, setting.synthetic->line);
+    }
+  }
+  if (synthetic.empty()) return out;
+  return out +
+         "\nFor benchmarks, drafts accepted as planned, whatever they are (the text is not the target's):\n" +
+         synthetic;
+}
+
+Listing plan_text(const DrafterPlan& plan) {
+  Listing out;
+  if (plan.fits_reason) out += hypothetical_text(*plan.fits_reason);
+  out += head(plan);
+  if (plan.asked) out += asked_text(*plan.asked);
+  if (!plan.gammas.empty()) out += gamma_table(plan);
+  if (plan.log) out += log_text(*plan.log);
+  if (plan.log && plan.log->metrics) out += metrics_table(*plan.log->metrics, "of the log");
+  if (plan.means) {
+    out += means_text(*plan.means);
+    out += metrics_table(plan.means->metrics, "of the log");
+  }
+  if (plan.device) out += device_text(*plan.device, plan.costs);
+  if (plan.batches) {
+    out += batch_text(plan);
+  } else if (!plan.device) {
+    out += R"(
+The batch at which speculation stops paying needs --device, --target and --draft, or measured times.
+)";
+  }
+  out += "\n";
+  for (const std::string& sentence : plan.advice) out += sentence + "\n";
+  out += settings_text(plan.settings);
+  return out;
+}
+
+Listing ranking_text(const DrafterRanking& ranking) {
+  Table table{"ranking", "Drafters, the fastest first", {"drafter", "α", "c", "best γ", "speedup"}};
+  const auto is_out = [](const DrafterPlan& plan) { return plan.fits_reason.has_value(); };
+  const bool some_out = std::any_of(ranking.ranking.begin(), ranking.ranking.end(), is_out);
+  if (some_out) table.columns.emplace_back("fits the memory");
+  for (const DrafterPlan& plan : ranking.ranking) {
+    table.rows.push_back({text_cell(plan.drafter), short_cell(plan.alpha.value.estimate),
+                          short_cell(plan.costs.c), short_cell(plan.best.gamma),
+                          short_cell(plan.best.speedup.estimate)});
+    if (some_out) table.rows.back().push_back(text_cell(is_out(plan) ? "no" : "yes"));
+  }
+  Listing out;
+  out += std::move(table);
+  out += "\n";
+  out += plan_text(ranking.ranking.front());
+  return out;
+}
+
+}  // namespace speclab

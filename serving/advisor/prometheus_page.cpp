@@ -1,0 +1,100 @@
+#include "serving/advisor/prometheus_page.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace speclab {
+
+namespace {
+
+/// name{label="value",...} value. Values of labels may hold any character; \\, \" and \n stand for
+/// themselves.
+PrometheusSample sample_of(const TextLine& line) {
+  const std::string& text = line.text;
+  PrometheusSample sample;
+  sample.line = line;
+  std::size_t at = text.find_first_of("{ \t");
+  sample.name = text.substr(0, at);
+  if (at != std::string::npos && text[at] == '{') {
+    for (++at; at < text.size() && text[at] != '}';) {
+      const auto equals = text.find("=\"", at);
+      if (equals == std::string::npos)
+        refuse_line(line, "\"{}\" is not name{{label=\"value\"}} value", brief(text));
+      std::string& value = sample.labels[trimmed(text.substr(at, equals - at))];
+      for (at = equals + 2; at < text.size() && text[at] != '"'; ++at) {
+        if (text[at] == '\\' && ++at == text.size()) break;
+        value += text[at];
+      }
+      at = text.find_first_not_of(", \t", at + 1);
+    }
+    if (at < text.size()) ++at;
+  }
+  // A time may follow the value.
+  if (at < text.size()) {
+    const std::string rest = trimmed(text.substr(at));
+    sample.value = rest.substr(0, rest.find_first_of(" \t"));
+  }
+  constexpr std::string_view total = "_total";
+  if (sample.name.ends_with(total)) sample.name.resize(sample.name.size() - total.size());
+  return sample;
+}
+
+std::vector<PrometheusSample> samples_in(const std::vector<TextLine>& lines, std::string_view prefix) {
+  std::vector<PrometheusSample> samples;
+  for (const TextLine& line : lines) {
+    if (line.text[0] != '#' && line.text.starts_with(prefix)) samples.push_back(sample_of(line));
+  }
+  return samples;
+}
+
+}  // namespace
+
+std::string PrometheusSample::label(const char* key) const {
+  const auto found = labels.find(key);
+  return found == labels.end() ? std::string() : found->second;
+}
+
+std::uint64_t counter_of(const PrometheusSample& sample) {
+  const auto count = as_count(number_in(sample.value));
+  if (!count) refuse_line(sample.line, "\"{}\" is not a count from 0 to {}", brief(sample.value), max_count);
+  return *count;
+}
+
+std::vector<PrometheusSample> prometheus_samples(const LogSource& source, std::string_view prefix,
+                                                 const std::vector<std::string>& gauges) {
+  std::vector<PrometheusSample> samples = samples_in(source.lines(), prefix);
+  const LogOptions& options = source.options();
+  if (options.earlier_file.empty()) return samples;
+  std::map<std::pair<std::string, std::map<std::string, std::string>>, PrometheusSample> before;
+  for (PrometheusSample& sample : samples_in(lines_of(options.earlier, options.earlier_file), prefix)) {
+    before.insert_or_assign({sample.name, sample.labels}, std::move(sample));
+  }
+  for (PrometheusSample& sample : samples) {
+    const auto found = before.find({sample.name, sample.labels});
+    const bool gauge = std::find(gauges.begin(), gauges.end(), sample.name) != gauges.end();
+    // Times at which counters were made are no counters.
+    if (found == before.end() || gauge || sample.name.ends_with("_created")) continue;
+    const auto now = number_in(sample.value);
+    const auto then = number_in(found->second.value);
+    if (!now || !then) continue;
+    if (*now < *then) {
+      refuse_line(
+          sample.line,
+          "{} fell from {} in {} to {}: the server was started again between the pages, or they are in the wrong order",
+          sample.name, found->second.value, found->second.line.where, sample.value);
+    }
+    sample.value = fmt::format("{}", *now - *then);
+  }
+  return samples;
+}
+
+std::string no_sample(const LogSource& source, std::string_view name) {
+  for (const TextLine& line : source.lines()) {
+    if (line.text.starts_with(name)) return "";
+    // A page begins with comments, which name the metrics as well.
+    if (line.text.starts_with("# ") && line.text.find(name) != std::string::npos) return "";
+  }
+  return fmt::format("has no sample of {}", name);
+}
+
+}  // namespace speclab

@@ -1,0 +1,35 @@
+// A page of metrics in Prometheus's text format (prometheus.io/docs/instrumenting/exposition_formats).
+#pragma once
+
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "serving/advisor/log_source.hpp"
+
+namespace speclab {
+
+/// The metric's name, its labels and its value.
+struct PrometheusSample {
+  TextLine line;
+  std::string name;
+  std::map<std::string, std::string> labels;
+  std::string value;
+
+  std::string label(const char* key) const;
+};
+
+/// The samples whose name is `prefix...`. "_total" at the end of a name is left out, as libraries differ in
+/// it. Of counters (name not in `gauges`), the values of the earlier page of the source's options are
+/// subtracted; UsageError when one has fallen since, as it does when a server is started again.
+std::vector<PrometheusSample> prometheus_samples(const LogSource& source, std::string_view prefix,
+                                                 const std::vector<std::string>& gauges = {});
+
+/// A count, which pages print as a floating-point number.
+std::uint64_t counter_of(const PrometheusSample& sample);
+
+/// Why a file has no sample of such a name; empty when it has one.
+std::string no_sample(const LogSource& source, std::string_view name);
+
+}  // namespace speclab

@@ -1,0 +1,67 @@
+// How a draft should sample: `speclab plan sampling`. For lossless rules of one draft, and for each setting
+// of the target's sampling options, acceptance and tokens per target step by how the draft proposes, and the
+// temperature at which it should sample.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "experiments/base/format/fields.hpp"
+#include "experiments/base/page/figure.hpp"
+#include "experiments/base/page/table.hpp"
+#include "serving/advisor/sampling_source.hpp"
+
+namespace speclab {
+
+/// How the draft proposes a token. All but `argmax` and `unfiltered` keep the target's top-k and top-p.
+enum class DraftSampling {
+  argmax,
+  as_target,    ///< sampled at the target's temperature
+  unfiltered,   ///< the same without top-k and top-p
+  temperature,  ///< sampled at a given temperature
+  best,         ///< sampled at the temperature of the largest sum of min(p, q)
+};
+
+/// One way to draft and to verify under one setting.
+struct SamplingRow {
+  double temperature = 1;  ///< of the target
+  std::int32_t top_k = 0;  ///< 0: all tokens
+  double top_p = 1;
+  DraftSampling draft = DraftSampling::argmax;
+  double draft_temperature = 0;  ///< 0: the argmax
+  TextRule rule = TextRule::token;
+  /// P(the first drafted token is accepted) over contexts of the target's text.
+  Interval acceptance{0, 0, 0};
+  std::optional<Interval> tokens_per_target_step{};  ///< none where no text is known for this setting
+};
+
+struct SamplingPlan {
+  std::string source;
+  bool exact = false;
+  int gamma = 5;
+  double confidence = 0.95;
+  std::vector<SamplingRow> rows{};
+  std::vector<std::string> warnings{};
+};
+template <>
+const Typed<SamplingPlan>& described();
+
+struct SamplingQuestion {
+  std::vector<double> temperatures{1};
+  std::vector<std::int32_t> top_k{0};
+  std::vector<double> top_p{1};
+  std::vector<double> draft_temperatures{};
+  int gamma = 5;
+  double confidence = 0.95;
+};
+
+/// None when the control ended it early.
+std::optional<SamplingPlan> plan_sampling(const SamplingSource& source, const SamplingQuestion& question,
+                                          const Control& control);
+
+Listing sampling_text(const SamplingPlan& plan);
+std::string sampling_headline(const SamplingPlan& plan);
+std::vector<Figure> sampling_figures(const SamplingPlan& plan);
+
+}  // namespace speclab

@@ -1,0 +1,109 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <boost/math/distributions/normal.hpp>
+
+#include "experiments/base/format/config_error.hpp"
+#include "experiments/base/support/csv_reader.hpp"
+#include "serving/cli/plan_options.hpp"
+#include "serving/cli/plan_way.hpp"
+
+namespace speclab {
+
+namespace {
+
+/// The acceptance that a rate with its standard error gives; alpha rises with the rate.
+Acceptance given_acceptance(const Values& values, double rate, double standard_error, double confidence) {
+  const boost::math::normal_distribution<double> normal;
+  const double width =
+      standard_error * boost::math::quantile(boost::math::complement(normal, (1 - confidence) / 2));
+  const auto alpha = [&](double value) {
+    return alpha_of_rate(values, std::clamp(value, 0.0, 1.0), "alpha");
+  };
+  Acceptance given{{alpha(rate), alpha(rate - width), alpha(rate + width)}, "given"};
+  given.note = rate_note(values, rate);
+  return given;
+}
+
+std::optional<PlanAnswer> answer_alpha(const Values& values, const Control& /*control*/) {
+  const PlanSettings settings = plan_settings(values);
+  const Acceptance acceptance = given_acceptance(
+      values, rate_option(values), checked_number(values, "alpha-se", 0, 1), settings.confidence);
+  return answer_of_drafter({costs_of(values, "", settings.at), acceptance}, settings);
+}
+
+/// "name:alpha:c", where c may be a model's name.
+Drafter drafter_of(const std::string& text, const Values& values, const PlanSettings& settings) {
+  const auto first = text.find(':');
+  const auto last = text.rfind(':');
+  const auto rate = first == last ? std::nullopt : number_in(text.substr(first + 1, last - first - 1));
+  if (!rate || first == 0 || last + 1 == text.size()) {
+    throw UsageError("{}: expected name:alpha:c, such as small:0.7:0.02, or a model in place of c", text);
+  }
+  alpha_of_rate(values, *rate, text);
+  Drafter drafter{costs_of(values, text.substr(last + 1), settings.at),
+                  given_acceptance(values, *rate, 0, settings.confidence)};
+  drafter.name = text.substr(0, first);
+  if (drafter.draft.empty()) drafter.draft = drafter.name;
+  return drafter;
+}
+
+std::optional<PlanAnswer> answer_drafters(const Values& values, const Control& /*control*/) {
+  const PlanSettings settings = plan_settings(values);
+  std::vector<Drafter> drafters;
+  for (const std::string& text : values["drafters"].as<std::vector<std::string>>())
+    drafters.push_back(drafter_of(text, values, settings));
+  const DrafterRanking ranking = rank_drafters(drafters, settings);
+  PlanAnswer answer = answer_of(ranking, ranking_text, ranking_headline, ranking_figures);
+  answer.unfit = ranking.ranking.front().fits_reason;
+  return answer;
+}
+
+}  // namespace
+
+PlanWay plan_alpha() {
+  Verb verb{
+      .name = "alpha",
+      .sentence = "from an acceptance rate",
+      .line = "speclab plan alpha ALPHA (--c C | COSTS) [options]",
+      .about =
+          R"(Plans for an acceptance rate: of the tokens that the target examined, those up to the first that it rejects, the
+share that it accepted. Is yours accepted / drafted tokens, as vLLM, llama.cpp and TensorRT-LLM print it? That is lower:
+--of-drafted γ. Costs: --c; or two models on a device by the roofline (--target, --draft, --device); or measured
+times.)",
+      .examples = R"(  speclab plan alpha 0.75 --c 0.02
+  speclab plan alpha 0.511 --of-drafted 3 --c 0.02
+  speclab plan alpha 0.75 --target llama-3.1-70b --draft llama-3.2-1b --device h100-sxm --devices 4
+)",
+      .positional = "alpha"};
+  verb.options.add_options()("alpha-se", number_or(0), "standard error of the rate");
+  add_rate_option(verb);
+  add_cost_options(verb.options);
+  add_server_options(verb);
+  add_choice_options(verb);
+  add_answer_options(verb);
+  return {verb, answer_alpha};
+}
+
+PlanWay plan_drafters() {
+  Verb verb{
+      .name = "drafters",
+      .sentence = "from the acceptance rates and costs of several drafters, the fastest first",
+      .line = "speclab plan drafters NAME:ALPHA:C... [options]",
+      .about =
+          R"(Compares drafters, each with a name, an acceptance rate, and the time of its run over the target's. In place
+of C may stand a model; then --target and --device say what it costs.)",
+      .examples = R"(  speclab plan drafters small:0.7:0.02 large:0.8:0.11
+  speclab plan drafters small:0.7:llama-3.2-1b large:0.8:llama-3.1-8b --target llama-3.1-70b --device h200 --devices 2
+)",
+      .positional = "drafters",
+      .several_positional = true};
+  add_rate_option(verb);
+  add_target_cost_options(verb.options);
+  add_server_options(verb);
+  add_choice_options(verb);
+  add_answer_options(verb);
+  return {verb, answer_drafters};
+}
+
+}  // namespace speclab

@@ -1,0 +1,89 @@
+#include <fmt/format.h>
+
+#include "experiments/base/format/config_error.hpp"
+#include "serving/advisor/benchmark_plan.hpp"
+#include "serving/cli/plan_options.hpp"
+#include "serving/cli/plan_way.hpp"
+#include "serving/queues/benchmark_size.hpp"
+
+namespace speclab {
+
+namespace {
+
+namespace po = boost::program_options;
+
+/// A rate strictly between 0 and 1.
+double rate_of(const Values& values, const char* name) {
+  const double rate = checked_number(values, name, 0, 1);
+  if (rate <= 0 || rate >= 1)
+    throw UsageError("--{} {}: expected a rate between 0 and 1, both left out", name, rate);
+  return alpha_of_rate(values, rate, name);
+}
+
+std::optional<PlanAnswer> answer_benchmark(const Values& values, const Control& /*control*/) {
+  BenchmarkPlan plan;
+  plan.confidence = confidence_option(values);
+  plan.power = checked_number(values, "power", 0.01, 0.9999);
+  const bool by_rates = values.has("alpha") || values.has("other");
+  const bool by_times = values.has("difference") || values.has("deviation");
+  if (by_rates == by_times || values.has("alpha") != values.has("other") ||
+      values.has("difference") != values.has("deviation")) {
+    throw UsageError(
+        "plan benchmark: give --alpha and --other, two acceptance rates, or --difference and --deviation, in percent");
+  }
+  if (by_rates) {
+    const double alpha = rate_of(values, "alpha");
+    const double other = rate_of(values, "other");
+    const double spread = spread_option(values, {alpha, other});
+    const auto gamma = static_cast<std::uint32_t>(checked_count(values, "gamma", 1, longest_draft));
+    const double output = checked_number(values, "output", 2, 1e9);
+    plan.first = steps_a_token(alpha, spread, gamma, output);
+    plan.second = steps_a_token(other, spread, gamma, output);
+    plan.what = fmt::format(
+        "target steps a token, γ = {}, outputs of {:g} tokens, α = {:g} and {:g}{}", gamma, output, alpha,
+        other, spread > 0 ? fmt::format(", standard deviation {:g} between requests", spread) : "");
+  } else {
+    constexpr double percent = 100;
+    const double difference = checked_number(values, "difference", 1e-6, 1e4) / percent;
+    const double deviation = checked_number(values, "deviation", 1e-6, 1e4) / percent;
+    plan.first = {1, deviation};
+    plan.second = faster(plan.first, difference);
+    plan.what = fmt::format(
+        "times of requests with a standard deviation of {:g}% of the mean; one setting {:g}% faster",
+        percent * deviation, percent * difference);
+  }
+  finish(plan, values.has("requests") ? std::optional<double>(checked_count(values, "requests", 2, 1e12))
+                                      : std::nullopt);
+  return answer_of(plan, benchmark_text, benchmark_headline, benchmark_figures);
+}
+
+}  // namespace
+
+PlanWay plan_benchmark() {
+  Verb verb{
+      .name = "benchmark",
+      .sentence = "how many requests tell two settings apart",
+      .line =
+          "speclab plan benchmark --alpha A --other B --gamma G | --difference PERCENT --deviation PERCENT [options]",
+      .about =
+          R"(How many requests of each of two settings a benchmark needs to find a difference: between two acceptance rates, by
+target steps a token; or between times of requests, by their standard deviation. And what a given number finds.)",
+      .examples = R"(  speclab plan benchmark --alpha 0.60 --other 0.65 --gamma 5
+  speclab plan benchmark --difference 3.6 --deviation 40 --requests 176
+)"};
+  auto add = verb.options.add_options();
+  add("alpha", po::value<double>(), "acceptance rate of one setting");
+  add("other", po::value<double>(), "of the other");
+  add_rate_option(verb);
+  add("gamma", number_or(5), "drafted tokens");
+  add("alpha-spread", number_or(0.1), "standard deviation of the rate between requests");
+  add("output", number_or(256), "tokens of a request");
+  add("difference", po::value<double>(), "percent by which one setting is faster");
+  add("deviation", po::value<double>(), "standard deviation of requests' times, in percent of the mean");
+  add("power", number_or(0.8), "probability that the difference is found");
+  add("requests", po::value<double>(), "of each setting: what do these find?");
+  add_answer_options(verb);
+  return {verb, answer_benchmark};
+}
+
+}  // namespace speclab

@@ -1,0 +1,64 @@
+#include "experiments/base/command/options.hpp"
+#include "experiments/base/format/config_error.hpp"
+#include "experiments/base/support/machine.hpp"
+#include "experiments/run/load_config.hpp"
+#include "serving/advisor/config_plan.hpp"
+#include "serving/cli/plan_options.hpp"
+#include "serving/cli/plan_way.hpp"
+
+namespace speclab {
+
+namespace {
+
+std::optional<PlanAnswer> answer_config(const Values& values, const Control& control) {
+  const PlanSettings settings = plan_settings(values);
+  const std::string& file = values.text("config");
+  const ThreadLimit limit(thread_option(values));
+  const auto config = load_config(file, values);
+  std::optional<double> c;
+  if (values.has("c")) c = checked_number(values, "c", 0, 1000);
+  const auto cases = in_file(file, [&] { return config_cases(*config, c, settings.confidence, control); });
+  if (!cases) return std::nullopt;
+  const bool own_costs = !values.has("device") && !values.has("target-times");
+  PlanAnswer answer;
+  if (cases->size() > 1) {
+    if (!own_costs) {
+      throw UsageError("a config of several cases is planned with its own c; leave out --device and times");
+    }
+    answer = answer_of(compare_choices(*cases), comparison_text, comparison_headline, comparison_figures);
+  } else {
+    const ConfigCase& only = cases->front();
+    const DraftMethod method = method_option(values);
+    const PlannedPair own{.method = method,
+                          .costs = {ConstantCost{1}, ConstantCost{only.c}, draft_runs(method)},
+                          .cost_from = c ? "given" : "the config"};
+    answer =
+        answer_of_drafter({own_costs ? own : costs_of(values, "", settings.at), only.acceptance}, settings);
+  }
+  answer.input = file;
+  return answer;
+}
+
+}  // namespace
+
+PlanWay plan_config() {
+  Verb verb{
+      .name = "config",
+      .sentence = "from the models, or the cases, of a config",
+      .line = "speclab plan config CONFIG.json [options]",
+      .about =
+          R"(Plans for a config's models, which give alpha exactly or are run. A config of several cases gets one row per
+case: its gamma beside the best. Without --c the config's own cost counts.)",
+      .examples = R"(  speclab plan config configs/austen_words.json
+  speclab plan config configs/paper/table2-4.json     # Table 2 of Leviathan et al. 2023
+)",
+      .positional = "config"};
+  add_config_options(verb);
+  add_cost_options(verb.options);
+  add_server_options(verb);
+  add_choice_options(verb);
+  add_answer_options(verb);
+  return {verb, answer_config};
+}
+
+}  // namespace speclab

@@ -1,0 +1,75 @@
+#include <fmt/format.h>
+
+#include "experiments/base/command/options.hpp"
+#include "experiments/base/format/config_error.hpp"
+#include "experiments/base/support/csv_reader.hpp"
+#include "serving/advisor/acceptance_file.hpp"
+#include "serving/cli/plan_options.hpp"
+#include "serving/cli/plan_way.hpp"
+
+namespace speclab {
+
+namespace {
+
+/// What was said of the log besides its file.
+LogOptions log_options(const Values& values) {
+  LogOptions options;
+  if (values.has("model")) options.model = values.text("model");
+  constexpr int longest_draft = 1000;
+  if (values.has("drafted")) options.drafted = ranged_option(values, "drafted", 1, longest_draft);
+  if (values.has("since")) {
+    options.earlier_file = values.text("since");
+    options.earlier = read_log_text(options.earlier_file);
+  }
+  if (!values.has("fields")) return options;
+  for (const std::string& pair : split(values.text("fields"), ',')) {
+    const auto equals = pair.find('=');
+    if (equals == 0 || equals == std::string::npos || equals + 1 == pair.size()) {
+      throw UsageError("--fields: \"{}\"; expected name=column, such as accepted=acc_tokens", pair);
+    }
+    options.fields[trimmed(pair.substr(0, equals))] = trimmed(pair.substr(equals + 1));
+  }
+  return options;
+}
+
+std::optional<PlanAnswer> answer_log(const Values& values, const Control& /*control*/) {
+  const PlanSettings settings = plan_settings(values);
+  const Drafter drafter{
+      costs_of(values, "", settings.at),
+      logged_acceptance(read_acceptance(values.text("log"), log_options(values)), settings.confidence)};
+  PlanAnswer answer = answer_of_drafter(drafter, settings);
+  answer.input = values.text("log");
+  return answer;
+}
+
+}  // namespace
+
+PlanWay plan_log() {
+  namespace po = boost::program_options;
+  Verb verb{
+      .name = "log",
+      .sentence = "from the log of a server",
+      .line = "speclab plan log FILE (--c C | COSTS) [options]",
+      .about =
+          R"(Plans for what a server logged: vLLM, SGLang, TensorRT-LLM, llama.cpp, MLX or Hugging Face, or a line
+"drafted,accepted" a round; speclab plan list logs shows all formats. alpha is estimated by maximum likelihood, and
+whether it is alike at all positions is tested. FILE may be compressed by gzip; - is the standard input.)",
+      .examples = R"(  speclab plan log accept.csv --c 0.02
+  speclab plan log after.prom --since before.prom --model meta-llama/Llama-3.3-70B-Instruct --c 0.02
+  speclab plan log rounds.jsonl.gz --fields accepted=acc_tokens,drafted=usage.draft --c 0.02
+)",
+      .positional = "log"};
+  auto add = verb.options.add_options();
+  add("since", po::value<std::string>(), "an earlier page of the same counters, which is subtracted");
+  add("model", po::value<std::string>(), "the model_name, of a log of several");
+  add("fields", po::value<std::string>(),
+      "columns or keys, such as accepted=acc_tokens,drafted=usage.draft; also emitted, rounds, model");
+  add("drafted", po::value<int>(), "tokens drafted a round, of a log that does not say");
+  add_cost_options(verb.options);
+  add_server_options(verb);
+  add_choice_options(verb);
+  add_answer_options(verb);
+  return {verb, answer_log};
+}
+
+}  // namespace speclab

@@ -1,0 +1,149 @@
+#include "serving/cli/plan_options.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "analysis/statistics/mean_accepted.hpp"
+#include "experiments/base/format/config_error.hpp"
+#include "experiments/base/support/csv_reader.hpp"
+#include "serving/cli/plan_way.hpp"
+#include "serving/server/draft_device.hpp"
+
+namespace speclab {
+
+namespace po = boost::program_options;
+
+namespace {
+
+/// Drafted tokens a round of rates that are accepted / drafted; none of those that are alpha.
+std::optional<double> drafted_option(const Values& values) {
+  constexpr double longest = 1000;
+  return values.has("of-drafted") ? std::optional(checked_number(values, "of-drafted", 1, longest))
+                                  : std::nullopt;
+}
+
+}  // namespace
+
+void add_rate_option(Verb& verb) {
+  verb.options.add_options()("of-drafted", po::value<double>(),
+                             "rates are accepted / drafted tokens, of this many drafted a round");
+}
+
+void add_batch_option(Verb& verb) {
+  verb.options.add_options()("batch", number_or(1), "sequences decoded together");
+}
+
+void add_max_gamma_option(Verb& verb, int otherwise) {
+  verb.options.add_options()("max-gamma", number_or(otherwise), "largest gamma considered");
+}
+
+void add_server_options(Verb& verb) {
+  add_batch_option(verb);
+  auto add = verb.options.add_options();
+  add("context", number_or(1024), "tokens before the new ones");
+  add("memory-share", number_or(0.9), "of the device's memory, usable");
+  add("method", po::value<std::string>(),
+      "what drafts: draft (a model, the default), ngram (copied from the text), eagle, eagle3, mtp (the target's own modules), medusa or dflash (both in one run a round)");
+}
+
+void add_choice_options(Verb& verb) {
+  auto add = verb.options.add_options();
+  add("gamma", po::value<double>(), "a gamma to compare with the best");
+  add_max_gamma_option(verb, PlanSettings().max_gamma);
+  add("max-batch", number_or(512), "largest batch considered");
+}
+
+void add_answer_options(Verb& verb) {
+  auto add = verb.options.add_options();
+  add("confidence", number_or(0.95), "of intervals");
+  add("json", "print JSON");
+  add_page_option(verb);
+}
+
+PlanSettings plan_settings(const Values& values) {
+  PlanSettings settings;
+  const auto set = [&](double& setting, const char* name, double least, double most) {
+    if (values.has(name)) setting = checked_number(values, name, least, most);
+  };
+  const auto set_whole = [&](auto& setting, const char* name, double least, double most) {
+    if (values.has(name)) setting = static_cast<int>(checked_count(values, name, least, most));
+  };
+  set(settings.at.batch, "batch", 1, 1e6);
+  set(settings.at.context, "context", 0, 1e8);
+  set_whole(settings.max_gamma, "max-gamma", 1, 1000);
+  set_whole(settings.max_batch, "max-batch", 1, 10000);
+  set(settings.memory_share, "memory-share", 0.01, 1);
+  set_whole(settings.asked_gamma, "gamma", 0, settings.max_gamma);
+  settings.confidence = confidence_option(values);
+  return settings;
+}
+
+double confidence_option(const Values& values) {
+  const auto confidence = values["confidence"].as<double>();
+  if (confidence > 0 && confidence < 1) return confidence;
+  throw UsageError("--confidence {}: expected a number between 0 and 1", confidence);
+}
+
+double alpha_of_rate(const Values& values, double rate, const std::string& where) {
+  if (!(rate >= 0 && rate <= 1))
+    throw UsageError("{}: alpha = {}; expected a number from 0 to 1", where, rate);
+  const auto gamma = drafted_option(values);
+  return gamma ? alpha_of_mean(rate * *gamma, *gamma) : rate;
+}
+
+std::string rate_note(const Values& values, double rate) {
+  if (const auto gamma = drafted_option(values)) {
+    return fmt::format("from {:g} accepted / drafted at γ = {:g}, if acceptances are i.i.d.", rate, *gamma);
+  }
+  return "taken as accepted / examined; is it accepted / drafted, as servers print? --of-drafted γ";
+}
+
+double rate_option(const Values& values) {
+  const std::string& text = values.text("alpha");
+  const auto rate = number_in(text);
+  if (!rate) throw UsageError("alpha: \"{}\"; expected a number from 0 to 1", text);
+  alpha_of_rate(values, *rate, "alpha");
+  return *rate;
+}
+
+double spread_option(const Values& values, std::initializer_list<double> alphas) {
+  const double spread = checked_number(values, "alpha-spread", 0, 0.5);
+  for (const double alpha : alphas) {
+    if (spread > 0 && !(spread * spread < alpha * (1 - alpha))) {
+      throw UsageError(
+          "--alpha-spread {}: rates from 0 to 1 with mean {} have a standard deviation below {:.4g}", spread,
+          alpha, std::sqrt(alpha * (1 - alpha)));
+    }
+  }
+  return spread;
+}
+
+std::vector<double> number_list(const std::string& where, const std::string& text,
+                                const std::string& expected, std::size_t most,
+                                const std::function<bool(double)>& holds) {
+  std::vector<double> numbers;
+  for (const std::string& word : split(text, ',')) {
+    const auto number = number_in(word);
+    if (!number || !holds(*number))
+      throw UsageError("{} {}: \"{}\"; expected {}", where, text, word, expected);
+    numbers.push_back(*number);
+  }
+  if (numbers.size() > most) throw UsageError("{}: {} numbers; at most {}", where, numbers.size(), most);
+  return numbers;
+}
+
+std::vector<double> rank_shares_of(const std::string& text, const std::string& where) {
+  constexpr std::size_t most = 64;
+  std::vector<double> shares = number_list(where, text, "shares such as 0.6,0.2,0.1", most,
+                                           [](double share) { return share >= 0 && share <= 1; });
+  if (const auto problem = rank_share_problem(shares))
+    throw UsageError("{} {}: {}", where, text, problem->why);
+  return shares;
+}
+
+PlanAnswer answer_of_drafter(const Drafter& drafter, const PlanSettings& settings) {
+  return answer_of(make_plan(drafter, settings), plan_text, plan_headline, plan_figures);
+}
+
+}  // namespace speclab

@@ -1,0 +1,158 @@
+#include "serving/server/confidence.hpp"
+
+#include <algorithm>
+#include <boost/math/special_functions/beta.hpp>
+#include <cmath>
+
+#include "core/random/philox.hpp"
+
+namespace speclab {
+
+namespace {
+
+constexpr std::uint16_t confidence_slot = 4;  ///< beside those of acceptance_law.cpp
+constexpr std::size_t classes = 64;
+
+struct Edge {
+  double value;
+  double rest;  ///< 1 - value
+};
+
+/// Where the distribution function of Beta(a, b) reaches `share`, by halving in log odds: of correlations
+/// near 1 most of the law is so near to 0 and to 1 that boost's inverse (1.74) does not find its place.
+Edge beta_quantile(double a, double b, double share) {
+  double low = -700;
+  double high = 700;
+  Edge edge{};
+  while (high - low > 1e-9) {
+    const double middle = (low + high) / 2;
+    edge = {1 / (1 + std::exp(-middle)), 1 / (1 + std::exp(middle))};
+    const double below =
+        edge.value < 0.5 ? boost::math::ibeta(a, b, edge.value) : boost::math::ibetac(b, a, edge.rest);
+    (below < share ? low : high) = middle;
+  }
+  return edge;
+}
+
+}  // namespace
+
+std::vector<double> position_rates(const AcceptanceLaw& law, std::uint32_t gamma) {
+  std::vector<double> rates;
+  double reached = 1;
+  double before = 0;
+  for (std::uint32_t j = 1; j <= gamma; ++j) {
+    const double mean = mean_accepted(law, j);
+    const double survival = std::clamp(mean - before, 0.0, reached);
+    rates.push_back(reached > 0 ? survival / reached : 0);
+    reached = survival;
+    before = mean;
+  }
+  return rates;
+}
+
+std::vector<double> confidence_classes(double correlation, double rate) {
+  const double spread = 1 / (correlation * correlation) - 1;
+  const double a = rate * spread;
+  const double b = (1 - rate) * spread;
+  std::vector<double> means;
+  double before = 0;
+  for (std::size_t i = 1; i <= classes; ++i) {
+    const double share = static_cast<double>(i) / classes;
+    // E[confidence; classes so far]: above one half from what they lack to 1.
+    double sum = rate;
+    if (i < classes) {
+      const Edge edge = beta_quantile(a, b, share);
+      sum = edge.value < 0.5 ? rate * boost::math::ibeta(a + 1, b, edge.value)
+                             : share - (1 - rate) * boost::math::ibetac(b + 1, a, edge.rest);
+    }
+    // Neighbours that differ by rounding alone keep their order.
+    means.push_back(std::clamp((sum - before) * classes, means.empty() ? 0.0 : means.back(), 1.0));
+    before = sum;
+  }
+  return means;
+}
+
+ConfidenceLaw::Classes ConfidenceLaw::classes_of(const std::vector<double>& weights) {
+  Classes made;
+  double sum = 0;
+  for (const double weight : weights) made.below.push_back(sum += weight);
+  for (double& one : made.below) one /= sum;
+  for (std::size_t i = 0; i < weights.size(); ++i) {
+    const double least = static_cast<double>(i) / static_cast<double>(weights.size());
+    made.first.push_back(static_cast<std::uint8_t>(
+        std::lower_bound(made.below.begin(), made.below.end() - 1, least) - made.below.begin()));
+  }
+  return made;
+}
+
+std::size_t ConfidenceLaw::Classes::at(double number) const {
+  std::size_t found = first[static_cast<std::size_t>(number * static_cast<double>(first.size()))];
+  while (found + 1 < below.size() && below[found] < number) ++found;
+  return found;
+}
+
+ConfidenceLaw::ConfidenceLaw(double correlation, const std::vector<double>& rates) {
+  for (const double rate : rates) {
+    Position& position = positions_.emplace_back();
+    if (correlation == 0 || rate <= 0 || rate >= 1) {
+      position.confidence = {rate};
+      continue;
+    }
+    if (correlation == 1) {
+      position.confidence = {0, 1};
+      position.if_accepted = classes_of({0, 1});
+      position.if_rejected = classes_of({1, 0});
+      continue;
+    }
+    position.confidence = confidence_classes(correlation, rate);
+    position.if_accepted = classes_of(position.confidence);
+    std::vector<double> rejected = position.confidence;
+    for (double& one : rejected) one = 1 - one;
+    position.if_rejected = classes_of(rejected);
+  }
+}
+
+void ConfidenceLaw::survival(std::uint64_t seed, std::uint32_t request, std::uint32_t round,
+                             std::uint32_t accepted, std::span<double> survival) const {
+  Philox words(seed, Site{request, round, Draw{Use::accept, confidence_slot}});
+  double all = 1;
+  for (std::size_t j = 0; j < survival.size(); ++j) {
+    const Position& position = positions_[j];
+    const double u = open_unit(words());
+    const std::size_t size = position.confidence.size();
+    std::size_t chosen = 0;
+    if (size > 1 && j <= accepted) {
+      chosen = (j < accepted ? position.if_accepted : position.if_rejected).at(u);
+    } else if (size > 1) {
+      // Behind a rejected token no draft can be accepted; what is said of it knows nothing of that.
+      chosen = std::min(static_cast<std::size_t>(u * static_cast<double>(size)), size - 1);
+    }
+    survival[j] = all *= position.confidence[chosen];
+  }
+}
+
+double confidence_auc(double correlation, double rate) {
+  if (correlation <= 0) return 0.5;
+  if (correlation >= 1) return 1;
+  const double s = 1 / (correlation * correlation) - 1;
+  const double a = rate * s;
+  const double b = (1 - rate) * s;
+  const auto log_beta = [](double x, double y) {
+    return std::lgamma(x) + std::lgamma(y) - std::lgamma(x + y);
+  };
+  return 0.5 + std::exp(log_beta(s, s) - log_beta(a, a) - log_beta(b, b)) / (s * rate * (1 - rate));
+}
+
+double correlation_of_auc(double auc, double rate) {
+  if (auc <= 0.5) return 0;
+  if (auc >= 1) return 1;
+  double low = 0;
+  double high = 1;
+  while (true) {
+    const double middle = (low + high) / 2;
+    if (middle <= low || middle >= high) return middle;
+    (confidence_auc(middle, rate) < auc ? low : high) = middle;
+  }
+}
+
+}  // namespace speclab

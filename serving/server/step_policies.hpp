@@ -1,0 +1,219 @@
+// How many tokens a step drafts for every decoding sequence: policies of engines, as their sources have them.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <deque>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "serving/server/step_work.hpp"
+#include "serving/server/verification.hpp"
+
+namespace speclab {
+
+/// What a policy sees before a step.
+struct DecodingBatch {
+  std::uint32_t sequences = 0;
+  std::uint32_t waiting = 0;  ///< requests, before any are admitted to this step
+  StepWork plain;             ///< of the step with gamma = 0, prompts included
+};
+
+/// What it is told after one.
+struct DecodedStep {
+  std::uint32_t gamma = 0;
+  std::uint32_t sequences = 0;
+  std::uint64_t accepted = 0;
+  std::uint64_t examined = 0;  ///< drafted tokens up to the first rejection, this one included
+};
+
+struct FixedGamma {
+  std::uint32_t gamma = 0;
+
+  std::uint32_t operator()(const DecodingBatch& /*batch*/) const { return gamma; }
+  void observe(const DecodedStep& /*outcome*/) {}
+};
+
+/// By batch, as vLLM's num_speculative_tokens_per_batch_size and TensorRT-LLM's draft_len_schedule; or by
+/// batch and mean context (vllm#48944).
+struct GammaTable {
+  /// The first row that holds the batch and the context decides; none: gamma is 0.
+  struct Row {
+    std::uint32_t batch = 0;  ///< up to so many sequences
+    double context = 0;       ///< up to so many tokens a sequence; 0: any
+    std::uint32_t gamma = 0;
+  };
+  std::vector<Row> rows;
+
+  std::uint32_t operator()(const DecodingBatch& batch) const {
+    const double mean = batch.plain.decoding_context / std::max(1U, batch.sequences);
+    for (const Row& row : rows) {
+      if (batch.sequences <= row.batch && (row.context == 0 || mean <= row.context)) return row.gamma;
+    }
+    return 0;
+  }
+  void observe(const DecodedStep& /*outcome*/) {}
+};
+
+/// By decoding and waiting requests: gamma[decoding][waiting], the last of each beyond. The optimum of a
+/// small queue is one (serving/queues/batch_queue.hpp).
+struct GammaByStateTable {
+  std::vector<std::vector<std::uint32_t>> gamma;
+
+  std::uint32_t operator()(const DecodingBatch& batch) const {
+    const auto& row = gamma[std::min<std::size_t>(batch.sequences, gamma.size() - 1)];
+    return row[std::min<std::size_t>(batch.waiting, row.size() - 1)];
+  }
+  void observe(const DecodedStep& /*outcome*/) {}
+};
+
+/// SGLang's adaptive steps (python/sglang/srt/speculative/adaptive_spec_params.py at 015c872, 2026): for a
+/// batch the nearest slot decides, each with its candidates and a moving average of its own of accepted
+/// tokens a round. Every 5 steps after 10 the average moves the slot up past candidates below it by half a
+/// token, or down; a slot at 0 tries its next candidate.
+struct EmaTiers {
+  struct Slot {
+    std::uint32_t batch = 1;
+    std::vector<std::uint32_t> candidates{};  ///< increasing
+    double down = 0;                          ///< added to the threshold for going down
+    std::size_t at = 0;                       ///< in candidates
+    double average = 0;
+    std::uint32_t steps = 0;
+  };
+  std::vector<Slot> slots{};  ///< by increasing batch
+  double weight = 0.2;
+  std::uint32_t every = 5;
+  std::uint32_t warm_up = 10;
+
+  /// Their defaults.
+  static EmaTiers defaults() {
+    return of({{1, {1, 3, 5, 7}, -0.25}, {8, {0, 1, 3}, 0}, {32, {0, 1}, 0}, {64, {0}, 0}});
+  }
+  static EmaTiers of(std::vector<Slot> slots) {
+    for (Slot& slot : slots) {
+      slot.at = slot.candidates.size() / 2;
+      slot.average = slot.candidates[slot.at] - 1.0;
+    }
+    return {std::move(slots)};
+  }
+
+  Slot& nearest(std::uint32_t batch) {
+    return *std::min_element(slots.begin(), slots.end(), [&](const Slot& a, const Slot& b) {
+      const auto distance = [&](const Slot& slot) { return std::abs(double(slot.batch) - double(batch)); };
+      return distance(a) < distance(b);
+    });
+  }
+  std::uint32_t operator()(const DecodingBatch& batch) {
+    const Slot& slot = nearest(batch.sequences);
+    return slot.candidates[slot.at];
+  }
+  void observe(const DecodedStep& outcome) {
+    Slot& slot = nearest(outcome.sequences);
+    if (outcome.gamma > 0)
+      slot.average += weight * (static_cast<double>(outcome.accepted) / outcome.sequences - slot.average);
+    if (++slot.steps <= warm_up || (slot.steps - warm_up) % every != 0) return;
+    const std::size_t last = slot.candidates.size() - 1;
+    if (slot.candidates[slot.at] == 0) {
+      slot.at = std::min(slot.at + 1, last);
+      if (slot.average < 0) slot.average = slot.candidates[slot.at] - 1.0;
+      return;
+    }
+    const std::size_t before = slot.at;
+    while (slot.at > 0) {
+      const std::uint32_t less = slot.candidates[slot.at - 1];
+      if (slot.average > (less == 0 ? 0.5 : less - 0.5) + slot.down) break;
+      --slot.at;
+    }
+    if (slot.at < before) return;
+    while (slot.at < last && slot.average > slot.candidates[slot.at] - 0.5) ++slot.at;
+  }
+};
+
+/// TensorRT-LLM's gate (pull request 12905): once the mean accepted tokens of the last `window` steps fall
+/// below `threshold`, nothing is drafted any more.
+struct OneWayGate {
+  std::uint32_t gamma = 0;
+  std::uint32_t window = 100;  ///< steps
+  double threshold = 1;        ///< accepted tokens a round
+
+  std::deque<double> last{};
+  double sum = 0;
+  bool shut = false;
+
+  std::uint32_t operator()(const DecodingBatch& /*batch*/) const { return shut ? 0 : gamma; }
+  void observe(const DecodedStep& outcome) {
+    if (outcome.gamma == 0) return;
+    last.push_back(static_cast<double>(outcome.accepted) / outcome.sequences);
+    sum += last.back();
+    if (last.size() > window) {
+      sum -= last.front();
+      last.pop_front();
+    }
+    if (last.size() == window && sum / window < threshold) shut = true;
+  }
+};
+
+/// The gamma of the most expected tokens a millisecond (Liu et al. 2024, TurboSpec): an acceptance rate from
+/// a moving average of accepted over examined tokens, tokens by Leviathan et al. 2023, Eq. 1, and the time of
+/// a step, which it knows. A rate that was never seen at gamma = 0 stays as it is: it drafts one token every
+/// `probe` steps.
+struct GoodputGamma {
+  std::uint32_t most = 8;
+  double prior = 0.7;    ///< acceptance rate before anything is seen
+  double weight = 0.05;  ///< of a step
+  std::uint32_t probe = 50;
+  StepTime time{};
+
+  double accepted = 0;
+  double examined = 0;
+  std::uint32_t idle = 0;
+
+  double rate() const { return (prior + accepted) / (1 + examined); }
+
+  std::uint32_t operator()(const DecodingBatch& batch) const {
+    std::uint32_t best = 0;
+    double best_speed = 0;
+    const double alpha = rate();
+    double tokens = 0;
+    double power = 1;
+    for (std::uint32_t gamma = 0; gamma <= most; ++gamma) {
+      tokens += power;
+      power *= alpha;
+      const double speed = tokens / time(with_gamma(batch, gamma));
+      if (speed > best_speed) {
+        best_speed = speed;
+        best = gamma;
+      }
+    }
+    return best == 0 && idle + 1 >= probe ? 1 : best;
+  }
+  void observe(const DecodedStep& outcome) {
+    idle = outcome.gamma == 0 ? idle + 1 : 0;
+    if (outcome.examined == 0) return;
+    // Sums of the recent past: a step counts by its examined tokens.
+    accepted = (1 - weight) * accepted + static_cast<double>(outcome.accepted);
+    examined = (1 - weight) * examined + static_cast<double>(outcome.examined);
+  }
+
+  static StepWork with_gamma(const DecodingBatch& batch, std::uint32_t gamma) {
+    StepWork work = batch.plain;
+    work.verified = work.decoding * (gamma + 1);
+    work.drafts = gamma;
+    return work;
+  }
+};
+
+/// Knows what every sequence will accept, and drafts the gamma of the most tokens a millisecond in this step;
+/// of a sequence no more than it will accept are verified. No engine can. It is no bound of other policies:
+/// it looks one step ahead, and counts the time of prompts that the step must read anyway.
+struct Clairvoyant {
+  std::uint32_t most = 8;
+  StepTime time{};
+};
+
+using StepPolicy = std::variant<FixedGamma, GammaTable, GammaByStateTable, EmaTiers, OneWayGate, GoodputGamma,
+                                AdaptiveVerification, Clairvoyant>;
+
+}  // namespace speclab

@@ -1,0 +1,295 @@
+// Tables, figures, headline and CSV of the experiment "serving", from results alone.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "experiments/base/format/csv_values.hpp"
+#include "experiments/base/format/named_entry.hpp"
+#include "experiments/base/format/result_fields.hpp"
+#include "experiments/base/page/cells.hpp"
+#include "experiments/results/presentation.hpp"
+#include "experiments/run/result_rows.hpp"
+#include "experiments/studies/finished_cells.hpp"
+#include "serving/study/serving_study.hpp"
+
+namespace speclab {
+
+SPECLAB_RESULT(ServingNumber, "number", name, simulated, measured);
+SPECLAB_RESULT(ServingResult, "serving", state, numbers);
+
+namespace {
+
+std::vector<FinishedCell<ServingResult>> served_cells(const Result& result) {
+  return finished_cells<ServingResult>(result);
+}
+
+std::optional<double> error_percent(const ServingNumber& number) {
+  if (!number.measured || !number.simulated || *number.measured == 0) return std::nullopt;
+  return 100 * (number.simulated->estimate / *number.measured - 1);
+}
+
+/// What is simulated, or why it is not known.
+Cell simulated_cell(const ServingNumber& number, const ServingResult& own) {
+  return number.simulated || !own.state ? interval_cell(number.simulated) : text_cell(*own.state);
+}
+
+/// The meaning of the states of cells, with the labels of those that have them.
+std::string state_note(const Result& result) {
+  std::map<std::string, std::vector<std::string>> labels;
+  for (const auto& [index, cell, own] : served_cells(result)) {
+    if (own.state) labels[*own.state].push_back(cell.label.empty() ? "this server" : cell.label);
+  }
+  std::string note;
+  for (const auto& [state, names] : labels) {
+    note += fmt::format(
+        " {}: {}. {}", state == overloaded_state ? "Overloaded" : "Too short", fmt::join(names, "; "),
+        state == overloaded_state
+            ? "Requests arrive at 98% or more of the rate that the full server serves, and queues grow: "
+              "numbers are those of the full server, and times from an arrival have none. Where no "
+              "requests follow those measured (\"settle_after\" 0), all are those of a benchmark of so "
+              "many requests, and these times grow with their number."
+            : "The requests before those measured do not fill the server, or no time passes while these "
+              "arrive: give more \"settle\" and \"requests\".");
+  }
+  return note;
+}
+
+/// Percent of what was measured, by which the simulation may be off for a number to count as predicted.
+constexpr double close_percent = 10;
+
+/// Numbers that stand in the table of several cells; results.csv has all.
+bool shown(const ServingNumber& number) {
+  const std::string& name = number.name;
+  if (name.ends_with(" p50")) return false;
+  if (name.find(" p") != std::string::npos) return name.rfind("latency", 0) != 0;
+  return name == "latency mean" || name == "tokens/s" || name == "accepted" || name == "targets kept";
+}
+
+/// A row a cell and a column a number; of a single cell a row a number.
+Table table_of(const Result& result, const std::string& id) {
+  Table table{id + "-numbers", result.title, {}};
+  table.note = fmt::format("Times in milliseconds; ± is the {} interval over runs.",
+                           confidence_percent(result.interval_confidence)) +
+               state_note(result);
+  if (result.cells.size() == 1) {
+    table.columns = {"number", "simulated"};
+    for (const auto& [index, cell, own] : served_cells(result)) {
+      for (const ServingNumber& number : own.numbers)
+        table.rows.push_back({text_cell(number.name), simulated_cell(number, own)});
+    }
+    return table;
+  }
+  // Cells have numbers of their own: of their percentile, of their targets.
+  std::vector<std::string> names;
+  for (const auto& [index, cell, own] : served_cells(result)) {
+    for (const ServingNumber& number : own.numbers) {
+      if (shown(number) && std::ranges::find(names, number.name) == names.end()) names.push_back(number.name);
+    }
+  }
+  if (names.empty()) return table;
+  table.columns = names;
+  table.columns.insert(table.columns.begin(), "cell");
+  for (const auto& [index, cell, own] : served_cells(result)) {
+    std::vector<Cell>& row = table.rows.emplace_back(1, text_cell(cell.label));
+    for (const std::string& name : names) {
+      const ServingNumber* number = find_named(own.numbers, name);
+      row.push_back(number != nullptr ? simulated_cell(*number, own) : Cell{});
+    }
+  }
+  table.note += " results.csv has further numbers.";
+  return table;
+}
+
+/// What was measured beside what was simulated.
+Table measured_table(const Result& result, const std::string& id) {
+  Table table{
+      id + "-measured", "Simulated beside measured", {"cell", "number", "simulated", "measured", "error, %"}};
+  for (const auto& [index, cell, own] : served_cells(result)) {
+    for (const ServingNumber& number : own.numbers) {
+      if (!number.measured) continue;
+      const std::optional<double> error = error_percent(number);
+      table.rows.push_back({text_cell(cell.label), text_cell(number.name), simulated_cell(number, own),
+                            number_cell(number.measured),
+                            error ? Cell{fmt::format("{:+.1f}", *error), error,
+                                         std::abs(*error) <= close_percent ? "good" : "bad"}
+                                  : text_cell("–")});
+    }
+  }
+  return table;
+}
+
+/// The number that a cell sets at a path.
+std::optional<double> set_number(const CellResult& cell, const std::string& path) {
+  const Json* value = set_value(cell, path);
+  return value != nullptr && value->is_number() ? std::optional(value->get<double>()) : std::nullopt;
+}
+
+/// The swept path of the most different numbers; none without one of at least two.
+std::optional<std::string> axis_of(const Result& result) {
+  std::optional<std::string> axis;
+  std::size_t most = 1;
+  if (result.shown().cases) return axis;
+  for (const std::string& path : set_paths(result.cells)) {
+    std::set<double> values;
+    for (const CellResult& cell : result.cells) {
+      if (const auto value = set_number(cell, path)) values.insert(*value);
+    }
+    if (values.size() <= most) continue;
+    most = values.size();
+    axis = path;
+  }
+  return axis;
+}
+
+/// What a cell sets besides the axis: "policy gate".
+std::string series_name(const CellResult& cell, const std::vector<std::string>& paths,
+                        const std::string& axis) {
+  std::string name;
+  for (const std::string& path : paths) {
+    const Json* value = set_value(cell, path);
+    if (path == axis || value == nullptr) continue;
+    if (!name.empty()) name += ", ";
+    name += value->is_string() ? value->get<std::string>()
+                               : path.substr(path.rfind('/') + 1) + " " + value->dump();
+  }
+  return name.empty() ? "simulated" : name;
+}
+
+/// The series of a name, the last where it is new.
+Series& series_named(Figure& figure, const std::string& name, SeriesStyle style) {
+  const auto found = std::ranges::find(figure.series, name, &Series::name);
+  return found != figure.series.end() ? *found
+                                      : figure.series.emplace_back(Series{.name = name, .style = style});
+}
+
+Figure curves(const Result& result, const std::string& axis, const std::string& number_name) {
+  Figure figure;
+  const std::string last = axis.substr(axis.rfind('/') + 1);
+  figure.title = fmt::format("{} by {}", number_name, last);
+  figure.x_label = last;
+  figure.y_label = number_name;
+  const std::vector<std::string> paths = set_paths(result.cells);
+  Series measured{.name = "measured", .style = SeriesStyle::points};
+  for (const auto& [index, cell, own] : served_cells(result)) {
+    const auto x = set_number(cell, axis);
+    const ServingNumber* number = find_named(own.numbers, number_name);
+    if (!x || number == nullptr) continue;
+    if (number->simulated)
+      series_named(figure, series_name(cell, paths, axis), SeriesStyle::line).add(*x, *number->simulated);
+    if (number->measured) measured.add(*x, *number->measured);
+  }
+  figure.add(std::move(measured));
+  figure.caption = "Bands: intervals over runs.";
+  return figure;
+}
+
+/// A number of each case, side by side.
+Figure over_cases(const Result& result, const std::string& number_name) {
+  Figure figure;
+  figure.title = number_name + " by case";
+  figure.y_label = number_name;
+  Series points{.name = "simulated", .style = SeriesStyle::points};
+  for (const auto& [index, cell, own] : served_cells(result)) {
+    const ServingNumber* number = find_named(own.numbers, number_name);
+    if (number != nullptr && number->simulated)
+      points.add(figure.add_category(cell.label), *number->simulated);
+  }
+  figure.add(std::move(points));
+  figure.caption = "Bars: intervals over runs.";
+  return figure;
+}
+
+/// What was simulated over what was measured, of every number that was.
+Figure over_measured(const Result& result) {
+  Figure figure;
+  figure.title = "Simulated over measured";
+  figure.y_label = "simulated / measured";
+  for (const auto& [index, cell, own] : served_cells(result)) {
+    const double at = figure.add_category(cell.label);
+    for (const ServingNumber& number : own.numbers) {
+      if (const std::optional<double> error = error_percent(number))
+        series_named(figure, number.name, SeriesStyle::points).add(at, 1 + *error / 100);
+    }
+  }
+  figure.caption = "1: the simulation gives what was measured.";
+  return figure;
+}
+
+std::vector<Table> serving_tables(const Result& result, const Timings&, const std::string& id) {
+  std::vector<Table> tables{table_of(result, id)};
+  if (Table measured = measured_table(result, id); !measured.rows.empty())
+    tables.push_back(std::move(measured));
+  return tables;
+}
+
+std::vector<Figure> serving_figures(const Result& result, const Timings&) {
+  std::vector<Figure> figures{over_measured(result)};
+  if (const auto axis = axis_of(result)) {
+    for (const char* name : {"tokens/s", "latency mean", "TTFT mean", "TPOT mean", "targets kept"})
+      figures.push_back(curves(result, *axis, name));
+  } else if (result.cells.size() > 1) {
+    for (const char* name : {"latency mean", "TPOT mean", "TPOT deviation"})
+      figures.push_back(over_cases(result, name));
+  }
+  std::erase_if(figures, [](const Figure& figure) { return figure.series.empty(); });
+  return figures;
+}
+
+std::string serving_headline(const Result& result, const Timings&) {
+  const auto cells = served_cells(result);
+  std::size_t measured = 0;
+  std::size_t close = 0;
+  std::size_t overloaded = 0;
+  const ServingNumber* speed = nullptr;
+  for (const auto& [index, cell, own] : cells) {
+    overloaded += own.state == overloaded_state ? 1 : 0;
+    for (const ServingNumber& number : own.numbers) {
+      if (number.name == "tokens/s" && number.simulated &&
+          (speed == nullptr || number.simulated->estimate > speed->simulated->estimate))
+        speed = &number;
+      if (!number.measured) continue;
+      const std::optional<double> error = error_percent(number);
+      ++measured;
+      close += error && std::abs(*error) <= close_percent ? 1 : 0;
+    }
+  }
+  if (cells.empty()) return "Interrupted: partial.";
+  if (speed == nullptr) return "Too short: nothing could be measured.";
+  std::string text = fmt::format("{} {}, up to {} tokens a second.", cells.size(),
+                                 cells.size() == 1 ? "server" : "servers", interval_text(*speed->simulated));
+  if (overloaded > 0) text += fmt::format(" {} overloaded.", overloaded);
+  if (measured > 0)
+    text += fmt::format(" {} of {} measured numbers are within {}%.", close, measured, close_percent);
+  return text;
+}
+
+std::string serving_csv(const Result& result, const Timings&) {
+  std::vector<std::string> columns{"number"};
+  add_interval_columns(columns, "simulated");
+  columns.insert(columns.end(), {"measured", "error_percent"});
+  const ResultRows rows(result, set_paths(result.cells), columns);
+  std::string lines = rows.header();
+  for (const auto& [index, cell, own] : served_cells(result)) {
+    for (const ServingNumber& number : own.numbers) {
+      std::vector<CsvValue> row{number.name};
+      add_interval(row, number.simulated);
+      row.push_back(csv_value(number.measured));
+      row.push_back(csv_value(error_percent(number)));
+      lines += rows.line(index, cell, std::move(row));
+    }
+  }
+  return lines;
+}
+
+}  // namespace
+
+Presentation serving_presentation() {
+  return {
+      .tables = serving_tables, .figures = serving_figures, .headline = serving_headline, .csv = serving_csv};
+}
+
+}  // namespace speclab

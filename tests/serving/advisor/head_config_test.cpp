@@ -1,0 +1,146 @@
+#include "serving/advisor/head_config.hpp"
+
+#include <doctest/doctest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "experiments/base/format/config_error.hpp"
+#include "serving/advisor/model_config.hpp"
+#include "serving/advisor/presets.hpp"
+#include "tests/experiments/config_error_of.hpp"
+
+using namespace speclab;
+
+namespace {
+
+/// A config.json with changes to it; null takes a key out.
+Transformer shape_of(Json config, const Json& changes = Json::object()) {
+  config.merge_patch(changes);
+  const auto file = std::filesystem::temp_directory_path() / "speclab_head_config_test.json";
+  std::ofstream(file) << config;
+  return model_from_config(file.string());
+}
+
+std::string refusal(const Json& config, const Json& changes) {
+  return usage_error_of([&] { shape_of(config, changes); });
+}
+
+bool has(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+
+/// As vllm-project/speculators, tests/unit/convert/test_dflash_converter.py, has the head of Qwen3-8B.
+const Json dflash =
+    Json::parse(R"({"architectures": ["DFlashDraftModel"], "model_type": "qwen3", "block_size": 16,
+  "num_target_layers": 36, "dflash_config": {"mask_token_id": 151669, "target_layer_ids": [1, 9, 17, 25, 33]},
+  "vocab_size": 151936, "hidden_size": 4096, "intermediate_size": 12288, "num_hidden_layers": 5,
+  "num_attention_heads": 32, "num_key_value_heads": 8, "head_dim": 128})");
+
+/// As MedusaConfig of FasterDecoding/Medusa writes it.
+const Json medusa = Json::parse(R"({"medusa_num_heads": 5, "medusa_num_layers": 1,
+  "base_model_name_or_path": "lmsys/vicuna-7b-v1.3"})");
+
+/// Of deepseek-ai/DeepSeek-V3, without what says nothing of its shape.
+const Json deepseek = Json::parse(R"({"architectures": ["DeepseekV3ForCausalLM"], "model_type": "deepseek_v3",
+  "num_hidden_layers": 61, "hidden_size": 7168, "num_attention_heads": 128, "num_key_value_heads": 128,
+  "intermediate_size": 18432, "moe_intermediate_size": 2048, "n_routed_experts": 256, "n_shared_experts": 1,
+  "num_experts_per_tok": 8, "first_k_dense_replace": 3, "kv_lora_rank": 512, "q_lora_rank": 1536,
+  "qk_nope_head_dim": 128, "qk_rope_head_dim": 64, "v_head_dim": 128, "num_nextn_predict_layers": 1,
+  "vocab_size": 129280, "tie_word_embeddings": false})");
+
+}  // namespace
+
+TEST_CASE("a DFlash head is read with its block and the states that it reads") {
+  const Transformer head = shape_of(dflash);
+  CHECK(head.head == HeadKind::dflash);
+  CHECK(head.most_drafted == 15);
+  CHECK(head.fused == 5 * 4096);
+  CHECK(parameters(head) ==
+        5 * (2 * 4096.0 * 4096 + 2 * 4096.0 * 1024 + 3 * 4096.0 * 12288) + 5 * 4096.0 * 4096);
+  // Later heads have the size of the block among the other keys of their own.
+  const Json later = Json::parse(R"({"block_size": null, "dflash_config": {"block_size": 8}})");
+  CHECK(shape_of(dflash, later).most_drafted == 7);
+  const Json windowed = Json::parse(R"({"sliding_window": 2048, "layer_types": ["sliding_attention",
+    "sliding_attention", "full_attention", "full_attention", "full_attention"]})");
+  CHECK(shape_of(dflash, windowed).windowed_layers == 2);
+  CHECK(method_of(head.head) == DraftMethod::dflash);
+}
+
+TEST_CASE("a DFlash head without what it drafts, or reads, is refused by key") {
+  CHECK(has(refusal(dflash, {{"block_size", nullptr}}), "/block_size: missing"));
+  CHECK(has(refusal(dflash, {{"block_size", 1}}), "/block_size: 1; expected 2 or more"));
+  CHECK(has(refusal(dflash, {{"block_size", "16"}}), "/block_size: \"16\"; expected an integer"));
+  CHECK(has(refusal(dflash, Json::parse(R"({"dflash_config": {"block_size": 0}})")),
+            "/dflash_config/block_size: 0; expected 2 or more"));
+  CHECK(has(refusal(dflash, Json::parse(R"({"dflash_config": {"target_layer_ids": null}})")),
+            "/dflash_config/target_layer_ids: missing"));
+  CHECK(has(refusal(dflash, Json::parse(R"({"dflash_config": {"target_layer_ids": []}})")),
+            "/dflash_config/target_layer_ids: missing"));
+  CHECK(has(refusal(dflash, {{"draft_vocab_size", 32000}}), "/draft_vocab_size"));
+  CHECK(has(refusal(dflash, {{"num_hidden_layers", nullptr}}), "/num_hidden_layers: missing"));
+}
+
+TEST_CASE("Medusa heads take their size from the target where their config.json has none") {
+  const Transformer heads = shape_of(medusa);
+  CHECK(heads.head == HeadKind::medusa);
+  CHECK(heads.most_drafted == 5);
+  const Transformer fitted = fitted_to(heads, model_named("llama-2-7b", ""));
+  CHECK(parameters(fitted) == 5 * (4096.0 * 4096 + 32000.0 * 4096));
+  // vLLM's names, and outputs for the most frequent tokens.
+  const Json vllm =
+      Json::parse(R"({"model_type": "medusa", "hidden_size": 4096, "vocab_size": 32000, "num_heads": 3,
+    "num_hidden_layers": 2, "truncated_vocab_size": 8000})");
+  CHECK(parameters(fitted_to(shape_of(vllm), model_named("llama-2-7b", ""))) ==
+        3 * (2 * 4096.0 * 4096 + 8000.0 * 4096));
+  CHECK(has(refusal(vllm, {{"num_heads", nullptr}}), "/medusa_num_heads: missing"));
+  CHECK(has(refusal(medusa, {{"medusa_num_heads", 0}}), "/medusa_num_heads"));
+  CHECK(has(refusal(vllm, {{"original_lm_head", true}}), "/original_lm_head: true"));
+}
+
+TEST_CASE("a head made for another target is refused with file, key and both sizes") {
+  const Transformer large = model_named("llama-3.1-70b", "");
+  const auto misfit = [&](const Json& config) {
+    return usage_error_of([&] { fitted_to(shape_of(config), large); });
+  };
+  CHECK(has(misfit(dflash),
+            "speclab_head_config_test.json: /hidden_size: 4096; the target llama-3.1-70b has 8192 hidden"));
+  const Json wide{{"hidden_size", 4096}};
+  Json sized = medusa;
+  sized.merge_patch(wide);
+  CHECK(has(misfit(sized), "/hidden_size: 4096"));
+  Json eagle = Json::parse(R"({"architectures": ["LlamaForCausalLMEagle3"], "num_hidden_layers": 1,
+    "hidden_size": 4096, "num_attention_heads": 32, "intermediate_size": 14336, "vocab_size": 128256})");
+  CHECK(has(misfit(eagle), "/hidden_size: 4096"));
+  eagle["target_hidden_size"] = 8192;
+  CHECK(misfit(eagle).empty());
+  eagle["target_hidden_size"] = 5120;
+  CHECK(has(misfit(eagle), "/target_hidden_size: 5120"));
+  // A DFlash head drafts by the target's output matrix.
+  Transformer other = large;
+  other.hidden = 4096;
+  CHECK(has(usage_error_of([&] { fitted_to(shape_of(dflash), other); }), "/vocab_size: 151936"));
+}
+
+TEST_CASE("heads whose cost is not known are refused by name") {
+  for (const char* name : {"DFlash2DraftModel", "Qwen3DSparkModel", "MiMoMTPModel",
+                           "DeepseekV3ForCausalLMNextN", "LlamaForCausalLMEagle"}) {
+    CAPTURE(name);
+    const std::string why = refusal(dflash, {{"architectures", Json::array({name})}});
+    CHECK(has(why, std::string("/architectures: \"") + name + "\" is a draft head whose cost is not known"));
+  }
+}
+
+TEST_CASE("a target's config.json says which modules for multi-token prediction it has") {
+  const Transformer target = shape_of(deepseek);
+  CHECK_FALSE(target.is_head());
+  CHECK(target.mtp_modules == 1);
+  CHECK(parameters(target) == doctest::Approx(671e9).epsilon(0.001));
+  CHECK(parameters(mtp_drafter(target)) == doctest::Approx(11.5e9).epsilon(0.01));
+  CHECK(cache_bytes(target, 1, {}) == 70272);
+  // Qwen3.5's key; and a model without any.
+  const Json renamed = Json::parse(R"({"num_nextn_predict_layers": null, "mtp_num_hidden_layers": 2})");
+  CHECK(shape_of(deepseek, renamed).mtp_modules == 2);
+  CHECK(shape_of(deepseek, {{"num_nextn_predict_layers", nullptr}}).mtp_modules == 0);
+  CHECK(has(refusal(deepseek, {{"qk_rope_head_dim", nullptr}}), "/qk_rope_head_dim: missing"));
+  CHECK(has(refusal(deepseek, {{"first_k_dense_replace", 62}}), "/first_k_dense_replace: 62 of 61 layers"));
+}

@@ -1,0 +1,270 @@
+#include "serving/advisor/load_plan.hpp"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <fstream>
+#include <set>
+#include <string>
+#include <variant>
+
+#include "analysis/cost/presets.hpp"
+#include "analysis/cost/speculation_cost.hpp"
+#include "experiments/base/format/config_error.hpp"
+#include "serving/advisor/load_policies.hpp"
+#include "serving/traces/arrival_trace.hpp"
+#include "tests/sim/temp_file.hpp"
+
+using namespace speclab;
+
+namespace {
+
+/// A target whose step takes 10 ms and .05 more a position, and a draft of .5 ms: measured times.
+LoadQuestion small_question() {
+  std::vector<MeasuredPoint> target;
+  std::vector<MeasuredPoint> draft;
+  for (const double tokens : {1.0, 1000.0}) {
+    for (const double batch : {1.0, 64.0}) {
+      target.push_back({tokens, batch, 10 + 0.05 * tokens * batch});
+      draft.push_back({tokens, batch, 0.5 + 0.001 * tokens * batch});
+    }
+  }
+  LoadQuestion question;
+  question.alpha = 0.8;
+  question.costs = {MeasuredCost(target), MeasuredCost(draft)};
+  question.cost_from = "measured";
+  question.stream.prompt = FixedLength{50};
+  question.stream.output = FixedLength{40};
+  question.max_sequences = 64;
+  question.max_gamma = 5;
+  question.requests = 200;
+  question.runs = 4;
+  return question;
+}
+
+const LoadPoint& point(const LoadPlan& plan, const std::string& policy, std::size_t rate) {
+  for (const LoadPolicy& one : plan.policies) {
+    if (one.name == policy) return one.points[rate];
+  }
+  throw std::logic_error(policy);
+}
+
+}  // namespace
+
+TEST_CASE("a server that is nearly idle has the latencies of its costs") {
+  LoadQuestion question = small_question();
+  question.rates = {0.01};
+  const LoadPlan plan = *plan_load(question, {});
+  // The prompt's step, which emits a token, and 39 more of a single position.
+  const double step = 10 + 0.05;
+  const double first = 10 + 0.05 * 50;
+  const LoadPoint& plain = point(plan, "plain", 0);
+  CHECK(plain.latency_mean->estimate == doctest::Approx(first + 39 * step).epsilon(1e-3));
+  CHECK(plain.ttft->estimate == doctest::Approx(first).epsilon(1e-3));
+  CHECK(plain.tpot->estimate == doctest::Approx(step).epsilon(1e-3));
+  CHECK(plain.gap->estimate == doctest::Approx(step).epsilon(0.011));
+  CHECK(plain.gamma == 0);
+  // Speculation: rounds of 10 + .05 * 4 + 3 * .501, on average (1 - .8^4) / .2 tokens.
+  const LoadPoint& three = point(plan, "γ = 3", 0);
+  CHECK(three.accepted == doctest::Approx(0.8 + 0.64 + 0.512).epsilon(0.02));
+  CHECK(three.tpot->estimate < 0.6 * step);
+  CHECK(three.over_plain->high < 0);
+  CHECK(plan.best.front().policy.rfind("plain", 0) != 0);
+  CHECK_FALSE(plan.off_from);
+}
+
+TEST_CASE("every policy of a plan is one that an engine can run") {
+  // The clairvoyant looks one step ahead and counts the time of prompts for its drafts: no bound, and no
+  // policy.
+  const LoadQuestion question = small_question();
+  for (const LoadCandidate& one :
+       load_candidates(question, batch_table(question, 70), context_tables(question)))
+    CHECK_FALSE(std::holds_alternative<Clairvoyant>(one.policy));
+}
+
+TEST_CASE("plans of neighbouring seeds share no run") {
+  LoadQuestion question = small_question();
+  question.rates = {20};
+  question.runs = 2;
+  const LoadCandidate plain = load_candidates(question, {}, {}).front();
+  std::set<double> latencies;
+  for (const std::uint64_t seed : {1U, 2U, 3U}) {
+    double sum = 0;
+    for (const std::uint64_t run : {0U, 1U}) {
+      const ServingRun one = serve(load_server(question, plain), load_stream(question, 20),
+                                   load_size(question, 20), run_seed(seed, run));
+      const double latency = numbers_of(one, 95, {}).latency.mean;
+      latencies.insert(latency);
+      sum += latency;
+    }
+    question.seed = seed;
+    CHECK(point(*plan_load(question, {}), "plain", 0).latency_mean->estimate == doctest::Approx(sum / 2));
+  }
+  CHECK(latencies.size() == 6);
+}
+
+TEST_CASE("adaptive verification is simulated where its confidences are described") {
+  LoadQuestion question = small_question();
+  question.rates = {0.01};
+  CHECK_THROWS_AS(point(*plan_load(question, {}), "adaptive verification", 0), std::logic_error);
+  // Positions cost next to nothing, so that drafts of which nothing is known are all verified: gamma = 5.
+  const auto latency = [&](double correlation) {
+    question.draft_correlation = correlation;
+    const LoadPlan plan = *plan_load(question, {});
+    CHECK(point(plan, "adaptive verification", 0).gamma == 5);
+    return std::pair{point(plan, "adaptive verification", 0).latency_mean->estimate,
+                     point(plan, "γ = 5", 0).latency_mean->estimate};
+  };
+  const auto [adaptive, fixed] = latency(0);
+  CHECK(adaptive == doctest::Approx(fixed).epsilon(1e-12));
+  // Budgets a step old cut accepted tokens off where all is said about the drafts before.
+  CHECK(latency(1).first > 1.05 * fixed);
+}
+
+TEST_CASE("the capacity is that of a full server, and a rate beyond it is overloaded") {
+  LoadQuestion question = small_question();
+  question.alpha = 0.3;
+  // Costs that grow with positions alone: drafting never pays.
+  std::vector<MeasuredPoint> target;
+  std::vector<MeasuredPoint> draft;
+  for (const double tokens : {1.0, 1000.0}) {
+    for (const double batch : {1.0, 64.0}) {
+      target.push_back({tokens, batch, tokens * batch});
+      draft.push_back({tokens, batch, 0.5 * tokens * batch});
+    }
+  }
+  question.costs = {MeasuredCost(target), MeasuredCost(draft)};
+  question.rates = {2, 8, 20};
+  const LoadPlan plan = *plan_load(question, {});
+  // 50 + 39 positions of a millisecond.
+  CHECK(plan.policies.front().capacity == doctest::Approx(1000.0 / 89).epsilon(0.03));
+  CHECK(point(plan, "plain", 2).overloaded);
+  CHECK_FALSE(point(plan, "plain", 2).latency_mean);
+  CHECK_FALSE(point(plan, "plain", 1).overloaded);
+  CHECK(point(plan, "plain", 0).utilisation == doctest::Approx(2 * 0.089).epsilon(0.15));
+  CHECK(plan.off_from == 2);
+  CHECK(plan.settings.empty());
+  CHECK(plan.best[2].policy.empty());
+  CHECK(terminal(load_text(plan)).find("Do not speculate") != std::string::npos);
+}
+
+TEST_CASE("bursts of one mean rate make waits longer, and targets are counted") {
+  LoadQuestion question = small_question();
+  question.rates = {45};
+  const LoadPlan even = *plan_load(question, {});
+  question.burst_factor = 8;
+  question.burst_seconds = 2;
+  question.targets.ttft_ms = 60;
+  const LoadPlan bursts = *plan_load(question, {});
+  CHECK(point(bursts, "plain", 0).ttft->estimate > 1.3 * point(even, "plain", 0).ttft->estimate);
+  CHECK_FALSE(point(even, "plain", 0).kept);
+  CHECK(point(bursts, "plain", 0).kept->estimate < 1);
+  CHECK(point(bursts, "plain", 0).kept->estimate > 0.3);
+}
+
+TEST_CASE("the highest rate that keeps targets does so below it and not above") {
+  LoadQuestion question = small_question();
+  question.targets.tpot_ms = 11.2;
+  question.rates = {10, 40, 70};
+  const LoadPlan plan = *plan_load(question, {});
+  for (const std::string name : {"plain", "γ = 1"}) {
+    CAPTURE(name);
+    const auto policy = std::find_if(plan.policies.begin(), plan.policies.end(),
+                                     [&](const LoadPolicy& one) { return one.name == name; });
+    REQUIRE(policy->highest);
+    CHECK(policy->highest->high < policy->capacity);
+    // The same runs, at rates near it: of one rate nothing is searched for.
+    const auto kept_at = [&](double rate) {
+      LoadQuestion near = question;
+      near.rates = {rate};
+      const LoadPlan there = *plan_load(near, {});
+      CHECK_FALSE(there.policies.front().highest);
+      return point(there, name, 0).kept->estimate;
+    };
+    CHECK(kept_at(0.93 * policy->highest->low) > 0.95);
+    CHECK(kept_at(1.07 * policy->highest->high) < 0.95);
+  }
+  CHECK(terminal(load_text(plan)).find("The highest rate at which 95% of requests keep the targets") !=
+        std::string::npos);
+  question.targets.tpot_ms = 1;  // less than a step takes
+  const LoadPlan none = *plan_load(question, {});
+  CHECK_FALSE(none.policies.front().highest);
+}
+
+TEST_CASE("the table by batch and context has the best gamma of each context") {
+  LoadQuestion question = small_question();
+  CHECK(plan_load(question, {})->context_tables.empty());  // these costs do not depend on contexts
+  const auto named = [](const auto& presets, const std::string& name) {
+    return *std::find_if(presets.begin(), presets.end(), [&](const auto& one) { return one.name == name; });
+  };
+  Machine machine;
+  machine.device = named(device_presets(), "h100-sxm");
+  question.costs = {RooflineCost{machine, named(model_presets(), "llama-3.1-8b")},
+                    RooflineCost{machine, named(model_presets(), "llama-3.2-1b")}};
+  question.alpha = 0.6;
+  question.stream.prompt = FixedLength{500};
+  question.stream.output = FixedLength{254};
+  question.max_gamma = 8;
+  question.max_sequences = 256;
+  question.rates = {0.1};
+  question.requests = 10;
+  question.runs = 2;
+  const LoadPlan plan = *plan_load(question, {});
+  REQUIRE(plan.context_tables.size() > 1);
+  constexpr double mean = 500 + 254 / 2.0;
+  const std::vector<double> tokens = iid_tokens(0.6, question.max_gamma);
+  for (const double share : {.25, .5, 1., 2., 4.}) {
+    CAPTURE(share);
+    const auto wanted = gamma_by_batch(tokens, question.costs, share * mean, 256);
+    const auto found = std::find_if(
+        plan.context_tables.begin(), plan.context_tables.end(),
+        [&](const ContextTable& one) { return one.context == 0 || share * mean <= one.context; });
+    REQUIRE(found != plan.context_tables.end());
+    REQUIRE(found->rows.size() == wanted.size());
+    for (std::size_t i = 0; i < wanted.size(); ++i) CHECK(found->rows[i].same_row(wanted[i]));
+  }
+  CHECK(plan.context_tables.back().context == 0);
+}
+
+TEST_CASE("traces are read in their published forms") {
+  const TempFile azure(
+      "TIMESTAMP,ContextTokens,GeneratedTokens\n2023-12-31 23:59:59.5000000,374,44\n"
+      "2024-01-01 00:00:01.7500000,396,0\n");
+  const Trace first = read_trace(azure.path());
+  REQUIRE(first.size() == 2);
+  CHECK(first[0].arrival_ms == 0);
+  CHECK(first[1].arrival_ms == doctest::Approx(2250));
+  CHECK(first[0].prompt == 374);
+  CHECK(first[1].output == 1);
+  const TempFile zones(
+      "TIMESTAMP,ContextTokens,GeneratedTokens\n2024-05-10T00:00:00.5+00:00,1,2\n2024-05-10 02:00:01+02:00,3,4\n"
+      "2024-05-09 17:30:02-06:30,5,6\n2024-05-10T00:00:03Z,7,8\n");
+  const Trace zoned = read_trace(zones.path());
+  REQUIRE(zoned.size() == 4);
+  for (std::size_t i = 1; i < zoned.size(); ++i)
+    CHECK(zoned[i].arrival_ms == doctest::Approx(1000.0 * static_cast<double>(i) - 500));
+  const TempFile mooncake(
+      "{\"timestamp\": 3000, \"input_length\": 6955, \"output_length\": 52, \"hash_ids\": [1]}\n"
+      "{\"timestamp\": 0, \"input_length\": 10, \"output_length\": 5}\n");
+  const Trace second = read_trace(mooncake.path());
+  CHECK(second[0].prompt == 10);
+  CHECK(second[1].arrival_ms == 3000);
+  const TempFile plain("0.5,10,3\n1.5,20,4\n");
+  CHECK(trace_rate(read_trace(plain.path())) == doctest::Approx(1));
+  for (const char* bad : {"", "1,2,3\n", "1,2,3\n1,4,5\n", "1,2\n2,3\n", "x,1,2\ny,2,3\n", "1,2.5,3\n2,2,3\n",
+                          "2023-11-16T,1,2\n2,2,3\n", "9e99-11-16 18:17:03,1,2\n2024-11-16 18:17:03,2,3\n",
+                          "2023-02-30 18:17:03,1,2\n2024-11-16 18:17:03,2,3\n",
+                          "2023-13-16 18:17:03,1,2\n2024-11-16 18:17:03,2,3\n",
+                          "{\"timestamp\": 1}\n{\"timestamp\": 2}\n", "{\"timestamp\": 1\n"}) {
+    CAPTURE(bad);
+    const TempFile file(bad);
+    std::string said;
+    try {
+      read_trace(file.path());
+    } catch (const UsageError& error) {
+      said = error.what();
+    }
+    CHECK(said.starts_with(file.path().string()));
+  }
+}

@@ -1,0 +1,133 @@
+// Plans of recordings: what follows, what is refused, and what is said of texts that do not fit.
+#include "serving/advisor/recording_plan.hpp"
+
+#include <doctest/doctest.h>
+
+#include <cmath>
+
+#include "analysis/theory/theorems.hpp"
+#include "experiments/base/format/config_error.hpp"
+#include "tests/analysis/recorded/recorded_chain.hpp"
+
+using namespace speclab;
+
+namespace {
+
+const ChainRows target = random_chain(30, 2, 1);
+const ChainRows draft = noisy(at_temperature(target, 1.4), 0.4, 2);
+
+RecordingPlan plan_of(Recording recording, double c = 0.05, const RecordingRule& rule = {}) {
+  const PlannedPair pair{.costs = {ConstantCost{1}, ConstantCost{c}}, .cost_from = "given"};
+  return plan_recording({std::move(recording), "csv"}, "file", rule, pair, {});
+}
+
+bool fits(const RecordingPlan& plan) { return plan.warnings.empty(); }
+
+}  // namespace
+
+TEST_CASE("a plan of coins of one probability is that of the formula") {
+  Recording recording;
+  recording.target.assign(20000, std::log(0.5));
+  recording.draft.assign(1, std::vector<double>(20000, std::log(0.4)));
+  for (std::size_t i = 0; i < 20; ++i) recording.sequences.push_back({std::to_string(i), "", 1000 * i, 1000});
+  const RecordingPlan plan = plan_of(recording);
+  CHECK(plan.alpha == doctest::Approx(0.8));
+  CHECK(plan.optimal_gamma == plan.formula_gamma);
+  REQUIRE(plan.tokens_per_target_step.size() == 64);
+  for (int gamma = 1; gamma <= 16; ++gamma) {
+    const RecordedGamma& row = plan.gammas[static_cast<std::size_t>(gamma) - 1];
+    CHECK(*row.tokens_per_whole_round == doctest::Approx(expected_tokens(0.8, gamma)).epsilon(1e-9));
+    CHECK(plan.tokens_per_target_step[static_cast<std::size_t>(gamma) - 1] ==
+          doctest::Approx(expected_tokens(0.8, gamma)).epsilon(0.005));
+  }
+}
+
+TEST_CASE("short sequences: the plan says what texts without an end would give") {
+  const std::string cut =
+      terminal(recording_plan_text(plan_of(recorded_chain(target, target, draft, 500, 20, 3))));
+  CHECK(cut.find("in texts without an end") != std::string::npos);
+  const std::string whole =
+      terminal(recording_plan_text(plan_of(recorded_chain(target, target, draft, 20, 500, 3))));
+  CHECK(whole.find("in texts without an end") == std::string::npos);
+}
+
+TEST_CASE("a text of the column's law fits, with bounds in their order") {
+  const RecordingPlan plan = plan_of(recorded_chain(target, target, draft, 20, 500, 3));
+  CHECK(fits(plan));
+  REQUIRE(plan.policies.size() == 4);
+  const double fixed = plan.policies[0].speedup;
+  const double text = plan.policies[2].speedup;
+  CHECK(fixed <= text);
+  CHECK(plan.policies[1].speedup <= text);
+  CHECK(text <= plan.policies[3].speedup);
+  CHECK(*plan.alpha_low < plan.alpha);
+  CHECK(plan.positions.size() == static_cast<std::size_t>(*plan.optimal_gamma));
+  CHECK(plan.sequence_findings.size() == 20);
+  CHECK(terminal(recording_plan_text(plan)).find("WARNING") == std::string::npos);
+}
+
+// The wrong uses.
+
+TEST_CASE("wrong use 1: a text that is not of the column's law is flagged") {
+  for (const double temperature : {0.7, 1.4}) {
+    const ChainRows text = at_temperature(target, temperature);
+    const RecordingPlan plan = plan_of(recorded_chain(text, target, draft, 20, 500, 3));
+    CHECK_FALSE(fits(plan));
+    CHECK(terminal(recording_plan_text(plan)).starts_with("WARNING: The mean of q/p"));
+  }
+  Recording given = recorded_chain(target, target, draft, 20, 500, 3, true);
+  given.drawn = false;
+  const RecordingPlan plan = plan_of(given);
+  CHECK(plan.tokens_per_target_step.empty());
+  CHECK_FALSE(plan.optimal_gamma.has_value());
+  CHECK(plan.alpha > 0.5);
+}
+
+TEST_CASE(
+    "wrong use 2: rules whose rounds do not follow from two columns are refused, or give their rate alone") {
+  CHECK_THROWS_AS(recording_rule("recursive", false), UsageError);
+  CHECK_THROWS_AS(recording_rule("lenient", false), UsageError);
+  CHECK_THROWS_AS(recording_rule("nonsense", false), UsageError);
+  CHECK_THROWS_AS(rate_rule("tree"), UsageError);
+  const RecordingRule typical = recording_rule("typical", true);
+  CHECK_FALSE(typical.rounds.has_value());
+  const RecordingPlan plan = plan_of(recorded_chain(target, target, draft, 20, 500, 3, true), 0.05, typical);
+  CHECK(plan.tokens_per_target_step.empty());
+  CHECK(plan.warnings.size() == 1);
+}
+
+TEST_CASE("wrong use 3: columns by depth are used by depth, and no γ beyond them is planned") {
+  Recording heads = recorded_chain(target, target, draft, 20, 500, 3);
+  heads.draft.push_back(heads.draft[0]);
+  for (double& value : heads.draft[1]) value -= 1;
+  const RecordingPlan plan = plan_of(heads);
+  CHECK(plan.tokens_per_target_step.size() == 2);
+  heads.draft.resize(1);
+  // As if the first depth's column held at every depth: too much.
+  CHECK(plan_of(heads).tokens_per_target_step[1] > plan.tokens_per_target_step[1] + 0.1);
+}
+
+TEST_CASE("wrong use 4: policies that look at rejected tokens are no part of a plan, which says so") {
+  const std::string text =
+      terminal(recording_plan_text(plan_of(recorded_chain(target, target, draft, 20, 500, 3))));
+  CHECK(text.find("need the tokens that were rejected") != std::string::npos);
+  CHECK(text.find("confidence") != std::string::npos);
+}
+
+TEST_CASE("tasks have their own acceptance") {
+  Recording recording = recorded_chain(target, target, draft, 20, 200, 3);
+  const Recording other = recorded_chain(target, target, target, 10, 200, 4);
+  for (RecordedSequence& one : recording.sequences) one.task = "a";
+  for (RecordedSequence one : other.sequences) {
+    one.first += 20 * 200;
+    one.task = "b";
+    recording.sequences.push_back(one);
+  }
+  recording.target.insert(recording.target.end(), other.target.begin(), other.target.end());
+  recording.draft[0].insert(recording.draft[0].end(), other.draft[0].begin(), other.draft[0].end());
+  const RecordingPlan plan = plan_of(recording);
+  REQUIRE(plan.tasks.size() == 2);
+  CHECK(plan.tasks[1].alpha.estimate == doctest::Approx(1));
+  CHECK(plan.tasks[0].alpha.estimate < 0.9);
+  CHECK(*plan.tasks[1].tokens_per_target_step > *plan.tasks[0].tokens_per_target_step);
+}

@@ -1,0 +1,218 @@
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <fstream>
+#include <numeric>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "experiments/base/format/config_error.hpp"
+#include "serving/advisor/acceptance_file.hpp"
+#include "serving/advisor/log_format.hpp"
+#include "serving/advisor/planning.hpp"
+#include "tests/sim/temp_file.hpp"
+
+using namespace speclab;
+
+namespace {
+
+std::string log_named(const std::string& name) {
+  return SPECLAB_SOURCE_DIR "/tests/serving/advisor/logs/" + name;
+}
+
+/// Counted here, of the rounds that all logs of the folder are about.
+struct TrueRounds {
+  std::uint64_t rounds = 0;
+  std::uint64_t accepted = 0;
+  std::uint64_t examined = 0;
+  std::vector<std::uint64_t> by_position = std::vector<std::uint64_t>(4);
+
+  double alpha() const { return static_cast<double>(accepted) / static_cast<double>(examined); }
+};
+
+TrueRounds true_rounds() {
+  TrueRounds truth;
+  std::ifstream file(log_named("truth.csv"));
+  std::string line;
+  std::getline(file, line);
+  while (std::getline(file, line)) {
+    const int accepted = line.at(2) - '0';
+    ++truth.rounds;
+    truth.accepted += static_cast<std::uint64_t>(accepted);
+    truth.examined += static_cast<std::uint64_t>(std::min(accepted + 1, 4));
+    for (std::size_t i = 0; i < static_cast<std::size_t>(accepted); ++i) ++truth.by_position[i];
+  }
+  return truth;
+}
+
+/// The alpha of a mean of accepted tokens of four drafted, by a search of its own.
+double alpha_of_four(double mean) {
+  double best = 0;
+  for (double alpha = 0; alpha <= 1; alpha += 1e-6) {
+    const auto off = [mean](double a) { return std::abs(a * (1 + a * (1 + a * (1 + a))) - mean); };
+    if (off(alpha) < off(best)) best = alpha;
+  }
+  return best;
+}
+
+double alpha_in(const AcceptanceFile& log) { return logged_acceptance(log, .95).alpha.estimate; }
+
+std::string whole_text(const std::string& name) {
+  std::stringstream text;
+  text << std::ifstream(log_named(name), std::ios::binary).rdbuf();
+  return text.str();
+}
+
+std::string unread(const std::string& text, const LogOptions& options = {}) {
+  try {
+    acceptance_in(text, "log", options);
+  } catch (const UsageError& error) {
+    return error.what();
+  }
+  return "";
+}
+
+}  // namespace
+
+TEST_CASE("logs of six servers by position give the alpha of the rounds that they are about") {
+  const TrueRounds truth = true_rounds();
+  REQUIRE(truth.rounds == 600);
+  struct Case {
+    const char* file;
+    const char* format;
+    LogOptions options;
+    bool named;
+  };
+  LogOptions since{.model = "target"};
+  since.earlier_file = log_named("vllm_before.prom");
+  since.earlier = whole_text("vllm_before.prom");
+  LogOptions fields;
+  fields.fields = {{"accepted", "acc_tokens"}, {"drafted", "draft_tokens"}, {"model", "model"}};
+  const std::vector<Case> cases{{"vllm_after.prom", "vllm_metrics", since, true},
+                                {"vllm.log.gz", "vllm_log", {}, false},
+                                {"vllm_responses.sse", "vllm_response", {}, true},
+                                {"sglang_responses.jsonl", "sglang_response", {}, false},
+                                {"tensorrt_iterations.json.gz", "tensorrt_iterations", {}, false},
+                                {"llama_requests.log", "llama_server_log", {}, false},
+                                {"llama_statistics.log", "llama_server_log", {}, true},
+                                {"tgi.prom", "tgi_metrics", {}, false},
+                                {"spec_bench.jsonl", "spec_bench", {.drafted = 4}, true},
+                                {"own.csv", "named_fields", fields, true}};
+  for (const Case& one : cases) {
+    CAPTURE(one.file);
+    const AcceptanceFile log = read_acceptance(log_named(one.file), one.options);
+    CHECK(log.format == one.format);
+    CHECK(log.warnings.empty());
+    REQUIRE_FALSE(log.means.has_value());
+    CHECK(log.counts.rounds == truth.rounds);
+    CHECK(log.counts.accepted == truth.by_position);
+    CHECK(log.counts.total_examined() == truth.examined);
+    CHECK(alpha_in(log) == doctest::Approx(truth.alpha()).epsilon(1e-12));
+    CHECK(log.longest() == 4);
+    LogOptions other = one.options;
+    other.model = "no such model";
+    CHECK_THROWS_WITH_AS(read_acceptance(log_named(one.file), other), doctest::Contains("no such model"),
+                         UsageError);
+  }
+}
+
+TEST_CASE("logs of sums and means give the alpha of their mean length") {
+  const TrueRounds truth = true_rounds();
+  const double alpha = alpha_of_four(static_cast<double>(truth.accepted) / static_cast<double>(truth.rounds));
+  struct Case {
+    const char* file;
+    const char* format;
+    double rounding;  ///< of alpha, by the digits that the log gives
+    std::uint64_t rounds;
+  };
+  const std::vector<Case> cases{{"sglang.log", "sglang_log", .002, 0},
+                                {"sglang.prom", "sglang_metrics", 2e-6, 600},
+                                {"mlx_responses.jsonl", "llama_server_response", 2e-6, 600},
+                                {"llama_speculative.txt", "llama_speculative", 2e-6, 600}};
+  for (const Case& one : cases) {
+    CAPTURE(one.file);
+    const AcceptanceFile log = read_acceptance(log_named(one.file));
+    CHECK(log.format == one.format);
+    REQUIRE(log.means.has_value());
+    CHECK(log.means->rounds == one.rounds);
+    CHECK(log.means->drafted == 4);
+    const Acceptance found = logged_acceptance(log, .95);
+    CHECK(std::abs(found.alpha.estimate - alpha) < one.rounding);
+    CHECK(found.alpha.low < alpha);
+    CHECK(found.alpha.high > alpha);
+    CHECK(found.longest_logged == 4);
+  }
+}
+
+TEST_CASE("every format reads its own sample, and no other format takes it first") {
+  for (const LogFormat& format : log_formats()) {
+    CAPTURE(format.name);
+    LogOptions options{.drafted = 5};
+    if (std::string(format.name) == "named_fields") {
+      options.fields = {{"accepted", "usage.kept"}, {"drafted", "usage.draft"}, {"model", "model"}};
+    }
+    const AcceptanceFile log = acceptance_in(format.sample, "sample", options);
+    CHECK(log.format == format.name);
+    CHECK(log.longest() > 0);
+  }
+}
+
+TEST_CASE("an unreadable log names every format and what it misses") {
+  const std::string error = unread("Sun Nov 22 something else\n");
+  for (const LogFormat& format : log_formats()) {
+    CHECK(error.find(std::string("\n  ") + format.name) != std::string::npos);
+  }
+  CHECK(error.find("no line with \"SpecDecoding metrics:\"") != std::string::npos);
+  CHECK(error.find("plan list logs") != std::string::npos);
+}
+
+TEST_CASE("what a log does not say is asked for") {
+  CHECK(unread(whole_text("spec_bench.jsonl")).find("--drafted") != std::string::npos);
+  CHECK(unread("{\"timings\": {\"draft_n\": 20, \"draft_n_accepted\": 9}}").find("--drafted") !=
+        std::string::npos);
+  CHECK(unread("5,3\n", {.earlier_file = "before"}).find("--since before") != std::string::npos);
+  CHECK(unread("x,y\n5,3\n", {.fields = {{"accepted", "z"}}}).find("no column \"z\"") != std::string::npos);
+  CHECK(unread("x,y\n5,3\n", {.fields = {{"taken", "x"}}}).find("unknown \"taken\"") != std::string::npos);
+  CHECK(unread("{\"a\": 1}\n", {.fields = {{"accepted", "a"}}}).find("--drafted") != std::string::npos);
+}
+
+TEST_CASE("counters that fell between two pages are refused") {
+  LogOptions options{.model = "target"};
+  options.earlier_file = log_named("vllm_after.prom");
+  options.earlier = whole_text("vllm_after.prom");
+  CHECK(unread(whole_text("vllm_before.prom"), options).find("fell from") != std::string::npos);
+}
+
+TEST_CASE("rounds shorter than the others are warned of, with what they leave open") {
+  // 100 rounds, of which 10 drafted one token alone: at most 10 of the 60 rejections at position 2 were none.
+  const std::string page =
+      "vllm:spec_decode_num_drafts_total 100\nvllm:spec_decode_num_draft_tokens_total 190\n"
+      "vllm:spec_decode_num_accepted_tokens_per_pos_total{position=\"0\"} 80\n"
+      "vllm:spec_decode_num_accepted_tokens_per_pos_total{position=\"1\"} 40\n";
+  const AcceptanceFile log = acceptance_in(page, "page");
+  REQUIRE(log.warnings.size() == 1);
+  CHECK(log.warnings[0].find("α is between 0.6667 and 0.7059") != std::string::npos);
+}
+
+TEST_CASE("a log cut off or damaged in its compression is refused") {
+  const std::string whole = whole_text("vllm.log.gz");
+  const TempFile cut(whole.substr(0, whole.size() / 2));
+  CHECK_THROWS_WITH_AS(read_acceptance(cut.path()), doctest::Contains("cut off"), UsageError);
+  std::string damaged = whole;
+  for (std::size_t i = 20; i < 60; ++i) damaged[i] = static_cast<char>(damaged[i] ^ 0x5a);
+  const TempFile spoilt(damaged);
+  CHECK_THROWS_WITH_AS(read_acceptance(spoilt.path()), doctest::Contains("damaged"), UsageError);
+}
+
+TEST_CASE("a choice of gamma at the edge of a log is warned of, and one inside is not") {
+  const Acceptance known = logged_acceptance(read_acceptance(log_named("truth.csv")), .95);
+  const auto warned = [&](double c) {
+    return make_plan({{.costs = {ConstantCost{1}, ConstantCost{c}}}, known}, {}).warnings;
+  };
+  REQUIRE(warned(.001).size() == 1);
+  CHECK(warned(.001)[0].find("Log about") != std::string::npos);
+  CHECK(warned(.4).empty());
+}

@@ -1,0 +1,406 @@
+#!/usr/bin/env bash
+# plan
+# usage: plan.sh SPECLAB_BINARY SOURCE_DIR
+. "$2/tests/program.bash" "$@"
+
+expect 0 plan alpha 0.75 --c 0.02
+says out "best γ                  9"
+says out '"num_speculative_tokens": 9'
+says out "--speculative-num-steps 9"
+says out "max_draft_len=9"
+says out "--spec-draft-n-max 9"
+says out "num_assistant_tokens = 9"
+expect 0 plan alpha 0.75 --alpha-se 0.02 --c 0.02 --json
+python "speedup = data['best']['speedup']
+assert speedup['low'] < speedup['value'] < speedup['high'] and data['alpha']['value']['low'] < 0.72" out
+expect 0 plan alpha 0.75 --c 0.02 --gamma 5
+says out "at γ = 5                2.989 × plain decoding, 6.6% below the best"
+# What vLLM prints of rounds of three: alpha by its definition, and the plan of that alpha.
+expect 0 plan alpha 0.511 --of-drafted 3 --alpha-se 0.01 --c 0.02 --json
+cp out of_drafted
+python "alpha = data['alpha']['value']
+accepted = [sum(value ** i for i in (1, 2, 3)) / 3 for value in (alpha['low'], alpha['value'], alpha['high'])]
+wanted = [0.511 - 0.0196, 0.511, 0.511 + 0.0196]
+assert all(abs(found - value) < 1e-4 for found, value in zip(accepted, wanted)), accepted" out
+expect 0 plan alpha "$(python3 -c 'import json; print(json.load(open("of_drafted"))["alpha"]["value"]["value"])')" --c 0.02 --json
+python "import json
+same = json.load(open('of_drafted'))['best']
+assert data['best']['gamma'] == same['gamma'] > 4 and abs(data['best']['speedup']['value'] - same['speedup']['value']) < 1e-9" out
+for rate in 0 1; do
+  expect 0 plan alpha $rate --of-drafted 2.5 --c 0.02 --json
+  python "assert data['alpha']['value']['value'] == $rate" out
+done
+expect 0 plan alpha 0.511 --c 0.02
+says out "is it accepted / drafted"
+expect 0 plan drafters a:0.511:0.02 --of-drafted 3
+says out "from 0.511 accepted / drafted at γ = 3"
+expect 2 plan alpha 1.511 --of-drafted 3 --c 0.02
+says err "expected a number from 0 to 1"
+expect 2 plan alpha 0.511 --of-drafted 0 --c 0.02
+says err "--of-drafted 0: expected a number from 1 to 1000"
+on_device=(--target llama-3.1-70b --draft llama-3.2-1b --device h100-sxm --devices 4)
+expect 0 plan alpha 0.75 "${on_device[@]}" --batch 8 --context 2048 --json
+python "assert 0 < data['costs']['c'] < 0.2 and data['costs']['from'] == 'roofline'
+assert data['batches'][0]['first'] == 1 and data['device']['memory']['largest_batch'] > 8
+assert data['device']['joules_per_token']['plain'] > data['device']['joules_per_token']['speculative']" out
+expect 0 plan alpha 0.6 --c 0 --target llama-3.1-8b --device l4 --method ngram
+says out "prompt_lookup_max"
+printf 'drafted,accepted\n' >log.csv
+for accepted in 5 3 0 5 2 1 5 4 0 5; do printf '5,%d\n' $accepted; done >>log.csv
+expect 0 plan log log.csv --c 0.02
+says out "10 rounds, 36 tokens examined, 30 accepted"
+says out "maximum likelihood"
+printf '5,6\n' >>log.csv
+expect 2 plan log log.csv --c 0.02
+says err "log.csv:12: 6 tokens accepted of 5 drafted"
+printf 'tokens,batch,ms\n1,1,10\n8,1,11\n1,64,12\n8,64,40\n' >target.csv
+printf '1,1,1\n1,64,2\n' >draft.csv
+expect 0 plan alpha 0.7 --target-times target.csv --draft-times draft.csv --json
+python "assert abs(data['costs']['c'] - 0.1) < 1e-12 and data['batches'][-1]['gamma'] < data['batches'][0]['gamma']" out
+printf '8,8,20\n' >>target.csv
+expect 2 plan alpha 0.7 --target-times target.csv --draft-times draft.csv
+says err "target.csv: tokens 1, batch 8: missing"
+expect 0 plan tree .6,.15,.05 --c 0.1 --max-nodes 12 --method eagle3
+says out "12 drafted tokens"
+says out "--speculative-num-draft-tokens 13"
+says out "max_total_draft_tokens=12"
+says err "--max-nodes"
+expect 0 plan tree .6 --c 0.1 --json
+cp out tree_of_one
+expect 0 plan alpha .6 --c 0.1 --json
+python "import json
+tree = json.load(open('tree_of_one'))['best']
+assert tree['nodes'] == tree['chain_gamma'] == data['best']['gamma'], tree
+assert abs(tree['speedup'] - data['best']['speedup']['value']) < 1e-9" out
+expect 2 plan tree .2,.6 --c 0.1
+says err "shares .2,.6: "
+expect 2 plan tree .6,.6 --c 0.1
+expect 2 plan tree .6,x --c 0.1
+says err 'shares .6,x: "x"; expected shares such as 0.6,0.2,0.1'
+expect 0 plan drafters small:0.7:0.02 large:0.8:0.11 --json
+python "assert [one['drafter'] for one in data['ranking']] == ['small', 'large']" out
+expect 0 plan drafters small:0.7:llama-3.2-1b large:0.8:llama-3.1-8b --target llama-3.1-70b --device h200 --devices 2
+says out "largest batch"
+says out '"model": "meta-llama/Llama-3'
+expect 0 plan config "$source_dir/configs/paper/table2-4.json"
+says out "2 of 12 the same, 2 optimal within input rounding; the others lose at most 2.6%."
+expect 0 plan config "$markov" --set simulation.length=500 --json --threads 1
+cp out plan_one
+python "assert data['alpha']['from'] == 'simulation' and data['log']['iid_rejected']" out
+expect 0 plan config "$markov" --set simulation.length=500 --json --threads 2
+same out plan_one
+expect 0 plan list devices
+says out "NVIDIA H100 Tensor Core GPU data sheet"
+expect 0 plan list models --json
+python "assert len(data) >= 30 and all(model['source'] for model in data)" out
+printf 'vllm:spec_decode_num_drafts_total{model_name="a b"} 10\nvllm:spec_decode_num_accepted_tokens_per_pos_total{model_name="a b",position="0"} 9\nvllm:spec_decode_num_drafts_total{model_name="c"} 10\nvllm:spec_decode_num_accepted_tokens_per_pos_total{model_name="c",position="0"} 3\n' >metrics
+expect 2 plan log metrics --c 0.02
+says err "--model 'a b': 10 rounds, 0.9 of 10 examined tokens accepted"
+expect 0 plan log metrics --model 'a b' --c 0.02
+says out "0.9 ("
+expect 2 plan alpha 0.5 --c 0.02 --model c
+says err "--model goes with speclab plan log, not with speclab plan alpha"
+logs=$source_dir/tests/serving/advisor/logs
+expect 0 plan log "$logs/vllm_after.prom" --since "$logs/vllm_before.prom" --model target --c 0.1
+says out "600 rounds, "
+expect 0 plan log - --c 0.1 <"$logs/vllm.log.gz"
+says out "600 rounds, "
+expect 0 plan log "$logs/own.csv" --fields accepted=acc_tokens,drafted=draft_tokens --c 0.01
+says err "warning: The best gamma, 4, is the longest draft of the log"
+expect 0 plan log "$logs/sglang.log" --c 0.1 --json
+python "assert 'log' not in data and data['means']['lines'] == 20 and data['means']['rounds'] == 0
+found = data['means']['metrics']
+assert abs(found['emitted_a_round'] - 1 - data['means']['accepted']) < 1e-12
+assert 'accepted_of_examined' not in found and not found['by_position']" out
+# Means of all definitions of three rounds, by hand.
+printf '4,3\n4,0\n2,2\n' > three.csv
+expect 0 plan log three.csv --c 0.1 --json
+python "found = data['log']['metrics']
+wanted = {'accepted_of_drafted': 5 / 10, 'accepted_of_examined': 5 / 7, 'accepted_of_emitted': 5 / 8, 'emitted_of_verified': 8 / 13,
+          'accepted_a_round': 5 / 3, 'emitted_a_round': 8 / 3, 'mean_of_rates': 1.75 / 3}
+assert all(abs(found[name] - value) < 1e-12 for name, value in wanted.items()), found" out
+printf 'sglang:spec_verify_calls_total 65\nsglang:generation_tokens_total 65\nsglang:spec_num_steps 1000000000.0\n' >steps.prom
+expect 2 plan log steps.prom --c 0.1
+says err "steps.prom:3: 1000000000 tokens drafted in one round; at most 1000"
+expect 2 plan log "$source_dir/README.md" --c 0.1
+says err "in no known format of logs"
+printf 'step,n_draft,n_acc\n1,4,2\n' >columns.csv
+expect 2 plan log columns.csv --c 0.1
+says err "columns.csv:1: no format of logs has the columns step, n_draft, n_acc; say which to read"
+expect 0 plan log columns.csv --fields drafted=n_draft,accepted=n_acc --c 0.1
+expect 2 plan recording columns.csv --c 0.1
+says err 'columns.csv: no format of recordings has the columns'
+expect 2 plan log "$logs/own.csv" --fields accepted --c 0.1
+says err "expected name=column"
+expect 2 plan log "$logs/spec_bench.jsonl" --c 0.1
+says err "give --drafted N"
+expect 2 plan log "$logs/spec_bench.jsonl" --drafted 0 --c 0.1
+expect 2 plan alpha 0.5 --drafted 4 --c 0.1
+says err "--drafted goes with speclab plan log"
+expect 0 plan list logs --json
+python "assert len({one['name'] for one in data}) == len(data) >= 15" out
+echo '{"model_type": "llama", "num_hidden_layers": 16, "hidden_size": 2048, "num_attention_heads": 32, "num_key_value_heads": 8, "intermediate_size": 8192, "vocab_size": 128256, "tie_word_embeddings": true}' >config.json
+expect 0 plan alpha 0.7 --target llama-3.1-70b --draft config.json --device h100-sxm --devices 4 --json
+cp out by_config
+expect 0 plan alpha 0.7 --target llama-3.1-70b --draft llama-3.2-1b --device h100-sxm --devices 4 --json
+python "import json
+assert json.load(open('by_config'))['costs']['c'] == data['costs']['c']" out
+expect 2 plan alpha 0.7 --target llama-3.1-70b --draft none.json --device h100-sxm --devices 4
+says err "none.json"
+expect 0 plan alpha 0.7 --c 0.02 --method medusa
+says out '"method": "medusa"'
+expect 2 plan alpha 0.7 --c 0.02 --method lookahead
+says err "expected draft, ngram, eagle"
+expect 0 plan list options
+says out "--spec-ngram-simple-size-n"
+expect 2 plan
+says err "expected one of alpha, log, recording, config, measure, drafters"
+expect 2 plan alpah 0.75 --c 0.02
+says err 'did you mean "alpha"?'
+expect 2 plan alpha
+says err "missing alpha"
+expect 2 plan alpha 0.7
+says err "what drafting costs is missing"
+expect 2 plan alpha 0.7 --log log.csv --c 0.02
+says err "--log goes with"
+expect 2 plan alpha 1.7 --c 0.02
+says err "alpha: alpha = 1.7; expected a number from 0 to 1"
+expect 2 plan alpha 0.7 --c -1
+expect 2 plan alpha nan --c 0.1
+expect 2 plan alpha 0.7 --c 0.1 --confidence 1
+expect 2 plan alpha 0.7 --c 0.1 --seed 3
+says err "--seed goes with speclab plan config, speclab plan measure"
+expect 2 plan recording log.csv --c 0.1 --gamma 3
+says err "--gamma goes with"
+expect 2 plan measure
+says err "give either CONFIG.json, or --target and --draft"
+expect 2 plan measure --target a.gguf
+expect 2 plan measure "$first" --c 0.1
+expect 2 plan alpha 0.7 --c 0.1 --draft llama-3.2-1b
+says err "give one of --c, --draft and --draft-times"
+expect 2 plan alpha 0.7 --draft llama-3.2-1b
+says err "needs --device and --target"
+expect 2 plan alpha 0.7 --target llama-3.1-70b --c 0.1
+says err "--device and --target go together"
+expect 2 plan alpha 0.7 --target llama-3.1-70b --draft llama-3.2-1b --device h100-smx
+says err 'did you mean "h100-sxm"?'
+expect 2 plan alpha 0.7 "${on_device[@]}" --routing-exponent 2
+says err "--routing-exponent 2: expected a number from 0 to 1"
+expect 2 plan alpha 0.7 "${on_device[@]}" --routing-exponent 1
+says err "has no experts"
+expect 2 plan alpha 0.7 "${on_device[@]}" --dtype fp9
+says err 'did you mean "fp8"?'
+expect 2 plan drafters small:0.7
+says err "expected name:alpha:c"
+expect 2 plan drafters small:0.7:llama-9
+expect 2 plan config no_such_config.json
+says err "no_such_config.json: no such file"
+
+# Recordings: a column of ratio 0.8 gives the i.i.d. formula, but does not fit its text.
+python3 - >coins.csv <<'P'
+import math
+print("sequence,position,token,logp,logq")
+for sequence in range(10):
+    for position in range(400):
+        print(f"{sequence},{position},7,{math.log(.5)},{math.log(.4)}")
+P
+expect 0 plan recording coins.csv --c 0.05 --json
+python "assert abs(data['alpha'] - .8) < 1e-9 and data['alpha_low'] <= data['alpha'] <= data['alpha_high']
+assert len(data['tokens_per_target_step']) == 64 and data['optimal_gamma'] == 8
+assert abs(data['tokens_per_target_step'][4] - (1 - .8 ** 6) / .2) < .03 and len(data['warnings']) == 1" out
+says err "warning: coins.csv: The mean of q/p is 0.8"
+expect 0 plan recording coins.csv --c 0.05 --cut
+says out "best γ                  8"
+expect 0 plan recording coins.csv --c 0.05 --cut --rule block
+expect 2 plan recording coins.csv --c 0.05 --rule typical
+says err "is not lossless"
+expect 2 plan recording coins.csv --c 0.05 --rule recursive
+expect 2 plan recording "$source_dir/README.md" --c 0.05
+says err "in no known format of recordings"
+expect 2 plan recording coins.csv --draft-recording coins.csv --c 0.05
+says err "leave out --draft-recording"
+expect 2 plan recording coins.csv
+expect 2 plan alpha 0.5 --c 0.1 --cut
+says err "--cut goes with speclab plan recording"
+
+# A recording of several tasks: one line each.
+python3 - >tasks.csv <<'PYTHON'
+import random
+rng = random.Random(3)
+print("sequence,position,token,logp,logq,task")
+for sequence in range(12):
+    for position in range(40):
+        print(f"{sequence},{position},1,{-rng.random()},{-rng.random()},{'code' if sequence % 2 else 'prose'}")
+PYTHON
+expect 0 plan recording tasks.csv --c 0.05
+says out "By task"
+says out "prose"
+
+# Each way's help is a screen and a half at most, and names no option of another way alone.
+for way in alpha log recording config measure drafters load benchmark sampling tree list; do
+  expect 0 plan "$way" --help
+  says out "usage: speclab plan $way"
+  says out "Examples:"
+  checks=$((checks + 1))
+  # A server under load is described by more than the others.
+  [[ $(wc -l <out) -le $([[ $way == load ]] && echo 60 || echo 45) ]] || fail "plan $way --help has $(wc -l <out) lines"
+done
+
+# A server under load with a draft device, and the same in a config: equal numbers.
+load=(plan load 0.75 --target llama-3.1-8b --draft llama-3.2-1b --device h100-sxm --rate 3 --output 40 --length-variation 0 --cache-tokens 400000 --max-gamma 2 --requests 20 --runs 2
+  --quiet --draft-budget 64)
+expect 0 "${load[@]}" --rank-shares 0.6,0.2 --outcomes 5
+says out "draft device            drafts for the 5 likeliest outcomes of each sequence; after another all wait for drafts"
+says out "a draft run reads       64 tokens of a cache at most"
+expect 0 "${load[@]}" --rank-shares 0.6,0.2 --outcomes 5 --json
+mv out plan.json
+cat >server.json <<'END'
+{"title": "server", "experiment": "serving", "seed": 1, "gamma": 2, "alpha": 0.75, "serving": {"requests_per_second": 3, "output": 40, "requests": 20, "settle": 4, "settle_after": 2,
+ "runs": 2, "models": {"target": "llama-3.1-8b", "draft": "llama-3.2-1b", "device": "h100-sxm"}, "engine": {"cache_tokens": 400000, "draft_budget": 64},
+ "draft_device": {"rank_shares": [0.6, 0.2], "outcomes": 5}}}
+END
+expect 0 run server.json --out server
+python "import json
+planned = next(policy for policy in data['policies'] if policy['name'] == 'γ = 2')['points'][0]
+found = {one['name']: one['simulated'] for one in json.load(open('server/result.json'))['cells'][0]['serving']['numbers']}
+assert planned['latency_mean'] == found['latency mean'] and planned['ttft'] == found['TTFT p95']" plan.json
+expect 0 "${load[@]}" --draft-correlation 0.6
+says out "adaptive verification"
+expect 2 "${load[@]}" --draft-hit 0.5 --draft-correlation 0.6
+says err "--draft-correlation: adaptive verification is not simulated with a draft device"
+expect 2 "${load[@]}" --draft-hit 0.5 --rank-shares 0.5
+says err "give one of --draft-hit and --rank-shares"
+expect 2 "${load[@]}" --outcomes 4
+says err "--outcomes: of a draft device"
+expect 2 "${load[@]}" --rank-shares 0.2,0.3
+says err "0.3 is above the share before it, 0.2"
+
+# How a draft should sample: of tables, a config and recorded rows, by closed forms where there are some.
+expect 0 plan sampling --target .5,.3,.2 --draft .4,.5,.1 --gamma 4 --temperature 0,1 --json
+python "rows = {(row['temperature'], row['draft'], row['rule']): row for row in data['rows']}
+assert data['exact'] and len(rows) == 6 + 9
+alpha = rows[1, 'as target', 'token']['acceptance']['value']
+assert abs(alpha - .8) < 1e-12 and abs(rows[1, 'as target', 'token']['tokens_per_target_step']['value'] - (1 - .8 ** 5) / .2) < 1e-9
+assert abs(rows[1, 'as target', 'match']['acceptance']['value'] - .37) < 1e-12
+assert rows[0, 'argmax', 'token']['acceptance']['value'] == 0 and rows[1, 'best', 'token']['acceptance']['value'] > .87" out
+expect 0 plan sampling "$source_dir/configs/exact_markov.json" --top-k 2 --draft-temperature 0.5 --out sampled
+says out "4 contexts, exactly"
+says out "at T, all tokens"
+says out "T' = 0.5"
+says sampled/report.html "Tokens per target step by how the draft samples"
+expect 0 plan sampling --target .5,.5 --draft .2,.8 --draft-temperature 0.5,0.5
+expect 0 plan sampling --recording "$source_dir/configs/recorded/austen_rows.jsonl" --temperature 0.6
+says out "64 recorded contexts"
+expect 0 plan sampling --target .3,.7 --draft .7,.3
+says err "warning: At the target's temperature 1 the best temperature of the draft is 20, the largest that was looked at"
+expect 2 plan sampling
+says err "give a CONFIG.json, --recording FILE, or --target ROWS and --draft ROWS"
+expect 2 plan sampling --target .5,.5 --draft .2,.3,.5
+says err "--target has 2 tokens and --draft 3"
+expect 2 plan sampling --target .5,.5 --draft .2,.8 --temperature 1,-1
+says err "--temperature 1,-1: \"-1\"; expected numbers from 0 to 100"
+expect 2 plan sampling --target .5,.5 --draft .2,.8 --top-k 1.5
+says err "expected integers"
+expect 2 plan sampling "$source_dir/configs/exact_markov.json" --set sampling.temperature=0.5
+says err "/sampling: plan sampling varies sampling options itself"
+expect 2 plan sampling --recording "$source_dir/configs/recorded/austen.csv"
+expect 2 plan sampling --recording coins.csv --set gamma=3
+says err "--set does not go with --recording"
+expect 2 plan sampling "$source_dir/configs/exact_markov.json" --recording coins.csv
+says err "--recording does not go with a config"
+expect 2 plan sampling "$source_dir/configs/first.json" --sequences 100000 --tokens 100000 --gamma 64
+says err "give fewer --sequences or --tokens"
+
+# What the memory does not hold comes first, with exit code 1 and without settings.
+expect 1 plan alpha 0.75 --target llama-3.1-70b --draft llama-3.2-1b --device h100-sxm --devices 1 --out small
+silent err "the text says it"
+checks=$((checks + 1))
+[[ $(head -1 out) == "DOES NOT FIT: 143.6 GB of weights are more than 72 GB"* ]] || fail "the plan begins with: $(head -1 out)"
+grep -q "vllm serve" out && fail "settings for a plan that does not fit"
+says small/report.html "It does not fit: 143.6 GB of weights"
+python "assert data['fits'] is False and '2 devices' in data['fits_reason'] and data['settings'] == []" small/result.json
+expect 1 plan alpha 0.75 "${on_device[@]}" --batch 500 --json
+says err "warning: it does not fit: a batch of 500"
+python "assert data['fits'] is False and 'above the largest, 391 sequences' in data['fits_reason'] and data['settings'] == []" out
+expect 0 plan alpha 0.75 "${on_device[@]}" --batch 391 --json
+python "assert data['fits'] is True and 'fits_reason' not in data and len(data['settings']) == 5" out
+expect 1 plan recording coins.csv --cut --target llama-3.1-70b --draft llama-3.2-1b --device h100-sxm --json
+python "assert data['fits'] is False and data['settings'] == []" out
+expect 0 plan alpha 0.75 --c 0.02 --json
+python "assert 'fits' not in data" out
+expect 0 plan drafters large:0.9:llama-3.1-70b small:0.7:llama-3.2-1b --target llama-3.1-70b --device h100-sxm --devices 3
+says out "fits the memory"
+says out "→"
+expect 1 plan drafters large:0.9:llama-3.1-70b --target llama-3.1-70b --device h100-sxm --devices 3
+
+# An EAGLE-3 head is read as one: its servers' method, its outputs, and no target.
+echo '{"architectures": ["LlamaForCausalLMEagle3"], "model_type": "llama", "num_hidden_layers": 1, "hidden_size": 4096, "num_attention_heads": 32, "num_key_value_heads": 8, "intermediate_size": 14336, "vocab_size": 128256, "draft_vocab_size": 32000}' >head.json
+expect 0 plan alpha 0.8 --target llama-3.1-8b --draft head.json --device h100-sxm --json
+python "assert any('eagle3' in line for one in data['settings'] for line in one['lines']) and not any('draft_model' in line for one in data['settings'] for line in one['lines'])
+assert abs(data['device']['memory']['draft_weights'] - 2 * 424673280) < 1" out
+expect 2 plan alpha 0.8 --target llama-3.1-8b --draft head.json --device h100-sxm --method draft
+says err "is an EAGLE-3 head"
+expect 2 plan alpha 0.8 --target head.json --draft llama-3.2-1b --device h100-sxm
+says err "is a draft head, no model"
+
+# A DFlash block: one run a round, at most block_size - 1 tokens, its own settings, everywhere.
+echo '{"architectures": ["DFlashDraftModel"], "model_type": "qwen3", "block_size": 16, "dflash_config": {"target_layer_ids": [1, 9, 17, 25, 33]}, "num_hidden_layers": 5, "hidden_size": 4096, "num_attention_heads": 32, "num_key_value_heads": 8, "head_dim": 128, "intermediate_size": 12288, "vocab_size": 128256}' >block.json
+block="--target llama-3.1-8b --draft block.json --device h100-sxm"
+expect 0 plan alpha 0.8 $block --json
+python "costs, device = data['costs'], data['device']
+assert costs['drafted_in_one_run'] == data['best']['gamma'] <= 15
+assert abs(costs['c'] - device['draft_ms'] / device['plain_ms']) < 1e-9
+rate = 1000 * data['best']['tokens_per_target_step'] / (device['verify_ms'] + device['draft_ms'])
+assert abs(rate / device['speculative_tokens_per_second'] - 1) < 1e-9
+assert any('\"method\": \"dflash\"' in line for one in data['settings'] for line in one['lines'])" out
+expect 0 plan alpha 0.8 $block
+says out "tokens in one run, roofline"
+says out "ms to draft, in one run"
+says out "As many as the drafter can draft."
+expect 2 plan alpha 0.8 $block --gamma 16
+says err "--gamma 16: block.json drafts"
+says err "at most 15 tokens a round"
+expect 2 plan alpha 0.8 $block --method eagle3
+says err "is a DFlash head; leave --method out"
+expect 2 plan alpha 0.8 --target llama-3.1-70b --draft block.json --device h100-sxm --devices 4
+says err "block.json: /hidden_size: 4096; the target llama-3.1-70b has 8192"
+expect 0 plan drafters block:0.8:block.json small:0.7:llama-3.2-1b --target llama-3.1-8b --device h100-sxm
+says out '"method": "dflash"'
+printf '15,%d\n' 5 3 0 15 2 1 5 4 0 5 >blocks.csv
+expect 0 plan log blocks.csv $block
+says out "tokens in one run"
+expect 0 plan recording coins.csv --cut $block --json
+python "assert data['drafted_in_one_run'] <= 15" out
+expect 0 plan load 0.8 $block --rate 20 --requests 60 --runs 2 --max-gamma 12 --json
+python "names = [one['name'] for one in data['policies']]
+assert 'γ = 12' in names and not any('SGLang' in name for name in names)" out
+expect 2 plan load 0.8 $block --rate 20 --draft-hit 0.9
+says err "dflash drafts from the target's states"
+expect 2 plan alpha 0.8 --target llama-3.1-8b --draft llama-3.2-1b --device h100-sxm --method dflash
+says err "is a model of its own; give the config.json of the head"
+
+# Medusa heads, whose config.json leaves their size to the target; and both by a given cost of one run.
+echo '{"medusa_num_heads": 5, "medusa_num_layers": 1, "base_model_name_or_path": "lmsys/vicuna-7b-v1.3"}' >heads.json
+expect 0 plan alpha 0.6 --target llama-2-7b --draft heads.json --device h100-sxm --json
+python "assert data['best']['gamma'] <= 5 and abs(data['device']['memory']['draft_weights'] - 2 * 5 * 147849216) < 1" out
+expect 0 plan alpha 0.8 --c 0.2 --method medusa --gamma 4 --json
+python "assert abs(data['asked']['speedup']['value'] - (1 - 0.8 ** 5) / 0.2 / 1.2) < 1e-9" out
+
+# The target's own modules.
+echo '{"model_type": "glm4_moe", "num_hidden_layers": 92, "hidden_size": 5120, "num_attention_heads": 96, "num_key_value_heads": 8, "head_dim": 128, "intermediate_size": 12288, "moe_intermediate_size": 1536, "n_routed_experts": 160, "n_shared_experts": 1, "num_experts_per_tok": 8, "first_k_dense_replace": 3, "vocab_size": 151552, "num_nextn_predict_layers": 1}' >glm.json
+expect 0 plan alpha 0.8 --target glm.json --device h200 --devices 8 --method mtp --json
+python "assert 'drafted_in_one_run' not in data['costs']
+assert any('\"method\": \"mtp\"' in line for one in data['settings'] for line in one['lines'])
+assert abs(data['device']['memory']['draft_weights'] / 2 / 3.99e9 - 1) < 0.01" out
+expect 2 plan alpha 0.8 --target llama-3.1-8b --device h100-sxm --method mtp
+says err "llama-3.1-8b has no modules for multi-token prediction: /num_nextn_predict_layers"
+expect 2 plan alpha 0.8 --target glm.json --draft llama-3.2-1b --device h200 --devices 8 --method mtp
+says err "the target's own modules draft: leave the draft out"
+
+# The word after plan says where acceptance is known from; no option does.
+expect 2 plan --alpha 0.5 --c 0.1
+says err 'speclab plan: unknown "--alpha"'
+expect 0 plan --alpha 0.5 --help
+says out "usage: speclab plan alpha|log"
+
+report

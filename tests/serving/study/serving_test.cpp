@@ -1,0 +1,415 @@
+#include "serving/study/serving_study.hpp"
+
+#include <doctest/doctest.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "experiments/results/presentation.hpp"
+#include "tests/experiments/config_error_of.hpp"
+#include "tests/experiments/run_of.hpp"
+#include "tests/sim/temp_file.hpp"
+
+using namespace speclab;
+
+namespace {
+
+Json served_config(const std::string& more = "{}") {
+  Json config = parse_json(R"({
+    "title": "test", "experiment": "serving", "seed": 5, "gamma": 3, "alpha": 0.8,
+    "serving": {"clients": 8, "prompt": 100, "output": 11, "requests": 80, "settle": 0, "runs": 3,
+                "cost": {"step": 2, "position": 0.25, "prompt_token": 0.01},
+                "engine": {"max_sequences": 8}}
+  })");
+  config.merge_patch(parse_json(more));
+  return config;
+}
+
+const ServingNumber& number(const CellResult& cell, const std::string& name) {
+  for (const ServingNumber& one : own<ServingResult>(cell).numbers) {
+    if (one.name == name) return one;
+  }
+  throw std::logic_error(name);
+}
+
+CellResult served_cell(const Json& config) { return run_of(config).result.cells.at(0); }
+
+std::string refused(const std::string& more) {
+  return config_error_of([&] { run_of(served_config(more)); });
+}
+
+}  // namespace
+
+TEST_CASE("a closed network without drafts is its own arithmetic, and what was measured stands beside it") {
+  const CellResult cell = served_cell(
+      served_config(R"({"gamma": 0, "serving": {"measured": {"tokens/s": 1500, "ITL mean": 4}}})"));
+  // A wave of 8: the prompts in 2 + 8 ms, then ten steps of 2 + 8 / 4.
+  const double tokens_per_second = 1000 * 8 * 11 / 50.0;
+  CHECK(number(cell, "tokens/s").simulated->estimate == doctest::Approx(tokens_per_second));
+  CHECK(number(cell, "tokens/s").measured == 1500);
+  CHECK(number(cell, "TTFT mean").simulated->estimate == doctest::Approx(10));
+  CHECK(number(cell, "TPOT mean").simulated->estimate == doctest::Approx(4));
+  CHECK(number(cell, "ITL mean").simulated->estimate == doctest::Approx(4));
+  CHECK(number(cell, "running").simulated->estimate == doctest::Approx(8));
+  const RunResult run = run_of(served_config(R"({"serving": {"measured": {"accepted": 2}}})"));
+  const std::string csv = csv_of(run.result, run.timings);
+  CHECK(csv.find("number,simulated,simulated_low,simulated_high,measured,error_percent") !=
+        std::string::npos);
+  CHECK(tables_of(run.result, run.timings, "x").size() == 2);
+}
+
+TEST_CASE("cells with targets and percentiles of their own share a table, each number under its name") {
+  const RunResult run = run_of(served_config(R"({"cases": [
+    {"label": "without"}, {"label": "with", "set": {"/serving/ttft_ms": 50, "/serving/percentile": 90}}]})"));
+  const Table table = tables_of(run.result, run.timings, "x").front();
+  REQUIRE(table.rows.size() == 2);
+  for (const auto& row : table.rows) CHECK(row.size() == table.columns.size());
+  const auto has = [&](std::size_t row, const char* name) {
+    const auto column = std::find(table.columns.begin(), table.columns.end(), name) - table.columns.begin();
+    return !table.rows[row].at(static_cast<std::size_t>(column)).text.empty();
+  };
+  for (const char* name : {"tokens/s", "TTFT p95"}) CHECK(has(0, name));
+  for (const char* name : {"tokens/s", "TTFT p90", "targets kept"}) CHECK(has(1, name));
+  for (const char* name : {"TTFT p90", "targets kept"}) CHECK_FALSE(has(0, name));
+  CHECK_FALSE(has(1, "TTFT p95"));
+}
+
+TEST_CASE("laws of one mean differ in the tail of gaps alone, with rounds of one length") {
+  // Time before a queue is no work: only a client's wait.
+  const auto with = [&](const std::string& law) {
+    return served_cell(served_config(fmt::format(
+        R"({{"gamma": 4, "alpha": null, "serving": {{"output": 200, "requests": 200, "acceptance": {{"mean": 2, "law": "{}"}}}}}})",
+        law)));
+  };
+  const CellResult constant = with("constant_rate");
+  const CellResult least = with("least_variance");
+  const CellResult all = with("all_or_none");
+  for (const CellResult* cell : {&constant, &least, &all})
+    CHECK(number(*cell, "accepted").simulated->estimate == doctest::Approx(2).epsilon(0.03));
+  CHECK(number(least, "TPOT deviation").simulated->estimate <
+        0.5 * number(constant, "TPOT deviation").simulated->estimate);
+  CHECK(number(all, "TPOT deviation").simulated->estimate >
+        1.15 * number(constant, "TPOT deviation").simulated->estimate);
+}
+
+TEST_CASE("requests of two kinds start rounds at other rates as gamma grows") {
+  const std::string kinds =
+      R"("acceptance": {"classes": [{"share": 0.5, "positions": [0.98]}, {"share": 0.5, "positions": [0.6, 0.2]}]})";
+  const auto first = [&](int gamma) {
+    const CellResult cell = served_cell(served_config(
+        fmt::format(R"({{"gamma": {}, "alpha": null, "serving": {{"output": 256, "requests": 400, {}}}}})",
+                    gamma, kinds)));
+    return number(cell, "accepted").simulated->estimate;
+  };
+  // Of one drafted token the mean accepted ones are the rate of position 1, by rounds: (n1 .98 + n2 .6) / (n1
+  // + n2) with n = 1 / (1 + rate).
+  const double easy = 1 / 1.98;
+  const double hard = 1 / 1.6;
+  CHECK(first(1) == doctest::Approx((easy * .98 + hard * .6) / (easy + hard)).epsilon(0.02));
+  CHECK(first(7) < 4);
+}
+
+TEST_CASE("a draft device that drafts for every outcome leaves the target its own time") {
+  // A prompt, then ten tokens in rounds of four, all accepted: 2 + 1 / 4 ms a step, drafts of 3 times 1.5.
+  const auto window = [&](const std::string& device) {
+    return number(
+               served_cell(served_config(
+                   R"({"alpha": 1, "serving": {"clients": 1, "output": 13, "cost": {"draft_run": 1.5, "prompt_token": 0}, "draft_device": )" +
+                   device + "}}")),
+               "latency mean")
+        .simulated->estimate;
+  };
+  CHECK(window("null") == doctest::Approx(2 + 3 * (3 + 4.5)));
+  CHECK(window(R"({"hit": 0})") == doctest::Approx(2 + 3 * (3 + 4.5)));
+  // Drafting begins with the step before, and takes longer than it.
+  CHECK(window(R"({"hit": 1})") == doctest::Approx(4.5 + 3 + 4.5 + 4.5));
+  CHECK(window(R"({"rank_shares": [1], "outcomes": 1})") == doctest::Approx(4.5 + 3 + 4.5 + 4.5));
+  const auto prepared = [&](int outcomes) {
+    return number(
+               served_cell(served_config(fmt::format(
+                   R"({{"serving": {{"output": 400, "draft_device": {{"rank_shares": [0.6, 0.2], "outcomes": {}}}}}}})",
+                   outcomes))),
+               "prepared")
+        .simulated.value();
+  };
+  // Of 0 to 3 accepted: .2, .16, .128, .512; the likeliest pair is three with the first choice.
+  CHECK(prepared(1).estimate == doctest::Approx(0.512 * 0.6).epsilon(0.05));
+  CHECK(prepared(8).estimate == doctest::Approx(0.8).epsilon(0.02));
+}
+
+TEST_CASE("tokens of a sequence that share experts make verification cheaper, and plain decoding as it was") {
+  const auto tpot = [&](int gamma, double exponent) {
+    Json config = served_config(fmt::format(
+        R"({{"gamma": {}, "serving": {{"cost": null, "models": {{"target": "mixtral-8x7b", "draft": "mistral-7b", "device": "h200", "devices": 4, "routing_exponent": {},
+         "idle_draft": false}}}}}})",
+        gamma, exponent));
+    config["serving"]["clients"] = 1;
+    return number(served_cell(config), "ITL mean").simulated->estimate;
+  };
+  CHECK(tpot(0, 0) == doctest::Approx(tpot(0, 1)).epsilon(1e-12));
+  // Four positions touch the two experts of one, or up to those of four.
+  CHECK(tpot(3, 0) < tpot(3, 0.79));
+  CHECK(tpot(3, 0.79) < 0.99 * tpot(3, 1));
+}
+
+TEST_CASE("a table by batch and context drafts what its rows say") {
+  const auto drafted = [&](const std::string& rows) {
+    return number(served_cell(served_config(R"({"serving": {"policy": "table", "table": [)" + rows + "]}}")),
+                  "drafted")
+        .simulated->estimate;
+  };
+  CHECK(drafted(R"({"batch": 8, "gamma": 2})") == 2);
+  CHECK(drafted(R"({"batch": 7, "gamma": 2}, {"batch": 8, "gamma": 1})") < 2);
+  CHECK(drafted(R"({"batch": 8, "context": 99, "gamma": 2})") == 0);
+  CHECK(drafted(R"({"batch": 8, "context": 200, "gamma": 2})") == 2);
+}
+
+TEST_CASE("no policy is better than the solved one, which goodput comes near") {
+  const auto latency = [&](const std::string& policy) {
+    return number(
+               served_cell(served_config(fmt::format(
+                   R"({{"gamma": 5, "serving": {{"clients": null, "requests_per_second": 8, "output": 32, "geometric_output": true,
+          "policy": "{}", "requests": 3000, "settle": 300, "runs": 8, "cost": {{"step": 6, "position": 0.7, "draft_run": 0.4}}}}}})",
+                   policy))),
+               "latency mean")
+        .simulated.value();
+  };
+  const Interval best = latency("optimal");
+  CHECK(latency("fixed").estimate > 1.02 * best.estimate);
+  CHECK(latency("goodput").estimate > 0.995 * best.estimate);
+  CHECK(latency("goodput").estimate < 1.03 * best.estimate);
+}
+
+TEST_CASE("adaptive verification takes confidences by a law or as they are recorded") {
+  const auto verified = [&](const std::string& more) {
+    const CellResult cell = served_cell(served_config(
+        R"({"serving": {"policy": "adaptive", "clients": 1, "output": 400, "cost": {"position": 1.3}, )" +
+        more + "}}"));
+    CHECK(number(cell, "drafted").simulated->estimate == 3);
+    return std::pair{number(cell, "verified").simulated->estimate,
+                     number(cell, "accepted").simulated->estimate};
+  };
+  // 1.8 / (2 + 2.6), 2.44 / (2 + 3.9), 2.95 / (2 + 5.2): two are verified where nothing is known.
+  const auto [two, some] = verified(R"("verification": {"correlation": 0, "waits": true})");
+  CHECK(two == 2);
+  CHECK(some == doctest::Approx(0.8 + 0.64).epsilon(0.02));
+  const auto [all, as_many] = verified(R"("verification": {"correlation": 1, "waits": true})");
+  CHECK(all == as_many);
+  CHECK(as_many == doctest::Approx(0.8 + 0.64 + 0.512).epsilon(0.02));
+  // An area of one half says nothing, and one of 1 says all.
+  CHECK(verified(R"("verification": {"auc": 0.5, "waits": true})").first == 2);
+  CHECK(verified(R"("verification": {"auc": 1, "waits": true})").first == all);
+  // Two rounds in turn by chance: a draft that is sure of three tokens, and one that is sure of none.
+  const TempFile rounds(
+      "{\"accepted\": 3, \"confidences\": [1, 1, 1], \"weight\": 3}\n"
+      "{\"accepted\": 0, \"confidences\": [0, 1, 1], \"weight\": 1}\n");
+  const auto [three, sure] = verified(fmt::format(
+      R"("verification": {{"waits": true}}, "acceptance": {{"recorded": "{}"}})", rounds.path().string()));
+  CHECK(three == sure);
+  CHECK(sure == doctest::Approx(3 * 0.75).epsilon(0.02));
+}
+
+TEST_CASE("a recorded trace is played as it was recorded, or at a rate") {
+  // Steps of 4 ms each: a prompt of 100 tokens, and then one token, ten times. Arrivals 100 ms apart meet an
+  // idle server; 20 ms apart a second request joins the first after half of its steps.
+  const TempFile trace("0,100,11\n0.1,100,11\n0.2,100,1\n");
+  const auto played = [&](const std::string& more) {
+    Json config = served_config(fmt::format(
+        R"({{"gamma": 0, "serving": {{"clients": null, "trace": "{}", "requests": 3, "cost": {{"step": 4, "position": 0, "prompt_token": 0}}}}}})",
+        trace.path().string()));
+    config.merge_patch(parse_json(more));
+    return served_cell(config);
+  };
+  const CellResult idle = played("{}");
+  CHECK(number(idle, "latency mean").simulated->estimate == doctest::Approx((44 + 44 + 4) / 3.0));
+  CHECK(number(idle, "TTFT p95").simulated->estimate == doctest::Approx(4));
+  CHECK(number(idle, "latency mean").simulated->half_width() < 1e-9);
+  // Ten a second as recorded; at fifty the second arrives at 20 ms, as a step ends, and the third at 40.
+  const CellResult fast = played(R"({"serving": {"requests_per_second": 50}})");
+  CHECK(number(fast, "latency mean").simulated->estimate == doctest::Approx((44 + 44 + 4) / 3.0));
+  CHECK(number(fast, "running").simulated->estimate > 1.3);
+  for (const char* bad :
+       {R"({"serving": {"clients": 2}})", R"({"serving": {"bursts": 2}})",
+        R"({"serving": {"length_variation": 1}})", R"({"serving": {"trace": "nowhere.csv"}})"}) {
+    CAPTURE(bad);
+    CHECK(config_error_of([&] { played(bad); }).starts_with("/serving/trace: "));
+  }
+}
+
+TEST_CASE("a gate shuts by chance as often as the sum of its window falls below the threshold") {
+  // One sequence, three drafted tokens, .6: 1.176 accepted a round on average. The gate shuts when the last
+  // 20 rounds have fewer than 15.
+  const double one = [] {
+    std::vector<double> sums{1};
+    const double a = 0.6;
+    const double law[]{1 - a, a * (1 - a), a * a * (1 - a), a * a * a};
+    for (int round = 0; round < 20; ++round) {
+      std::vector<double> next(sums.size() + 3);
+      for (std::size_t i = 0; i < sums.size(); ++i)
+        for (std::size_t k = 0; k < 4; ++k) next[i + k] += sums[i] * law[k];
+      sums = std::move(next);
+    }
+    return std::accumulate(sums.begin(), sums.begin() + 15, 0.0);
+  }();
+  // 60 requests of one client, each of about 30 rounds.
+  const auto shut = [&](double threshold) {
+    return number(
+               served_cell(served_config(fmt::format(
+                   R"({{"alpha": 0.6, "serving": {{"clients": 1, "output": 66, "requests": 60, "runs": 400, "policy": "gate",
+              "gate_window": 20, "gate_threshold": {}}}}})",
+                   threshold))),
+               "stops drafting")
+        .simulated.value();
+  };
+  // A window of its own rounds every 20 of at least 1,100, and at most every round of 2,600. Null: the gate
+  // is what it is said to be; an interval that holds with .95 and seeds that are fixed.
+  const Interval found = shut(0.75);
+  CHECK(found.high >= 1 - std::pow(1 - one, 1100.0 / 20));
+  CHECK(found.low <= std::min(1.0, 2600 * one));
+  CHECK(found.estimate > 0);
+  // Planted: another threshold.
+  CHECK(shut(0.4).high < 1 - std::pow(1 - one, 1100.0 / 20));
+}
+
+TEST_CASE("an overloaded server says so, with the throughput of the full one and no waiting times") {
+  // Steps of 2 ms and .25 a position: of a full server of eight a request takes 1 ms for its prompt, 2.5 for
+  // ten tokens, and an eighth of the 2 ms of eleven steps. 160 a second are served.
+  constexpr double full = 1000 * 11 / (1 + 2.5 + 22 / 8.0);
+  const auto at = [&](double rate, int after) {
+    return served_cell(served_config(fmt::format(
+        R"({{"gamma": 0, "serving": {{"clients": null, "requests_per_second": {}, "requests": 300, "settle": 40,
+            "settle_after": {}, "runs": 4, "ttft_ms": 50, "measured": {{"TTFT mean": 10, "tokens/s": 1000}}}}}})",
+        rate, after)));
+  };
+  const CellResult slow = at(50, 40);
+  CHECK_FALSE(own<ServingResult>(slow).state);
+  CHECK(number(slow, "tokens/s").simulated->estimate == doctest::Approx(50 * 11).epsilon(0.1));
+  for (const double rate : {170.0, 1000.0, 1e6}) {
+    CAPTURE(rate);
+    const CellResult crowded = at(rate, 40);
+    CHECK(own<ServingResult>(crowded).state == overloaded_state);
+    for (const char* name : {"latency mean", "latency p95", "TTFT mean", "targets kept"})
+      CHECK_FALSE(number(crowded, name).simulated);
+    CHECK(number(crowded, "TPOT mean").simulated);
+    CHECK(number(crowded, "running").simulated->estimate == doctest::Approx(8).epsilon(0.01));
+    CHECK(number(crowded, "tokens/s").simulated->estimate == doctest::Approx(full).epsilon(0.05));
+  }
+  // A benchmark ends when all requests are served: its times are of so many, and it says that they wait.
+  const CellResult benchmark = at(1000, 0);
+  CHECK(own<ServingResult>(benchmark).state == overloaded_state);
+  CHECK(number(benchmark, "latency mean").simulated->estimate >
+        number(slow, "latency mean").simulated->estimate);
+  CHECK(number(benchmark, "tokens/s").simulated->estimate == doctest::Approx(full).epsilon(0.15));
+}
+
+TEST_CASE("runs that are too short say so, and nothing is printed as not a number") {
+  // A million requests a second for a server of as many places: no step ends while they arrive.
+  const RunResult flooded = run_of(served_config(
+      R"({"serving": {"clients": null, "requests_per_second": 1e6, "requests": 100, "settle": 10,
+          "engine": {"max_sequences": 60000}, "measured": {"tokens/s": 7, "TTFT mean": 0}}})"));
+  const CellResult& cell = flooded.result.cells.at(0);
+  CHECK(own<ServingResult>(cell).state == too_short_state);
+  CHECK_FALSE(number(cell, "tokens/s").simulated);
+  const auto tables = tables_of(flooded.result, flooded.timings, "x");
+  REQUIRE(tables.size() == 2);
+  for (const Table& table : tables) {
+    const std::string text = terminal(table);
+    CHECK(text.find("nan") == std::string::npos);
+    CHECK(text.find("inf") == std::string::npos);
+    CHECK(text.find(too_short_state) != std::string::npos);
+  }
+  CHECK(csv_of(flooded.result, flooded.timings).find("nan") == std::string::npos);
+  // All of 256 clients ask at once: five requests before those measured do not fill the server.
+  const char* few = R"({"serving": {"clients": 256, "requests": 60, "settle": 5}})";
+  CHECK(refused(few).starts_with("/serving/settle: 5 requests before those measured; 256 clients need"));
+  const CellResult burst = served_cell(served_config(
+      R"({"serving": {"clients": 256, "requests": 60, "settle": 0, "measured": {"tokens/s": 0}}})"));
+  CHECK(number(burst, "tokens/s").simulated->bounded());
+}
+
+TEST_CASE("what cannot be served is refused, with its path") {
+  CHECK(refused(R"({"serving": {"requests_per_second": 4}})") ==
+        "/serving: give one of requests_per_second, clients and trace");
+  CHECK(refused(R"({"alpha": null})").starts_with("/alpha: missing"));
+  CHECK(refused(R"({"serving": {"acceptance": {"rate": 0.5, "mean": 1}}})")
+            .starts_with("/serving/acceptance: give one"));
+  CHECK(refused(R"({"serving": {"acceptance": {"rate": 0.5, "spread": 0.5}}})")
+            .starts_with("/serving/acceptance/spread"));
+  CHECK(refused(R"({"serving": {"acceptance": {"mean": 4}}})")
+            .starts_with("/serving/acceptance/mean: 4 accepted"));
+  CHECK(refused(R"({"serving": {"acceptance": {"rounds": [0, 0]}}})")
+            .starts_with("/serving/acceptance/rounds"));
+  CHECK(refused(R"({"serving": {"acceptance": {"classes": [{"share": 0.5, "positions": [1]}]}}})")
+            .starts_with("/serving/acceptance/classes: shares add up to 0.5"));
+  CHECK(refused(R"({"serving": {"cost": null}})")
+            .starts_with("/serving/cost: a step of one sequence takes no time"));
+  CHECK(refused(R"({"serving": {"prompt": 1.5}})").starts_with("/serving/prompt"));
+  // No block is a cache without bound.
+  CHECK(refused(R"({"serving": {"engine": {"cache_tokens": 15}}})")
+            .starts_with("/serving/engine/cache_tokens: 15 tokens are less than a block"));
+  CHECK(refused(R"({"serving": {"engine": {"cache_tokens": 96}}})")
+            .starts_with("/serving/engine/cache_tokens: a request of 100"));
+  CHECK(
+      refused(R"({"serving": {"policy": "optimal"}})").starts_with("/serving/policy: \"optimal\" is solved"));
+  CHECK(refused(R"({"serving": {"measured": {"TTFT p59": 4}}})")
+            .starts_with("/serving/measured: unknown number \"TTFT p59\""));
+  CHECK(refused(R"({"serving": {"policy": "adaptive"}})")
+            .starts_with("/serving/verification: give one of correlation and auc"));
+  CHECK(refused(R"({"serving": {"policy": "adaptive", "verification": {"correlation": 1.5}}})")
+            .starts_with("/serving/verification/correlation: 1.5"));
+  CHECK(refused(R"({"alpha": 1, "serving": {"policy": "adaptive", "verification": {"auc": 0.8}}})")
+            .starts_with("/serving/verification/auc: the first drafted token is accepted at rate 1"));
+  const auto recorded = [&](const std::string& lines, const std::string& more = "") {
+    const TempFile file(lines);
+    return refused(
+        fmt::format(R"({{"serving": {{"policy": "adaptive", {}"acceptance": {{"recorded": "{}"}}}}}})", more,
+                    file.path().string()));
+  };
+  const std::string round = R"({"accepted": 1, "confidences": [0.9, 0.5, 0.2]})";
+  CHECK(recorded(round, R"("verification": {"correlation": 0.5}, )")
+            .starts_with("/serving/verification: confidences are recorded with the rounds"));
+  CHECK(recorded(round + "\n" + R"({"accepted": 1, "confidences": [0.9, 0.5]})")
+            .find("a round of 2 drafted tokens; the policy drafts up to 3") != std::string::npos);
+  CHECK(recorded(round + "\n" + R"({"accepted": 4, "confidences": [0.9, 0.5, 0.2]})")
+            .find(":2: /accepted: 4; expected a whole number up to the 3 drafted tokens") !=
+        std::string::npos);
+  CHECK(recorded(R"({"accepted": 1, "confidences": [0.9, 1.5, 0.2]})")
+            .find("/confidences/1: 1.5; expected a probability") != std::string::npos);
+  CHECK(recorded(R"({"accepted": 1})").find("/confidences: missing") != std::string::npos);
+  CHECK(recorded("accepted").find("speclab_test_") < recorded("accepted").find(": is not JSON"));
+  CHECK(recorded(R"({"accepted": 0, "confidences": [0, 0, 0], "weight": 0})").find("all of weight 0") !=
+        std::string::npos);
+  CHECK(refused(R"({"serving": {"policy": "table"}})").starts_with("/serving/table: no row"));
+  CHECK(
+      refused(R"({"serving": {"cost": {"by_tokens": [{"tokens": 4, "ms": 1}, {"tokens": 4, "ms": 2}]}}})") ==
+      "/serving/cost/by_tokens/1/tokens: 4 is not above 4, the one before");
+  const auto models = [](const std::string& more) {
+    return refused(R"({"serving": {"cost": null, "models": {"device": "h100-sxm", )" + more + "}}}");
+  };
+  CHECK(models(R"("target": "llama-3.1-9b", "draft": "llama-3.2-1b")")
+            .starts_with("/serving/models/target: unknown \"llama-3.1-9b\"; did you mean \"llama-3.1-8b\""));
+  CHECK(models(R"("target": "llama-3.1-8b")").starts_with("/serving/models/draft: missing"));
+  CHECK(models(R"("target": "llama-3.1-8b", "draft": "llama-3.2-1b", "dtype": "fp9")")
+            .starts_with("/serving/models/dtype: unknown \"fp9\""));
+  CHECK(models(R"("target": "llama-3.1-8b", "draft": "llama-3.2-1b", "routing_exponent": 1)")
+            .starts_with("/serving/models/routing_exponent: llama-3.1-8b has no experts"));
+  CHECK(
+      refused(
+          R"({"serving": {"models": {"device": "h100-sxm", "target": "llama-3.1-8b", "draft": "llama-3.2-1b"}}})") ==
+      "/serving: give one of cost and models");
+  CHECK(refused(R"({"gamma": 65})").starts_with("/gamma: 65"));
+  CHECK(refused(R"({"serving": {"draft_device": {}}})") ==
+        "/serving/draft_device: give one of hit and rank_shares");
+  CHECK(refused(R"({"serving": {"policy": "goodput", "draft_device": {"hit": 0.5}}})")
+            .starts_with("/serving/policy: what a draft device drafts"));
+  CHECK(refused(R"({"serving": {"draft_device": {"rank_shares": [0.2, 0.3]}}})")
+            .starts_with("/serving/draft_device/rank_shares/1: 0.3 is above"));
+  CHECK(refused(R"({"serving": {"draft_device": {"rank_shares": [0.7, 0.4]}}})")
+            .starts_with("/serving/draft_device/rank_shares: shares add up to 1.1"));
+  CHECK(refused(R"({"serving": {"draft_device": {"hit": 1.5}}})").starts_with("/serving/draft_device/hit"));
+}
