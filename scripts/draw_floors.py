@@ -8,7 +8,7 @@ import re
 import sys
 
 INCLUDE = re.compile(r'^\s*#\s*include\s*"([^"]+)"', re.MULTILINE)
-WIDTH, BOX, HEIGHT, ROW = 940, 100, 30, 72
+WIDTH, BOX, HEIGHT, ROW = 940, 124, 30, 72
 # Door, and the colours of its floors.
 DOORS = {"laboratory": ("#e8f0fa", "#36c"), "kernels": ("#fdeede", "#b60"), "serving": ("#e8f5e9", "#287a3a")}
 

@@ -26,6 +26,8 @@ cat "$scratch/consumer.out"
 grep -qx "formula 3.6893" "$scratch/consumer.out" || fail "another value of Eq. 1"
 # 64000 rounds: one standard deviation of the mean is .008, and the seed is fixed.
 grep -q "^simulated 3\.[67]" "$scratch/consumer.out" || fail "the simulation is far from Eq. 1"
+# 1 / 3.6893.
+grep -qx "steps a token 0.2711" "$scratch/consumer.out" || fail "another number of steps"
 "$scratch/consumer/build/c_consumer" > "$scratch/c_consumer.out" || { cat "$scratch/c_consumer.out"; fail "the C consumer"; }
 grep -qx "kernels [0-9]*, workspace known" "$scratch/c_consumer.out" || fail "another answer of the C library"
 

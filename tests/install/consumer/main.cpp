@@ -1,6 +1,8 @@
-// Another project's first program: Eq. 1 beside a simulation.
+// Another project's first program: Eq. 1 beside a simulation, and the target steps a token of requests that
+// differ.
 #include <cstdio>
 #include <speclab/analysis/theory/theorems.hpp>
+#include <speclab/serving/queues/benchmark_size.hpp>
 #include <speclab/sim/decode.hpp>
 #include <speclab/sim/models/model.hpp>
 #include <speclab/sim/models/synthetic.hpp>
@@ -14,4 +16,5 @@ int main() {
   const speclab::Tally tally = outcome.total();
   std::printf("formula %.4f\nsimulated %.4f\n", speclab::expected_tokens(0.8, 5),
               static_cast<double>(tally.emitted) / static_cast<double>(tally.rounds));
+  std::printf("steps a token %.4f\n", speclab::steps_a_token(0.8, 0, 5, 1000).mean);
 }
