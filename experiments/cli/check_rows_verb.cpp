@@ -7,8 +7,8 @@
 #include "experiments/base/format/config_error.hpp"
 #include "experiments/base/support/interrupt.hpp"
 #include "experiments/base/support/machine.hpp"
-#include "experiments/run/config.hpp"
-#include "experiments/run/load_config.hpp"
+#include "experiments/config/config.hpp"
+#include "experiments/config/load_config.hpp"
 #include "experiments/run/terminal_watch.hpp"
 #include "experiments/verify/check/run_rows.hpp"
 

@@ -7,8 +7,8 @@
 #include "experiments/base/command/verb.hpp"
 #include "experiments/base/format/config_error.hpp"
 #include "experiments/cli/run_and_write.hpp"
-#include "experiments/run/experiment.hpp"
-#include "experiments/run/shown_config.hpp"
+#include "experiments/config/experiment.hpp"
+#include "experiments/config/shown_config.hpp"
 
 namespace speclab {
 

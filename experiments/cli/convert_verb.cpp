@@ -8,7 +8,7 @@
 #include "experiments/base/format/config_error.hpp"
 #include "experiments/base/format/json_io.hpp"
 #include "experiments/base/support/machine.hpp"
-#include "experiments/run/load_config.hpp"
+#include "experiments/config/load_config.hpp"
 #include "experiments/run/model_file.hpp"
 
 namespace speclab {

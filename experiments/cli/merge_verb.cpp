@@ -9,7 +9,7 @@
 #include "experiments/base/support/machine.hpp"
 #include "experiments/base/support/shell_word.hpp"
 #include "experiments/cli/run_and_write.hpp"
-#include "experiments/run/folder_lock.hpp"
+#include "experiments/results/folder_lock.hpp"
 #include "experiments/run/terminal_watch.hpp"
 #include "experiments/shards/shard_run.hpp"
 

@@ -12,8 +12,8 @@
 
 #include "experiments/base/format/config_error.hpp"
 #include "experiments/base/format/formats.hpp"
-#include "experiments/run/config_types.hpp"
-#include "experiments/run/experiment.hpp"
+#include "experiments/config/config_types.hpp"
+#include "experiments/config/experiment.hpp"
 
 namespace speclab {
 

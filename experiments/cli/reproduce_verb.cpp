@@ -16,12 +16,12 @@
 #include "experiments/base/support/machine.hpp"
 #include "experiments/base/support/shell_word.hpp"
 #include "experiments/cli/run_and_write.hpp"
+#include "experiments/config/load_config.hpp"
+#include "experiments/results/folder_lock.hpp"
 #include "experiments/results/printed_numbers.hpp"
 #include "experiments/results/result_files.hpp"
 #include "experiments/results/result_section.hpp"
 #include "experiments/results/summary.hpp"
-#include "experiments/run/folder_lock.hpp"
-#include "experiments/run/load_config.hpp"
 
 namespace speclab {
 

@@ -14,11 +14,11 @@
 #include "experiments/base/support/machine.hpp"
 #include "experiments/base/support/printable.hpp"
 #include "experiments/base/support/shell_word.hpp"
+#include "experiments/config/load_config.hpp"
+#include "experiments/results/folder_lock.hpp"
 #include "experiments/results/result_files.hpp"
 #include "experiments/results/result_section.hpp"
-#include "experiments/run/folder_lock.hpp"
 #include "experiments/run/input_file.hpp"
-#include "experiments/run/load_config.hpp"
 #include "experiments/run/terminal_watch.hpp"
 #include "experiments/shards/shard_run.hpp"
 

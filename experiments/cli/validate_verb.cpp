@@ -3,7 +3,7 @@
 #include "experiments/base/command/options.hpp"
 #include "experiments/base/command/verb.hpp"
 #include "experiments/base/format/config_error.hpp"
-#include "experiments/run/load_config.hpp"
+#include "experiments/config/load_config.hpp"
 #include "experiments/run/run_config.hpp"
 
 namespace speclab {

@@ -14,8 +14,8 @@
 #include "experiments/base/page/colours.hpp"
 #include "experiments/base/support/child_process.hpp"
 #include "experiments/base/support/data_files.hpp"
+#include "experiments/config/metric.hpp"
 #include "experiments/results/presentation.hpp"
-#include "experiments/run/metric.hpp"
 
 namespace speclab {
 

@@ -8,8 +8,8 @@
 #include <utility>
 
 #include "experiments/base/page/cells.hpp"
+#include "experiments/config/cells.hpp"
 #include "experiments/results/metric_tables.hpp"
-#include "experiments/run/cells.hpp"
 
 namespace speclab {
 

@@ -10,9 +10,9 @@
 #include "experiments/base/page/figure.hpp"
 #include "experiments/base/page/passage.hpp"
 #include "experiments/base/page/table.hpp"
-#include "experiments/run/experiment.hpp"
+#include "experiments/config/experiment.hpp"
+#include "experiments/config/shown_config.hpp"
 #include "experiments/run/result.hpp"
-#include "experiments/run/shown_config.hpp"
 #include "experiments/run/timings.hpp"
 
 namespace speclab {

@@ -8,7 +8,7 @@
 
 #include "experiments/base/page/cells.hpp"
 #include "experiments/base/support/half_unit.hpp"
-#include "experiments/run/metric.hpp"
+#include "experiments/config/metric.hpp"
 
 namespace speclab {
 

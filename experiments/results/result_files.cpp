@@ -15,9 +15,9 @@
 #include "experiments/base/support/machine.hpp"
 #include "experiments/base/support/printable.hpp"
 #include "experiments/base/support/version.hpp"
+#include "experiments/config/config_types.hpp"
+#include "experiments/config/shown_config.hpp"
 #include "experiments/results/presentation.hpp"
-#include "experiments/run/config_types.hpp"
-#include "experiments/run/shown_config.hpp"
 #include "experiments/run/terminal_watch.hpp"
 
 namespace speclab {

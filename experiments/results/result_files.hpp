@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "experiments/base/page/page.hpp"
-#include "experiments/run/journal.hpp"
+#include "experiments/results/journal.hpp"
 #include "experiments/run/run_config.hpp"
 
 namespace speclab {

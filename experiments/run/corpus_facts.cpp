@@ -12,7 +12,7 @@
 #include "experiments/catalog/models/corpus_config.hpp"
 #include "experiments/catalog/models/corpus_text.hpp"
 #include "experiments/catalog/models/model_factory.hpp"
-#include "experiments/run/config.hpp"
+#include "experiments/config/config.hpp"
 #include "experiments/run/model_file.hpp"
 #include "experiments/run/perplexity.hpp"
 

@@ -8,8 +8,8 @@
 
 #include "core/stop.hpp"
 #include "experiments/base/format/config_error.hpp"
-#include "experiments/run/config.hpp"
-#include "experiments/run/experiment.hpp"
+#include "experiments/config/config.hpp"
+#include "experiments/config/experiment.hpp"
 #include "experiments/run/gpu_decoding.hpp"
 #include "experiments/run/result.hpp"
 #include "sim/decode.hpp"

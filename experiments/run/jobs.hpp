@@ -17,9 +17,9 @@
 
 #include "analysis/statistics/estimates.hpp"
 #include "experiments/catalog/models/model_factory.hpp"
+#include "experiments/config/config_reader.hpp"
 #include "experiments/run/backend.hpp"
 #include "experiments/run/batch_tallies.hpp"
-#include "experiments/run/config_reader.hpp"
 #include "experiments/run/setup.hpp"
 #include "experiments/run/until.hpp"
 #include "sim/control.hpp"

@@ -11,10 +11,11 @@
 #include <optional>
 #include <vector>
 
+#include "experiments/config/cells.hpp"
+#include "experiments/config/experiment.hpp"
 #include "experiments/run/backend.hpp"
 #include "experiments/run/batch_tallies.hpp"
-#include "experiments/run/cells.hpp"
-#include "experiments/run/experiment.hpp"
+#include "experiments/run/result.hpp"
 
 namespace speclab {
 

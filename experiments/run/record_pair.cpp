@@ -12,7 +12,7 @@
 #include "core/stop.hpp"
 #include "experiments/base/format/config_error.hpp"
 #include "experiments/base/support/atomic_file.hpp"
-#include "experiments/run/config.hpp"
+#include "experiments/config/config.hpp"
 #include "experiments/run/top_rows.hpp"
 #include "experiments/run/until.hpp"
 #include "sim/parallel.hpp"

@@ -7,8 +7,8 @@
 
 #include "experiments/base/format/config_error.hpp"
 #include "experiments/catalog/models/recorded.hpp"
-#include "experiments/run/config.hpp"
-#include "experiments/run/experiment.hpp"
+#include "experiments/config/config.hpp"
+#include "experiments/config/experiment.hpp"
 #include "experiments/run/setup.hpp"
 #include "sim/models/recorded_model.hpp"
 

@@ -13,8 +13,8 @@
 #include "experiments/base/format/config_error.hpp"
 #include "experiments/base/format/json_io.hpp"
 #include "experiments/base/format/result_fields.hpp"
-#include "experiments/run/config.hpp"
-#include "experiments/run/experiment.hpp"
+#include "experiments/config/config.hpp"
+#include "experiments/config/experiment.hpp"
 
 namespace speclab {
 

@@ -15,10 +15,10 @@
 #include "experiments/base/format/formats.hpp"
 #include "experiments/base/format/interval_fields.hpp"
 #include "experiments/catalog/rules/rule_kind.hpp"
+#include "experiments/config/metric.hpp"
+#include "experiments/config/shown_config.hpp"
 #include "experiments/run/corpus_facts.hpp"
 #include "experiments/run/input_file.hpp"
-#include "experiments/run/metric.hpp"
-#include "experiments/run/shown_config.hpp"
 #include "sim/simulation_size.hpp"
 
 namespace speclab {
@@ -163,5 +163,11 @@ ByMetric<Interval> simulated_metrics(const std::vector<Tally>& batches, const Co
 
 /// Whether the cell has an estimate whose error is not known.
 bool has_unknown_error(const CellResult& cell);
+
+/// A cell's own result, for experiments whose struct is T.
+template <class T>
+const T& own(const CellResult& cell) {
+  return cell.own.as<T>();
+}
 
 }  // namespace speclab

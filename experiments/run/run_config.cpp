@@ -8,8 +8,8 @@
 #include "analysis/statistics/intervals.hpp"
 #include "core/stop.hpp"
 #include "experiments/base/support/version.hpp"
-#include "experiments/run/cell_spec.hpp"
-#include "experiments/run/cells.hpp"
+#include "experiments/config/cell_spec.hpp"
+#include "experiments/config/cells.hpp"
 #include "experiments/run/jobs.hpp"
 
 namespace speclab {

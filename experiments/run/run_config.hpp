@@ -8,11 +8,12 @@
 #include <optional>
 #include <vector>
 
+#include "experiments/config/cells.hpp"
+#include "experiments/config/experiment.hpp"
+#include "experiments/config/shown_config.hpp"
 #include "experiments/run/backend.hpp"
-#include "experiments/run/cells.hpp"
-#include "experiments/run/experiment.hpp"
 #include "experiments/run/prepared_cells.hpp"
-#include "experiments/run/shown_config.hpp"
+#include "experiments/run/result.hpp"
 
 namespace speclab {
 

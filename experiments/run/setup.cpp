@@ -11,8 +11,8 @@
 #include "core/random/philox.hpp"
 #include "experiments/base/format/config_error.hpp"
 #include "experiments/catalog/models/gguf.hpp"
-#include "experiments/run/config.hpp"
-#include "experiments/run/experiment.hpp"
+#include "experiments/config/config.hpp"
+#include "experiments/config/experiment.hpp"
 #include "sim/error.hpp"
 
 namespace speclab {

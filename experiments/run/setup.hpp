@@ -9,8 +9,8 @@
 
 #include "experiments/catalog/models/model_factory.hpp"
 #include "experiments/catalog/rules/rule_kind.hpp"
-#include "experiments/run/config_reader.hpp"
-#include "experiments/run/simulation_config.hpp"
+#include "experiments/config/config_reader.hpp"
+#include "experiments/config/simulation_config.hpp"
 #include "experiments/run/until.hpp"
 #include "sim/simulation_size.hpp"
 

@@ -9,9 +9,10 @@
 
 #include "analysis/statistics/looks.hpp"
 #include "experiments/base/format/config_error.hpp"
-#include "experiments/run/config.hpp"
-#include "experiments/run/experiment.hpp"
+#include "experiments/config/config.hpp"
+#include "experiments/config/experiment.hpp"
 #include "experiments/run/jobs.hpp"
+#include "experiments/run/result.hpp"
 #include "sim/doubling.hpp"
 
 namespace speclab {

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "analysis/statistics/estimates.hpp"
-#include "experiments/run/config_reader.hpp"
-#include "experiments/run/simulation_config.hpp"
+#include "experiments/config/config_reader.hpp"
+#include "experiments/config/simulation_config.hpp"
 #include "sim/simulation_size.hpp"
 
 namespace speclab {

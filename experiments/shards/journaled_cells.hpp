@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "experiments/run/journal_file.hpp"
+#include "experiments/results/journal_file.hpp"
 
 namespace speclab {
 

@@ -16,7 +16,7 @@
 #include "experiments/base/format/config_error.hpp"
 #include "experiments/base/format/json_io.hpp"
 #include "experiments/base/support/shell_word.hpp"
-#include "experiments/run/config.hpp"
+#include "experiments/config/config.hpp"
 
 namespace speclab {
 

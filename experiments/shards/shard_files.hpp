@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "experiments/run/journal_file.hpp"
+#include "experiments/results/journal_file.hpp"
 #include "experiments/shards/journaled_cells.hpp"
 #include "experiments/shards/shard_plan.hpp"
 

@@ -8,7 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "experiments/base/format/config_error.hpp"
-#include "experiments/run/cell_spec.hpp"
+#include "experiments/config/cell_spec.hpp"
 #include "experiments/run/setup.hpp"
 #include "experiments/run/until.hpp"
 

@@ -13,7 +13,7 @@
 #include <utility>
 #include <vector>
 
-#include "experiments/run/journal_file.hpp"
+#include "experiments/results/journal_file.hpp"
 #include "experiments/run/run_config.hpp"
 
 namespace speclab {

@@ -11,8 +11,8 @@
 #include "experiments/base/format/config_error.hpp"
 #include "experiments/base/support/atomic_file.hpp"
 #include "experiments/base/support/printable.hpp"
+#include "experiments/config/config.hpp"
 #include "experiments/results/presentation.hpp"
-#include "experiments/run/config.hpp"
 
 namespace speclab {
 

@@ -1,5 +1,5 @@
 // Every experiment: one line each.
-#include "experiments/run/experiment.hpp"
+#include "experiments/config/experiment.hpp"
 
 // clang-format off
 #define SPECLAB_EXPERIMENTS(ENTRY) \

@@ -1,5 +1,5 @@
 // Every section of a config: one line each.
-#include "experiments/run/shown_config.hpp"
+#include "experiments/config/shown_config.hpp"
 
 // clang-format off
 #define SPECLAB_SECTIONS(ENTRY) \

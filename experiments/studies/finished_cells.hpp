@@ -4,7 +4,8 @@
 #include <cstddef>
 #include <vector>
 
-#include "experiments/run/experiment.hpp"
+#include "experiments/config/experiment.hpp"
+#include "experiments/run/result.hpp"
 
 namespace speclab {
 

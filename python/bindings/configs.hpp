@@ -4,7 +4,7 @@
 #include <string>
 
 #include "experiments/base/format/config_error.hpp"
-#include "experiments/run/config.hpp"
+#include "experiments/config/config.hpp"
 
 namespace speclab::python {
 

@@ -21,7 +21,7 @@ function(speclab_floor name)
   endif()
   speclab_compile_together(speclab_${name} ${arg_TOGETHER})
   # A Config has what every experiment reads, and changes with each. Headers forward-declare it.
-  speclab_compile_apart(speclab_${name} of_config "experiments/run/(config|cell_spec)\\.hpp")
+  speclab_compile_apart(speclab_${name} of_config "experiments/config/(config|cell_spec)\\.hpp")
   set_property(GLOBAL APPEND PROPERTY SPECLAB_FLOORS $<TARGET_OBJECTS:speclab_${name}>)
 endfunction()
 

@@ -60,7 +60,7 @@ function(speclab_compile_together target)
   endforeach()
 endfunction()
 
-# Compiles those sources of a target together that include a header, "experiments/run/config\.hpp" as a regular expression, and
+# Compiles those sources of a target together that include a header, "experiments/config/config\.hpp" as a regular expression, and
 # no others with them: then a change of the header compiles no file that does not include it.
 function(speclab_compile_apart target group header)
   if(NOT SPECLAB_TOGETHER)

@@ -12,9 +12,9 @@
 #include "experiments/base/format/result_fields.hpp"
 #include "experiments/base/page/cells.hpp"
 #include "experiments/base/page/table.hpp"
-#include "experiments/run/cell_spec.hpp"
-#include "experiments/run/cells.hpp"
-#include "experiments/run/config.hpp"
+#include "experiments/config/cell_spec.hpp"
+#include "experiments/config/cells.hpp"
+#include "experiments/config/config.hpp"
 #include "experiments/run/jobs.hpp"
 #include "experiments/run/until.hpp"
 

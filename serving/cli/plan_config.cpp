@@ -1,7 +1,7 @@
 #include "experiments/base/command/options.hpp"
 #include "experiments/base/format/config_error.hpp"
 #include "experiments/base/support/machine.hpp"
-#include "experiments/run/load_config.hpp"
+#include "experiments/config/load_config.hpp"
 #include "serving/advisor/config_plan.hpp"
 #include "serving/cli/plan_options.hpp"
 #include "serving/cli/plan_way.hpp"

@@ -12,7 +12,7 @@
 #include "experiments/base/format/result_fields.hpp"
 #include "experiments/base/page/cells.hpp"
 #include "experiments/results/presentation.hpp"
-#include "experiments/run/result_rows.hpp"
+#include "experiments/results/result_rows.hpp"
 #include "experiments/studies/finished_cells.hpp"
 #include "serving/study/serving_study.hpp"
 

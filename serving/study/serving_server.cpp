@@ -6,7 +6,7 @@
 #include <memory>
 
 #include "experiments/base/format/config_error.hpp"
-#include "experiments/run/config.hpp"
+#include "experiments/config/config.hpp"
 #include "serving/queues/batch_queue.hpp"
 #include "serving/study/serving_study.hpp"
 #include "serving/traces/arrival_trace.hpp"

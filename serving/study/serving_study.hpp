@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "experiments/run/experiment.hpp"
+#include "experiments/config/experiment.hpp"
 #include "serving/queues/run_numbers.hpp"
 #include "serving/queues/step_time.hpp"
 #include "serving/server/serving.hpp"

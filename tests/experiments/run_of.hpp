@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "experiments/base/format/json_io.hpp"
-#include "experiments/run/config.hpp"
+#include "experiments/config/config.hpp"
 #include "experiments/run/run_config.hpp"
 
 namespace speclab {

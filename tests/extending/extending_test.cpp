@@ -11,7 +11,7 @@
 #include "experiments/catalog/families.hpp"
 #include "experiments/cli/program.hpp"
 #include "experiments/cli/reference.hpp"
-#include "experiments/run/config.hpp"
+#include "experiments/config/config.hpp"
 #include "experiments/run/run_config.hpp"
 #include "experiments/verify/prove/survey.hpp"
 #include "tests/extending/own_kinds.hpp"

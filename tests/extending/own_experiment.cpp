@@ -1,7 +1,7 @@
 // An experiment with a result of its own: how often a round accepts everything.
 #include "experiments/base/format/result_fields.hpp"
+#include "experiments/config/cell_spec.hpp"
 #include "experiments/results/presentation.hpp"
-#include "experiments/run/cell_spec.hpp"
 #include "experiments/run/jobs.hpp"
 #include "tests/extending/own_kinds.hpp"
 

@@ -7,7 +7,7 @@
 #include "experiments/catalog/policies/policy_kind.hpp"
 #include "experiments/catalog/rules/rule_kind.hpp"
 #include "experiments/catalog/schedules/schedule_kind.hpp"
-#include "experiments/run/experiment.hpp"
+#include "experiments/config/experiment.hpp"
 
 namespace speclab {
 

@@ -9,7 +9,7 @@
 
 #include "experiments/base/format/json_io.hpp"
 #include "experiments/catalog/models/model_factory.hpp"
-#include "experiments/run/config.hpp"
+#include "experiments/config/config.hpp"
 #include "experiments/run/model_file.hpp"
 #include "experiments/run/run_config.hpp"
 #include "experiments/verify/exact/exact_analysis.hpp"

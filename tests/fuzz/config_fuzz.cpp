@@ -4,9 +4,9 @@
 #include <vector>
 
 #include "experiments/base/format/json_io.hpp"
-#include "experiments/run/cell_spec.hpp"
-#include "experiments/run/cells.hpp"
-#include "experiments/run/config.hpp"
+#include "experiments/config/cell_spec.hpp"
+#include "experiments/config/cells.hpp"
+#include "experiments/config/config.hpp"
 #include "tests/fuzz/fuzz.hpp"
 
 int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {

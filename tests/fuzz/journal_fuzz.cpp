@@ -2,9 +2,9 @@
 #include <nlohmann/json.hpp>
 
 #include "experiments/base/format/json_io.hpp"
+#include "experiments/config/config.hpp"
+#include "experiments/results/journal.hpp"
 #include "experiments/results/result_files.hpp"
-#include "experiments/run/config.hpp"
-#include "experiments/run/journal.hpp"
 #include "tests/fuzz/fuzz.hpp"
 
 namespace {

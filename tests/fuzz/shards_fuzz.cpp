@@ -9,7 +9,7 @@
 
 #include "experiments/base/format/json_io.hpp"
 #include "experiments/base/support/csv_reader.hpp"
-#include "experiments/run/config.hpp"
+#include "experiments/config/config.hpp"
 #include "experiments/shards/shard_run.hpp"
 #include "tests/fuzz/fuzz.hpp"
 

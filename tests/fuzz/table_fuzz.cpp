@@ -2,7 +2,7 @@
 #include <nlohmann/json.hpp>
 
 #include "experiments/catalog/models/model_factory.hpp"
-#include "experiments/run/config.hpp"
+#include "experiments/config/config.hpp"
 #include "experiments/run/setup.hpp"
 #include "tests/fuzz/fuzz.hpp"
 

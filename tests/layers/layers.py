@@ -13,7 +13,7 @@ def inside(path, folder):
     return path == folder or path.startswith(folder + "/")
 
 
-LABORATORY = [f"experiments/{floor}" for floor in ("base", "recording", "catalog", "run", "results", "verify", "studies")]
+LABORATORY = [f"experiments/{floor}" for floor in ("base", "recording", "catalog", "config", "run", "results", "verify", "studies")]
 # folder: what its files may include besides the folder itself and the folders inside it. A file is checked by the
 # longest entry that holds it. Where an entry "core/distribution" exists, an allowed "core" allows it as well.
 ALLOWED = {
@@ -52,14 +52,15 @@ FLOORS = {
     "base/command": ["base"],
     "recording": ["base/support", "base/format"],
     "catalog": ["base/support", "base/format", "recording"],
-    "run": ["base/support", "base/format", "base/command", "recording", "catalog"],
-    "results": ["base", "run"],
-    "verify": ["base", "catalog", "run", "results"],
-    "studies": ["base", "recording", "catalog", "run", "results", "verify"],
+    "config": ["base/support", "base/format", "base/command", "catalog"],
+    "run": ["base/support", "base/format", "recording", "catalog", "config"],
+    "results": ["base", "config", "run"],
+    "verify": ["base", "catalog", "config", "run", "results"],
+    "studies": ["base", "recording", "catalog", "config", "run", "results", "verify"],
     "bench": ["base", "catalog"],
-    "shards": ["base/support", "base/format", "run", "results"],
-    "plot": ["base", "run", "results"],
-    "cli": ["base", "recording", "catalog", "run", "results", "verify", "studies", "bench", "shards", "plot"],
+    "shards": ["base/support", "base/format", "config", "run", "results"],
+    "plot": ["base", "config", "run", "results"],
+    "cli": ["base", "recording", "catalog", "config", "run", "results", "verify", "studies", "bench", "shards", "plot"],
 }
 ALLOWED["experiments/main.cpp"] = ["experiments/cli"]
 for floor, below in FLOORS.items():
@@ -69,7 +70,7 @@ for floor, below in FLOORS.items():
     ALLOWED[f"experiments/{floor}"] = ["core", "sim", "analysis", "kernels", *(f"experiments/{name}" for name in below)]
 # Headers that change often, and the headers of experiments that may include them: others declare what they name of them, so
 # that a change compiles few files.
-SELDOM_INCLUDED = {"experiments/run/config.hpp": ["experiments/run/cell_spec.hpp"], "experiments/run/cell_spec.hpp": []}
+SELDOM_INCLUDED = {"experiments/config/config.hpp": ["experiments/config/cell_spec.hpp"], "experiments/config/cell_spec.hpp": []}
 SOURCES = {".hpp", ".cpp", ".cu", ".h", ".c"}
 INCLUDE = re.compile(r'^\s*#\s*include\s*"([^"]+)"', re.MULTILINE)
 OWN = re.compile(r"^\s*#\s*include\s*<(speclab/[^>]+)>", re.MULTILINE)
@@ -126,8 +127,8 @@ PLANTED = [
     ({"core/rules/token.hpp": '#include "core/rwo.hpp"\n'}, "does not exist below the repository root"),
     ({"core/rules/token.hpp": "#include <speclab/core/row.hpp>\n"}, "is the installed path"),
     ({"analysis/a.hpp": ""}, "has no entry in the table"),
-    ({"experiments/run/config.hpp": "", "experiments/run/result.hpp": '#include "experiments/run/config.hpp"\n'}, "is for .cpp files"),
-    ({"experiments/run/config.hpp": "", "experiments/run/cells.cpp": '#include "experiments/run/config.hpp"\n'}, ""),
+    ({"experiments/config/config.hpp": "", "experiments/run/result.hpp": '#include "experiments/config/config.hpp"\n'}, "is for .cpp files"),
+    ({"experiments/config/config.hpp": "", "experiments/config/cells.cpp": '#include "experiments/config/config.hpp"\n'}, ""),
 ]
 
 

@@ -1,6 +1,6 @@
 // The numbers of the formats of files that speclab reads again. A change of what such a file may hold, which
 // an earlier program cannot read or would understand otherwise, raises its number. Journals are read by the
-// program that wrote them alone (experiments/run/journal_file.hpp).
+// program that wrote them alone (experiments/results/journal_file.hpp).
 #pragma once
 
 #include "experiments/base/format/json.hpp"

@@ -18,10 +18,11 @@
 #include "analysis/theory/theorems.hpp"
 #include "core/stop.hpp"
 #include "experiments/base/format/config_error.hpp"
+#include "experiments/config/cell_spec.hpp"
+#include "experiments/config/experiment.hpp"
 #include "experiments/results/presentation.hpp"
-#include "experiments/run/cell_spec.hpp"
-#include "experiments/run/experiment.hpp"
 #include "experiments/run/jobs.hpp"
+#include "experiments/run/result.hpp"
 #include "sim/beam_search.hpp"
 #include "sim/parallel.hpp"
 

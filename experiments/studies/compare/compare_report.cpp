@@ -13,7 +13,7 @@
 #include "experiments/base/page/cells.hpp"
 #include "experiments/results/metric_tables.hpp"
 #include "experiments/results/presentation.hpp"
-#include "experiments/run/result_rows.hpp"
+#include "experiments/results/result_rows.hpp"
 #include "experiments/studies/compare/compare.hpp"
 #include "experiments/studies/finished_cells.hpp"
 

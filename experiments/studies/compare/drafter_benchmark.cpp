@@ -7,7 +7,7 @@
 
 #include "experiments/base/format/config_error.hpp"
 #include "experiments/catalog/models/model_factory.hpp"
-#include "experiments/run/config.hpp"
+#include "experiments/config/config.hpp"
 #include "experiments/run/jobs.hpp"
 #include "experiments/run/setup.hpp"
 #include "sim/error.hpp"

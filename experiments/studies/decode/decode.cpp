@@ -5,8 +5,8 @@
 #include <optional>
 
 #include "experiments/base/format/config_error.hpp"
+#include "experiments/config/cell_spec.hpp"
 #include "experiments/results/presentation.hpp"
-#include "experiments/run/cell_spec.hpp"
 #include "experiments/run/jobs.hpp"
 #include "experiments/studies/decode/formulas.hpp"
 

@@ -7,7 +7,7 @@
 #include "analysis/theory/optimal_gamma.hpp"
 #include "analysis/theory/theorems.hpp"
 #include "experiments/base/support/half_unit.hpp"
-#include "experiments/run/cell_spec.hpp"
+#include "experiments/config/cell_spec.hpp"
 
 namespace speclab {
 

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "experiments/run/experiment.hpp"
+#include "experiments/config/experiment.hpp"
 #include "experiments/run/result.hpp"
 
 namespace speclab {

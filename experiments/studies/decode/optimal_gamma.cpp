@@ -5,10 +5,10 @@
 
 #include "experiments/base/format/config_error.hpp"
 #include "experiments/base/format/result_fields.hpp"
+#include "experiments/config/cell_spec.hpp"
+#include "experiments/config/search_section.hpp"
 #include "experiments/results/presentation.hpp"
-#include "experiments/run/cell_spec.hpp"
 #include "experiments/run/jobs.hpp"
-#include "experiments/run/search_section.hpp"
 #include "experiments/studies/decode/formulas.hpp"
 
 namespace speclab {

@@ -1,7 +1,7 @@
 // Closed forms without a simulation.
 #include "experiments/base/format/config_error.hpp"
+#include "experiments/config/cell_spec.hpp"
 #include "experiments/results/presentation.hpp"
-#include "experiments/run/cell_spec.hpp"
 #include "experiments/studies/decode/formulas.hpp"
 
 namespace speclab {

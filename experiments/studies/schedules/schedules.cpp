@@ -17,7 +17,7 @@
 #include "core/stop.hpp"
 #include "experiments/base/format/config_error.hpp"
 #include "experiments/catalog/schedules/schedule_kind.hpp"
-#include "experiments/run/cell_spec.hpp"
+#include "experiments/config/cell_spec.hpp"
 #include "experiments/run/jobs.hpp"
 
 namespace speclab {

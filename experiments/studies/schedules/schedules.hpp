@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "experiments/run/experiment.hpp"
+#include "experiments/config/experiment.hpp"
 #include "sim/schedules/events.hpp"
 
 namespace speclab {

@@ -7,10 +7,11 @@
 
 #include "experiments/base/format/result_fields.hpp"
 #include "experiments/base/page/cells.hpp"
+#include "experiments/config/cell_spec.hpp"
+#include "experiments/config/experiment.hpp"
 #include "experiments/results/presentation.hpp"
-#include "experiments/run/cell_spec.hpp"
-#include "experiments/run/experiment.hpp"
 #include "experiments/run/jobs.hpp"
+#include "experiments/run/result.hpp"
 #include "experiments/run/setup.hpp"
 #include "experiments/studies/finished_cells.hpp"
 #include "sim/sequences.hpp"

@@ -8,10 +8,11 @@
 
 #include "experiments/base/format/config_error.hpp"
 #include "experiments/catalog/models/gguf.hpp"
+#include "experiments/config/cell_spec.hpp"
+#include "experiments/config/experiment.hpp"
 #include "experiments/results/presentation.hpp"
-#include "experiments/run/cell_spec.hpp"
-#include "experiments/run/experiment.hpp"
 #include "experiments/run/jobs.hpp"
+#include "experiments/run/result.hpp"
 #include "experiments/run/setup.hpp"
 #include "experiments/run/timings.hpp"
 #include "experiments/studies/walltime/clocked_models.hpp"

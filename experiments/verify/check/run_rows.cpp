@@ -15,7 +15,7 @@
 #include "experiments/base/page/table.hpp"
 #include "experiments/base/support/machine.hpp"
 #include "experiments/catalog/models/gguf.hpp"
-#include "experiments/run/config.hpp"
+#include "experiments/config/config.hpp"
 #include "experiments/run/model_file.hpp"
 #include "experiments/run/result.hpp"
 #include "experiments/run/setup.hpp"

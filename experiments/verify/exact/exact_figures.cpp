@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "experiments/base/page/cells.hpp"
-#include "experiments/run/config.hpp"
+#include "experiments/config/config.hpp"
 
 namespace speclab {
 

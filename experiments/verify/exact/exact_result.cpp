@@ -1,7 +1,7 @@
 #include "experiments/verify/exact/exact_result.hpp"
 
 #include "experiments/base/format/result_fields.hpp"
-#include "experiments/run/config_types.hpp"
+#include "experiments/config/config_types.hpp"
 #include "experiments/run/result.hpp"
 
 namespace speclab {

@@ -6,8 +6,8 @@
 #include <utility>
 
 #include "experiments/base/page/cells.hpp"
+#include "experiments/config/config.hpp"
 #include "experiments/results/metric_tables.hpp"
-#include "experiments/run/config.hpp"
 #include "experiments/verify/exact/exact_result.hpp"
 
 namespace speclab {

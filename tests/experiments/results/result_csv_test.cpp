@@ -6,7 +6,7 @@
 
 #include "experiments/base/support/csv_reader.hpp"
 #include "experiments/results/presentation.hpp"
-#include "experiments/run/result_rows.hpp"
+#include "experiments/results/result_rows.hpp"
 #include "tests/experiments/run_of.hpp"
 #include "tests/sim/temp_file.hpp"
 

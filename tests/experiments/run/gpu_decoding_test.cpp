@@ -10,7 +10,7 @@
 #include <string>
 
 #include "experiments/base/format/json_io.hpp"
-#include "experiments/run/config.hpp"
+#include "experiments/config/config.hpp"
 #include "experiments/run/run_config.hpp"
 #include "sim/fast/iid_decode.hpp"
 #include "sim/models/synthetic.hpp"

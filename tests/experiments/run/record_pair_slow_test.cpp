@@ -1,5 +1,5 @@
 // Recorded against run: the same pair simulated by the engine and computed from its recording.
-#include "experiments/run/config.hpp"
+#include "experiments/config/config.hpp"
 #include "experiments/run/record_pair.hpp"
 
 #include <doctest/doctest.h>

@@ -1,5 +1,5 @@
 #include "experiments/run/setup.hpp"
-#include "experiments/run/config.hpp"
+#include "experiments/config/config.hpp"
 
 #include <doctest/doctest.h>
 

@@ -10,9 +10,9 @@
 
 #include "experiments/base/format/config_error.hpp"
 #include "experiments/base/format/json_io.hpp"
-#include "experiments/run/cell_spec.hpp"
-#include "experiments/run/cells.hpp"
-#include "experiments/run/config.hpp"
+#include "experiments/config/cell_spec.hpp"
+#include "experiments/config/cells.hpp"
+#include "experiments/config/config.hpp"
 
 using namespace speclab;
 

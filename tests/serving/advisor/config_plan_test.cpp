@@ -11,7 +11,7 @@
 #include "analysis/theory/theorems.hpp"
 #include "experiments/base/format/config_error.hpp"
 #include "experiments/base/format/json_io.hpp"
-#include "experiments/run/config.hpp"
+#include "experiments/config/config.hpp"
 
 using namespace speclab;
 

@@ -2,8 +2,8 @@
 
 #include <doctest/doctest.h>
 
-#include "experiments/run/config.hpp"
-#include "experiments/run/search_section.hpp"
+#include "experiments/config/config.hpp"
+#include "experiments/config/search_section.hpp"
 
 using namespace speclab;
 

@@ -4,8 +4,8 @@
 
 #include <nlohmann/json.hpp>
 
-#include "experiments/run/config.hpp"
-#include "experiments/run/config_types.hpp"
+#include "experiments/config/config.hpp"
+#include "experiments/config/config_types.hpp"
 
 using namespace speclab;
 

@@ -12,8 +12,8 @@
 
 #include "experiments/base/format/json_io.hpp"
 #include "experiments/catalog/families.hpp"
-#include "experiments/run/config.hpp"
-#include "experiments/run/experiment.hpp"
+#include "experiments/config/config.hpp"
+#include "experiments/config/experiment.hpp"
 
 using namespace speclab;
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "experiments/run/config.hpp"
+#include "experiments/config/config.hpp"
 #include "experiments/run/setup.hpp"
 #include "experiments/verify/check/equality_test.hpp"
 #include "sim/sequences.hpp"

@@ -15,7 +15,8 @@
 #include <vector>
 
 #include "analysis/statistics/multiple_tests.hpp"
-#include "experiments/run/experiment.hpp"
+#include "experiments/config/experiment.hpp"
+#include "experiments/run/result.hpp"
 #include "tests/bounds.hpp"
 #include "tests/experiments/run_of.hpp"
 

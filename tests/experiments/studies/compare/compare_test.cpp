@@ -11,7 +11,7 @@
 #include "experiments/base/format/json_io.hpp"
 #include "experiments/base/page/cells.hpp"
 #include "experiments/results/presentation.hpp"
-#include "experiments/run/result_rows.hpp"
+#include "experiments/results/result_rows.hpp"
 #include "experiments/studies/compare/compare.hpp"
 #include "tests/experiments/config_error_of.hpp"
 #include "tests/experiments/run_of.hpp"

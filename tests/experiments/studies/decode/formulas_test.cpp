@@ -6,7 +6,7 @@
 #include <set>
 #include <string>
 
-#include "experiments/run/config.hpp"
+#include "experiments/config/config.hpp"
 
 using namespace speclab;
 

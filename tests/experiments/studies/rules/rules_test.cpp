@@ -9,9 +9,10 @@
 #include <string>
 #include <vector>
 
+#include "experiments/config/experiment.hpp"
 #include "experiments/results/metric_tables.hpp"
 #include "experiments/results/presentation.hpp"
-#include "experiments/run/experiment.hpp"
+#include "experiments/run/result.hpp"
 #include "tests/experiments/config_error_of.hpp"
 #include "tests/experiments/run_of.hpp"
 

@@ -10,8 +10,9 @@
 #include <set>
 #include <string>
 
+#include "experiments/config/experiment.hpp"
 #include "experiments/results/presentation.hpp"
-#include "experiments/run/experiment.hpp"
+#include "experiments/run/result.hpp"
 #include "tests/bounds.hpp"
 #include "tests/experiments/config_error_of.hpp"
 #include "tests/experiments/run_of.hpp"

@@ -1,5 +1,5 @@
 // Sequences of a planted fault are diagnosed as that fault's, at 100,000 samples.
-#include "experiments/run/config.hpp"
+#include "experiments/config/config.hpp"
 #include "experiments/verify/check/diagnosis.hpp"
 
 #include <doctest/doctest.h>

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "experiments/base/format/json_io.hpp"
-#include "experiments/run/config.hpp"
+#include "experiments/config/config.hpp"
 #include "experiments/verify/check/equality_test.hpp"
 #include "tests/bounds.hpp"
 

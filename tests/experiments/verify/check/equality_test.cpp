@@ -1,5 +1,5 @@
 #include "experiments/verify/check/equality_test.hpp"
-#include "experiments/run/config.hpp"
+#include "experiments/config/config.hpp"
 
 #include <doctest/doctest.h>
 

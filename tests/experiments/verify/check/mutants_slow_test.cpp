@@ -10,7 +10,7 @@
 
 #include "analysis/exact/enumeration_program.hpp"
 #include "analysis/statistics/sequence_tests.hpp"
-#include "experiments/run/config.hpp"
+#include "experiments/config/config.hpp"
 #include "experiments/verify/check/equality_test.hpp"
 #include "experiments/verify/prove/proof_task.hpp"
 #include "tests/experiments/rule_of.hpp"

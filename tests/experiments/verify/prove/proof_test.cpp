@@ -7,7 +7,7 @@
 #include <string>
 #include <tuple>
 
-#include "experiments/run/config.hpp"
+#include "experiments/config/config.hpp"
 #include "experiments/verify/prove/proof_task.hpp"
 #include "tests/experiments/config_error_of.hpp"
 #include "tests/experiments/rule_of.hpp"

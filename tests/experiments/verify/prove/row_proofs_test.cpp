@@ -1,5 +1,5 @@
 #include "experiments/verify/prove/row_proofs.hpp"
-#include "experiments/run/config.hpp"
+#include "experiments/config/config.hpp"
 
 #include <doctest/doctest.h>
 

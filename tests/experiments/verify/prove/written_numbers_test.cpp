@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "core/distribution/number.hpp"
-#include "experiments/run/config.hpp"
+#include "experiments/config/config.hpp"
 #include "experiments/run/model_file.hpp"
 #include "experiments/verify/exact/exact_analysis.hpp"
 #include "experiments/verify/prove/proof.hpp"

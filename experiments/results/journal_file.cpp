@@ -1,4 +1,4 @@
-#include "experiments/run/journal_file.hpp"
+#include "experiments/results/journal_file.hpp"
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -20,9 +20,9 @@
 #include "experiments/base/format/result_fields.hpp"
 #include "experiments/base/support/atomic_file.hpp"
 #include "experiments/base/support/version.hpp"
-#include "experiments/run/config_types.hpp"
-#include "experiments/run/shown_config.hpp"
-#include "experiments/run/simulation_config.hpp"
+#include "experiments/config/config_types.hpp"
+#include "experiments/config/shown_config.hpp"
+#include "experiments/config/simulation_config.hpp"
 
 namespace speclab {
 

@@ -1,4 +1,4 @@
-#include "experiments/run/config.hpp"
+#include "experiments/config/config.hpp"
 
 #include <doctest/doctest.h>
 
@@ -7,8 +7,8 @@
 
 #include "experiments/base/format/config_error.hpp"
 #include "experiments/base/format/json_io.hpp"
-#include "experiments/run/experiment.hpp"
-#include "experiments/run/search_section.hpp"
+#include "experiments/config/experiment.hpp"
+#include "experiments/config/search_section.hpp"
 #include "experiments/verify/check/equality_test.hpp"
 #include "tests/experiments/config_error_of.hpp"
 

@@ -1,10 +1,10 @@
-#include "experiments/run/config_reader.hpp"
+#include "experiments/config/config_reader.hpp"
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 
-#include "experiments/run/config.hpp"
+#include "experiments/config/config.hpp"
 
 namespace speclab {
 

@@ -1,4 +1,4 @@
-#include "experiments/run/config.hpp"
+#include "experiments/config/config.hpp"
 
 #include <fmt/format.h>
 
@@ -10,7 +10,7 @@
 #include "experiments/base/format/config_error.hpp"
 #include "experiments/base/format/formats.hpp"
 #include "experiments/base/format/named_entry.hpp"
-#include "experiments/run/experiment.hpp"
+#include "experiments/config/experiment.hpp"
 
 namespace speclab {
 

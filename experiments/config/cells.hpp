@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "experiments/run/experiment.hpp"
+#include "experiments/config/experiment.hpp"
 
 namespace speclab {
 

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "core/token.hpp"
-#include "experiments/run/metric.hpp"
+#include "experiments/config/metric.hpp"
 
 namespace speclab {
 

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "experiments/run/journal_file.hpp"
+#include "experiments/results/journal_file.hpp"
 
 namespace speclab {
 

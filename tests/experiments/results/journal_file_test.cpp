@@ -1,5 +1,5 @@
-#include "experiments/run/journal_file.hpp"
-#include "experiments/run/config.hpp"
+#include "experiments/results/journal_file.hpp"
+#include "experiments/config/config.hpp"
 
 #include <doctest/doctest.h>
 

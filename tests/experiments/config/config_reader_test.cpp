@@ -1,6 +1,6 @@
 // What is built from configs is shared by those that say the same in all that was read, and by no others.
-#include "experiments/run/config_reader.hpp"
-#include "experiments/run/config.hpp"
+#include "experiments/config/config_reader.hpp"
+#include "experiments/config/config.hpp"
 
 #include <doctest/doctest.h>
 
@@ -8,8 +8,8 @@
 #include <stdexcept>
 
 #include "experiments/base/format/json_io.hpp"
-#include "experiments/run/experiment.hpp"
-#include "experiments/run/search_section.hpp"
+#include "experiments/config/experiment.hpp"
+#include "experiments/config/search_section.hpp"
 
 using namespace speclab;
 

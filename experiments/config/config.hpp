@@ -10,9 +10,9 @@
 #include "experiments/catalog/models/corpus_config.hpp"
 #include "experiments/catalog/models/model_kind.hpp"
 #include "experiments/catalog/rules/rule_kind.hpp"
-#include "experiments/run/config_types.hpp"
-#include "experiments/run/shown_config.hpp"
-#include "experiments/run/simulation_config.hpp"
+#include "experiments/config/config_types.hpp"
+#include "experiments/config/shown_config.hpp"
+#include "experiments/config/simulation_config.hpp"
 
 namespace speclab {
 

@@ -9,7 +9,7 @@
 #include <type_traits>
 
 #include "experiments/catalog/models/model_factory.hpp"
-#include "experiments/run/shown_config.hpp"
+#include "experiments/config/shown_config.hpp"
 
 namespace speclab {
 

@@ -1,7 +1,7 @@
 // One cell of a config's grid.
 #pragma once
 
-#include "experiments/run/config.hpp"
+#include "experiments/config/config.hpp"
 
 namespace speclab {
 

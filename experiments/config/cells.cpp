@@ -1,4 +1,4 @@
-#include "experiments/run/cells.hpp"
+#include "experiments/config/cells.hpp"
 
 #include <fmt/format.h>
 
@@ -12,7 +12,7 @@
 #include "experiments/base/format/config_error.hpp"
 #include "experiments/base/format/json_io.hpp"
 #include "experiments/base/format/named_entry.hpp"
-#include "experiments/run/cell_spec.hpp"
+#include "experiments/config/cell_spec.hpp"
 
 namespace speclab {
 

@@ -1,4 +1,4 @@
-#include "experiments/run/journal.hpp"
+#include "experiments/results/journal.hpp"
 
 #include <fmt/format.h>
 

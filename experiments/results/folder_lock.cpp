@@ -1,4 +1,4 @@
-#include "experiments/run/folder_lock.hpp"
+#include "experiments/results/folder_lock.hpp"
 
 #include <fcntl.h>
 #include <fmt/format.h>

@@ -9,12 +9,13 @@
 #include <string>
 #include <vector>
 
-#include "experiments/run/result.hpp"
+#include "experiments/base/format/type.hpp"
 #include "sim/control.hpp"
 
 namespace speclab {
 
 class JobList;
+struct CellResult;
 struct CellSpec;
 struct Config;
 struct Job;
@@ -84,11 +85,5 @@ struct Experiment {
 std::vector<const Experiment*>& experiments();
 /// The experiment of a present or former name, null when there is none.
 const Experiment* find_experiment(const std::string& name);
-
-/// A cell's own result, for experiments whose struct is T.
-template <class T>
-const T& own(const CellResult& cell) {
-  return cell.own.as<T>();
-}
 
 }  // namespace speclab

@@ -1,4 +1,4 @@
-#include "experiments/run/load_config.hpp"
+#include "experiments/config/load_config.hpp"
 
 #include <fmt/format.h>
 
@@ -11,8 +11,8 @@
 #include "experiments/base/format/json_io.hpp"
 #include "experiments/base/support/data_files.hpp"
 #include "experiments/base/support/printable.hpp"
-#include "experiments/run/config.hpp"
-#include "experiments/run/config_types.hpp"
+#include "experiments/config/config.hpp"
+#include "experiments/config/config_types.hpp"
 
 namespace speclab {
 

@@ -1,5 +1,5 @@
-#include "experiments/run/cells.hpp"
-#include "experiments/run/cell_spec.hpp"
+#include "experiments/config/cells.hpp"
+#include "experiments/config/cell_spec.hpp"
 
 #include <doctest/doctest.h>
 
@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "experiments/base/format/json_io.hpp"
-#include "experiments/run/config.hpp"
+#include "experiments/config/config.hpp"
 #include "tests/experiments/config_error_of.hpp"
 
 using namespace speclab;

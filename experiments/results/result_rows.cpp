@@ -1,4 +1,4 @@
-#include "experiments/run/result_rows.hpp"
+#include "experiments/results/result_rows.hpp"
 
 #include <algorithm>
 #include <cctype>
@@ -6,7 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "experiments/base/format/csv_values.hpp"
-#include "experiments/run/config_types.hpp"
+#include "experiments/config/config_types.hpp"
 
 namespace speclab {
 

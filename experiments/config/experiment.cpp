@@ -1,4 +1,4 @@
-#include "experiments/run/experiment.hpp"
+#include "experiments/config/experiment.hpp"
 
 #include "experiments/base/format/named_entry.hpp"
 

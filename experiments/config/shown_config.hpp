@@ -11,7 +11,7 @@
 
 #include "experiments/base/format/any_struct.hpp"
 #include "experiments/base/format/fields.hpp"
-#include "experiments/run/metric.hpp"
+#include "experiments/config/metric.hpp"
 
 namespace speclab {
 

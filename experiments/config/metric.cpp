@@ -1,4 +1,4 @@
-#include "experiments/run/metric.hpp"
+#include "experiments/config/metric.hpp"
 
 #include <fmt/format.h>
 
