@@ -14,6 +14,7 @@
 #include "experiments/base/format/formats.hpp"
 #include "experiments/config/config_types.hpp"
 #include "experiments/config/experiment.hpp"
+#include "experiments/config/metric.hpp"
 
 namespace speclab {
 

@@ -44,6 +44,14 @@ struct Work {
 /// Where the simulation of a cell can be cut, so that several processes run batches of it.
 enum class CutBetween { nothing, trials, rounds };
 
+/// How much an experiment can do with recorded models, which have acceptance rates and neither rows nor
+/// tokens.
+enum class Recordings {
+  none,        ///< it looks at rows or tokens
+  decoding,    ///< it looks at what is accepted
+  rates_alone  ///< it looks at acceptance rates and decodes nothing
+};
+
 /// What is left out is as most experiments have it.
 struct Experiment {
   std::string name;
@@ -63,6 +71,7 @@ struct Experiment {
   /// Cells have neither jobs nor own steps, and the same result each time that they are computed: those of a
   /// large grid are not held (RunResult::all).
   bool closed_forms = false;
+  Recordings recordings = Recordings::none;
   /// Judges printed values by a formula.
   bool judges_printed = false;
   /// Can go on until an interval is narrow: its one job, or `finish` where it has own steps.
@@ -77,6 +86,8 @@ struct Experiment {
   /// The key and the description of CellResult::own; null when there is nothing.
   std::string own_key = {};
   TypePtr own_result = nullptr;
+  /// The description of Timings::own; null when there is nothing.
+  TypePtr own_timings = nullptr;
   /// How its results are shown (experiments/results/presentation.hpp), which running them never looks at.
   std::shared_ptr<const Presentation> presentation;
 };

@@ -7,6 +7,7 @@
 
 #include "experiments/base/format/config_error.hpp"
 #include "experiments/base/format/json_io.hpp"
+#include "experiments/config/experiment.hpp"
 #include "experiments/results/presentation.hpp"
 
 namespace speclab {
@@ -27,7 +28,9 @@ RunResult read_run(const fs::path& file) {
                        file.string());
     RunResult run{read_result(json), {}};
     const fs::path timings = file.parent_path() / "timings.json";
-    if (fs::exists(timings)) run.timings = read(timings_type(), parse_json(read_text(timings)), "");
+    if (fs::exists(timings))
+      run.timings =
+          read(timings_type(run.result.shown().experiment->own_timings), parse_json(read_text(timings)), "");
     return run;
   });
 }

@@ -53,7 +53,7 @@ void refuse_foreign_result(const std::filesystem::path& folder, const Config& co
 void write_data(const std::filesystem::path& folder, const RunResult& run, CsvText text) {
   const Presentation& presentation = presentation_of(run.result.shown());
   Json timings;
-  write(timings_type(), run.timings, timings);
+  write(timings_type(run.result.shown().experiment->own_timings), run.timings, timings);
   with_cells(run, [&](const CellSource& cells) {
     write_file_atomically(folder / "result.json",
                           [&](const auto& out) { write_text(run.result, cells, out); });

@@ -1,9 +1,10 @@
 // The set-up of a config whose models are recorded.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
-#include <algorithm>
-#include <array>
-#include <string_view>
+#include <functional>
+#include <string>
+#include <vector>
 
 #include "experiments/base/format/config_error.hpp"
 #include "experiments/catalog/models/recorded.hpp"
@@ -16,29 +17,35 @@ namespace speclab {
 
 namespace {
 
-/// Those that look at nothing but what is accepted.
-constexpr std::array<std::string_view, 4> experiments_of_acceptance{"decode", "acceptance", "optimal_gamma",
-                                                                    "schedules"};
+bool rates_alone(const ConfigReader& config) {
+  return config[&Config::experiment]->recordings == Recordings::rates_alone;
+}
 
-/// Whether nothing but acceptance rates is asked for.
-bool rates_alone(const ConfigReader& config) { return config[&Config::experiment]->name == "acceptance"; }
+/// Names of the experiments that can do something with recorded models.
+std::string experiments_with(const std::function<bool(Recordings)>& wanted) {
+  std::vector<std::string> names;
+  for (const Experiment* experiment : experiments())
+    if (wanted(experiment->recordings)) names.push_back(experiment->name);
+  return fmt::format("{}", fmt::join(names, ", "));
+}
 
 void refuse_what_does_not_follow(const ConfigReader& config) {
-  const std::string& experiment = config[&Config::experiment]->name;
-  if (std::find(experiments_of_acceptance.begin(), experiments_of_acceptance.end(), experiment) ==
-      experiments_of_acceptance.end()) {
+  const Experiment& experiment = *config[&Config::experiment];
+  if (experiment.recordings == Recordings::none) {
     throw ConfigError("/experiment",
-                      "\"{}\" looks at rows or tokens, which recorded models do not have; they run in "
-                      "decode, acceptance, optimal_gamma and schedules",
-                      experiment);
+                      "\"{}\" looks at rows or tokens, which recorded models do not have; these run them: {}",
+                      experiment.name,
+                      experiments_with([](Recordings use) { return use != Recordings::none; }));
   }
   const bool lenient_rate = rates_alone(config) && config[&Config::rule].name() == "lenient";
   if (config[&Config::rule].name() != Config().rule.name() && !lenient_rate) {
-    throw ConfigError(config[&Config::rule].path + "/kind",
-                      "\"{}\" does not follow from two columns; recorded models run with \"token\", in the "
-                      "experiment acceptance also with \"lenient\", and "
-                      "speclab plan recording --rule knows \"block\" and rates of rows",
-                      config[&Config::rule].name());
+    throw ConfigError(
+        config[&Config::rule].path + "/kind",
+        "\"{}\" does not follow from two columns; recorded models run with \"token\", where rates are "
+        "all that is asked for (experiment {}) also with \"lenient\", and "
+        "speclab plan recording --rule knows \"block\" and rates of rows",
+        config[&Config::rule].name(),
+        experiments_with([](Recordings use) { return use == Recordings::rates_alone; }));
   }
   for (const ModelConfig* model : {&config[&Config::models]->target, &config[&Config::models]->draft}) {
     if (!sampling_of(*model, config[&Config::sampling]).identity()) {

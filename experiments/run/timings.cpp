@@ -3,23 +3,33 @@
 
 namespace speclab {
 
-SPECLAB_RESULT(ClockedGamma, "clocked", label, batch, gamma, target_run_milliseconds, verify_run_milliseconds,
-               draft_run_milliseconds, c, verify_cost, alpha, expected_tokens, tokens_per_target_step,
-               round_time, printed_speedup, corrected_speedup, predicted_speedup, predicted_low,
-               predicted_high, played_speedup, speedup, speedup_low, speedup_high, plain_tokens_per_second,
-               speculative_tokens_per_second);
-
 SPECLAB_RESULT(DeviceTimings, "device", name, compute_capability, driver, runtime);
 
-const Typed<Timings>& timings_type() {
-  static const auto type = result_object<Timings>("timings", {{"clocked", &Timings::clocked},
-                                                              {"device", &Timings::device},
-                                                              {"seconds", &Timings::seconds},
-                                                              {"threads", &Timings::threads},
-                                                              {"machine", &Timings::machine},
-                                                              {"version", &Timings::version},
-                                                              {"command", &Timings::command}});
-  return type;
+Typed<Timings> timings_type(const TypePtr& own) {
+  std::vector<Field> fields;
+  if (own != nullptr) {
+    for (Field field : own->object()->fields()) {
+      const auto at = field.at;
+      field.at = [at](void* timings) -> void* {
+        void* const measured = static_cast<Timings*>(timings)->own.address().get();
+        return measured == nullptr ? nullptr : at(measured);
+      };
+      field.create = [own, at](void* timings) -> void* {
+        AnyStruct& measured = static_cast<Timings*>(timings)->own;
+        if (!measured) measured = own->object()->make();
+        return at(measured.address().get());
+      };
+      fields.push_back(std::move(field));
+    }
+  }
+  for (Field& field : result_fields<Timings>({{"device", &Timings::device},
+                                              {"seconds", &Timings::seconds},
+                                              {"threads", &Timings::threads},
+                                              {"machine", &Timings::machine},
+                                              {"version", &Timings::version},
+                                              {"command", &Timings::command}}))
+    fields.push_back(std::move(field));
+  return object<Timings>("timings", "", std::move(fields));
 }
 
 }  // namespace speclab

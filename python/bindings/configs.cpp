@@ -14,6 +14,7 @@
 #include "experiments/base/format/json_io.hpp"
 #include "experiments/base/support/atomic_file.hpp"
 #include "experiments/base/support/machine.hpp"
+#include "experiments/config/experiment.hpp"
 #include "experiments/plot/drawn_by_python.hpp"
 #include "experiments/results/presentation.hpp"
 #include "experiments/results/result_files.hpp"
@@ -91,13 +92,14 @@ std::optional<RunResult> merge(const std::string& folder) {
 /// `timings`: timings.json, or nothing.
 RunResult read_back(const std::string& text, const std::string& timings) {
   RunResult run{.result = read_result(parse_json(text)), .timings = {}};
-  if (!timings.empty()) run.timings = read(timings_type(), parse_json(timings), "");
+  if (!timings.empty())
+    run.timings = read(timings_type(run.result.shown().experiment->own_timings), parse_json(timings), "");
   return run;
 }
 
 nb::bytes timings_bytes(const RunResult& run) {
   Json timings;
-  write(timings_type(), run.timings, timings);
+  write(timings_type(run.result.shown().experiment->own_timings), run.timings, timings);
   const std::string text = timings.dump();
   return nb::bytes(text.data(), text.size());
 }

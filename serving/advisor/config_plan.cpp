@@ -16,6 +16,7 @@
 #include "experiments/config/cells.hpp"
 #include "experiments/config/config.hpp"
 #include "experiments/run/jobs.hpp"
+#include "experiments/run/result.hpp"
 #include "experiments/run/until.hpp"
 
 namespace speclab {

@@ -3,6 +3,7 @@
 
 #include "analysis/cost/presets.hpp"
 #include "experiments/base/format/config_error.hpp"
+#include "experiments/base/format/fields.hpp"
 #include "experiments/base/format/named_entry.hpp"
 #include "serving/study/serving_study.hpp"
 

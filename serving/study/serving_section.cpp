@@ -1,4 +1,6 @@
 // The section "serving" of a config: its keys, ranges and sentences.
+#include "experiments/base/format/fields.hpp"
+#include "experiments/config/shown_config.hpp"
 #include "serving/study/serving_study.hpp"
 
 namespace speclab {

@@ -25,8 +25,8 @@ ModelKind recorded_model() {
         throw ConfigError(
             path + "/kind",
             "a recorded model has no rows of contexts that its text does not come through; target and draft "
-            "of one recording run in the experiments decode, acceptance, optimal_gamma and schedules, and "
-            "speclab plan recording says more");
+            "of one recording run in experiments of acceptance (experiment decode), and speclab plan "
+            "recording says more");
       });
 }
 

@@ -124,6 +124,7 @@ const Experiment& optimal_gamma_experiment() {
       .sections = {"search"},
       .check = check_search,
       .prepare = prepare_search,
+      .recordings = Recordings::decoding,
       .judges_printed = true,
       .cut = CutBetween::trials,
       // Cells of one set-up share the jobs of every γ, whatever their own.

@@ -342,6 +342,7 @@ const Experiment& schedules_experiment() {
           [](const Config& cell) {
             return 2 * static_cast<int>(cell.section<SchedulesSection>().compare.size());
           },
+      .recordings = Recordings::decoding,
       .own_key = "schedules",
       .own_result = described<SchedulesResult>().type,
       .presentation = presented(schedules_presentation())};

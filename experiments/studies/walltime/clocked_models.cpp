@@ -10,10 +10,19 @@
 #include "analysis/theory/theorems.hpp"
 #include "core/stop.hpp"
 #include "experiments/base/format/csv_values.hpp"
+#include "experiments/base/format/result_fields.hpp"
 #include "experiments/base/page/cells.hpp"
 #include "experiments/studies/walltime/measured_pair.hpp"
 
 namespace speclab {
+
+SPECLAB_RESULT(ClockedGamma, "clocked", label, batch, gamma, target_run_milliseconds, verify_run_milliseconds,
+               draft_run_milliseconds, c, verify_cost, alpha, expected_tokens, tokens_per_target_step,
+               round_time, printed_speedup, corrected_speedup, predicted_speedup, predicted_low,
+               predicted_high, played_speedup, speedup, speedup_low, speedup_high, plain_tokens_per_second,
+               speculative_tokens_per_second);
+
+SPECLAB_RESULT(WalltimeTimings, "walltime timings", clocked);
 
 namespace {
 

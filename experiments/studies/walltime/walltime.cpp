@@ -38,10 +38,14 @@ Work time_neural(const CellSpec& cell, std::shared_ptr<const Setup> setup) {
                          .clock = section.clock};
   if (settings.gammas.empty()) settings.gammas.push_back(cell.config.gamma);
   const auto finish = [&cell, settings, setup = std::move(setup)](CellResult&, const RunContext& context) {
+    const auto measured = context.timings.own
+                              ? std::make_shared<WalltimeTimings>(context.timings.own.as<WalltimeTimings>())
+                              : std::make_shared<WalltimeTimings>();
     for (ClockedGamma& row : clock_models(*setup, settings, context.confidence, context.control)) {
       row.label = cell.label;
-      context.timings.clocked.push_back(std::move(row));
+      measured->clocked.push_back(std::move(row));
     }
+    context.timings.own = measured;
   };
   return {.finish = finish, .own_steps = clock_workload(settings)};
 }
@@ -79,21 +83,26 @@ Work prepare_walltime(const CellSpec& cell, JobList& jobs) {
   return time_neural(cell, jobs.setup(clocked));
 }
 
+const std::vector<ClockedGamma>& clocked(const Timings& timings) {
+  static const WalltimeTimings none;
+  return (timings.own ? timings.own.as<WalltimeTimings>() : none).clocked;
+}
+
 std::vector<Figure> walltime_figures(const Result& result, const Timings& timings) {
-  return clocked_figures(timings.clocked, result.title);
+  return clocked_figures(clocked(timings), result.title);
 }
 
 std::string walltime_headline(const Result& result, const Timings& timings) {
-  if (!timings.clocked.empty()) return clocked_headline(timings.clocked);
+  if (!clocked(timings).empty()) return clocked_headline(clocked(timings));
   return metric_headline(result, timings);
 }
 
 std::vector<Table> walltime_tables(const Result&, const Timings& timings, const std::string& id) {
-  if (timings.clocked.empty()) return {};
-  return {clocked_table(timings.clocked, id + "-table")};
+  if (clocked(timings).empty()) return {};
+  return {clocked_table(clocked(timings), id + "-table")};
 }
 
-std::string walltime_csv(const Result&, const Timings& timings) { return clocked_csv(timings.clocked); }
+std::string walltime_csv(const Result&, const Timings& timings) { return clocked_csv(clocked(timings)); }
 
 }  // namespace
 
@@ -126,6 +135,7 @@ const Experiment& walltime_experiment() {
       .prepare = prepare_walltime,
       // Timings lie outside the result, so that what was timed before an interrupt is timed again.
       .resumable = false,
+      .own_timings = described<WalltimeTimings>().type,
       .presentation = presented({.tables = walltime_tables,
                                  .figures = walltime_figures,
                                  .headline = walltime_headline,

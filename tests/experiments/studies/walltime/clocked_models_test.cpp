@@ -39,7 +39,7 @@ TEST_CASE("walltime of neural models: three predictions and the clock for every 
           doctest::skip(without_clocked)) {
   const Pair files;
   const RunResult run = run_of(files.config());
-  const std::vector<ClockedGamma>& rows = run.timings.clocked;
+  const std::vector<ClockedGamma>& rows = run.timings.own.as<WalltimeTimings>().clocked;
   REQUIRE(rows.size() == 2);
   for (const ClockedGamma& row : rows) {
     // Draft and target are one model: everything is accepted.
@@ -88,7 +88,7 @@ TEST_CASE("walltime of neural models: batches of texts that are decoded together
   Json config = files.config();
   config["walltime"]["batches"] = {1, 3};
   const RunResult run = run_of(config);
-  const std::vector<ClockedGamma>& rows = run.timings.clocked;
+  const std::vector<ClockedGamma>& rows = run.timings.own.as<WalltimeTimings>().clocked;
   REQUIRE(rows.size() == 4);
   for (std::size_t i = 0; i < rows.size(); ++i) {
     CHECK(rows[i].batch == (i < 2 ? 1 : 3));
