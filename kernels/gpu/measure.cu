@@ -181,6 +181,63 @@ void run_method(const BenchMethod& method, const TreeBatch& tree, void* workspac
   run_on_gpu(*method.of_chains, tree.batch, workspace, stream);
 }
 
+/// The median of what each further call takes, from runs of few calls and of many.
+double seconds_of_a_call(const std::pair<CapturedGraph, CapturedGraph>& few_and_many, const Timer& timed,
+                         long long cycles, cudaStream_t stream) {
+  std::vector<double> differences;
+  for (int repetition = 0; repetition < marginal_repetitions; ++repetition) {
+    const auto time_of = [&](const CapturedGraph& graph) {
+      enqueue_spin(cycles, stream);
+      return timed([&] { graph.replay(stream); });
+    };
+    const double few = time_of(few_and_many.first);
+    differences.push_back((time_of(few_and_many.second) - few) / (many_calls - few_calls));
+  }
+  return median_of(differences);
+}
+
+/// Reads more than the cache holds, so that nothing of a batch is left in it.
+class CacheFlush {
+ public:
+  CacheFlush(bool wanted, cudaStream_t stream)
+      : wanted_(wanted), bytes_(device_array<unsigned char>(wanted ? flush_bytes : 0)) {
+    SPECLAB_CUDA(cudaMemsetAsync(bytes_.get(), 0, wanted ? flush_bytes : 0, stream));
+  }
+
+  /// False where it is not wanted, and nothing is read.
+  bool run(const simt::CudaExecutor& executor) const {
+    if (!wanted_) return false;
+    executor.run<bench::ReadBytes>(
+        bench::ReadBytes::launch(vectors),
+        {reinterpret_cast<const simt::Vector16*>(bytes_.get()), vectors, parity_.get()});
+    return true;
+  }
+
+ private:
+  static constexpr auto vectors = static_cast<std::int64_t>(flush_bytes / sizeof(simt::Vector16));
+  bool wanted_;
+  DeviceArray<unsigned char> bytes_;
+  DeviceArray<std::uint32_t> parity_ =
+      device_array<std::uint32_t>(static_cast<std::size_t>(bench::moving_blocks(vectors)));
+};
+
+/// The order of what is timed, drawn anew for each repetition.
+class ShuffledOrder {
+ public:
+  explicit ShuffledOrder(std::size_t count) : order_(count) {
+    std::iota(order_.begin(), order_.end(), std::size_t{0});
+  }
+
+  const std::vector<std::size_t>& next() {
+    std::shuffle(order_.begin(), order_.end(), shuffler_);
+    return order_;
+  }
+
+ private:
+  std::vector<std::size_t> order_;
+  std::minstd_rand shuffler_{1};
+};
+
 }  // namespace
 
 BenchMeasurement measure_on_gpu(const BenchTask& task, const std::function<bool()>& stop) {
@@ -254,26 +311,13 @@ BenchMeasurement measure_on_gpu(const BenchTask& task, const std::function<bool(
     executor.run<bench::ReadBytes>(bench::ReadBytes::launch(vectors_read), {from, vectors_read, parity});
   });
 
-  const auto flush = device_array<unsigned char>(task.flushed ? flush_bytes : 0);
-  SPECLAB_CUDA(cudaMemsetAsync(flush.get(), 0, task.flushed ? flush_bytes : 0, stream));
-  constexpr auto flush_vectors = static_cast<std::int64_t>(flush_bytes / sizeof(simt::Vector16));
-  const auto flush_parity =
-      device_array<std::uint32_t>(static_cast<std::size_t>(bench::moving_blocks(flush_vectors)));
+  const CacheFlush flush(task.flushed, stream);
   const Timer timed(stream);
   const long long cycles = static_cast<long long>(device.clock_mhz) * spin_microseconds;
-  std::vector<std::size_t> order(graphs.size());
-  std::iota(order.begin(), order.end(), std::size_t{0});
-  std::minstd_rand shuffler(1);
+  ShuffledOrder order(graphs.size());
   for (int repetition = -warm_up; repetition < task.repetitions && !stop(); ++repetition) {
-    std::shuffle(order.begin(), order.end(), shuffler);
-    for (const std::size_t at : order) {
-      if (task.flushed) {
-        executor.run<bench::ReadBytes>(
-            bench::ReadBytes::launch(flush_vectors),
-            {reinterpret_cast<const simt::Vector16*>(flush.get()), flush_vectors, flush_parity.get()});
-      } else {
-        graphs[at].replay(stream);
-      }
+    for (const std::size_t at : order.next()) {
+      if (!flush.run(executor)) graphs[at].replay(stream);
       enqueue_spin(cycles, stream);
       const double seconds = timed([&] { graphs[at].replay(stream); });
       if (repetition >= 0) found.times[at].seconds.push_back(seconds);
@@ -282,16 +326,7 @@ BenchMeasurement measure_on_gpu(const BenchTask& task, const std::function<bool(
   found.clock_mhz =
       static_cast<double>(clock_cycles) / timed([&] { enqueue_spin(clock_cycles, stream); }) / 1e6;
   for (std::size_t at = 0; at < several.size() && !stop(); ++at) {
-    std::vector<double> differences;
-    for (int repetition = 0; repetition < marginal_repetitions; ++repetition) {
-      const auto time_of = [&](const CapturedGraph& graph) {
-        enqueue_spin(cycles, stream);
-        return timed([&] { graph.replay(stream); });
-      };
-      const double few = time_of(several[at].first);
-      differences.push_back((time_of(several[at].second) - few) / (many_calls - few_calls));
-    }
-    found.times[at].marginal_seconds = median_of(differences);
+    found.times[at].marginal_seconds = seconds_of_a_call(several[at], timed, cycles, stream);
   }
   // What was timed is what was compared: the graphs, after all that they were replayed.
   for (std::size_t at = 0; at < launched.size(); ++at) {

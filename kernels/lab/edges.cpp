@@ -71,8 +71,11 @@ auto rejected_for(Token id) {
   return [id](const Results& found) { return found[0].accepted == 0 && found[0].next == id; };
 }
 
-std::vector<Edge> edges() {
-  const std::vector<double> low{0, 0, 0, 0.5};
+/// Decides at position 0 with u = 0.
+const std::vector<double> low{0, 0, 0, 0.5};
+
+/// Where target and draft have their probability.
+std::vector<Edge> edges_of_mass() {
   std::vector<Edge> all{
       {"target = draft: everything is accepted",
        same_rows,
@@ -98,6 +101,12 @@ std::vector<Edge> edges() {
        low},
       {"a draft that the draft gives no mass is rejected and counted", drafted_logit(false, -infinity),
        rejected_with(flag_zero_draft_probability), low}};
+  return all;
+}
+
+/// Inputs that no kernel can use.
+std::vector<Edge> broken_inputs() {
+  std::vector<Edge> all;
   for (const Token id : {-1, odd_vocab, std::numeric_limits<Token>::max()}) {
     all.push_back({fmt::format("drafted id {} is rejected and counted", id),
                    [id](RequestBatch& host) { host.drafted(0, 0) = id; },
@@ -122,6 +131,11 @@ std::vector<Edge> edges() {
                    host.set(true, 0, 2, 1, nan_logit);
                  },
                  rejected, low});
+  return all;
+}
+
+std::vector<Edge> edges_of_shapes() {
+  std::vector<Edge> all;
   for (const double u : {0.0, 1.0}) {
     all.push_back({fmt::format("u = {} picks the {} id with mass", u, u == 0 ? "first" : "last"),
                    [](RequestBatch& host) { only(host, true, [](Token id) { return id >= 2 && id <= 8; }); },
@@ -147,6 +161,11 @@ std::vector<Edge> edges() {
   for (const std::int32_t vocab : {1, 2, 3, 257, 8191, 8193}) {
     all.push_back({fmt::format("V = {}", vocab), nothing_more, anything, {}, {4, drafts, vocab}});
   }
+  return all;
+}
+
+std::vector<Edge> edges_of_options() {
+  std::vector<Edge> all;
   all.push_back({"drafts that were certain",
                  [](RequestBatch& host) { host.batch.draft.data = nullptr; },
                  anything,
@@ -213,6 +232,13 @@ std::vector<Edge> edges() {
                    }
                  },
                  anything});
+  return all;
+}
+
+std::vector<Edge> edges() {
+  std::vector<Edge> all = edges_of_mass();
+  for (const auto& more : {broken_inputs(), edges_of_shapes(), edges_of_options()})
+    all.insert(all.end(), more.begin(), more.end());
   return all;
 }
 

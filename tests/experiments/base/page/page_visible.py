@@ -3,7 +3,7 @@
 figure on the first screen, nothing wider than the window or cut, no text over text, numbers whole, readable colours, values under the pointer and
 by the keyboard, legends, downloads, filters of long tables.
 
-usage: page_visible.py SPECLAB SOURCE_DIR [SCREENSHOTS]     exit 77: skipped
+usage: page_visible.py SPECLAB SOURCE_DIR [--all] [SCREENSHOTS]     exit 77: skipped; without --all the pages that have every kind of figure
 Needs Debian's chromium and Playwright (PyPI)."""
 import concurrent.futures
 import csv
@@ -16,7 +16,8 @@ import sys
 import tempfile
 
 speclab, source = str(pathlib.Path(sys.argv[1]).resolve()), pathlib.Path(sys.argv[2]).resolve()
-shots = pathlib.Path(sys.argv[3]) if len(sys.argv) > 3 else None
+words = [word for word in sys.argv[3:] if word != "--all"]
+shots = pathlib.Path(words[0]) if words else None
 
 
 def skip(why):
@@ -63,6 +64,9 @@ pages = {
 
 # What is drawn on these is of every kind. The others, by the same script and style, are not used on phones and not looked at in the dark.
 of_every_kind = ("reproduce", "heat", "compare", "serving", "plan_load", "claims")
+
+if "--all" not in sys.argv:
+    pages = {name: pages[name] for name in of_every_kind}
 
 failures = []
 
