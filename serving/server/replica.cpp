@@ -218,13 +218,11 @@ double Replica::step_with_device(const DraftDevice& device, const StepWork& work
   return before + device.target(work);
 }
 
-double Replica::begin_step(double now) {
+void Replica::admit() {
   // Decoding requests have a place in the cache for what they may accept; what gamma will be is not known
   // before the batch is, so that the step's before decides (vLLM's lookahead slots).
   const std::uint32_t ahead = last_gamma_ + 1;
   std::uint32_t tokens = 0;
-  DecodingBatch batch;
-  batch.waiting = static_cast<std::uint32_t>(waiting_.size());
   const auto preempted = totals_.preempted;
   for (std::size_t i = 0; i < running_.size(); ++i) {
     Running& one = running_[i];
@@ -253,8 +251,9 @@ double Replica::begin_step(double now) {
     running_.push_back(one);
     tokens += reads;
   }
-  if (running_.empty()) return std::numeric_limits<double>::infinity();
+}
 
+StepWork Replica::plain_work() const {
   StepWork work;
   for (const Running& one : running_) {
     if (one.decodes()) {
@@ -269,6 +268,16 @@ double Replica::begin_step(double now) {
   }
   work.context += work.decoding_context;
   work.verified = work.decoding;
+  return work;
+}
+
+double Replica::begin_step(double now) {
+  DecodingBatch batch;
+  batch.waiting = static_cast<std::uint32_t>(waiting_.size());
+  admit();
+  if (running_.empty()) return std::numeric_limits<double>::infinity();
+
+  StepWork work = plain_work();
   batch.sequences = static_cast<std::uint32_t>(work.decoding);
   batch.plain = work;
   gamma_ = batch.sequences == 0 ? 0 : std::min(choose_gamma(batch), longest_draft);

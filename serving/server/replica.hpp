@@ -133,6 +133,11 @@ class Replica {
     RequestAcceptance own{};
   };
 
+  /// Reserves room in the cache for the running requests, and takes waiting ones into what is left of the
+  /// step.
+  void admit();
+  /// The work of a step in which nothing is drafted.
+  StepWork plain_work() const;
   bool reserve(std::size_t index, std::uint32_t tokens);
   void put_back();
   void emit(Running& one, std::uint32_t tokens, double now);
