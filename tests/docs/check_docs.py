@@ -230,7 +230,7 @@ def main():
         print("skipped: the pages' commands need data/austen.txt, which scripts/setup.sh makes")
         return 77
     pages = [page.resolve() for page in options.pages] or [
-        source / "README.md", source / "CONTRIBUTING.md", *sorted((source / "docs").glob("*.md"))]
+        source / "README.md", source / "CONTRIBUTING.md", *sorted((source / "docs").glob("*.md")), *sorted((source / "results").rglob("*.md"))]
     failures, listed, total, seen = [], [], 0, []
     if not options.pages:
         failures += check_reference(program, source / "docs" / "reference.md", options.write)

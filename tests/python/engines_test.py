@@ -296,8 +296,8 @@ def test_controls_are_uniform(tmp_path):
 
 
 def test_the_table_of_the_page_is_of_its_results():
-    table = (SOURCE / "docs/engines/audit.csv").read_text(encoding="utf-8")
-    assert table == speclab.Audit.load(SOURCE / "docs/engines").to_csv()
+    table = (SOURCE / "results/engines/audit.csv").read_text(encoding="utf-8")
+    assert table == speclab.Audit.load(SOURCE / "results/engines").to_csv()
 
 
 def test_litgpt_without_it(monkeypatch, tmp_path):
@@ -468,14 +468,14 @@ def test_llama_cpp(environments, tmp_path):
 def test_openvino(environments):
     installed("openvino_genai")
     result = audited("openvino", environments=environments, sequences=600, long=20)
-    assert [one.verdict for one in result.settings] == ["equal", "different"]  # docs/engines/openvino.md
+    assert [one.verdict for one in result.settings] == ["equal", "different"]  # results/engines/openvino.md
     assert {one.verdict for one in audited("openvino", "lookup", environments=environments, sequences=600, long=20).settings} == {"equal"}
 
 
 def test_litgpt(environments):
     installed("litgpt")
     result = audited("litgpt", environments=environments, sequences=600, long=20)
-    assert [one.verdict for one in result.settings] == ["equal", "different", "equal"]  # docs/engines/litgpt.md
+    assert [one.verdict for one in result.settings] == ["equal", "different", "equal"]  # results/engines/litgpt.md
 
 
 def test_faults_of_an_adapter_are_found(environments, tmp_path):
