@@ -63,7 +63,7 @@ pages = {
 }
 
 # What is drawn on these is of every kind. The others, by the same script and style, are not used on phones and not looked at in the dark.
-of_every_kind = ("reproduce", "heat", "compare", "serving", "plan_load", "claims")
+of_every_kind = ("reproduce", "decode", "heat", "compare", "serving", "plan_load", "claims")
 
 if "--all" not in sys.argv:
     pages = {name: pages[name] for name in of_every_kind}
