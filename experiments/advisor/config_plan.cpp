@@ -160,9 +160,11 @@ ChoiceComparison compare_choices(const std::vector<ConfigCase>& cases) {
   ChoiceComparison comparison;
   for (const ConfigCase& one : cases) {
     const ComparedChoice& row = comparison.rows.emplace_back(compared(one));
-    if (row.verdict == ChoiceVerdict::same) ++comparison.same;
-    if (row.verdict == ChoiceVerdict::optimal_within_rounding) ++comparison.within_rounding;
-    if (row.verdict == ChoiceVerdict::ours_is_faster) {
+    if (row.verdict == ChoiceVerdict::same) {
+      ++comparison.same;
+    } else if (row.verdict == ChoiceVerdict::optimal_within_rounding) {
+      ++comparison.within_rounding;
+    } else {
       comparison.largest_loss_percent = std::max(comparison.largest_loss_percent, row.loss_percent);
     }
   }
