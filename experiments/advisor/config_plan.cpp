@@ -119,6 +119,7 @@ std::optional<std::vector<ConfigCase>> config_cases(const Config& whole, std::op
     refuse_until(cell.config, "plan simulates as many trials as are said");
     if (stated_alpha(cell.config)) continue;
     check_setup(cell.config);
+    check_fast_engine(cell.config);
     require_every_gamma(cell.config.rule, "a plan");
     require_positions(make_rule(cell.config.rule, 1).sampled);
   }
