@@ -2,6 +2,7 @@
 // Confidence is a probability in (0, 1), asserted.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -26,11 +27,18 @@ struct Interval {
 /// The estimate with infinite bounds.
 Interval unbounded(double estimate);
 
+/// Of fewer batches the skewness is not known well enough to correct for.
+inline constexpr std::size_t least_skewed_batches = 32;
+
 /// Ratio of sums, such as tokens over rounds, with one numerator and one denominator per batch (equal
 /// lengths, asserted). The error is that of the linearised ratio, numerator - ratio * denominator (delta
 /// method, Cochran 1977, section 6.3), with Student's t on n - 1 degrees: exact for normal numerators
-/// over equal denominators; else its relative bias is of order 1/n.
-/// Empty when the denominators sum to 0 or there are none.
+/// over equal denominators; else its relative bias is of order 1/n. Where 32 batches or more are skewed,
+/// since a few of them are unlike the others, it is the smallest interval that holds this one and that of
+/// Hall's transformation of t (1992, "On the removal of skewness by transformation"): where a tenth of 32
+/// batches are of another kind Student's t covers .89 at 95%. None of them covers a kind that no batch is of:
+/// a share of 3/n of all is missed by all n batches in one run of twenty. Empty when the denominators sum to
+/// 0 or there are none.
 std::optional<Interval> ratio_interval(std::span<const double> numerators,
                                        std::span<const double> denominators, double confidence);
 

@@ -17,6 +17,10 @@
 
 namespace speclab {
 
+/// A draft of which less is left is summed anew by those who only have the difference 1 - q(refused): its
+/// error is that of a whole row, of which a sixteenth is four binary digits less.
+inline constexpr double least_draft_difference = 0x1p-4;
+
 template <class Real>
 struct SiblingResidual {
   Real taken{0};       ///< G_r
@@ -45,7 +49,8 @@ struct SiblingResidual {
   /// A token was refused, and sum (p - taken_next() q)+ is `total`. `draft_probability` is what q loses: that
   /// of the token, or 0 if siblings are independent, if q had lost it before, or if the caller sets
   /// `draft_left` itself. The difference that is made here has no digits left where the refused tokens had
-  /// nearly all of q. False when the residual is 0 at a reach of 1.
+  /// nearly all of q: the caller sets `draft_left` where it is below `least_draft_difference`. False when the
+  /// residual is 0 at a reach of 1.
   SPECLAB_HD bool refuse(const Real& total, const Real& draft_probability) {
     const Real left_next = total + left * (Real(1) - reach);
     const bool remains = left_next > Real(0);

@@ -39,7 +39,7 @@ void list_fields(std::string& out, const ObjectType& object) {
 }
 
 struct KeyPlace {
-  std::string path;
+  std::string path;  ///< a JSON pointer
   const ObjectType* object;
   const Field* field;
 };
@@ -52,7 +52,7 @@ std::vector<KeyPlace> places_of_keys() {
   std::set<const ObjectType*> seen;
   for (std::size_t i = 0; i < open.size(); ++i) {
     const auto [path, type] = open[i];
-    const std::string before = path.empty() ? "" : path + ".";
+    const std::string before = path + "/";
     const auto enter = [&](const ObjectType& object) {
       if (!seen.insert(&object).second) return;
       for (const Field& field : object.fields()) {
@@ -68,6 +68,11 @@ std::vector<KeyPlace> places_of_keys() {
     }
   }
   return found;
+}
+
+/// A JSON pointer as --set takes it in examples: "sampling.temperature".
+std::string dotted(const std::string& path) {
+  return boost::algorithm::replace_all_copy(path.substr(1), "/", ".");
 }
 
 /// Text in Markdown: "<unk>" is no HTML.
@@ -139,7 +144,7 @@ void sections_of(std::string& out, const ObjectType& object, std::vector<const O
 
 std::string path_of_key(const std::string& key) {
   for (const KeyPlace& place : places_of_keys()) {
-    if (place.field->name == key) return place.path;
+    if (place.field->name == key) return dotted(place.path);
   }
   return "";
 }
@@ -179,7 +184,7 @@ std::string list_text(const std::vector<const FamilyBase*>& families, const std:
   if (!out.empty()) return out;
   for (const KeyPlace& place : places_of_keys()) {
     const std::string& name = place.field->name;
-    if (name == word || place.path == word) {
+    if (name == word || place.path == word || dotted(place.path) == word) {
       out += fmt::format("{}  {} of {}:\n{}", out.empty() ? "Keys of configs:\n" : "", name,
                          place.object->name(), listed_field(place.path, *place.object, *place.field));
     }

@@ -8,8 +8,8 @@
 
 namespace speclab {
 
-/// Where a key stands in a config: "sampling.temperature" for "temperature", the place of fewest steps. Empty
-/// for a word that is no key.
+/// Where a key stands in a config, as --set takes it: "sampling.temperature" for "temperature", the place of
+/// fewest steps. Empty for a word that is no key.
 std::string path_of_key(const std::string& key);
 
 /// Every kind of the families and every experiment, with its keys, a line each; with a word, those of the

@@ -27,6 +27,8 @@ std::size_t csv_column(const std::vector<std::string>& header, const char* name,
     throw UsageError("{}: no column \"{}\"; token ids are read from a recording, which speclab record writes",
                      where, name);
   }
+  if (std::count(header.begin(), header.end(), name) > 1)
+    throw UsageError("{}: column \"{}\" stands twice", where, name);
   return static_cast<std::size_t>(found - header.begin());
 }
 

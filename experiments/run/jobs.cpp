@@ -8,10 +8,12 @@
 
 #include "core/stop.hpp"
 #include "experiments/base/format/config_error.hpp"
+#include "experiments/catalog/models/gguf.hpp"
 #include "experiments/config/config.hpp"
 #include "experiments/config/experiment.hpp"
 #include "experiments/run/gpu_decoding.hpp"
 #include "experiments/run/result.hpp"
+#include "experiments/run/setup.hpp"
 #include "sim/decode.hpp"
 #include "sim/error.hpp"
 #include "sim/fast/shared_rows.hpp"
@@ -60,6 +62,26 @@ void choose_engine(Job& job) {
 }
 
 }  // namespace
+
+void check_fast_engine(const ConfigReader& config) {
+  if (config[&Config::engine] != Engine::fast || is_recorded(config)) return;
+  const RuleConfig& rule = config[&Config::rule];
+  // A rule whose parameters may be measured is made after that.
+  if (!rule.entry().measure) {
+    const RulePrograms programs = make_rule(rule, [&] { return config[&Config::gamma]; });
+    if (const auto reason = fast_unsupported_reason(programs.sampled)) refuse_fast(*reason);
+  }
+  const ModelFacts target = facts_of_model(config, false);
+  const ModelFacts draft = facts_of_model(config, true);
+  const auto neither = [](const ModelConfig& model, const ModelFacts& facts) {
+    return gguf_parameters(model) != nullptr || (facts.stored_rows == false && facts.ngrams == false);
+  };
+  const ModelPair& models = *config[&Config::models];
+  const bool of_two_kinds =
+      target.stored_rows && draft.stored_rows && *target.stored_rows != *draft.stored_rows;
+  if (of_two_kinds || neither(models.target, target) || neither(models.draft, draft))
+    refuse_fast(other_pair_reason);
+}
 
 EngineResult engine_result(const Job& job) {
   constexpr std::array names{"plain", "fast", "iid"};

@@ -64,6 +64,10 @@ EngineResult engine_result(const Job& job);
 /// Whether a job plays rounds, from models or of independent acceptances.
 bool decodes(const Job& job);
 
+/// Throws ConfigError, before any model is built, for a config that asks for the fast engine where the rule
+/// or the kinds of its models say that it cannot decode them.
+void check_fast_engine(const ConfigReader& config);
+
 /// Throws ConfigError for a job that decodes, but neither rounds of independent acceptances nor two stored
 /// tables on the fast engine, naming what the GPU can run.
 void require_gpu_form(const Job& job);

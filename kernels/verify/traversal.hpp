@@ -5,7 +5,8 @@
 // the sums of a node's two rows, and four numbers that stand for what its refused children left
 // (core/rules/sibling_residual.hpp). A node's row pair is read when its first child is tried, for p(x) and
 // q(x) of its children. A refusal is a pass over the pair, which lies in shared memory unless the refused
-// child had children itself, whose pair took its place. A leaf's row is read if the path ends there, and what
+// child had children itself, whose pair took its place. Where the refused children had nearly all of the
+// draft, a pass over its row sums what is left of it. A leaf's row is read if the path ends there, and what
 // is behind a child of reach 0 is not read. On a chain this is block verification.
 #pragma once
 
@@ -37,6 +38,8 @@ struct Traverse : simt::KernelOf<tree::Args, tile_threads, sizeof(T) == 4 ? 1 : 
     BlockShared<T> block;
     /// From the context, level by level; the one below the walk has the reach of the child tried last.
     TriedNode levels[max_drafted + 1];
+    Token refused[max_drafted];  ///< of the node where the draft is nearly exhausted
+    std::int32_t refused_count;
     std::uint32_t flags;
     bool zero_residual;  ///< the last refusal left nothing
   };
@@ -61,9 +64,12 @@ struct Traverse : simt::KernelOf<tree::Args, tile_threads, sizeof(T) == 4 ? 1 : 
     bool arrived = true;                          ///< and none of its children was tried
     std::int32_t child = block.child_of(-1, -1);  ///< to be tried next, or -1
     NextDistribution distribution;
+    bool sums_draft = false;  ///< the next pass is over the draft alone, before `child` is tried
     while (true) {
       bool accepted = false;
-      if (child >= 0 && shared.levels[depth].siblings.reach > 0) {
+      if (sums_draft) {
+        // The child waits.
+      } else if (child >= 0 && shared.levels[depth].siblings.reach > 0) {
         TriedNode& here = shared.levels[depth];
         if (arrived) {
           arrived = false;
@@ -104,32 +110,50 @@ struct Traverse : simt::KernelOf<tree::Args, tile_threads, sizeof(T) == 4 ? 1 : 
 
       // The token after this node is to be drawn, or a child of it was refused.
       TriedNode& here = shared.levels[depth];
-      const bool known = !arrived && here.target.top != no_token;
+      const bool known = !sums_draft && !arrived && here.target.top != no_token;
       if (accepted && known) return block.write(depth, here.target.top, shared.flags);
       if (!known) {
-        const double taken = accepted ? here.siblings.taken : here.siblings.taken_next();
+        const double taken = sums_draft ? 0 : accepted ? here.siblings.taken : here.siblings.taken_next();
         distribution = {};
         distribution.position = node + 1;
         if (!arrived && taken > 0) distribution = block.residual(node + 1, here, taken);
         // The last refusal's pass is over what the token is drawn from, unless it left nothing.
         if (!accepted || arrived || shared.zero_residual)
-          block.weigh(block.rows_of(distribution), distribution);
+          block.weigh(
+              block.rows_of(distribution, shared.refused, sums_draft ? shared.refused_count : 0, !sums_draft),
+              distribution, !sums_draft);
       }
       if (accepted) break;
       if (thread < simt::warp_size) {
-        double total = known ? 0 : block.total_weight() * distribution.residual_unit();
+        double total = known        ? 0
+                       : sums_draft ? block.draft_left(here)
+                                    : block.total_weight() * distribution.residual_unit();
         if (thread == 0) {
           // Reads what the refusal writes.
           if (known) total = block.left_of_top(node + 1, here);
-          shared.zero_residual = !here.siblings.refuse(total, here.refused_probability);
-          if (shared.zero_residual) shared.flags |= flag_zero_residual;
+          if (sums_draft) {
+            here.siblings.draft_left = total;
+          } else {
+            shared.zero_residual = !here.siblings.refuse(total, here.refused_probability);
+            if (shared.zero_residual) shared.flags |= flag_zero_residual;
+          }
           // A NaN in a row whose sum was given.
           if (!(total - total == 0)) here.target.log_sum = invalid_log;
         }
       }
       simt::sync();
       if (here.target.invalid()) return block.write_invalid(depth, shared.flags);
-      child = block.child_of(node, child);
+      if (!sums_draft) child = block.child_of(node, child);
+      sums_draft = !sums_draft && child >= 0 && block.draft_is_exhausted(here);
+      if (!sums_draft) continue;
+      if (thread == 0) {
+        shared.refused_count = 0;
+        for (std::int32_t i = node + 1; i < child; ++i) {
+          if (shared.block.parents[i] == node)
+            shared.refused[shared.refused_count++] = shared.block.drafted[i];
+        }
+      }
+      simt::sync();
     }
     block.draw(block.rows_of(distribution), distribution, arrived, depth, shared.flags);
   }

@@ -2,10 +2,11 @@
 // of the accepted path alone: a cluster of blocks for each request (sm_90), as in cluster.hpp.
 //
 // At a node whose children are tried, the row pair is read once and kept in shared memory where it fits; a
-// refusal is a pass over it (tree_block.hpp). Chosen children, each certain, need no pass between them. Bytes
-// of a request: (s_t + s_d) V for each node whose children are tried, and s_t V for a leaf that ends the
-// path; of a tree of n nodes with rows for all of them a program that softmaxes first reads and writes all
-// n + 1. On a chain every bit is that of cluster.hpp.
+// refusal is a pass over it (tree_block.hpp), and another over the draft where nearly all of it was refused.
+// Chosen children, each certain, need no pass between them. Bytes of a request: (s_t + s_d) V for each node
+// whose children are tried, and s_t V for a leaf that ends the path; of a tree of n nodes with rows for all
+// of them a program that softmaxes first reads and writes all n + 1. On a chain every bit is that of
+// cluster.hpp.
 #pragma once
 
 #include <cstdint>
@@ -13,25 +14,6 @@
 #include "kernels/verify/tree_block.hpp"
 
 namespace speclab::tree {
-
-/// A row without ids that were refused.
-template <class Row>
-struct WithoutRefused : Row {
-  const Token* refused = nullptr;
-  std::int32_t count = 0;
-
-  SPECLAB_DEVICE void complete(std::int32_t tile, int step, simt::Vector16& mine) const {
-    using Format = typename Row::Logit;
-    Row::complete(tile, step, mine);
-    const std::int32_t first = TileShape<Format>::first(tile, step, simt::thread_index());
-    for (std::int32_t r = 0; r < count; ++r) {
-      SPECLAB_UNROLL
-      for (int k = 0; k < TileShape<Format>::width; ++k) {
-        if (first + k == refused[r]) set_logit<Format>(mine, k, from_float<Format>(-INFINITY));
-      }
-    }
-  }
-};
 
 /// Of chosen children `siblings.left` alone counts: what they leave of the target; and `refused_probability`
 /// is what the target loses.
@@ -110,12 +92,8 @@ struct Walk : simt::KernelOf<tree::Args, tile_threads, sizeof(T) == 4 ? 1 : 2> {
     }
 
     const bool chosen = tree.batch.certain_drafts();
-    using Row = WithoutRefused<RetainedRow<RowOf<T>>>;
-    const auto rows_of = [&](const NextDistribution& of, bool without) {
-      const auto pair = block.rows_of(of);
-      return RowPair<Row>{{pair.target, shared.refused, without ? node.refused : 0},
-                          {pair.draft, nullptr, 0},
-                          pair.draft_sum_given};
+    const auto rows_of = [&](const NextDistribution& of, bool without, bool of_target) {
+      return block.rows_of(of, shared.refused, without ? node.refused : 0, of_target);
     };
     std::int32_t accepted = 0;
     std::int32_t position = 0;                    ///< behind the node where the walk is
@@ -125,11 +103,12 @@ struct Walk : simt::KernelOf<tree::Args, tile_threads, sizeof(T) == 4 ? 1 : 2> {
     simt::cluster_sync();
 
     bool without_refused = false;
+    bool sums_draft = false;  ///< the next pass is over the draft alone
     while (true) {
       // Children are tried until a pass over the rows is needed: after a drawn child was refused, or to draw
       // the next token.
       bool after_refusal = false;
-      while (child >= 0 && !after_refusal) {
+      while (child >= 0 && !after_refusal && !sums_draft) {
         if (arrived) {
           arrived = false;
           block.arrive(position, node);
@@ -159,25 +138,27 @@ struct Walk : simt::KernelOf<tree::Args, tile_threads, sizeof(T) == 4 ? 1 : 2> {
           after_refusal = !chosen && node.target.top == no_token;
         }
       }
-      if (!after_refusal && !arrived && node.target.top != no_token) {
+      if (!after_refusal && !sums_draft && !arrived && node.target.top != no_token) {
         return block.write(accepted, node.target.top, node.flags);
       }
-      without_refused = !after_refusal && !arrived && chosen && !node.zero_residual;
+      without_refused = sums_draft || (!after_refusal && !arrived && chosen && !node.zero_residual);
       if (thread == 0) {
-        const double taken = arrived || chosen ? 0
-                             : after_refusal   ? node.siblings.taken_next()
-                                               : node.siblings.taken;
+        const double taken = arrived || chosen || sums_draft ? 0
+                             : after_refusal                 ? node.siblings.taken_next()
+                                                             : node.siblings.taken;
         distribution = {};
         distribution.position = position;
         if (after_refusal || taken > 0) distribution = block.residual(position, node, taken);
       }
       simt::sync();
-      block.weigh(rows_of(distribution, without_refused), distribution);
+      block.weigh(rows_of(distribution, without_refused, !sums_draft), distribution, !sums_draft);
       if (!after_refusal && !without_refused) break;
       if (thread < simt::warp_size) {
-        const double total = block.total_weight();
+        const double total = sums_draft ? block.draft_left(node) : block.total_weight();
         if (thread == 0) {
-          if (after_refusal) {
+          if (sums_draft) {
+            node.siblings.draft_left = total;
+          } else if (after_refusal) {
             const double left = total * distribution.residual_unit();
             node.zero_residual = !node.siblings.refuse(left, node.refused_probability);
           } else {
@@ -190,10 +171,11 @@ struct Walk : simt::KernelOf<tree::Args, tile_threads, sizeof(T) == 4 ? 1 : 2> {
       }
       simt::sync();
       if (node.target.invalid()) return block.write_invalid(accepted, node.flags);
+      sums_draft = after_refusal && child >= 0 && block.draft_is_exhausted(node);
       // With nothing left there is another pass, over what was left before.
       if (child < 0 && !node.zero_residual) break;
     }
-    block.draw(rows_of(distribution, without_refused), distribution, arrived, accepted, node.flags);
+    block.draw(rows_of(distribution, without_refused, true), distribution, arrived, accepted, node.flags);
   }
 };
 

@@ -83,6 +83,25 @@ SPECLAB_DEVICE inline double drawn_child_probability(const TreeBatch& tree, Toke
   return node.siblings.acceptance_probability(exp2(log_target - log_draft));
 }
 
+/// A row without ids that were refused.
+template <class Row>
+struct WithoutRefused : Row {
+  const Token* refused = nullptr;
+  std::int32_t count = 0;
+
+  SPECLAB_DEVICE void complete(std::int32_t tile, int step, simt::Vector16& mine) const {
+    using Format = typename Row::Logit;
+    Row::complete(tile, step, mine);
+    const std::int32_t first = TileShape<Format>::first(tile, step, simt::thread_index());
+    for (std::int32_t r = 0; r < count; ++r) {
+      SPECLAB_UNROLL
+      for (int k = 0; k < TileShape<Format>::width; ++k) {
+        if (first + k == refused[r]) set_logit<Format>(mine, k, from_float<Format>(-INFINITY));
+      }
+    }
+  }
+};
+
 /// Shared memory of a block.
 template <class T>
 struct BlockShared {
@@ -100,7 +119,7 @@ struct BlockShared {
 template <class T>
 class Block {
  public:
-  using Kept = RetainedRow<RowOf<T>>;
+  using Row = WithoutRefused<RetainedRow<RowOf<T>>>;
 
   SPECLAB_DEVICE Block(const Args& args, BlockShared<T>& shared)
       : request(static_cast<std::uint32_t>(simt::block_index()) /
@@ -157,20 +176,24 @@ class Block {
     return residual;
   }
 
-  /// The rows of a distribution, each from shared memory if it was the last one read.
-  SPECLAB_DEVICE RowPair<Kept> rows_of(NextDistribution of) const {
+  /// The rows of a distribution, each from shared memory if it was the last one read; the first one without
+  /// these ids. Not of the target: the draft's row by itself, in the target's place.
+  SPECLAB_DEVICE RowPair<Row> rows_of(NextDistribution of, const Token* refused = nullptr,
+                                      std::int32_t count = 0, bool of_target = true) const {
     const TreeBatch& tree = args_.tree;
     const std::int32_t position = of.position;
-    const auto target = target_ids_row<T>(tree.batch, true, request, position);
+    const std::int32_t at = of_target ? position : tree.draft_position(request, position);
+    const auto first = target_ids_row<T>(tree.batch, of_target, request, at);
     if (of.weighing == Weighing::residual) of.position = tree.draft_position(request, position);
     const auto pair = row_pair<T>(tree.batch, request, of);
-    return {retained_row(target, true, args_.keeps, kept_[true] == position),
-            retained_row(pair.draft, false, args_.keeps, kept_[false] == position), pair.draft_sum_given};
+    return {{retained_row(first, of_target, args_.keeps, kept(of_target) == position), refused, count},
+            {retained_row(pair.draft, false, args_.keeps, kept_[false] == position), nullptr, 0},
+            pair.draft_sum_given};
   }
 
-  /// A pass over a distribution's rows. All blocks; ends with `cluster_sync`.
-  template <class Row>
-  SPECLAB_DEVICE void weigh(RowPair<Row> rows, const NextDistribution& of) {
+  /// A pass over a distribution's rows; those of a row by itself stand in the target's place, whosever it is.
+  /// All blocks; ends with `cluster_sync`.
+  SPECLAB_DEVICE void weigh(RowPair<Row> rows, const NextDistribution& of, bool of_target = true) {
     const bool with_draft = of.weighing == Weighing::residual && !of.certain;
     send_rows(rows, with_draft, args_.tiles);
     pass_turn_ ^= 1;
@@ -179,9 +202,26 @@ class Block {
                   tell_cluster(shared_.weight_sums[pass_turn_][tile], sum);
                   shared_.cells.keep(tile, cells);
                 });
-    kept_[true] = of.position;
-    if (with_draft) kept_[false] = of.position;
+    if (of_target) kept_[true] = of.position;
+    if (with_draft || !of_target) kept_[false] = of.position;
     simt::cluster_sync();
+  }
+
+  /// Whether another pass has to sum what is left of the draft, before the next child is tried: siblings that
+  /// were refused had so much of it that the difference has few digits. The same in all threads and blocks.
+  SPECLAB_DEVICE bool draft_is_exhausted(const TriedNode& node) const {
+    return node.draft.top == no_token && node.siblings.draft_left < least_draft_difference;
+  }
+  /// The probability that the last pass, over the draft's row by itself, found; by one warp.
+  SPECLAB_DEVICE double draft_left(const TriedNode& node) const {
+    double own = 0;
+    for (std::int32_t t = simt::thread_index(); t < args_.tiles; t += simt::warp_size) {
+      const TileWeightSum tile = weight_sum(t);
+      const double reference =
+          static_cast<double>(tile.reference) - static_cast<double>(node.draft.reference);
+      if (tile.sum > 0) own += tile.sum * exp2(reference - node.draft.log_sum);
+    }
+    return simt::warp_sum(own);
   }
   /// The sum of the last pass, in its units; by one warp.
   SPECLAB_DEVICE double total_weight() const {
@@ -203,7 +243,6 @@ class Block {
 
   /// Draws the next token from the rows of the last pass, and writes the result. `leaf`: nothing was refused
   /// there. All blocks.
-  template <class Row>
   SPECLAB_DEVICE void draw(const RowPair<Row>& rows, const NextDistribution& of, bool leaf,
                            std::int32_t accepted, std::uint32_t flags) {
     const VerifyBatch& batch = args_.tree.batch;
@@ -264,6 +303,8 @@ class Block {
     return sum_of_row(args_.tree.batch, request, of_target, at, args_.tiles,
                       [parts](std::int32_t t) { return parts[t]; });
   }
+  /// Without an index that is computed, for which all of the block would lie in local memory.
+  SPECLAB_DEVICE std::int32_t kept(bool of_target) const { return of_target ? kept_[true] : kept_[false]; }
   SPECLAB_DEVICE TileWeightSum weight_sum(std::int32_t tile) const {
     return shared_.weight_sums[pass_turn_][tile];
   }

@@ -6,6 +6,7 @@
 #include <type_traits>
 
 #include "core/rules/grown_tree.hpp"
+#include "core/rules/sibling_residual.hpp"
 #include "core/rules/traversal.hpp"
 #include "kernels/verify/margin_random_source.hpp"
 #include "kernels/verify/reference.hpp"
@@ -73,7 +74,8 @@ struct MeasuredSiblings : Siblings {
   }
   void refuse(Token token) {
     note_impossible(token);
-    if constexpr (!independent && drawn) shrink(1 - this->draft[token]);
+    // Below this what is left of the draft is summed.
+    if constexpr (!independent && drawn) shrink(std::max(1 - this->draft[token], least_draft_difference));
     // Where nothing is left, rounding decides.
     if constexpr (traversed) {
       // What the reach of the node, and a_r p_r of all ids, are divided by.

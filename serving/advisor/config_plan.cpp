@@ -120,6 +120,7 @@ std::optional<std::vector<ConfigCase>> config_cases(const Config& whole, std::op
     refuse_until(cell.config, "plan simulates as many trials as are said");
     if (stated_alpha(cell.config)) continue;
     check_setup(cell.config);
+    check_fast_engine(cell.config);
     require_every_gamma(cell.config.rule, "a plan");
     require_positions(make_rule(cell.config.rule, 1).sampled);
   }
@@ -161,9 +162,11 @@ ChoiceComparison compare_choices(const std::vector<ConfigCase>& cases) {
   ChoiceComparison comparison;
   for (const ConfigCase& one : cases) {
     const ComparedChoice& row = comparison.rows.emplace_back(compared(one));
-    if (row.verdict == ChoiceVerdict::same) ++comparison.same;
-    if (row.verdict == ChoiceVerdict::optimal_within_rounding) ++comparison.within_rounding;
-    if (row.verdict == ChoiceVerdict::ours_is_faster) {
+    if (row.verdict == ChoiceVerdict::same) {
+      ++comparison.same;
+    } else if (row.verdict == ChoiceVerdict::optimal_within_rounding) {
+      ++comparison.within_rounding;
+    } else {
       comparison.largest_loss_percent = std::max(comparison.largest_loss_percent, row.loss_percent);
     }
   }

@@ -14,6 +14,8 @@ NamedColumns::NamedColumns(const TextLine& header, const std::vector<std::string
           "no column \"{}\" in the header \"{}\"; expected \"drafted,accepted\" or \"position,drafted,accepted\", or say with --fields which columns these are",
           name, brief(header.text));
     }
+    if (std::count(fields.begin(), fields.end(), name) > 1)
+      refuse_line(header, "column \"{}\" stands twice in the header \"{}\"", name, brief(header.text));
     columns_.push_back(static_cast<std::size_t>(found - fields.begin()));
   }
 }

@@ -10,7 +10,7 @@ namespace speclab {
 
 class NamedColumns {
  public:
-  /// UsageError where the header lacks a name.
+  /// UsageError where the header lacks a name, or has it twice.
   NamedColumns(const TextLine& header, const std::vector<std::string>& names);
 
   /// The line's words in the order of the names; UsageError where it is too short.

@@ -1,13 +1,16 @@
 #include "serving/traces/arrival_trace.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <stdexcept>
 #include <string_view>
+#include <vector>
 
 #include "experiments/base/format/config_error.hpp"
 #include "experiments/base/format/json_io.hpp"
@@ -67,17 +70,16 @@ std::optional<double> time_of(std::string text) {
   return ms_of_second * (((days * 24 + hour) * 60 + minute - ahead) * 60 + *second);
 }
 
-Request row_of(const TextLine& line) {
-  const std::vector<std::string> words = split(line.text, ',');
-  const auto prompt = words.size() == 3 ? number_in(words[1]) : std::nullopt;
-  const auto output = words.size() == 3 ? number_in(words[2]) : std::nullopt;
-  const auto seconds = number_in(words[0]);
-  const auto time = seconds ? ms_of_second * *seconds : time_of(words[0]);
+Request request_of(const std::string& where, const std::vector<std::string>& fields) {
+  const auto seconds = number_in(fields[0]);
+  const auto time = seconds ? ms_of_second * *seconds : time_of(fields[0]);
+  const auto prompt = number_in(fields[1]);
+  const auto output = number_in(fields[2]);
   if (!time || !prompt || !output) {
     throw UsageError("{}: \"{}\"; expected a time, prompt tokens and output tokens, such as 12.5,320,80",
-                     line.where, line.text.substr(0, 80));
+                     where, fmt::format("{}", fmt::join(fields, ",")).substr(0, 80));
   }
-  return {*time, tokens_in(*prompt, line.where), tokens_in(*output, line.where)};
+  return {*time, tokens_in(*prompt, where), tokens_in(*output, where)};
 }
 
 }  // namespace
@@ -94,11 +96,14 @@ Trace read_trace(const std::string& file) {
                        tokens_in(request.at("output_length").number(), document.where)});
     }
   } else {
-    const std::vector<TextLine> lines = lines_of(text, file);
-    for (std::size_t i = 0; i < lines.size(); ++i) {
-      const bool header = i == 0 && !lines[i].text.empty() &&
-                          std::isalpha(static_cast<unsigned char>(lines[i].text.front())) != 0;
-      if (!header) trace.push_back(row_of(lines[i]));
+    try {
+      each_row(text, file,
+               {{"seconds", "TIMESTAMP"}, {"prompt", "ContextTokens"}, {"output", "GeneratedTokens"}},
+               [&](const std::string& where, const std::vector<std::string>& fields) {
+                 trace.push_back(request_of(where, fields));
+               });
+    } catch (const std::invalid_argument& error) {
+      throw UsageError(error.what());
     }
   }
   if (trace.size() < 2) throw UsageError("{}: {} requests; expected two or more", file, trace.size());

@@ -13,6 +13,7 @@ namespace speclab {
 ///   JSON lines with timestamp in milliseconds, input_length and output_length (kvcache-ai/Mooncake,
 ///     FAST25-release/traces);
 ///   CSV of seconds,prompt,output with or without a header.
+/// Columns stand in the order of the header, which has these names and no others.
 /// A request without tokens on one side counts as one token there. UsageError that names the line, for fewer
 /// than two requests, and where all arrive at once.
 Trace read_trace(const std::string& file);

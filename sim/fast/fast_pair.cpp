@@ -86,20 +86,22 @@ std::optional<PointwiseRules> pointwise_rule(const AnyRule& rule) {
   return std::nullopt;
 }
 
+std::optional<std::string> fast_unsupported_reason(const AnyRule& rule) {
+  if (reads_whole_rows(rule) || rule->said_by_position()) return std::nullopt;
+  return "its rule needs more of a row than the fast engine keeps, or has a round of its own: all rules but "
+         "importance, gbv, fly, dynamic trees and faults run on it";
+}
+
 std::optional<std::string> fast_unsupported_reason(const Model& target, const Model& draft,
                                                    const AnyRule& rule) {
-  if (!reads_whole_rows(rule) && !rule->said_by_position()) {
-    return "its rule needs more of a row than the fast engine keeps, or has a round of its own: all rules but "
-           "importance, gbv, fly, dynamic trees and faults run on it";
-  }
+  if (auto reason = fast_unsupported_reason(rule)) return reason;
   switch (form_of(target, draft, rule)) {
     case FastForm::none:
       if (pair_kind(target, draft) != PairKind::other) {
         return "over n-grams its rule needs more of a row than the fast engine keeps; over stored rows it "
                "runs";
       }
-      return "it takes two models of stored rows, or two n-gram models: at a temperature of 0.1 and more, or both "
-             "through top-k or top-p";
+      return std::string(other_pair_reason);
     case FastForm::pointwise:
       return std::nullopt;
     case FastForm::stored:

@@ -31,6 +31,14 @@ std::optional<PointwiseRules> pointwise_rule(const AnyRule& rule);
 std::optional<std::string> fast_unsupported_reason(const Model& target, const Model& draft,
                                                    const AnyRule& rule);
 
+/// The same of any pair: what the rule alone says.
+std::optional<std::string> fast_unsupported_reason(const AnyRule& rule);
+
+/// The same where either model is neither of stored rows nor of n-grams, or they are not of one kind.
+inline constexpr std::string_view other_pair_reason =
+    "it takes two models of stored rows, or two n-gram models: at a temperature of 0.1 and more, or both through "
+    "top-k or top-p";
+
 /// The same of tables of so many bytes.
 std::optional<std::string> memory_reason(double bytes);
 

@@ -1,13 +1,15 @@
 // Configs whose values are of the right type: random ones at any key, keys that their objects lack, two keys
-// alike, files that hold something else. The bytes of an input are the seed of a shipped config, or one made
-// of the format alone, and of its changes, and choose what is done with it. Whatever is wrong is refused at a
-// path in one line that a person can read; what is not refused is run, and its page and CSV hold no number
-// that is none.
+// alike, counts of one object in another order, files that hold something else. The bytes of an input are the
+// seed of a shipped config, or one made of the format alone, and of its changes, and choose what is done with
+// it. Whatever is wrong is refused at a path in one line that a person can read; what is not refused is run,
+// and its page and CSV hold no number that is none.
 #include <fmt/format.h>
 
 #include <array>
 #include <cmath>
 #include <ctime>
+#include <iterator>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <random>
 #include <string>
@@ -145,6 +147,42 @@ const std::vector<Json>& shipped_configs() {
   return all;
 }
 
+/// The type of an object whose keys its config chooses, such as /serving/measured; null for others.
+const Type* type_of_named(const std::string& place) {
+  const Type* const type = type_at(place);
+  return type != nullptr && type->element() != nullptr && schema_of(*type)["type"] == "object" ? type
+                                                                                               : nullptr;
+}
+
+/// The keys that shipped configs give to objects of a type whose keys a config chooses.
+const std::vector<std::string>& known_names(const Type& type) {
+  static const std::map<const Type*, std::vector<std::string>> all = [] {
+    std::map<const Type*, std::vector<std::string>> found;
+    const auto add = [&](const std::string& place, const Json& value) {
+      const Type* const named = value.is_object() ? type_of_named(place) : nullptr;
+      if (named == nullptr) return;
+      for (const auto& [key, one] : value.items()) {
+        std::vector<std::string>& names = found[named];
+        if (std::find(names.begin(), names.end(), key) == names.end()) names.push_back(key);
+      }
+    };
+    for (const Json& config : shipped_configs()) {
+      std::vector<std::string> places;
+      add_places(config, "", places);
+      for (const std::string& place : places) {
+        const Json& value = config.at(Json::json_pointer(place));
+        add(place, value);
+        if (!place.ends_with("/set") || !value.is_object()) continue;
+        for (const auto& [path, set] : value.items()) add(path, set);
+      }
+    }
+    return found;
+  }();
+  static const std::vector<std::string> none;
+  const auto found = all.find(&type);
+  return found == all.end() ? none : found->second;
+}
+
 /// The paths that the config in hand sweeps, which its figures may draw over.
 std::vector<std::string>& swept() {
   static std::vector<std::string> paths;
@@ -204,7 +242,12 @@ Json random_value(Random& random, const Type& type, int depth) {
   } else if (const ObjectType* const object = type.object()) {
     add_fields(random, *object, depth, out);
   } else if (const Type* const element = type.element()) {
-    if (schema_of(type)["type"] != "array") return out;
+    if (schema_of(type)["type"] != "array") {
+      const std::vector<std::string>& names = known_names(type);
+      for (std::size_t count = names.empty() ? 0 : 1 + below(random, 3); count > 0; --count)
+        out[one_of(random, names)] = random_value(random, *element, depth + 1);
+      return out;
+    }
     out = Json::array();
     for (std::size_t size = below(random, 4) + (depth < 3 ? 1 : 0); size > 0; --size)
       out.push_back(random_value(random, *element, depth + 1));
@@ -242,13 +285,38 @@ void scale_number(Random& random, Json& config, std::vector<std::string> places)
   value = value.is_number_integer() ? Json(static_cast<std::int64_t>(scaled)) : Json(scaled);
 }
 
+/// Two counts of one object in another order: each alone is what it may be.
+void relate_counts(Random& random, Json& config, const std::vector<std::string>& places) {
+  std::map<std::string, std::vector<Json*>> by_object;
+  for (const std::string& place : places) {
+    const Json::json_pointer pointer(place);
+    Json& value = config[pointer];
+    if (value.is_number_integer()) by_object[pointer.parent_pointer().to_string()].push_back(&value);
+  }
+  std::erase_if(by_object, [](const auto& one) { return one.second.size() < 2; });
+  if (by_object.empty()) return;
+  const auto object =
+      std::next(by_object.begin(), static_cast<std::ptrdiff_t>(below(random, by_object.size())));
+  Json& first = *one_of(random, object->second);
+  Json& second = *one_of(random, object->second);
+  switch (below(random, 3)) {
+    case 0:
+      return std::swap(first, second);
+    case 1:
+      first = second.get<std::int64_t>() + 1;
+      return;
+    default:
+      first = 10 * second.get<std::int64_t>();
+  }
+}
+
 void change(Random& random, Json& config) {
   std::vector<std::string> places;
   add_places(config, "", places);
   std::string place = one_of(random, places);
   const Json::json_pointer pointer(place);
   const Type* const type = type_at(place);
-  switch (below(random, 7)) {
+  switch (below(random, 8)) {
     case 0: {  // two keys alike
       const Json other = config.at(Json::json_pointer(one_of(random, places)));
       if (other.type() == config.at(pointer).type()) config[pointer] = other;
@@ -256,6 +324,8 @@ void change(Random& random, Json& config) {
     }
     case 1:
       return change_set_value(random, config);
+    case 4:
+      return relate_counts(random, config, places);
     case 3:  // a number far from what it was
       return scale_number(random, config, places);
     case 2: {  // a key that its object lacks

@@ -1,17 +1,62 @@
 #include "experiments/base/support/csv_reader.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cctype>
 #include <charconv>
 #include <cmath>
+#include <numeric>
 #include <stdexcept>
 
 #include "core/stop.hpp"
 #include "experiments/base/support/text_files.hpp"
 
 namespace speclab {
+
+namespace {
+
+/// The first number after such a mark is none, so that its line would be taken for a header.
+void refuse_byte_order_mark(std::string_view text, const std::string& file) {
+  if (const std::string problem = byte_order_mark_problem(text); !problem.empty())
+    throw std::invalid_argument(fmt::format("{}: {}", file, problem));
+}
+
+std::string known_columns_of(const std::vector<ColumnNames>& columns) {
+  std::string known;
+  for (const ColumnNames& names : columns)
+    known += fmt::format("{}{}", known.empty() ? "" : ", ", fmt::join(names, " or "));
+  return fmt::format(
+      "expected the columns {}, in any order below a header with these names, or in this order "
+      "without a header",
+      known);
+}
+
+/// Where each of the columns stands in a header.
+std::vector<std::size_t> places_in(const std::vector<std::string>& header,
+                                   const std::vector<ColumnNames>& columns, const std::string& where) {
+  std::vector<std::size_t> places(columns.size(), header.size());
+  const auto refuse = [&](std::string_view name, const char* problem) {
+    throw std::invalid_argument(fmt::format("{}: column \"{}\" {}; {}", where, name.substr(0, 80), problem,
+                                            known_columns_of(columns)));
+  };
+  for (std::size_t i = 0; i < header.size(); ++i) {
+    const auto column = std::ranges::find_if(columns, [&](const ColumnNames& names) {
+      return std::ranges::find(names, header[i]) != names.end();
+    });
+    if (column == columns.end()) refuse(header[i], "is not known");
+    std::size_t& place = places[static_cast<std::size_t>(column - columns.begin())];
+    if (place != header.size()) refuse(header[i], "stands twice");
+    place = i;
+  }
+  for (std::size_t j = 0; j < columns.size(); ++j) {
+    if (places[j] == header.size()) refuse(columns[j].front(), "is missing");
+  }
+  return places;
+}
+
+}  // namespace
 
 std::string trimmed(std::string_view text) {
   constexpr std::string_view blanks = " \t\r";
@@ -78,23 +123,14 @@ std::vector<std::string> header_names(std::string_view line) {
   return names;
 }
 
-std::vector<NumberRow> read_numbers(std::string_view text, const std::string& file, bool header_allowed) {
-  // The first number after a mark is none, so that its row would be taken for a header.
-  if (const std::string problem = byte_order_mark_problem(text); !problem.empty())
-    throw std::invalid_argument(fmt::format("{}: {}", file, problem));
+std::vector<NumberRow> read_numbers(std::string_view text, const std::string& file) {
+  refuse_byte_order_mark(text, file);
   std::vector<NumberRow> rows;
   StopCounter stop(1000);
   for (const TextLine& line : lines_of(text, file)) {
     stop.step();
-    const std::vector<std::string> words = split(line.text, ',');
-    const bool has_numbers = std::any_of(words.begin(), words.end(),
-                                         [](const std::string& word) { return number_in(word).has_value(); });
-    if (header_allowed && rows.empty() && !has_numbers) {
-      header_allowed = false;
-      continue;
-    }
     NumberRow row{line.where, {}};
-    for (const std::string& word : words) {
+    for (const std::string& word : split(line.text, ',')) {
       const auto value = number_in(word);
       if (!value) throw std::invalid_argument(fmt::format("{}: \"{}\" is not a number", line.where, word));
       row.numbers.push_back(*value);
@@ -102,6 +138,31 @@ std::vector<NumberRow> read_numbers(std::string_view text, const std::string& fi
     rows.push_back(std::move(row));
   }
   return rows;
+}
+
+void each_row(std::string_view text, const std::string& file, const std::vector<ColumnNames>& columns,
+              const VisitRow& visit) {
+  refuse_byte_order_mark(text, file);
+  const std::vector<TextLine> lines = lines_of(text, file);
+  std::vector<std::size_t> places(columns.size());
+  std::iota(places.begin(), places.end(), 0);
+  const std::vector<std::string> first = split(lines.empty() ? "" : lines.front().text, ',');
+  const bool headed = !lines.empty() && std::ranges::none_of(first, [](const std::string& word) {
+    return number_in(word).has_value();
+  });
+  if (headed) places = places_in(first, columns, lines.front().where);
+  std::vector<std::string> fields(columns.size());
+  StopCounter stop(1000);
+  for (std::size_t i = headed ? 1 : 0; i < lines.size(); ++i) {
+    stop.step();
+    std::vector<std::string> words = split(lines[i].text, ',');
+    if (words.size() != columns.size()) {
+      throw std::invalid_argument(
+          fmt::format("{}: {} fields; {}", lines[i].where, words.size(), known_columns_of(columns)));
+    }
+    for (std::size_t j = 0; j < fields.size(); ++j) fields[j] = std::move(words[places[j]]);
+    visit(lines[i].where, fields);
+  }
 }
 
 }  // namespace speclab

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -43,9 +44,21 @@ struct NumberRow {
   std::vector<double> numbers;
 };
 
-/// Every line as numbers between commas. A first line in which no field is a number may be a header and is
-/// left out when `header_allowed`. Throws std::invalid_argument ("file:2: "x" is not a number") for other
-/// fields, and for an empty one: after a comma at the end a number may be lost.
-std::vector<NumberRow> read_numbers(std::string_view text, const std::string& file, bool header_allowed);
+/// Every line as numbers between commas. Throws std::invalid_argument ("file:2: "x" is not a number") for
+/// other fields, and for an empty one: after a comma at the end a number may be lost.
+std::vector<NumberRow> read_numbers(std::string_view text, const std::string& file);
+
+/// The names that a header may give a column, with the one that messages show first.
+using ColumnNames = std::vector<std::string_view>;
+
+/// Visits a row's fields, in the order of the columns that were asked for.
+using VisitRow = std::function<void(const std::string& where, const std::vector<std::string>& fields)>;
+
+/// Visits the lines of a table that has these columns and no others. A first line in which no field is a
+/// number is its header, whose names say in which order the columns stand; without a header they stand in the
+/// order of `columns`. Throws std::invalid_argument, which names file, line and the columns that are known,
+/// for a name in the header that is unknown, missing or there twice, and for a line of fewer or more fields.
+void each_row(std::string_view text, const std::string& file, const std::vector<ColumnNames>& columns,
+              const VisitRow& visit);
 
 }  // namespace speclab

@@ -1,20 +1,39 @@
 #include "experiments/base/support/text_files.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <cstdint>
+
+#include "core/stop.hpp"
+#include "sim/error.hpp"
 
 namespace speclab {
 
 namespace fs = std::filesystem;
 
 std::vector<fs::path> text_files(const fs::path& folder) {
+  constexpr std::size_t max_files = 100'000;
+  constexpr double max_gib = 4;
   std::vector<fs::path> files;
+  double gib = 0;
+  StopCounter stop(1000);
   std::error_code error;
   for (auto at = fs::recursive_directory_iterator(folder, error); at != fs::recursive_directory_iterator();
        at.increment(error)) {
     if (error) break;
+    stop.step();
     const bool hidden = at->path().filename().string().starts_with('.');
     if (hidden && at->is_directory(error)) at.disable_recursion_pending();
-    if (!hidden && at->is_regular_file(error)) files.push_back(at->path());
+    if (hidden || !at->is_regular_file(error)) continue;
+    files.push_back(at->path());
+    const std::uintmax_t size = at->file_size(error);
+    if (!error) gib += static_cast<double>(size) / 0x1p30;
+    if (files.size() <= max_files && gib <= max_gib) continue;
+    throw ModelError(fmt::format(
+        "{}: the folder and those in it hold more than {} files or {} GiB ({} files and {:.3g} GiB were found "
+        "until there); give a folder that holds the texts alone",
+        folder.string(), max_files, max_gib, files.size(), gib));
   }
   std::sort(files.begin(), files.end());
   return files;

@@ -30,7 +30,7 @@ ModelKind cached_model() {
       });
   made.facts = [](const SelectedKind& selected, const FactsRequest& request) {
     ModelFacts facts = facts_of(selected.as<P>().base, request);
-    facts.stored_rows = false;
+    facts.stored_rows = facts.ngrams = false;
     return facts;
   };
   return made;

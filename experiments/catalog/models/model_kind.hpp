@@ -37,6 +37,7 @@ struct ModelFacts {
   std::optional<std::int32_t> vocab = {};
   std::optional<bool> stored_rows = {};  ///< whether it will be a table
   std::optional<bool> words = {};        ///< whether its tokens will have words
+  std::optional<bool> ngrams = {};       ///< whether its rows will come from counted n-grams
 };
 
 /// What the facts of a model may depend on beside its own parameters.

@@ -63,7 +63,7 @@ Rows parse_rows(const std::string& text, const std::filesystem::path& file) {
   if (file.extension() == ".npy" || file.extension() == ".npz") return numpy_rows(text, file);
   if (file.extension() == ".json") return read(rows_type(), parse_json(text), "");
   Rows rows;
-  for (NumberRow& row : read_numbers(text, file.string(), false)) rows.push_back(std::move(row.numbers));
+  for (NumberRow& row : read_numbers(text, file.string())) rows.push_back(std::move(row.numbers));
   return rows;
 }
 

@@ -33,7 +33,7 @@ ModelKind translation_model() {
       });
   made.facts = [](const SelectedKind&, const FactsRequest& request) {
     check_corpus(request.corpus, request.corpus_path);
-    return ModelFacts{.stored_rows = false, .words = true};
+    return ModelFacts{.stored_rows = false, .words = true, .ngrams = false};
   };
   return made;
 }

@@ -1,10 +1,16 @@
 // JSON lines of the native fields: {"sequence": 0, "position": 0, "token": 12, "logp": -1.5, "logq": -2}.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
+#include <algorithm>
 #include <limits>
 #include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
 
+#include "experiments/base/format/config_error.hpp"
 #include "experiments/base/format/json_io.hpp"
+#include "experiments/base/support/printable.hpp"
 #include "experiments/recording/columns.hpp"
 #include "experiments/recording/json_document.hpp"
 #include "experiments/recording/recording_format.hpp"
@@ -33,6 +39,19 @@ std::string name_of(const JsonPlace& place) {
   return place.value->is_string() ? place.value->get<std::string>() : place.value->dump();
 }
 
+/// Names decide what a recording says, as in CSV: one that this program does not know may change the meaning
+/// of the others.
+void refuse_unknown_keys(const Json& line, const std::string& where) {
+  static const std::vector<std::string> known{"sequence", "position", "token",  "logp", "logq",
+                                              "entropy",  "task",     "target", "draft"};
+  constexpr std::size_t max_shown = 40;
+  for (const auto& [key, value] : line.items()) {
+    if (depth_of(key) || std::find(known.begin(), known.end(), key) != known.end()) continue;
+    throw UsageError("{}: the key \"{}\" is not known; expected {} and logq_depth2, ...; leave others out",
+                     where, printable(key, max_shown), fmt::join(known, ", "));
+  }
+}
+
 /// How many depths the first line has.
 std::size_t depths_of(const Json& first) {
   std::size_t depths = 1;
@@ -56,6 +75,7 @@ RecordingPart read_json_lines(const RecordingSource& source) {
     const auto where = [&] { return fmt::format("{}:{}", source.name(), number); };
     const Json json = json_line(line);
     if (!json.is_object()) throw UsageError("{}: this line is no JSON object", where());
+    refuse_unknown_keys(json, where());
     const JsonPlace here{&json, where() + ": "};
     const auto refuse_new = [&](const std::string& key) {
       if (json.contains(key)) throw UsageError("{}: /{}: the first line has no such value", where(), key);

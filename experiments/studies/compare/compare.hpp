@@ -37,9 +37,9 @@ struct CompareSection {
   std::optional<std::vector<std::string>> only_tasks, only_drafters;
 };
 
-/// Fewer sequences have no intervals. Where 15% of texts can be copied and the rest cannot, Student's t
-/// covers .74 of 8 sequences at 95%, and .89 of 32; where 30% can, .95 of 32.
-inline constexpr std::uint64_t least_judged_sequences = 32;
+/// Fewer sequences have no intervals: where 15% of texts can be copied and the rest cannot, Student's t
+/// covers .74 of 8 at 95%. From so many on skewness is corrected for (ratio_interval).
+inline constexpr std::uint64_t least_judged_sequences = least_skewed_batches;
 
 /// Numbers of one run of a drafter on a task; none where they cannot be estimated.
 struct ComparedNumbers {

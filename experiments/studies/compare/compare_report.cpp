@@ -160,6 +160,24 @@ Table drafters_table(const Result& result, const std::string& id) {
 }
 
 /// Bounds that are not finite have been through a file as NaN, which compares as false.
+/// What few sequences may not hold.
+std::string kinds_of_text(const Result& result) {
+  const std::vector<ComparedCell> cells = compared_cells(result);
+  if (cells.empty()) return "";
+  const std::uint64_t fewest = std::ranges::min_element(cells, {}, [](const ComparedCell& one) {
+                                 return one.own.sequences;
+                               })->own.sequences;
+  if (fewest < least_judged_sequences) {
+    return fmt::format(
+        " Texts that can be copied and others differ so much that {} sequences are needed here.",
+        least_judged_sequences);
+  }
+  return fmt::format(
+      " No interval covers a kind of text that none of the {} sequences is of, as may happen to kinds of which "
+      "fewer than {:.2g}% of all texts are.",
+      fewest, 300.0 / static_cast<double>(fewest));
+}
+
 bool above_zero(const std::optional<Interval>& interval) {
   return interval && interval->judges() && interval->low > 0;
 }
@@ -298,17 +316,8 @@ std::vector<Table> compare_tables(const Result& result, const Timings&, const st
   }
   tables.push_back(gammas_table(result, id + "-gammas"));
   tables.push_back(estimators_table(result, id + "-alpha"));
-  const bool few = std::ranges::any_of(compared_cells(result), [](const ComparedCell& one) {
-    return one.own.sequences < least_judged_sequences;
-  });
-  tables.front().note =
-      interruption(result) + edges(result) + too_wide(result) + tables.front().note + " " +
-      interval_note(result) +
-      (few ? fmt::format(
-                 " Texts that can be copied and others differ so much that {} sequences are needed here.",
-                 least_judged_sequences)
-           : "") +
-      reasons(result);
+  tables.front().note = interruption(result) + edges(result) + too_wide(result) + tables.front().note + " " +
+                        interval_note(result) + kinds_of_text(result) + reasons(result);
   return tables;
 }
 

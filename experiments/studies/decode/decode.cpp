@@ -90,6 +90,7 @@ Work prepare_iid(const CellSpec& cell, JobList& jobs) {
 template <JobKind kind>
 void check_simulated(const Config& cell) {
   check_setup(cell);
+  if (kind == JobKind::decode) check_fast_engine(cell);
   check_until(cell, kind);
 }
 

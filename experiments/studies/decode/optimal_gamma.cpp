@@ -82,6 +82,7 @@ void describe(const CellSpec& cell, double alpha, const std::vector<Job*>& jobs,
 
 void check_search(const Config& cell) {
   check_setup(cell);
+  check_fast_engine(cell);
   require_every_gamma(cell.rule, "optimal_gamma");
   for (const bool draft : {false, true}) {
     if (facts_of_model(cell, draft).stored_rows == false) refuse_without_alpha();

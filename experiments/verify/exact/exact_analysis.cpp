@@ -360,6 +360,7 @@ ExactAnalysis analyse_exactly(const Config& config, bool simulate) {
   refuse_until(task.config,
                "exact analyses without error, and simulates as many trials as are said beside it");
   check_exact(task.config);
+  if (simulate) check_fast_engine(task.config);
   task.config.add_section("search");
   task.simulate = simulate;
   task.setup = task.jobs.setup(task.config);

@@ -77,6 +77,9 @@ expect 0 compare tasks.json --only folder --drafter lookup -q --out some
 python "assert [cell['set'] for cell in data['cells']] == [{'task': 'folder', 'drafter': 'lookup'}]" some/result.json
 expect 2 compare tasks.json --only folders --out none
 says err 'did you mean "folder"?'
+expect 2 run tasks.json --set compare.tasks.1.corpus.file=/ --out tasks2
+says err "/: the folder and those in it hold more than"
+says err "give a folder that holds the texts alone"
 expect 2 run tasks.json --set compare.tasks.0.corpus.output_field=answer --out tasks2
 says err 'pairs.jsonl:1: no field "answer"'
 

@@ -131,8 +131,13 @@ says out "accepts with probability 0.6, emits (0.5, 0.3, 0.2)"
 expect 0 help lenient
 says out "lenience"
 expect 0 help temperature
-says out "sampling.temperature"
+says out "/sampling/temperature"
+says out "/compare/drafters/0/temperature"
+checks=$((checks + 1))
+grep -qF "compare.drafters" out && fail "a key has two spellings"
 expect 0 list serving.requests
+says out "/serving/requests"
+expect 0 list /serving/requests
 says out "requests of serving"
 expect 2 help temprature
 says err 'did you mean "temperature"?'

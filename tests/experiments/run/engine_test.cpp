@@ -7,6 +7,9 @@
 #include <string>
 
 #include "experiments/base/format/json_io.hpp"
+#include "experiments/config/config.hpp"
+#include "experiments/config/experiment.hpp"
+#include "tests/experiments/config_error_of.hpp"
 #include "tests/experiments/run_of.hpp"
 #include "tests/sim/temp_file.hpp"
 
@@ -49,6 +52,28 @@ std::string words_after_words() {
 bool overlap_each_other(const Interval& a, const Interval& b) { return a.low <= b.high && b.low <= a.high; }
 
 }  // namespace
+
+TEST_CASE("what the fast engine cannot run by its kind is refused before a model is built") {
+  const auto refused = [](const std::string& more) {
+    return config_error_of([&] {
+      const Config config = read_config(engine_config(more));
+      config.experiment->check(config);
+    });
+  };
+  const std::string cached = R"({"kind": "cached", "base": {"kind": "zipf", "vocab": 8}})";
+  const std::string zipf = R"({"kind": "zipf", "vocab": 8})";
+  const auto models = [](const std::string& target, const std::string& draft) {
+    return R"("models": {"target": )" + target + R"(, "draft": )" + draft + "}";
+  };
+  for (const std::string& more : {std::string(R"("rule": {"kind": "importance"})"), models(cached, cached),
+                                  models(cached, zipf), models(zipf, cached)}) {
+    CAPTURE(more);
+    CHECK(refused(R"({"engine": "fast", )" + more + "}").starts_with("/engine"));
+    CHECK(refused("{" + more + "}").empty());
+  }
+  CHECK(refused(R"({"engine": "fast"})").empty());
+  CHECK(refused(R"({"engine": "fast", "experiment": "acceptance", "rule": {"kind": "importance"}})").empty());
+}
 
 TEST_CASE("auto takes the fast engine where it pays, and results name the engine") {
   const EngineResult automatic = cell_of(engine_config("{}")).engine.value();

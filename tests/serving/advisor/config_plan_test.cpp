@@ -75,6 +75,18 @@ TEST_CASE("the paper's Table 2: its gamma, ours, and what the difference costs")
   CHECK(terminal(comparison_text(comparison)).find("ours is faster") != std::string::npos);
 }
 
+TEST_CASE("what others lose counts choices of which more would always be better") {
+  // Free drafts: the speedup of gamma = 1 is 1 + alpha, and 1 / (1 - alpha) is its limit.
+  const Acceptance half{{0.5, 0.5, 0.5}, "given"};
+  const ChoiceComparison comparison =
+      compare_choices({{.label = "free", .acceptance = half, .c = 0, .gamma = 1},
+                       {.label = "best", .acceptance = half, .c = 0.3, .gamma = 1}});
+  CHECK(comparison.same == 1);
+  CHECK(comparison.rows[0].loss_percent == doctest::Approx(25));
+  CHECK(comparison.largest_loss_percent == doctest::Approx(25));
+  CHECK(terminal(comparison_text(comparison)).find("the others lose at most 25.0%") != std::string::npos);
+}
+
 TEST_CASE("models of one exact alpha are not run, and models with context are measured") {
   const std::vector<ConfigCase> exact = cases_of("first.json");
   CHECK(exact.size() == 1);

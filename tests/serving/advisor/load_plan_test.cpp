@@ -252,7 +252,14 @@ TEST_CASE("traces are read in their published forms") {
   CHECK(second[1].arrival_ms == 3000);
   const TempFile plain("0.5,10,3\n1.5,20,4\n");
   CHECK(trace_rate(read_trace(plain.path())) == doctest::Approx(1));
-  for (const char* bad : {"", "1,2,3\n", "1,2,3\n1,4,5\n", "1,2\n2,3\n", "x,1,2\ny,2,3\n", "1,2.5,3\n2,2,3\n",
+  // A header that says another order, and a log of rounds, which is no trace.
+  const TempFile turned("output,seconds,prompt\n3,0.5,10\n4,1.5,20\n");
+  const Trace third = read_trace(turned.path());
+  CHECK(third[0].prompt == 10);
+  CHECK(third[1].output == 4);
+  CHECK(trace_rate(third) == doctest::Approx(1));
+  for (const char* bad : {"step,n_draft,n_acc\n1,5,3\n2,5,4\n", "seconds,prompt\n1,2\n2,3\n", "", "1,2,3\n",
+                          "1,2,3\n1,4,5\n", "1,2\n2,3\n", "x,1,2\ny,2,3\n", "1,2.5,3\n2,2,3\n",
                           "2023-11-16T,1,2\n2,2,3\n", "9e99-11-16 18:17:03,1,2\n2024-11-16 18:17:03,2,3\n",
                           "2023-02-30 18:17:03,1,2\n2024-11-16 18:17:03,2,3\n",
                           "2023-13-16 18:17:03,1,2\n2024-11-16 18:17:03,2,3\n",

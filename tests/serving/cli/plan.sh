@@ -57,6 +57,17 @@ printf 'tokens,batch,ms\n1,1,10\n8,1,11\n1,64,12\n8,64,40\n' >target.csv
 printf '1,1,1\n1,64,2\n' >draft.csv
 expect 0 plan alpha 0.7 --target-times target.csv --draft-times draft.csv --json
 python "assert abs(data['costs']['c'] - 0.1) < 1e-12 and data['batches'][-1]['gamma'] < data['batches'][0]['gamma']" out
+printf 'ms,tokens,batch\n10,1,1\n11,8,1\n12,1,64\n40,8,64\n' >turned.csv
+cp out by_order.json
+expect 0 plan alpha 0.7 --target-times turned.csv --draft-times draft.csv --json
+python "assert data == json.load(open('by_order.json'))" out
+printf 'step,n_draft,n_acc\n1,5,3\n2,5,4\n' >rounds_of.csv
+expect 2 plan alpha 0.7 --target-times rounds_of.csv --draft-times draft.csv
+says err 'rounds_of.csv:1: column "step" is not known; expected the columns tokens, batch, ms'
+expect 2 plan alpha 0.7 --target-times target.csv --draft-times rounds_of.csv
+says err 'column "step" is not known'
+expect 2 plan load 0.7 --c 0.1 --trace rounds_of.csv
+says err 'rounds_of.csv:1: column "step" is not known; expected the columns seconds or TIMESTAMP'
 printf '8,8,20\n' >>target.csv
 expect 2 plan alpha 0.7 --target-times target.csv --draft-times draft.csv
 says err "target.csv: tokens 1, batch 8: missing"

@@ -3,6 +3,9 @@
 #include <doctest/doctest.h>
 
 #include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
 
 using namespace speclab;
 
@@ -22,21 +25,45 @@ TEST_CASE("words between separators, and numbers in them") {
   for (const char* const bad : {"", "1x", "nan", "inf", "1 2", "0x10"}) CHECK_FALSE(number_in(bad));
 }
 
-TEST_CASE("rows of numbers, with or without a header") {
-  const auto rows = read_numbers("tokens,batch\n1,2\n\n3\n", "f", true);
+TEST_CASE("rows of numbers") {
+  const auto rows = read_numbers("1,2\n\n3\n", "f");
   REQUIRE(rows.size() == 2);
   CHECK(rows[0].numbers == std::vector<double>{1, 2});
-  CHECK(rows[1].where == "f:4");
-  CHECK_THROWS_WITH_AS(read_numbers("a,b\n", "f", false), "f:1: \"a\" is not a number",
-                       std::invalid_argument);
-  CHECK_THROWS_WITH_AS(read_numbers("1,2\na,b\n", "f", true), "f:2: \"a\" is not a number",
-                       std::invalid_argument);
-  CHECK_THROWS_AS(read_numbers("a,b\nc,d\n", "f", true), std::invalid_argument);
-  CHECK_THROWS_WITH_AS(read_numbers("1,2,\n", "f", true), "f:1: \"\" is not a number", std::invalid_argument);
-  for (const bool header_allowed : {false, true}) {
-    CHECK_THROWS_WITH_AS(read_numbers("\xef\xbb\xbf"
-                                      "1\n2\n",
-                                      "f", header_allowed),
-                         doctest::Contains("f: begins with a byte order mark"), std::invalid_argument);
+  CHECK(rows[1].where == "f:3");
+  CHECK_THROWS_WITH_AS(read_numbers("a,b\n", "f"), "f:1: \"a\" is not a number", std::invalid_argument);
+  CHECK_THROWS_WITH_AS(read_numbers("1,2\na,b\n", "f"), "f:2: \"a\" is not a number", std::invalid_argument);
+  CHECK_THROWS_WITH_AS(read_numbers("1,2,\n", "f"), "f:1: \"\" is not a number", std::invalid_argument);
+  CHECK_THROWS_WITH_AS(read_numbers("\xef\xbb\xbf"
+                                    "1\n2\n",
+                                    "f"),
+                       doctest::Contains("f: begins with a byte order mark"), std::invalid_argument);
+}
+
+TEST_CASE("columns stand where the header says, and without one in the order that was asked for") {
+  const std::vector<ColumnNames> columns{{"time", "TIMESTAMP"}, {"tokens"}};
+  const auto fields_of = [&](const char* text) {
+    std::string all;
+    each_row(text, "f", columns, [&](const std::string& where, const std::vector<std::string>& fields) {
+      all += where + " " + fields.at(0) + " " + fields.at(1) + "\n";
+    });
+    return all;
+  };
+  CHECK(fields_of("1,2\n\n3,4\n") == "f:1 1 2\nf:3 3 4\n");
+  CHECK(fields_of("time,tokens\n1,2\n") == "f:2 1 2\n");
+  CHECK(fields_of("tokens, TIMESTAMP\n1,2\nx,4\n") == "f:2 2 1\nf:3 4 x\n");
+  CHECK(fields_of("") == "");
+  for (const auto& [text, said] :
+       {std::pair{"n_draft,n_acc\n1,2\n",
+                  "f:1: column \"n_draft\" is not known; expected the columns time or TIMESTAMP, tokens"},
+        {"time,tokens,user\n1,2,3\n", "f:1: column \"user\" is not known"},
+        {"time\n1\n", "f:1: column \"tokens\" is missing"},
+        {"time,tokens,TIMESTAMP\n1,2,3\n", "f:1: column \"TIMESTAMP\" stands twice"},
+        {"time,tokens\n1,2,3\n", "f:2: 3 fields"},
+        {"1\n", "f:1: 1 fields"},
+        {"\xef\xbb\xbf"
+         "1,2\n",
+         "f: begins with a byte order mark"}}) {
+    CAPTURE(text);
+    CHECK_THROWS_WITH_AS(fields_of(text), doctest::Contains(said), std::invalid_argument);
   }
 }
