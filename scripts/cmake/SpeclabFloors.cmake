@@ -4,14 +4,15 @@ set(SPECLAB_PROGRAM_LIBRARIES speclab::core speclab::sim speclab::analysis specl
 
 # speclab_floor(<name> [FOLDERS folder ...] [TOGETHER "folder folder" ...] HEADERS header ...): compiles the folder of that name,
 # or those that FOLDERS lists. The headers are parsed once instead of in every file. What a floor declares itself is not among
-# them, so that a change to it compiles the files that include it and no others.
+# them, so that a change to it compiles the files that include it and no others. The style sheets, scripts and tables of a floor
+# become constants of the program: page.css is speclab::page_css.
 function(speclab_floor name)
   cmake_parse_arguments(arg "" "" "FOLDERS;HEADERS;TOGETHER" ${ARGN})
   if(NOT arg_FOLDERS)
     set(arg_FOLDERS ${name})
   endif()
-  list(TRANSFORM arg_FOLDERS APPEND "/*.cpp")
-  file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${arg_FOLDERS})
+  list(TRANSFORM arg_FOLDERS APPEND "/*.cpp" OUTPUT_VARIABLE patterns)
+  file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${patterns})
   add_library(speclab_${name} OBJECT ${sources})
   target_link_libraries(speclab_${name} PRIVATE speclab_options ${SPECLAB_PROGRAM_LIBRARIES})
   if(arg_HEADERS MATCHES "^speclab_")
@@ -22,6 +23,17 @@ function(speclab_floor name)
   speclab_compile_together(speclab_${name} ${arg_TOGETHER})
   # A Config has what every experiment reads, and changes with each. Headers forward-declare it.
   speclab_compile_apart(speclab_${name} of_config "experiments/config/(config|cell_spec)\\.hpp")
+  set(embed ${PROJECT_SOURCE_DIR}/scripts/cmake/embed.cmake)
+  foreach(one IN LISTS arg_FOLDERS)
+    file(GLOB_RECURSE texts CONFIGURE_DEPENDS ${one}/*.css ${one}/*.js ${one}/*.json)
+    foreach(text IN LISTS texts)
+      cmake_path(GET text FILENAME file)
+      set(made ${CMAKE_CURRENT_BINARY_DIR}/${file}.cpp)
+      add_custom_command(OUTPUT ${made} DEPENDS ${text} ${embed} VERBATIM
+        COMMAND ${CMAKE_COMMAND} -DIN=${text} -DOUT=${made} -P ${embed})
+      target_sources(speclab_${name} PRIVATE ${made})
+    endforeach()
+  endforeach()
   set_property(GLOBAL APPEND PROPERTY SPECLAB_FLOORS $<TARGET_OBJECTS:speclab_${name}>)
 endfunction()
 

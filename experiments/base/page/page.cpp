@@ -327,7 +327,7 @@ std::string html(const Page& page, const std::string& explorer) {
         "data.</p></footer>\n",
         escape_markup(explorer));
   }
-  fmt::format_to(out, "<script>{}</script>\n</body>\n</html>\n", page_script);
+  fmt::format_to(out, "<script>\n{}</script>\n</body>\n</html>\n", page_js);
   return text;
 }
 

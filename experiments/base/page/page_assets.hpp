@@ -10,7 +10,9 @@ namespace speclab {
 /// button says.
 std::string page_style();
 
-/// The script: theme, values of figures, legends, sorting, downloads and the cue of wide tables.
-extern const std::string_view page_script;
+/// page.css and page.js, as the build embeds them. The script has the theme, values of figures, legends,
+/// sorting, downloads and the cue of wide tables.
+extern const std::string_view page_css;
+extern const std::string_view page_js;
 
 }  // namespace speclab

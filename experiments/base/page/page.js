@@ -1,8 +1,3 @@
-#include "experiments/base/page/page_assets.hpp"
-
-namespace speclab {
-
-const std::string_view page_script = R"js(
 const root = document.documentElement;
 root.classList.add("js");
 
@@ -260,6 +255,3 @@ function interactive(figure) {
   figure.querySelector("[data-get=csv]").addEventListener("click", () => save(figure.id + ".csv", "text/csv", csvText(numbers())));
 }
 for (const figure of document.querySelectorAll("figure.drawing")) interactive(figure);
-)js";
-
-}  // namespace speclab
