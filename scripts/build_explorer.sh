@@ -24,6 +24,8 @@ for folder in boost Random123 fmt hwy nlohmann tbb oneapi; do
 done
 ln -sfn /usr/include/eigen3/Eigen "$out/include/Eigen"
 
+cmake -DIN=serving/advisor/server_settings.json -DOUT="$out/server_settings.json.cpp" -P scripts/cmake/embed.cmake
+
 # The bindings and the sources that they call. Names in anonymous namespaces differ within a folder, so that those
 # that read recordings are units of their own.
 sources="explorer/engine.cpp
@@ -40,7 +42,7 @@ sources="explorer/engine.cpp
   serving/advisor/prometheus_page.cpp serving/advisor/spec_decode_page.cpp serving/advisor/log_formats/*.cpp
   experiments/recording/json_document.cpp
   serving/advisor/planning.cpp serving/advisor/memory_fit.cpp
-  serving/advisor/server_settings.cpp
+  serving/advisor/server_settings.cpp $out/server_settings.json.cpp
   experiments/base/format/json_io.cpp experiments/base/format/config_error.cpp
   experiments/base/support/csv_reader.cpp experiments/base/support/printable.cpp experiments/base/support/shell_word.cpp
   experiments/base/support/text_files.cpp
