@@ -13,7 +13,6 @@
   ENTRY(rules)                     \
   ENTRY(beam)                      \
   ENTRY(schedules)                 \
-  ENTRY(calibration)               \
   ENTRY(serving)                   \
   ENTRY(compare)
 // clang-format on

@@ -16,7 +16,7 @@ BINARY = os.environ.get("SPECLAB_BINARY", str(SOURCE / "build/release/bin/specla
 
 CONFIGS = sorted([*SOURCE.glob("configs/*.json"), *SOURCE.glob("configs/paper/*.json")])
 # Seconds each, or more.
-SLOW = {"sweep_alpha_gamma", "neural_pair", "iid_grid", "schedules_iid", "calibration", "beam_austen", "compare_prose", "compare_policies", "rules_austen", "rules_gamma", "schedules_austen", "table5", "table3", "austen_words"}
+SLOW = {"sweep_alpha_gamma", "neural_pair", "iid_grid", "schedules_iid", "beam_austen", "compare_prose", "compare_policies", "rules_austen", "rules_gamma", "schedules_austen", "table5", "table3", "austen_words"}
 
 
 @pytest.fixture(autouse=True)

@@ -21,15 +21,4 @@ says out "identical beams"
 same beam1/result.json beam2/result.json
 python "assert data['cells'][0]['counts']['identical'] == data['cells'][0]['counts']['searches'] == 1" beam1/result.json
 
-# calibration: tables, figures, and the same bytes at any number of threads
-calibration=(run "$source_dir/configs/calibration.json" --set calibration.repeats=200 --set calibration.power_repeats=50
-  --set 'calibration.power_samples=[100, 400]')
-expect 0 "${calibration[@]}" --out calibration1 --threads 1
-says out "tests under the null"
-expect 0 "${calibration[@]}" --out calibration2 --threads 2 -q
-same calibration1/result.json calibration2/result.json
-python "assert [len(cell['calibration']['null']) for cell in data['cells']] == [4, 4]" calibration1/result.json
-checks=$((checks + 1))
-[[ -s calibration1/result-figure-6.svg ]] || fail "calibration draws fewer than six figures"
-
 report

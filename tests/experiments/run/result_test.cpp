@@ -35,8 +35,6 @@ std::vector<std::string> runs() {
       R"({"experiment": "rules", "cases": [{"set": {"/rule": {"kind": "block"}}}]})",
       R"({"experiment": "beam", "beam": {"width": 2, "length": 6}})",
       R"({"experiment": "schedules", "schedules": {"compare": [{"kind": "plain"}, {"kind": "speculative"}]}})",
-      R"({"experiment": "calibration", "calibration": {"tokens": 2, "repeats": 20, "power_repeats": 20,
-          "power_samples": [20]}})",
       R"({"experiment": "compare", "models": null, "compare": {"tasks": [{"name": "text", "prompt_tokens": 4,
             "corpus": {"file": "TEXT", "hold_out": 3, "document_tokens": 40}}],
           "drafters": [{"kind": "lookup"}]}})"};

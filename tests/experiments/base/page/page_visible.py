@@ -50,7 +50,6 @@ pages = {
     "serving_measured": ["run", "configs/serving/depthchart.json", "--set", "serving.runs=4"],
     "beam": ["run", "configs/beam_austen.json", *few],
     "compare": ["compare", "configs/compare_prose.json", *few],
-    "calibration": ["run", "configs/calibration.json", "--set", "calibration.repeats=20", "--set", "calibration.power_repeats=20"],
     "exact": ["exact", "configs/exact_markov.json", "--no-simulation"],
     "check": ["check", "configs/check_token.json", "--set", "check.samples=2000"],
     "prove": ["prove", "--rule", "lenient", "--lenience", ".5", "--target", ".5,.3,.2", "--draft", ".1,.3,.6"],
