@@ -23,10 +23,9 @@ int merge_main(const Values& values) {
   refuse_unwritable(folder);
   const FolderLock lock(folder);
   TerminalWatch watch("merge", values.has("quiet") || values.has("json"));
-  const MergedRun merged = merge_shards(folder, [&](std::uint64_t total) { return watch.control(total); });
-  if (merged.next) throw UsageError(merged.sentence);
-  if (merged.run.result.partial) return exit_interrupted;
-  write_and_print(merged.run, values, folder,
+  const RunResult merged = merge_shards(folder, [&](std::uint64_t total) { return watch.control(total); });
+  if (merged.result.partial) return exit_interrupted;
+  write_and_print(merged, values, folder,
                   fmt::format("speclab merge {}", shell_word(file_argument(folder.string()))));
   return exit_ok;
 }
@@ -43,8 +42,7 @@ Verb merge_verb() {
 FOLDER/shards, and writes what one process would have written there: the same bytes of result.json.
 First it checks that all shards ran one config with one program on the same inputs, that every cell is
 there, and that cells that were run twice gave the same. What is missing is named, with the commands that
-run it (exit code 2); so are the shards that go on where an interval is wider than simulation.until says.
-The shards stay; remove FOLDER/shards when they are no longer needed.
+run it (exit code 2). The shards stay; remove FOLDER/shards when they are no longer needed.
 )",
       .examples = R"(  speclab merge out/first
   speclab merge out/first --json

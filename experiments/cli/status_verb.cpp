@@ -23,14 +23,13 @@ struct StatusRow {
 
 struct ShardStatus {
   int shards = 0, complete = 0;
-  std::optional<int> look = {};  ///< the last that a merge asked for; none for the first
   std::vector<StatusRow> states = {};
 };
 
 }  // namespace
 
 SPECLAB_RESULT(StatusRow, "shard", shard, cells, finished, complete, seconds_left, error, damaged_lines);
-SPECLAB_RESULT(ShardStatus, "status", shards, complete, look, states);
+SPECLAB_RESULT(ShardStatus, "status", shards, complete, states);
 
 namespace {
 
@@ -47,9 +46,7 @@ std::string status_text(const ShardStatus& status) {
                           {row.error.value_or("")}});
   }
   if (waiting > max_rows) table.note = fmt::format("The first {} of {}.", max_rows, waiting);
-  const std::string head =
-      fmt::format("{} of {} shards are complete{}\n", status.complete, status.shards,
-                  status.look ? fmt::format(", look {} at wide intervals included", *status.look) : "");
+  const std::string head = fmt::format("{} of {} shards are complete\n", status.complete, status.shards);
   return waiting == 0 ? head : head + terminal(table) + "\n";
 }
 
@@ -57,9 +54,8 @@ int status_main(const Values& values) {
   const std::filesystem::path folder = values.text("folder");
   const ShardedRun run = read_shards(folder);
   ShardStatus status{.shards = static_cast<int>(run.shards.size())};
-  const std::vector<ShardPlan> plans = plans_of(folder, run.head, CellGrid(*run.head.config));
-  if (plans.size() > 1) status.look = plans.back().look();
-  for (const ShardState& state : shard_states(folder, run, plans)) {
+  const ShardPlan plan = plan_of(run.head, CellGrid(*run.head.config));
+  for (const ShardState& state : shard_states(folder, run, plan)) {
     status.complete += state.complete ? 1 : 0;
     StatusRow row{state.shard,        state.cells, state.finished, state.complete,
                   state.seconds_left, {},          state.damaged};

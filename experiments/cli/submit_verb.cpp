@@ -67,22 +67,14 @@ int submit_main(const Values& values) {
             [&] { print_estimate(estimate_shard(*config, submission.shards, pilot), submission.shards); });
   }
   if (interrupted()) return exit_interrupted;
-  while (true) {
-    if (!submit_shards(submission, scheduler, retries))
-      return interrupted() ? exit_interrupted : exit_bad_input;
-    const FolderLock lock(folder);
-    TerminalWatch watch("merge", quiet);
-    const MergedRun merged = merge_shards(folder, [&](std::uint64_t total) { return watch.control(total); });
-    if (merged.next) {
-      if (!quiet)
-        fmt::print(stderr, "look {}: the intervals of {} cells are wider than asked for\n", merged.next->look,
-                   merged.next->cells.size());
-      continue;
-    }
-    if (merged.run.result.partial) return exit_interrupted;
-    write_and_print(merged.run, values, folder, shell_line(submission.command));
-    return exit_ok;
-  }
+  if (!submit_shards(submission, scheduler, retries))
+    return interrupted() ? exit_interrupted : exit_bad_input;
+  const FolderLock lock(folder);
+  TerminalWatch watch("merge", quiet);
+  const RunResult merged = merge_shards(folder, [&](std::uint64_t total) { return watch.control(total); });
+  if (merged.result.partial) return exit_interrupted;
+  write_and_print(merged, values, folder, shell_line(submission.command));
+  return exit_ok;
 }
 
 }  // namespace

@@ -50,8 +50,6 @@ struct Line {
 
 SPECLAB_RESULT(FastWork, "work", blocks, reads, passes);
 
-SPECLAB_RESULT(LookCells, "look", look, cells);
-
 template <>
 const Typed<Shard>& described() {
   static const auto type =
@@ -96,7 +94,6 @@ Typed<BatchTallies> tallies_type() {
       {{"plain", EngineUsed::plain}, {"fast", EngineUsed::fast}, {"iid", EngineUsed::iid}});
   const Typed<Tally> tally{std::make_shared<const TallyType>()};
   return result_object<BatchTallies>("part", {{"job", &BatchTallies::job},
-                                              {"look", &BatchTallies::look},
                                               {"first", &BatchTallies::first},
                                               {"batches", &BatchTallies::batches},
                                               {"engine", &BatchTallies::engine, engine},
@@ -171,13 +168,6 @@ std::optional<T> value_of(const std::string& line, const Typed<T>& type) {
   } catch (const ConfigError&) {  // of another program
     return std::nullopt;
   }
-}
-
-/// That of the next line; none at the end.
-template <class T>
-std::optional<T> read_value(std::istream& stream, const Typed<T>& type) {
-  std::string line;
-  return std::getline(stream, line) ? value_of(line, type) : std::nullopt;
 }
 
 /// False for a line that is not as it was written.
@@ -264,7 +254,8 @@ std::string difference(const JournalHead& earlier, const JournalHead& now) {
 
 std::optional<JournalHead> read_journal_head(const std::filesystem::path& file) {
   std::ifstream stream(file, std::ios::binary);
-  return read_value(stream, head_type());
+  std::string line;
+  return std::getline(stream, line) ? value_of(line, head_type()) : std::nullopt;
 }
 
 std::optional<JournalContent> scan_journal(const std::filesystem::path& file,
@@ -279,23 +270,6 @@ std::optional<JournalContent> scan_journal(const std::filesystem::path& file,
   };
   return read_lines(
       file, [&](const JournalContent& content, const std::string&) { begin(*content.head); }, take);
-}
-
-void write_look_cells(const std::filesystem::path& file, const JournalHead& head, const LookCells& look) {
-  write_file_atomically(file, line_of(head, head_type()) + line_of(look, described<LookCells>()));
-}
-
-std::optional<LookCells> read_look_cells(const std::filesystem::path& file, const JournalHead& head,
-                                         int look) {
-  std::ifstream stream(file, std::ios::binary);
-  const std::optional<JournalHead> found = read_value(stream, head_type());
-  if (!found || !difference(*found, head).empty()) return std::nullopt;
-  std::optional<LookCells> found_look = read_value(stream, described<LookCells>());
-  if (!found_look || found_look->look != look) return std::nullopt;
-  const std::vector<std::size_t>& cells = found_look->cells;
-  const bool ascending =
-      std::adjacent_find(cells.begin(), cells.end(), std::greater_equal<>()) == cells.end();
-  return ascending && !cells.empty() && cells.back() < head.cells ? found_look : std::nullopt;
 }
 
 JournalReader::JournalReader(std::filesystem::path file)

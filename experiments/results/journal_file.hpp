@@ -62,18 +62,6 @@ std::optional<JournalHead> read_journal_head(const std::filesystem::path& file);
 /// None when there is no such file.
 std::optional<JournalContent> read_journal(const std::filesystem::path& file);
 
-/// The cells whose simulations go on with a look, from the second, because their intervals are too wide yet.
-struct LookCells {
-  int look = 2;
-  std::vector<std::size_t> cells;  ///< ascending
-};
-/// Under the first line of a journal of the run. Throws std::runtime_error when it cannot be written.
-void write_look_cells(const std::filesystem::path& file, const JournalHead& head, const LookCells& look);
-/// The list of this look. None when there is no such file, or a damaged one, or one of another run than
-/// `head`'s or of another look.
-std::optional<LookCells> read_look_cells(const std::filesystem::path& file, const JournalHead& head,
-                                         int look);
-
 /// Told of each finished cell of a journal: its place in the file, where JournalReader finds it again, and
 /// its JSON.
 using UseOfCell = std::function<void(std::size_t cell, std::uint64_t offset, std::string_view json)>;

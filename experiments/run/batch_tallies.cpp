@@ -7,7 +7,7 @@
 namespace speclab {
 
 bool overlap(const BatchTallies& a, const BatchTallies& b) {
-  return a.cell == b.cell && a.job == b.job && a.look == b.look && a.first < b.first + b.tallies.size() &&
+  return a.cell == b.cell && a.job == b.job && a.first < b.first + b.tallies.size() &&
          b.first < a.first + a.tallies.size();
 }
 
@@ -18,7 +18,6 @@ BatchTallies tallies_of(const Job& job) {
   const std::uint32_t last = std::min(job.simulation.only.last, count);
   return {.cell = job.name->first,
           .job = job.name->second,
-          .look = std::max(job.looks, 1),
           .first = first,
           .batches = count,
           .engine = job.engine,
@@ -28,14 +27,12 @@ BatchTallies tallies_of(const Job& job) {
 }
 
 Outcome outcome_of(const std::vector<const BatchTallies*>& tallies, Job& job) {
-  const bool doubles = job.precision.has_value();
-  const int look = doubles ? job.looks + 1 : std::max(job.looks, 1);
   Outcome outcome;
   outcome.batches.resize(tallies.front()->batches);
   const auto count = static_cast<std::uint32_t>(outcome.batches.size());
   std::vector<int> times(count);
   for (const BatchTallies* some : tallies) {
-    if (some->look != look || some->batches != count) continue;
+    if (some->batches != count) continue;
     std::copy(some->tallies.begin(), some->tallies.end(), outcome.batches.begin() + some->first);
     outcome.work += some->work;
     for (std::uint32_t batch = 0; batch < some->tallies.size(); ++batch) ++times[some->first + batch];

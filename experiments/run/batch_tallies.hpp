@@ -23,7 +23,6 @@ using JobName = std::pair<std::size_t, std::size_t>;
 struct BatchTallies {
   std::size_t cell = 0;  ///< with `job` the name of the job
   std::size_t job = 0;
-  int look = 1;  ///< of a job that goes on until it is precise: the one that needs these batches
   std::uint32_t first = 0;
   std::uint32_t batches = 0;  ///< of the whole job
   EngineUsed engine = EngineUsed::plain;
@@ -34,14 +33,14 @@ struct BatchTallies {
   bool operator==(const BatchTallies&) const = default;
 };
 
-/// Whether two have a batch of one look at one job in common.
+/// Whether two have a batch of one job in common.
 bool overlap(const BatchTallies& a, const BatchTallies& b);
 
 /// Of the batches that the job ran.
 BatchTallies tallies_of(const Job& job);
 
-/// What these, at least one, say together of the batches that the job runs next; partial when some are
-/// missing or there twice. A job that lacks none takes over how they ran.
+/// What these, at least one, say together of the batches that the job runs; partial when some are missing or
+/// there twice. A job that lacks none takes over how they ran.
 Outcome outcome_of(const std::vector<const BatchTallies*>& tallies, Job& job);
 
 }  // namespace speclab

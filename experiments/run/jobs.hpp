@@ -45,8 +45,8 @@ struct Job {
   std::string why_plain = {};                 ///< why the fast engine, which was to run, did not; else empty
   std::optional<WantedInterval> wanted = {};  ///< none: a simulation of one size
   std::optional<WantedPrecision> precision = {};  ///< of the interval, once run_until has decided about it
-  int looks = 0;         ///< at the precision; of one that is a part of one look alone, which
-  bool precise = false;  ///< whether it was reached
+  int looks = 0;                                  ///< at the precision
+  bool precise = false;                           ///< whether it was reached
   Outcome outcome = {};
   bool done = false;
 };

@@ -32,13 +32,7 @@ void prepare_until(PreparedCell& cell, const Experiment& experiment, double conf
 void prepare_batches(PreparedCell& cell, const Experiment& experiment) {
   require_as_said(experiment, !cell.work->own_steps && !cell.work->jobs.empty(),
                   "it is cut, and has work outside its jobs");
-  for (Job* job : cell.work->jobs) {
-    if (cell.spec->config.simulation.until) {
-      keep_one_look(*job, cell.task.look, *cell.task.batches);
-    } else {
-      job->simulation.only = *cell.task.batches;
-    }
-  }
+  for (Job* job : cell.work->jobs) job->simulation.only = *cell.task.batches;
 }
 
 bool interrupted(const Work& work) {

@@ -23,7 +23,6 @@ namespace speclab {
 struct CellTask {
   std::size_t cell = 0;                   ///< its place in the grid
   std::optional<BatchSpan> batches = {};  ///< none: the whole cell, with its result
-  int look = 1;  ///< of a cell that goes on until it is precise: the one that these batches are for
 };
 
 /// Cells that are prepared and run together, because they share jobs. Turns follow one another, so that a

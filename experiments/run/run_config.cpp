@@ -59,26 +59,18 @@ bool cells_are_held(const CellGrid& grid) {
   return !grid.experiment().closed_forms || grid.size() <= max_cells_held;
 }
 
-/// Gives jobs their tallies; those that have all of their batches then are done, and those that double as far
-/// as there are any.
-void add_tallies(const PreparedCells& cells, const Resumption& resumption) {
+/// Gives jobs their tallies; those that have all of their batches then are done.
+void add_tallies(const PreparedCells& cells, const std::vector<BatchTallies>& tallies) {
   std::map<JobName, std::vector<const BatchTallies*>> by_name;
-  for (const BatchTallies& some : resumption.tallies) by_name[{some.cell, some.job}].push_back(&some);
+  for (const BatchTallies& some : tallies) by_name[{some.cell, some.job}].push_back(&some);
   for (const PreparedCell& cell : cells) {
     if (!cell.work) continue;
     for (Job* job : cell.work->jobs) {
       const auto found = by_name.find(*job->name);
-      if (found == by_name.end()) continue;
-      if (!job->done && job->precision) {
-        look_until_precise(*job, [&] { return outcome_of(found->second, *job); });
-        job->done = true;
-      } else if (!job->done) {
-        Outcome outcome = outcome_of(found->second, *job);
-        job->done = !outcome.partial;
-        if (job->done) job->outcome = std::move(outcome);
-      }
-      for (int look = 2; job->precision && look <= job->looks; ++look)
-        resumption.needs_look(cell.task.cell, look);
+      if (job->done || found == by_name.end()) continue;
+      Outcome outcome = outcome_of(found->second, *job);
+      job->done = !outcome.partial;
+      if (job->done) job->outcome = std::move(outcome);
     }
   }
 }
@@ -160,7 +152,7 @@ RunResult run_config(const Config& given, const std::function<Control(std::uint6
     }
     jobs.clear();
     PreparedCells cells = prepare(turn, grid, result.interval_confidence, jobs, resumption.finished);
-    if (!resumption.tallies.empty()) add_tallies(cells, resumption);
+    if (!resumption.tallies.empty()) add_tallies(cells, resumption.tallies);
     if (backend != Backend::cpu) require_gpu_form(cells);
     if (!control) {
       const auto steps = static_cast<double>(steps_of(cells, jobs));

@@ -56,14 +56,11 @@ struct RunIdentity {
 /// How a run is gone on with, and what keeps its cells.
 struct Resumption {
   FinishedCells finished;             ///< not run again; of a run that is not shared
-  std::vector<BatchTallies> tallies;  ///< nor these; those of one look at a job do not overlap
+  std::vector<BatchTallies> tallies;  ///< nor these; those of one job do not overlap
   /// Of a run that is shared among processes: what this one runs, in order. None: everything.
   std::optional<std::vector<Turn>> turns;
   bool describes = true;  ///< false when the result is not used but for `partial`
   ResultKeeper keep = {};
-  /// Told of each further look, from the second, that a cell needs which is made of tallies. One that its
-  /// tallies are not there for leaves the run partial.
-  std::function<void(std::size_t cell, int look)> needs_look = [](std::size_t, int) {};
 };
 
 /// Throws ConfigError for a cell that can be refused before anything is built (Experiment::check).

@@ -125,19 +125,6 @@ void look_until_precise(Job& job, const std::function<Outcome()>& run) {
   job.simulation.only = {};
 }
 
-void keep_one_look(Job& job, int look, const BatchSpan& span) {
-  if (!job.precision) return;  // made so for another cell
-  job.precision.reset();
-  job.looks = look;
-  job.simulation.trials <<= look - 1;
-  job.simulation.only = span;
-}
-
-BatchSpan batches_of_look(const SimulationSize& size, int look) {
-  const std::uint32_t batches = doubling_size(size).batches;
-  return {look == 1 ? 0 : batches / 2, batches};
-}
-
 void refuse_until_of(const std::string& experiment) {
   std::vector<std::string> known;
   for (const Experiment* one : experiments()) {

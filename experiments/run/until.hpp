@@ -53,13 +53,6 @@ void run_until(Job& job, const std::string& experiment, double confidence);
 /// that it would have had with it.
 void look_until_precise(Job& job, const std::function<Outcome()>& run);
 
-/// Makes such a job the batches `span` of what one look adds, from 1, and nothing else.
-void keep_one_look(Job& job, int look, const BatchSpan& span);
-
-/// The batches of a simulation of this size that a look of a job that doubles adds, from 1. At least two
-/// trials.
-BatchSpan batches_of_look(const SimulationSize& size, int look);
-
 /// Throws ConfigError when there may not be as many rounds as come before the first look.
 void require_first_look(const UntilConfig& until, std::uint64_t rounds);
 /// Throws ConfigError for a metric that is not among those that have an interval in the experiment.

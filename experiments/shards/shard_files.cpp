@@ -25,7 +25,6 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr const char* merge_name = "merge";
-constexpr int max_looks = 32;  // trials, which double with each, are counted in 32 bits
 
 std::string name_of(const Shard& shard) { return fmt::format("{}-of-{}", shard.index, shard.count); }
 
@@ -149,10 +148,6 @@ void remove_merge_journals(const fs::path& folder) {
   for (const fs::path& file : left) fs::remove(file, error);
 }
 
-fs::path look_file(const fs::path& folder, int look) {
-  return shards_folder(folder) / fmt::format("look-{}.jsonl", look);
-}
-
 fs::path shard_error_file(const fs::path& folder, const Shard& shard) {
   return shards_folder(folder) / (name_of(shard) + ".error");
 }
@@ -204,50 +199,37 @@ ShardedRun read_shards(const fs::path& folder) {
                    shards_folder(folder).string(), shell_line(option_words("--out", folder.string())));
 }
 
-std::vector<ShardPlan> plans_of(const fs::path& folder, const JournalHead& head, const CellGrid& grid) {
-  const Backend backend = head.backend == "cpu" ? Backend::cpu : Backend::cuda;
-  std::vector<ShardPlan> plans;
-  plans.emplace_back(grid, head.shard->count, backend);
-  for (int look = 2; look <= max_looks; ++look) {
-    const auto cells = read_look_cells(look_file(folder, look), head, look);
-    const auto has_looks = [&](std::size_t cell) { return plans.front().has_looks(cell); };
-    if (!cells || !std::all_of(cells->cells.begin(), cells->cells.end(), has_looks)) break;
-    plans.emplace_back(grid, head.shard->count, backend, cells);
-  }
-  return plans;
+ShardPlan plan_of(const JournalHead& head, const CellGrid& grid) {
+  return {grid, head.shard->count, head.backend == "cpu" ? Backend::cpu : Backend::cuda};
 }
 
-std::vector<ShardState> shard_states(const fs::path& folder, const ShardedRun& run,
-                                     const std::vector<ShardPlan>& plans) {
+std::vector<ShardState> shard_states(const fs::path& folder, const ShardedRun& run, const ShardPlan& plan) {
   const auto count = static_cast<int>(run.shards.size());
   // The jobs of cells that are cut, by the cell that names them: those that any shard has batches of.
   std::map<std::size_t, std::set<std::size_t>> jobs;
-  std::vector<std::map<std::pair<int, std::size_t>, std::size_t>> done(run.shards.size());
+  std::vector<std::map<std::size_t, std::size_t>> done(run.shards.size());
   for (std::size_t at = 0; at < run.shards.size(); ++at) {
     for (const BatchTallies& some : run.shards[at].tallies) {
       jobs[some.cell].insert(some.job);
-      ++done[at][{some.look, some.cell}];
+      ++done[at][some.cell];
     }
   }
-  const auto finished = [&](const ShardPlan& plan, std::size_t at, std::size_t cell) {
-    if (plan.has_looks(cell)) return done[at].contains({plan.look(), plan.name_of(cell)});
+  const auto finished = [&](std::size_t at, std::size_t cell) {
     if (!plan.is_cut(cell)) return run.cells.contains(cell);
     const auto named = jobs.find(cell);
     // A cell without a job of its name has those of a cell before it.
-    return named == jobs.end() ? run.shards[at].said_complete : done[at][{1, cell}] == named->second.size();
+    return named == jobs.end() ? run.shards[at].said_complete : done[at][cell] == named->second.size();
   };
   std::vector<ShardState> states(run.shards.size());
   std::vector<bool> unsure(run.shards.size());  // before its end a shard may lack jobs that none has begun
-  for (const ShardPlan& plan : plans) {
-    for (std::size_t cell = 0; cell < plan.cells(); ++cell) {
-      const auto [first, last] = plan.shards_of(cell);
-      for (int shard = first; shard <= last; ++shard) {
-        if (!plan.runs(cell, shard)) continue;
-        const auto at = static_cast<std::size_t>(shard - 1);
-        ++states[at].cells;
-        states[at].finished += finished(plan, at, cell) ? 1 : 0;
-        unsure[at] = unsure[at] || (plan.is_cut(cell) && !plan.has_looks(cell));
-      }
+  for (std::size_t cell = 0; cell < plan.cells(); ++cell) {
+    const auto [first, last] = plan.shards_of(cell);
+    for (int shard = first; shard <= last; ++shard) {
+      if (!plan.runs(cell, shard)) continue;
+      const auto at = static_cast<std::size_t>(shard - 1);
+      ++states[at].cells;
+      states[at].finished += finished(at, cell) ? 1 : 0;
+      unsure[at] = unsure[at] || plan.is_cut(cell);
     }
   }
   for (std::size_t at = 0; at < states.size(); ++at) {

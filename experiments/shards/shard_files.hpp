@@ -22,8 +22,6 @@ std::filesystem::path new_shard_journal(const std::filesystem::path& folder, con
 std::filesystem::path new_merge_journal(const std::filesystem::path& folder);
 /// Removes what merges left that were killed.
 void remove_merge_journals(const std::filesystem::path& folder);
-/// FOLDER/shards/look-2.jsonl, which a merge writes: the cells whose simulations go on with that look.
-std::filesystem::path look_file(const std::filesystem::path& folder, int look);
 /// Where a process that ends in an error leaves the sentence.
 std::filesystem::path shard_error_file(const std::filesystem::path& folder, const Shard& shard);
 
@@ -60,8 +58,7 @@ ShardedRun read_shard(const std::filesystem::path& folder, const Shard& shard, c
 /// How far a shard is.
 struct ShardState {
   int shard = 0;
-  std::size_t cells = 0;     ///< a cell that is cut counts in every shard that has batches of it, and in
-                             ///< every look
+  std::size_t cells = 0;     ///< a cell that is cut counts in every shard that has batches of it
   std::size_t finished = 0;  ///< of these
   bool complete = false;
   std::optional<double> seconds_left =
@@ -69,13 +66,11 @@ struct ShardState {
   std::string error = {};   ///< of the process that ran it last; empty when there was none
   std::size_t damaged = 0;  ///< lines of its journals that are not as they were written
 };
-/// `plans` are those of the run, by plans_of.
+/// `plan` is that of the run.
 std::vector<ShardState> shard_states(const std::filesystem::path& folder, const ShardedRun& run,
-                                     const std::vector<ShardPlan>& plans);
-/// What the shards of a run with this head run: first all cells, then what each further look that a merge
-/// asked for adds.
-std::vector<ShardPlan> plans_of(const std::filesystem::path& folder, const JournalHead& head,
-                                const CellGrid& grid);
+                                     const ShardPlan& plan);
+/// What the shards of a run with this head run.
+ShardPlan plan_of(const JournalHead& head, const CellGrid& grid);
 
 /// The command that runs a shard again.
 std::string shard_command(const ShardedRun& run, int shard);

@@ -10,7 +10,6 @@
 #include "experiments/base/format/config_error.hpp"
 #include "experiments/config/cell_spec.hpp"
 #include "experiments/run/setup.hpp"
-#include "experiments/run/until.hpp"
 
 namespace speclab {
 
@@ -61,14 +60,10 @@ Shard shard_named(const std::string& words) {
   throw UsageError("--shard {}: expected I/N with 1 <= I <= N <= {}, for example 3/8", words, max_shards);
 }
 
-ShardPlan::ShardPlan(const CellGrid& cells, int shards, Backend backend, const std::optional<LookCells>& look)
-    : shards_(shards), look_(look ? look->look : 1), simulation_of_(cells.size(), no_simulation) {
+ShardPlan::ShardPlan(const CellGrid& cells, int shards, Backend backend)
+    : shards_(shards), simulation_of_(cells.size()) {
   std::unordered_map<std::string, std::uint32_t> by_jobs;
-  const std::size_t count = look ? look->cells.size() : cells.size();
-  for (std::size_t i = 0; i < count; ++i) {
-    const std::size_t cell = look ? look->cells[i] : i;
-    add(cells[cell].config, cell, backend, by_jobs);
-  }
+  for (std::size_t cell = 0; cell < cells.size(); ++cell) add(cells[cell].config, cell, backend, by_jobs);
   const double total = simulations_.empty() ? 0 : simulations_.back().begin + simulations_.back().cost;
   each_ = total / shards;
   const auto shard_at = [&](double cost) {
@@ -95,19 +90,9 @@ void ShardPlan::add(const Config& cell, std::size_t at, Backend backend,
   simulation_of_[at] = place;
   if (place < simulations_.size()) return;
   const SimulationSize size = simulation_size(cell);
-  Simulation one{.cost = cost_of(cell), .first_cell = at};
+  Simulation one{.cost = cost_of(cell)};
   if (!simulations_.empty()) one.begin = simulations_.back().begin + simulations_.back().cost;
-  if (backend == Backend::cpu) one.batches = batches_of(experiment.cut, size);
-  if (cell.simulation.until) {
-    one.looks = one.batches > 1 && size.trials > 1 && simulation_of_.size() <= max_cells_in_looks;
-    one.batches = 1;
-  }
-  if (one.looks) {
-    const BatchSpan added = batches_of_look(size, look_);
-    one.first_batch = added.first;
-    one.batches = added.last - added.first;
-    one.cost *= std::exp2(std::max(look_ - 2, 0));
-  }
+  if (backend == Backend::cpu && !cell.simulation.until) one.batches = batches_of(experiment.cut, size);
   simulations_.push_back(one);
 }
 
@@ -118,9 +103,8 @@ std::uint32_t ShardPlan::batch_at(const Simulation& simulation, int shard) const
 }
 
 BatchSpan ShardPlan::span_of(const Simulation& simulation, int shard) const {
-  return {simulation.first_batch + (shard == simulation.first ? 0 : batch_at(simulation, shard)),
-          simulation.first_batch +
-              (shard == simulation.last ? simulation.batches : batch_at(simulation, shard + 1))};
+  return {shard == simulation.first ? 0 : batch_at(simulation, shard),
+          shard == simulation.last ? simulation.batches : batch_at(simulation, shard + 1)};
 }
 
 /// All cells of a simulation are in one turn.
@@ -144,9 +128,7 @@ std::vector<Turn> ShardPlan::turns(int shard, const std::function<bool(std::size
   for (std::size_t cell = 0; cell < cells(); ++cell) {
     if (!runs(cell, shard) || !wanted(cell)) continue;
     CellTask& task = tasks.emplace_back(CellTask{.cell = cell});
-    if (!is_cut(cell)) continue;
-    task.batches = span_of(simulation_at(cell), shard - 1);
-    task.look = look_;
+    if (is_cut(cell)) task.batches = span_of(simulation_at(cell), shard - 1);
   }
   return turns_of(std::move(tasks));
 }
@@ -171,7 +153,6 @@ std::vector<double> ShardPlan::costs() const {
 }
 
 bool ShardPlan::runs(std::size_t cell, int shard) const {
-  if (!has(cell)) return false;
   const Simulation& simulation = simulation_at(cell);
   if (shard - 1 < simulation.first || shard - 1 > simulation.last) return false;
   const BatchSpan span = span_of(simulation, shard - 1);
@@ -179,7 +160,6 @@ bool ShardPlan::runs(std::size_t cell, int shard) const {
 }
 
 std::pair<int, int> ShardPlan::shards_of(std::size_t cell) const {
-  if (!has(cell)) return {1, 0};
   return {simulation_at(cell).first + 1, simulation_at(cell).last + 1};
 }
 

@@ -5,7 +5,6 @@
 
 #include <cstdint>
 #include <functional>
-#include <limits>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -23,25 +22,17 @@ std::optional<Shard> shard_in(std::string_view words, std::string_view between, 
 /// "3/8". Throws UsageError.
 Shard shard_named(const std::string& words);
 
-/// In grids of more cells, those that go on until they are precise stay whole: what each look at them gave
-/// would take more memory than a merge has, some 25 kB a look, and every shard has enough cells of all kinds.
-inline constexpr std::size_t max_cells_in_looks = 10'000;
-
 /// What every shard runs: cells in order, of equal cost. The cost of a cell is its rounds times gamma + 1.
 /// Cells that share simulations stay together. A cell is cut between batches where its experiment allows that
-/// (Experiment::cut) and it costs more than a quarter of a shard. Where simulations go on until they are
-/// precise, this is one look at them: the first, or one of those that follow with what is left to do. On a
-/// GPU every cell stays whole. Some 40 bytes a cell.
+/// (Experiment::cut) and it costs more than a quarter of a shard. A cell that goes on until it is precise
+/// stays whole, and so does every cell on a GPU. Some 40 bytes a cell.
 class ShardPlan {
  public:
-  /// Of all cells and their first looks; of the cells of a later one alone where `look` is given.
-  ShardPlan(const CellGrid& cells, int shards, Backend backend,
-            const std::optional<LookCells>& look = std::nullopt);
+  ShardPlan(const CellGrid& cells, int shards, Backend backend);
 
   int shards() const { return shards_; }
   /// Of the grid.
   std::size_t cells() const { return simulation_of_.size(); }
-  int look() const { return look_; }
   /// What a shard, from 1, runs of the cells that `wanted` takes.
   std::vector<Turn> turns(
       int shard,
@@ -51,30 +42,22 @@ class ShardPlan {
   /// Of each shard, in tokens drafted or emitted, by the size of the simulation; index 0 for shard 1.
   std::vector<double> costs() const;
   /// The first and the last shard, from 1, that may have batches of a cell (`runs` says which do); the one
-  /// shard twice for a cell that is whole. An empty range for a cell that this look is not for.
+  /// shard twice for a cell that is whole.
   std::pair<int, int> shards_of(std::size_t cell) const;
   bool runs(std::size_t cell, int shard) const;
   /// Whether shards give tallies of the cell, not its result.
-  bool is_cut(std::size_t cell) const { return has(cell) && simulation_at(cell).is_cut(); }
-  /// Whether that is so because it has looks.
-  bool has_looks(std::size_t cell) const { return has(cell) && simulation_at(cell).looks; }
-  /// The first cell that shares its simulations: tallies are named by it.
-  std::size_t name_of(std::size_t cell) const { return simulation_at(cell).first_cell; }
+  bool is_cut(std::size_t cell) const { return simulation_at(cell).is_cut(); }
 
  private:
   /// What one cell simulates, or several that are likely to share their jobs.
   struct Simulation {
     double begin = 0;  ///< cost of all before it
     double cost = 0;
-    std::size_t first_cell = 0;
-    std::uint32_t first_batch = 0, batches = 1;
-    bool looks = false;
+    std::uint32_t batches = 1;
     std::int32_t first = 0, last = 0;  ///< the shards that run it, from 0
 
-    bool is_cut() const { return looks || first < last; }
+    bool is_cut() const { return first < last; }
   };
-  static constexpr std::uint32_t no_simulation = std::numeric_limits<std::uint32_t>::max();
-  bool has(std::size_t cell) const { return simulation_of_[cell] != no_simulation; }
   const Simulation& simulation_at(std::size_t cell) const { return simulations_[simulation_of_[cell]]; }
   void add(const Config& cell, std::size_t at, Backend backend,
            std::unordered_map<std::string, std::uint32_t>& by_jobs);
@@ -83,7 +66,6 @@ class ShardPlan {
   std::vector<Turn> turns_of(std::vector<CellTask> tasks) const;
 
   int shards_;
-  int look_ = 1;
   double each_ = 0;  ///< cost of a shard
   std::vector<Simulation> simulations_;
   std::vector<std::uint32_t> simulation_of_;  ///< by cell

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <ctime>
 #include <iterator>
-#include <set>
 #include <utility>
 
 #include "experiments/base/format/config_error.hpp"
@@ -38,16 +37,9 @@ bool run(const Config& config, const ShardOptions& options) {
     Resumption resumption;
     resumption.describes = false;
     resumption.tallies = std::move(earlier.of(options.shard).tallies);
-    std::set<std::pair<int, std::size_t>> looks;
-    for (const BatchTallies& some : resumption.tallies) looks.emplace(some.look, some.cell);
-    resumption.turns.emplace();
-    for (const ShardPlan& plan : plans_of(options.folder, *head, *identity.grid)) {
-      for (Turn& turn : plan.turns(options.shard.index, [&](std::size_t cell) {
-             return plan.has_looks(cell) ? !looks.contains({plan.look(), plan.name_of(cell)})
-                                         : !earlier.cells.contains(cell);
-           }))
-        resumption.turns->push_back(std::move(turn));
-    }
+    resumption.turns = plan_of(*head, *identity.grid).turns(options.shard.index, [&](std::size_t cell) {
+      return !earlier.cells.contains(cell);
+    });
     resumption.keep.cell = [&](std::size_t cell, const CellResult& result) { journal->add(cell, result); };
     resumption.keep.tallies = [&](const BatchTallies& tallies) { journal->add(tallies); };
     return resumption;
@@ -60,11 +52,11 @@ bool run(const Config& config, const ShardOptions& options) {
 
 /// What is missing, shard by shard, with the commands that mend it.
 std::string missing_shards(const std::filesystem::path& folder, const ShardedRun& run,
-                           const std::vector<ShardPlan>& plans) {
+                           const ShardPlan& plan) {
   constexpr int max_listed = 20;
   std::string text;
   int missing = 0;
-  for (const ShardState& state : shard_states(folder, run, plans)) {
+  for (const ShardState& state : shard_states(folder, run, plan)) {
     if (state.complete || ++missing > max_listed) continue;
     text +=
         fmt::format("\n  shard {}: {} of {} cells finished{}; {}", state.shard, state.finished, state.cells,
@@ -77,16 +69,16 @@ std::string missing_shards(const std::filesystem::path& folder, const ShardedRun
                      text);
 }
 
-/// Merges as far as the looks go that were asked for before.
-MergedRun merge_once(const std::filesystem::path& folder,
-                     const std::function<Control(std::uint64_t total)>& control_for) {
+}  // namespace
+
+RunResult merge_shards(const std::filesystem::path& folder,
+                       const std::function<Control(std::uint64_t total)>& control_for) {
   ShardedRun run = read_shards(folder);
   const Experiment& experiment = *run.head.config->experiment;
   // The results of cells that were cut, for the time of the merge.
   remove_merge_journals(folder);
   const std::filesystem::path scratch = new_merge_journal(folder);
   std::optional<JournalWriter> writer(std::in_place, scratch, run.head);
-  LookCells next;
   const auto resume = [&](const RunIdentity& identity) {
     JournalHead now = journal_head(identity);
     now.backend = run.head.backend;
@@ -94,23 +86,19 @@ MergedRun merge_once(const std::filesystem::path& folder,
     if (const std::string reason = difference(run.head, now); !reason.empty()) {
       throw UsageError("{}: the shards cannot be merged here: {}", folder.string(), reason);
     }
-    const std::vector<ShardPlan> plans = plans_of(folder, run.head, *identity.grid);
-    if (const std::string missing = missing_shards(folder, run, plans); !missing.empty())
+    const ShardPlan plan = plan_of(run.head, *identity.grid);
+    if (const std::string missing = missing_shards(folder, run, plan); !missing.empty())
       throw UsageError(missing);
-    next.look = plans.back().look() + 1;
     Resumption resumption;
-    resumption.turns = plans.front().turns_of_cut_cells();
+    resumption.turns = plan.turns_of_cut_cells();
     for (ShardContent& content : run.shards)
       std::move(content.tallies.begin(), content.tallies.end(), std::back_inserter(resumption.tallies));
     resumption.keep.cell = [&](std::size_t cell, const CellResult& result) { writer->add(cell, result); };
-    resumption.needs_look = [&](std::size_t cell, int look) {
-      if (look == next.look) next.cells.push_back(cell);
-    };
     return resumption;
   };
   Control control;
   const auto remember = [&](std::uint64_t total) { return control = control_for(total); };
-  MergedRun merged{.run = run_config(*run.head.config, remember, resume)};
+  RunResult merged = run_config(*run.head.config, remember, resume);
   writer.reset();
   if (std::filesystem::exists(scratch)) {
     scan_journal(
@@ -118,26 +106,17 @@ MergedRun merge_once(const std::filesystem::path& folder,
         [&](std::size_t cell, std::uint64_t offset, std::string_view) { run.cells.add(cell, offset); });
   }
   const auto cells = std::make_shared<const JournaledResult>(experiment, std::move(run.cells), scratch);
-  if (!next.cells.empty() && merged.run.result.partial && !control.stop()) {
-    std::sort(next.cells.begin(), next.cells.end());
-    write_look_cells(look_file(folder, next.look), run.head, next);
-    const CellGrid grid(*run.head.config);
-    merged.sentence = missing_shards(folder, read_shards(folder), plans_of(folder, run.head, grid));
-    merged.next = std::move(next);
-  }
-  if (merged.run.result.partial) {
-    if (merged.next || control.stop()) return merged;
+  if (merged.result.partial) {
+    if (control.stop()) return merged;
     throw UsageError(
         "{}: the batches that its journals have do not make up their cells; remove it, and run the shards again",
         shards_folder(folder).string());
   }
-  merged.run.all = cells;
+  merged.all = cells;
   if (cells->size() <= max_cells_held || presentation_of(*run.head.config).needs_all_cells())
-    hold_cells(merged.run);
+    hold_cells(merged);
   return merged;
 }
-
-}  // namespace
 
 bool run_shard(const Config& config, const ShardOptions& options) {
   if (!config.experiment->resumable) {
@@ -154,22 +133,6 @@ bool run_shard(const Config& config, const ShardOptions& options) {
   } catch (const std::exception& error) {
     write_file_atomically(error_file, printable(error.what()));
     throw;
-  }
-}
-
-MergedRun merge_shards(const std::filesystem::path& folder,
-                       const std::function<Control(std::uint64_t total)>& control_for) {
-  while (true) {
-    MergedRun merged = merge_once(folder, control_for);
-    // The list of a look may have been lost while its tallies were not.
-    if (merged.next && merged.sentence.empty()) continue;
-    if (merged.next) {
-      merged.sentence = fmt::format(
-          "the intervals of {} cells are wider than asked for; shards run look {} at them, then they are "
-          "merged again\n{}",
-          merged.next->cells.size(), merged.next->look, merged.sentence);
-    }
-    return merged;
   }
 }
 

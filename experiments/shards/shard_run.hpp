@@ -23,25 +23,15 @@ struct ShardOptions {
 };
 
 /// Runs a shard of a config, which has the sections of its experiment, and goes on with what earlier
-/// processes finished of it, through all looks that a merge asked for. True when it is complete, false after
+/// processes finished of it. True when it is complete, false after
 /// an interrupt. Throws ConfigError for a config that cannot be run and UsageError for one that cannot be
 /// shared out, or whose folder holds shards of another run. The sentence of an error is left in the folder,
 /// too.
 bool run_shard(const Config& config, const ShardOptions& options);
 
-/// What shards give together.
-struct MergedRun {
-  RunResult run;
-  /// The look at simulations that go on until they are precise which some cells need, and why nothing is
-  /// merged yet: a sentence with the commands that run it. Further shards then run it.
-  std::optional<LookCells> next = std::nullopt;
-  std::string sentence = {};
-};
-
 /// The result of all shards in a folder: that of one process, byte for byte; nothing but `partial` after an
-/// interrupt, or when further looks are needed, which shards know of from then on. Throws UsageError for
-/// shards that are missing or not complete, with the commands that run them.
-MergedRun merge_shards(const std::filesystem::path& folder,
+/// interrupt. Throws UsageError for shards that are missing or not complete, with the commands that run them.
+RunResult merge_shards(const std::filesystem::path& folder,
                        const std::function<Control(std::uint64_t total)>& control_for);
 
 }  // namespace speclab

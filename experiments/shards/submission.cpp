@@ -29,7 +29,7 @@ std::vector<int> incomplete_shards(const std::filesystem::path& folder, int shar
   incomplete.clear();
   const ShardedRun run = read_shards(folder);
   const CellGrid grid(*run.head.config);
-  for (const ShardState& state : shard_states(folder, run, plans_of(folder, run.head, grid))) {
+  for (const ShardState& state : shard_states(folder, run, plan_of(run.head, grid))) {
     if (!state.complete) incomplete.push_back(state.shard);
   }
   return incomplete;

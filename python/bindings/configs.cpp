@@ -79,14 +79,12 @@ bool run_one_shard(const ConfigText& text, const std::string& folder, int index,
   });
 }
 
-/// None when simulations that go on until they are precise need further shards.
-std::optional<RunResult> merge(const std::string& folder) {
+RunResult merge(const std::string& folder) {
   Watch watch;
-  MergedRun merged = watch.run(
+  RunResult merged = watch.run(
       [&] { return merge_shards(folder, [&](std::uint64_t total) { return watch.control(total); }); });
-  if (merged.next) return std::nullopt;
-  hold_cells(merged.run);
-  return std::move(merged.run);
+  hold_cells(merged);
+  return merged;
 }
 
 /// `timings`: timings.json, or nothing.

@@ -97,11 +97,8 @@ def sweep(
             folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="speclab-"))
         folder = os.path.abspath(folder)
         report = stack.enter_context(reporter(progress, "shards"))
-        while True:
-            _run_shards(executor, config, folder, shards, threads or 1, report)
-            # None where an interval is wider than simulation.until says: then all shards go on.
-            if (merged := _core.merge(folder)) is not None:
-                return Result(merged)
+        _run_shards(executor, config, folder, shards, threads or 1, report)
+        return Result(_core.merge(folder))
 
 
 def _run_shards(executor: Executor, config: ConfigLike, folder: str, shards: int, threads: int, report: Any) -> None:

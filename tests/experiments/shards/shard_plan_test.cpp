@@ -140,32 +140,18 @@ TEST_CASE("a shard is I/N") {
   }
 }
 
-TEST_CASE(
-    "what a look adds is shared out anew among all shards: the later half of the batches of its cells") {
+TEST_CASE("cells that go on until they are precise stay whole, beside others that are cut") {
   const Config config = config_of(
       R"({"title": "t", "experiment": "iid", "alpha": 0.8, "sweep": {"/gamma": [1, 3, 5, 7]},
-          "simulation": {"trials": 100, "length": 50, "batches": 20, "until": {"half_width": 0.01}}})");
-  const CellGrid grid(config);
+          "simulation": {"trials": 100, "length": 50, "batches": 20}})");
+  Config precise = config;
+  precise.simulation.until.emplace();
   for (const int shards : {1, 3, 7, 40}) {
     CAPTURE(shards);
-    const ShardPlan first(grid, shards, Backend::cpu);
-    check_once(cover_of(first, 4, 20));
-    const LookCells left{3, {1, 2}};
-    const ShardPlan third(grid, shards, Backend::cpu, left);
-    const Cover cover = cover_of(third, 4, 20);
-    for (std::size_t cell = 0; cell < 4; ++cell) {
-      const bool wide = cell == 1 || cell == 2;
-      CHECK(third.has_looks(cell) == wide);
-      for (std::size_t batch = 0; batch < 20; ++batch)
-        CHECK(cover.runs[cell][batch] == (wide && batch >= 10));
-    }
-    double total = 0;
-    const std::vector<double> costs = third.costs();
-    for (const double cost : costs) total += cost;
-    CHECK(total == doctest::Approx(2 * 100 * 50 * (4 + 6)));  // from 10,000 rounds to 20,000, of γ = 3 and 5
-    if (shards <= 7) {
-      CHECK(*std::max_element(costs.begin(), costs.end()) <= total / shards * 1.25 + total / 10);
-      CHECK(*std::min_element(costs.begin(), costs.end()) > 0);
-    }
+    const Cover whole = cover_of(planned(precise, shards, Backend::cpu), 4, 20);
+    check_once(whole);
+    for (const int runs : whole.shards) CHECK(runs == 1);
+    const Cover cut = cover_of(planned(config, shards, Backend::cpu), 4, 20);
+    CHECK((shards < 7 || cut.shards[3] > 1));
   }
 }
