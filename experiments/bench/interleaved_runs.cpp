@@ -1,10 +1,6 @@
 #include "experiments/bench/interleaved_runs.hpp"
 
 #include <benchmark/benchmark.h>
-#include <linux/perf_event.h>
-#include <sys/ioctl.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -17,8 +13,6 @@
 namespace speclab {
 
 namespace {
-
-constexpr const char* misses_counter = "cache_misses";
 
 /// Collects the runs; jobs are registered under their numbers.
 class Collector : public benchmark::BenchmarkReporter {
@@ -33,8 +27,6 @@ class Collector : public benchmark::BenchmarkReporter {
       Timing& timing = timings[std::stoul(run.run_name.function_name)];
       timing.processor_seconds.push_back(run.cpu_accumulated_time);
       timing.wall_seconds.push_back(run.real_accumulated_time);
-      const auto misses = run.counters.find(misses_counter);
-      if (misses != run.counters.end()) timing.cache_misses.push_back(misses->second.value);
     }
   }
 
@@ -43,10 +35,7 @@ class Collector : public benchmark::BenchmarkReporter {
 
 void run_job(benchmark::State& state, const TimedJob& job, const std::function<void()>& done) {
   if (stop_asked()) state.SkipWithError("interrupted");
-  CacheMisses misses;
-  misses.start();
   for (auto _ : state) job();
-  if (const auto count = misses.stop()) state.counters[misses_counter] = static_cast<double>(*count);
   done();
 }
 
@@ -68,39 +57,6 @@ double quantile(const std::vector<double>& sorted, double at) {
 }
 
 }  // namespace
-
-CacheMisses::CacheMisses() {
-  perf_event_attr what{};
-  what.type = PERF_TYPE_HARDWARE;
-  what.size = sizeof(what);
-  what.config = PERF_COUNT_HW_CACHE_MISSES;
-  what.disabled = 1;
-  what.exclude_kernel = 1;  // what perf_event_paranoid = 2, the usual setting, asks for
-  what.exclude_hv = 1;
-  constexpr int this_thread = 0;
-  constexpr int any_processor = -1;
-  constexpr int no_group = -1;
-  descriptor_ =
-      static_cast<int>(syscall(SYS_perf_event_open, &what, this_thread, any_processor, no_group, 0UL));
-}
-
-CacheMisses::~CacheMisses() {
-  if (descriptor_ >= 0) close(descriptor_);
-}
-
-void CacheMisses::start() {
-  if (descriptor_ < 0) return;
-  ioctl(descriptor_, PERF_EVENT_IOC_RESET, 0);
-  ioctl(descriptor_, PERF_EVENT_IOC_ENABLE, 0);
-}
-
-std::optional<std::uint64_t> CacheMisses::stop() {
-  if (descriptor_ < 0) return std::nullopt;
-  ioctl(descriptor_, PERF_EVENT_IOC_DISABLE, 0);
-  std::uint64_t misses = 0;
-  if (::read(descriptor_, &misses, sizeof(misses)) != sizeof(misses)) return std::nullopt;
-  return misses;
-}
 
 std::vector<Timing> measure_interleaved(const std::vector<TimedJob>& jobs, int repetitions,
                                         const std::function<void()>& done) {

@@ -4,29 +4,11 @@
 
 #include <cstdint>
 #include <functional>
-#include <optional>
 #include <vector>
 
 #include "analysis/statistics/medians.hpp"
 
 namespace speclab {
-
-/// Misses of the last cache by the thread that makes it, in user mode, by perf_event_open(2). Many containers
-/// and virtual machines refuse: then there is no count, and nothing fails.
-class CacheMisses {
- public:
-  CacheMisses();
-  ~CacheMisses();
-  CacheMisses(const CacheMisses&) = delete;
-  CacheMisses& operator=(const CacheMisses&) = delete;
-
-  void start();
-  /// Since `start`; empty where the processor may not be asked.
-  std::optional<std::uint64_t> stop();
-
- private:
-  int descriptor_ = -1;
-};
 
 using TimedJob = std::function<void()>;
 
@@ -34,7 +16,6 @@ using TimedJob = std::function<void()>;
 struct Timing {
   std::vector<double> processor_seconds;  ///< of the calling thread
   std::vector<double> wall_seconds;
-  std::vector<double> cache_misses;  ///< of the calling thread; empty where they cannot be counted
 };
 
 /// Runs every job `repetitions` times by Google Benchmark, one at a time in this thread, in random order.

@@ -1,4 +1,4 @@
-// The pairs of models that the simulator is measured on, and what it takes to make them.
+// The pairs of models that the simulator is measured on.
 #pragma once
 
 #include <cstddef>
@@ -7,7 +7,6 @@
 #include <memory>
 #include <string>
 
-#include "experiments/bench/sim_result.hpp"
 #include "sim/fast/fast_pair.hpp"
 #include "sim/models/model.hpp"
 #include "sim/text/corpus.hpp"
@@ -33,7 +32,6 @@ struct PairModels {
 
 /// Does not move: the tables point to the models.
 struct BenchPair : PairModels {
-  PreparationRow costs;
   std::unique_ptr<const FastPair> tables = nullptr;       ///< of the fast engine, for token verification
   std::shared_ptr<SharedRows> rows = make_shared_rows();  ///< of the other rules
   std::map<std::string, std::unique_ptr<const FastPair>> by_rule = {};
@@ -43,27 +41,17 @@ class BenchPairs {
  public:
   explicit BenchPairs(std::size_t text_bytes) : text_bytes_(text_bytes) {}
 
-  /// With its tables for token verification. Each pair is made once, by one thread, so that the seconds can
-  /// be compared.
+  /// With its tables for token verification. Each pair is made once.
   BenchPair& prepared(const PairShape& shape);
 
-  const std::map<std::string, std::unique_ptr<BenchPair>>& by_name() const { return pairs_; }
-
  private:
-  struct NumberedText {
-    Corpus corpus;
-    double seconds;
-  };
-  const NumberedText& numbered(std::int32_t vocab);
-  std::unique_ptr<BenchPair> trained(const PairShape& shape);
+  const Corpus& numbered(std::int32_t vocab);
+  PairModels trained(const PairShape& shape);
 
   std::size_t text_bytes_;
   std::string text_;
-  std::map<std::int32_t, NumberedText> corpora_;
+  std::map<std::int32_t, Corpus> corpora_;
   std::map<std::string, std::unique_ptr<BenchPair>> pairs_;
 };
-
-/// Processor time of this thread in seconds, from an arbitrary start.
-double thread_seconds();
 
 }  // namespace speclab

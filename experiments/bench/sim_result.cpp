@@ -1,28 +1,55 @@
 #include "experiments/bench/sim_result.hpp"
+
+#include <fmt/format.h>
+
+#include <initializer_list>
+
 #include "experiments/base/format/result_fields.hpp"
+#include "experiments/base/page/cells.hpp"
 
 namespace speclab {
 
-SPECLAB_RESULT(ReadLimit, "reads", bytes, latency_ns, in_flight_ns);
-SPECLAB_RESULT(MachineLimits, "limits", instruction_set, block_ns, scalar_block_ns, sequential_bytes,
-               sequential_bytes_per_second, reads);
-SPECLAB_RESULT(PreparationRow, "preparation", name, text_bytes, tokens, corpus_seconds, training_seconds,
-               preparing_seconds, contexts, table_bytes, text_bytes_per_second);
-SPECLAB_RESULT(LengthRow, "length", name, tokens, peak_bytes, ns_per_token, best_ns_per_token, repetitions);
-SPECLAB_RESULT(TimeBound, "bound", random_ns_per_token, reads_ns_per_token, sum_ns_per_token,
-               larger_ns_per_token, ratio_to_sum, ratio_to_larger);
-SPECLAB_RESULT(TokenCounts, "per token", random_numbers, reads, passes);
-SPECLAB_RESULT(TableSizes, "tables", streams, table_bytes, contexts, bytes_per_context);
 SPECLAB_RESULT(WorkloadRow, "workload", name, threads, clock, seconds, wall_seconds, spread, tokens, rounds,
-               tokens_per_second, rounds_per_second, ns_per_token, cache_misses_per_token, per_token, tables,
-               bound);
-SPECLAB_RESULT(NumpyTest, "test", fast_accepted_lengths, pearson, degrees, p);
-SPECLAB_RESULT(NumpyOutput, "output of numpy_reference.py", rounds, emitted, seconds, accepted_lengths);
-SPECLAB_RESULT(NumpyMeasurement, "measurement", output, tokens_per_second, test, fast_over_numpy);
-SPECLAB_RESULT(NumpyRow, "NumPy", name, skipped, measured);
+               tokens_per_second, rounds_per_second, ns_per_token);
 SPECLAB_RESULT(RatioRow, "ratio", name, ratio);
-SPECLAB_RESULT(DraftingRow, "drafting", name, read_ns_per_token, propose_ns_per_token, mean_length);
 SPECLAB_RESULT(SimReport, "bench sim", version, machine, command, quick, gamma, repetitions, text_bytes,
-               lengths, preparation, limits, workloads, comparisons, drafting, numpy);
+               workloads, comparisons);
+
+namespace {
+
+/// A row of a name and numbers.
+void add(Table& table, const std::string& name, std::initializer_list<double> numbers) {
+  std::vector<Cell>& cells = table.rows.emplace_back(1, text_cell(name));
+  for (const double number : numbers) cells.push_back(measured_cell(number, 4));
+}
+
+}  // namespace
+
+Page sim_text(const SimReport& report) {
+  Table speed{
+      "speed", "Decoding", {"workload", "million tokens/s", "million rounds/s", "ns/token", "spread %"}};
+  for (const WorkloadRow& row : report.workloads) {
+    add(speed, row.name,
+        {row.tokens_per_second / 1e6, row.rounds_per_second / 1e6, row.ns_per_token, 100 * row.spread});
+  }
+  std::vector<Table> tables{std::move(speed)};
+  Table ratios{"ratios", "Ratios of tokens/s", {"what", "ratio"}};
+  for (const RatioRow& row : report.comparisons) add(ratios, row.name, {row.ratio});
+  if (!ratios.rows.empty()) tables.push_back(std::move(ratios));
+  const std::string measured = fmt::format(
+      "gamma = {}, token verification. Medians of {} repetitions, in random order in one run; "
+      "spread is the interquartile range over the median. Processor time, but wall clock for rows "
+      "of several threads.",
+      report.gamma, report.repetitions);
+  const std::string models = fmt::format(
+      "n-grams are Kneser-Ney models of the two halves of {} MB of made text; stored rows are "
+      "Dirichlet(0.3), the draft 0.7 of the target and 0.3 of others.",
+      digits_text(static_cast<double>(report.text_bytes) / 1e6, 4));
+  return {
+      "speclab: the speed of the simulator",
+      "",
+      {{"Version", "speclab " + report.version}, {"Machine", report.machine}, {"Command", report.command}},
+      {{.id = "sim", .title = "The simulator", .tables = std::move(tables), .notes = {measured, models}}}};
+}
 
 }  // namespace speclab

@@ -1,78 +1,14 @@
-// What `speclab bench sim` measures: plain structs, from which its JSON, tables and figure are made.
+// What `speclab bench sim` measures: plain structs, from which its JSON and tables are made.
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <vector>
 
 #include "experiments/base/format/fields.hpp"
+#include "experiments/base/page/page.hpp"
 
 namespace speclab {
-
-/// Random reads from memory of this size.
-struct ReadLimit {
-  std::size_t bytes = 0;
-  double latency_ns = 0;    ///< each read depends on the one before
-  double in_flight_ns = 0;  ///< independent reads, ReadMemory::in_flight at a time
-};
-
-/// What the machine allows on one thread.
-struct MachineLimits {
-  std::string instruction_set;  ///< of philox_blocks
-  double block_ns = 0;          ///< a Philox block by philox_blocks
-  double scalar_block_ns = 0;
-  std::optional<std::size_t> sequential_bytes;  ///< none without memory to read
-  std::optional<double> sequential_bytes_per_second;
-  std::vector<ReadLimit> reads;
-};
-
-/// What making a pair of models took, once, on one thread.
-struct PreparationRow {
-  std::string name;
-  std::size_t text_bytes = 0;  ///< 0: not trained
-  std::size_t tokens = 0;
-  double corpus_seconds = 0;
-  double training_seconds = 0;
-  double preparing_seconds = 0;  ///< the fast engine's tables
-  std::size_t contexts = 0;
-  std::size_t table_bytes = 0;
-  std::optional<double> text_bytes_per_second;
-};
-
-/// A run of a given length.
-struct LengthRow {
-  std::string name;
-  std::uint64_t tokens = 0;
-  std::uint64_t peak_bytes = 0;
-  double ns_per_token = 0;  ///< median
-  double best_ns_per_token = 0;
-  int repetitions = 1;
-};
-
-/// What the limits give for a row, in nanoseconds a token.
-struct TimeBound {
-  double random_ns_per_token = 0;
-  double reads_ns_per_token = 0;
-  double sum_ns_per_token = 0;
-  double larger_ns_per_token = 0;
-  double ratio_to_sum = 0;  ///< measured over the bound
-  double ratio_to_larger = 0;
-};
-
-/// What a token takes on the fast or i.i.d. engine.
-struct TokenCounts {
-  double random_numbers = 0;
-  double reads = 0;
-  double passes = 0;  ///< residuals drawn by a pass over the vocabulary
-};
-
-struct TableSizes {
-  std::size_t streams = 1;  ///< sequences that one thread decodes in turn
-  std::size_t table_bytes = 0;
-  std::size_t contexts = 0;
-  double bytes_per_context = 0;
-};
 
 struct WorkloadRow {
   std::string name;
@@ -86,52 +22,11 @@ struct WorkloadRow {
   double tokens_per_second = 0;
   double rounds_per_second = 0;
   double ns_per_token = 0;
-  std::optional<double> cache_misses_per_token;  ///< none where they cannot be counted
-  std::optional<TokenCounts> per_token;          ///< none of the plain program
-  std::optional<TableSizes> tables;              ///< none without tables
-  std::optional<TimeBound> bound;                ///< of one thread of the fast or i.i.d. engine
-};
-
-/// A drafter that runs no model.
-struct DraftingRow {
-  std::string name;
-  double read_ns_per_token = 0;     ///< a settled token
-  double propose_ns_per_token = 0;  ///< a drafted token
-  double mean_length = 0;           ///< drafted tokens a round
 };
 
 struct RatioRow {
   std::string name;
   double ratio = 0;
-};
-
-/// Do NumPy and the fast engine accept equally many tokens?
-struct NumpyTest {
-  std::vector<std::uint64_t> fast_accepted_lengths;
-  double pearson = 0;
-  int degrees = 0;
-  double p = 1;
-};
-
-/// What scripts/numpy_reference.py prints.
-struct NumpyOutput {
-  std::uint64_t rounds = 0;
-  std::uint64_t emitted = 0;
-  double seconds = 0;  ///< processor time of decoding
-  std::vector<std::uint64_t> accepted_lengths;
-};
-
-struct NumpyMeasurement {
-  NumpyOutput output;
-  double tokens_per_second = 0;
-  NumpyTest test;
-  std::optional<double> fast_over_numpy;  ///< none unless the same pair was measured
-};
-
-struct NumpyRow {
-  std::string name;
-  std::optional<std::string> skipped;        ///< the reason
-  std::optional<NumpyMeasurement> measured;  ///< none when skipped
 };
 
 struct SimReport {
@@ -142,18 +37,14 @@ struct SimReport {
   std::int32_t gamma = 0;
   int repetitions = 0;
   std::size_t text_bytes = 0;
-  std::vector<LengthRow> lengths;
-  std::vector<PreparationRow> preparation;
-  MachineLimits limits;
   std::vector<WorkloadRow> workloads;
   std::vector<RatioRow> comparisons;
-  std::vector<DraftingRow> drafting;
-  std::optional<NumpyRow> numpy;
 };
 
 template <>
-const Typed<NumpyOutput>& described();
-template <>
 const Typed<SimReport>& described();
+
+/// Tables for a terminal.
+Page sim_text(const SimReport& report);
 
 }  // namespace speclab

@@ -5,22 +5,17 @@
 
 #include <algorithm>
 #include <cctype>
-#include <cmath>
 #include <memory>
-#include <set>
 #include <utility>
 #include <vector>
 
+#include "core/stop.hpp"
 #include "experiments/base/format/config_error.hpp"
 #include "experiments/base/format/named_entry.hpp"
-#include "experiments/base/support/interrupt.hpp"
 #include "experiments/base/support/machine.hpp"
 #include "experiments/base/support/progress.hpp"
 #include "experiments/base/support/version.hpp"
-#include "experiments/bench/drafting_costs.hpp"
 #include "experiments/bench/interleaved_runs.hpp"
-#include "experiments/bench/limits.hpp"
-#include "experiments/bench/numpy_reference.hpp"
 #include "experiments/bench/workloads.hpp"
 
 namespace speclab {
@@ -46,62 +41,15 @@ BenchPair* prepared_for(const BenchWorkload& workload, BenchPairs& pairs) {
   return &pair;
 }
 
-std::string length_name(int exponent) {
-  return fmt::format("{}: 1e{} tokens", stored_shape().name, exponent);
-}
-
-int length_count(const SimSuiteOptions& options) { return options.size.lengths + (options.longer ? 2 : 0); }
-
 double least(const std::vector<double>& values) { return *std::min_element(values.begin(), values.end()); }
-
-/// What a run of 10^k tokens takes, k ascending. It comes first of all measurements: the peak of memory never
-/// falls, and belongs to the rows above as long as nothing else has been held.
-std::vector<LengthRow> lengths(const SimSuiteOptions& options, const BenchPair& pair) {
-  const ThreadLimit one(1);
-  const Control control{.stop = interrupted};
-  const Tally probe = pair.tables->decode(bench_gamma, bench_simulation(1U << 14U), control).total();
-  const double per_round = static_cast<double>(probe.emitted) / static_cast<double>(probe.rounds);
-
-  std::vector<LengthRow> rows;
-  std::vector<TimedJob> jobs;
-  std::vector<double> tokens;
-  for (int at = 0; at < length_count(options); ++at) {
-    const int exponent = options.size.least_exponent + at;
-    const SimulationSize simulation =
-        bench_simulation(static_cast<std::uint64_t>(std::pow(10, exponent) / per_round));
-    const double start = thread_seconds();
-    const Tally tally = pair.tables->decode(bench_gamma, simulation, control).total();
-    const double ns = 1e9 * (thread_seconds() - start) / static_cast<double>(tally.emitted);
-    rows.push_back({length_name(exponent), tally.emitted, peak_memory(), ns, ns, 1});
-    if (at >= options.size.lengths) continue;  // minutes long: once is enough
-    // Short runs are timed many at a time: the machine's speed changes from one moment to the next.
-    const auto runs = std::max(1, static_cast<int>(std::pow(10, options.size.lengths - 1 - at) / 4));
-    tokens.push_back(static_cast<double>(runs) * static_cast<double>(tally.emitted));
-    jobs.emplace_back([&pair, simulation, control, runs] {
-      for (int run = 0; run < runs && !interrupted(); ++run) {
-        static_cast<void>(pair.tables->decode(bench_gamma, simulation, control));
-      }
-    });
-  }
-  const std::vector<Timing> timings = measure_interleaved(jobs, options.repetitions);
-  for (std::size_t at = 0; at < jobs.size(); ++at) {
-    const std::vector<double>& seconds = timings[at].processor_seconds;
-    rows[at].ns_per_token = 1e9 * median(seconds) / tokens[at];
-    rows[at].best_ns_per_token = 1e9 * least(seconds) / tokens[at];
-    rows[at].repetitions = options.repetitions;
-  }
-  return rows;
-}
 
 /// A workload and what it did, which is the same in each repetition.
 struct Measured {
   BenchWorkload workload;
-  const BenchPair* pair;  ///< null without one
-  Tally tally;
-  FastWork work;
+  const BenchPair* pair = nullptr;  ///< null without one
+  Tally tally = {};
 };
 
-/// Rates, counts a token and sizes.
 WorkloadRow workload_row(const Measured& measured, const Timing& timing) {
   const BenchWorkload& workload = measured.workload;
   const auto tokens = static_cast<double>(measured.tally.emitted);
@@ -119,37 +67,7 @@ WorkloadRow workload_row(const Measured& measured, const Timing& timing) {
   row.tokens_per_second = tokens / seconds;
   row.rounds_per_second = static_cast<double>(row.rounds) / seconds;
   row.ns_per_token = 1e9 * seconds / tokens;
-  if (!parallel && !timing.cache_misses.empty()) {
-    row.cache_misses_per_token = median(timing.cache_misses) / tokens;
-  }
-  if (workload.engine == BenchEngine::plain) return row;
-  row.per_token = TokenCounts{.random_numbers = 2 * static_cast<double>(measured.work.blocks) / tokens,
-                              .reads = static_cast<double>(measured.work.reads) / tokens,
-                              .passes = static_cast<double>(measured.work.passes) / tokens};
-  if (measured.pair == nullptr) return row;
-  const FastPair& tables = tables_of(workload, *measured.pair);
-  row.tables = TableSizes{
-      .streams = workload.streams,
-      .table_bytes = tables.bytes(),
-      .contexts = tables.contexts(),
-      .bytes_per_context = static_cast<double>(tables.bytes()) / static_cast<double>(tables.contexts())};
   return row;
-}
-
-/// What the limits give for a row of one thread of the fast or i.i.d. engine, which reads memory of one of
-/// their sizes, or none.
-TimeBound time_bound(const WorkloadRow& row, const MachineLimits& limits, std::size_t bytes) {
-  const TokenCounts counts = row.per_token.value();
-  const auto read = std::find_if(limits.reads.begin(), limits.reads.end(),
-                                 [&](const ReadLimit& limit) { return limit.bytes == bytes; });
-  TimeBound bound;
-  bound.random_ns_per_token = counts.random_numbers / 2 * limits.block_ns;
-  if (read != limits.reads.end()) bound.reads_ns_per_token = counts.reads * read->in_flight_ns;
-  bound.sum_ns_per_token = bound.random_ns_per_token + bound.reads_ns_per_token;
-  bound.larger_ns_per_token = std::max(bound.random_ns_per_token, bound.reads_ns_per_token);
-  bound.ratio_to_sum = row.ns_per_token / bound.sum_ns_per_token;
-  bound.ratio_to_larger = row.ns_per_token / bound.larger_ns_per_token;
-  return bound;
 }
 
 /// Rows that are another with something changed ("PAIR: 1 stream") against that other.
@@ -188,109 +106,47 @@ std::vector<RatioRow> comparisons(const std::vector<WorkloadRow>& rows) {
   return all;
 }
 
-/// What --only chooses.
-struct ChosenRows {
-  std::vector<BenchWorkload> workloads;
-  bool lengths = false;  ///< all or none of them: they are compared with each other
-  bool numpy = false;
-  bool drafting = false;  ///< all or none of them
-};
-
-/// Throws UsageError when nothing is chosen.
-ChosenRows chosen_rows(const SimSuiteOptions& options, const PairShape& numpy_shape) {
-  const auto chosen = [wanted = plain_letters(options.only)](const std::string& name) {
-    return plain_letters(name).find(wanted) != std::string::npos;
-  };
-  ChosenRows rows;
-  for (int at = 0; at < length_count(options); ++at) {
-    rows.lengths = rows.lengths || chosen(length_name(options.size.least_exponent + at));
-  }
-  rows.numpy = chosen("NumPy: " + numpy_shape.name);
-  std::vector<std::string> names{"NumPy", length_name(options.size.least_exponent)};
+/// Throws UsageError when `only` names no row.
+std::vector<BenchWorkload> chosen_rows(const SimSuiteOptions& options) {
+  const std::string wanted = plain_letters(options.only);
+  std::vector<BenchWorkload> chosen;
+  std::vector<std::string> names;
   for (const BenchWorkload& workload : bench_workloads(options.size, options.threads)) {
     names.push_back(workload.name);
-    if (chosen(workload.name)) rows.workloads.push_back(workload);
+    if (plain_letters(workload.name).find(wanted) != std::string::npos) chosen.push_back(workload);
   }
-  for (const std::string& name : drafting_names()) {
-    names.push_back(name);
-    rows.drafting = rows.drafting || chosen(name);
-  }
-  if (rows.workloads.empty() && !rows.lengths && !rows.numpy && !rows.drafting) {
+  if (chosen.empty())
     throw UsageError("--only: no row has \"{}\" in its name; rows: {}", options.only, fmt::join(names, "; "));
-  }
-  return rows;
-}
-
-/// Runs the workloads and the limits' jobs in random order.
-void measure_workloads(const SimSuiteOptions& options, const BenchPairs& pairs,
-                       std::vector<Measured>& measured, SimReport& report) {
-  // Reads are measured on memory of the size of each pair's tables.
-  std::set<std::size_t> sizes;
-  for (const auto& [name, pair] : pairs.by_name()) sizes.insert(pair->tables->bytes());
-  LimitJobs limits(sizes, options.brief);
-  std::vector<TimedJob> jobs = limits.jobs();
-  const std::size_t first_workload = jobs.size();
-  for (Measured& one : measured) {
-    jobs.emplace_back([&one] {
-      const Outcome outcome = decode(one.workload, one.pair);
-      one.tally = outcome.total();
-      one.work = outcome.work;
-    });
-  }
-  std::vector<Timing> timings;
-  {
-    Progress progress("bench sim", jobs.size() * static_cast<std::size_t>(options.repetitions),
-                      options.silent);
-    timings = measure_interleaved(jobs, options.repetitions, [&] { progress.advance(); });
-  }
-  report.limits = limits.limits(timings);
-  for (std::size_t at = 0; at < measured.size(); ++at) {
-    const Measured& one = measured[at];
-    WorkloadRow row = workload_row(one, timings[first_workload + at]);
-    if (row.per_token && row.threads == 1) {
-      row.bound = time_bound(row, report.limits, one.pair == nullptr ? 0 : one.pair->tables->bytes());
-    }
-    report.workloads.push_back(std::move(row));
-  }
+  return chosen;
 }
 
 }  // namespace
 
 SimReport run_sim_suite(const SimSuiteOptions& options) {
-  const PairShape numpy_shape = bigram_shape(options.size.small_vocab);
-  const ChosenRows chosen = chosen_rows(options, numpy_shape);
-  SimReport report;
-  report.version = version_string();
-  report.machine = machine_description();
-  report.command = options.command;
-  report.quick = options.brief;
-  report.gamma = bench_gamma;
-  report.repetitions = options.repetitions;
-  report.text_bytes = options.size.text_bytes;
-
+  SimReport report{.version = version_string(),
+                   .machine = machine_description(),
+                   .command = options.command,
+                   .quick = options.brief,
+                   .gamma = bench_gamma,
+                   .repetitions = options.repetitions,
+                   .text_bytes = options.size.text_bytes,
+                   .workloads = {},
+                   .comparisons = {}};
   BenchPairs pairs(options.size.text_bytes);
-  if (chosen.lengths) report.lengths = lengths(options, pairs.prepared(stored_shape()));
   std::vector<Measured> measured;
-  for (const BenchWorkload& workload : chosen.workloads) {
+  for (const BenchWorkload& workload : chosen_rows(options)) {
     end_if_stopped();
-    measured.push_back({workload, prepared_for(workload, pairs), {}, {}});
+    measured.push_back({workload, prepared_for(workload, pairs)});
   }
-  if (chosen.numpy) pairs.prepared(numpy_shape);
-  for (const auto& [name, pair] : pairs.by_name()) report.preparation.push_back(pair->costs);
-
-  measure_workloads(options, pairs, measured, report);
+  std::vector<TimedJob> jobs;
+  for (Measured& one : measured)
+    jobs.emplace_back([&one] { one.tally = decode(one.workload, one.pair).total(); });
+  Progress progress("bench sim", jobs.size() * static_cast<std::size_t>(options.repetitions), options.silent);
+  const std::vector<Timing> timings =
+      measure_interleaved(jobs, options.repetitions, [&] { progress.advance(); });
+  for (std::size_t at = 0; at < measured.size(); ++at)
+    report.workloads.push_back(workload_row(measured[at], timings[at]));
   report.comparisons = comparisons(report.workloads);
-  if (chosen.numpy) {
-    report.numpy = run_numpy_reference(numpy_shape, pairs.prepared(numpy_shape), options.size.numpy_rounds,
-                                       options.python);
-    const WorkloadRow* const fast = find_named(report.workloads, numpy_shape.name);
-    if (auto& numpy = report.numpy->measured; numpy && fast != nullptr) {
-      numpy->fast_over_numpy = fast->tokens_per_second / numpy->tokens_per_second;
-    }
-  }
-  if (chosen.drafting) {
-    report.drafting = drafting_costs(options.size.drafting_text_bytes, options.repetitions);
-  }
   return report;
 }
 

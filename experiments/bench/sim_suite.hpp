@@ -12,13 +12,11 @@ namespace speclab {
 struct SimSuiteOptions {
   SuiteSize size = SuiteSize::full();
   bool brief = false;   ///< recorded; `size` says what it means
-  bool longer = false;  ///< lengths go on, two more steps of ten
   int repetitions = 7;  ///< 1 or more
   std::string only;     ///< part of a row's name, without regard to case and spaces; empty: all rows
   int threads = 2;      ///< of the row that is compared with one thread; 1: no such row
-  std::filesystem::path python = "/usr/bin/python3";  ///< that runs the row of NumPy; looked for nowhere else
-  std::string command;                                ///< recorded
-  bool silent = false;                                ///< no progress
+  std::string command;  ///< recorded
+  bool silent = false;  ///< no progress
 };
 
 /// Throws UsageError when `only` names no row, and Stopped when it shall end (core/stop.hpp): half a

@@ -17,11 +17,7 @@ SuiteSize SuiteSize::full() {
           .large_vocab = 262144,
           .stored_vocab = 4096,
           .fast_rounds = 4'000'000,
-          .plain_rounds = 320,
-          .least_exponent = 6,
-          .lengths = 3,
-          .numpy_rounds = 8000,
-          .drafting_text_bytes = 800'000};
+          .plain_rounds = 320};
 }
 
 SuiteSize SuiteSize::brief() {
@@ -30,11 +26,7 @@ SuiteSize SuiteSize::brief() {
           .large_vocab = 16384,
           .stored_vocab = 512,
           .fast_rounds = 64'000,
-          .plain_rounds = 64,
-          .least_exponent = 4,
-          .lengths = 2,
-          .numpy_rounds = 800,
-          .drafting_text_bytes = 100'000};
+          .plain_rounds = 64};
 }
 
 std::vector<BenchRule> bench_rules() {

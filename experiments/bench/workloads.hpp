@@ -43,10 +43,6 @@ struct SuiteSize {
   std::int32_t stored_vocab;   ///< of the larger of the stored pairs
   std::uint64_t fast_rounds;   ///< of the fast engine at its fastest; slower workloads take a share
   std::uint64_t plain_rounds;  ///< of the plain program at its slowest
-  int least_exponent;          ///< the shortest of the rows by length has 10^this tokens
-  int lengths;                 ///< how many of them, each ten times the one before
-  std::uint64_t numpy_rounds;
-  std::size_t drafting_text_bytes;  ///< of the text that drafters without a model read
 
   /// 20 million tokens of text, so that n-gram tables are larger than caches; a few minutes.
   static SuiteSize full();
@@ -61,7 +57,6 @@ std::vector<BenchWorkload> bench_workloads(const SuiteSize& size, int threads);
 /// Rules other than token verification, all of bench_gamma tokens.
 std::vector<BenchRule> bench_rules();
 
-/// The pair of which the lengths are measured, and the one that NumPy decodes as well.
 PairShape stored_shape(std::int32_t vocab = 256);
 PairShape bigram_shape(std::int32_t vocab);
 

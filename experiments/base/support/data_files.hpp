@@ -5,7 +5,7 @@
 
 namespace speclab {
 
-/// A file that comes with this program ("scripts/numpy_reference.py"): where it is installed beside this
+/// A file that comes with this program ("configs/first.json"): where it is installed beside this
 /// program, else in the source tree that this program was built from. Never in the working folder, which may
 /// be somebody else's. The path is absolute; the file need not exist.
 std::filesystem::path program_file(const std::filesystem::path& relative);

@@ -1,27 +1,16 @@
 #include <doctest/doctest.h>
 
-#include <array>
 #include <cmath>
-#include <cstdint>
-#include <cstring>
-#include <filesystem>
 #include <functional>
 #include <nlohmann/json.hpp>
-#include <span>
 #include <string>
 #include <vector>
 
 #include "core/stop.hpp"
 #include "experiments/base/format/config_error.hpp"
-#include "experiments/base/format/json_io.hpp"
-#include "experiments/base/support/child_process.hpp"
 #include "experiments/bench/interleaved_runs.hpp"
-#include "experiments/bench/limits.hpp"
-#include "experiments/bench/numpy_reference.hpp"
-#include "experiments/bench/sim_report.hpp"
 #include "experiments/bench/sim_suite.hpp"
 #include "experiments/bench/workloads.hpp"
-#include "sim/models/kneser_ney.hpp"
 
 using namespace speclab;
 
@@ -58,41 +47,7 @@ TEST_CASE("a measurement that shall end before is none") {
   CHECK(runs == 2);
 }
 
-TEST_CASE("a chain visits every line once") {
-  // 64 lines: the chain of a single cycle is back at its start after 64 reads and not before.
-  ReadMemory memory({ReadMemory::least_size});
-  const std::uint32_t start = memory.chase(0, 0);
-  for (int reads = 1; reads < 64; ++reads) CHECK(memory.chase(0, 1) != start);
-  CHECK(memory.chase(0, 1) == start);
-}
-
-TEST_CASE("limits are positive, and memory is slower than a cache") {
-  const std::size_t small = 16 << 10U;
-  const std::size_t large = 64 << 20U;
-  LimitJobs limits({large, small}, true);
-  const MachineLimits found = limits.limits(measure_interleaved(limits.jobs(), 5));
-  CHECK(found.block_ns > 0);
-  CHECK(found.scalar_block_ns > 0);
-  CHECK(found.sequential_bytes_per_second.value() > 0);
-  const std::vector<ReadLimit>& reads = found.reads;
-  REQUIRE(reads.size() == 2);
-  CHECK(reads[0].bytes == small);
-  CHECK(reads[0].in_flight_ns > 0);
-  CHECK(reads[1].latency_ns > reads[0].latency_ns);
-  CHECK(reads[1].bytes == large);
-}
-
-TEST_CASE("cache misses are counted or left out") {
-  CacheMisses misses;
-  misses.start();
-  misses.start();
-  const auto count = misses.stop();
-  CacheMisses other;
-  other.start();
-  CHECK(other.stop().has_value() == count.has_value());
-}
-
-TEST_CASE("the quick suite has rows, finite ratios, and a page") {
+TEST_CASE("the quick suite has rows and finite ratios") {
   SimSuiteOptions options;
   options.size = SuiteSize::brief();
   options.brief = true;
@@ -100,26 +55,14 @@ TEST_CASE("the quick suite has rows, finite ratios, and a page") {
   options.command = "a test";
   options.silent = true;
   const SimReport report = run_sim_suite(options);
-  const std::vector<WorkloadRow>& rows = report.workloads;
-  CHECK(rows.size() == bench_workloads(options.size, options.threads).size());
-  std::size_t bounds = 0;
-  for (const WorkloadRow& row : rows) {
+  CHECK(report.workloads.size() == bench_workloads(options.size, options.threads).size());
+  for (const WorkloadRow& row : report.workloads) {
     CAPTURE(row.name);
     CHECK(row.tokens_per_second > 0);
-    if (!row.bound) continue;
-    ++bounds;
-    CHECK(std::isfinite(row.bound->ratio_to_sum));
-    CHECK(std::isfinite(row.bound->ratio_to_larger));
   }
-  const std::size_t rules = bench_rules().size();
-  CHECK(bounds == 8 + 5 * rules);
-  CHECK(report.comparisons.size() == 7 + 9 * rules);
+  CHECK(report.comparisons.size() == 7 + 9 * bench_rules().size());
   for (const RatioRow& row : report.comparisons) CHECK(std::isfinite(row.ratio));
-  CHECK(report.preparation.size() == 5);
-  CHECK(report.lengths.size() == 2);
-  REQUIRE(report.drafting.size() == 2);
-  for (const DraftingRow& row : report.drafting) CHECK(row.propose_ns_per_token > 0);
-  CHECK(sim_page(report).sections.front().tables.size() >= 6);
+  CHECK(sim_text(report).sections.front().tables.size() == 2);
   Json json;
   write(described<SimReport>(), report, json);
   Json again;
@@ -135,31 +78,6 @@ TEST_CASE("rows are chosen by part of their names") {
   options.only = "I.I.D.";
   const SimReport report = run_sim_suite(options);
   CHECK(report.workloads.size() == 1);
-  CHECK(report.lengths.empty());
-  CHECK_FALSE(report.numpy);
   options.only = "nothing of the kind";
   CHECK_THROWS_AS(run_sim_suite(options), UsageError);
-}
-
-TEST_CASE("the script decodes what it is given") {
-  const auto python = run_child_process({"python3", "-c", "import numpy"});
-  if (!python || python->status != 0) {
-    MESSAGE("skipped: no python3 with NumPy");
-    return;
-  }
-  // Draft and target agree: everything is accepted.
-  const std::vector<Token> tokens{0, 1, 2, 0, 2, 1, 0, 1, 1, 2, 0, 0, 1};
-  const NgramModel model = train_kneser_ney(tokens, 4, 2);
-  const auto folder = std::filesystem::temp_directory_path() / "speclab_bench_test";
-  for (const char* const side : {"target", "draft"}) write_bigram(folder, side, model);
-  const auto run = run_child_process({"python3", SPECLAB_SOURCE_DIR "/scripts/numpy_reference.py",
-                                      folder.string(), "--rounds", "40", "--gamma", "3", "--length", "4"});
-  std::filesystem::remove_all(folder);
-  REQUIRE(run);
-  CAPTURE(run->err);
-  REQUIRE(run->status == 0);
-  const NumpyOutput output = read(described<NumpyOutput>(), parse_json(run->out), "");
-  CHECK(output.rounds == 40);
-  CHECK(output.emitted == 160);
-  CHECK(output.accepted_lengths == std::vector<std::uint64_t>{0, 0, 0, 10});
 }
