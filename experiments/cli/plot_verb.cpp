@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>
+#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
@@ -11,9 +12,13 @@
 #include "experiments/base/command/out_folder.hpp"
 #include "experiments/base/command/verb.hpp"
 #include "experiments/base/format/config_error.hpp"
+#include "experiments/base/format/json_io.hpp"
+#include "experiments/base/page/cells.hpp"
 #include "experiments/base/support/atomic_file.hpp"
 #include "experiments/base/support/printable.hpp"
 #include "experiments/plot/drawn_by_python.hpp"
+#include "experiments/results/presentation.hpp"
+#include "experiments/run/run_config.hpp"
 
 namespace speclab {
 
@@ -41,34 +46,98 @@ std::string format_of(const Values& values) {
   return format;
 }
 
-/// Where pictures go, without number and ending.
-fs::path stem_of(const Values& values, const std::string& format, const std::vector<PlotSource>& sources) {
-  fs::path out = values.given("out").value_or("");
-  if (!out.empty()) return out.extension() == "." + format ? out.replace_extension() : out;
-  if (sources.size() > 1) return "plot";
-  const PlotSource& source = sources.front();
-  return fs::path(source.folder) / (source.result ? std::string("plot") : source.name);
+/// result.json of a file or a folder, with the timings beside it.
+RunResult read_run(const fs::path& file) {
+  return in_file(file.string(), [&] {
+    // Measured: of 10^5 cells of "predict", as JSON values and then as cells.
+    constexpr double times_the_file = 5.3;
+    require_memory(times_the_file * static_cast<double>(fs::file_size(file)), "/cells",
+                   "all of them at once, as they are drawn,");
+    const Json json = parse_json(read_text(file));
+    if (json.is_object() && json.contains("suite"))
+      throw UsageError("{} is a result of speclab bench; its page and figures are written by bench --out",
+                       file.string());
+    RunResult run{read_result(json), {}};
+    const fs::path timings = file.parent_path() / "timings.json";
+    if (fs::exists(timings)) run.timings = read(timings_type(), parse_json(read_text(timings)), "");
+    return run;
+  });
+}
+
+fs::path result_file(const std::string& given) {
+  fs::path path = given;
+  std::error_code error;
+  if (fs::is_directory(path, error)) path /= "result.json";
+  if (!fs::exists(path, error)) {
+    throw UsageError(
+        path == fs::path(given)
+            ? fmt::format("{}: no such file", given)
+            : fmt::format("{}: holds no result.json; run a config with --out {} first", given, given));
+  }
+  if (path.extension() == ".json") return path;
+  throw UsageError("{}: expected result.json or its folder; other tables are for pandas and matplotlib",
+                   given);
+}
+
+FigureChoice choice_of(const Values& values) {
+  FigureChoice choice{.x = values.given("x").value_or(""),
+                      .y = values.given("y").value_or(""),
+                      .series = values.given("series").value_or(""),
+                      .where = values.texts("where"),
+                      .heat = values.has("heat")};
+  for (const std::string& axis : values.texts("log")) {
+    bool* const flag = axis == "x"       ? &choice.log_x
+                       : axis == "y"     ? &choice.log_y
+                       : axis == "color" ? &choice.log_z
+                                         : nullptr;
+    if (flag == nullptr) throw UsageError("--log {}: expected x, y, color", axis);
+    *flag = true;
+  }
+  return choice;
+}
+
+/// Those of the experiment where nothing is chosen.
+std::vector<Figure> figures_to_draw(const RunResult& run, const FigureChoice& choice,
+                                    const std::string& file) {
+  if (choice.chooses()) {
+    try {
+      return chosen_figures(run.result, choice);
+    } catch (const UsageError& error) {
+      throw UsageError("{}: {}", file, error.what());
+    }
+  }
+  std::vector<Figure> figures = figures_of(run.result, run.timings);
+  if (figures.empty()) throw UsageError("{}: its page has no figure to draw", file);
+  for (Figure& figure : figures) {
+    figure.log_x = figure.log_x || (choice.log_x && figure.categories.empty());
+    figure.log_y = figure.log_y || choice.log_y;
+  }
+  return figures;
 }
 
 int plot_main(const Values& values) {
   const std::string format = format_of(values);
-  PlotOptions options{
-      .words = {{"format", format}}, .where = values.texts("where"), .python = python_option(values)};
-  for (const char* word : {"x", "y", "color", "facet", "kind", "log", "size", "title", "theme"}) {
-    if (values.has(word)) options.words[word] = values.text(word);
-  }
-  std::vector<PlotSource> sources;
-  for (const std::string& file : values.texts("results")) sources.push_back(read_plot_source(file));
-  const fs::path stem = stem_of(values, format, sources);
+  PictureOptions options{.format = format, .size = values.given("size"), .python = values.text("python")};
+  if (options.python.string().find('/') == std::string::npos)
+    throw UsageError("--python {}: expected a path with a /; nothing is looked for on the PATH",
+                     options.python.string());
+  const FigureChoice choice = choice_of(values);
+  const std::string& given = values.text("result");
+  const fs::path file = result_file(given);
+  fs::path stem = values.given("out").value_or((file.parent_path() / "plot").string());
+  if (stem.extension() == "." + format) stem.replace_extension();
+  const RunResult run = read_run(file);
+  options.intervals = confidence_percent(run.result.interval_confidence) + " intervals";
+  const std::vector<Figure> figures = figures_to_draw(run, choice, given);
   refuse_unwritable(stem.parent_path().empty() ? "." : stem.parent_path());
   // All are drawn before the first is written.
-  const Pictures pictures = draw_pictures(sources, options);
+  const Pictures pictures = draw_pictures(figures, options);
   for (const std::string& note : pictures.notes) fmt::print(stderr, "note: {}\n", printable_line(note));
   for (std::size_t i = 0; i < pictures.files.size(); ++i) {
-    const fs::path file =
+    const fs::path picture =
         stem.string() + (pictures.files.size() > 1 ? fmt::format("-{}", i + 1) : "") + "." + format;
-    write_file_atomically(file, pictures.files[i]);
-    fmt::print("{}\n", printable_line(file.string()));
+    write_file_atomically(picture, pictures.files[i]);
+    fmt::print("{}\n", printable_line(picture.string()));
   }
   return exit_ok;
 }
@@ -78,40 +147,33 @@ int plot_main(const Values& values) {
 Verb plot_verb() {
   Verb verb{
       .name = "plot",
-      .sentence = "draw figures for papers from results or CSV files, without simulating",
-      .line = "speclab plot RESULT... [options]",
+      .sentence = "draw figures for papers from results, without simulating",
+      .line = "speclab plot RESULT [options]",
       .about =
-          R"(Draws results: result.json, the folder of a run, or any CSV file with named columns. Nothing is simulated.
-With a result and no choice of columns it draws the figures of the result's experiment. Else --x and --y
-choose columns, --color and --facet (comma-separated) make series and panels of others, and --where keeps
-rows. A column is named in full or by its last part; a value also without "simulated_" or "formula_", which
-then are drawn together: intervals as bands, formulas as lines. Columns that differ and are not named become
-panels. Rows of several results are joined, with their names in the column "source".
-Sizes and letters are those of a paper's column (85 mm, 8 points) or, with --theme screen, of slides.
-Exit code: 0, or 2 for what cannot be drawn; then nothing is written.
+          R"(Draws a result: result.json, or the folder of a run. Nothing is simulated. Without a choice it draws
+the figures of the result's experiment. Else --y names a metric, --x and --series what was swept: in full
+("/models/draft/alpha") or by the last part ("alpha"), or "label", the label of a case. Formulas are lines,
+simulated values points with their intervals. Further keys that differ make further figures; --where keeps one
+value of a key. --heat draws cells over --x and --series. A figure is as wide as a column of a paper (85 mm),
+with letters of 8 points. Exit code: 0, or 2 for what cannot be drawn; then nothing is written.
 )",
       .examples = R"(  speclab plot out/figure3 --format pdf
-  speclab plot out/iid_grid --x gamma --y speedup --color alpha --facet c --out speedup.pdf
-  speclab plot out/iid_grid --kind heat --x alpha --y gamma --color speedup --where c=0.05
-  speclab plot out/a out/b --y speedup --color source
-  speclab plot mine.csv --x batch --y latency_ms --kind box --format png
+  speclab plot out/iid_grid --x gamma --y speedup --series alpha --where c=0.05 --out speedup.pdf
+  speclab plot out/iid_grid --heat --x alpha --series gamma --where c=0.05
 )",
-      .positional = "results",
-      .several_positional = true,
+      .positional = "result",
       .run = plot_main};
-  verb.add<std::string>("x", "column of the horizontal axis");
-  verb.add<std::string>("y", "column of the values; of a heat map, of the vertical axis");
-  verb.add<std::string>("color", "columns that make series; of a heat map, its values");
-  verb.add<std::string>("facet", "columns that make panels");
-  verb.add<Words>("where", "NAME=VALUE: only these rows");
-  verb.add<std::string>("kind", "line, heat, box or ecdf (default line)");
-  verb.add<std::string>("log", "", "logarithmic axes: x, y, color, or several: x,y");
+  verb.add<std::string>("x", "key of the horizontal axis");
+  verb.add<std::string>("y", "metric");
+  verb.add<std::string>("series", "key that makes curves; of a heat map, the vertical axis");
+  verb.add<Words>("where", "KEY=VALUE: only these cells");
+  verb.add("heat", "cells coloured by the metric");
+  verb.add<Words>("log", "logarithmic axis: x, y or color");
   verb.add<std::string>("size", "WIDTHxHEIGHT in mm, such as 85x60");
   verb.add<std::string>("format", "svg, pdf or png (default: that of --out, else svg)");
-  verb.add<std::string>("title", "", "a title above the figure; none unless given");
-  verb.add<std::string>("theme", "paper", "paper or screen");
   verb.add<std::string>("out", "file; of several figures NAME-1, NAME-2, ... (default: beside the result)");
-  add_python_option(verb, "the Python that draws, with matplotlib: a path, which is run as it is");
+  verb.add<std::string>("python", "/usr/bin/python3",
+                        "the Python that draws, with matplotlib: a path, which is run as it is");
   return verb;
 }
 

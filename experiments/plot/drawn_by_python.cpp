@@ -2,20 +2,15 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <array>
 #include <nlohmann/json.hpp>
-#include <set>
 #include <stdexcept>
 
 #include "experiments/base/format/config_error.hpp"
 #include "experiments/base/format/json_io.hpp"
-#include "experiments/base/page/cells.hpp"
 #include "experiments/base/page/colours.hpp"
 #include "experiments/base/support/child_process.hpp"
 #include "experiments/base/support/data_files.hpp"
-#include "experiments/config/metric.hpp"
-#include "experiments/results/presentation.hpp"
 
 namespace speclab {
 
@@ -72,62 +67,27 @@ Json figure_json(const Figure& figure) {
           {"trace", std::move(trace)}};
 }
 
-Json words_json() {
-  Json labels = Json::object();
-  for (const MetricInfo& metric : metric_infos()) labels[metric.name] = metric.label;
-  return {{"labels", std::move(labels)}, {"palette", light_palette}, {"colours", own_colours()}};
-}
-
-/// One picture each, when nobody chose columns.
-Json own_figures(const std::vector<PlotSource>& sources, const PlotOptions& options) {
-  Json figures = Json::array();
-  if (options.chooses() || sources.size() > 1 || !sources.front().result) return figures;
-  const RunResult& run = *sources.front().result;
-  for (const Figure& figure : figures_of(run.result, run.timings)) figures.push_back(figure_json(figure));
-  return figures;
-}
-
-/// "95% intervals" where all are of one confidence that is known.
-std::string intervals_text(const std::vector<PlotSource>& sources) {
-  std::set<std::string> texts;
-  for (const PlotSource& source : sources) {
-    texts.insert(source.result ? confidence_percent(source.result->result.interval_confidence) + " intervals"
-                               : "intervals");
-  }
-  return texts.size() == 1 ? *texts.begin() : "intervals";
+Json asked_json(const std::vector<Figure>& figures) {
+  Json all = Json::array();
+  for (const Figure& figure : figures) all.push_back(figure_json(figure));
+  return {{"figures", std::move(all)}, {"words", {{"palette", light_palette}, {"colours", own_colours()}}}};
 }
 
 }  // namespace
 
-bool PlotOptions::chooses() const {
-  constexpr std::array choosing = {"x", "y", "color", "facet", "kind"};
-  return !where.empty() || std::any_of(choosing.begin(), choosing.end(),
-                                       [&](const char* option) { return words.contains(option); });
-}
+std::string figures_json(const std::vector<Figure>& figures) { return asked_json(figures).dump(); }
 
-std::string plot_words() { return words_json().dump(); }
-
-Pictures draw_pictures(const std::vector<PlotSource>& sources, const PlotOptions& options) {
-  // A line of JSON, and the tables that it gives the lengths of.
-  Json asked = {
-      {"options", options.words}, {"words", words_json()}, {"figures", own_figures(sources, options)}};
-  asked["options"]["where"] = options.where;
-  asked["intervals"] = intervals_text(sources);
-  asked["no_figure"] = !options.chooses() && sources.size() == 1 && sources.front().result;
-  std::string tables;
-  for (const PlotSource& source : sources) {
-    if (!asked["figures"].empty()) break;
-    const std::string made = source.result ? csv_of(source.result->result, source.result->timings) : "";
-    const std::string& csv = source.result ? made : source.csv;
-    asked["tables"].push_back({{"name", source.name}, {"file", source.file}, {"bytes", csv.size()}});
-    tables += csv;
-  }
+Pictures draw_pictures(const std::vector<Figure>& figures, const PictureOptions& options) {
+  Json asked = asked_json(figures);
+  asked["format"] = options.format;
+  asked["size"] = or_null(options.size);
+  asked["intervals"] = options.intervals;
   const std::string folder = program_file("python/speclab").string();
   // -I keeps Python from importing what lies in the working folder, -B from writing beside its sources.
   const auto drawn = run_child_process(
       {options.python.string(), "-I", "-B", "-c",
        "import sys; sys.path.append(sys.argv[1]); from _plots.__main__ import main; main()", folder},
-      asked.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n" + tables, {"OPENBLAS_NUM_THREADS=1"},
+      asked.dump(-1, ' ', false, Json::error_handler_t::replace), {"OPENBLAS_NUM_THREADS=1"},
       ChildProcess::ends_with_us);
   if (!drawn)
     throw UsageError("cannot draw: {} is not there (--python names another)", options.python.string());

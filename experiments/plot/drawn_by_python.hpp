@@ -2,23 +2,20 @@
 #pragma once
 
 #include <filesystem>
-#include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
-#include "experiments/plot/plot_source.hpp"
+#include "experiments/base/page/figure.hpp"
 
 namespace speclab {
 
-/// Options of `speclab plot` as they were written; Python checks them.
-struct PlotOptions {
-  std::map<std::string, std::string> words;  ///< "x", "color", "theme", ... without those that were not given
-  std::vector<std::string> where;            ///< "c=0.05"
-  std::filesystem::path python;              ///< that has matplotlib; run as it is
-
-  /// Are columns, rows or a kind named? Else the figures that the result's experiment draws of itself are
-  /// drawn, where there are some.
-  bool chooses() const;
+/// How `speclab plot` draws.
+struct PictureOptions {
+  std::string format;               ///< "svg", "pdf" or "png"
+  std::optional<std::string> size;  ///< "85x60" in mm; Python checks it
+  std::string intervals;            ///< what they are called: "95% intervals"
+  std::filesystem::path python;     ///< that has matplotlib; run as it is
 };
 
 struct Pictures {
@@ -26,12 +23,12 @@ struct Pictures {
   std::vector<std::string> notes;  ///< what whoever looks at them should know
 };
 
-/// Throws UsageError for what cannot be drawn, which says what there is, and where there is no Python or no
+/// A picture for each figure. Throws UsageError for what cannot be drawn, and where there is no Python or no
 /// matplotlib, which says what to install; std::runtime_error when Python fails; Stopped.
-Pictures draw_pictures(const std::vector<PlotSource>& sources, const PlotOptions& options);
+Pictures draw_pictures(const std::vector<Figure>& figures, const PictureOptions& options);
 
-/// What Python needs to name and colour things as pages do: JSON of "labels" of metrics, the "palette", and
-/// "colours", the palette's places of names that recur.
-std::string plot_words();
+/// JSON of figures, as python/speclab/_plots/figure.py reads them, and of the colours of pages: "figures",
+/// the "palette", and "colours", the palette's places of names that recur.
+std::string figures_json(const std::vector<Figure>& figures);
 
 }  // namespace speclab

@@ -39,6 +39,22 @@ std::vector<Table> own_tables(const Result& result, const Timings& timings, cons
 std::vector<Figure> metric_figures(const Result& result, const Timings& timings);
 /// The figures that the config asks for; for a sweep without any, curves or a heat map over its axes.
 std::vector<Figure> sweep_figures(const Result& result);
+
+/// A metric over what cells set. A key is a JSON pointer, a column of results.csv, the last part of either,
+/// or "label". What is empty is as in the config's first figure or, without one, as the page chooses.
+struct FigureChoice {
+  std::string x, y, series;        ///< key, metric, key
+  std::vector<std::string> where;  ///< "c=0.05": only cells that set this
+  bool heat = false;               ///< cells over x and series, coloured by y
+  bool log_x = false, log_y = false, log_z = false;
+
+  bool chooses() const { return heat || !(x.empty() && y.empty() && series.empty() && where.empty()); }
+};
+
+/// One figure for each combination of the values that further keys have. Throws UsageError for a name that is
+/// not there, with those that are, for more curves or figures than can be told apart, and where no cell has
+/// the metric.
+std::vector<Figure> chosen_figures(const Result& result, const FigureChoice& choice);
 /// Of a lone cell its acceptance by position, where it was simulated. Else one row per cell: what was
 /// printed, computed and simulated, for each of the first metrics shown.
 std::vector<Figure> case_figures(const Result& result);

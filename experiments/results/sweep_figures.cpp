@@ -1,6 +1,7 @@
 // Figures of sweeps: curves, and heat maps.
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <limits>
@@ -9,6 +10,7 @@
 #include <set>
 #include <utility>
 
+#include "experiments/base/format/config_error.hpp"
 #include "experiments/base/page/cells.hpp"
 #include "experiments/results/metric_tables.hpp"
 #include "experiments/results/presentation.hpp"
@@ -41,8 +43,12 @@ std::string kind_text(const Json& value) {
   return text.size() <= longest ? text : text.substr(0, longest) + "...";
 }
 
+/// Stands for a path: the label of a case.
+constexpr const char* label_key = "label";
+
 /// The value that a cell sets at a path, for people; none when it sets nothing there.
 std::optional<std::string> set_text(const CellResult& cell, const std::string& path) {
+  if (path == label_key) return cell.label;
   const Json* value = set_value(cell, path);
   if (value == nullptr) return std::nullopt;
   if (value->is_number()) return number_text(value->get<double>());
@@ -53,6 +59,7 @@ std::optional<std::string> set_text(const CellResult& cell, const std::string& p
 
 /// The value at a path as it was written; empty when the cell sets none.
 std::string written(const CellResult& cell, const std::string& path) {
+  if (path == label_key) return cell.label;
   const Json* value = path.empty() ? nullptr : set_value(cell, path);
   return value != nullptr ? value->dump() : "";
 }
@@ -91,7 +98,9 @@ Figure curves(Cells cells, const FigureConfig& config) {
       return *set_number(*a, config.x) < *set_number(*b, config.x);
     });
     const auto value = config.series.empty() ? std::nullopt : set_text(*curve.front(), config.series);
-    const std::string name = value ? fmt::format("{} = {}", label, *value) : "";
+    const std::string name = !value                       ? ""
+                             : config.series == label_key ? *value
+                                                          : fmt::format("{} = {}", label, *value);
     Series line{.name = name};
     Series points{.name = name, .style = SeriesStyle::points};
     for (const CellResult* cell : curve) {
@@ -179,14 +188,14 @@ std::vector<FigureConfig> default_figures(const ShownConfig& config) {
 
 /// What is neither the horizontal axis nor tells curves apart, and yet differs between cells of one place in
 /// the figure, which would be drawn over one another.
-std::vector<std::string> further_axes(const std::vector<CellResult>& cells, const FigureConfig& config) {
+std::vector<std::string> further_axes(const Cells& cells, const FigureConfig& config) {
   std::map<std::pair<std::string, std::string>, const CellResult*> first_at;
   std::vector<std::string> further;
-  for (const CellResult& cell : cells) {
+  for (const CellResult* cell : cells) {
     const auto [at, fresh] =
-        first_at.emplace(std::pair(written(cell, config.x), written(cell, config.series)), &cell);
+        first_at.emplace(std::pair(written(*cell, config.x), written(*cell, config.series)), cell);
     if (fresh) continue;
-    for (const auto& [path, value] : cell.set) {
+    for (const auto& [path, value] : cell->set) {
       if (path == config.x || path == config.series || written(*at->second, path) == value->dump()) continue;
       if (std::find(further.begin(), further.end(), path) == further.end()) further.push_back(path);
     }
@@ -215,33 +224,136 @@ std::string caption_of(const Figure& figure) {
   return caption;
 }
 
+/// One figure for each combination of the values of further axes, of the first `max` combinations.
+std::vector<Figure> figures_of_cells(const Cells& cells, const FigureConfig& config, std::size_t max) {
+  std::vector<Figure> figures;
+  const std::vector<std::string> further = further_axes(cells, config);
+  const std::vector<Cells> facets = groups_of(cells, further);
+  for (std::size_t i = 0; i < std::min(facets.size(), max); ++i) {
+    Figure figure =
+        config.style == FigureStyle::heat_map ? heat_map(facets[i], config) : curves(facets[i], config);
+    if (figure.series.empty() && (!figure.heat || figure.heat->x.empty())) continue;
+    const std::string shared = values_text(*facets[i].front(), further);
+    figure.title = shared.empty() ? config.title : fmt::format("{} ({})", config.title, shared);
+    figure.x_label = config.x_label.empty() ? axis_label(config.x) : config.x_label;
+    if (figure.y_label.empty()) figure.y_label = config.y_label;
+    if (figure.y_label.empty()) figure.y_label = metric_label(config.y);
+    figure.log_x = config.log_x;
+    figure.log_y = config.log_y;
+    figure.caption = caption_of(figure);
+    if (facets.size() > max) {
+      figure.caption += fmt::format(" Figure {} of {}, of {} combinations of values; results.csv has all.",
+                                    i + 1, max, facets.size());
+    }
+    figures.push_back(std::move(figure));
+  }
+  return figures;
+}
+
+Cells all_cells(const Result& result) {
+  Cells cells;
+  for (const CellResult& cell : result.cells) cells.push_back(&cell);
+  return cells;
+}
+
+std::vector<FigureConfig> configured_figures(const Result& result) {
+  return result.shown().figures.value_or(default_figures(result.shown()));
+}
+
+/// The path that a name means: a JSON pointer, a column of results.csv, or the last part of either. Throws
+/// UsageError.
+std::string key_named(const Result& result, const char* what, const std::string& name) {
+  std::vector<std::string> keys = set_paths(result.cells);
+  keys.emplace_back(label_key);
+  std::vector<std::string> meant;
+  std::vector<std::string> known;
+  for (const std::string& key : keys) {
+    const std::string last = key.substr(key.rfind('/') + 1);
+    known.push_back(last);
+    if (key == name || column_name(key) == name || last == name || axis_label(key) == name)
+      meant.push_back(key);
+  }
+  if (meant.size() == 1) return meant.front();
+  throw UsageError("{} {}: {}; there are {}", what, name,
+                   meant.empty() ? "the cells set no such key" : "several keys end so, give the whole path",
+                   fmt::join(meant.empty() ? known : meant, ", "));
+}
+
+/// The cells that set a value, "c=0.05". Throws UsageError.
+Cells cells_where(const Result& result, const Cells& cells, const std::string& condition) {
+  const std::size_t equals = condition.find('=');
+  if (equals == 0 || equals == std::string::npos)
+    throw UsageError("where {}: expected KEY=VALUE, such as c=0.05", condition);
+  const std::string key = key_named(result, "where", condition.substr(0, equals));
+  const std::string value = condition.substr(equals + 1);
+  const Json wanted = Json::parse(value, nullptr, false);
+  Cells kept;
+  std::vector<std::string> there;
+  for (const CellResult* cell : cells) {
+    const std::string text = set_text(*cell, key).value_or("none");
+    const Json* const set = set_value(*cell, key);
+    if (text == value || (set != nullptr && *set == wanted)) kept.push_back(cell);
+    if (std::find(there.begin(), there.end(), text) == there.end()) there.push_back(text);
+  }
+  if (kept.empty())
+    throw UsageError("where {}: no cell has it; there are {}", condition, fmt::join(there, ", "));
+  return kept;
+}
+
 }  // namespace
 
 std::vector<Figure> sweep_figures(const Result& result) {
-  Cells cells;
-  for (const CellResult& cell : result.cells) cells.push_back(&cell);
   std::vector<Figure> figures;
-  for (const FigureConfig& config : result.shown().figures.value_or(default_figures(result.shown()))) {
-    const std::vector<std::string> further = further_axes(result.cells, config);
-    const std::vector<Cells> facets = groups_of(cells, further);
-    for (std::size_t i = 0; i < std::min(facets.size(), max_facets); ++i) {
-      Figure figure =
-          config.style == FigureStyle::heat_map ? heat_map(facets[i], config) : curves(facets[i], config);
-      if (figure.series.empty() && (!figure.heat || figure.heat->x.empty())) continue;
-      const std::string shared = values_text(*facets[i].front(), further);
-      figure.title = shared.empty() ? config.title : fmt::format("{} ({})", config.title, shared);
-      figure.x_label = config.x_label.empty() ? axis_label(config.x) : config.x_label;
-      if (figure.y_label.empty()) figure.y_label = config.y_label;
-      if (figure.y_label.empty()) figure.y_label = metric_label(config.y);
-      figure.log_x = config.log_x;
-      figure.log_y = config.log_y;
-      figure.caption = caption_of(figure);
-      if (facets.size() > max_facets) {
-        figure.caption += fmt::format(" Figure {} of {}, of {} combinations of values; results.csv has all.",
-                                      i + 1, max_facets, facets.size());
-      }
+  for (const FigureConfig& config : configured_figures(result)) {
+    for (Figure& figure : figures_of_cells(all_cells(result), config, max_facets))
       figures.push_back(std::move(figure));
-    }
+  }
+  return figures;
+}
+
+std::vector<Figure> chosen_figures(const Result& result, const FigureChoice& choice) {
+  FigureConfig config{.title = "", .x = "", .y = presentation_of(result.shown()).metrics.figure};
+  if (const auto own = configured_figures(result); !own.empty()) {
+    config.x = own.front().x;
+    config.y = own.front().y;
+    config.series = own.front().series;
+    config.style = own.front().style;
+  }
+  if (!choice.y.empty()) {
+    const auto metric = metric_named(choice.y);
+    std::vector<std::string> names;
+    for (const MetricInfo& one : metric_infos()) names.push_back(one.name);
+    if (!metric) throw UsageError("y {}: no such metric{}", choice.y, suggestion(choice.y, names));
+    config.y = *metric;
+  }
+  if (!choice.x.empty() || !choice.series.empty()) config.style = FigureStyle::curves;
+  if (!choice.x.empty()) config.x = key_named(result, "x", choice.x);
+  if (!choice.series.empty()) config.series = key_named(result, "series", choice.series);
+  if (config.series == config.x) (choice.series.empty() ? config.series : config.x).clear();
+  if (choice.heat) config.style = FigureStyle::heat_map;
+  if (config.x.empty() || (choice.heat && config.series.empty())) {
+    throw UsageError("{}: nothing that the cells set is there by itself; name one of {}",
+                     config.x.empty() ? "x" : "series", fmt::join(set_paths(result.cells), ", "));
+  }
+  config.log_x = choice.log_x;
+  config.log_y = choice.log_y;
+  config.log_z = choice.log_z;
+  Cells cells = all_cells(result);
+  for (const std::string& condition : choice.where) cells = cells_where(result, cells, condition);
+  const std::vector<std::string> further = further_axes(cells, config);
+  if (const std::size_t count = groups_of(cells, further).size(); count > max_curves) {
+    throw UsageError("{} figures, one for each combination of {}; where KEY=VALUE keeps one value", count,
+                     fmt::join(further, ", "));
+  }
+  std::vector<Figure> figures = figures_of_cells(cells, config, max_curves);
+  if (figures.empty()) throw UsageError("y {}: no cell has it at a number of x", metric_name(config.y));
+  for (const Figure& figure : figures) {
+    const auto curves_of = std::count_if(figure.series.begin(), figure.series.end(),
+                                         [](const Series& one) { return !one.colour_of; });
+    if (static_cast<std::size_t>(curves_of) <= max_curves) continue;
+    throw UsageError(
+        "{} curves cannot be told apart; where KEY=VALUE keeps one value, and a heat map has a cell for each",
+        curves_of);
   }
   return figures;
 }

@@ -3,6 +3,7 @@
 
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
 
 #include <chrono>
 #include <filesystem>
@@ -138,6 +139,12 @@ nb::list tables(const RunResult& run) {
   return tables;
 }
 
+/// JSON of the figures, for python/speclab/_plots.
+std::string chosen(const RunResult& run, const std::string& x, const std::string& y,
+                   const std::string& series, const std::vector<std::string>& where) {
+  return figures_json(chosen_figures(run.result, {.x = x, .y = y, .series = series, .where = where}));
+}
+
 std::string text(const RunResult& run) {
   std::string out;
   for (const Table& table : tables_of(run.result, run.timings, "result")) out += terminal(table) + "\n";
@@ -208,6 +215,7 @@ void bind_configs(nb::module_& module) {
       .def("report", &report)
       .def("tables", &tables)
       .def("text", &text)
+      .def("figures", &chosen, nb::arg("x"), nb::arg("y"), nb::arg("series"), nb::arg("where"))
       .def("save", &save, nb::arg("folder"))
       .def_prop_ro("title", [](const RunResult& run) { return run.result.title; })
       .def_prop_ro("partial", [](const RunResult& run) { return run.result.partial; })
@@ -215,7 +223,6 @@ void bind_configs(nb::module_& module) {
       .def_prop_ro("seconds", [](const RunResult& run) { return run.timings.seconds; });
   module.def("column_name", &column_name, nb::arg("path"));
   module.def("measured_column", &measured_column, nb::arg("name"));
-  module.def("plot_words", &plot_words);
   module.def("run", &run, nb::arg("config"), nb::arg("threads"), nb::arg("progress").none());
   module.def("run_shard", &run_one_shard, nb::arg("config"), nb::arg("folder"), nb::arg("index"),
              nb::arg("count"), nb::arg("threads"));

@@ -152,52 +152,54 @@ class Result:
             return pandas.DataFrame(records)
         return pandas.read_csv(io.StringIO(self.to_csv()))
 
-    def plot(self, ax: Any = None, *, x: str | None = None, y: str | None = None, series: str | None = None) -> Any:
+    def plot(
+        self,
+        ax: Any = None,
+        *,
+        x: str = "",
+        y: str = "",
+        series: str = "",
+        where: Mapping[str, Any] | None = None,
+    ) -> Any:
         """Draws a metric over what was swept, as `speclab plot` does (docs/plots.md).
 
         Args:
             ax: matplotlib Axes; without one the current.
-            x, series: columns ("models_draft_alpha") or JSON pointers ("/models/draft/alpha") of what was swept; without them
-                the first and the second with several values. Further ones are told apart by the series' names.
-            y: a metric; without it the config's figure's, or speedup, or the first there is.
+            x, series: keys of what was swept, in full ("/models/draft/alpha") or by the last part ("alpha"), or "label".
+            y: a metric. What is empty is as in the config's first figure, or as the page of the result has it.
+            where: values of further keys, {"c": 0.05}.
 
         Returns:
             The Axes. Needs matplotlib 3.6 or later.
 
         Raises:
-            ValueError: a path that the cells do not set, a metric that they do not have, nothing that was swept, or more series
-                than can be told apart.
+            ConfigError: names that are not there, with those that are; more curves than can be told apart.
+            ValueError: further keys differ, so that there are several figures.
         """
         import matplotlib.pyplot as plt
 
+        from ._plots.figure import panel_of
         from ._plots.picture import Picture, inks_of
-        from ._plots.plan import Request, panels_of
         from ._plots.plane import Plane
-        from ._plots.table import read_table
 
-        records = self.records()
-        columns = dict.fromkeys(_column(path) for cell in self.cells for path in cell.get("set") or {})
-        swept = [column for column in columns if len({_key(row.get(column)) for row in records}) > 1]
-        if not swept:
-            raise ValueError("x: nothing was swept, there is one cell")
-        x = _known(_swept(x), swept, "x") or swept[0]
-        series = _known(_swept(series), swept, "series") or next((column for column in swept if column != x), None)
-        metrics = list(dict.fromkeys(row["metric"] for row in records))
-        figures = self.data["config"].get("figures") or [{}]
-        y = _known(y, metrics, "y") or figures[0].get("y") or ("speedup" if "speedup" in metrics else metrics[0])
-        words = json.loads(_core.plot_words())
-        table = read_table(self.to_csv().encode(), "results.csv")
-        (panel,) = panels_of(table, Request(x, y, [series] if series else []), words["labels"], one_panel=True)
+        conditions = [f"{key}={value if isinstance(value, str) else json.dumps(value)}" for key, value in (where or {}).items()]
+        drawn = json.loads(self._core.figures(x, y, series, conditions))
+        if len(drawn["figures"]) > 1:
+            titles = ", ".join(figure["title"] for figure in drawn["figures"])
+            raise ValueError(f"{len(drawn['figures'])} figures, {titles}; where= keeps one value of a key")
+        panel = panel_of(drawn["figures"][0])
         ax = plt.gca() if ax is None else ax
-        inks = inks_of([panel], Picture(palette=words["palette"], colours=words["colours"]), [line.get_color() for line in ax.get_lines()])
-        plane = Plane(ax, panel, inks)
+        picture = Picture(palette=drawn["words"]["palette"], colours=drawn["words"]["colours"])
+        plane = Plane(ax, panel, inks_of(panel, picture, [line.get_color() for line in ax.get_lines()]))
         plane.draw()
+        if panel.heat:
+            ax.figure.colorbar(plane.draw_cells(None), ax=ax, label=panel.heat.z_label)
         plane.set_axes()
         ax.set_title(self.title)
         for name, handle in plane.handles.items():
             handle.set_label(name)
             ax.add_line(handle)
-        if series is not None:
+        if plane.handles:
             ax.legend()
         return ax
 
@@ -230,20 +232,10 @@ def _restored(result: bytes, timings: bytes) -> Result:
     return Result(_core.read_result(result.decode(), timings.decode()))
 
 
-def _key(value: Any) -> Any:
-    """Values of cells may be lists or objects."""
-    return json.dumps(value) if isinstance(value, (list, dict)) else value
-
-
 def _column(path: str) -> str:
     """The column of what cells set, as in results.csv."""
     name = _core.column_name(path)
     return f"set_{name}" if name in COLUMNS else name
-
-
-def _swept(name: str | None) -> str | None:
-    """A column, of its name or of a JSON pointer."""
-    return name if name is None or not name.startswith("/") else _column(name)
 
 
 def _number(text: str | None) -> float | str | None:
@@ -252,9 +244,3 @@ def _number(text: str | None) -> float | str | None:
         return None if text is None else float(text)
     except ValueError:
         return text
-
-
-def _known(name: str | None, known: list[str], argument: str) -> str | None:
-    if name is not None and name not in known:
-        raise ValueError(f"{argument}: {name!r} is not one of {', '.join(known)}")
-    return name

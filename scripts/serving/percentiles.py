@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""CSV of what was predicted and measured of servers under load, for speclab plot.
+"""CSV of what was predicted and measured of servers under load, to be drawn.
 
 usage: percentiles.py RESULT_FOLDER...
 """

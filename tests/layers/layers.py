@@ -59,7 +59,7 @@ FLOORS = {
     "studies": ["base", "recording", "catalog", "config", "run", "results", "verify"],
     "bench": ["base", "catalog"],
     "shards": ["base/support", "base/format", "config", "run", "results"],
-    "plot": ["base", "config", "run", "results"],
+    "plot": ["base"],
     "cli": ["base", "recording", "catalog", "config", "run", "results", "verify", "studies", "bench", "shards", "plot"],
 }
 ALLOWED["experiments/main.cpp"] = ["experiments/cli"]

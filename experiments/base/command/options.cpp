@@ -45,16 +45,6 @@ void add_backend_option(Verb& verb) {
                         "cpu or cuda: where rounds are simulated. Results do not depend on it");
 }
 
-void add_python_option(Verb& verb, const char* sentence) {
-  verb.add<std::string>("python", "/usr/bin/python3", sentence);
-}
-
-std::filesystem::path python_option(const Values& values) {
-  const std::string& python = values.text("python");
-  if (python.find('/') != std::string::npos) return python;
-  throw UsageError("--python {}: expected a path with a /; nothing is looked for on the PATH", python);
-}
-
 int thread_option(const Values& values) {
   // Each takes a stack and tables of its own.
   constexpr int most = 4096;

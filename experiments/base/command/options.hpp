@@ -25,10 +25,6 @@ void add_run_options(Verb& verb);
 void add_backend_option(Verb& verb);
 /// --csv-marked, of verbs that write results.csv.
 void add_csv_option(Verb& verb);
-/// --python, of verbs that let a Python program do a part: `sentence` says which.
-void add_python_option(Verb& verb, const char* sentence);
-/// Throws UsageError for a name without a /: a PATH may be somebody else's.
-std::filesystem::path python_option(const Values& values);
 /// --threads: 0 is all cores. Throws UsageError below 0 and above 4096.
 int thread_option(const Values& values);
 /// A number from `least` to `most`, else UsageError, which names the option.

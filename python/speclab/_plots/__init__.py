@@ -1,2 +1,2 @@
-"""Figures of results, for `speclab plot` and `Result.plot`: tables (table, columns), what to draw of them (plan, figure), and the
-drawing by matplotlib (plane, picture). Nothing of the package is imported, so that the program runs it without its extension module."""
+"""Figures of results, for `speclab plot` and `Result.plot`: plain data (figure) and the drawing by matplotlib (plane, picture).
+Nothing of the package is imported, so that the program runs it without its extension module."""

@@ -8,6 +8,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 
+class Refusal(ValueError):
+    """A figure cannot be drawn; the text says why."""
+
+
 @dataclass
 class Series:
     """Points in the plane, in drawing order. A y that is not finite is a gap."""
@@ -33,15 +37,6 @@ class HeatMap:
 
 
 @dataclass
-class Boxes:
-    """Boxes of one colour: the place of each, and its least value, quartiles and largest value."""
-
-    name: str
-    places: list[float] = field(default_factory=list)
-    numbers: list[tuple[float, float, float, float, float]] = field(default_factory=list)
-
-
-@dataclass
 class Timeline:
     """A row of blocks: start, end, kind."""
 
@@ -51,9 +46,9 @@ class Timeline:
 
 @dataclass
 class Panel:
-    """One of the figures side by side in a picture."""
+    """A figure."""
 
-    title: str = ""  #: shown where there are several panels
+    title: str = ""
     x_label: str = ""
     y_label: str = ""
     log_x: bool = False
@@ -63,9 +58,7 @@ class Panel:
     y_range: tuple[float, float] | None = None
     series: list[Series] = field(default_factory=list)
     heat: HeatMap | None = None
-    boxes: list[Boxes] = field(default_factory=list)
     trace: list[Timeline] = field(default_factory=list)  #: from top to bottom
-    note: str = ""  #: what lines and points of one colour are
 
     def shared_series(self, index: int) -> bool:
         """Does a series of the other kind, line or points, have this one's colour?"""
@@ -73,7 +66,7 @@ class Panel:
         return any(other.colour_of == index and other.x and (other.style == "points") != points for other in self.series)
 
 
-def panel_of(data: dict[str, Any], **others: Any) -> Panel:
+def panel_of(data: dict[str, Any]) -> Panel:
     """A figure that the program drew up; null stands for what is no number."""
 
     def numbers(values: Sequence[float | None]) -> list[float]:
@@ -83,4 +76,4 @@ def panel_of(data: dict[str, Any], **others: Any) -> Panel:
     series = [Series(**{key: numbers(value) if key in lists else value for key, value in one.items()}) for one in data["series"]]
     heat = data["heat"] and HeatMap(**data["heat"] | {"z": [numbers(row) for row in data["heat"]["z"]]})
     trace = [Timeline(row["label"], [tuple(block) for block in row["blocks"]]) for row in data["trace"]]
-    return Panel(**data | {"series": series, "heat": heat, "trace": trace} | others)
+    return Panel(**data | {"series": series, "heat": heat, "trace": trace})

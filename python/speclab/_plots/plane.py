@@ -15,8 +15,7 @@ from typing import Any
 from matplotlib import collections, colors, lines, patches, ticker
 from matplotlib.axes import Axes
 
-from .figure import Panel
-from .table import Refusal
+from .figure import Panel, Refusal
 
 MARKERS = "os^vDPX<>ph*"
 DASHES: tuple[Any, ...] = ("-", (0, (5, 1.5)), (0, (1.5, 1.2)), (0, (6, 1.5, 1.5, 1.5)), (0, (9, 2)), (0, (4, 1, 1, 1, 1, 1)))
@@ -29,7 +28,7 @@ MAX_DRAWN_CELLS = 20000
 
 @dataclass
 class Ink:
-    """What a name is drawn with in all panels."""
+    """What a name is drawn with."""
 
     colour: str
     marker: str
@@ -84,17 +83,15 @@ def borders(centres: Sequence[float], log: bool) -> list[float]:
 
 class Plane:
     """A panel and its axes. Where `upright` is false its first axis, of names, is the vertical one. The artists carry the numbers
-    themselves and are named "panel-0-points-1" (panel, series), as groups of an SVG file are then."""
+    themselves and are named "points-1" (series), as groups of an SVG file are then."""
 
-    def __init__(
-        self, axes: Axes, panel: Panel, inks: Mapping[str, Ink], scale: float = 1.25, upright: bool = True, number: int = 0
-    ) -> None:
-        self.axes, self.panel, self.inks, self.scale, self.upright, self.number = axes, panel, inks, scale, upright, number
+    def __init__(self, axes: Axes, panel: Panel, inks: Mapping[str, Ink], scale: float = 1.25, upright: bool = True) -> None:
+        self.axes, self.panel, self.inks, self.scale, self.upright = axes, panel, inks, scale, upright
         self.handles: dict[str, Any] = {}  #: of the legend, by name
         self.intervals = ""  #: what shows them, if anything
 
     def draw(self) -> None:
-        """All but heat maps, which have their colours in common with other panels (`draw_cells`)."""
+        """All but heat maps (`draw_cells`)."""
         for row in range(len(self.panel.trace)):
             self._draw_timeline(row)
         points = [i for i, series in enumerate(self.panel.series) if series.style == "points"]
@@ -102,11 +99,6 @@ class Plane:
             # Side by side where the axis has names.
             beside = bool(self.panel.categories) and i in points
             self._draw_series(i, 0.6 * (points.index(i) - (len(points) - 1) / 2) / len(points) if beside else 0)
-        for i in range(len(self.panel.boxes)):
-            self._draw_boxes(i)
-
-    def _id(self, what: str, index: int) -> str:
-        return f"panel-{self.number}-{what}-{index}"
 
     def _plot(self, x: Sequence[float], y: Sequence[float], gid: str, **style: Any) -> None:
         self.axes.plot(*((x, y) if self.upright else (y, x)), gid=gid, **style)
@@ -122,17 +114,17 @@ class Plane:
         ink = self.inks[self.panel.series[index if series.colour_of is None else series.colour_of].name]
         x = [place + offset for place in series.x]
         width = 1.2 * self.scale
-        gid = self._id("interval", index)
+        gid = f"interval-{index}"
         if series.low and (self.panel.categories or len(x) < 3):
             self.intervals = "bars"
             end = {"ls": "", "marker": "_" if self.upright else "|", "ms": 3.5 * self.scale, "mew": 0.7 * width, "zorder": 2}
             self._segments(zip(x, series.low, x, series.high), gid, colors=ink.colour, lw=0.7 * width, zorder=2)
-            self._plot(x, series.low, self._id("low", index), color=ink.colour, **end)
-            self._plot(x, series.high, self._id("high", index), color=ink.colour, **end)
+            self._plot(x, series.low, f"low-{index}", color=ink.colour, **end)
+            self._plot(x, series.high, f"high-{index}", color=ink.colour, **end)
         elif series.low:
             self.intervals = "bands"
             self.axes.fill_between(x, series.low, series.high, color=ink.colour, alpha=0.2, lw=0, zorder=1, gid=gid)
-        gid = self._id(series.style, index)
+        gid = f"{series.style}-{index}"
         if series.style == "points":
             self._plot(x, series.y, gid, color=ink.colour, ls="", marker=ink.marker, ms=3.2 * self.scale, mew=0, zorder=4)
         elif series.style == "levels":
@@ -149,41 +141,16 @@ class Plane:
                 [], [], color=ink.colour, marker=marker, ms=3.8 * self.scale, mew=0, ls=line, lw=width
             )
 
-    def _draw_boxes(self, index: int) -> None:
-        boxes = self.panel.boxes[index]
-        ink = self.inks[boxes.name]
-        # Side by side where several have a box at one place.
-        width = 0.7 / len(self.panel.boxes)
-        offset = (index - (len(self.panel.boxes) - 1) / 2) * width
-        half = 0.42 * width
-        style: dict[str, Any] = {"edgecolor": ink.colour, "facecolor": colors.to_rgba(ink.colour, 0.25), "hatch": ink.hatch}
-        style["lw"] = 0.8 * self.scale
-        rectangles = []
-        whiskers: list[tuple[float, float, float, float]] = []
-        medians: list[tuple[float, float, float, float]] = []
-        for place, (least, lower, median, upper, most) in zip(boxes.places, boxes.numbers):
-            at = place + offset
-            corner, sides = (at - half, lower), (2 * half, upper - lower)
-            rectangles.append(patches.Rectangle(corner, *sides) if self.upright else patches.Rectangle(corner[::-1], *sides[::-1]))
-            whiskers += [(at, least, at, lower), (at, upper, at, most)]
-            whiskers += [(at - half / 2, end, at + half / 2, end) for end in (least, most)]
-            medians.append((at - half, median, at + half, median))
-        self.axes.add_collection(collections.PatchCollection(rectangles, zorder=2, gid=self._id("boxes", index), **style))
-        self._segments(whiskers, self._id("whiskers", index), colors=ink.colour, lw=0.8 * self.scale, zorder=3)
-        self._segments(medians, self._id("medians", index), colors="#111111", lw=1.5 * self.scale, zorder=3)
-        if boxes.name:
-            self.handles[boxes.name] = patches.Patch(**style)
-
     def _draw_timeline(self, row: int) -> None:
         blocks = self.panel.trace[row].blocks
         for i, kind in enumerate(dict.fromkeys(kind for *_, kind in blocks)):
             ink = self.inks[kind]
             style = {"facecolor": ink.colour, "edgecolor": "white", "lw": 0.3 * self.scale, "hatch": ink.hatch}
             spans = [(start, end - start) for start, end, other in blocks if other == kind]
-            self.axes.broken_barh(spans, (row - 0.3, 0.6), zorder=2, gid=self._id(f"row-{row}", i), **style)
+            self.axes.broken_barh(spans, (row - 0.3, 0.6), zorder=2, gid=f"row-{row}-{i}", **style)
             self.handles.setdefault(kind, patches.Patch(**style))
 
-    def draw_cells(self, norm: colors.Normalize) -> Any:
+    def draw_cells(self, norm: colors.Normalize | None) -> Any:
         """The heat map; what has no colour is blank. Returns what a colour bar explains."""
         heat = self.panel.heat
         assert heat is not None
@@ -199,7 +166,7 @@ class Plane:
             lw=0.2,
             rasterized=len(heat.x) * len(heat.y) > MAX_DRAWN_CELLS,
             zorder=0.5,
-            gid=self._id("cells", 0),
+            gid="cells",
         )
 
     def set_axes(self, x_letters: int = 80, y_letters: int = 80) -> None:

@@ -74,6 +74,9 @@ LARGE_PAIR = {"title": "A large pair", "models": {"target": {"kind": "zipf", "vo
               "simulation": {"trials": 640, "length": 100000}}
 DATA = os.path.join(SOURCE, "data/austen.txt")
 
+PLOTTED = {"title": "t", "experiment": "predict", "sweep": {"/alpha": {"from": 0.1, "to": 0.9, "count": 300},
+                                                            "/gamma": {"from": 1, "to": 64, "step": 1}}}
+
 CASES = [
     Case("run", [path_of("first"), *RUN, *sets(simulation__trials=256, simulation__length=10000000)], partial=True),
     Case("run", [path_of("first"), *RUN, *sets(simulation__trials=256, simulation__length=10000000)], partial=True,
@@ -92,8 +95,8 @@ CASES = [
     Case("compare", [path_of("compare_prose"), *RUN, *sets(compare__tasks__0__sequences=100000)], after=1.2, partial=True),
     Case("reproduce", [*ONE, "-q", "--out", "out", "--only", "table1,figure3", *sets(simulation__length=100000000)], after=0.3,
          leaves=["out/summary.csv", "out/report.html"]),
-    Case("plot", ["numbers.csv", "--x", "a", "--y", "b"], after=0.02),
-    Case("plot", ["numbers.csv", "--x", "a", "--y", "b"], after=0.6),
+    Case("plot", ["plotted"], after=0.02),
+    Case("plot", ["plotted"], after=0.6),
     Case("merge", ["sharded", "-q"], after=0.3),
     Case("plan", ["load", "0.75", "--target", "llama-3.1-70b", "--draft", "llama-3.2-1b", "--device", "h100-sxm", "--devices", "4",
                   "--requests", "100000", *ONE]),
@@ -123,7 +126,6 @@ PIPES = [
     Case("plan", ["log", "pipe", "--c", "0.1"], after=0, number=signal.SIGTERM),
     Case("perplexity", [path_of("austen_words"), *sets(sweep="null"), "--text", "pipe"], after=0.1, number=signal.SIGTERM),
     Case("convert", ["pipe.arpa", "--out", "other.arpa"], after=0),
-    Case("plot", ["pipe", "--x", "a", "--y", "b"], after=0),
 ]
 
 
@@ -133,8 +135,9 @@ def make_inputs():
     json.dump(LARGE_PAIR, open("large_pair.json", "w"))
     os.mkfifo("pipe")
     os.mkfifo("pipe.arpa")
-    with open("numbers.csv", "w") as out:
-        out.write("a,b\n" + "".join(f"{i},{i % 97}\n" for i in range(400_000)))
+    json.dump(PLOTTED, open("plotted.json", "w"))
+    made = subprocess.run([SPECLAB, "run", "plotted.json", "--out", "plotted", "-q"], capture_output=True, text=True, check=False)
+    assert made.returncode == 0, made.stderr
     with open("recorded.csv", "w") as out:
         out.write("sequence,position,token,logp,logq\n")
         out.write("".join(f"{i // 100},{i % 100},{i % 50},-1.25,-{1 + i % 7 / 8}\n" for i in range(700_000)))

@@ -20,7 +20,6 @@ from _plots.picture import Picture, drawn  # noqa: E402
 SVG = "{http://www.w3.org/2000/svg}"
 LINK = "{http://www.w3.org/1999/xlink}href"
 PALETTE = ["#0072b2", "#d55e00", "#008a64", "#b8578f", "#a87200", "#2b8cc4"]
-LABELS = {"speedup": "speedup"}
 #: Of the length of an axis: what an SVG's six decimals and the ticks' six digits leave.
 TOLERANCE = 1e-5
 checks = 0
@@ -33,8 +32,8 @@ def require(holds, *what):
         raise AssertionError(" ".join(map(str, what)))
 
 
-def picture(panels, **options):
-    return drawn(panels, Picture(palette=PALETTE, **options))[0]
+def picture(panel, **options):
+    return drawn(panel, Picture(palette=PALETTE, **options))[0]
 
 
 def coordinates(path):
@@ -43,7 +42,7 @@ def coordinates(path):
 
 
 class Drawing:
-    """An SVG file of one panel, in the numbers of its axes; of an axis of names, in units of the file."""
+    """An SVG file, in the numbers of its axes; of an axis of names, in units of the file."""
 
     def __init__(self, text, log="", names=""):
         self.root = ElementTree.fromstring(text)

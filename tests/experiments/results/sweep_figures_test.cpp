@@ -5,6 +5,7 @@
 #include <set>
 #include <string>
 
+#include "experiments/base/format/config_error.hpp"
 #include "experiments/results/presentation.hpp"
 #include "tests/experiments/run_of.hpp"
 
@@ -111,4 +112,59 @@ TEST_CASE("kinds of one name and other parameters are curves of their own") {
     if (!series.name.empty()) names.insert(series.name);
   }
   CHECK(names.size() == 2);
+}
+
+TEST_CASE("a figure of chosen keys: every point is where Theorem 3.8 has it") {
+  const Result result = predicted(R"({"/alpha": [0.5, 0.6, 0.7], "/cost/c": [0.01, 0.2], "/gamma": [1, 3]})");
+  const std::vector<Figure> figures =
+      chosen_figures(result, {.x = "c", .series = "/gamma", .where = {"alpha=0.60"}});
+  REQUIRE(figures.size() == 1);
+  REQUIRE(figures[0].series.size() == 2);
+  for (const int gamma : {1, 3}) {
+    const Series& curve = figures[0].series[gamma == 1 ? 0 : 1];
+    CHECK(curve.x == std::vector<double>{0.01, 0.2});
+    for (std::size_t i = 0; i < curve.x.size(); ++i)
+      CHECK(curve.y[i] == doctest::Approx(speedup(0.6, gamma, curve.x[i])).epsilon(1e-12));
+  }
+  CHECK(chosen_figures(result, {.x = "c", .series = "gamma"}).size() == 3);
+  const std::vector<Figure> cells =
+      chosen_figures(result, {.x = "alpha", .series = "cost_c", .where = {"gamma=3"}, .heat = true});
+  REQUIRE(cells.size() == 1);
+  REQUIRE(cells[0].heat);
+  CHECK(cells[0].heat->z[1][2] == doctest::Approx(speedup(0.7, 3, 0.2)).epsilon(1e-12));
+}
+
+TEST_CASE("cases are told apart by their labels") {
+  const Result result =
+      run_of(parse_json(R"({"title": "t", "experiment": "predict", "sweep": {"/gamma": [1, 2, 3]},
+      "cases": [{"label": "near", "set": {"/alpha": 0.9}}, {"label": "far", "set": {"/alpha": 0.5}}]})"))
+          .result;
+  const std::vector<Figure> figures = chosen_figures(result, {.x = "gamma", .series = "label"});
+  REQUIRE(figures.size() == 1);
+  REQUIRE(figures[0].series.size() == 2);
+  CHECK(figures[0].series[0].name == "near");
+  CHECK(chosen_figures(result, {.x = "gamma", .where = {"label=far"}})[0].series.size() == 1);
+}
+
+TEST_CASE("what cannot be drawn is refused with what there is") {
+  const Result result =
+      predicted(R"({"/alpha": [0.5, 0.6, 0.7], "/gamma": {"from": 1, "to": 20, "step": 1}})");
+  const auto refusal = [&](const FigureChoice& choice) {
+    try {
+      chosen_figures(result, choice);
+    } catch (const UsageError& error) {
+      return std::string(error.what());
+    }
+    return std::string();
+  };
+  const auto says = [](const std::string& text, const char* words) {
+    return text.find(words) != std::string::npos;
+  };
+  CHECK(says(refusal({.x = "beta"}), "there are alpha, gamma, label"));
+  CHECK(says(refusal({.y = "spedup"}), "\"speedup\""));
+  CHECK(says(refusal({.y = "regret"}), "no cell has it"));
+  CHECK(says(refusal({.where = {"gamma=21"}}), "no cell has it; there are 1, 2, "));
+  CHECK(says(refusal({.where = {"gamma"}}), "KEY=VALUE"));
+  CHECK(says(refusal({.x = "alpha", .series = "gamma"}), "20 curves"));
+  CHECK(says(refusal({.x = "alpha", .series = "label"}), "curves"));
 }
