@@ -12,10 +12,10 @@ namespace speclab {
 
 /// How `speclab plot` draws.
 struct PictureOptions {
-  std::string format;               ///< "svg", "pdf" or "png"
-  std::optional<std::string> size;  ///< "85x60" in mm; Python checks it
-  std::string intervals;            ///< what they are called: "95% intervals"
-  std::filesystem::path python;     ///< that has matplotlib; run as it is
+  std::string format = {};               ///< "svg", "pdf" or "png"
+  std::optional<std::string> size = {};  ///< "85x60" in mm; Python checks it
+  std::string intervals = {};            ///< what they are called: "95% intervals"
+  std::filesystem::path python = {};     ///< that has matplotlib; run as it is
 };
 
 struct Pictures {

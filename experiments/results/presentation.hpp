@@ -43,9 +43,9 @@ std::vector<Figure> sweep_figures(const Result& result);
 /// A metric over what cells set. A key is a JSON pointer, a column of results.csv, the last part of either,
 /// or "label". What is empty is as in the config's first figure or, without one, as the page chooses.
 struct FigureChoice {
-  std::string x, y, series;        ///< key, metric, key
-  std::vector<std::string> where;  ///< "c=0.05": only cells that set this
-  bool heat = false;               ///< cells over x and series, coloured by y
+  std::string x = {}, y = {}, series = {};  ///< key, metric, key
+  std::vector<std::string> where = {};      ///< "c=0.05": only cells that set this
+  bool heat = false;                        ///< cells over x and series, coloured by y
   bool log_x = false, log_y = false, log_z = false;
 
   bool chooses() const { return heat || !(x.empty() && y.empty() && series.empty() && where.empty()); }

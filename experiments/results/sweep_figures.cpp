@@ -250,9 +250,9 @@ std::vector<Figure> figures_of_cells(const Cells& cells, const FigureConfig& con
   return figures;
 }
 
-Cells all_cells(const Result& result) {
+Cells pointers_to(const std::vector<CellResult>& all) {
   Cells cells;
-  for (const CellResult& cell : result.cells) cells.push_back(&cell);
+  for (const CellResult& cell : all) cells.push_back(&cell);
   return cells;
 }
 
@@ -305,14 +305,15 @@ Cells cells_where(const Result& result, const Cells& cells, const std::string& c
 std::vector<Figure> sweep_figures(const Result& result) {
   std::vector<Figure> figures;
   for (const FigureConfig& config : configured_figures(result)) {
-    for (Figure& figure : figures_of_cells(all_cells(result), config, max_facets))
+    for (Figure& figure : figures_of_cells(pointers_to(result.cells), config, max_facets))
       figures.push_back(std::move(figure));
   }
   return figures;
 }
 
 std::vector<Figure> chosen_figures(const Result& result, const FigureChoice& choice) {
-  FigureConfig config{.title = "", .x = "", .y = presentation_of(result.shown()).metrics.figure};
+  FigureConfig config;
+  config.y = presentation_of(result.shown()).metrics.figure;
   if (const auto own = configured_figures(result); !own.empty()) {
     config.x = own.front().x;
     config.y = own.front().y;
@@ -338,7 +339,7 @@ std::vector<Figure> chosen_figures(const Result& result, const FigureChoice& cho
   config.log_x = choice.log_x;
   config.log_y = choice.log_y;
   config.log_z = choice.log_z;
-  Cells cells = all_cells(result);
+  Cells cells = pointers_to(result.cells);
   for (const std::string& condition : choice.where) cells = cells_where(result, cells, condition);
   const std::vector<std::string> further = further_axes(cells, config);
   if (const std::size_t count = groups_of(cells, further).size(); count > max_curves) {

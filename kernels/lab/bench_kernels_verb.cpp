@@ -11,7 +11,6 @@
 #include "experiments/base/format/config_error.hpp"
 #include "experiments/base/format/named_entry.hpp"
 #include "experiments/base/support/atomic_file.hpp"
-#include "experiments/base/support/printable.hpp"
 #include "kernels/gpu/device.hpp"
 #include "kernels/lab/kernel_dry_run.hpp"
 #include "kernels/lab/kernel_report.hpp"
@@ -81,17 +80,14 @@ int repetitions_option(const Values& values) {
 
 template <class Report>
 void show(const Report& report, const Values& values) {
-  const std::filesystem::path out = values.given("out").value_or("");
   const std::string json = json_text_of(report);
-  if (!out.empty()) {
+  if (values.has("out")) {
+    const std::filesystem::path out = values.text("out");
     write_file_atomically(out / "result.json", json + "\n");
-    const Page page = kernel_page(report);
     if constexpr (std::is_same_v<Report, KernelReport>) {
       write_file_atomically(out / "results.csv", kernel_csv(report));
       write_file_atomically(out / "table.md", kernel_markdown(report));
-      write_figures(out, page.sections.front());
     }
-    write_report(out, page);
   }
   if (values.has("json")) {
     fmt::print("{}\n", json);
@@ -103,15 +99,10 @@ void show(const Report& report, const Values& values) {
   for (const Table& table : text.tables) fmt::print("\n{}", terminal(table));
   fmt::print("\n");
   for (const std::string& note : text.notes) fmt::print("- {}\n", note);
-  if (!out.empty()) fmt::print("report: {}\n", printable_line((out / "report.html").string()));
 }
 
 int bench_kernels_main(const Values& values) {
   if (values.has("out")) refuse_unwritable(values.text("out"));
-  if (values.has("from")) {
-    show(read_kernel_report(values.text("from")), values);
-    return exit_ok;
-  }
   const KernelSweep sweep = sweep_option(values);
   const auto chosen = parse_methods("--baselines", values.text("baselines"));
   for (const KernelWorkload workload : sweep.workloads) {
@@ -128,9 +119,7 @@ int bench_kernels_main(const Values& values) {
     return report.problems == 0 ? exit_ok : exit_failed_check;
   }
   if (const std::string why = why_no_device(); !why.empty()) {
-    throw UsageError(
-        "no GPU to measure on: {}; --dry-run checks everything that needs none, --from draws a result again",
-        why);
+    throw UsageError("no GPU to measure on: {}; --dry-run checks everything that needs none", why);
   }
   const auto runnable = runnable_on(current_device().value().capability, chosen);
   const KernelReport report = run_kernel_suite({sweep, runnable, caches, repetitions, values.command});
@@ -167,9 +156,8 @@ trees, of which gamma counts nodes (26 and 60 along that axis) and all requests 
 likeliest nodes. Rows of cut-offs and trees are peaked, as after text; those of chains are flat.
 
 --dry-run needs no GPU: it checks the launches of every size, counts bytes, and runs small sizes
-of each implementation in an emulator against the reference. --from draws tables and pages of a
-result anew, also without a GPU. With --out: result.json, results.csv, report.html, the figures,
-and a short table for documents (table.md).
+of each implementation in an emulator against the reference. With --out: result.json, and of
+measurements results.csv and a short table for documents (table.md).
 Exit code: 0, 1 when CUDA fails at some size or a dry run finds something invalid, 2 for bad input
 and without a GPU, 130 interrupted.)",
       .examples = R"(  speclab bench kernels --out kernels/results/my-gpu
@@ -177,7 +165,6 @@ and without a GPU, 130 interrupted.)",
   speclab bench kernels --full --baselines fused --repetitions 50 --json
   speclab bench kernels --workload trees,chosen-trees --sizes "32,26,128256" --dtype bf16 --alpha .7
   speclab bench kernels --dry-run --memory-gib 80
-  speclab bench kernels --from kernels/results/my-gpu/result.json --out out/again
 )",
       .run = bench_kernels_main};
   verb.add<std::string>("sizes", "requests,gamma,vocabulary; several separated by ';'");
@@ -195,7 +182,6 @@ and without a GPU, 130 interrupted.)",
   verb.add("json", "print JSON instead of tables");
   verb.add("dry-run", "check everything that needs no GPU");
   verb.add<double>("memory-gib", 141, "of a dry run: memory of the device");
-  verb.add<std::string>("from", "a result.json to draw again; nothing is measured");
   return verb;
 }
 

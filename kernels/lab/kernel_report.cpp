@@ -4,13 +4,9 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
-#include <tuple>
 #include <utility>
 
-#include "experiments/base/format/config_error.hpp"
 #include "experiments/base/format/csv_values.hpp"
-#include "experiments/base/format/json_io.hpp"
 #include "experiments/base/page/cells.hpp"
 #include "kernels/lab/expected_walks.hpp"
 
@@ -19,8 +15,6 @@ namespace speclab {
 namespace {
 
 constexpr double gibi = 1073741824;
-/// Longer tables are closed at first, below the figures.
-constexpr std::size_t max_open_rows = 30;
 
 using Cells = std::vector<Cell>;
 
@@ -75,7 +69,6 @@ std::vector<Table> shown(std::vector<std::vector<Table>> groups, std::size_t max
   for (std::vector<Table>& group : groups) {
     for (Table& table : group) {
       if (table.rows.empty()) continue;
-      table.folded = table.rows.size() > max_open_rows;
       if (max_rows > 0 && table.rows.size() > max_rows) {
         table.note = fmt::format("{} further rows: --json, or --out", table.rows.size() - max_rows);
         table.rows.resize(max_rows);
@@ -174,39 +167,6 @@ std::vector<Table> emulated_tables(const std::vector<EmulatedRow>& rows) {
   });
 }
 
-/// Of the first workload the fastest method where most rows are, with a flushed cache if that was measured
-/// there, and whether decisions of all were those of the reference. Empty when no method was measured.
-std::string kernel_headline(const std::vector<VerificationRow>& rows) {
-  const VerificationRow* most = nullptr;
-  std::int64_t compared = 0;
-  std::int64_t different = 0;
-  for (const VerificationRow& row : rows) {
-    if (row.kind != MethodKind::implementation || !(row.median_us > 0)) continue;
-    const auto rank = [](const VerificationRow& one) {
-      return std::tuple(static_cast<double>(one.requests) * (one.gamma + 1) * one.vocab,
-                        one.cache == CacheMode::flushed, -one.median_us);
-    };
-    const bool first = row.workload == rows.front().workload;
-    if (first && (most == nullptr || rank(row) > rank(*most))) most = &row;
-    compared += row.compared;
-    different += row.different;
-  }
-  if (most == nullptr) return "";
-  std::string text = fmt::format(
-      "{} is the fastest at the largest size ({}B = {}, γ = {}, V = {}, {}, {} cache): {} µs", most->method,
-      most->workload == KernelWorkload::chains ? "" : fmt::format("{}, ", info_of(most->workload).name),
-      most->requests, most->gamma, most->vocab, dtype_name(most->dtype), words(most->cache),
-      digits_text(most->median_us, 3));
-  if (most->of_copy > 0) text += fmt::format(", {}% of a copy's rate", digits_text(100 * most->of_copy, 2));
-  if (most->times_baseline && *most->times_baseline > 0)
-    text += fmt::format(", {} times as fast as the baseline", digits_text(*most->times_baseline, 3));
-  if (compared > 0) {
-    text += fmt::format(". Decisions for {} requests were compared with the reference, and {} differed",
-                        compared, different == 0 ? "none" : fmt::format("{}", different));
-  }
-  return text + ".";
-}
-
 Page page_of(const char* subtitle, std::vector<std::pair<std::string, std::string>> facts,
              std::vector<Table> tables, std::vector<std::string> notes) {
   return {"speclab: the speed of verification kernels",
@@ -274,48 +234,6 @@ std::string kernel_csv(const KernelReport& report) {
   std::vector<std::string> columns;
   for (const Field& field : type.type->object()->fields()) columns.push_back(field.name);
   return csv_of(type, report.verification, columns);
-}
-
-Page kernel_page(const KernelReport& report) {
-  Page page = kernel_text(report);
-  page.headline = kernel_headline(report.verification);
-  for (const Figure& figure : kernel_figures(report)) page.sections.front().figures.push_back(draw(figure));
-  return page;
-}
-
-Page kernel_page(const DryRunReport& report) {
-  Page page = kernel_text(report);
-  page.headline = fmt::format(
-      "Nothing was measured: of {} configurations, {}.", report.configurations,
-      report.problems == 0 ? "all can be launched" : fmt::format("{} have problems", report.problems));
-  return page;
-}
-
-KernelReport read_kernel_report(const std::string& file) {
-  const auto refuse = [&](const std::string& why) { throw UsageError("--from {}: {}", file, why); };
-  try {
-    const Json json = parse_json(read_text(file));
-    const auto value = [&](const char* key) { return json.is_object() ? json.value(key, Json()) : Json(); };
-    if (value("suite") != "kernels") refuse("not a result.json of \"speclab bench kernels\"");
-    if (value("kind") == "dry run") refuse("a dry run; it has no measured rows");
-    // Other keys of the report and its device may be missing, and then have their defaults.
-    Json whole;
-    write(described<KernelReport>(), KernelReport{}, whole);
-    for (const char* const needed : {"kind", "device", "verification"}) {
-      if (!json.contains(needed)) whole.erase(needed);
-    }
-    whole.merge_patch(json);
-    // Before there were others, all rows were of chains.
-    if (whole.contains("verification") && whole["verification"].is_array()) {
-      for (Json& row : whole["verification"]) {
-        if (row.is_object()) row.emplace("workload", info_of(KernelWorkload::chains).name);
-      }
-    }
-    return read(described<KernelReport>(), whole, "");
-  } catch (const ConfigError& error) {
-    refuse(fmt::format("not a result.json of \"speclab bench kernels\": {}", error.sentence()));
-  }
-  return {};
 }
 
 }  // namespace speclab

@@ -2,10 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
-#include <filesystem>
-#include <fstream>
 #include <map>
-#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
@@ -156,7 +153,7 @@ TEST_CASE("what is expected of trees is what the reference comes to, on inputs t
   }
 }
 
-TEST_CASE("each workload has tables, figures and a line of its own, and chains those that they had") {
+TEST_CASE("each workload has tables of its own, and chains those that they had") {
   const KernelReport report = invented_workloads();
   const Page page = kernel_text(report);
   std::vector<std::string> ids;
@@ -167,15 +164,8 @@ TEST_CASE("each workload has tables, figures and a line of its own, and chains t
                                    : std::string("verification-times-") + info.name;
     CHECK(std::count(ids.begin(), ids.end(), wanted) == 1);
   }
-  std::vector<std::string> figures;
-  for (const Figure& figure : kernel_figures(report)) figures.push_back(figure.id);
-  CHECK(std::count(figures.begin(), figures.end(), "roofline-hot") == 1);
-  CHECK(std::count(figures.begin(), figures.end(), "requests-hot-trees") == 1);
-  // The axis of chains is at gamma 4, where nothing was measured.
-  CHECK(std::count(figures.begin(), figures.end(), "requests-hot") == 0);
   CHECK(kernel_markdown(report).find("on no device, chosen-trees: gamma = 26") != std::string::npos);
   CHECK(kernel_csv(report).starts_with("requests,gamma,vocab,dtype,workload,alpha,"));
-  CHECK(kernel_page(report).headline.find("trees") == std::string::npos);
   for (const VerificationRow& row : report.verification) {
     const bool exact_known = row.method == "fused" && row.workload == KernelWorkload::chains;
     if (row.method == "fused") CHECK(row.total_variation.has_value() == exact_known);
@@ -185,23 +175,4 @@ TEST_CASE("each workload has tables, figures and a line of its own, and chains t
       CHECK(row.accepted == (info_of(row.workload).branches ? 6 : 26));
     }
   }
-}
-
-TEST_CASE("a result from before there were workloads is one of chains") {
-  KernelReport report = invented_workloads();
-  std::erase_if(report.verification,
-                [](const VerificationRow& row) { return row.workload != KernelWorkload::chains; });
-  Json old;
-  write(described<KernelReport>(), report, old);
-  for (Json& row : old["verification"]) CHECK(row.erase("workload") == 1);
-  const auto file = std::filesystem::temp_directory_path() / "speclab_kernel_workloads_test.json";
-  std::ofstream(file) << old.dump();
-  for (const VerificationRow& row : read_kernel_report(file.string()).verification) {
-    CHECK(row.workload == KernelWorkload::chains);
-  }
-  for (Json& row : old["verification"]) row["workload"] = "forests";
-  std::ofstream(file) << old.dump();
-  CHECK_THROWS_WITH_AS(read_kernel_report(file.string()), doctest::Contains("/verification/0/workload"),
-                       UsageError);
-  std::filesystem::remove(file);
 }

@@ -3,8 +3,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <filesystem>
-#include <fstream>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
@@ -78,15 +76,6 @@ Json json_of(const KernelReport& report) {
   return json;
 }
 
-struct ScratchFile {
-  std::filesystem::path path = std::filesystem::temp_directory_path() / "speclab_bench_kernels_test.json";
-
-  explicit ScratchFile(const std::string& content) { std::ofstream(path) << content; }
-  ~ScratchFile() { std::filesystem::remove(path); }
-  ScratchFile(const ScratchFile&) = delete;
-  ScratchFile& operator=(const ScratchFile&) = delete;
-};
-
 DryRunOptions full_dry_run() {
   DryRunOptions options;
   options.sweep.kind = SweepKind::full;
@@ -149,7 +138,7 @@ TEST_CASE("a dry run checks every size of the full sweep") {
     CHECK(row.agreed >= 4);
     CHECK(static_cast<double>(row.loaded_bytes) / row.counted_bytes > 0.5);
   }
-  CHECK(kernel_page(report).sections.front().tables.size() == 2);
+  CHECK(kernel_text(report).sections.front().tables.size() == 2);
 }
 
 TEST_CASE("what does not fit is listed") {
@@ -260,64 +249,19 @@ TEST_CASE("batches of few requests are measured with several seeds, and pooled")
   CHECK(alone.repetitions == 3);
 }
 
-TEST_CASE("a result is drawn again from its file") {
-  const Json result = json_of(invented_report());
-  const ScratchFile file(result.dump());
-  const KernelReport read = read_kernel_report(file.path.string());
-  CHECK(json_of(read) == result);
-  CHECK(kernel_text(read).sections.front().tables.size() == 2);
-  CHECK(kernel_text(read, 3).sections.front().tables.front().rows.size() == 3);
-  CHECK(kernel_figures(read).size() == 4);
-  const std::string csv = kernel_csv(read);
+TEST_CASE("a result as tables, CSV and Markdown") {
+  const KernelReport report = invented_report();
+  CHECK(json_of(read(described<KernelReport>(), json_of(report), "")) == json_of(report));
+  CHECK(kernel_text(report).sections.front().tables.size() == 2);
+  CHECK(kernel_text(report, 3).sections.front().tables.front().rows.size() == 3);
+  const std::string csv = kernel_csv(report);
   CHECK(csv.starts_with("requests,gamma,vocab,dtype,workload,alpha,"));
   CHECK(std::count(csv.begin(), csv.end(), '\n') ==
-        static_cast<std::ptrdiff_t>(read.verification.size()) + 1);
-  const std::string table = kernel_markdown(read);
+        static_cast<std::ptrdiff_t>(report.verification.size()) + 1);
+  const std::string table = kernel_markdown(report);
   CHECK(table.find("| requests | fused |") != std::string::npos);
   CHECK(table.find("| 32 | 20 |") != std::string::npos);
   CHECK(table.find("no device: invented numbers") != std::string::npos);
-  const std::string page = html(kernel_page(read));
-  CHECK(page.find("no device: invented numbers") != std::string::npos);
-  CHECK(page.find("roofline-flushed") != std::string::npos);
-}
-
-TEST_CASE("the page begins with the fastest method at the largest size, and with what its decisions were") {
-  KernelReport report = invented_report();
-  // Invented times double from one method to the next, so that the first is the fastest everywhere.
-  const VerificationRow* expected = nullptr;
-  for (const VerificationRow& row : report.verification) {
-    if (row.requests == 32 && row.cache == CacheMode::flushed && row.method == "fused") expected = &row;
-  }
-  REQUIRE(expected != nullptr);
-  const std::string headline = kernel_page(report).headline;
-  CHECK(headline.starts_with(
-      "fused is the fastest at the largest size (B = 32, γ = 4, V = 128256, bf16, flushed cache): 20 µs"));
-  CHECK(headline.find(fmt::format("{} times as fast as the baseline",
-                                  digits_text(*expected->times_baseline, 3))) != std::string::npos);
-  CHECK(html(kernel_page(report)).find(headline.substr(0, 40)) != std::string::npos);
-  report.verification.front().compared = 8;
-  report.verification.front().different = 3;
-  CHECK(kernel_page(report).headline.find("8 requests were compared with the reference, and 3 differed") !=
-        std::string::npos);
-  report.verification.clear();
-  CHECK(kernel_page(report).headline.empty());
-}
-
-TEST_CASE("files that are no results are refused by name") {
-  const auto refused = [](const std::string& content) {
-    const ScratchFile file(content);
-    return usage_error_of([&] { read_kernel_report(file.path.string()); });
-  };
-  CHECK(refused("not JSON").find("not a result.json of \"speclab bench kernels\"") != std::string::npos);
-  CHECK(refused("[1]").find("not a result.json") != std::string::npos);
-  CHECK(refused(R"({"suite": 7})").find("not a result.json") != std::string::npos);
-  CHECK(refused(R"({"suite": "sim"})").find("not a result.json") != std::string::npos);
-  CHECK(refused(R"({"suite": "kernels", "kind": "dry run"})").find("no measured rows") != std::string::npos);
-  Json invalid = json_of(invented_report());
-  invalid["verification"][1].erase("median_us");
-  CHECK(refused(invalid.dump()).find("/verification/1/median_us: missing") != std::string::npos);
-  CHECK(usage_error_of([] { read_kernel_report("/no/such/file"); }).find("no such file") !=
-        std::string::npos);
 }
 
 TEST_CASE("what a device cannot run is left out") {

@@ -1,10 +1,9 @@
-// Figures of `speclab bench kernels`, and the medians of one of them as a Markdown table.
+// Medians of `speclab bench kernels` as Markdown tables.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
-#include <map>
 #include <string>
 #include <utility>
 
@@ -20,34 +19,6 @@ namespace {
 template <class T>
 void note(std::vector<T>& all, const T& value) {
   if (std::find(all.begin(), all.end(), value) == all.end()) all.push_back(value);
-}
-
-/// Points and a line for each method, in the order of their rows; `x_and_y` gives the point of a row, which
-/// is left out unless y is above 0.
-template <class Point>
-std::vector<Series> curves(const std::vector<VerificationRow>& rows, const Point& x_and_y) {
-  std::vector<std::string> methods;
-  std::map<std::string, std::vector<std::pair<double, double>>> points;
-  for (const VerificationRow& row : rows) {
-    const std::pair<double, double> point = x_and_y(row);
-    if (!(point.second > 0)) continue;
-    note(methods, row.method);
-    points[row.method].push_back(point);
-  }
-  std::vector<Series> all;
-  for (const std::string& method : methods) {
-    std::sort(points[method].begin(), points[method].end());
-    Series series{.name = method, .style = SeriesStyle::points};
-    for (const auto& [x, y] : points[method]) series.add(x, y);
-    // A line through them, without a name of its own.
-    Series line = series;
-    line.name.clear();
-    line.style = SeriesStyle::line;
-    line.colour_of = all.size();
-    all.push_back(std::move(series));
-    all.push_back(std::move(line));
-  }
-  return all;
 }
 
 /// Rows of one workload in one cache mode, of one format and one alpha, those of the workload's first row.
@@ -88,42 +59,6 @@ bool on_axis(const VerificationRow& row) {
 }
 
 }  // namespace
-
-std::vector<Figure> kernel_figures(const KernelReport& report) {
-  std::vector<Figure> figures;
-  for (const AlikeRows& alike : alike_rows(report.verification)) {
-    const auto add = [&](const char* id, const char* title, const char* x_label, const char* y_label,
-                         std::vector<Series> series, std::string caption) {
-      if (series.empty()) return;
-      figures.push_back(
-          {.id = fmt::format("{}-{}{}", id, words(alike.cache), alike.suffix("-")),
-           .title = fmt::format("{}, cache {}{}", title, words(alike.cache), alike.suffix(", ")),
-           .x_label = x_label,
-           .y_label = y_label,
-           .log_x = true,
-           .log_y = true,
-           .series = std::move(series),
-           .caption = std::move(caption),
-           .command = "speclab bench kernels --from result.json --out FOLDER"});
-    };
-    const VerificationRow& first = alike.rows.front();
-    const std::string where = fmt::format("{}, alpha = {}", dtype_name(first.dtype), first.alpha);
-    add("roofline", "Rate over bytes moved", "MB moved, as counted", "GB/s",
-        curves(alike.rows,
-               [](const VerificationRow& row) { return std::pair(row.bytes / 1e6, row.gb_per_s); }),
-        fmt::format("All sizes; {}. The copies and the read kernel, over the bytes of the logits, are what "
-                    "the device allows. Medians.",
-                    where));
-    add("requests", "Time over requests", "requests in a batch", "us",
-        curves(alike.rows,
-               [](const VerificationRow& row) {
-                 return std::pair<double, double>(row.requests, on_axis(row) ? row.median_us : 0);
-               }),
-        fmt::format("gamma = {}, V = {}, {}. Medians.", centre_shape(alike.workload).gamma,
-                    centre_shape(alike.workload).vocab, where));
-  }
-  return figures;
-}
 
 std::string kernel_markdown(const KernelReport& report) {
   std::string text;
