@@ -19,7 +19,6 @@
   ENTRY(check)               \
   ENTRY(bench)               \
   ENTRY(exact)               \
-  ENTRY(perplexity)          \
   ENTRY(convert)             \
   ENTRY(list)                \
   ENTRY(config)              \

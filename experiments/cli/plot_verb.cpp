@@ -53,11 +53,7 @@ RunResult read_run(const fs::path& file) {
     constexpr double times_the_file = 5.3;
     require_memory(times_the_file * static_cast<double>(fs::file_size(file)), "/cells",
                    "all of them at once, as they are drawn,");
-    const Json json = parse_json(read_text(file));
-    if (json.is_object() && json.contains("suite"))
-      throw UsageError("{} is a result of speclab bench; its page and figures are written by bench --out",
-                       file.string());
-    RunResult run{read_result(json), {}};
+    RunResult run{read_result(parse_json(read_text(file))), {}};
     const fs::path timings = file.parent_path() / "timings.json";
     if (fs::exists(timings)) run.timings = read(timings_type(), parse_json(read_text(timings)), "");
     return run;

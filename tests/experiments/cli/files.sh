@@ -24,41 +24,19 @@ says err "--draft goes with a config"
 expect 0 convert "$first" --out first.csv --draft
 expect 0 run "$first" --set models.target='{"kind": "table", "file": "table.npy"}' --set models.draft='{"kind": "table", "file": "table.npz"}' --set simulation.trials=8 --set simulation.length=20 --quiet --out tables
 
-# perplexity: of a bigram on the text it was trained on, and of an ARPA file made from it
+# The perplexity of n-gram models on documents held out stands in results.
 printf 'a b a b a c\fa b a b\fb a b a\f' >text.txt
 cat >words.json <<'J'
 {"title": "Words", "models": {"target": {"kind": "ngram", "order": 2}, "draft": {"kind": "unigram"}}, "corpus": {"file": "text.txt"}}
 J
-expect 0 perplexity words.json --text text.txt --json
-python "target, draft = data
-assert target['tokens'] == draft['tokens'] == 14 and target['documents'] == 3
-assert target['perplexity'] < draft['perplexity'] and target['impossible'] == 0" out
-cp out by_config
 expect 0 convert words.json --out words.arpa
-expect 0 perplexity words.arpa --text text.txt --json
-python "import json
-assert abs(data[0]['perplexity'] - json.load(open('by_config'))[0]['perplexity']) < 1e-9" out
-for verb in "perplexity words.json --text text.txt" "convert words.json --out limited.arpa"; do
-  expect 0 $verb --threads 1
-  expect 2 $verb --threads 4097
-  says err "--threads 4097: expected 0 (all cores) to 4096"
-done
-expect 0 perplexity words.json --set corpus.hold_out=3
-says out "perplexity"
-expect 0 perplexity words.json --set corpus.hold_out=3 --json
-cp out by_verb
+expect 0 convert words.json --out limited.arpa --threads 1
+expect 2 convert words.json --out limited.arpa --threads 4097
+says err "--threads 4097: expected 0 (all cores) to 4096"
 expect 0 run words.json --set corpus.hold_out=3 --out with_perplexity -q --set simulation.trials=8 --set simulation.length=5
 python "models = data['corpora'][0]['models']
-verb = json.load(open('by_verb'))
-assert [one['model'] for one in models] == [one['model'] for one in verb] == ['target', 'draft'], models
-assert all(one['perplexity'] == other['perplexity'] for one, other in zip(models, verb)), (models, verb)" with_perplexity/result.json
+assert [one['model'] for one in models] == ['target', 'draft'] and all(one['perplexity'] > 1 for one in models), models" with_perplexity/result.json
 says with_perplexity/report.html "Perplexity on held-out text"
-expect 2 perplexity words.json
-says err "give --text"
-expect 2 perplexity words.arpa
-says err "--text: missing"
-expect 2 perplexity "$first" --text text.txt
-says err "has no words"
 
 # own prompt and output pairs, and a folder of texts, as tasks
 for i in $(seq 40); do printf '{"instruction": "say %d", "response": "the number is %d and then the number is %d again"}\n' $i $i $i; done >pairs.jsonl
@@ -87,7 +65,6 @@ says err 'pairs.jsonl:1: no field "answer"'
 mkdir -p elsewhere
 cp words.json text.txt elsewhere/
 rm text.txt
-expect 0 perplexity elsewhere/words.json --text elsewhere/text.txt
 expect 0 validate elsewhere/words.json
 expect 2 validate words.json
 
@@ -147,7 +124,7 @@ says out "usage: speclab run"
 expect 0 completion bash
 bash -n out || fail "completion is no bash"
 python "text = open('out').read()
-assert 'perplexity' in text and '--recording' in text and '--shard' in text" j
+assert 'convert' in text and '--recording' in text and '--shard' in text" j
 for words in "plan " "plan al" "plan alpha --ga" "ben" "check --s" "bench ke"; do
   bash -c 'source out; read -ra COMP_WORDS <<<"speclab $1"; [[ $1 == *" " ]] && COMP_WORDS+=(""); COMP_CWORD=$((${#COMP_WORDS[@]} - 1)); _speclab; echo "$1:${COMPREPLY[*]}"' - "$words"
 done >completed
@@ -162,7 +139,7 @@ says out "__fish_seen_subcommand_from plan; and __fish_seen_subcommand_from alph
 expect 2 completion tcsh
 expect 0 man
 says out ".TH SPECLAB 1"
-says out ".SS perplexity"
+says out ".SS convert"
 says out ".SS plan alpha"
 says out '\-\-recording'
 

@@ -114,8 +114,6 @@ CASES = [
     Case("exact", ["big_exact.json", *ONE], after=0.3),
     Case("exact", ["big_exact.json", *ONE], after=1.0),
     Case("exact", [path_of("exact_markov"), *ONE, *sets(simulation__length=100000000)], after=0.3, bound=LOOKS),
-    Case("perplexity", [path_of("austen_words"), *sets(sweep="null"), "--text", "long.txt"], after=0.3),
-    Case("perplexity", [path_of("austen_words"), *sets(sweep="null"), "--text", "long.txt"], after=1.5),
     Case("convert", [path_of("austen_words"), *sets(sweep="null"), "--out", "here.arpa"], after=0.3),
 ]
 # A pipe that nobody writes into stands for whatever is slow to come: no processor time at all.
@@ -124,7 +122,6 @@ PIPES = [
     Case("validate", ["pipe"], after=0, number=signal.SIGTERM),
     Case("check", [path_of("audit"), "--samples", "pipe"], after=0, number=signal.SIGTERM),
     Case("plan", ["log", "pipe", "--c", "0.1"], after=0, number=signal.SIGTERM),
-    Case("perplexity", [path_of("austen_words"), *sets(sweep="null"), "--text", "pipe"], after=0.1, number=signal.SIGTERM),
     Case("convert", ["pipe.arpa", "--out", "other.arpa"], after=0),
 ]
 
@@ -146,8 +143,6 @@ def make_inputs():
     made = subprocess.run([SPECLAB, "record", path_of("first"), "--out", "rows.jsonl", "--sequences", "40", "--tokens", "500",
                            "--top-k", "6"], capture_output=True, text=True, check=False)
     assert made.returncode == 0, made.stderr
-    text = open(DATA, encoding="utf-8").read()
-    open("long.txt", "w", encoding="utf-8").write(text * (1 + 12_000_000 // len(text)))
 
 
 def processor_time(pid):
