@@ -72,7 +72,6 @@ BIG_EXACT = {"title": "Many contexts", "models": {"target": {"kind": "ngram", "o
 LARGE_PAIR = {"title": "A large pair", "models": {"target": {"kind": "zipf", "vocab": 20000},
                                                   "draft": {"kind": "mixture", "alpha": 0.8, "other": {"kind": "uniform"}}},
               "simulation": {"trials": 640, "length": 100000}}
-DATA = os.path.join(SOURCE, "data/austen.txt")
 
 PLOTTED = {"title": "t", "experiment": "predict", "sweep": {"/alpha": {"from": 0.1, "to": 0.9, "count": 300},
                                                             "/gamma": {"from": 1, "to": 64, "step": 1}}}
