@@ -1,4 +1,4 @@
-// Figures of `speclab bench kernels`, and the medians of one of them as a Markdown table.
+// Draws the figures of `speclab bench kernels`, and writes the medians of one of them as a Markdown table.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -16,14 +16,14 @@ namespace speclab {
 
 namespace {
 
-/// Adds a value that is not there yet.
+/// Adds a value if it is not there yet.
 template <class T>
 void note(std::vector<T>& all, const T& value) {
   if (std::find(all.begin(), all.end(), value) == all.end()) all.push_back(value);
 }
 
-/// Points and a line for each method, in the order of their rows; `x_and_y` gives the point of a row, which
-/// is left out unless y is above 0.
+/// Returns points and a line for each method, in the order of their rows. `x_and_y` gives the point of a row;
+/// the row is skipped unless y is above 0.
 template <class Point>
 std::vector<Series> curves(const std::vector<VerificationRow>& rows, const Point& x_and_y) {
   std::vector<std::string> methods;
@@ -39,7 +39,7 @@ std::vector<Series> curves(const std::vector<VerificationRow>& rows, const Point
     std::sort(points[method].begin(), points[method].end());
     Series series{.name = method, .style = SeriesStyle::points};
     for (const auto& [x, y] : points[method]) series.add(x, y);
-    // A line through them, without a name of its own.
+    // The line through the points has no name of its own.
     Series line = series;
     line.name.clear();
     line.style = SeriesStyle::line;
@@ -50,19 +50,19 @@ std::vector<Series> curves(const std::vector<VerificationRow>& rows, const Point
   return all;
 }
 
-/// Rows of one workload in one cache mode, of one format and one alpha, those of the workload's first row.
+/// Rows of one workload in one cache mode, with the format and alpha of the workload's first row.
 struct AlikeRows {
   KernelWorkload workload;
   CacheMode cache;
   std::vector<VerificationRow> rows;
 
-  /// ", trees" of other workloads than chains.
+  /// Returns ", trees" or the like, or nothing for chains; `between` is the text before the name.
   std::string suffix(const char* between) const {
     return workload == KernelWorkload::chains ? "" : fmt::format("{}{}", between, info_of(workload).name);
   }
 };
 
-/// All that there are, in the order of their first rows.
+/// Returns all groups of such rows, in the order of their first rows.
 std::vector<AlikeRows> alike_rows(const std::vector<VerificationRow>& rows) {
   std::vector<AlikeRows> found;
   for (const VerificationRow& first : rows) {
@@ -81,7 +81,7 @@ std::vector<AlikeRows> alike_rows(const std::vector<VerificationRow>& rows) {
   return found;
 }
 
-/// Is this row on the sweep's axis of requests?
+/// Returns whether the row is on the sweep's axis of requests.
 bool on_axis(const VerificationRow& row) {
   const BenchShape centre = centre_shape(row.workload);
   return row.gamma == centre.gamma && row.vocab == centre.vocab;

@@ -19,7 +19,7 @@ namespace speclab {
 namespace {
 
 constexpr double gibi = 1073741824;
-/// Longer tables are closed at first, below the figures.
+/// Longer tables are closed at first, and placed below the figures.
 constexpr std::size_t max_open_rows = 30;
 
 using Cells = std::vector<Cell>;
@@ -40,7 +40,7 @@ Cells point_cells(const KernelPoint& point) {
   return joined(shape_cells(point), {three_digits(point.alpha)});
 }
 
-/// The workloads of rows, in the order of their first rows.
+/// Returns the workloads of rows, in the order of their first rows.
 template <class Row>
 std::vector<KernelWorkload> workloads_of(const std::vector<Row>& rows) {
   std::vector<KernelWorkload> found;
@@ -50,8 +50,8 @@ std::vector<KernelWorkload> workloads_of(const std::vector<Row>& rows) {
   return found;
 }
 
-/// A table for each workload of the rows that `add` adds cells of; those of other workloads than chains have
-/// the workload in their names.
+/// Returns one table per workload; `add` adds a row's cells. Tables of workloads other than chains have the
+/// workload in their names.
 template <class Row, class Add>
 std::vector<Table> workload_tables(const std::vector<Row>& rows, const Table& empty, const Add& add) {
   std::vector<Table> tables;
@@ -69,7 +69,7 @@ std::vector<Table> workload_tables(const std::vector<Row>& rows, const Table& em
   return tables;
 }
 
-/// Tables with rows, one group after the other, of at most `max_rows` rows; 0: all.
+/// Returns the tables that have rows, one group after the other, with at most `max_rows` rows each; 0: all.
 std::vector<Table> shown(std::vector<std::vector<Table>> groups, std::size_t max_rows) {
   std::vector<Table> tables;
   for (std::vector<Table>& group : groups) {
@@ -174,8 +174,8 @@ std::vector<Table> emulated_tables(const std::vector<EmulatedRow>& rows) {
   });
 }
 
-/// Of the first workload the fastest method where most rows are, with a flushed cache if that was measured
-/// there, and whether decisions of all were those of the reference. Empty when no method was measured.
+/// Names the fastest method of the first workload at its largest size, with a flushed cache if that was
+/// measured there, and tells whether all decisions were the reference's. Empty if no method was measured.
 std::string kernel_headline(const std::vector<VerificationRow>& rows) {
   const VerificationRow* most = nullptr;
   std::int64_t compared = 0;
@@ -298,14 +298,14 @@ KernelReport read_kernel_report(const std::string& file) {
     const auto value = [&](const char* key) { return json.is_object() ? json.value(key, Json()) : Json(); };
     if (value("suite") != "kernels") refuse("not a result.json of \"speclab bench kernels\"");
     if (value("kind") == "dry run") refuse("a dry run; it has no measured rows");
-    // Other keys of the report and its device may be missing, and then have their defaults.
+    // Other keys of the report and its device may be missing; they then have their defaults.
     Json whole;
     write(described<KernelReport>(), KernelReport{}, whole);
     for (const char* const needed : {"kind", "device", "verification"}) {
       if (!json.contains(needed)) whole.erase(needed);
     }
     whole.merge_patch(json);
-    // Before there were others, all rows were of chains.
+    // Reports from before there were other workloads have rows of chains only.
     if (whole.contains("verification") && whole["verification"].is_array()) {
       for (Json& row : whole["verification"]) {
         if (row.is_object()) row.emplace("workload", info_of(KernelWorkload::chains).name);

@@ -1,4 +1,4 @@
-// What `speclab bench kernels` prints and writes.
+// The output of `speclab bench kernels`: text, pages, figures and files.
 #pragma once
 
 #include <string>
@@ -9,30 +9,30 @@
 
 namespace speclab {
 
-/// Verification by size, what the device allows, what was left out. At most `max_rows` rows a table, the
-/// rest counted in its note; 0: all. Without figures.
+/// Returns the page without figures: verification by size, ceilings of the device, and what was left out.
+/// Tables have at most `max_rows` rows, and their notes count the rest; 0: all.
 Page kernel_text(const KernelReport& report, std::size_t max_rows = 0);
-/// Launches and bytes, sizes that do not fit, the emulator's runs.
+/// Returns the page of a dry run: launches and bytes, sizes that do not fit, and the emulator's runs.
 Page kernel_text(const DryRunReport& report, std::size_t max_rows = 0);
 
-/// A row for each of "verification".
+/// Returns one CSV row for each row of "verification".
 std::string kernel_csv(const KernelReport& report);
 
-/// Medians along the sweep's axis of requests, for a document: Markdown, a table for each cache mode in the
-/// format and at the alpha of the first row. Empty without such rows.
+/// Returns medians along the sweep's axis of requests for a document: Markdown with a table for each cache
+/// mode, in the format and at the alpha of the first row. Empty without such rows.
 std::string kernel_markdown(const KernelReport& report);
 
-/// For each cache mode a roofline (GB/s over bytes moved, one series a method) and times over the number of
-/// requests along the sweep's axis; those that would be empty are left out.
+/// Returns for each cache mode a roofline (GB/s over bytes moved, one series per method) and times over the
+/// number of requests along the sweep's axis, without empty figures.
 std::vector<Figure> kernel_figures(const KernelReport& report);
 
-/// With a headline and `kernel_figures`.
+/// Returns the page with a headline and `kernel_figures`.
 Page kernel_page(const KernelReport& report);
-/// With a headline.
+/// Returns the page with a headline.
 Page kernel_page(const DryRunReport& report);
 
-/// The result in a file. UsageError, naming the file, when it is not one of `speclab bench kernels` with
-/// measured rows.
+/// Reads the result in a file. Throws UsageError with the file's name if it is not a result of `speclab bench
+/// kernels` with measured rows.
 KernelReport read_kernel_report(const std::string& file);
 
 }  // namespace speclab
