@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# bench kernels: what needs no GPU. The result that is drawn again is made up here.
+# bench kernels: tests all that needs no GPU. The result that is drawn again is made up here.
 # usage: bench_kernels.sh SPECLAB_BINARY SOURCE_DIR
 . "$2/tests/program.bash" "$@"
 
