@@ -1,4 +1,4 @@
-// A batch of a measurement in memory of its own: a device's, or the host's.
+// Places the batch of a measurement in memory of its own, on a device or on the host.
 #pragma once
 
 #include <algorithm>
@@ -12,22 +12,23 @@
 
 namespace speclab {
 
-/// A batch, and what is needed to fill it.
+/// A batch, and the arrays that `make_inputs` needs to fill it.
 struct BenchBatch {
   TreeBatch tree;
-  /// As in DraftPlan; of chains, too.
+  /// The arrays of DraftPlan; chains have them, too.
   const std::int32_t* parents = nullptr;
   const std::int32_t* draft_row = nullptr;
   const std::int32_t* rank = nullptr;
   const std::int32_t* row_position = nullptr;
-  std::int32_t draft_rows = 0;            ///< entries of `row_position`
-  const unsigned char* logits = nullptr;  ///< of the target, then of the draft: BenchBytes::logits() bytes
+  std::int32_t draft_rows = 0;  ///< entries of `row_position`
+  /// The target's logits, then the draft's: BenchBytes::logits() bytes.
+  const unsigned char* logits = nullptr;
 };
 
 /// Memory of the host, for `place_batch`.
 class HostMemory {
  public:
-  /// Zeros; aligned to 16 bytes.
+  /// Returns room for `count` elements, filled with zeros and aligned to 16 bytes.
   template <class T>
   T* room(std::size_t count) {
     kept_.push_back(std::make_unique<Piece[]>(count * sizeof(T) / sizeof(Piece) + 1));
@@ -49,8 +50,8 @@ class HostMemory {
   std::vector<std::unique_ptr<Piece[]>> kept_;
 };
 
-/// A batch with room for logits and tokens, which `make_inputs` fills, and for results. `Memory` is as
-/// HostMemory, and has to stay. One address for each request.
+/// Returns a batch with room for results and for the logits and tokens that `make_inputs` fills. `addresses`
+/// has one entry for each request. `Memory` has the interface of HostMemory and must outlive the batch.
 template <class Memory>
 BenchBatch place_batch(Memory& memory, const BenchShape& shape, const std::vector<RandomAddress>& addresses) {
   const auto copy = [&memory]<class T>(const std::vector<T>& values) {
@@ -90,7 +91,7 @@ BenchBatch place_batch(Memory& memory, const BenchShape& shape, const std::vecto
   return placed;
 }
 
-/// What a run has left in `Memory`, in the host's.
+/// Copies the results that a run has left in `memory` to the host.
 template <class Memory>
 BenchResults fetch_results(const Memory& memory, const TreeBatch& tree) {
   const auto requests = static_cast<std::size_t>(tree.batch.requests);
@@ -105,7 +106,7 @@ BenchResults fetch_results(const Memory& memory, const TreeBatch& tree) {
   return results;
 }
 
-/// The inputs of some requests in the host's memory, as a batch of them alone.
+/// Copies the inputs of `requests` to host memory, as a batch of these requests alone.
 template <class Memory>
 BenchBatch fetch_inputs(HostMemory& host, const Memory& memory, const BenchShape& shape,
                         const BenchBatch& from, const std::vector<std::int32_t>& requests,
@@ -133,7 +134,7 @@ BenchBatch fetch_inputs(HostMemory& host, const Memory& memory, const BenchShape
   return part;
 }
 
-/// `make_inputs` in the emulator.
+/// Runs `make_inputs` in the emulator.
 void make_inputs_emulated(const BenchShape& shape, const MadeLogits& how, const BenchBatch& to);
 
 }  // namespace speclab

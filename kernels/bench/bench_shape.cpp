@@ -9,7 +9,7 @@ namespace speclab {
 
 namespace {
 
-/// Something that is not null.
+/// Some bytes, so that a pointer to them is not null.
 alignas(16) constexpr unsigned char somewhere[16] = {};
 
 template <class T>
@@ -23,12 +23,13 @@ DraftTree chain_of(std::int32_t nodes) {
   return DraftTree(std::move(parents));
 }
 
-/// The `nodes` likeliest, as DraftPlan says; of equals, those found first.
+/// Returns the tree of the `nodes` likeliest nodes (see DraftPlan); of equally likely nodes it takes those
+/// found first.
 DraftTree likeliest_tree(std::int32_t nodes) {
   constexpr double accepted = 0.6;
   struct Candidate {
     double probability;
-    std::int32_t number;  ///< in the order in which they were found
+    std::int32_t number;  ///< counts nodes in the order in which they were found
     std::int32_t parent;
 
     bool operator<(const Candidate& other) const {
@@ -83,13 +84,13 @@ TreeBatch shape_batch(const BenchShape& shape) {
   batch.accepted = anything<std::int32_t>();
   batch.next = anything<Token>();
   batch.flags = anything<std::uint32_t>();
-  // One number for all rows.
+  // One number serves all rows.
   if (info.filters.top_k > 0) batch.top_k = {anything<const std::int32_t>(), nullptr, 0, 0};
   if (info.filters.top_p < 1) batch.top_p = {anything<const float>(), nullptr, 0, 0};
   if (info.filters.min_p > 0) batch.min_p = {anything<const float>(), nullptr, 0, 0};
   std::int32_t draft_rows = shape.gamma;
   if (info.branches) {
-    // One tree for all requests.
+    // One tree serves all requests.
     tree.parents = {anything<const std::int32_t>(), nullptr, 0, 1};
     tree.path = anything<std::int32_t>();
     draft_rows = static_cast<std::int32_t>(draft_plan(shape).row_position.size());

@@ -13,7 +13,8 @@ namespace speclab {
 
 struct BenchShape {
   std::int32_t requests = 1;
-  std::int32_t gamma = 4;  ///< drafted tokens of a request; of trees, nodes
+  /// Drafted tokens per request; for trees, nodes per request.
+  std::int32_t gamma = 4;
   std::int32_t vocab = 32000;
   Dtype dtype = Dtype::bf16;  ///< of target and draft
   KernelWorkload workload = KernelWorkload::chains;
@@ -21,46 +22,49 @@ struct BenchShape {
   bool operator==(const BenchShape&) const = default;
 };
 
-/// How the drafted tokens of each request hang together, and where the draft's rows of them are.
+/// The shape of each request's draft (a chain or a tree), and the draft's rows for it.
 struct DraftPlan {
-  /// Of chains without a branch. Otherwise the likeliest nodes, where the i-th child of every node has
-  /// 0.4^i 0.6 of the node's probability: the best tree of its size for such acceptance (Chen et al. 2024,
-  /// "Sequoia", section 3.1), five to eight tokens deep as those of EAGLE are.
+  /// A tree without branches for chains. For trees, the likeliest nodes, where the i-th child (from 0) of a
+  /// node has 0.6 * 0.4^i of the node's probability: the best tree of its size for such acceptance (Chen et
+  /// al. 2024, "Sequoia", section 3.1). It is five to eight tokens deep, like EAGLE's trees.
   DraftTree tree;
-  std::vector<std::int32_t> draft_row;     ///< [nodes] the draft's row of each position; 0 of leaves
-  std::vector<std::int32_t> row_position;  ///< [draft rows] the position of each row: every inner node's
-  std::vector<std::int32_t> rank;          ///< [nodes] siblings before each node
+  std::vector<std::int32_t> draft_row;  ///< [nodes] the draft's row of each position; 0 for leaves
+  /// [draft rows] the position of each row; every inner node has a row.
+  std::vector<std::int32_t> row_position;
+  std::vector<std::int32_t> rank;  ///< [nodes] number of siblings before each node
 };
 
 DraftPlan draft_plan(const BenchShape& shape);
 
-/// The batch of a measurement, with pointers that are null or not as they will be, for `layout_of` and
-/// `traffic_of`; not to be run. Of chains the VerifyBatch is all.
+/// Returns the batch of a measurement for `layout_of` and `traffic_of`. Pointers are null exactly where they
+/// will be null in the measured batch, but point to no data: the batch cannot be run. For chains its
+/// VerifyBatch is the whole batch.
 TreeBatch shape_batch(const BenchShape& shape);
 
-/// What came of a batch: means over the requests. A chain is a tree without branches.
+/// The outcome of a batch: means over the requests. A chain is a tree without branches.
 struct BenchOutcome : TreeOutcome {
   double accepted = 0;  ///< drafted tokens accepted
 };
 
-/// Where each drafted token that comes to its turn is accepted with probability `acceptance`, whatever became
-/// of those before it.
+/// Returns the expected outcome if each drafted token that is tried is accepted with probability
+/// `acceptance`, independently of the tokens tried before it.
 BenchOutcome expected_outcome(const DraftTree& tree, double acceptance);
 
-/// What verification left, in the host's memory.
+/// The results of verification, in host memory.
 struct BenchResults {
-  std::int32_t nodes = 0;              ///< of a request
+  std::int32_t nodes = 0;              ///< nodes per request
   std::vector<std::int32_t> accepted;  ///< [requests]
   std::vector<Token> next;             ///< [requests]
-  std::vector<std::int32_t> path;      ///< [requests, nodes] of trees; empty of chains
+  std::vector<std::int32_t> path;      ///< [requests, nodes] for trees; empty for chains
 
-  /// Those of one more request of trees.
+  /// Adds the result of one more request with a tree.
   void add(std::vector<std::int32_t> accepted_path, Token token);
-  /// The accepted nodes of a request; none where their number cannot be.
+  /// Returns the accepted nodes of a request; none if the accepted count is out of range.
   std::vector<std::int32_t> path_of(std::int32_t request) const;
 };
 
-/// Paths are followed as far as the tree has them.
+/// Returns the mean outcome of the results. A path is followed only as far as its nodes are children in the
+/// tree.
 BenchOutcome outcome_of(const DraftTree& tree, const BenchResults& results);
 
 }  // namespace speclab

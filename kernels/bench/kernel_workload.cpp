@@ -8,7 +8,7 @@ namespace {
 
 constexpr std::array<std::int32_t, 5> chain_gammas{1, 2, 4, 8, 16};
 constexpr std::array<std::int32_t, 1> cut_gammas{4};
-/// Nodes without the context, as EAGLE's static tree and EAGLE-2's have about.
+/// Nodes of a tree without the context: about those of EAGLE's static tree and of EAGLE-2's.
 constexpr std::array<std::int32_t, 2> tree_sizes{26, 60};
 constexpr float peaked = 16;
 

@@ -1,5 +1,6 @@
-// What the drafted tokens of a measured request are: a chain or a tree, and how the target's rows are cut.
-// What is measured of each is in bench_method.hpp, at which sizes in bench_shape.hpp.
+// Lists the workloads of measurements: whether a request's drafted tokens are a chain or a tree, and which
+// cut-offs apply to the target's rows. bench_method.hpp has the methods that are measured, bench_shape.hpp
+// the sizes.
 #pragma once
 
 #include <cstdint>
@@ -12,28 +13,29 @@ namespace speclab {
 
 enum class KernelWorkload : std::int32_t {
   chains = 0,
-  cut_offs = 1,      ///< of chains, by top-k and top-p
-  min_p = 2,         ///< of chains, by min-p alone
+  cut_offs = 1,      ///< chains with top-k and top-p
+  min_p = 2,         ///< chains with min-p alone
   trees = 3,         ///< siblings drawn without replacement
-  chosen_trees = 4,  ///< siblings chosen: the likeliest of the draft
+  chosen_trees = 4,  ///< siblings chosen: the draft's likeliest tokens
 };
 
 struct KernelWorkloadInfo {
   KernelWorkload workload;
-  const char* name;      ///< as on the command line, such as "chosen-trees"
-  const char* sentence;  ///< what it is
-  /// Numbers of drafted tokens a request (of trees, of nodes) along that axis of a sweep, rising.
+  const char* name;      ///< name on the command line, such as "chosen-trees"
+  const char* sentence;  ///< description
+  /// Values of gamma (drafted tokens per request; for trees, nodes) along the gamma axis of a sweep, rising.
   std::span<const std::int32_t> gammas;
-  std::int32_t centre_gamma;  ///< where the axes cross
+  std::int32_t centre_gamma;  ///< gamma where the axes cross
   bool branches = false;      ///< trees: `gamma` counts nodes
-  bool chosen = false;        ///< the draft's likeliest tokens in the place of draws; no draft rows are given
-  Filters filters{};          ///< of every row of the target
-  /// MadeLogits::spread. At 3, rows are flat: of 128,256 ids about 12,000 have 0.9 of the probability. At 16
-  /// about 20 do, as after text, which trees and cut-offs are made for.
+  /// Whether drafted tokens are the draft's likeliest instead of draws; then no draft rows are given.
+  bool chosen = false;
+  Filters filters{};  ///< cut-offs of every target row
+  /// See MadeLogits::spread. At 3, rows are flat: of 128,256 ids about 12,000 hold 0.9 of the probability. At
+  /// 16 about 20 do, as in text, which is what trees and cut-offs are made for.
   float spread = MadeLogits{}.spread;
 };
 
-/// All of them, in the order of the enumeration.
+/// Returns all workloads, in the order of the enumeration.
 std::span<const KernelWorkloadInfo> kernel_workloads();
 
 const KernelWorkloadInfo& info_of(KernelWorkload workload);

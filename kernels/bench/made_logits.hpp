@@ -1,5 +1,5 @@
-// Logits made up for measurements: a bell of target logits, and the same with noise for the draft. Every
-// logit has an address, so that the host, the emulator and the GPU agree on it to the bit.
+// Makes up logits for measurements. The target's are approximately normal; the draft's are the target's with
+// noise. Every logit has an address, so that the host, the emulator and the GPU agree on it to the bit.
 #pragma once
 
 #include <cmath>
@@ -12,10 +12,10 @@ namespace speclab {
 struct MadeLogits {
   std::uint64_t seed = 1;
   float spread = 3;  ///< standard deviation of the target's logits
-  float noise = 0;   ///< standard deviation of what the draft's differ by
+  float noise = 0;   ///< standard deviation of the draft's logits minus the target's
 };
 
-/// A sum of four 16-bit uniforms with mean 0 and variance 1; within 3.47 of 0.
+/// Returns a sum of four 16-bit uniforms, scaled to mean 0 and variance 1; it lies within 3.47 of 0.
 SPECLAB_HD inline float bell_of(std::uint64_t word) {
   std::int32_t sum = -2 * 0xffff;
   for (unsigned shift = 0; shift < 64; shift += 16) {
@@ -25,7 +25,8 @@ SPECLAB_HD inline float bell_of(std::uint64_t word) {
   return static_cast<float>(sum) / deviation;
 }
 
-/// A row is request * (gamma + 1) + position, for the draft as for the target.
+/// The logits of one id in row request * (gamma + 1) + position, which numbers the draft's rows and the
+/// target's alike.
 struct MadeLogit {
   float target;
   float draft;

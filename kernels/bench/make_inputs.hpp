@@ -1,5 +1,5 @@
-// Inputs of a measurement, made where they are used, on any executor: logits, and drafted tokens drawn from
-// the draft's, or its likeliest.
+// Makes the inputs of a measurement on any executor, in its memory: logits, and drafted tokens that are drawn
+// from the draft's rows or are the draft's likeliest.
 #pragma once
 
 #include <cmath>
@@ -15,13 +15,15 @@ namespace speclab::bench {
 struct FillArgs {
   void* logits;  ///< [requests, rows, vocab], dense
   MadeLogits how;
-  std::int32_t rows;                 ///< of a request
-  std::int32_t positions;            ///< of a request: gamma + 1
-  const std::int32_t* row_position;  ///< [rows] of the draft's; null: of the target's, one at each position
+  std::int32_t rows;       ///< rows per request
+  std::int32_t positions;  ///< positions per request: gamma + 1
+  /// [rows] the position of each of the draft's rows; null: these are the target's rows, one for each
+  /// position.
+  const std::int32_t* row_position;
   std::int32_t vocab;
 };
 
-/// One block for `ids` ids of a row.
+/// Fills a row with made-up logits. One block fills `ids` ids of a row.
 template <class T>
 struct FillLogits : simt::KernelOf<FillArgs, 256, 4> {
   static constexpr const char* name = "fill logits";
@@ -50,23 +52,25 @@ struct FillLogits : simt::KernelOf<FillArgs, 256, 4> {
 };
 
 struct PickArgs {
-  const void*
-      logits;  ///< [requests, draft_rows, vocab], dense; null: no draws, and the draft's row is made here
+  /// [requests, draft_rows, vocab], dense; null: tokens are chosen, not drawn, and the draft's row is made up
+  /// here.
+  const void* logits;
   MadeLogits how;
   Token* drafted;                 ///< [requests, nodes]
   const std::int32_t* parents;    ///< [nodes]
   const std::int32_t* draft_row;  ///< [nodes] the draft's row of each position
-  const std::int32_t* rank;       ///< [nodes] siblings before each
+  const std::int32_t* rank;       ///< [nodes] number of siblings before each node
   std::int32_t nodes;
   std::int32_t draft_rows;
   std::int32_t vocab;
 };
 
-/// Picks each node's token from its parent's row. Drawn ones are the largest of logits with Gumbel noise, for
-/// siblings the same, so that these are drawn without replacement (Kool et al. 2019, "Stochastic beams and
-/// where to find them", section 2.3; of one, Maddison et al. 2014, "A* sampling", section 2): no sums.
-/// Without draws they are the likeliest. No token (-1) where there are fewer ids than siblings. One block per
-/// node, and a pass for it and each sibling before it.
+/// Picks each node's token from its parent's row. Drawn tokens have the largest logits after Gumbel noise is
+/// added. Siblings share the noise, so that they are drawn without replacement (Kool et al. 2019, "Stochastic
+/// beams and where to find them", section 2.3; for a single draw, Maddison et al. 2014, "A* sampling",
+/// section 2); no sums are needed. Chosen tokens have the largest logits without noise. If there are fewer
+/// ids than siblings, the token is -1. One block serves one node, with a pass for the node and one for each
+/// sibling before it.
 template <class T>
 struct PickDrafts : simt::KernelOf<PickArgs, 256, 4> {
   static constexpr const char* name = "pick drafts";
@@ -110,7 +114,7 @@ struct PickDrafts : simt::KernelOf<PickArgs, 256, 4> {
     const T* const logits = static_cast<const T*>(args.logits) + row * args.vocab;
     return static_cast<float>(static_cast<double>(to_float(load_one(logits + id))) + noise);
   }
-  /// Greater for a greater value; of equals, for the lower id.
+  /// Returns a key that is greater for a greater value and, among equal values, for the lower id.
   SPECLAB_HD static std::uint64_t key_of(float value, std::int32_t id) {
     const std::uint32_t bits = bits_of_float(value);
     const std::uint32_t order = (bits & 0x80000000U) != 0 ? ~bits : bits | 0x80000000U;
@@ -122,7 +126,7 @@ struct PickDrafts : simt::KernelOf<PickArgs, 256, 4> {
 
 namespace speclab {
 
-/// Logits and drafted tokens of a batch that lies where the executor works.
+/// Makes the logits and drafted tokens of a batch in the executor's memory.
 template <class Executor>
 void make_inputs(Executor&& executor, const BenchShape& shape, const MadeLogits& how, const BenchBatch& to) {
   const std::int64_t requests = shape.requests;

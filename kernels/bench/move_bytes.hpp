@@ -1,5 +1,5 @@
-// What verification is compared with: reading bytes and doing nothing with them, copying them, launching
-// nothing, and not verifying at all.
+// The operations that verification is compared with: reading bytes without using them, copying bytes,
+// launching an empty kernel, and accepting everything without verifying.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 namespace speclab::bench {
 
-/// Vectors that a thread has in flight at once.
+/// Number of vectors that a thread loads before it waits for the first.
 inline constexpr int in_flight = 8;
 inline constexpr int moving_threads = 256;
 inline constexpr std::int64_t vectors_a_block = std::int64_t{in_flight} * moving_threads;
@@ -19,7 +19,7 @@ SPECLAB_HD inline std::int64_t moving_blocks(std::int64_t vectors) {
   return (vectors + vectors_a_block - 1) / vectors_a_block;
 }
 
-/// Where the i-th vector of this thread is.
+/// Returns the index of this thread's i-th vector.
 SPECLAB_DEVICE inline std::int64_t vector_at(int i) {
   return simt::block_index() * vectors_a_block + simt::thread_index() + i * moving_threads;
 }
@@ -55,7 +55,8 @@ struct CopyBytes : simt::KernelOf<CopyArgs, moving_threads, 4> {
 struct ReadArgs {
   const simt::Vector16* from;
   std::int64_t vectors;
-  std::uint32_t* parity;  ///< [blocks] exclusive or of all words: a read that leaves nothing may be left out
+  /// [blocks] exclusive or of all words: the compiler could remove a read whose result is not used.
+  std::uint32_t* parity;
 };
 
 struct ReadBytes : simt::KernelOf<ReadArgs, moving_threads, 4> {

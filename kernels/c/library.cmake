@@ -1,12 +1,13 @@
-# libspeclab_kernels.so: everything it needs of the project and the CUDA runtime are inside, and it exports the
-# functions of speclab_kernels.h alone.
+# libspeclab_kernels.so contains all that it needs of the project and the CUDA runtime, and exports only the functions
+# of speclab_kernels.h.
 set(header ${PROJECT_SOURCE_DIR}/kernels/speclab_kernels.h)
 add_library(speclab_kernels_c SHARED ${CMAKE_CURRENT_LIST_DIR}/speclab_kernels.cpp)
 add_library(speclab::kernels_c ALIAS speclab_kernels_c)
 set_target_properties(speclab_kernels_c PROPERTIES OUTPUT_NAME speclab_kernels EXPORT_NAME kernels_c
   VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR} CXX_VISIBILITY_PRESET hidden
   PUBLIC_HEADER ${header} CUDA_RUNTIME_LIBRARY Static LINK_DEPENDS ${CMAKE_CURRENT_LIST_DIR}/exported.map)
-# The installed header stands at the top, so that a C program includes <speclab_kernels.h>; here it is found so, too.
+# The installed header lies at the top of the include folder, so that a C program includes <speclab_kernels.h>. The
+# build tree finds it by the same name.
 target_include_directories(speclab_kernels_c
   INTERFACE $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/kernels> $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
 target_link_libraries(speclab_kernels_c PRIVATE speclab_options speclab::gpu)
@@ -14,7 +15,7 @@ target_link_options(speclab_kernels_c PRIVATE LINKER:--version-script=${CMAKE_CU
   LINKER:--as-needed)
 install(TARGETS speclab_kernels_c EXPORT speclabTargets LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
   PUBLIC_HEADER DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
-# In the wheel (kernels/python).
+# The wheel (kernels/python) contains the library without symbols.
 if(SPECLAB_ONLY_KERNELS)
   target_link_options(speclab_kernels_c PRIVATE LINKER:--strip-all LINKER:-z,defs)
   install(FILES $<TARGET_FILE:speclab_kernels_c> DESTINATION speclab_kernels RENAME libspeclab_kernels.so COMPONENT kernels_wheel)

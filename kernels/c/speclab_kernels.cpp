@@ -36,7 +36,7 @@ static_assert(int{speclab_damaged_row} == flag_invalid_row &&
 static_assert(speclab_independent == static_cast<int>(Siblings::independent) &&
               speclab_traversal == static_cast<int>(TreeMethod::traversal));
 
-/// A structure's name, and its size when it was first published. It only ever grows, and at its end.
+/// The name of a structure, and its size when it was first published. A structure only grows, at its end.
 template <class Structure>
 struct Published;
 template <>
@@ -66,7 +66,7 @@ speclab_status failed(speclab_status status, const char* sentence) noexcept {
   return status;
 }
 
-/// No exception leaves the library.
+/// Turns every exception into a status: no exception leaves the library.
 template <class Work>
 speclab_status guarded(const Work& work) noexcept {
   try {
@@ -83,8 +83,8 @@ speclab_status guarded(const Work& work) noexcept {
   }
 }
 
-/// The caller's structure in this version's: what an older header lacks is zero; what a newer one adds must
-/// be, since nobody here knows what it means.
+/// Returns the caller's structure as this version's. Fields that an older header lacks are zero. Fields that
+/// a newer header adds must be zero, since this library does not know their meaning.
 template <class Structure>
 Structure known_part(const Structure* given) {
   using Known = Published<Structure>;
@@ -97,7 +97,8 @@ Structure known_part(const Structure* given) {
     throw std::invalid_argument("struct_size is " + std::to_string(size) + ": " + sizeof_name +
                                 std::to_string(Known::size) + " or more");
   }
-  // All of it is read. No version will be as large, and memory that was never set often holds more.
+  // All `size` bytes are read. No version will have more than `largest_size`; memory that was never set often
+  // says more.
   constexpr std::size_t largest_size = 4096;
   if (size > largest_size) {
     throw std::invalid_argument("struct_size is " + std::to_string(size) + ": " + sizeof_name +
@@ -121,7 +122,7 @@ View<const T> view_of(const speclab_view& view) {
   return {static_cast<const T*>(view.data), view.index, view.request_stride, view.row_stride};
 }
 
-/// A view where there is one, else an array.
+/// Returns the view if it has data, else the array as a view.
 template <class T>
 View<const T> view_or(const speclab_view& view, const T* array) {
   return view.data == nullptr ? View<const T>(array) : view_of<T>(view);
@@ -192,7 +193,8 @@ TreeBatch tree_of(const speclab_tree_batch& from) {
   return tree;
 }
 
-/// Flags of a request by its verdict and the rows at the position where it ended.
+/// Returns the flags of a request, computed from its verdict and from the rows at the position where it
+/// ended.
 std::uint32_t flags_of(const VerifyBatch& batch, std::int64_t request, const ReferenceVerdict& verdict) {
   const std::int32_t length = batch.length(request);
   if (length < 0 || length > batch.gamma) return flag_length_out_of_range;
@@ -209,7 +211,7 @@ std::uint32_t flags_of(const VerifyBatch& batch, std::int64_t request, const Ref
   return flags;
 }
 
-/// Logarithms of what was emitted; `write_result` has written what is behind it.
+/// Writes the logarithms of the emitted tokens; `write_result` has written the entries after them.
 void write_logs(const VerifyBatch& batch, std::int64_t request, const ReferenceVerdict& verdict) {
   const std::int32_t count = verdict.accepted + (verdict.next == invalid_token ? 0 : 1);
   for (std::int32_t i = 0; i < count; ++i) {

@@ -1,4 +1,4 @@
-// Launches recorded once and replayed.
+// Captures launches in a CUDA graph and replays it.
 #pragma once
 
 #include <utility>
@@ -18,7 +18,7 @@ inline OwnedStream make_stream() {
   return OwnedStream(stream);
 }
 
-/// What `work` enqueues on the stream, as a CUDA graph.
+/// A CUDA graph of the launches that `work` enqueues on the stream.
 class CapturedGraph {
  public:
   template <class Work>
@@ -28,7 +28,7 @@ class CapturedGraph {
     try {
       work();
     } catch (...) {
-      // Else every later call on the stream would fail, with another message.
+      // Without this every later call on the stream would fail, with another message.
       cudaStreamEndCapture(stream, &graph);
       if (graph != nullptr) cudaGraphDestroy(graph);
       cudaGetLastError();

@@ -1,4 +1,4 @@
-// CUDA errors as exceptions, and device memory that frees itself.
+// Turns CUDA errors into exceptions, and owns device memory.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -18,7 +18,7 @@ inline void cuda_check(cudaError_t error, const char* call, const char* file, in
 
 #define SPECLAB_CUDA(call) ::speclab::cuda_check((call), #call, __FILE__, __LINE__)
 
-/// What scratch is filled with before it is used: absurd as a count and as a probability.
+/// The byte that scratch is filled with before it is used: absurd as a count and as a probability.
 inline constexpr int absurd_byte = 0xa5;
 
 struct CudaFree {
@@ -28,7 +28,8 @@ struct CudaFree {
 template <class T>
 using DeviceArray = std::unique_ptr<T[], CudaFree>;
 
-/// `count` elements on the device; room for one when count is 0, since a null pointer would be an error.
+/// Allocates `count` elements on the device. Allocates one when count is 0, since a null pointer would be an
+/// error.
 template <class T>
 DeviceArray<T> device_array(std::size_t count) {
   void* pointer = nullptr;
@@ -36,8 +37,8 @@ DeviceArray<T> device_array(std::size_t count) {
   return DeviceArray<T>(static_cast<T*>(pointer));
 }
 
-/// A copy, behind room for `before` elements. It has arrived on return: cudaMemcpy may return before, and
-/// streams that do not block would not wait for it.
+/// Copies `count` elements to the device, after room for `before` elements. The copy has arrived on return:
+/// cudaMemcpy alone may return earlier, and non-blocking streams would not wait for it.
 template <class T>
 DeviceArray<T> device_copy(const T* host, std::size_t count, std::size_t before = 0) {
   DeviceArray<T> device = device_array<T>(before + count);

@@ -1,4 +1,4 @@
-// Launches kernels on a GPU. Included by .cu files only.
+// Launches kernels on a GPU. Only .cu files include it.
 #pragma once
 
 #include <array>
@@ -19,12 +19,12 @@ __global__ void __launch_bounds__(Kernel::threads, Kernel::min_blocks)
   Kernel{}(args);
 }
 
-/// What the current device can do with a launch. Asked once a device: clusters and early launches came with
-/// compute capability 9.0, but not every device since then has clusters.
+/// The launch features of a device, asked once per device. Clusters and early launches came with compute
+/// capability 9.0, but not every later device has clusters.
 struct DeviceLaunches {
   bool clusters = false;
   bool early = false;
-  int shared_bytes = 0;  ///< of a block, dynamic and static
+  int shared_bytes = 0;  ///< dynamic and static shared memory of a block
 
   static constexpr int max_devices = 64;
 
@@ -49,8 +49,8 @@ struct DeviceLaunches {
   }
 };
 
-/// Lets a kernel have all the shared memory that a block of the device can have, once: two threads of the
-/// host that launch it with other sizes would else take it from each other.
+/// Allows a kernel all the shared memory that a block of the device can have, once. Otherwise two host
+/// threads that launch it with different sizes would change each other's limit.
 template <class Kernel>
 void allow_shared_memory(int device, const DeviceLaunches& can) {
   static std::array<std::once_flag, DeviceLaunches::max_devices> done;
@@ -62,7 +62,7 @@ void allow_shared_memory(int device, const DeviceLaunches& can) {
   });
 }
 
-/// A launch in CUDA's words.
+/// Translates a Launch to CUDA's launch configuration.
 class LaunchConfig {
  public:
   LaunchConfig(const Launch& launch, const DeviceLaunches& can, cudaStream_t stream) {
@@ -91,7 +91,8 @@ class LaunchConfig {
   cudaLaunchConfig_t config_{};
 };
 
-/// Whether a device places a cluster of so many blocks with so much dynamic shared memory; asked once.
+/// Returns whether a device can place a cluster of this size with this much dynamic shared memory. Asks once
+/// per kernel, device and size.
 template <class Kernel>
 bool places_cluster(const Launch& launch, int device, const DeviceLaunches& can) {
   static std::mutex mutex;
@@ -104,17 +105,17 @@ bool places_cluster(const Launch& launch, int device, const DeviceLaunches& can)
   int clusters = 0;
   const cudaError_t found =
       cudaOccupancyMaxActiveClusters(&clusters, run_kernel<Kernel>, LaunchConfig(launch, can, nullptr).get());
-  // A size that the device does not know is an error, which is the answer.
+  // For a size that the device does not support, CUDA returns an error, which means no.
   if (found != cudaSuccess) cudaGetLastError();
   return at->second = found == cudaSuccess && clusters > 0;
 }
 
-/// Launches on one stream. Nothing waits for the host, so that a launch can be captured in a graph.
+/// Launches kernels on one stream. It never waits for the host, so that a launch can be captured in a graph.
 class CudaExecutor {
  public:
   explicit CudaExecutor(cudaStream_t stream) : stream_(stream) {}
 
-  /// Whether the current device takes such clusters.
+  /// Returns whether the current device can launch such clusters.
   template <class Kernel>
   bool takes(const Launch& launch) const {
     const auto [device, can] = current();
@@ -122,7 +123,7 @@ class CudaExecutor {
            (launch.cluster <= portable_cluster_blocks || places_cluster<Kernel>(launch, device, can));
   }
 
-  /// Throws std::runtime_error with call, file and line when the launch is refused.
+  /// Launches the kernel. Throws std::runtime_error with call, file and line if the launch is refused.
   template <class Kernel>
   void run(const Launch& launch, const typename Kernel::Args& args) const {
     if (launch.blocks == 0) return;

@@ -46,7 +46,7 @@ std::string why_no_device() {
   int driver = 0;
   if (error == cudaErrorInsufficientDriver && cudaDriverGetVersion(&driver) == cudaSuccess) {
     if (driver == 0) return "no CUDA driver on this machine";
-    // Releases of one major version run on the drivers of all of them.
+    // All releases of a major version run on any driver of that major version.
     const std::string major = std::to_string(CUDART_VERSION / 1000);
     return "the driver is for CUDA " + version_name(driver) + ", and this library needs one for " + major +
            ".0 or later: update the driver, or take a library that was compiled with an older CUDA";

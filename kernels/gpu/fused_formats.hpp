@@ -1,5 +1,5 @@
-// Fused verification on a GPU, where the kernels for rows of different formats are compiled in several files:
-// together they take the compiler a minute. Included by .cu files only.
+// Fused verification on a GPU. Several files compile the kernels for the formats of rows, because together
+// they take the compiler a minute. Only .cu files include this.
 #pragma once
 
 #include "kernels/gpu/cuda_executor.hpp"

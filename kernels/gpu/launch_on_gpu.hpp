@@ -1,5 +1,5 @@
-// One implementation's kernels on a stream. Each is compiled in a file of its own: together they take the
-// compiler more than a minute.
+// Launches one implementation's kernels on a stream. Each implementation is compiled in its own file, because
+// together they take the compiler more than a minute.
 #pragma once
 
 #include "kernels/verify/verify_batch.hpp"
@@ -8,7 +8,8 @@ struct CUstream_st;
 
 namespace speclab {
 
-/// `Kernels` is one of dispatch.hpp, which can run the batch.
+/// Launches the kernels that verify `batch`. `Kernels` is one of those in dispatch.hpp and must be able to
+/// run the batch.
 template <class Kernels>
 void launch_on_gpu(const VerifyBatch& batch, void* workspace, CUstream_st* stream);
 

@@ -16,18 +16,19 @@ namespace speclab {
 namespace {
 
 constexpr int warm_up = 5;
-/// Longer than the host takes to enqueue an event, a graph of several launches and an event.
+/// Longer than the host takes to enqueue an event, a graph of several launches and another event.
 constexpr int spin_microseconds = 200;
-/// What is read to flush the second cache: several times the largest, since a cache may keep lines that are
-/// used again. Reading leaves no line that would have to be written back while something is timed.
+/// Bytes that are read to flush the L2 cache: several times the largest cache, since a cache may keep lines
+/// that are used again. Reads leave no line that would have to be written back during a measurement.
 constexpr std::size_t flush_bytes = std::size_t{256} << 20U;
-/// Calls of the graphs whose difference is the marginal time, and their replays.
+/// Calls per graph in the two graphs whose difference gives the marginal time, and the number of replays.
 constexpr int few_calls = 10;
 constexpr int many_calls = 20;
 constexpr int marginal_repetitions = 30;
-/// Cycles by which the clock is measured: about a millisecond.
+/// Cycles over which the clock is measured: about a millisecond.
 constexpr long long clock_cycles = 2'000'000;
-/// Requests whose decisions are compared with the reference, which takes tens of milliseconds each.
+/// Number of requests whose decisions are compared with the reference, which takes tens of milliseconds for
+/// each.
 constexpr std::int32_t compared_requests = 4;
 
 __global__ void spin(long long cycles) {
@@ -47,7 +48,8 @@ OwnedEvent make_event() {
   return OwnedEvent(event);
 }
 
-/// Seconds that the device takes for what `work` enqueues, as two events on the stream say.
+/// Returns the seconds that the device takes for the work that `work` enqueues, from two events on the
+/// stream.
 class Timer {
  public:
   explicit Timer(cudaStream_t stream) : stream_(stream) {}
@@ -80,7 +82,7 @@ double median_of(std::vector<double> values) {
   return *middle;
 }
 
-/// Memory of the device, as HostMemory (bench_batch.hpp).
+/// Memory of the device, with the interface of HostMemory (bench_batch.hpp).
 class DeviceMemory {
  public:
   template <class T>
@@ -122,7 +124,7 @@ BenchBatch filled_batch(const BenchTask& task, DeviceMemory& memory, cudaStream_
   return batch;
 }
 
-/// Some requests of the batch in the host's memory, and what the reference says of them.
+/// Some requests of the batch in host memory, and the reference's verdicts on them.
 class ReferenceSample {
  public:
   ReferenceSample(const BenchTask& task, const DeviceMemory& memory, const BenchBatch& batch)
@@ -154,7 +156,7 @@ class ReferenceSample {
   std::map<decltype(BenchMethod::reference), std::vector<BenchVerdict>> verdicts_;
 };
 
-/// No results of what ran before.
+/// Overwrites the results of earlier runs.
 void forget_results(const TreeBatch& tree, cudaStream_t stream) {
   const std::size_t bytes = static_cast<std::size_t>(tree.batch.requests) * sizeof(std::int32_t);
   SPECLAB_CUDA(cudaMemsetAsync(tree.batch.accepted, absurd_byte, bytes, stream));
@@ -164,7 +166,8 @@ void forget_results(const TreeBatch& tree, cudaStream_t stream) {
       cudaMemsetAsync(tree.path, absurd_byte, bytes * static_cast<std::size_t>(tree.batch.gamma), stream));
 }
 
-/// Requests of which two runs leave other bits. Behind what is accepted a path may hold anything.
+/// Counts the requests on which two runs differ in any bit. A path may hold anything after the accepted
+/// nodes.
 int differing_requests(const BenchResults& one, const BenchResults& other) {
   int count = 0;
   for (std::size_t i = 0; i < one.accepted.size(); ++i) {
@@ -181,7 +184,7 @@ void run_method(const BenchMethod& method, const TreeBatch& tree, void* workspac
   run_on_gpu(*method.of_chains, tree.batch, workspace, stream);
 }
 
-/// The median of what each further call takes, from runs of few calls and of many.
+/// Returns the median time of one further call, from graphs of few calls and of many.
 double seconds_of_a_call(const std::pair<CapturedGraph, CapturedGraph>& few_and_many, const Timer& timed,
                          long long cycles, cudaStream_t stream) {
   std::vector<double> differences;
@@ -196,7 +199,7 @@ double seconds_of_a_call(const std::pair<CapturedGraph, CapturedGraph>& few_and_
   return median_of(differences);
 }
 
-/// Reads more than the cache holds, so that nothing of a batch is left in it.
+/// Reads more than the L2 cache holds, so that nothing of a batch is left in it.
 class CacheFlush {
  public:
   CacheFlush(bool wanted, cudaStream_t stream)
@@ -204,7 +207,7 @@ class CacheFlush {
     SPECLAB_CUDA(cudaMemsetAsync(bytes_.get(), 0, wanted ? flush_bytes : 0, stream));
   }
 
-  /// False where it is not wanted, and nothing is read.
+  /// Returns false and reads nothing if no flush is wanted.
   bool run(const simt::CudaExecutor& executor) const {
     if (!wanted_) return false;
     executor.run<bench::ReadBytes>(
@@ -221,7 +224,7 @@ class CacheFlush {
       device_array<std::uint32_t>(static_cast<std::size_t>(bench::moving_blocks(vectors)));
 };
 
-/// The order of what is timed, drawn anew for each repetition.
+/// Draws a new random order of the measured graphs for each repetition.
 class ShuffledOrder {
  public:
   explicit ShuffledOrder(std::size_t count) : order_(count) {
@@ -254,10 +257,11 @@ BenchMeasurement measure_on_gpu(const BenchTask& task, const std::function<bool(
 
   BenchMeasurement found;
   std::vector<CapturedGraph> graphs;
-  std::vector<std::pair<CapturedGraph, CapturedGraph>> several;  ///< of each method: few calls, and many
-  std::vector<BenchResults> launched;  ///< what each method left when it was launched without a graph
+  std::vector<std::pair<CapturedGraph, CapturedGraph>> several;  ///< for each method: few calls, and many
+  /// The results of each method's launch without a graph.
+  std::vector<BenchResults> launched;
   const auto add = [&](const char* name, const auto& work) {
-    // Once as it is: refused launches then show before the capture.
+    // The first run is not captured, so that refused launches show before the capture.
     work();
     SPECLAB_CUDA(cudaStreamSynchronize(stream));
     graphs.emplace_back(stream, work);
@@ -328,7 +332,7 @@ BenchMeasurement measure_on_gpu(const BenchTask& task, const std::function<bool(
   for (std::size_t at = 0; at < several.size() && !stop(); ++at) {
     found.times[at].marginal_seconds = seconds_of_a_call(several[at], timed, cycles, stream);
   }
-  // What was timed is what was compared: the graphs, after all that they were replayed.
+  // The measured graphs themselves are compared with the launches, after all their replays.
   for (std::size_t at = 0; at < launched.size(); ++at) {
     forget_results(tree, stream);
     graphs[at].replay(stream);

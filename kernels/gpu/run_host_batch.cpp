@@ -9,7 +9,8 @@ namespace speclab {
 
 namespace {
 
-/// Elements from the first entry to the end of the last, of an array whose entries have `width`.
+/// Returns the number of elements from the first entry to the end of the last, for an array with entries of
+/// `width` elements.
 template <class T>
 std::size_t span_of(const View<T>& view, std::int32_t requests, std::int32_t positions, std::int64_t width) {
   if (positions == 0) return 0;
@@ -22,12 +23,12 @@ std::size_t span_of(const View<T>& view, std::int32_t requests, std::int32_t pos
   return static_cast<std::size_t>(end);
 }
 
-/// Device copies that a batch points to.
+/// Device copies of the arrays that a batch points to.
 class DeviceBatch {
  public:
   explicit DeviceBatch(const VerifyBatch& host) : DeviceBatch(host, host.gamma) {}
 
-  /// With so many rows of the draft for each request.
+  /// Copies a batch with `draft_rows` rows of the draft per request.
   DeviceBatch(const VerifyBatch& host, std::int32_t draft_rows) : batch(host), host_(host) {
     const auto requests = static_cast<std::size_t>(host.requests);
     const std::size_t positions = requests * static_cast<std::size_t>(host.gamma + 1);
@@ -75,7 +76,8 @@ class DeviceBatch {
   template <class T>
   T* copy(T* host, std::size_t count) {
     if (host == nullptr) return nullptr;
-    // As far off alignment as on the host: kernels read rows off 16 bytes in another way.
+    // The copy is misaligned exactly as on the host: kernels read rows that are not aligned to 16 bytes in
+    // another way.
     const std::size_t off = reinterpret_cast<std::uintptr_t>(host) % 16;
     kept_.push_back(device_copy(reinterpret_cast<const unsigned char*>(host), count * sizeof(T), off));
     return reinterpret_cast<T*>(kept_.back().get() + off);
@@ -112,7 +114,7 @@ class DeviceBatch {
   std::vector<DeviceArray<unsigned char>> kept_;
 };
 
-/// The same of trees.
+/// Device copies of the arrays that a batch of trees points to.
 class DeviceTrees : public DeviceBatch {
  public:
   explicit DeviceTrees(const TreeBatch& host)
@@ -144,7 +146,7 @@ void run_host_trees_on_gpu(const TreeBatch& host, GpuLaunch how) {
   DeviceTrees device(host);
   const OwnedStream stream = make_stream();
   const auto run = [&] { run_tree_on_gpu(device.tree, stream.get()); };
-  // A capture comes after a launch, which may load the kernels.
+  // The launch before a capture may load the kernels, which a capture must not.
   run();
   if (how == GpuLaunch::graph) {
     const CapturedGraph graph(stream.get(), run);
@@ -162,8 +164,8 @@ void run_host_batch_on_gpu(Implementation implementation, const VerifyBatch& hos
   const auto workspace = device_array<unsigned char>(bytes);
   const OwnedStream stream = make_stream();
   const auto run = [&] { run_on_gpu(implementation, device.batch, workspace.get(), stream.get()); };
-  // Once on memory that nobody has written, for compute-sanitizer's initcheck; then on absurd numbers. A
-  // capture comes after a launch, which may load the kernels.
+  // The first run works on memory that nobody has written, for compute-sanitizer's initcheck; the second on
+  // absurd numbers. The launch before a capture may load the kernels, which a capture must not.
   run();
   SPECLAB_CUDA(cudaMemsetAsync(workspace.get(), absurd_byte, bytes, stream.get()));
   if (how == GpuLaunch::graph) {

@@ -9,7 +9,7 @@ namespace speclab {
 
 namespace {
 
-/// A stream of its own, so that runs of several host threads go side by side.
+/// Runs on a stream of its own, so that runs of several host threads overlap.
 class CudaDevice {
  public:
   template <class T>

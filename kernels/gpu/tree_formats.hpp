@@ -1,5 +1,6 @@
-// Tree verification on a GPU, where each method has a file for the kernels of rows of one format, and one for
-// the kernel of rows of any: that takes the compiler as long as the others. Included by .cu files only.
+// Tree verification on a GPU. For each method one file compiles the kernels for rows of one format, and
+// another the kernel for rows of any format, which takes the compiler as long as the others together. Only
+// .cu files include this.
 #pragma once
 
 #include "kernels/gpu/cuda_executor.hpp"

@@ -1,4 +1,4 @@
-// Replaces the GPU's side of the library where there is no nvcc: every call fails with the reason.
+// Replaces the library's GPU functions in a build without nvcc: every call fails with the reason.
 #include <stdexcept>
 
 #include "kernels/bench/measure.hpp"

@@ -1,4 +1,4 @@
-// Decisions against the reference, and the same bits wherever they are made.
+// Checks decisions against the reference, and that they have the same bits wherever they are made.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 

@@ -21,7 +21,7 @@ namespace speclab {
 
 namespace {
 
-/// Logits and probabilities of every row of a model; a row's number is the token before.
+/// Logits and probabilities of every row of a model. The number of a row is the token before it.
 struct MadeModel {
   std::vector<std::vector<float>> logits;
   ExactTable<double> table;
@@ -32,8 +32,8 @@ struct Tables {
   MadeModel draft;
 };
 
-/// Logarithms of probabilities, so that the sigmoid rule's choice of logits (core/rules/sigmoid.hpp) is that
-/// of a kernel which takes logits as they are.
+/// Returns logarithms of probabilities, so that the sigmoid rule's choice of logits (core/rules/sigmoid.hpp)
+/// is the same as a kernel's that takes logits as they are.
 std::vector<float> normalised(const std::vector<double>& logits, Dtype dtype) {
   const double log_sum = log_sum_exp(logits);
   std::vector<float> row;
@@ -57,13 +57,14 @@ MadeModel make_model(const DistributionCase& distribution, float MadeLogit::*sid
   return {std::move(rows), ExactTable<double>(std::move(probabilities))};
 }
 
-/// What all requests came to.
+/// The results of all requests.
 struct Sample {
   std::vector<std::int32_t> accepted;  ///< -1: a result without a token
-  std::vector<Token> tokens;           ///< gamma + 1 a request; past what was emitted, plain decoding
+  /// gamma + 1 tokens per request; those after the emitted ones come from plain decoding.
+  std::vector<Token> tokens;
 };
 
-/// Rows and drafted tokens of every request; rows follow the drafted tokens.
+/// Fills in the rows and drafted tokens of every request; each row follows from the drafted token before it.
 void fill(RequestBatch& host, const DistributionCase& distribution, const Tables& tables,
           std::uint32_t first_trial) {
   std::vector<double> scratch;
@@ -87,8 +88,8 @@ void fill(RequestBatch& host, const DistributionCase& distribution, const Tables
   }
 }
 
-/// The tokens of a round of `drafted` tokens, filled up to gamma + 1; the number accepted, or -1 for a result
-/// without a token.
+/// Writes the tokens of a round with drafted tokens `drafted`, filled up to gamma + 1 by plain decoding.
+/// Returns the number accepted, or -1 for a result without a token.
 std::int32_t keep(const DistributionCase& distribution, const Tables& tables, std::uint32_t trial,
                   const Token* drafted, const RequestResult& result, Token* tokens) {
   if (result.accepted < 0 || result.accepted > distribution.gamma || result.next < 0 ||
@@ -143,7 +144,7 @@ FitTest emitted_test(const Sample& sample, std::size_t length, const RoundDistri
     cell_of.emplace(tokens, probabilities.size());
     probabilities.push_back(probability);
   }
-  probabilities.push_back(0);  // what the rule cannot emit
+  probabilities.push_back(0);  // sequences that the rule cannot emit
   std::vector<std::uint64_t> counts(probabilities.size(), 0);
   for (std::size_t i = 0; i < sample.accepted.size(); ++i) {
     const auto start = sample.tokens.begin() + static_cast<std::ptrdiff_t>(i * length);
@@ -153,7 +154,7 @@ FitTest emitted_test(const Sample& sample, std::size_t length, const RoundDistri
   return fit_test(counts, probabilities, minimum_expectation_for_power);
 }
 
-/// Two-sided, by the normal distribution.
+/// Returns the two-sided p-value of the first token's acceptance, by the normal distribution.
 double accepted_p(const Sample& sample, double rate) {
   double first_accepted = 0;
   for (const std::int32_t accepted : sample.accepted) first_accepted += accepted > 0 ? 1 : 0;

@@ -1,4 +1,4 @@
-// Distributions of what kernels emit, against distributions computed from the rows.
+// Compares distributions of the tokens that kernels emit with distributions computed from the rows.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@
 
 namespace speclab {
 
-/// One test of a distribution: a small vocabulary, in which every row depends on the token before.
+/// One test of a distribution, over a small vocabulary, in which every row depends on the token before it.
 struct DistributionCase {
   std::int32_t vocab = 8;
   std::int32_t gamma = 3;
@@ -18,23 +18,26 @@ struct DistributionCase {
   std::uint64_t seed = 20;
 };
 
-/// p-values by name, and what the rule's distribution is.
+/// p-values by name, and the distance of the rule's distribution.
 struct DistributionTests {
   std::vector<std::pair<std::string, double>> p_values;
-  double total_variation = 0;  ///< of the first gamma + 1 tokens to the target's: 0 for exact rules
-  bool valid = true;           ///< false where a result is without a token: nothing else is then tested
+  /// Total variation between the first gamma + 1 tokens and the target's; 0 for exact rules.
+  double total_variation = 0;
+  /// False if a result has no token; then nothing else is tested.
+  bool valid = true;
 
   double least() const;
 };
 
-/// Whether the rule leaves the target's distribution as it is.
+/// Returns whether the rule keeps the target's distribution.
 bool keeps_distribution(KernelRule method);
 
-/// Emitted tokens, filled up to gamma + 1 by plain decoding of the target where the round ended before:
-/// jointly (Pearson, G), and each token given those before it, against plain decoding. Accepted lengths and
-/// emitted tokens against the distribution of one round, followed along every branch. The share of first
-/// tokens that are accepted against sum min(p, q). With `exact` false only what does not ask for the rule's
-/// own distribution. Rules that do not keep the distribution are compared with their own alone.
+/// Tests emitted tokens, which are filled up to gamma + 1 by plain decoding of the target if the round ended
+/// before. All tokens jointly (Pearson, G), and each token given those before it, are compared with plain
+/// decoding; accepted lengths and emitted tokens with the distribution of one round, followed along every
+/// branch; the share of first tokens that are accepted with sum min(p, q). With `exact` false, tests that
+/// need the rule's own round distribution are skipped. Rules that do not keep the target's distribution are
+/// compared only with their own.
 DistributionTests test_distribution(const DistributionCase& distribution, const BatchRunner& runner,
                                     Implementation implementation, bool exact, std::uint64_t requests,
                                     std::int32_t requests_a_batch);

@@ -1,4 +1,5 @@
-// Inputs at the edges of what is allowed, and beyond: each a request or a few, with what has to come of it.
+// Checks inputs at the edges of what is allowed, and beyond: each edge is one request or a few, with the
+// result that must follow.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -23,9 +24,10 @@ using Results = std::vector<RequestResult>;
 
 struct Edge {
   std::string name;
-  std::function<void(RequestBatch&)> prepare;  ///< changes `edge_logits`
-  std::function<bool(const Results&)> holds;   ///< besides agreement with the reference
-  std::vector<double> uniforms = {};           ///< of the first request; empty: random numbers
+  std::function<void(RequestBatch&)> prepare;  ///< changes a batch made of `edge_logits`
+  /// Returns whether the results are right, apart from agreement with the reference.
+  std::function<bool(const Results&)> holds;
+  std::vector<double> uniforms = {};  ///< of the first request; empty: random numbers
   BenchShape shape{1, drafts, odd_vocab};
 };
 
@@ -39,7 +41,7 @@ void same_rows(RequestBatch& host) {
   }
 }
 
-/// All probability of a logit at the first position on some ids.
+/// Leaves probability at the first position only on some ids.
 template <class HasProbability>
 void only(RequestBatch& host, bool of_target, const HasProbability& has_probability) {
   for (Token id = 0; id < odd_vocab; ++id) {
@@ -47,7 +49,7 @@ void only(RequestBatch& host, bool of_target, const HasProbability& has_probabil
   }
 }
 
-/// A draft of one id, beside a target with all probability on another or the same.
+/// Gives the target all probability on id 7, and drafts `drafted`.
 auto one_hot(Token drafted) {
   return [drafted](RequestBatch& host) {
     only(host, true, [](Token id) { return id == 7; });
@@ -71,10 +73,10 @@ auto rejected_for(Token id) {
   return [id](const Results& found) { return found[0].accepted == 0 && found[0].next == id; };
 }
 
-/// Decides at position 0 with u = 0.
+/// Uniforms that decide position 0 with u = 0.
 const std::vector<double> low{0, 0, 0, 0.5};
 
-/// Where target and draft have their probability.
+/// Edges in where target and draft have their probability.
 std::vector<Edge> edges_of_mass() {
   std::vector<Edge> all{
       {"target = draft: everything is accepted",
@@ -185,7 +187,7 @@ std::vector<Edge> edges_of_options() {
                  anything,
                  {},
                  {4, drafts, odd_vocab}});
-  // Both of some tiles and of less than one.
+  // One vocabulary of several tiles, and one of less than a tile.
   for (const std::int32_t vocab : {odd_vocab, 20001}) {
     all.push_back({fmt::format("top-k, top-p and min-p of each row, V = {}", vocab),
                    [](RequestBatch& host) {
@@ -220,7 +222,7 @@ std::vector<Edge> edges_of_options() {
                      for (std::int32_t i = 0; i < host.batch.positions_of(of_target); ++i) {
                        std::vector<double> row;
                        for (Token id = 0; id < odd_vocab; ++id) {
-                         // Whole numbers: every format has them.
+                         // Every format has whole numbers.
                          row.push_back((id * (of_target ? 3 : 2) + i) % 5);
                          host.set(of_target, 0, i, id, static_cast<float>(row.back()));
                        }
@@ -260,7 +262,7 @@ std::vector<KernelCheckRow> check_edges(const KernelCheckOptions& options) {
         KernelCheckRow& row = rows.emplace_back(unchecked_row("edge: " + edge.name, info, host.batch));
         if (!row.detail.empty()) continue;
         const Results found = host.run(runner, info.implementation);
-        // A length out of range is for the flags to say: the reference leaves such requests alone.
+        // Flags report a length out of range; the reference skips such requests.
         const bool agrees = host.batch.lengths != nullptr ||
                             decision_agreement(info.implementation, host.batch).different == 0;
         const bool right = agrees && edge.holds(found);

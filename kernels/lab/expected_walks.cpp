@@ -15,7 +15,7 @@ namespace speclab {
 
 namespace {
 
-/// A request as core's rules for trees see it. Rows are made, and tokens picked, where a walk comes.
+/// A request as core's rules for trees see it. Rows are made, and tokens picked, when a walk reaches them.
 struct MadeRequest {
   using Real = double;
 
@@ -40,7 +40,7 @@ struct MadeRequest {
   const MadeRows& rows_at(std::int32_t node) {
     std::optional<MadeRows>& made = rows[list_index(node)];
     if (!made) {
-      // Behind those that the noise was chosen by.
+      // Rows after those by which the noise was chosen.
       constexpr std::int64_t first = 100;
       const std::int64_t row = first + std::int64_t{request} * (tree.size() + 1) + node + 1;
       made = made_rows(how, row, ids, Dtype::f32, workload.filters);
@@ -48,7 +48,7 @@ struct MadeRequest {
     return *made;
   }
 
-  /// Drawn without replacement, or the likeliest.
+  /// Picks the children's tokens: drawn without replacement, or the likeliest.
   void pick_children(std::int32_t node) {
     std::vector<double> left = rows_at(node).draft;
     SampledRandomSource random = sampled_random_source(how.seed, static_cast<std::uint32_t>(request), 0);
@@ -62,7 +62,7 @@ struct MadeRequest {
   }
 };
 
-/// A node of traversal without rows where they are not looked at: those of leaves, and of nodes out of reach.
+/// A node of traversal. It has no rows if they are not read: leaves and nodes out of reach have none.
 struct CountedSiblings : TraversedSiblings<double> {
   MadeRequest& made;
   WalkCounter& counter;
@@ -106,7 +106,7 @@ BenchOutcome expected_outcome(const BenchMethod& method, const KernelPoint& poin
   for (std::int32_t request = 0; request < requests; ++request) {
     MadeRequest made{workload, how, tree, ids, request};
     SampledRandomSource random = sampled_random_source(how.seed, static_cast<std::uint32_t>(request), 0);
-    WalkCounter counter(tree);  // of traversal alone
+    WalkCounter counter(tree);  // for traversal only
     const TreeVerdict verdict = !method.path_tells() ? traversed(made, random, counter)
                                 : workload.chosen    ? GrownTreeRule{}.verify_tree(made, random)
                                                      : TreeRule{}.verify_tree(made, random);

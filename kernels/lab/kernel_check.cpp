@@ -21,14 +21,14 @@ namespace {
 
 constexpr std::array<std::pair<std::int32_t, std::int32_t>, 3> distribution_sizes{{{8, 3}, {17, 2}, {64, 1}}};
 
-/// In the order of the enumeration.
+/// Names in the order of the enumeration.
 constexpr std::pair<std::string_view, CheckOutcome> outcome_names[]{{"passed", CheckOutcome::passed},
                                                                     {"FAILED", CheckOutcome::failed},
                                                                     {"refuted", CheckOutcome::refuted},
                                                                     {"left out", CheckOutcome::left_out}};
 
-/// The cases of every implementation: all sizes and rules in the leading format, the first size and rule in
-/// the others. Implementations that are not exact are tested with the token rule alone.
+/// Returns the cases of every implementation: all sizes and rules in the leading format, the first size and
+/// rule in the others. Implementations that are not exact are tested with the token rule only.
 std::vector<DistributionCase> distribution_cases(const KernelCheckOptions& options, bool exact) {
   std::vector<DistributionCase> cases;
   for (const VerifyRule& rule : checked_rules()) {
@@ -84,7 +84,7 @@ std::vector<KernelCheckRow> check_distributions(const KernelCheckOptions& option
   const BatchRunner runner = runner_of(options.place);
   std::vector<KernelCheckRow> rows;
   std::vector<double> p_values;      // of exact implementations
-  std::vector<std::size_t> rows_of;  // p-value by p-value
+  std::vector<std::size_t> rows_of;  // row of each p-value
   for (const ImplementationInfo& info : options.implementations) {
     for (const DistributionCase& distribution : distribution_cases(options, info.exact)) {
       end_if_stopped();
@@ -99,7 +99,7 @@ std::vector<KernelCheckRow> check_distributions(const KernelCheckOptions& option
                                                         options.requests, requests_a_batch);
       row.detail = fmt::format("{} requests; {}", options.requests, p_list(tests));
       if (info.exact) {
-        row.outcome = CheckOutcome::passed;  // until Holm's adjustment says otherwise
+        row.outcome = CheckOutcome::passed;  // unless Holm's adjustment rejects it
         for (const auto& [name, p] : tests.p_values) {
           rows_of.push_back(rows.size());
           p_values.push_back(p);
@@ -177,7 +177,7 @@ KernelCheckReport check_kernels(const KernelCheckOptions& options) {
 
 std::string kernel_check_text(const KernelCheckReport& report) {
   std::string text = fmt::format("on        {}\n", report.device.value_or("the emulator"));
-  // Edges that passed have nothing to say, and many tests are left out for one reason: both are counted.
+  // Edges that passed have no detail, and many tests are left out for the same reason: both are counted.
   std::vector<std::pair<std::string, int>> counted;
   const auto count = [&](std::string what) {
     const auto found =

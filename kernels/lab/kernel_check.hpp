@@ -1,5 +1,5 @@
-// `speclab check kernels`: do verification kernels decide as the reference does, and draw from the target's
-// distribution?
+// `speclab check kernels`: tests whether verification kernels decide as the reference does, and draw from the
+// target's distribution.
 #pragma once
 
 #include <cstdint>
@@ -18,13 +18,14 @@ struct KernelCheckOptions {
   CheckPlace place = CheckPlace::emulator;
   std::vector<ImplementationInfo> implementations;
   std::vector<Dtype> dtypes{Dtype::f32, Dtype::bf16};
-  std::uint64_t requests = 1000000;  ///< of each test of a distribution
-  double level = 0.001;              ///< chance of a false alarm over all tests of exact implementations
-  std::string command;               ///< recorded
+  std::uint64_t requests = 1000000;  ///< per test of a distribution
+  /// Probability of a false alarm over all tests of exact implementations.
+  double level = 0.001;
+  std::string command;  ///< recorded in the report
 };
 
-/// What a test came to. `refuted` is what should become of an implementation that is not exact; `left_out`
-/// says why in the detail.
+/// The outcome of a test. An implementation that is not exact should be `refuted`. For `left_out` the detail
+/// has the reason.
 enum class CheckOutcome { passed, failed, refuted, left_out };
 
 struct KernelCheckRow {
@@ -35,29 +36,32 @@ struct KernelCheckRow {
   std::string detail;
 };
 
-/// The row of a test that has not been run: the detail says why the implementation cannot, or is empty.
+/// Returns the row of a test that has not been run: the detail has the reason why the implementation cannot
+/// run it, or is empty.
 KernelCheckRow unchecked_row(std::string test, const ImplementationInfo& info, const VerifyBatch& batch);
 
-/// Runs a place's kernels on batches in host memory. `variation` 0 is the usual way; others must give the
-/// same bits: other orders of threads in the emulator, replay of a CUDA graph on the GPU.
+/// Returns a function that runs a place's kernels on batches in host memory. `variation` 0 is the usual way.
+/// Others must give the same bits: other orders of threads in the emulator, replay of a CUDA graph on the
+/// GPU.
 BatchRunner runner_of(CheckPlace place, int variation = 0);
 
-/// Variations that a place has, besides the usual way.
+/// Returns the number of variations that a place has besides the usual way.
 int variations_of(CheckPlace place);
 
-/// Decisions over shapes, formats and rules, against the reference of each implementation.
+/// Checks decisions over shapes, formats and rules against the reference of each implementation.
 std::vector<KernelCheckRow> check_decisions(const KernelCheckOptions& options);
 
-/// Inputs at the edges of what is allowed, and beyond.
+/// Checks inputs at the edges of what is allowed, and beyond.
 std::vector<KernelCheckRow> check_edges(const KernelCheckOptions& options);
 
-/// The same bits at another place in the batch, in another batch, again, and in other orders.
+/// Checks that results have the same bits at another place in the batch, in another batch, when repeated, and
+/// in other orders.
 std::vector<KernelCheckRow> check_bits(const KernelCheckOptions& options);
 
-/// Chi-squared tests of output distributions; see distributions.hpp.
+/// Runs chi-squared tests of output distributions; see distributions.hpp.
 std::vector<KernelCheckRow> check_distributions(const KernelCheckOptions& options);
 
-/// What all four came to.
+/// The results of all four checks.
 struct KernelCheckReport {
   std::string version;
   std::string command;
@@ -71,10 +75,10 @@ struct KernelCheckReport {
 template <>
 const Typed<KernelCheckReport>& described();
 
-/// Throws Stopped after a Ctrl-C.
+/// Runs all checks. Throws Stopped after a Ctrl-C.
 KernelCheckReport check_kernels(const KernelCheckOptions& options);
 
-/// One line per test that `check_kernels` would run.
+/// Returns one line for each test that `check_kernels` would run.
 std::vector<std::string> kernel_check_list(const KernelCheckOptions& options);
 
 std::string kernel_check_text(const KernelCheckReport& report);

@@ -15,7 +15,8 @@ namespace speclab {
 
 namespace {
 
-/// Far above what a device has, far below where 64-bit arithmetic ends: a workspace beyond is an overflow.
+/// Far above the memory of any device, far below the end of 64-bit arithmetic: a larger workspace is an
+/// overflow.
 constexpr std::uint64_t absurd_bytes = std::uint64_t{1} << 56U;
 
 MethodLayout method_layout(const BenchMethod& method, const KernelPoint& point, Expectations& expectations) {
@@ -73,12 +74,13 @@ DryPoint dry_point(const KernelPoint& point, Expectations& expectations, const D
   return row;
 }
 
-/// One small batch by one method in the emulator.
+/// Runs one small batch by one method in the emulator.
 EmulatedRow emulated_row(const BenchMethod& method, KernelWorkload workload, Dtype dtype) {
-  // Two tiles, and a vocabulary that no 16-byte load divides.
+  // This makes two tiles, and a vocabulary that 16-byte loads do not divide.
   BenchShape shape{6, 3, 8999, dtype, workload};
   const KernelWorkloadInfo& info = info_of(workload);
-  // Where a block has a piece of a tile alone, most of its threads say nothing of what is near the largest.
+  // If a block has only a small piece of a tile, most of its threads have no logit, and the least of the
+  // groups' largest logits is minus infinity.
   if (info.filters != Filters{}) shape.vocab = 16381;
   if (info.branches) shape.gamma = 9;
   const MadeLogits how{5, info.spread, 0.8F / 3 * info.spread};

@@ -1,4 +1,4 @@
-// `speclab bench kernels --dry-run`: what can be known about the sweep without a GPU.
+// `speclab bench kernels --dry-run`: checks the parts of the sweep that need no GPU.
 #pragma once
 
 #include <string>
@@ -11,17 +11,17 @@ namespace speclab {
 
 struct DryRunOptions {
   KernelSweep sweep;
-  std::vector<BenchMethod> methods;  ///< each at the points of workloads that it is for
+  std::vector<BenchMethod> methods;  ///< each runs at the points of workloads that it supports
   double memory_gib = 141;
-  std::string command;  ///< recorded
+  std::string command;  ///< recorded in the report
 };
 
-/// What a device would refuse about a launch, in words; empty for a good one.
+/// Returns the reasons why a device would refuse a launch, in words; empty if it would not.
 std::vector<std::string> launch_problems(const simt::Launch& launch);
 
-/// Launches and bytes of every point and method; small sizes run in the emulator and compared
-/// with the reference. `problems` counts what is invalid: launches beyond a device's limits, bytes beyond
-/// 64-bit arithmetic, decisions that are not the reference's.
+/// Computes launches and bytes of every point and method, and runs small sizes in the emulator and compares
+/// them with the reference. `problems` counts launches beyond a device's limits, bytes beyond 64-bit
+/// arithmetic, and decisions that differ from the reference's.
 DryRunReport kernel_dry_run(const DryRunOptions& options);
 
 }  // namespace speclab

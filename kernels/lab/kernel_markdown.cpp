@@ -1,4 +1,4 @@
-// Medians of `speclab bench kernels` as Markdown tables.
+// Draws the figures of `speclab bench kernels`, and writes the medians of one of them as a Markdown table.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -15,25 +15,25 @@ namespace speclab {
 
 namespace {
 
-/// Adds a value that is not there yet.
+/// Adds a value if it is not there yet.
 template <class T>
 void note(std::vector<T>& all, const T& value) {
   if (std::find(all.begin(), all.end(), value) == all.end()) all.push_back(value);
 }
 
-/// Rows of one workload in one cache mode, of one format and one alpha, those of the workload's first row.
+/// Rows of one workload in one cache mode, with the format and alpha of the workload's first row.
 struct AlikeRows {
   KernelWorkload workload;
   CacheMode cache;
   std::vector<VerificationRow> rows;
 
-  /// ", trees" of other workloads than chains.
+  /// Returns ", trees" or the like, or nothing for chains; `between` is the text before the name.
   std::string suffix(const char* between) const {
     return workload == KernelWorkload::chains ? "" : fmt::format("{}{}", between, info_of(workload).name);
   }
 };
 
-/// All that there are, in the order of their first rows.
+/// Returns all groups of such rows, in the order of their first rows.
 std::vector<AlikeRows> alike_rows(const std::vector<VerificationRow>& rows) {
   std::vector<AlikeRows> found;
   for (const VerificationRow& first : rows) {
@@ -52,7 +52,7 @@ std::vector<AlikeRows> alike_rows(const std::vector<VerificationRow>& rows) {
   return found;
 }
 
-/// Is this row on the sweep's axis of requests?
+/// Returns whether the row is on the sweep's axis of requests.
 bool on_axis(const VerificationRow& row) {
   const BenchShape centre = centre_shape(row.workload);
   return row.gamma == centre.gamma && row.vocab == centre.vocab;

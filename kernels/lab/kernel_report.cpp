@@ -34,7 +34,7 @@ Cells point_cells(const KernelPoint& point) {
   return joined(shape_cells(point), {three_digits(point.alpha)});
 }
 
-/// The workloads of rows, in the order of their first rows.
+/// Returns the workloads of rows, in the order of their first rows.
 template <class Row>
 std::vector<KernelWorkload> workloads_of(const std::vector<Row>& rows) {
   std::vector<KernelWorkload> found;
@@ -44,8 +44,8 @@ std::vector<KernelWorkload> workloads_of(const std::vector<Row>& rows) {
   return found;
 }
 
-/// A table for each workload of the rows that `add` adds cells of; those of other workloads than chains have
-/// the workload in their names.
+/// Returns one table per workload; `add` adds a row's cells. Tables of workloads other than chains have the
+/// workload in their names.
 template <class Row, class Add>
 std::vector<Table> workload_tables(const std::vector<Row>& rows, const Table& empty, const Add& add) {
   std::vector<Table> tables;
@@ -63,7 +63,7 @@ std::vector<Table> workload_tables(const std::vector<Row>& rows, const Table& em
   return tables;
 }
 
-/// Tables with rows, one group after the other, of at most `max_rows` rows; 0: all.
+/// Returns the tables that have rows, one group after the other, with at most `max_rows` rows each; 0: all.
 std::vector<Table> shown(std::vector<std::vector<Table>> groups, std::size_t max_rows) {
   std::vector<Table> tables;
   for (std::vector<Table>& group : groups) {

@@ -1,4 +1,4 @@
-// What `speclab bench kernels` prints and writes.
+// The output of `speclab bench kernels`: text, pages, figures and files.
 #pragma once
 
 #include <string>
@@ -9,17 +9,17 @@
 
 namespace speclab {
 
-/// Verification by size, what the device allows, what was left out. At most `max_rows` rows a table, the
-/// rest counted in its note; 0: all.
+/// Returns the page without figures: verification by size, ceilings of the device, and what was left out.
+/// Tables have at most `max_rows` rows, and their notes count the rest; 0: all.
 Page kernel_text(const KernelReport& report, std::size_t max_rows = 0);
-/// Launches and bytes, sizes that do not fit, the emulator's runs.
+/// Returns the page of a dry run: launches and bytes, sizes that do not fit, and the emulator's runs.
 Page kernel_text(const DryRunReport& report, std::size_t max_rows = 0);
 
-/// A row for each of "verification".
+/// Returns one CSV row for each row of "verification".
 std::string kernel_csv(const KernelReport& report);
 
-/// Medians along the sweep's axis of requests, for a document: Markdown, a table for each cache mode in the
-/// format and at the alpha of the first row. Empty without such rows.
+/// Returns medians along the sweep's axis of requests for a document: Markdown with a table for each cache
+/// mode, in the format and at the alpha of the first row. Empty without such rows.
 std::string kernel_markdown(const KernelReport& report);
 
 }  // namespace speclab

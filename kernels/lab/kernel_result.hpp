@@ -1,5 +1,5 @@
-// What `speclab bench kernels` measures, and what its dry run finds: plain structs, from which JSON, tables,
-// figures and Markdown are made.
+// The results of `speclab bench kernels` and of its dry run: plain structs, from which JSON, tables, figures
+// and Markdown are made.
 #pragma once
 
 #include <cstdint>
@@ -12,9 +12,9 @@
 
 namespace speclab {
 
-/// A size at which something is measured.
+/// A size at which methods are measured.
 struct KernelPoint : BenchShape {
-  double alpha = 0.7;  ///< overlap of target and draft that is asked for
+  double alpha = 0.7;  ///< wanted overlap of target and draft
 
   bool operator==(const KernelPoint&) const = default;
 };
@@ -22,35 +22,40 @@ struct KernelPoint : BenchShape {
 enum class CacheMode { hot, flushed };
 const char* words(CacheMode mode);
 
-/// A program that verifies; what the device allows; or skipping verification, below which nothing can be.
+/// implementation: a program that verifies; ceiling: an operation that shows what the device allows; floor:
+/// skipping verification, which is the least time possible.
 enum class MethodKind { implementation, ceiling, floor };
 
 struct VerificationRow : KernelPoint {
   double realised_alpha = 0;
-  std::optional<double> accepted;  ///< tokens a request; none of ceilings
+  std::optional<double> accepted;  ///< tokens per request; empty for ceilings
   CacheMode cache = CacheMode::hot;
   std::string method;
   MethodKind kind = MethodKind::implementation;
   std::size_t repetitions = 0;
-  double median_us = 0;  ///< here and below: NaN when it was not measured
+  double median_us = 0;  ///< this and the times below: NaN if not measured
   double p99_us = 0;
-  std::optional<int> draws;  ///< batches of other logits and uniforms, whose repetitions are pooled
-  std::optional<double> fastest_draw_us;  ///< medians of single batches, where there are several
+  /// Batches with different logits and uniforms, whose repetitions are pooled.
+  std::optional<int> draws;
+  /// Medians of single batches, if there are several.
+  std::optional<double> fastest_draw_us;
   std::optional<double> slowest_draw_us;
-  std::optional<double> marginal_us;     ///< of one call among several, BenchTimes::marginal_seconds
-  std::optional<double> clock_mhz;       ///< of a multiprocessor, BenchMeasurement::clock_mhz
-  double bytes = 0;                      ///< that the method has to move
-  double gb_per_s = 0;                   ///< of these bytes
-  double of_copy = 0;                    ///< over the rate of the faster of two copies of the logits
-  std::optional<double> times_baseline;  ///< how many times as long the other takes; none of ceilings
+  std::optional<double> marginal_us;  ///< one call among several: BenchTimes::marginal_seconds
+  std::optional<double> clock_mhz;    ///< clock of a multiprocessor: BenchMeasurement::clock_mhz
+  double bytes = 0;                   ///< bytes that the method has to move
+  double gb_per_s = 0;                ///< rate of these bytes
+  double of_copy = 0;  ///< that rate, divided by the rate of the faster of two copies of the logits
+  /// The other's time divided by this one's; empty for ceilings.
+  std::optional<double> times_baseline;
   std::optional<double> times_wagner_exact;
   std::optional<double> times_wagner_sigmoid;
-  std::optional<double> total_variation;  ///< of the first token to the target; none where it is not known
-  int compared = 0;                       ///< requests whose decisions were compared with the reference
-  int different = 0;                      ///< of them: other decisions, outside single precision's error
+  /// Total variation between the first token and the target; empty if unknown.
+  std::optional<double> total_variation;
+  int compared = 0;   ///< requests whose decisions were compared with the reference
+  int different = 0;  ///< of these, decisions that differ by more than single precision's error
 };
 
-/// A size or a method that was not measured.
+/// A size or a method that was not measured, with the reason.
 struct LeftOut {
   std::string size;
   std::string method;
@@ -69,7 +74,7 @@ struct KernelDevice {
   std::string runtime_cuda;
 };
 
-/// Which of the two results a file holds.
+/// The kind of result that a file holds.
 enum class KernelReportKind { measurement, dry_run };
 
 struct KernelReportHead {
@@ -90,7 +95,8 @@ struct KernelReport : KernelReportHead {
   std::vector<VerificationRow> verification;
   std::vector<LeftOut> left_out;
   bool partial = false;  ///< interrupted
-  int failures = 0;  ///< sizes at which CUDA failed, and methods that decided otherwise than the reference
+  /// Sizes at which CUDA failed, and methods whose decisions differed from the reference's.
+  int failures = 0;
 };
 template <>
 const Typed<KernelReport>& described();
@@ -105,19 +111,19 @@ struct LaunchRow {
   bool early = false;
 };
 
-/// Name of a format: "bf16".
+/// Returns the name of a format, such as "bf16".
 std::string dtype_name(Dtype dtype);
 template <>
 const Typed<Dtype>& described();
 template <>
 const Typed<BenchOutcome>& described();
 
-/// One method at one size, unless it is left out there.
+/// One method at one size; or the reason why it is left out.
 struct MethodLayout {
   std::string method;
-  std::optional<std::string> left_out;  ///< why; nothing else is then set
+  std::optional<std::string> left_out;  ///< reason; if set, nothing else is
   std::vector<LaunchRow> launches;
-  BenchOutcome expected;  ///< what bytes are counted for
+  BenchOutcome expected;  ///< outcome for which bytes are counted
   std::uint64_t workspace_bytes = 0;
   double bytes_read = 0;
   double bytes_written = 0;
@@ -127,12 +133,12 @@ struct MethodLayout {
 struct DryPoint : KernelPoint {
   std::uint64_t tensor_bytes = 0;
   std::uint64_t device_bytes = 0;
-  bool past_32_bits = false;  ///< elements of the target's logits
-  bool fits = false;          ///< into the assumed memory
+  bool past_32_bits = false;  ///< whether the target's logits have more elements than 32 bits can count
+  bool fits = false;          ///< whether it fits into the assumed memory
   std::vector<MethodLayout> methods;
 };
 
-/// A small batch run in the emulator, unless the method is left out.
+/// A small batch that the emulator ran; or the reason why its method is left out.
 struct EmulatedRow : BenchShape {
   std::string method;
   std::optional<std::string> left_out;

@@ -26,7 +26,7 @@ namespace {
 
 constexpr const char* unknown = "unknown";
 
-/// What the driver's own program says about clocks now; the CUDA runtime knows only the highest.
+/// Returns nvidia-smi's report of the current clocks; the CUDA runtime knows only the highest.
 std::string clock_state() {
   const auto finished = run_child_process(
       {"nvidia-smi",
@@ -56,14 +56,14 @@ double median_of(const BenchMeasurement& measured, const std::string& name) {
   return times != nullptr ? median(times->seconds) : std::numeric_limits<double>::quiet_NaN();
 }
 
-/// Seeds of a point's batches.
+/// Returns the number of batches that a point is measured with, each with its own seed.
 int draws_at(const KernelPoint& point) {
   constexpr std::int32_t few_requests = 32;
   constexpr int draws_of_few = 5;
   return point.requests < few_requests ? draws_of_few : 1;
 }
 
-/// Bytes that a method or a ceiling moves.
+/// Returns the bytes that a method or a ceiling moves.
 double bytes_of(const BenchTask& task, const BenchTimes& times, const BenchMethod* method) {
   const BenchBytes bytes = bench_bytes(task.shape, {});
   if (method != nullptr) return traffic_of(*method, shape_batch(task.shape), times.outcome).total();
@@ -197,7 +197,7 @@ class KernelSuite {
   }
 
   bool fits(const KernelPoint& point, const BenchTask& task) {
-    // Some of the memory is the driver's, some for the buffer that flushes the cache.
+    // The driver uses some of the memory, and the buffer that flushes the cache some.
     const double memory =
         0.95 * static_cast<double>(device_.memory_bytes) - 2.0 * static_cast<double>(device_.l2_bytes);
     const auto bytes = static_cast<double>(bench_bytes(point, task.methods).total());
@@ -272,7 +272,7 @@ class KernelSuite {
           report_.verification.push_back(std::move(row));
         }
       } catch (const std::runtime_error& error) {
-        // What the points before have shown is not thrown away.
+        // Results of earlier points are kept.
         ++report_.failures;
         leave_out(point, "all", error.what());
       }
@@ -286,8 +286,8 @@ class KernelSuite {
   Progress progress_;
   KernelReport report_;
   Expectations expectations_;
-  /// The noise of made-up logits and what they mean, by workload, vocabulary, format and alpha: they take a
-  /// moment to find.
+  /// The noise and the distributions of made-up logits, by workload, vocabulary, format and alpha; they take
+  /// a moment to compute.
   std::map<std::tuple<KernelWorkload, std::int32_t, Dtype, double>, std::pair<float, MadeDistributions>>
       made_;
 };

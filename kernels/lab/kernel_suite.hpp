@@ -1,4 +1,5 @@
-// `speclab bench kernels`: how fast verification kernels are on this machine's GPU, beside what it allows.
+// `speclab bench kernels`: measures how fast verification kernels are on this machine's GPU, beside what the
+// GPU allows.
 #pragma once
 
 #include <string>
@@ -12,28 +13,28 @@ namespace speclab {
 
 struct KernelSuiteOptions {
   KernelSweep sweep;
-  std::vector<BenchMethod> methods;  ///< each at the points of workloads that it is for
+  std::vector<BenchMethod> methods;  ///< each runs at the points of workloads that it supports
   std::vector<CacheMode> caches{CacheMode::hot, CacheMode::flushed};
   int repetitions = 200;
-  std::string command;  ///< recorded
+  std::string command;  ///< recorded in the report
 };
 
-/// A row for each point, cache mode and method. Throws Stopped after a Ctrl-C before the first point was
-/// done; later, what is there, "partial". There has to be a device. Points where CUDA fails are left out with
-/// call, file and line, and counted as failures.
+/// Returns a row for each point, cache mode and method. Needs a device. After a Ctrl-C before the first point
+/// was done it throws Stopped; later, it returns what was measured, marked partial. Points where CUDA fails
+/// are left out with call, file and line, and counted as failures.
 KernelReport run_kernel_suite(const KernelSuiteOptions& options);
 
-/// The rows of one measurement, from its times: what `run_kernel_suite` makes of what the GPU gave it.
+/// Returns the rows of one measurement, from the times that `run_kernel_suite` got from the GPU.
 std::vector<VerificationRow> verification_rows(const KernelPoint& point, const BenchTask& task,
                                                const BenchMeasurement& measured,
                                                const MadeDistributions& distributions);
 
-/// A batch of few requests is one draw of how many tokens are accepted, on which its times depend.
-/// Measurements of such batches with other seeds, at least one, as one: repetitions pooled, outcomes and
-/// marginal times averaged, decisions added up; the lowest clock.
+/// Pools measurements of batches with few requests and different seeds (at least one) into one: repetitions
+/// are pooled, outcomes and marginal times averaged, decisions added up, and the lowest clock taken. In such
+/// a batch the number of accepted tokens, on which its time depends, is a single draw.
 BenchMeasurement pooled_draws(std::vector<BenchMeasurement> draws);
 
-/// The value that `share` of the sorted values do not exceed (nearest rank); NaN of none.
+/// Returns the value that `share` of the sorted values do not exceed (nearest rank); NaN if there are none.
 double nearest_rank(std::vector<double> values, double share);
 
 }  // namespace speclab

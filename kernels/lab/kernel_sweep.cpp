@@ -16,7 +16,7 @@ namespace speclab {
 namespace {
 
 constexpr std::array<std::int32_t, 9> request_axis{1, 2, 4, 8, 16, 32, 64, 128, 256};
-/// Llama 2 and Mistral 7B, Llama 3, Qwen 2.5, Gemma.
+/// Vocabularies of Llama 2 and Mistral 7B, Llama 3, Qwen 2.5, Gemma.
 constexpr std::array<std::int32_t, 4> vocab_axis{32000, 128256, 151936, 256000};
 constexpr std::int32_t max_requests = 1 << 20;
 
@@ -28,7 +28,7 @@ std::optional<std::int32_t> whole_number(const std::string& word, std::int32_t l
   return value;
 }
 
-/// Points in the order in which they were first added.
+/// Collects points in the order in which they were first added.
 class Points {
  public:
   void add(BenchShape shape, Dtype dtype, double alpha) {

@@ -13,7 +13,8 @@ namespace speclab {
 
 namespace {
 
-/// Rows that the noise is chosen by; peaked ones differ more from one another. Those behind them are judged.
+/// Returns the number of rows by which the noise is chosen; peaked rows differ more from one another. The
+/// rows after them are judged.
 std::int64_t tuned_rows(const MadeLogits& how) { return how.spread > MadeLogits{}.spread ? 8 : 2; }
 constexpr std::int64_t judged_rows = 4;
 
@@ -57,7 +58,7 @@ MadeRows made_rows(const MadeLogits& how, std::int64_t row, std::int32_t vocab, 
 }
 
 float noise_for_overlap(MadeLogits how, std::int32_t vocab, double alpha, const Filters& filters) {
-  // With a noise of 1 the draft's logits less the target's are the noise itself.
+  // With a noise of 1 the draft's logits minus the target's are the noise itself.
   how.noise = 1;
   std::vector<MadeRows> rows;
   for (std::int64_t row = 0; row < tuned_rows(how); ++row) {
@@ -87,10 +88,11 @@ float noise_for_overlap(MadeLogits how, std::int32_t vocab, double alpha, const 
 
 namespace {
 
-/// Of the distribution of one token that ours emit, with every rounding.
+/// Returns the total variation between the target and the distribution of one token that our kernels emit,
+/// with every rounding.
 double fused_distance(const MadeRows& rows) {
   const auto vocab = static_cast<std::int32_t>(rows.target.size());
-  // The logits are as their format has them, so that single precision holds them.
+  // The logits are rounded to their format, so that single precision holds them.
   const std::vector<float> target(rows.target_logits.begin(), rows.target_logits.end());
   const std::vector<float> draft(rows.draft_logits.begin(), rows.draft_logits.end());
   VerifyBatch batch;

@@ -1,4 +1,4 @@
-// What made-up logits mean as distributions: how much target and draft overlap, and how far outputs are from
+// Computes distributions from made-up logits: how much target and draft overlap, and how far outputs are from
 // the target.
 #pragma once
 
@@ -12,10 +12,10 @@
 
 namespace speclab {
 
-/// The value that a format keeps of a logit.
+/// Returns the logit after rounding to a format.
 float rounded(float value, Dtype dtype);
 
-/// ln of the sum of exp(logit).
+/// Returns ln of the sum of exp(logit).
 double log_sum_exp(const std::vector<double>& logits);
 
 /// One pair of rows as probabilities in double, after rounding to the logits' format.
@@ -26,29 +26,30 @@ struct MadeRows {
   std::vector<double> draft_logits;
 };
 
-/// The target's ids that `filters` keep have its probability.
+/// Returns a row pair. Only the target's ids that `filters` keep have probability.
 MadeRows made_rows(const MadeLogits& how, std::int64_t row, std::int32_t vocab, Dtype dtype,
                    const Filters& filters = {});
 
-/// The noise at which a few rows have a mean overlap sum min(target, draft) of `alpha`, by bisection, before
-/// rounding; 0 where filters leave less. alpha in (0, 1).
+/// Returns the noise at which a few rows have a mean overlap sum min(target, draft) of `alpha`, found by
+/// bisection, before rounding; 0 if filters leave less. alpha is in (0, 1).
 float noise_for_overlap(MadeLogits how, std::int32_t vocab, double alpha, const Filters& filters = {});
 
-/// Distributions of the first token, as means over rows that the noise was not chosen by.
+/// Distances of first tokens, as means over rows by which the noise was not chosen.
 struct MadeDistributions {
-  double overlap = 0;  ///< the acceptance rate that results
-  /// Total variation between the target and what comes out: of ours, by its single precision, and of the
-  /// sigmoid approximation, applied to logits as they are. Of chains without filters; else 0.
+  double overlap = 0;  ///< the resulting acceptance rate
+  /// Total variation between the target and the output: of our kernels, because of single precision, and of
+  /// the sigmoid approximation, applied to logits as they are. For chains without filters; else 0.
   double fused_distance = 0;
   double sigmoid_distance = 0;
-  double draft_distance = 0;  ///< of the first drafted token as it is: its draw, or the one that is chosen
+  /// For the first drafted token without verification: drawn, or chosen.
+  double draft_distance = 0;
 };
 
 MadeDistributions made_distributions(const KernelWorkloadInfo& workload, const MadeLogits& how,
                                      std::int32_t vocab, Dtype dtype, const VerifyRule& rule);
 
-/// Total variation of an implementation's output on chains without filters; nothing for the exact programs of
-/// others, whose rounding nobody has worked out.
+/// Returns the total variation of an implementation's output on chains without filters; nothing for the exact
+/// programs of others, whose rounding has not been worked out.
 std::optional<double> output_distance(Implementation implementation, const MadeDistributions& distributions);
 
 }  // namespace speclab

@@ -1,4 +1,4 @@
-// A batch of verification requests in the host's memory, with room for what a kernel leaves.
+// A batch of verification requests in host memory, with room for results.
 #pragma once
 
 #include <cstdint>
@@ -12,10 +12,10 @@
 
 namespace speclab {
 
-/// Verifies a batch in host memory and leaves the results there: by the emulator or by a GPU.
+/// Verifies a batch in host memory, in the emulator or on a GPU, and leaves the results in it.
 using BatchRunner = std::function<void(Implementation, const VerifyBatch&)>;
 
-/// What a request came to.
+/// The result of a request.
 struct RequestResult {
   std::int32_t accepted = 0;
   Token next = 0;
@@ -24,22 +24,23 @@ struct RequestResult {
   bool operator==(const RequestResult&) const = default;
 };
 
-/// Logits are set as floats and stored in the shape's format.
+/// A batch whose logits are set as floats and stored in the shape's format.
 class RequestBatch {
  public:
-  /// All logits 0, drafted tokens 0, request i at RandomAddress{seed, first_trial + i, 0}.
+  /// Makes a batch with all logits 0, drafted tokens 0, and request i at RandomAddress{seed, first_trial + i,
+  /// 0}.
   RequestBatch(const BenchShape& shape, std::uint64_t seed, std::uint32_t first_trial = 0);
 
   void set(bool of_target, std::int32_t request, std::int32_t position, Token id, float logit);
   Token& drafted(std::int32_t request, std::int32_t position);
 
-  /// Logits of `how` in all rows, and drafted tokens drawn from the draft's.
+  /// Fills all rows with logits of `how`, and draws the drafted tokens from the draft's rows.
   void make(const MadeLogits& how);
 
-  /// Instead of random numbers: gamma + 1 of the first request; 0.5 for others.
+  /// Replaces random numbers by given uniforms: gamma + 1 for the first request, 0.5 for others.
   void set_uniforms(std::vector<double> uniforms);
 
-  /// A copy that stays with the batch, for options to point to.
+  /// Returns a copy that lives as long as the batch, for options to point to.
   template <class T>
   const T* keep(const std::vector<T>& values) {
     T* const kept = memory_.room<T>(values.size());
@@ -47,7 +48,7 @@ class RequestBatch {
     return kept;
   }
 
-  /// What a kernel left there. Results are overwritten with a pattern before it runs.
+  /// Runs a kernel and returns its results. Overwrites earlier results with a pattern first.
   std::vector<RequestResult> run(const BatchRunner& runner, Implementation implementation);
 
   VerifyBatch batch;  ///< options, lengths and rule may be changed
@@ -56,11 +57,11 @@ class RequestBatch {
   HostMemory memory_;
 };
 
-/// The rules that kernels are tested with: token, lenient (0.6) and block verification.
+/// Returns the rules that kernels are tested with: token, lenient (0.6) and block verification.
 std::vector<VerifyRule> checked_rules();
 std::string rule_name(const VerifyRule& rule);
 
-/// What a run left in the batch beside the reference of the implementation.
+/// Compares the results that a run left in the batch with the implementation's reference.
 DecisionAgreement decision_agreement(Implementation implementation, const VerifyBatch& batch);
 
 }  // namespace speclab

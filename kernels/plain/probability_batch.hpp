@@ -1,4 +1,4 @@
-// One batch of verification requests, as the CPU and the GPU see it.
+// A batch of verification requests with rows of probabilities, as the CPU and the GPU see it.
 #pragma once
 
 #include <cstddef>
@@ -11,10 +11,9 @@
 
 namespace speclab {
 
-/// Views into row-major arrays of `requests` requests: targets [requests, gamma + 1, vocab], drafts
-/// [requests, gamma, vocab], drafted [requests, gamma]. Request i draws the
-/// random numbers of trial i, round 0 of `seed`. Index arithmetic is 64-bit: requests * (gamma + 1) * vocab
-/// passes 2^31 in real batches.
+/// Views of row-major arrays of `requests` requests: targets [requests, gamma + 1, vocab], drafts [requests,
+/// gamma, vocab], drafted [requests, gamma]. Request i draws the random numbers of trial i, round 0 of
+/// `seed`. Index arithmetic is 64-bit: requests * (gamma + 1) * vocab exceeds 2^31 in real batches.
 struct BatchView {
   const double* targets;
   const double* drafts;
@@ -35,8 +34,8 @@ struct BatchView {
 /// The rules that the plain kernel runs.
 enum class PlainRule : std::int32_t { token, block };
 
-/// Verification of one request by core's own program: what every backend calls. gamma is at most max_block
-/// for blocks.
+/// Verifies one request by core's own program, which every backend calls. For blocks gamma is at most
+/// max_block.
 SPECLAB_HD inline Verdict verify_request(const BatchView& batch, PlainRule rule, std::int64_t request) {
   SampledRandomSource random = sampled_random_source(batch.seed, static_cast<std::uint32_t>(request), 0);
   const auto targets = [&](std::int32_t i) { return batch.target(request, i); };
@@ -46,7 +45,7 @@ SPECLAB_HD inline Verdict verify_request(const BatchView& batch, PlainRule rule,
                                   : verify(TokenRule{}, targets, drafts, drafted, batch.gamma, random);
 }
 
-/// The definition: the verdict of every request, one after the other, on the CPU.
+/// Returns the verdict of every request, one after the other, on the CPU: the definition.
 inline std::vector<Verdict> verify_reference(const BatchView& batch, PlainRule rule = PlainRule::token) {
   std::vector<Verdict> verdicts;
   for (std::int64_t request = 0; request < batch.requests; ++request) {

@@ -1,5 +1,5 @@
-// The first kernel: one thread per request, running the reference's own function. Slow (a row is read by one
-// thread), and the proof that core/ decides alike on both processors; faster kernels are compared with it.
+// The first kernel: one thread per request runs the reference's own function. It is slow (one thread reads a
+// whole row), but proves that core/ decides alike on both processors; faster kernels are compared with it.
 #pragma once
 
 #include <vector>
@@ -30,8 +30,8 @@ inline simt::Launch plain_launch(std::int64_t requests) {
   return simt::launch_of<VerifyPlain>((requests + VerifyPlain::threads - 1) / VerifyPlain::threads);
 }
 
-/// The verdict of every request, bit for bit those of verify_reference. `batch` points to host memory. Throws
-/// std::runtime_error with call, file and line when CUDA fails.
+/// Returns the verdict of every request, bit for bit that of verify_reference. `batch` points to host memory.
+/// Throws std::runtime_error with call, file and line when CUDA fails.
 std::vector<Verdict> verify_plain(const BatchView& batch, PlainRule rule);
 
 }  // namespace speclab

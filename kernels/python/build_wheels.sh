@@ -1,12 +1,12 @@
 #!/bin/sh
-# Makes wheels of speclab-kernels that can be installed elsewhere: tagged manylinux_2_28 by auditwheel, with the C++ library and the CUDA runtime
-# inside, for any Python from 3.9 on and any torch. docs/kernels-python.md says which driver each needs.
+# Makes wheels of speclab-kernels that can be installed on other machines: auditwheel tags them manylinux_2_28, and they contain the C++ library and
+# the CUDA runtime, for any Python from 3.9 on and any torch. docs/kernels-python.md says which driver each needs.
 #   kernels/python/build_wheels.sh FOLDER [12] [13] [cpu]      default: 12 13
 #   12   CUDA 12.4, whose compiler is put together in build/cuda12 (cuda12_toolkit.sh)
 #   13   CUDA 13: nvcc on the PATH, or that of /usr/local/cuda
-#   cpu  without the GPU's side
-# Needs g++, cmake, ninja-build, librandom123-dev, python3-venv, and the internet, as Debian 12 has them. A wheel that check_wheel.py does not
-# pass is not left in FOLDER. Says of each its name, size and seconds; logs with every kernel's registers stand in build/wheels.
+#   cpu  without GPU code
+# Needs g++, cmake, ninja-build, librandom123-dev, python3-venv, and the internet, as Debian 12 has them. A wheel that check_wheel.py refuses is not
+# left in FOLDER. Prints the name, size and seconds of each wheel; logs with every kernel's registers are in build/wheels.
 # Exit codes: 0; 1 a wheel was not made, or is not fit for other machines; 2 wrong arguments, or something is missing.
 set -eu
 fail() { echo "build_wheels.sh: $1" >&2; exit 2; }
@@ -35,7 +35,7 @@ if [ "$(cat "$environment/tools" 2>/dev/null)" != "$tools" ]; then
   echo "$tools" >"$environment/tools"
 fi
 cuobjdump=$(dirname "$(find "$environment" -path '*/bin/cuobjdump')")
-# The linker finds no function that glibc 2.28 did not have, and in libstdc++.a only what is used.
+# The linker finds only functions that glibc 2.28 has, and links only those parts of libstdc++.a that are used.
 python3 "$python_folder/older_glibc.py" 2.28 "$work/glibc"
 linking="-L$work/glibc -static-libstdc++ -Wl,--gc-sections -Wl,--no-as-needed -l:libpthread.so.0 -l:libdl.so.2 -l:librt.so.1"
 

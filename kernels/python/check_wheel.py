@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Whether a wheel of speclab-kernels can be installed on other machines: its tag, what its library needs of them and exports, which GPUs it has
-code of, and which drivers it takes.
+"""Checks whether a wheel of speclab-kernels can be installed on other machines: its tag, the libraries and versions that its library needs, the names
+that its library exports, the GPUs that it has code for, and the drivers that it accepts.
 
-    check_wheel.py 12|13|cpu WHEEL      needs objdump and, of a wheel with GPU code, cuobjdump and gcc
+    check_wheel.py 12|13|cpu WHEEL      needs objdump and, for a wheel with GPU code, cuobjdump and gcc
 
-Exit codes: 0; 1 it cannot, and each reason is named; 2 wrong arguments, no such wheel, or a program is missing.
+Exit codes: 0; 1 it cannot, and each reason is printed; 2 wrong arguments, no such wheel, or a program is missing.
 """
 import os
 import re
@@ -16,9 +16,9 @@ from pathlib import Path
 
 TAG = "manylinux_2_28_x86_64"
 FILE = "speclab_kernels/libspeclab_kernels.so"
-# Every machine that a wheel of this tag is for has them: PEP 600's list, without the C++ library, which is inside.
+# Every machine that a wheel with this tag is for has these: PEP 600's list, without the C++ library, which the wheel contains.
 NEEDED = {"libc.so.6", "libm.so.6", "libdl.so.2", "librt.so.1", "libpthread.so.0", "libgcc_s.so.1", "ld-linux-x86-64.so.2"}
-# A driver without devices, for as much as the CUDA runtime asks of it before it looks for them.
+# A driver without devices, with the functions that the CUDA runtime calls before it looks for devices.
 DRIVER = """
 #include <stdlib.h>
 #include <string.h>
@@ -51,7 +51,7 @@ def of_tag(name, kind):
 
 
 def of_library(library):
-    """What the loader would look for."""
+    """Yields faults in the libraries and versions that the loader would look for, and in the exported names."""
     headers = run("objdump", "-p", library)
     for name in sorted(set(re.findall(r"NEEDED +(\S+)", headers)) - NEEDED):
         yield f"it needs {name}"
@@ -78,7 +78,7 @@ def of_gpu_code(library):
 
 
 def of_drivers(library, kind, folder):
-    """The runtime inside takes the first driver of its major version, and says why it takes none of the one before."""
+    """Yields faults unless the runtime inside accepts the first driver of its major version, and refuses the one before with the reason."""
     source = Path(folder) / "driver.c"
     source.write_text(DRIVER)
     run("gcc", "-shared", "-fPIC", "-o", Path(folder) / "libcuda.so.1", source)

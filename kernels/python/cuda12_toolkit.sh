@@ -1,9 +1,9 @@
 #!/bin/sh
-# Puts a compiler of CUDA 12.4 together, as much of it as the kernels need, without installing anything: nvcc out of Debian 13's package, which
-# PyPI does not have, its headers and the static runtime out of NVIDIA's packages on PyPI. The runtime is that of 12.9: Debian's of 12.4 is in a
-# package of 934 MB, PyPI has no other static one, and all of CUDA 12 have one interface. Downloads 117 MB, needs no root, takes 150 MB.
+# Puts together as much of CUDA 12.4's compiler as the kernels need, without installing anything. nvcc comes from Debian 13's package, which PyPI
+# does not have; its headers and the static runtime come from NVIDIA's packages on PyPI. The runtime is that of 12.9: Debian's of 12.4 is in a
+# package of 934 MB, PyPI has no other static one, and all releases of CUDA 12 have one interface. Downloads 117 MB, needs no root, takes 150 MB.
 #   cuda12_toolkit.sh FOLDER       then: FOLDER/bin/nvcc
-# Exit codes: 0; 2 wrong arguments, or something cannot be had.
+# Exit codes: 0; 2 wrong arguments, or something is not available.
 set -eu
 [ $# -eq 1 ] || { echo "cuda12_toolkit.sh: one folder is needed, and there are $# arguments" >&2; exit 2; }
 [ ! -e "$1/complete" ] || exit 0
@@ -35,7 +35,7 @@ mv "$debian/lib/nvidia-cuda-toolkit/bin/cicc" "$folder/nvvm/bin/"
 mv "$debian/lib/nvidia-cuda-toolkit/libdevice" "$folder/nvvm/"
 for part in cuda_nvcc cuda_runtime cuda_cccl; do cp -r "$scratch/headers/nvidia/$part/include/." "$folder/include/"; done
 mv "$scratch/runtime/nvidia/cuda_runtime/lib/libcudart_static.a" "$folder/lib64/"
-# nvcc names it when it links, and nothing is launched from a kernel.
+# nvcc names this library when it links; it may be empty, since no kernel launches another.
 ar rc "$folder/lib64/libcudadevrt.a"
 cat >"$folder/bin/nvcc.profile" <<'END'
 TOP = $(_HERE_)/..

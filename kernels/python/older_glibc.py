@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""Makes stand-ins for this machine's C library that know what an older one knew, so that what is linked with them runs there.
+"""Makes stand-ins for this machine's C library that know only what an older one knew, so that programs linked with them run on older machines.
 
     older_glibc.py 2.28 FOLDER      then: g++ -shared -L FOLDER ...
 
-glibc keeps the versions of a function that it had before, and the linker takes the newest: the stand-ins offer of each function the
-newest that the older library had. Needs objdump and gcc. Nothing runs with them: a program finds the C library of its own machine. What
-glibc 2.34 moved into libc.so.6 from libpthread, libdl and librt is looked up in all libraries of a process, so that those must be
-linked, too. A function that is younger is missing when the library is linked.
+glibc keeps older versions of its functions, and the linker takes the newest: the stand-ins offer of each function the newest version that the older
+library had. Needs objdump and gcc. Nothing runs with the stand-ins: a program finds the C library of its own machine. Functions that glibc 2.34 moved
+into libc.so.6 from libpthread, libdl and librt are looked up in all libraries of a process, so that those three must be linked, too. If a function is
+younger than the older library, linking fails.
 Exit codes: 0; 2 wrong arguments, or this machine's C library has no older versions.
 """
 import re
@@ -24,7 +24,7 @@ def number(version):
 
 
 def newest_of(table, limit):
-    """Of what objdump -T lists, each name's newest version up to the limit, and its type. Variables of threads are left out."""
+    """Returns each name's newest version up to the limit, and its type, from the output of objdump -T. Thread-local variables are left out."""
     newest = {}
     for found in SYMBOL.finditer(table):
         name, version = found["name"], found["version"]
@@ -51,7 +51,7 @@ def make(library, limit, folder):
 
 
 def path_of(library):
-    """Where gcc finds it."""
+    """Returns the path where gcc finds the library."""
     return subprocess.run(["gcc", f"-print-file-name={library}"], capture_output=True, text=True, check=True).stdout.strip()
 
 
@@ -60,12 +60,12 @@ def make_all(limit, folder):
     known = {library: make(library, limit, folder) for library in LIBRARIES}
     parts = ["libc.so.6", "ld-linux-x86-64.so.2", path_of("libc_nonshared.a")]
     if SINGLE_THREADED not in known["libc.so.6"]:
-        # libstdc++ reads it (glibc 2.32): without it there are always several threads.
+        # libstdc++ reads this variable (of glibc 2.32). This replacement is 0: it tells libstdc++ that there are several threads.
         source = folder / "single_threaded.c"
         source.write_text(f'__attribute__((visibility("hidden"))) char {SINGLE_THREADED} = 0;\n')
         subprocess.run(["gcc", "-c", "-fPIC", "-o", folder / "single_threaded.o", source], check=True)
         parts.append("single_threaded.o")
-    # What -lc and -lm find.
+    # The linker reads these for -lc and -lm.
     (folder / "libc.so").write_text(f"GROUP ( {' '.join(parts)} )\n")
     (folder / "libm.so").write_text("INPUT ( libm.so.6 )\n")
 

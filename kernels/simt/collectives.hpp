@@ -1,4 +1,5 @@
-// Sums and maxima over the threads of a warp or a block, in a fixed order: the same bits at any batch size.
+// Reduces values over the threads of a warp or a block in a fixed order, so that results have the same bits
+// at any batch size.
 #pragma once
 
 #include "kernels/simt/simt.hpp"
@@ -10,14 +11,15 @@ SPECLAB_DEVICE T warp_sum(T value) {
   return warp_reduce(value, [](T a, T b) { return a + b; });
 }
 
-/// Room for a block's reductions: one for each type and number that are in use at the same time.
+/// Shared memory for a block's reductions. Reductions that are in use at the same time need a scratch each.
 template <class T, int Warps>
 struct BlockScratch {
   T of_warp[Warps];
 };
 
-/// combine over all threads of a block of `Warps` warps, warp after warp; every thread gets it. `scratch` is
-/// shared memory that nothing else uses from one `sync` before to one `sync` after.
+/// Combines the values of all threads of a block of `Warps` warps, warp after warp, and returns the result to
+/// every thread. `scratch` is shared memory that nothing else uses from the `sync` before the call to the
+/// `sync` after it.
 template <int Warps, class T, class Combine>
 SPECLAB_DEVICE T block_reduce(T value, BlockScratch<T, Warps>& scratch, const Combine& combine) {
   value = warp_reduce(value, combine);

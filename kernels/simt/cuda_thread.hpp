@@ -1,4 +1,4 @@
-// A thread on a GPU: simt.hpp in CUDA's own words.
+// Implements simt.hpp on a GPU, by CUDA's intrinsics.
 #pragma once
 
 #include <cuda_pipeline_primitives.h>
@@ -46,7 +46,7 @@ SPECLAB_DEVICE T warp_inclusive_sum(T value) {
   return value;
 }
 
-/// -1 of no bits.
+/// Returns -1 if `bits` is 0; so does highest_bit.
 SPECLAB_DEVICE inline int lowest_bit(std::uint32_t bits) { return __ffs(static_cast<int>(bits)) - 1; }
 SPECLAB_DEVICE inline int highest_bit(std::uint32_t bits) { return 31 - __clz(static_cast<int>(bits)); }
 
@@ -99,7 +99,8 @@ SPECLAB_DEVICE inline std::uint64_t fetch_add(std::uint64_t* address, std::uint6
   return atomicAdd(reinterpret_cast<unsigned long long*>(address), static_cast<unsigned long long>(value));
 }
 
-// Programmatic dependent launch and clusters came with sm_90. Before it, an early launch is an ordinary one.
+// Programmatic dependent launch and clusters came with sm_90. On older devices an early launch is an ordinary
+// one.
 SPECLAB_DEVICE inline void wait_for_previous() {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
   cudaGridDependencySynchronize();
@@ -118,7 +119,7 @@ SPECLAB_DEVICE inline void cluster_sync() {
   __cluster_barrier_arrive();
   __cluster_barrier_wait();
 }
-/// The same variable in the block of another rank.
+/// Returns the address of the same variable in the block with rank `rank`.
 template <class T>
 SPECLAB_DEVICE T* cluster_shared(T* pointer, int rank) {
   return static_cast<T*>(__cluster_map_shared_rank(pointer, static_cast<unsigned>(rank)));

@@ -1,5 +1,5 @@
-// A thread in the emulator: simt.hpp over fibers. All threads of a cluster run in one thread of the host, so
-// that atomics and fences need nothing.
+// Implements simt.hpp in the emulator, over fibers. All threads of a cluster run in one host thread, so that
+// atomics and fences need no code.
 #pragma once
 
 #include <bit>
@@ -12,7 +12,7 @@
 #include "kernels/simt/launch.hpp"
 #include "kernels/simt/observer.hpp"
 
-// The emulator's own memory, in the accesses that a detector of races is told of.
+// Marks accesses to the emulator's own memory, which a race detector must not see.
 #if defined(__SANITIZE_THREAD__)
 #define SPECLAB_UNWATCHED __attribute__((no_sanitize("thread"), noinline))
 #elif defined(__has_feature)
@@ -28,14 +28,14 @@ namespace speclab::simt {
 
 namespace emulated {
 
-/// Where threads wait for one another.
+/// A place where threads wait for one another.
 struct Barrier {
   int expected = 0;
   int arrived = 0;
   std::uint64_t generation = 0;
 };
 
-/// What the lanes of a warp hand to one another; two sides, so that one barrier an exchange suffices.
+/// The values that the lanes of a warp exchange. It has two sides, so that one barrier per exchange suffices.
 struct Warp {
   Barrier barrier;
   std::uint64_t slots[2][warp_size];
@@ -43,7 +43,8 @@ struct Warp {
 
 struct Block;
 
-/// A thread's copies into shared memory that it has not waited for, in order. They are made when it waits.
+/// The copies into shared memory that a thread has started and not waited for, in order. They are made when
+/// the thread waits.
 class PendingCopies {
  public:
   struct Copy {
@@ -59,10 +60,10 @@ class PendingCopies {
     assert(groups_ < most_groups);
     ends_[groups_++] = count_;
   }
-  /// How many there are in all groups but the last `but`.
+  /// Returns the number of copies in all groups but the last `but`.
   SPECLAB_UNWATCHED int due(int but) const { return groups_ > but ? ends_[groups_ - but - 1] : 0; }
   SPECLAB_UNWATCHED Copy at(int i) const { return copies_[i]; }
-  /// Forgets those.
+  /// Removes the copies that `due(but)` counts.
   SPECLAB_UNWATCHED void drop_due(int but) {
     const int gone = due(but);
     for (int i = gone; i < count_; ++i) copies_[i - gone] = copies_[i];
@@ -73,11 +74,11 @@ class PendingCopies {
   }
 
  private:
-  /// As many as fill a block's shared memory, where all its threads copy.
+  /// Enough to fill a block's shared memory if all its threads copy.
   static constexpr int most_copies = 64;
   static constexpr int most_groups = 8;
   Copy copies_[most_copies];
-  int ends_[most_groups];  ///< of groups: the number of copies before each end
+  int ends_[most_groups];  ///< number of copies before the end of each group
   int count_ = 0;
   int groups_ = 0;
 };
@@ -86,11 +87,11 @@ struct Thread {
   int index = 0;
   Block* block = nullptr;
   Warp* warp = nullptr;
-  int side = 0;  ///< of the warp's slots, in the next exchange
+  int side = 0;  ///< side of the warp's slots for the next exchange
   PendingCopies pending;
 };
 
-/// The thread that is running, the bytes that its launch has loaded, and who is told, or null.
+/// The thread that runs, the counter of bytes that its launch has loaded, and the observer (or null).
 extern constinit thread_local Thread* running;
 extern constinit thread_local std::uint64_t* loaded_bytes;
 extern constinit thread_local Observer* observer;
@@ -102,13 +103,14 @@ int cluster_size();
 void wait_at_block();
 void wait_at_cluster();
 void wait_at_warp();
-/// Storage of the running thread's block under a key, filled with a pattern when first asked for.
+/// Returns storage of the running thread's block for a key, filled with a pattern when it is first asked for.
 void* shared_storage(const void* key, std::size_t bytes);
 unsigned char* dynamic_storage();
-/// The same place in the storage of another block of the cluster. The blocks must have asked for it before.
+/// Returns the same place in the storage of the block with rank `rank` in the cluster. That block must have
+/// asked for the storage before.
 void* in_block(void* pointer, int rank);
 
-/// Every lane's value, in what is the running thread's until its warp's next exchange but one.
+/// Every lane's value. The slots stay valid until the next exchange but one of the running thread's warp.
 template <class T>
 struct Lanes {
   const std::uint64_t* slots;
@@ -163,8 +165,8 @@ inline std::uint32_t ballot(bool condition) {
   }
   return bits;
 }
-// A thread does the work of all lanes whose values it needs, in the order of the shuffles that a GPU makes:
-// one exchange in the place of five.
+// Each thread does the work of all lanes whose values it needs, in the order of a GPU's shuffles: one
+// exchange instead of five.
 template <class T, class Combine>
 T warp_reduce(T value, const Combine& combine) {
   const auto lanes = emulated::exchange(value);
@@ -188,7 +190,7 @@ T warp_inclusive_sum(T value) {
   return below[0];
 }
 
-/// -1 of no bits.
+/// Returns -1 if `bits` is 0; so does highest_bit.
 inline int lowest_bit(std::uint32_t bits) { return bits == 0 ? -1 : std::countr_zero(bits); }
 inline int highest_bit(std::uint32_t bits) { return 31 - std::countl_zero(bits); }
 
@@ -216,7 +218,7 @@ T load_fresh(const T* address) {
 inline void copy_to_shared(Vector16* to, const Vector16* from) {
   assert(reinterpret_cast<std::uintptr_t>(from) % alignof(Vector16) == 0);
   emulated::count_loaded(sizeof(Vector16));
-  // What a thread finds that does not wait.
+  // A thread that does not wait reads this value.
   *to = {{~0U, ~0U, ~0U, ~0U}};
   emulated::self().pending.add(to, from);
 }

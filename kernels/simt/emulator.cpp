@@ -31,22 +31,22 @@ namespace {
 using boost::context::fiber;
 
 constexpr std::size_t stack_bytes = std::size_t{64} * 1024;
-/// What shared memory holds before it is written: read as a number it is absurd.
+/// The byte that fills shared memory before it is written; read as a number it is absurd.
 constexpr int unset = 0xff;
 
-/// Tells AddressSanitizer, if it is there, which stack the program is on.
+/// Tells AddressSanitizer, if the program runs under it, which stack is in use.
 struct StackOfFiber {
   const void* bottom = nullptr;
   std::size_t size = 0;
   void* fake = nullptr;
 
-  /// Before a switch from this stack to another.
+  /// Called before a switch from this stack to `other`.
   void leave_for([[maybe_unused]] const StackOfFiber& other) {
 #if defined(__SANITIZE_ADDRESS__)
     __sanitizer_start_switch_fiber(&fake, other.bottom, other.size);
 #endif
   }
-  /// After a switch to this stack; `from` learns where it is.
+  /// Called after a switch to this stack; records where `from` is.
   void arrive([[maybe_unused]] StackOfFiber& from) {
 #if defined(__SANITIZE_ADDRESS__)
     __sanitizer_finish_switch_fiber(fake, &from.bottom, &from.size);
@@ -54,7 +54,7 @@ struct StackOfFiber {
   }
 };
 
-/// Stacks of launches before, which those after use again: a launch has up to 2,048, and to map one takes
+/// Keeps the stacks of earlier launches for later ones: a launch has up to 2,048, and mapping one takes
 /// longer than many a kernel.
 class KeptStacks {
  public:
@@ -79,8 +79,8 @@ class KeptStacks {
 };
 thread_local KeptStacks kept_stacks;
 
-/// Finds a fiber's stack and says where it is. AddressSanitizer remembers what lay at an address before; a
-/// stack starts clean.
+/// Allocates a fiber's stack and records where it is. Clears AddressSanitizer's marks of earlier use, so that
+/// a stack starts clean.
 class StackMaker {
  public:
   explicit StackMaker(StackOfFiber& made) : made_(&made) {}
@@ -104,7 +104,7 @@ struct Aligned {
   alignas(16) unsigned char bytes[16];
 };
 
-/// Storage that is given out once and then found again.
+/// Storage that is allocated once under a key and found again by it.
 struct Storage {
   const void* key = nullptr;
   std::size_t size = 0;
@@ -135,24 +135,24 @@ void tell_of(const Block& block, Storage& storage) {
   if (observer != nullptr) observer->shared_memory(block.rank, storage.data(), storage.size);
 }
 
-/// One fiber, which runs the body once for each block that it is given.
+/// A fiber that runs the body once for each block it is given.
 struct Worker {
   Thread thread;
   StackOfFiber stack;
   fiber fiber_of;
-  const Barrier* waiting = nullptr;  ///< where it waits, if it does ...
-  std::uint64_t generation = 0;      ///< ... until the barrier's generation is another
+  const Barrier* waiting = nullptr;  ///< the barrier where it waits, or null ...
+  std::uint64_t generation = 0;      ///< ... and the barrier's generation when it began to wait
   bool started = false;
   bool done = false;
 };
 
-/// Thrown where a thread waits when its launch has failed.
+/// Thrown in a waiting thread when its launch has failed.
 struct Closing {};
 
 class Cluster;
 thread_local Cluster* cluster = nullptr;
 
-/// The blocks of one cluster and their threads: what is emulated while it lives.
+/// The blocks and threads of one cluster, which are emulated while it lives.
 class Cluster {
  public:
   Cluster(const Launch& launch, std::uint64_t& loads, const std::function<void()>& body)
@@ -183,7 +183,7 @@ class Cluster {
 
   Cluster(const Cluster&) = delete;
   Cluster& operator=(const Cluster&) = delete;
-  /// Every fiber ends by itself, also amid a body that will never get on.
+  /// Ends every fiber, also one in the middle of a body that will never continue.
   ~Cluster() {
     closing_ = true;
     for (auto& worker : workers_) {
@@ -194,8 +194,8 @@ class Cluster {
     loaded_bytes = outer_loads_;
   }
 
-  /// The cluster's blocks, from this one on. Warps take turns, each as far as it gets on its own, so that it
-  /// runs ahead of those that it should wait for.
+  /// Runs one cluster, whose blocks are numbered from `first`. Warps take turns, and each runs until it must
+  /// wait, so that it runs ahead of threads that it should wait for but does not.
   void run(std::int64_t first, const std::vector<std::size_t>& turns) {
     if (observer != nullptr) observer->cluster_begins(first);
     for (Block& block : blocks_) {
@@ -222,7 +222,7 @@ class Cluster {
     if (observer != nullptr) observer->cluster_ends();
   }
 
-  /// True for the last to arrive.
+  /// Waits at the barrier. Returns true in the thread that arrives last.
   bool wait(Barrier& barrier) {
     if (++barrier.arrived == barrier.expected) {
       barrier.arrived = 0;
@@ -241,7 +241,7 @@ class Cluster {
   Block& block(int rank) { return blocks_[static_cast<std::size_t>(rank)]; }
 
  private:
-  /// One turn for each thread of a warp that need not wait; false when there was none.
+  /// Gives a turn to each thread of a warp that need not wait; returns false if there was none.
   bool take_turns(const std::vector<std::size_t>& turns, std::size_t warp) {
     bool moved = false;
     for (std::size_t turn = warp; turn < warp + warp_size; ++turn) {
@@ -259,7 +259,7 @@ class Cluster {
     return moved;
   }
 
-  /// The fiber runs one body after the other, until the cluster closes.
+  /// Starts the fiber, which runs one body after the other until the cluster closes.
   void start(Worker& worker) {
     worker.fiber_of = fiber(std::allocator_arg, StackMaker(worker.stack), [this, &worker](fiber&& main) {
       main_ = std::move(main);
@@ -302,7 +302,7 @@ class Cluster {
     if (observer != nullptr && !closing_) observer->pauses();
   }
 
-  Cluster* outer_;  ///< a thread of which launched this one, or null
+  Cluster* outer_;  ///< the cluster whose thread launched this one, or null
   Thread* outer_running_;
   std::uint64_t* outer_loads_;
   const Launch& launch_;
@@ -396,7 +396,7 @@ void emulate(const Launch& launch, Order order, std::uint64_t& loaded_bytes,
     if (order == Order::shuffled) std::shuffle(numbers.begin(), numbers.end(), random);
     return numbers;
   };
-  // Warp by warp, and within a warp lane by lane.
+  // Threads take turns warp by warp, and within a warp lane by lane.
   std::vector<std::size_t> turns;
   for (const std::size_t warp :
        ordered(0, static_cast<std::size_t>(launch.threads * launch.cluster / warp_size))) {

@@ -1,5 +1,5 @@
-// Runs kernels on the CPU, thread by thread, each a fiber (Boost.Context). Blocks come one after the other,
-// clusters whole. Host only.
+// Runs kernels on the CPU; each thread is a fiber (Boost.Context). Clusters (or single blocks) run one after
+// the other. Host only.
 #pragma once
 
 #include <cstddef>
@@ -11,27 +11,28 @@
 
 namespace speclab::simt {
 
-/// The order in which warps of a block get their turn, lanes within a warp, and blocks within the grid. Each
-/// warp goes on until it has to wait for another. A kernel that synchronises as it should gives the same bits
-/// in any of them.
+/// The order in which warps of a block, lanes of a warp, and blocks of the grid get their turns. Each warp
+/// runs until it must wait for another. A kernel that synchronises correctly gives the same bits in every
+/// order.
 enum class Order : std::uint8_t { forward, backward, shuffled };
 
-/// A kernel that the GPU would let hang or run into undefined behaviour.
+/// Thrown for a kernel that would hang on a GPU or run into undefined behaviour.
 class EmulationError : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// Runs `body` in every thread of the launch, and adds the bytes of global memory that threads ask for, by
-/// `load` and `load_fresh`. Throws EmulationError when threads wait at different barriers, or some end while
-/// others wait, and whatever `body` throws.
+/// Runs `body` in every thread of the launch, and adds the bytes of global memory that threads load by `load`
+/// and `load_fresh` to `loaded_bytes`. Throws EmulationError if threads wait at different barriers, or if
+/// some end while others wait for them; lets exceptions of `body` through.
 void emulate(const Launch& launch, Order order, std::uint64_t& loaded_bytes,
              const std::function<void()>& body);
 
-/// Launches kernels, one after the other. Where SPECLAB_WITHOUT_EMULATOR is defined (CMakeLists.txt, for the
-/// Python package's library) it refuses instead, and no kernel is compiled for the CPU.
+/// Launches kernels in the emulator, one after the other. If SPECLAB_WITHOUT_EMULATOR is defined
+/// (CMakeLists.txt defines it for the Python package's library), it refuses instead, and no kernel is
+/// compiled for the CPU.
 class EmulatedExecutor {
  public:
-  /// `max_cluster`: the largest clusters of the device that it stands for.
+  /// `max_cluster`: number of blocks in the largest clusters of the emulated device.
   explicit EmulatedExecutor(Order order = Order::forward, int max_cluster = portable_cluster_blocks)
       : order_(order), max_cluster_(max_cluster) {}
 
@@ -48,13 +49,13 @@ class EmulatedExecutor {
 #endif
   }
 
-  /// Whether the device takes such clusters.
+  /// Returns whether the emulated device can launch such clusters.
   template <class Kernel>
   bool takes(const Launch& launch) const {
     return launch.cluster <= max_cluster_;
   }
 
-  /// Of the launches so far.
+  /// Returns the bytes loaded by all launches so far.
   std::uint64_t loaded_bytes() const { return loaded_bytes_; }
 
  private:

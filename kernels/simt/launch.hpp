@@ -1,4 +1,4 @@
-// The shape of one kernel launch: the same description configures the GPU, the emulator and the dry run.
+// The shape of a kernel launch: one description configures the GPU, the emulator and the dry run.
 #pragma once
 
 #include <cstddef>
@@ -9,8 +9,8 @@
 #if defined(__CUDACC__)
 #define SPECLAB_DEVICE __device__
 #define SPECLAB_UNROLL _Pragma("unroll")
-/// Of a loop that a block goes through once or twice: instructions that run once cost their fetch, which
-/// takes longer than they do.
+/// Keeps a loop rolled that a block runs once or twice: fetching instructions that run once takes longer than
+/// running them.
 #define SPECLAB_ROLLED _Pragma("unroll 1")
 #else
 #define SPECLAB_DEVICE
@@ -22,14 +22,15 @@ namespace speclab::simt {
 
 inline constexpr int warp_size = 32;
 
-/// Limits of every device since compute capability 8.0; a launch beyond them is refused before it starts.
+/// Limits of every device since compute capability 8.0. A launch beyond them is refused before it starts.
 inline constexpr std::int64_t max_blocks = 0x7fffffff;
 inline constexpr std::size_t static_shared_limit = std::size_t{48} * 1024;
-inline constexpr std::size_t dynamic_shared_limit = std::size_t{227} * 1024;  ///< sm_90; 163 KiB on sm_80
-inline constexpr int portable_cluster_blocks = 8;  ///< that every device with clusters supports
-inline constexpr int max_cluster_blocks = 16;  ///< that a device can support, which its executor is asked for
+inline constexpr std::size_t dynamic_shared_limit = std::size_t{227} * 1024;  ///< for sm_90; 163 KiB on sm_80
+inline constexpr int portable_cluster_blocks = 8;  ///< every device with clusters supports it
+/// The largest cluster that any device supports; the executor asks its device whether it does.
+inline constexpr int max_cluster_blocks = 16;
 
-/// Bytes that a thread loads at once.
+/// Bytes that a thread loads with one instruction.
 struct alignas(16) Vector16 {
   std::uint32_t word[4];
 };
@@ -38,11 +39,11 @@ struct alignas(8) Vector8 {
 };
 
 /// A kernel is a type with
-///     Args                          what it is given, by value; trivially copyable
-///     name                          for messages
-///     threads, min_blocks           of a block, and blocks that shall fit a multiprocessor at once
-///     operator()(const Args&)       what one thread does, SPECLAB_DEVICE
-/// It can have all but the name and the operator from this base.
+///     Args                          its arguments, passed by value; trivially copyable
+///     name                          its name in messages
+///     threads, min_blocks           threads per block, and blocks that must fit on a multiprocessor at once
+///     operator()(const Args&)       the program of one thread, SPECLAB_DEVICE
+/// A kernel can derive all but the name and the operator from this base.
 template <class KernelArgs, int Threads, int MinBlocks>
 struct KernelOf {
   using Args = KernelArgs;
@@ -50,18 +51,20 @@ struct KernelOf {
   static constexpr int min_blocks = MinBlocks;
 };
 
-/// One launch.
 struct Launch {
   const char* kernel = "";
-  std::int64_t blocks = 1;  ///< 1 to max_blocks; 0: not launched at all
-  int threads = 256;        ///< of a block: a multiple of warp_size, at most 1024
-  int cluster = 1;          ///< blocks that share their shared memory; divides `blocks`; above 1: sm_90
-  std::size_t dynamic_shared = 0;  ///< bytes of a block
-  bool cluster_needed = true;  ///< else `blocks / cluster` blocks of their own where a device has no clusters
-  bool early = false;  ///< may start before the kernel before it has ended (programmatic dependent launch)
+  std::int64_t blocks = 1;  ///< 1 to max_blocks; 0: nothing is launched
+  int threads = 256;        ///< threads per block: a multiple of warp_size, at most 1024
+  /// Blocks per cluster, which can access one another's shared memory; divides `blocks`; above 1: sm_90.
+  int cluster = 1;
+  std::size_t dynamic_shared = 0;  ///< bytes per block
+  /// If false, a device without clusters runs `blocks / cluster` single blocks instead.
+  bool cluster_needed = true;
+  /// Whether the kernel may start before the previous kernel has ended (programmatic dependent launch).
+  bool early = false;
 };
 
-/// The launch of a kernel with its own block size.
+/// Returns the launch of a kernel with the kernel's own block size.
 template <class Kernel>
 Launch launch_of(std::int64_t blocks) {
   return {.kernel = Kernel::name, .blocks = blocks, .threads = Kernel::threads};

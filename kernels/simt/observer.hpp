@@ -1,5 +1,5 @@
-// What happens in the emulator, told to an observer: whose turn it is, whose memory there is, and what orders
-// accesses to memory.
+// Reports the emulator's events to an observer: which thread runs, which shared memory exists, and the
+// operations that order accesses to memory.
 #pragma once
 
 #include <cstddef>
@@ -9,8 +9,8 @@
 
 namespace speclab::simt {
 
-/// "The thread" is the one between `runs` and `pauses`. Shuffles and ballots are not told: they order no
-/// memory.
+/// "The thread" is the one that runs between `runs` and `pauses`. Shuffles and ballots are not reported: they
+/// order no memory.
 class Observer {
  public:
   Observer() = default;
@@ -20,18 +20,18 @@ class Observer {
 
   virtual void launch_begins(const Launch& launch) = 0;
   virtual void launch_ends() = 0;
-  /// Blocks from `first` on, as many as a cluster has.
+  /// A cluster begins; its blocks are numbered from `first`.
   virtual void cluster_begins(std::int64_t first) = 0;
   virtual void cluster_ends() = 0;
-  /// A thread of the block of this rank, and where its stack is.
+  /// A thread of the block with this rank runs, on this stack.
   virtual void runs(int rank, int thread, const void* stack, std::size_t stack_bytes) = 0;
   virtual void pauses() = 0;
   virtual void thread_ends() = 0;
-  /// A block has this memory, which nobody has touched yet.
+  /// A block has this memory, which no thread has touched yet.
   virtual void shared_memory(int rank, const void* memory, std::size_t bytes) = 0;
   virtual void arrives_at_block() = 0;
   virtual void arrives_at_cluster() = 0;
-  /// The thread was the last to arrive.
+  /// The thread was the last to arrive, and the block goes on.
   virtual void block_goes_on() = 0;
   virtual void cluster_goes_on() = 0;
   virtual void fences() = 0;
@@ -40,7 +40,7 @@ class Observer {
   virtual void lets_next_start() = 0;
 };
 
-/// Tells an observer of the launches of this thread of the host while it lives.
+/// Reports the launches of this host thread to an observer, while it lives.
 class Observed {
  public:
   explicit Observed(Observer& observer);

@@ -13,24 +13,27 @@ namespace {
 
 constinit thread_local RaceDetector* running_now = nullptr;
 
-/// In the place of a thread where several of a block accessed a byte between two of its barriers.
+/// Replaces the thread number when several threads of a block accessed a byte between the same two barriers.
 constexpr std::uint16_t several = 0xffff;
 
-/// When an access was: between which of its block's barriers, and after how many of its thread's fences.
+/// The time of an access: the number of barriers that its block had passed, and of fences of its thread.
 struct When {
-  std::uint32_t launch = 0;  ///< from 1
+  std::uint32_t launch = 0;  ///< counts from 1
   std::uint32_t block = 0;
   std::uint32_t epoch = 0;  ///< barriers that the block had passed
   std::uint16_t thread = 0;
-  std::uint16_t fence = 0;  ///< since the last barrier
+  std::uint16_t fence = 0;  ///< fences of the thread since the last barrier
 };
 
-/// What has happened before a point of a thread.
+/// The accesses that have happened before a point in a thread.
 struct Clock {
-  std::uint32_t launches = 0;         ///< all launches up to this one
-  std::uint32_t one_launch_more = 0;  ///< that was waited for although others before it may still run
-  std::vector<std::uint32_t> epochs;  ///< of each block of this launch: all that are below
-  std::vector<When> threads;          ///< of single threads: up to and with this fence
+  std::uint32_t launches = 0;  ///< all launches up to this number
+  /// One more launch, which was waited for although launches before it may still run.
+  std::uint32_t one_launch_more = 0;
+  /// For each block of this launch: all epochs below this one.
+  std::vector<std::uint32_t> epochs;
+  /// Accesses of single threads, up to and including this fence.
+  std::vector<When> threads;
 
   std::uint32_t epochs_of(std::uint32_t block) const { return block < epochs.size() ? epochs[block] : 0; }
   void raise(std::uint32_t block, std::uint32_t epoch) {
@@ -59,15 +62,15 @@ struct Noted {
   std::uint32_t code = 0;  ///< lower half of the address
 };
 
-/// What is known of a byte: its last write, and reads and additions since that do not all happen before one
-/// another.
+/// The accesses noted for a byte: the last write, and the reads and additions after it, without those that
+/// happened before another of their kind.
 struct Byte {
   Noted written;
   Noted first;
   std::vector<Noted> others;
 };
 
-/// Four bytes, alike until some of them are accessed without the others.
+/// Four bytes, which share one record until some of them are accessed without the others.
 struct Word {
   static constexpr std::uintptr_t bytes = 4;
   Byte all;
@@ -85,9 +88,9 @@ struct Region {
 };
 
 struct ThreadState {
-  std::optional<Clock> own;     ///< beyond its block's, since the last barrier
-  std::optional<Clock> fenced;  ///< at its last fence: what its additions hand on
-  std::optional<Clock> added;   ///< what its additions have met: known after its next fence
+  std::optional<Clock> own;     ///< the thread's clock since the last barrier, if it is beyond its block's
+  std::optional<Clock> fenced;  ///< the clock at its last fence, which its additions hand on
+  std::optional<Clock> added;   ///< the clocks that its additions have read; known after its next fence
   std::uint16_t fence = 0;
 };
 
@@ -95,7 +98,7 @@ struct BlockState {
   std::uint32_t index = 0;
   std::uint32_t epoch = 0;
   Clock clock;    ///< since the last barrier
-  Clock arrived;  ///< what threads bring to the next one
+  Clock arrived;  ///< joins what threads know that have arrived at the next barrier
   Clock ended;    ///< what its threads knew when they ended
   int barriers = 0;
   std::vector<ThreadState> threads;
@@ -104,7 +107,7 @@ struct BlockState {
     Noted noted;
     const void* code = nullptr;
   };
-  /// By rank: the last access to this block's shared memory from the block of that rank.
+  /// By rank: the last access to this block's shared memory by the block with that rank.
   std::array<Touch, max_cluster_blocks> touched;
 };
 
@@ -118,22 +121,23 @@ struct RaceDetector::State {
   WithoutOrder without;
   std::size_t max_races = 0;
   Launch launch;
-  std::uint32_t number = 0;          ///< of the launch
-  Clock start;                       ///< of its blocks
+  std::uint32_t number = 0;          ///< number of the launch
+  Clock start;                       ///< clock with which its blocks start
   bool lets_next = false;            ///< whether a thread has let the next launch start
   std::uint32_t end_knows = 0;       ///< launches that have ended when this one has
-  std::uint32_t previous_knows = 0;  ///< the same of the launch before
+  std::uint32_t previous_knows = 0;  ///< launches that have ended when the previous one has
   std::vector<std::string> names{""};
   std::vector<BlockState> blocks;  ///< of the cluster, by rank
   int cluster_passed = 0;
-  BlockState* block = nullptr;  ///< of the thread that runs
+  BlockState* block = nullptr;  ///< block of the thread that runs
   std::uint16_t thread = 0;
   Region stack;
   bool busy = false;
 
   std::unordered_map<std::uintptr_t, std::unique_ptr<Page>> pages;
   std::pair<std::uintptr_t, Page*> last_page{~std::uintptr_t{0}, nullptr};
-  std::unordered_map<std::uintptr_t, Clock> handed_on;  ///< by additions to an address, in this launch
+  /// For each address, the clock that additions to it have handed on in this launch.
+  std::unordered_map<std::uintptr_t, Clock> handed_on;
   std::vector<Race> races;
   std::set<std::pair<std::uintptr_t, std::uintptr_t>> reported;
   std::uint64_t checked_bytes = 0;
@@ -163,7 +167,7 @@ struct RaceDetector::State {
     }
     return (*last_page.second)[at % page_words];
   }
-  /// Calls `visit(byte)` for each byte of a range, once for those of a word that are alike.
+  /// Calls `visit(byte)` for each byte of a range, and once for the bytes of a word that share one record.
   template <class Visit>
   void each_byte(std::uintptr_t begin, std::uintptr_t end, const Visit& visit) {
     for (std::uintptr_t at = begin; at < end;) {
@@ -205,7 +209,7 @@ struct RaceDetector::State {
                      {code, reinterpret_cast<const void*>(there)}});
   }
 
-  /// Notes a read or an addition of a byte among those that do not happen before it.
+  /// Notes a read or an addition of a byte. It replaces accesses of its kind that happened before it.
   void note(Byte& byte, const Noted& mine) {
     const auto replaces = [&](const Noted& old) {
       return old.kind == mine.kind && happened_before(old.when);
@@ -245,7 +249,7 @@ struct RaceDetector::State {
     byte.others.clear();
   }
 
-  /// The block whose shared memory this is, or null.
+  /// Returns the block whose shared memory contains the address, or null.
   BlockState* owner_of(std::uintptr_t address) {
     for (BlockState& one : blocks) {
       for (const Region& region : one.shared) {
@@ -258,7 +262,7 @@ struct RaceDetector::State {
   void arrive(BlockState& at) {
     if (me().own) at.arrived.join(*me().own);
   }
-  /// A barrier has let a block go on with what all its threads knew.
+  /// Lets a block pass a barrier, with everything that its threads knew.
   void pass(BlockState& at) {
     ++at.epoch;
     at.clock.join(at.arrived);
@@ -273,8 +277,8 @@ struct RaceDetector::State {
 
 namespace {
 
-/// Notes that the detector itself is at work: functions of the standard library that it calls may be copies
-/// compiled to tell.
+/// Marks that the detector itself is at work: it may call copies of standard library functions that were
+/// compiled to report accesses.
 class Busy {
  public:
   explicit Busy(bool& busy) : busy_(busy) { busy_ = true; }
@@ -334,7 +338,8 @@ void RaceDetector::launch_begins(const Launch& launch) {
   state.launch = launch;
   ++state.number;
   state.names.emplace_back(launch.kernel);
-  // An early one may start as soon as the launch before lets it, of which nothing but its own start is sure.
+  // An early launch may start as soon as the previous launch lets it; then only what the previous launch knew
+  // at its own start is sure to have ended.
   state.start.launches = !launch.early     ? state.number - 1
                          : state.lets_next ? state.start.launches
                                            : state.end_knows;
@@ -367,7 +372,7 @@ void RaceDetector::cluster_ends() {
       if (code == nullptr || touch.when.epoch < owner.ended.epochs_of(touch.when.block)) continue;
       state.report(touch, nullptr, code, "shared memory of a block that may have ended");
     }
-    // The host may put anything else there, such as the arguments of a launch that starts early.
+    // The host may reuse this memory, for example for the arguments of a launch that starts early.
     for (const Region& region : owner.shared) state.forget(region);
   }
 }
@@ -384,7 +389,7 @@ void RaceDetector::thread_ends() {
   State& state = *state_;
   const Busy busy(state.busy);
   state.block->ended.join(state.clock());
-  // When any thread knows that another launch has ended, it has.
+  // If any thread knows that another launch has ended, it has ended.
   state.end_knows = std::max(state.end_knows, state.clock().launches);
 }
 
@@ -458,7 +463,7 @@ void RaceDetector::waits_for_previous() {
   const Busy busy(state.busy);
   Clock& clock = state.own_clock();
   clock.one_launch_more = state.number - 1;
-  // The launches before the previous one have ended if it has waited for them itself.
+  // The launches before the previous one have ended if the previous one waited for them itself.
   if (state.previous_knows + 2 >= state.number) clock.launches = state.number - 1;
 }
 

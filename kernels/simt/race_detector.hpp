@@ -1,15 +1,15 @@
-// Finds accesses to memory that nothing orders, in kernels that run in the emulator.
+// Finds unordered accesses to memory in kernels that run in the emulator.
 //
-// An access happens before another where they are of one thread, or where a barrier of the block or cluster,
-// the end of a launch, wait_for_previous, or a fence and an addition on each side stand between them: what
-// CUDA's memory model grants. Shuffles order nothing, nor do blocks of one launch, nor launches of which the
-// later may start early. Two accesses to a byte of which one writes, and none happens before the other, are a
-// race, in whatever order the emulator ran them. (Flanagan and Freund 2009, "FastTrack", with epochs that a
-// block's threads share: all of them pass each barrier.) A block of a cluster must also have started before
-// another touches its shared memory, and must not have ended.
+// An access happens before another if one thread makes both, or if a barrier of the block or cluster, the end
+// of a launch, wait_for_previous, or a fence and an addition on each side lie between them: these are the
+// guarantees of CUDA's memory model. Neither shuffles nor the order of blocks within a launch order accesses;
+// nor do two launches if the later may start early. Two accesses to a byte are a race if at least one writes
+// and neither happens before the other, in whatever order the emulator ran them. (Flanagan and Freund 2009,
+// "FastTrack", with epochs that a block's threads share, since all of them pass each barrier.) A block of a
+// cluster must also have started before another touches its shared memory, and must not have ended.
 //
-// It is told of accesses by code that is compiled to tell (tests/kernels/races), of everything else by the
-// emulator.
+// Code that is compiled to report accesses (tests/kernels/races) reports them; the emulator reports
+// everything else.
 #pragma once
 
 #include <cstddef>
@@ -22,36 +22,38 @@
 
 namespace speclab::simt {
 
-/// Two accesses, or one to shared memory of a block that may not be there.
+/// Two accesses that race, or one access to shared memory of a block that may not be there.
 struct Race {
   std::string sentence;
-  const void* code[2];  ///< where the accesses are; the second may be null
+  const void* code[2];  ///< code addresses of the accesses; the second may be null
 };
 
-/// What a detector shall not see, as if the kernels did not have it.
+/// Operations that the detector ignores, as if the kernels did not have them.
 struct WithoutOrder {
   bool fences = false;
   bool waits = false;
-  int block_barrier = -1;    ///< that number of every block, from 0 in every launch
-  int cluster_barrier = -1;  ///< the same of clusters
+  /// Ignore the barrier with this number in every block, counted from 0 in every launch; -1: none.
+  int block_barrier = -1;
+  int cluster_barrier = -1;  ///< the same for clusters
 };
 
 enum class Access : std::uint8_t { read, write, add };
 
 class RaceDetector : public Observer {
  public:
-  /// Looks no further when it has found so many.
+  /// Stops looking once it has found `max_races` races.
   explicit RaceDetector(const WithoutOrder& without = {}, std::size_t max_races = 100);
   ~RaceDetector() override;
 
-  /// By the thread; ignored between launches, and within the thread's own stack.
+  /// Reports an access by the thread that runs. Ignored between launches, and within the thread's own stack.
   void access(Access kind, const void* address, std::size_t bytes, const void* code);
 
-  /// One for each two places in the code.
+  /// Returns one race for each pair of places in the code.
   const std::vector<Race>& races() const;
-  /// Bytes looked at, so that a detector that is told of nothing is not taken for a kernel without races.
+  /// Returns the number of bytes checked. A test asks for it, so that a detector to which nothing is reported
+  /// does not pass for a kernel without races.
   std::uint64_t checked_bytes() const;
-  /// The most barriers that a block, and a cluster, has passed in a launch.
+  /// Return the largest number of barriers that any block, or cluster, has passed in a launch.
   int block_barriers() const;
   int cluster_barriers() const;
 
@@ -77,7 +79,8 @@ class RaceDetector : public Observer {
   std::unique_ptr<State> state_;
 };
 
-/// The detector that accesses of this thread of the host are told to, or null: the one whose thread runs.
+/// Returns the detector to which this host thread reports accesses: the one whose emulated thread runs, or
+/// null.
 RaceDetector* running_detector();
 
 }  // namespace speclab::simt

@@ -1,13 +1,14 @@
-// Rounds of independent acceptances (core/round/iid_lengths.hpp). A block of threads takes a share of one
-// piece of one batch; its threads stride over the Philox blocks, two rounds each, and count in columns of
-// shared memory, one a thread, so that counting needs no atomics until the share is done.
+// Simulates rounds of independent acceptances (core/round/iid_lengths.hpp). A thread block takes a share of
+// one piece of one batch. Its threads stride over the Philox blocks, each of which serves two rounds, and
+// count in columns of shared memory, one per thread, so that counting needs no atomics until the share is
+// done.
 //
-// What bounds it: instructions. Nothing is read but thresholds in shared memory, and nothing written but
-// gamma + 1 counters a thread block. A Philox block is 20 multiplications to 64 bits and 20 exclusive ors of
-// three numbers; its keys are the same for all threads. In all the loop has 170 PTX instructions (nvcc 13.0,
-// sm_90; some of them names only), and 9 more a round for each threshold that its warp looks at: the slowest
-// lane decides, nearly always after all gamma. At gamma = 5 that is 130 a round, with no byte of global
-// memory.
+// Instructions bound its speed. It reads only thresholds, in shared memory, and writes only gamma + 1
+// counters per thread block. A Philox block is 20 multiplications to 64 bits and 20 exclusive ors of three
+// numbers; its keys are the same for all threads. In all the loop has 170 PTX instructions (nvcc 13.0, sm_90;
+// some of them only name a value), and 9 more per round for each threshold that its warp looks at: the
+// slowest lane decides, and nearly always it looks at all gamma. At gamma = 5 this makes 130 per round, with
+// no byte of global memory.
 #pragma once
 
 #include <cstdint>
@@ -27,13 +28,13 @@ struct IidRounds {
     const std::uint64_t* thresholds;  ///< [gamma]
     std::uint64_t first_piece;
     std::uint32_t shares;    ///< thread blocks that share a piece
-    std::uint64_t* lengths;  ///< [batches][gamma + 1], added to
+    std::uint64_t* lengths;  ///< [batches][gamma + 1] counts, which the kernel adds to
   };
 
   static constexpr const char* name = "i.i.d. rounds";
   static constexpr int threads = 128;
   static constexpr int min_blocks = 12;
-  /// Rounds of a share: long against the counting at its end.
+  /// Rounds of a share: many, compared with the counting at its end.
   static constexpr std::uint64_t share_rounds = 1U << 16U;
 
   /// Bytes of dynamic shared memory: the thresholds, then gamma + 1 counters of each thread.
@@ -42,7 +43,7 @@ struct IidRounds {
     return count * sizeof(std::uint64_t) + (count + 1) * threads * sizeof(std::uint32_t);
   }
 
-  /// A piece's part for one thread block.
+  /// Returns one thread block's part of a piece.
   SPECLAB_HD static Piece share_of(const Piece& piece, std::uint64_t share) {
     const std::uint64_t begin = piece.begin + share * share_rounds;
     const std::uint64_t full = begin + share_rounds;
@@ -64,8 +65,8 @@ struct IidRounds {
     for (std::int32_t k = 0; k <= gamma; ++k) column[k * threads] = 0;
     simt::sync();
 
-    // Blocks are numbered within the trial that the share begins in and those after it; striding takes no
-    // division. A share spans no more than share_rounds trials.
+    // Philox blocks are numbered from 0 within each trial, from the trial in which the share begins; striding
+    // needs no division. A share spans at most share_rounds trials.
     const std::uint32_t blocks_a_trial = args.length / 2 + args.length % 2;
     const std::uint64_t first = iid_block(share.begin, args.length);
     const auto blocks = static_cast<std::uint32_t>(iid_blocks(share, args.length));
@@ -76,7 +77,8 @@ struct IidRounds {
     const std::uint32_t blocks_a_stride = threads % blocks_a_trial;
     for (std::uint32_t i = own; i < blocks; i += threads) {
       const PhiloxWords words = iid_words(args.seed, static_cast<std::uint32_t>(trial), number);
-      // Blocks at the ends of the share, or of an odd trial, have a word that belongs to somebody else.
+      // A block at either end of the share may have a word of another share; the last block of a trial of odd
+      // length has a word of no round.
       const std::uint64_t round = trial * args.length + 2 * std::uint64_t{number};
       const bool has_second = 2 * std::uint64_t{number} + 1 < args.length;
       if (share.begin <= round) ++column[iid_accepted(words.first, thresholds, gamma) * threads];
@@ -92,7 +94,7 @@ struct IidRounds {
     }
     simt::sync();
 
-    // Warp after warp takes a length and adds up its row of counters.
+    // Each warp in turn takes a length and adds up its row of counters.
     const int lane = thread % simt::warp_size;
     for (std::int32_t k = thread / simt::warp_size; k <= gamma; k += threads / simt::warp_size) {
       std::uint32_t sum = 0;

@@ -1,8 +1,8 @@
-// Simulations launch after launch, on any device. A device has, for T trivially copyable,
-//     copy(host, count)            memory with these elements, as a unique_ptr<T[], ...>
-//     zeros<T>(count)              memory of zeros
-//     run<Kernel>(launch, args)    a launch, after those before it
-//     take(memory, count, room)    waits; moves the elements to host memory and leaves zeros
+// Runs simulations on any device, launch after launch. A device has, for T trivially copyable,
+//     copy(host, count)            returns memory with these elements, as a unique_ptr<T[], ...>
+//     zeros<T>(count)              returns memory of zeros
+//     run<Kernel>(launch, args)    launches a kernel, after the launches before it
+//     take(memory, count, room)    waits, moves the elements to host memory and leaves zeros
 #pragma once
 
 #include <algorithm>
@@ -18,7 +18,7 @@
 
 namespace speclab {
 
-/// Adds to `sums` what the launches counted since the last time, so that no counter of theirs overflows.
+/// Adds the counts of the launches since the last call to `sums`, so that no counter on the device overflows.
 template <class Device, class Memory, class Sum>
 void take_counts(Device& device, const Memory& memory, std::vector<Sum>& sums,
                  std::vector<std::uint64_t>& scratch) {
@@ -127,7 +127,7 @@ RoundCounts simulate_tables(Device& device, const TableRun& run, const Rule& rul
     }
   }
   for (std::size_t i = 0; i < counts.lengths.size(); ++i) {
-    // A round examines what it keeps and the token it rejects, if any, and draws one more.
+    // A round examines the accepted tokens and the rejected one, if any, and draws one more.
     const std::uint64_t accepted = i % (rounds.gamma + 1);
     counts.blocks += counts.lengths[i] * (std::min<std::uint64_t>(accepted + 1, rounds.gamma) + 1);
   }

@@ -10,7 +10,7 @@ namespace speclab {
 
 namespace {
 
-/// Dynamic shared memory that every device since compute capability 8.0 gives a block.
+/// Dynamic shared memory that every device since compute capability 8.0 allows a block.
 constexpr std::size_t max_shared = std::size_t{163} * 1024;
 
 std::uint64_t divided_up(std::uint64_t count, std::uint64_t by) { return (count + by - 1) / by; }
@@ -27,7 +27,7 @@ std::string mebibytes(std::uint64_t bytes) { return std::to_string(divided_up(by
 IidLayout iid_layout(const RunShape& shape) {
   const BatchCut cut = shape.cut();
   const std::uint64_t pieces = piece_count(cut);
-  // The first batch is no shorter than any, and its first piece the longest.
+  // No batch is longer than the first, and no piece longer than its first.
   const std::uint64_t longest = piece_at(cut, 0).rounds();
   IidLayout layout;
   layout.shares = static_cast<std::uint32_t>(divided_up(longest, IidRounds::share_rounds));
@@ -42,7 +42,7 @@ IidLayout iid_layout(const RunShape& shape) {
 }
 
 TableLayout table_layout(const RunShape& shape, const PreparedPairView& tables, std::size_t prompts) {
-  using Kernel = TableRounds<TokenRule, 2>;  // all of them have the same shape
+  using Kernel = TableRounds<TokenRule, 2>;  // all kernels have the same shape
   const auto steps_a_round = static_cast<std::uint64_t>(shape.gamma) + 1;
   const LaunchLimits& limits = shape.limits;
   const auto at_least_one = [](std::uint64_t count) { return std::max<std::uint64_t>(1, count); };

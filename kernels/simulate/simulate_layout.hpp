@@ -1,5 +1,5 @@
-// What a simulation launches and how much device memory it takes, from sizes alone: for launching, and
-// for a dry run without a device.
+// Computes the launches and the device memory of a simulation from sizes alone: for launching, and for a dry
+// run without a device.
 #pragma once
 
 #include <cstddef>
@@ -12,28 +12,31 @@
 namespace speclab {
 
 struct SimulateLayout {
-  simt::Launch launch;              ///< the largest
-  std::uint64_t launches = 0;       ///< one after the other
-  std::uint64_t device_bytes = 0;   ///< allocated
-  std::uint64_t random_blocks = 0;  ///< upper bound: pieces cut blocks, and every draft is accepted
+  simt::Launch launch;             ///< the largest launch
+  std::uint64_t launches = 0;      ///< number of launches, one after the other
+  std::uint64_t device_bytes = 0;  ///< allocated bytes
+  /// Upper bound: a block that pieces divide counts for each piece, and every drafted token counts as
+  /// accepted.
+  std::uint64_t random_blocks = 0;
 };
 
 struct IidLayout : SimulateLayout {
-  std::uint64_t pieces = 0;  ///< of a launch (core/round/batches.hpp)
+  std::uint64_t pieces = 0;  ///< pieces per launch (core/round/batches.hpp)
   std::uint32_t shares = 0;  ///< thread blocks that share a piece
 };
 
 struct TableLayout : SimulateLayout {
-  std::uint32_t sequences = 0;  ///< of a launch, side by side
-  std::uint32_t stretch = 0;    ///< rounds of each in a launch
+  std::uint32_t sequences = 0;  ///< sequences per launch, side by side
+  std::uint32_t stretch = 0;    ///< rounds of each sequence per launch
 };
 
 IidLayout iid_layout(const RunShape& shape);
 
-/// Of the tables only the sizes are looked at.
+/// Reads only the sizes of the tables.
 TableLayout table_layout(const RunShape& shape, const PreparedPairView& tables, std::size_t prompts);
 
-/// Why a device with so much memory cannot run it, as a sentence; empty when it can.
+/// Returns the reason why a device with `memory_bytes` of memory cannot run it, as a sentence; empty if it
+/// can.
 std::string layout_unsupported_reason(const SimulateLayout& layout, std::uint64_t memory_bytes);
 
 }  // namespace speclab

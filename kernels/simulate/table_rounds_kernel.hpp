@@ -1,16 +1,16 @@
-// Rounds over a pair of stored tables (core/fast/prepared_pair_step.hpp), one thread per sequence. Each step
-// takes one Philox block and one slot of 16 bytes; which state of its round a sequence is in is a number, not
-// a place in the program, so that the lanes of a warp go through the same instructions whatever their
-// acceptance draws say.
+// Simulates rounds over a pair of stored tables (core/fast/prepared_pair_step.hpp), one thread per sequence.
+// Each step takes one Philox block and one slot of 16 bytes. The state of a sequence within its round is a
+// number, not a place in the program, so that the lanes of a warp run the same instructions whatever their
+// acceptance draws are.
 //
-// What bounds it: with many sequences, instructions: 199 PTX instructions a step (nvcc 13.0, sm_90; some of
-// them names only; a division more from order 2 on), most of them Philox's 20 multiplications to 64 bits, 20
-// exclusive ors of three numbers, and its keys. A step moves one sector of 32 bytes from the second cache,
-// where the slots of bigrams of a thousand tokens fit (48 V^2 bytes: 3 MB at V = 256), and 8 bytes of the
-// overlaps, which the first cache holds. A round takes as many steps as it examines tokens, and one
-// more: 4.36 steps for 3.69 tokens at alpha = 0.8 and gamma = 5, so 870 instructions and 140 bytes a round.
-// With few sequences the latency of a step bounds it: each number of a sequence waits for the one before, and
-// some ten thousand sequences are needed to hide that.
+// With many sequences, instructions bound its speed: 199 PTX instructions per step (nvcc 13.0, sm_90; some of
+// them only name a value; from order 2 on one division more), most of them Philox's 20 multiplications to 64
+// bits, 20 exclusive ors of three numbers, and its keys. A step reads one sector of 32 bytes from the L2
+// cache, where the slots of bigrams of a thousand tokens fit (48 V^2 bytes: 3 MB at V = 256), and 8 bytes of
+// the overlaps, which the L1 cache holds. A round takes one step for each token it examines, and one more:
+// 4.36 steps for 3.69 tokens at alpha = 0.8 and gamma = 5, hence 870 instructions and 140 bytes. With few
+// sequences the latency of a step bounds its speed: each random number of a sequence waits for the one
+// before, and some ten thousand sequences are needed to hide that.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +21,8 @@
 
 namespace speclab {
 
-/// Sequences first_trial .. first_trial + sequences - 1, rounds first_round .. last_round - 1 of each.
+/// The arguments: sequences first_trial .. first_trial + sequences - 1, rounds first_round .. last_round - 1
+/// of each.
 template <class Rule>
 struct TableRoundsArgs {
   std::uint64_t seed;
@@ -29,7 +30,7 @@ struct TableRoundsArgs {
   std::uint32_t length;
   std::int32_t gamma;
   const RoundState* states;  ///< [2 gamma + 1]
-  std::uint32_t start;       ///< where a round starts
+  std::uint32_t start;       ///< state in which a round starts
   PreparedPairView tables;
   Rule rule;
   const std::uint32_t* starts;  ///< [prompts] contexts
@@ -38,9 +39,10 @@ struct TableRoundsArgs {
   std::uint32_t sequences;
   std::uint32_t first_round;
   std::uint32_t last_round;
-  std::uint32_t* contexts;  ///< [sequences] where each stands; written, and read unless first_round is 0
-  std::uint64_t* lengths;   ///< [batches][gamma + 1], added to
-  std::uint64_t* overlap;   ///< [batches], added to
+  /// [sequences] the context of each sequence; written, and read unless first_round is 0.
+  std::uint32_t* contexts;
+  std::uint64_t* lengths;  ///< [batches][gamma + 1] counts, which the kernel adds to
+  std::uint64_t* overlap;  ///< [batches] sums, which the kernel adds to
 };
 
 template <class Rule, int Order>
@@ -85,7 +87,8 @@ struct TableRounds {
   }
 
  private:
-  /// Rounds round..goal-1 of one sequence; returns the sum of the overlaps of the contexts it emitted from.
+  /// Plays rounds round .. goal - 1 of one sequence; returns the sum of the overlaps of the contexts it
+  /// emitted from.
   SPECLAB_DEVICE static std::uint64_t play(const Args& args, const RoundState* states, std::uint32_t trial,
                                            std::uint32_t round, std::uint32_t goal, std::uint32_t& context,
                                            std::uint32_t* column) {
@@ -112,7 +115,7 @@ struct TableRounds {
     return {words.word[0], words.word[1], words.word[2], words.word[3]};
   }
 
-  /// Hands a thread's counts over to its batch.
+  /// Adds a thread's counts to those of its batch and clears them.
   SPECLAB_DEVICE static void flush(const Args& args, std::uint32_t batch, std::uint32_t* column,
                                    std::uint64_t overlap) {
     std::uint64_t* const lengths =

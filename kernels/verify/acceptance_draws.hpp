@@ -1,5 +1,5 @@
-// The acceptance draws of token verification from ratios of probabilities in single precision, one warp a
-// request.
+// Makes the acceptance draws of token verification from ratios of probabilities in single precision; one warp
+// serves one request.
 #pragma once
 
 #include <cstdint>
@@ -11,23 +11,24 @@
 
 namespace speclab {
 
-/// Where a request's acceptance draws ended.
+/// The position where a request's acceptance draws ended.
 struct AcceptanceEnd {
-  std::int32_t position;  ///< of the next token: drafted tokens accepted; -1: already answered
+  /// Position of the next token, which is the number of accepted tokens; -1: the result is written already.
+  std::int32_t position;
   std::uint32_t flags;
 };
 
-/// The ratio of a token whose probability under the draft is 0 or below single precision.
+/// Stands for the ratio of a token if the draft's probability is 0 or below single precision.
 inline constexpr float zero_draft_probability = -1;
 
-/// min(1, target / draft). NaN passes through, and no uniform is below it.
+/// Returns min(1, target / draft). NaN passes through, and no uniform is below it.
 SPECLAB_HD inline float bounded_ratio(float target, float draft) {
   if (draft == 0) return zero_draft_probability;
   const float ratio = target / draft;
   return ratio > 1 ? 1 : ratio;
 }
 
-/// Ratios as whole rows hold them.
+/// Ratios that are stored in whole rows.
 struct StoredRatios {
   FloatRows rows;  ///< [requests, gamma]
 
@@ -36,7 +37,7 @@ struct StoredRatios {
   }
 };
 
-/// Ratios of gathered probabilities.
+/// Ratios computed from the stored probabilities of both models.
 struct GatheredRatios {
   FloatRows target;  ///< [requests, gamma + 1]
   FloatRows draft;   ///< [requests, gamma]
@@ -53,12 +54,12 @@ inline std::int64_t small_blocks(std::int64_t requests) {
   return (requests + requests_of_small_block - 1) / requests_of_small_block;
 }
 
-/// The request of a warp, which may lie past the last one.
+/// Returns the request of this warp; it may lie past the last request.
 SPECLAB_DEVICE inline std::int64_t request_of_warp() {
   return simt::block_index() * requests_of_small_block + simt::thread_index() / simt::warp_size;
 }
 
-/// Every position's acceptance draw by a lane of its own, and the first that fails.
+/// Makes the acceptance draw of every position, each by its own lane, and records the first that fails.
 template <class Ratios>
 struct FirstRejection {
   struct Args {
@@ -90,7 +91,8 @@ struct FirstRejection {
         const float ratio = outside ? 0 : args.ratios(request, position, token);
         if (outside) flags = flag_token_out_of_range;
         if (ratio == zero_draft_probability) flags = flag_zero_draft_probability;
-        // The strict comparison of `UniformRandomSource::bernoulli`; the programs of others compare with <=.
+        // The comparison is strict, as in `UniformRandomSource::bernoulli`; the original programs compare
+        // with <=.
         accepted = uniform_of(batch, request, {Use::accept, static_cast<std::uint16_t>(position)}) <
                    static_cast<double>(ratio);
       }
@@ -112,8 +114,8 @@ void run_acceptance_draws(Executor&& executor, const VerifyBatch& batch, const R
                                          {batch, ratios, choices});
 }
 
-/// Why programs over whole rows cannot verify this batch: they know the rule of token verification alone, and
-/// drafts by their rows.
+/// Returns the reason why programs over whole rows cannot verify this batch, if they cannot: they know only
+/// the rule of token verification, and need the draft's rows.
 inline std::optional<std::string> whole_rows_unsupported_reason(const VerifyBatch& batch) {
   if (batch.rule.method != KernelRule::token) return "verifies by the token rule only";
   if (batch.certain_drafts() && batch.gamma > 0) return "needs the draft's logits";

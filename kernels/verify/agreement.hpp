@@ -1,4 +1,4 @@
-// Decisions of an implementation beside those of the reference.
+// Compares an implementation's decisions with the reference's.
 #pragma once
 
 #include <algorithm>
@@ -10,25 +10,25 @@
 
 namespace speclab {
 
-/// Kernels in single precision may decide otherwise than the reference within this distance of an edge: sums
-/// of 32 terms in a row, logits up to 20, powers of two right to 2 units.
+/// Kernels in single precision may decide differently from the reference within this distance of an edge: for
+/// sums of 32 terms in a row, logits up to 20, and powers of two that are right to 2 units.
 inline constexpr double decision_band = 1e-5;
 
-/// Results beside the reference's.
+/// Counts of requests by their agreement with the reference.
 struct DecisionAgreement {
   int requests = 0;
   int within_band = 0;  ///< the reference was so close to an edge that either decision is right
-  int different = 0;    ///< outside the band
+  int different = 0;    ///< decided differently, outside the band
 };
 
-/// The reference of the implementation: the rule's, or that of the sigmoid approximation.
+/// Returns the implementation's reference: the rule's, or that of the sigmoid approximation.
 inline std::vector<ReferenceVerdict> reference_of(Implementation implementation, const VerifyBatch& batch) {
   return implementation == Implementation::wagner_sigmoid ? verify_sigmoid_reference(batch)
                                                           : verify_reference(batch);
 }
 
-/// The sigmoid approximation's probabilities add up to about the vocabulary's size, so that its band grows
-/// with it.
+/// Returns the band of an implementation. The sigmoid approximation's probabilities add up to about the
+/// vocabulary's size, so that its band grows with it.
 inline double band_of(Implementation implementation, std::int32_t vocab) {
   return implementation == Implementation::wagner_sigmoid ? 1e-6 + 4e-7 * vocab : decision_band;
 }
@@ -48,8 +48,8 @@ inline DecisionAgreement agreement_with(const std::vector<ReferenceVerdict>& exp
   return found;
 }
 
-/// Some requests of a large batch, for a reference that is slow: the first, the last, and others between in
-/// equal steps; `most` of them or all.
+/// Chooses some requests of a large batch for a slow reference: the first, the last, and others in equal
+/// steps between them; `most` requests, or all if there are fewer.
 inline std::vector<std::int32_t> spread_requests(std::int32_t requests, std::int32_t most) {
   std::vector<std::int32_t> chosen;
   const std::int32_t count = std::min(requests, most);

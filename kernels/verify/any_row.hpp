@@ -1,9 +1,10 @@
-// Rows whose format is told as a kernel runs: of two formats side by side, of probabilities, of a smaller
-// vocabulary, or with ids that a grammar forbids. Held as floats, whatever they are in memory, and so in a
-// float's layout of a tile: as many bytes are on their way as in the rows of one format, in more registers.
+// Reads rows whose format is only known when the kernel runs: rows of two formats side by side, rows of
+// probabilities, of a smaller vocabulary, or with ids that a grammar forbids. Threads hold them as floats,
+// whatever they are in memory, and so in a float's layout of a tile: as many bytes are in flight as with rows
+// of one format, in more registers.
 //
-// A mask costs the word of each four ids, from the first cache; a map of ids one number an id more, and
-// gathers what it points to; a probability one logarithm an id.
+// A mask costs one word from the L1 cache for every four ids; a map of ids costs one more number per id, and
+// a gather; a probability costs one logarithm per id.
 #pragma once
 
 #include <cmath>
@@ -13,7 +14,7 @@
 
 namespace speclab {
 
-/// In the place of a row's format: any.
+/// Replaces a row's format where the format is only known when the kernel runs.
 struct AnyLogit {
   std::uint32_t bits;
 };
@@ -27,15 +28,16 @@ struct AnyRow {
   const void* data = nullptr;
   Dtype dtype = Dtype::f32;
   RowKind kind = RowKind::logits;
-  std::int32_t vocab = 0;               ///< ids to give
-  std::int32_t own_vocab = 0;           ///< ids in memory
-  const std::int32_t* place = nullptr;  ///< of an id to give, in memory; null: the same
+  std::int32_t vocab = 0;      ///< ids of the row as seen from outside
+  std::int32_t own_vocab = 0;  ///< ids of the row in memory
+  /// The place in memory of each outside id; null: the id itself.
+  const std::int32_t* place = nullptr;
   const std::uint32_t* mask = nullptr;
   RowScale scale{};
-  Token only = no_token;  ///< the one place in memory whose id has probability, if there is one ...
+  Token only = no_token;  ///< the one place in memory whose id has probability, if there is just one ...
   float only_logit = 0;   ///< ... and its logit
 
-  /// An id's logit, or log2 of its probability; minus infinity where it has none.
+  /// Returns an id's logit, or log2 of its probability; minus infinity if it has no probability.
   SPECLAB_DEVICE double exact(Token id) const {
     const float value = stored(id);
     return kind == RowKind::probabilities ? log2(static_cast<double>(value)) : static_cast<double>(value);
@@ -44,7 +46,7 @@ struct AnyRow {
     return kind == RowKind::probabilities ? log_two(stored(id)) : stored(id);
   }
 
-  /// Sixteen bytes of floats; of shorter formats the eight that hold as many ids.
+  /// Loads 16 bytes of floats; of shorter formats the 8 bytes that hold as many ids.
   SPECLAB_DEVICE simt::Vector16 begin(std::int32_t tile, int step) const {
     const std::int32_t first = Shape::first(tile, step, simt::thread_index());
     if (!whole(first)) return {};
@@ -77,7 +79,7 @@ struct AnyRow {
   SPECLAB_DEVICE const T* address(std::int32_t id) const {
     return static_cast<const T*>(data) + id;
   }
-  /// Whether the ids of a step are loaded at once.
+  /// Returns whether the ids of a step can be loaded at once.
   SPECLAB_DEVICE bool whole(std::int32_t first) const {
     const std::uintptr_t bytes = dtype == Dtype::f32 ? 16 : 8;
     return place == nullptr && only == no_token && reinterpret_cast<std::uintptr_t>(data) % bytes == 0 &&
@@ -87,7 +89,7 @@ struct AnyRow {
     if (dtype == Dtype::f32) return logit_in<float>(loaded, k);
     return dtype == Dtype::bf16 ? logit_in<Bf16>(loaded, k) : logit_in<F16>(loaded, k);
   }
-  /// What memory holds of an id; outside of the vocabulary what makes its probability 0.
+  /// Returns an id's value in memory; outside the vocabulary the value that makes its probability 0.
   SPECLAB_DEVICE float in_memory(Token id) const {
     std::int32_t at = id;
     if (place != nullptr && id < vocab) at = simt::load_cached(place + id);
@@ -97,7 +99,7 @@ struct AnyRow {
     return dtype == Dtype::bf16 ? to_float(load_cached(address<Bf16>(at)))
                                 : to_float(load_cached(address<F16>(at)));
   }
-  /// The same of an id that a mask may forbid.
+  /// Returns an id's value in memory, or minus infinity if the mask forbids the id.
   SPECLAB_DEVICE float stored(Token id) const {
     if (mask != nullptr && (simt::load_cached(mask + id / 32) >> static_cast<unsigned>(id % 32) & 1U) == 0) {
       return -INFINITY;

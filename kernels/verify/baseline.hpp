@@ -1,18 +1,20 @@
-// The shape of Hugging Face's `_speculative_sampling` (transformers, generation/utils.py), for a batch: every
-// tensor of the program is written out and read again by the next launch. What torch.compile would fuse is
-// fused: gather with ratio and comparison, clamp with difference and sum. Nine launches:
+// Verifies a batch in the shape of Hugging Face's `_speculative_sampling` (transformers,
+// generation/utils.py): every tensor of the program is written and read again by the next launch. Operators
+// that torch.compile would fuse are fused: gather with ratio and comparison, clamp with difference and sum.
+// Nine launches:
 //     softmax of the target's rows (2) and of the draft's (2)     verify/softmax.hpp
 //     gather the drafted tokens' probabilities, first rejection   verify/acceptance_draws.hpp
 //     residual (p - q)+ of each request's one rejected position, as the original does
 //     divide by its sum, cumulative sum, search (3)               verify/multinomial.hpp
-// Nothing waits for the host, where the original does to index by n_matches.
+// It never waits for the host; the original waits, to index by n_matches.
 //
-// Bytes for each id of the vocabulary and each request, s a logit's size and R the share of requests that
-// reject:  read    2 s (2 gamma + 1) + 8 R + 4 R + 4 (1 - R) + 4
-//          written 4 (2 gamma + 1) + 4 R + 4 + 4
-// which for fp32 and R = 1 is 4 (6 gamma + 10). Operator by operator the original moves 4 (8 gamma + 20):
-// PyTorch's softmax reads a long row three times; were that once, 4 (4 gamma + 18). Left out here: a number
-// or two for each tile, the gathered probabilities and the probes of the search.
+// Bytes per id of the vocabulary and request, where s is a logit's size and R the share of requests that
+// reject:
+//     read    2 s (2 gamma + 1) + 8 R + 4 R + 4 (1 - R) + 4
+//     written 4 (2 gamma + 1) + 4 R + 4 + 4
+// For fp32 and R = 1 this is 4 (6 gamma + 10). Operator by operator the original moves 4 (8 gamma + 20),
+// since PyTorch's softmax reads a long row three times; with one read it would move 4 (4 gamma + 18). These
+// figures leave out one or two numbers per tile, the gathered probabilities and the probes of the search.
 #pragma once
 
 #include <cstdint>
@@ -22,8 +24,8 @@
 
 namespace speclab::baseline {
 
-/// (target - draft)+ where each request's acceptance draws ended, and its sum tile by tile. Not for a bonus
-/// token.
+/// Computes (target - draft)+ at the position where each request's acceptance draws ended, and its sum tile
+/// by tile. A request that gets a bonus token is skipped.
 struct Residual {
   struct Args {
     VerifyBatch batch;

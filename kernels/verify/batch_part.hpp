@@ -1,4 +1,4 @@
-// Some requests of a batch as a batch of their own.
+// Makes a batch of some requests of a larger batch.
 #pragma once
 
 #include <cstdint>
@@ -7,7 +7,7 @@
 
 namespace speclab {
 
-/// `count` requests of a batch from `first` on, as a batch.
+/// Returns requests `first` to `first + count - 1` of a batch, as a batch.
 inline VerifyBatch part_of(const VerifyBatch& batch, std::int64_t first, std::int32_t count) {
   VerifyBatch part = batch;
   part.requests = count;

@@ -1,4 +1,4 @@
-// Mistakes in a batch that the host can see before anything is launched.
+// Finds the mistakes in a batch that the host can see before anything is launched.
 #pragma once
 
 #include <cstddef>
@@ -9,21 +9,21 @@
 
 namespace speclab {
 
-/// What is wrong with the sizes, formats and rule of a batch: all that a workspace's size depends on. A
-/// sentence with the field, its value and what is allowed; nothing if they will do.
+/// Returns the mistake in the sizes, formats and rule of a batch, on which alone the workspace's size
+/// depends: a sentence with the field, its value and what is allowed. Returns nothing if they are valid.
 std::optional<std::string> shape_error(Implementation implementation, const VerifyBatch& batch);
 
-/// What keeps a batch from being launched: its shape, strides, null pointers, alignment, memory that overlaps
-/// (outputs and workspace with each other or with inputs), a workspace that is too small. Pointers are
-/// compared as numbers and never read; what they point to is checked by the kernels (VerifyFlag). A batch
-/// without requests needs no pointers.
+/// Returns the mistake that keeps a batch from being launched: in its shape, strides, null pointers,
+/// alignment, memory that overlaps (outputs and workspace with each other or with inputs), or a workspace
+/// that is too small. Compares pointers as numbers and never reads them; the kernels check what they point to
+/// (VerifyFlag). A batch without requests needs no pointers.
 std::optional<std::string> batch_error(Implementation implementation, const VerifyBatch& batch,
                                        const void* workspace, std::size_t workspace_bytes);
 
-/// The same of what needs no workspace.
+/// Does the same for an implementation that needs no workspace.
 std::optional<std::string> batch_error(Implementation implementation, const VerifyBatch& batch);
 
-/// What a workspace has to be aligned to, in bytes.
+/// Alignment of a workspace, in bytes.
 inline constexpr std::size_t workspace_alignment = 256;
 
 }  // namespace speclab

@@ -9,7 +9,7 @@ namespace speclab {
 
 namespace {
 
-/// Bounds every product of sizes and strides well inside 64 bits.
+/// The bound keeps every product of sizes and strides well inside 64 bits.
 constexpr std::int64_t max_elements = std::int64_t{1} << 57;
 
 std::string hex(std::uintptr_t address) {
@@ -49,8 +49,8 @@ Error kind_error(const VerifyBatch& batch, bool of_target) {
   return std::nullopt;
 }
 
-/// Strides of dimensions that have one element are never used, and frameworks leave anything in them.
-/// Where rows have an index, requests may share them.
+/// Checks strides. The stride of a dimension of size one is never used, and frameworks leave any number in
+/// it. Requests may share rows if the rows have an index.
 Error stride_error(const std::string& name, const LogitRows& rows, std::int64_t requests,
                    std::int64_t positions, std::int64_t vocab) {
   const auto check = [&](const char* which, std::int64_t stride, std::int64_t count) -> Error {
@@ -67,7 +67,7 @@ Error stride_error(const std::string& name, const LogitRows& rows, std::int64_t 
   if (rows.index != nullptr) return std::nullopt;
   if (Error error = check(".request_stride", rows.request_stride, requests)) return error;
   if (requests <= 1 || positions <= 1) return std::nullopt;
-  // Whichever dimension is the outer one.
+  // Either dimension may be the outer one.
   const bool by_request = rows.request_stride >= (positions - 1) * rows.row_stride + vocab;
   const bool by_position = rows.row_stride >= (requests - 1) * rows.request_stride + vocab;
   if (by_request || by_position) return std::nullopt;
@@ -225,7 +225,7 @@ std::vector<Memory> memory_of(const VerifyBatch& batch, std::int32_t draft_posit
       view("min_p", batch.min_p, requests, batch.gamma + 1),
       array("target.index", batch.target.index, requests),
   };
-  // Dense arrays of the draft's options have gamma entries a request, however many rows there are.
+  // Dense arrays of the draft's options have gamma entries per request, however many draft rows there are.
   const auto add_option = [&](const std::string& name, View<const float> option, bool of_target,
                               std::int64_t positions) {
     if (option.request_stride == decltype(option)::dense)

@@ -1,4 +1,4 @@
-// The checks of a batch that chains and trees share, part by part.
+// The checks that batches of chains and of trees share, part by part.
 #pragma once
 
 #include <algorithm>
@@ -15,18 +15,18 @@
 
 namespace speclab {
 
-/// A sentence with the field, its value and what is allowed; nothing where all is well.
+/// A sentence with the field, its value and what is allowed; nothing if there is no mistake.
 using Error = std::optional<std::string>;
 
 Error range_error(const char* field, std::int64_t value, std::int64_t least, std::int64_t most);
 
-/// Sizes, formats and options, without the rule.
+/// Checks sizes, formats and options, but not the rule.
 Error field_error(const VerifyBatch& batch);
 
-/// A launch that no device can do.
+/// Refuses a launch that no device can run.
 Error launch_error(const VerifyBatch& batch, const simt::Launch& launch);
 
-/// Null pointers and strides. `draft_positions`: rows of the draft that a request has.
+/// Checks null pointers and strides. `draft_positions`: the draft's rows per request.
 Error array_error(const VerifyBatch& batch, std::int32_t draft_positions);
 
 /// Memory that a kernel touches.
@@ -49,7 +49,8 @@ Memory array(std::string name, T* data, std::int64_t elements) {
           sizeof(T),       alignof(T), !std::is_const_v<T>};
 }
 
-/// How far an array with an index reaches is not known: its first entry.
+/// Returns the memory of a view. Since the extent of an array with an index is unknown, only its first entry
+/// counts.
 template <class T>
 Memory view(std::string name, const View<T>& view, std::int64_t requests, std::int64_t positions) {
   const bool dense = view.request_stride == View<T>::dense;
@@ -60,11 +61,11 @@ Memory view(std::string name, const View<T>& view, std::int64_t requests, std::i
                requests * positions == 0 ? 0 : std::max<std::int64_t>(last, 0) + 1);
 }
 
-/// Everything that is not null. Strides have been checked.
+/// Returns all arrays of the batch that are not null. Strides must have been checked.
 std::vector<Memory> memory_of(const VerifyBatch& batch, std::int32_t draft_positions, const void* workspace,
                               std::size_t needed);
 
-/// What is wrong with memory in itself, or beside other memory.
+/// Checks each array for alignment and size, and all of them for overlaps.
 Error memory_error(const std::vector<Memory>& all);
 
 }  // namespace speclab

@@ -1,13 +1,13 @@
-// Exact verification in one launch that never reads a row behind the first rejection: a cluster of blocks for
-// each request (sm_90).
+// Verifies exactly in one launch that never reads a row after the first rejection, with a cluster of blocks
+// for each request (sm_90).
 //
-// The blocks share a row's tiles, tell each other their sums through distributed shared memory, and
-// go on to the next position only when the acceptance draw succeeded. A row pair that fits stays in shared
-// memory, so that after a rejection it is weighed without being read again. Bytes: (s_t + s_d) V (1 + a + ...
-// + a^(gamma-1)) and a^gamma s_t V for the bonus, where a is the acceptance rate; with both sums known only
-// the row pair of the next token. The price is a chain: one position's latency after the other's, so that it
-// pays where many requests hide it. Tiles and orders of merging are those of fused.hpp, and so is every bit
-// of the result.
+// The blocks share a row's tiles, exchange their sums through distributed shared memory, and go on to the
+// next position only if the acceptance draw succeeded. A row pair that fits stays in shared memory, so that
+// after a rejection it is weighed without being read again. Bytes: (s_t + s_d) V (1 + a + ... + a^(gamma-1)),
+// and a^gamma s_t V for the bonus, where a is the acceptance rate; with both sums known only the row pair of
+// the next token. The price is that positions are decided one after the other, so that latencies add up: it
+// pays if there are many requests to hide them. Tiles and orders of merging are those of fused.hpp, and so is
+// every bit of the result.
 #pragma once
 
 #include <cstddef>
@@ -33,7 +33,7 @@ struct Lazy : simt::KernelOf<cluster::Args, tile_threads, 2> {
     TileWeightSum weight_sums[max_tiles];
     PositionDecision decided;
     fused::Decision decision;
-    WeightScratch<T> scratch[2];  ///< in turn, so that one barrier a tile is enough
+    WeightScratch<T> scratch[2];  ///< used in turn: one barrier per tile is enough
     OwnCells<T> cells;
   };
 
@@ -49,7 +49,7 @@ struct Lazy : simt::KernelOf<cluster::Args, tile_threads, 2> {
     auto& shared = simt::shared<Shared>();
     const bool target_known = batch.target_options.log_sum_exp != nullptr;
     const bool draft_known = batch.draft_options.log_sum_exp != nullptr || batch.certain_drafts();
-    // Nobody writes to a block that has not started.
+    // No block writes to another before that one has started.
     simt::cluster_sync();
 
     std::int32_t accepted = length;
@@ -85,7 +85,7 @@ struct Lazy : simt::KernelOf<cluster::Args, tile_threads, 2> {
         leave_logs(batch, request, i, shared.decided.log_target, shared.decided.target);
       }
     }
-    // In shared memory, for registers are few.
+    // The decision is in shared memory because registers are scarce.
     fused::Decision& decision = shared.decision;
     if (thread == 0) {
       decision = accepted < length ? fused::rejection_at(batch, request, accepted, shared.decided)
@@ -132,7 +132,7 @@ struct Lazy : simt::KernelOf<cluster::Args, tile_threads, 2> {
     if (choice.zero_residual && !decision.invalid) {
       simt::sync();
       if (thread == 0) fused::sample_target(decision);
-      // Nobody writes to a block that still chooses.
+      // No block writes to another that still chooses.
       simt::cluster_sync();
       weigh();
       choice = choose();

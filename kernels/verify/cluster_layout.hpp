@@ -1,4 +1,4 @@
-// The launch of lazy cluster verification, from the sizes alone.
+// Computes the launch of cluster verification from the sizes alone.
 #pragma once
 
 #include <algorithm>
@@ -13,19 +13,19 @@
 
 namespace speclab {
 
-/// Blocks of a cluster that share a row of so many tiles: a power of two, at most `largest`.
+/// Returns how many blocks of a cluster share a row of `tiles` tiles: a power of two, at most `largest`.
 inline std::int32_t cluster_blocks(std::int32_t tiles, int largest) {
   return static_cast<std::int32_t>(
       std::bit_floor(static_cast<std::uint32_t>(std::min<std::int32_t>(tiles, largest))));
 }
 
-/// So few requests have clusters of more blocks than every device supports, where the device places them: a
-/// request has more multiprocessors, and on an H100 and H200 all of these clusters run at once. Of 32
-/// requests they do not, and take longer (kernels/results/nvidia-h100.md).
+/// Up to this many requests get clusters of more blocks than every device supports, if the device can place
+/// them: each request then has more multiprocessors, and on an H100 and H200 all of these clusters run at
+/// once. With 32 requests they do not, and take longer (kernels/results/nvidia-h100.md).
 inline constexpr std::int32_t few_requests = 8;
 
-/// The layout that `layout_for(largest)` makes for the largest clusters that the executor's device takes;
-/// `launch_in` finds the launch in it.
+/// Returns the layout that `layout_for(largest)` makes for the largest clusters that the executor's device
+/// can launch; `launch_in` finds the launch in it.
 template <class Kernel, class Executor, class LayoutFor, class LaunchIn>
 auto layout_on(const Executor& executor, std::int32_t requests, const LayoutFor& layout_for,
                const LaunchIn& launch_in) {
@@ -36,8 +36,8 @@ auto layout_on(const Executor& executor, std::int32_t requests, const LayoutFor&
   return layout_for(simt::portable_cluster_blocks);
 }
 
-/// Whether shared memory holds a block's tiles of a row pair beside what the kernel has anyway, and the bytes
-/// for them, else for two tiles of each row.
+/// Whether shared memory can hold a block's tiles of a row pair beside the kernel's other data; and the bytes
+/// for them or, if it cannot, for two tiles of each row.
 struct CopiedTiles {
   bool keeps = false;
   std::size_t bytes = 0;
@@ -82,8 +82,8 @@ struct ClusterKernels {
   }
   static std::size_t workspace_bytes(const VerifyBatch&) { return 0; }
 
-  /// Rows up to the first rejection, and the bonus row of those without one; where a row pair cannot be
-  /// kept, the rejected one again.
+  /// Bytes of the rows up to the first rejection or, if there is none, up to the bonus row. If a row pair
+  /// cannot be kept, the rejected pair counts twice.
   static Traffic traffic(const VerifyBatch& batch, const MeanOutcome& outcome) {
     const bool target_known = batch.target_options.log_sum_exp != nullptr;
     const bool draft_known = batch.draft_options.log_sum_exp != nullptr || batch.certain_drafts();

@@ -1,17 +1,18 @@
-// The cut-off logits that top-k, top-p and min-p come to (filters.hpp), row by row of the target: a launch
-// before the others, a cluster of blocks a row, or a block where the device has no clusters.
+// Finds the cut-off logits of top-k, top-p and min-p (filters.hpp) for each row of the target. This launch
+// comes before the others, with a cluster of blocks for each row, or one block if the device has no clusters.
 //
-// The row is read twice. First for its largest logit, and for the least of what 256 groups of threads have as
-// their largest: 256 ids are at or above that, and of rows in any order about 256 ln 256 = 1,600. These are
-// put in shared memory as the row is read again, with the sum of all weights where top-p needs it, and
-// thresholds are found among them. Only where they do not suffice (top-k of more, top-p of flat rows) rounds
-// read the row itself. Min-p takes the largest logit alone.
+// The row is read twice. The first reading finds its largest logit, and divides the threads into 256 groups
+// to find each group's largest logit and the least of those. At least 256 ids are at or above that least one;
+// in rows of random order about 256 ln 256 = 1,600 are. The second reading puts these ids in shared memory,
+// adds up all weights if top-p needs their sum, and thresholds are found among these ids. Only if they do not
+// suffice (larger top-k, top-p of flat rows) do the rounds read the row itself. Min-p needs only the largest
+// logit.
 //
 // A threshold is found in rounds: ids are counted, or their weights summed, in 256 bins, and the bin in which
-// the sum from above reaches the goal is the next round's range. Bins of the first round are of equal width
-// in logits, so that neighbours in a warp rarely add to the same bin; later ones divide the bits of the
-// float. The sums are of whole numbers, whose order does not matter. Rounds end when the bin holds exactly
-// what was missing, or one value: after three of 2-byte formats, five of floats, at most.
+// the sum from above reaches the goal is the next round's range. In the first round bins have equal width in
+// logits, so that neighbours in a warp rarely add to the same bin; later rounds divide the bits of the float.
+// The sums are of whole numbers, whose order does not matter. Rounds end when the bin holds exactly what was
+// missing, or one value: after at most three rounds for 2-byte formats and five for floats.
 #pragma once
 
 #include <cmath>
@@ -25,13 +26,14 @@ namespace speclab {
 
 struct CutoffArgs {
   VerifyBatch batch;
-  std::int32_t positions;  ///< rows of the target that a request has
+  std::int32_t positions;  ///< target rows per request
   std::int32_t tiles;
-  float* cutoffs;  ///< out: [requests, gamma + 1]; those of rows past a request's end are not written
+  /// Out: [requests, gamma + 1]; entries for rows past a request's end are not written.
+  float* cutoffs;
 };
 
-/// Logits as whole numbers in their order, without the bits that are the same in all logits of a format. Both
-/// zeros are one number; NaN has no place.
+/// Maps logits to whole numbers in the same order, without the bits that all logits of a format share. Both
+/// zeros have one number; NaN has none.
 struct OrderKeys {
   unsigned unused;  ///< low bits of a float that the format lacks
 
@@ -50,19 +52,20 @@ struct OrderKeys {
   }
 };
 
-/// `T` is the format of the target's rows. Two tiles of rows of any format take more registers.
+/// Finds the cut-offs; `T` is the format of the target's rows. Two tiles of rows of any format take more
+/// registers, hence one block per multiprocessor.
 template <class T>
 struct Cutoffs : simt::KernelOf<CutoffArgs, tile_threads, std::is_same_v<T, AnyLogit> ? 1 : 2> {
   static constexpr const char* name = "cut-offs";
 
-  /// Logits of a row that a block keeps in shared memory at most.
+  /// Largest number of a row's logits that a block keeps in shared memory.
   static constexpr std::uint32_t most_near = 4096;
   static constexpr std::uint32_t bins = tile_threads;
 
-  /// What a first reading of a row says.
+  /// The result of the first reading of a row.
   struct Peaks {
     float largest = -INFINITY;
-    float least_largest = INFINITY;  ///< of the groups' largest ones
+    float least_largest = INFINITY;  ///< least of the groups' largest logits
     bool invalid = false;
 
     SPECLAB_DEVICE void merge(const Peaks& other) {
@@ -72,7 +75,7 @@ struct Cutoffs : simt::KernelOf<CutoffArgs, tile_threads, std::is_same_v<T, AnyL
     }
   };
 
-  /// Those of all blocks are read by all.
+  /// Shared memory of a block; all blocks of the cluster read it.
   struct Shared {
     Peaks of_block, peaks[tile_warps];
     std::uint64_t sum_of_block, sums[tile_warps];
@@ -81,7 +84,7 @@ struct Cutoffs : simt::KernelOf<CutoffArgs, tile_threads, std::is_same_v<T, AnyL
     std::uint32_t low[bins], high[bins];  ///< halves of the bins' sums
     std::uint64_t of_warp[tile_warps];
     std::uint32_t chosen;
-    std::uint64_t above, here;  ///< sums of the bins above the chosen one, and its own
+    std::uint64_t above, here;  ///< sums of the bins above the chosen one, and the chosen bin's sum
   };
 
   SPECLAB_DEVICE void operator()(const CutoffArgs& args) const {
@@ -95,7 +98,7 @@ struct Cutoffs : simt::KernelOf<CutoffArgs, tile_threads, std::is_same_v<T, AnyL
                         simt::cluster_size()};
     float cutoff = row.row.scale.cutoff;
     if (!filters.valid()) {
-      // Nothing reaches it: the row is invalid, and whoever reads it next says so.
+      // No logit reaches it: the row becomes invalid, and the next kernel that reads it reports that.
       cutoff = INFINITY;
     } else if (row.row.scale.scale < frozen_scale) {
       const View<const float>& given = batch.target_options.temperature;
@@ -106,32 +109,33 @@ struct Cutoffs : simt::KernelOf<CutoffArgs, tile_threads, std::is_same_v<T, AnyL
     if (at.tile == 0 && simt::thread_index() == 0) {
       args.cutoffs[at.request * (batch.gamma + 1) + at.position] = cutoff;
     }
-    // Others may still read this block's shared memory.
+    // Other blocks may still read this block's shared memory.
     simt::cluster_sync();
   }
 
  private:
-  /// Keys that a threshold may still be, both ends included.
+  /// The keys that the threshold may still have, both ends included.
   struct Range {
     std::uint32_t least, most;
   };
-  /// What is counted (1 of each id) or summed (its weight), and how much of it is wanted: a number, or a
-  /// share of the total; a total of 0 stands for what the ids of the first range have.
+  /// The goal that a threshold must reach: a number of ids (each counts 1), or a share of the total weight. A
+  /// total of 0 stands for the weight of the ids in the first range.
   struct Goal {
     bool of_weights;
     double amount;
     std::uint64_t total;
   };
-  /// A weight of 1, so that 2^21 of them are less than 2^64. Lighter ids than 2^-42 of the likeliest count 0.
+  /// The number that a weight of 1 counts, so that 2^21 of them are below 2^64. Ids lighter than 2^-42 of the
+  /// likeliest count 0.
   static constexpr float unit = 0x1p42F;
 
-  /// The ids of a row in memory that have a probability.
+  /// Visits the ids of a row in memory that have a probability.
   struct RowReader {
     RowOf<T> row;
     std::int32_t tiles;
     int rank, blocks;  ///< of the cluster, which shares the tiles
 
-    /// Calls `visit(tile)` for what this thread holds of each; the following one is on its way meanwhile.
+    /// Calls `visit(mine)` with this thread's part of each tile, while the next tile is being loaded.
     template <class Visit>
     SPECLAB_DEVICE void each_tile(const Visit& visit) const {
       auto mine = begin_tile(row, rank);
@@ -143,7 +147,7 @@ struct Cutoffs : simt::KernelOf<CutoffArgs, tile_threads, std::is_same_v<T, AnyL
         mine = following;
       }
     }
-    /// Calls `visit(logit)` for each of this thread.
+    /// Calls `visit(logit)` for each of this thread's logits.
     template <class Visit>
     SPECLAB_DEVICE void each(const Visit& visit) const {
       each_tile([&](const auto& mine) {
@@ -154,7 +158,7 @@ struct Cutoffs : simt::KernelOf<CutoffArgs, tile_threads, std::is_same_v<T, AnyL
       });
     }
   };
-  /// Those near the largest one.
+  /// Visits the logits near the largest one, which the second reading has kept.
   struct NearReader {
     const float* near;
     std::uint32_t count;
@@ -167,20 +171,20 @@ struct Cutoffs : simt::KernelOf<CutoffArgs, tile_threads, std::is_same_v<T, AnyL
     }
   };
 
-  /// What a second reading says.
+  /// The result of the second reading.
   struct Near {
     std::uint32_t here;   ///< ids near the largest that this block has kept
-    std::uint32_t count;  ///< of all blocks
-    bool all_kept;        ///< whether there was room for them
-    std::uint64_t sum;    ///< of all weights, in units
+    std::uint32_t count;  ///< ids near the largest in all blocks
+    bool all_kept;        ///< whether all of them had room
+    std::uint64_t sum;    ///< sum of all weights, in units
   };
 
-  /// The least logit that is kept, minus infinity for all. All threads of a block.
+  /// Returns the least logit that is kept; minus infinity if all are. All threads of a block call it.
   SPECLAB_DEVICE static float least_kept(const RowReader& row, Dtype dtype, const Filters& filters,
                                          double temperature) {
     auto& shared = simt::shared<Shared>();
     const Peaks peaks = peaks_of(row, shared);
-    // An invalid row stays one.
+    // An invalid row stays invalid.
     if (peaks.invalid || !(peaks.largest > -INFINITY)) return -INFINITY;
     const OrderKeys order(dtype);
     const float scale = row.row.scale.scale;
@@ -193,7 +197,8 @@ struct Cutoffs : simt::KernelOf<CutoffArgs, tile_threads, std::is_same_v<T, AnyL
       const bool whole = !(peaks.least_largest > -INFINITY);
       bool suffices = near.all_kept && (counts || near.sum > 0);
       if (counts) suffices = suffices && (whole || near.count >= static_cast<std::uint32_t>(filters.top_k));
-      // The same total wherever thresholds are found, so that nothing depends on how many blocks share a row.
+      // Thresholds are found against the same total in either reader, so that the result does not depend on
+      // how many blocks share a row.
       const std::uint64_t total = counts ? 0 : near.sum;
       for (int turn = counts ? 0 : 1; turn < (weights ? 2 : 1); ++turn) {
         const Goal goal{turn == 1, turn == 1 ? filters.top_p : static_cast<double>(filters.top_k), total};
@@ -210,7 +215,7 @@ struct Cutoffs : simt::KernelOf<CutoffArgs, tile_threads, std::is_same_v<T, AnyL
     return least;
   }
 
-  /// All threads of a cluster get it.
+  /// Reads the row for the first time; every thread of the cluster gets the result.
   SPECLAB_DEVICE static Peaks peaks_of(const RowReader& row, Shared& shared) {
     Peaks mine;
     row.each_tile([&](const auto& tile) {
@@ -220,7 +225,7 @@ struct Cutoffs : simt::KernelOf<CutoffArgs, tile_threads, std::is_same_v<T, AnyL
         mine.invalid = mine.invalid || !(tile.logit(i) < INFINITY);
       }
     });
-    // A group is as many neighbours as there are blocks.
+    // A group consists of as many neighbouring lanes as the row has blocks.
     float of_group = mine.largest;
     for (int lane = 1; lane < row.blocks; lane *= 2)
       of_group = fmaxf(of_group, simt::shuffle_xor(of_group, lane));
@@ -244,10 +249,11 @@ struct Cutoffs : simt::KernelOf<CutoffArgs, tile_threads, std::is_same_v<T, AnyL
     return all;
   }
 
-  /// Keeps what is at or above the groups' least largest logit in shared memory. All threads of a cluster.
+  /// Keeps in shared memory the logits at or above the least of the groups' largest logits. All threads of a
+  /// cluster call it.
   template <bool sum_weights>
   SPECLAB_DEVICE static Near keep_near(const RowReader& row, const Peaks& peaks, Shared& shared) {
-    // No id without a probability is near.
+    // An id without a probability is never near.
     const float least = fmaxf(peaks.least_largest, -0x1.fffffep127F);
     std::uint64_t sum = 0;
     row.each_tile([&](const auto& tile) {
@@ -257,12 +263,13 @@ struct Cutoffs : simt::KernelOf<CutoffArgs, tile_threads, std::is_same_v<T, AnyL
         for (int i = 0; i < held; ++i) {
           sums[i % 4] += power_of_two((tile.logit(i) - peaks.largest) * row.row.scale.scale);
         }
-        // A thread holds the same ids of a tile in any cluster, and whole numbers add up to the same. Not so
-        // at an infinite temperature, where 0 times infinity is no number: then the sum is 0, unknown.
+        // A thread holds the same ids of a tile in any cluster, and sums of whole numbers do not depend on
+        // order. At an infinite temperature 0 times infinity would be NaN: then the sum is 0, which means
+        // unknown.
         const float of_tile = (sums[0] + sums[1]) + (sums[2] + sums[3]);
         if (row.row.scale.scale > 0) sum += static_cast<std::uint64_t>(of_tile * unit);
       }
-      // One addition a warp: of a flat row every id is near.
+      // Each warp adds once, because in a flat row every id is near.
       std::uint32_t mine = 0;
       SPECLAB_UNROLL
       for (int i = 0; i < held; ++i) mine += tile.logit(i) >= least ? 1 : 0;
@@ -298,15 +305,16 @@ struct Cutoffs : simt::KernelOf<CutoffArgs, tile_threads, std::is_same_v<T, AnyL
     return near;
   }
 
-  /// Makes the least of the range the largest key from which on ids are as many as the goal, or have as much
-  /// weight; false where all of these ids are not as many. `range.most` is the largest logit's.
+  /// Finds the largest key such that the ids from it on are as many as the goal, or have as much weight, and
+  /// makes it the least of the range. Returns false if all ids of the reader fall short of the goal.
+  /// `range.most` is the largest logit's key.
   template <class Reader>
   SPECLAB_DEVICE static bool threshold(const Reader& reader, const OrderKeys& order, float scale,
                                        const Goal& goal, Range& range, Shared& shared) {
     const float largest = order.logit(range.most);
     Range left = range;
-    // The last bin of the first round has what is more than 42 powers of two less likely than the largest
-    // logit; of counts, at temperature 1, since any width will do.
+    // The last bin of the first round collects all that is more than 42 powers of two less likely than the
+    // largest logit. Counts use the width of temperature 1, since any width will do.
     const float per_logit =
         static_cast<float>(bins - 1) / 42 * (goal.of_weights ? scale : static_cast<float>(log2_e));
     const auto first_bin = [&](float logit) {
@@ -347,11 +355,11 @@ struct Cutoffs : simt::KernelOf<CutoffArgs, tile_threads, std::is_same_v<T, AnyL
     return true;
   }
 
-  /// A weight of 2^x in units.
+  /// Returns a weight of 2^x in units.
   SPECLAB_DEVICE static std::uint64_t units_of(float x) {
     return x > -42 ? static_cast<std::uint64_t>(power_of_two(x) * unit) : 0;
   }
-  /// At least 1, so that one id is kept.
+  /// Returns the amount that the sum must reach, at least 1, so that one id is kept.
   SPECLAB_DEVICE static std::uint64_t wanted_of(const Goal& goal, std::uint64_t sum) {
     if (!goal.of_weights) return static_cast<std::uint64_t>(goal.amount);
     const std::uint64_t total = goal.total == 0 ? sum : goal.total;
@@ -359,7 +367,8 @@ struct Cutoffs : simt::KernelOf<CutoffArgs, tile_threads, std::is_same_v<T, AnyL
     return wanted < 1 ? 1 : wanted > total ? total : wanted;
   }
 
-  /// In two halves of 32 bits, which shared memory adds by itself; most amounts have no upper half.
+  /// Adds an amount to a bin as two halves of 32 bits, which shared memory adds natively; most amounts have
+  /// no upper half.
   SPECLAB_DEVICE static void add(Shared& shared, std::uint32_t bin, std::uint64_t amount) {
     const auto low = static_cast<std::uint32_t>(amount);
     const std::uint32_t before = simt::fetch_add(&shared.low[bin], low);
@@ -368,9 +377,10 @@ struct Cutoffs : simt::KernelOf<CutoffArgs, tile_threads, std::is_same_v<T, AnyL
     if (high > 0) simt::fetch_add(&shared.high[bin], high);
   }
 
-  /// Leaves in shared memory the bin in which the sum of all blocks' bins, `above` and those before it
-  /// reaches `wanted(sum of all bins)`, if there is one. Returns the sum of all bins. All threads of a
-  /// cluster, which waits before; bins may be written after.
+  /// Finds the bin in which `above` plus the sum over all blocks' bins, from the first bin on, reaches
+  /// `wanted(sum of all bins)`, and leaves it in shared memory if there is one. Returns the sum of all bins.
+  /// All threads of a cluster call it after they have waited for each other; they may write to bins once it
+  /// has returned.
   template <class Wanted>
   SPECLAB_DEVICE static std::uint64_t choose_bin(Shared& shared, std::uint64_t above, const Wanted& wanted) {
     const int thread = simt::thread_index();
@@ -399,11 +409,12 @@ struct Cutoffs : simt::KernelOf<CutoffArgs, tile_threads, std::is_same_v<T, AnyL
     return all;
   }
 
-  /// The keys of a range whose logits fall into a bin of the first round. Larger logits fall into lower bins.
+  /// Returns the keys of a range whose logits fall into a bin of the first round. Larger logits fall into
+  /// lower bins.
   template <class Bin>
   SPECLAB_DEVICE static Range keys_of_bin(const OrderKeys& order, const Range& range, std::uint32_t bin,
                                           const Bin& bin_of) {
-    // The least key of the range in a bin up to `last`.
+    // Returns the least key of the range in a bin up to `last`.
     const auto least_up_to = [&](std::uint32_t last) {
       std::uint32_t least = range.least;
       std::uint32_t most = range.most;

@@ -1,9 +1,9 @@
-// Each implementation behind one interface, for whatever runs, sizes or counts them:
+// Gives each implementation one interface, for running, sizing and counting it:
 //     info                                     its entry in the list
-//     unsupported_reason(batch)                why it cannot run this batch, or nothing
+//     unsupported_reason(batch)                the reason why it cannot run this batch, or nothing
 //     workspace_bytes(batch)
 //     traffic(batch, outcome)
-//     run(executor, batch, workspace)          on any executor
+//     run(executor, batch, workspace)          runs it on any executor
 #pragma once
 
 #include <optional>
@@ -19,8 +19,8 @@
 
 namespace speclab {
 
-/// A program that keeps whole rows in a scratch, which it lays out itself: `Program::Scratch` and
-/// `Program::launch<T>(executor, batch, scratch)`.
+/// Adapts a program that keeps whole rows in scratch, which it lays out itself by `Program::Scratch`, and is
+/// launched by `Program::launch<T>(executor, batch, scratch)`.
 template <class Program>
 struct OverScratch : Program {
   using Scratch = typename Program::Scratch;
@@ -40,7 +40,7 @@ struct OverScratch : Program {
   }
 };
 
-/// Calls `work` with the implementation. Throws std::invalid_argument for one that is not built.
+/// Calls `work` with the implementation. Throws std::invalid_argument for an unknown one.
 template <class Work>
 decltype(auto) with_implementation(Implementation implementation, const Work& work) {
   switch (implementation) {
@@ -58,7 +58,8 @@ decltype(auto) with_implementation(Implementation implementation, const Work& wo
   throw std::invalid_argument("verification kernels: no such implementation");
 }
 
-/// The same, for a batch that it shall run. Throws std::invalid_argument with the reason when it cannot.
+/// Calls `work` with the implementation if it can run the batch. Throws std::invalid_argument with the reason
+/// if it cannot.
 template <class Work>
 decltype(auto) with_implementation_for(const VerifyBatch& batch, Implementation implementation,
                                        const Work& work) {

@@ -1,4 +1,4 @@
-// Drawing from weights by an inverse CDF on three levels: a tile, a cell in it, and an id in the cell.
+// Draws from weights by inverting the CDF on three levels: a tile, a cell in it, and an id in the cell.
 #pragma once
 
 #include <cmath>
@@ -8,15 +8,15 @@
 
 namespace speclab {
 
-/// Where a goal lies among weights in order: the place, and the sum of those before it.
+/// The place among ordered weights into which a goal falls, and the sum of the weights before it.
 struct Found {
   int place;
   double below;
 };
 
-/// The lane of a warp whose weight the goal falls into. Additions in different orders may disagree by a
-/// rounding: the first lane that passes the goal has it, and should none pass, the last one of positive
-/// weight; -1 where all weights are 0.
+/// Finds the lane of a warp into whose weight the goal falls. Sums in different orders may differ by a
+/// rounding, so it takes the first lane whose running sum passes the goal, and if none does the last lane of
+/// positive weight; -1 if all weights are 0.
 SPECLAB_DEVICE inline Found find_lane(double weight, double goal) {
   const double up_to_here = simt::warp_inclusive_sum(weight);
   const std::uint32_t passing = simt::ballot(weight > 0 && up_to_here > goal);
@@ -24,8 +24,8 @@ SPECLAB_DEVICE inline Found find_lane(double weight, double goal) {
   return {lane, simt::shuffle(up_to_here - weight, lane < 0 ? 0 : lane)};
 }
 
-/// The same among `count` weights that one thread has, `weight_at(i)`, of which `below` lies before the
-/// first.
+/// Finds the place among `count` weights of one thread, `weight_at(i)`, where the goal falls; `below` is the
+/// sum before the first.
 template <class WeightAt>
 SPECLAB_DEVICE Found find_place(int count, double below, double goal, const WeightAt& weight_at) {
   Found found{-1, below};
@@ -40,22 +40,23 @@ SPECLAB_DEVICE Found find_place(int count, double below, double goal, const Weig
   return found;
 }
 
-/// Which tile, and how far into it.
+/// The chosen tile, and the remaining goal within it.
 struct TileChoice {
   std::int32_t tile;
-  float reference;     ///< the tile's own
-  double goal;         ///< in the tile's own units
+  float reference;     ///< the tile's reference
+  double goal;         ///< goal within the tile, in the tile's units
   bool zero_residual;  ///< all weights are 0, and nothing was chosen
   bool invalid;
-  float row_reference;  ///< of the sum of all tiles ...
-  double row_weight;    ///< ... that sum
+  float row_reference;  ///< reference of the sum of all tiles ...
+  double row_weight;    ///< ... and that sum
 
-  /// Of the target's weights.
+  /// Returns the row's sum if the weights are the target's.
   SPECLAB_DEVICE LogSum row() const { return {row_reference, no_token, log2(row_weight)}; }
 };
 
-/// First level: the tile where the running sum passes the share of the total that the uniform says. By one
-/// warp, each lane with a stretch of tiles; `weight_sum(t)` gives a tile's. Every lane gets the choice.
+/// Makes the first level's choice: the tile where the running sum passes the share u of the total, u being
+/// the uniform. One warp calls it, and each lane takes a stretch of tiles; `weight_sum(t)` gives a tile's
+/// sum. Every lane gets the choice.
 template <class WeightSum>
 SPECLAB_DEVICE TileChoice choose_tile(const VerifyBatch& batch, std::int64_t request, std::int32_t tiles,
                                       const NextDistribution& distribution, bool bonus,
@@ -96,9 +97,9 @@ SPECLAB_DEVICE TileChoice choose_tile(const VerifyBatch& batch, std::int64_t req
   return choice;
 }
 
-/// Second and third level: the cell within the tile, whose weight `cell(i)` gives, and the id within the
-/// cell. All threads of the block. Every warp finds the cell for itself; the one whose cell it is goes on,
-/// and its thread that holds the id calls `take(id)`.
+/// Makes the second and third level's choices: the cell within the tile (`cell(i)` gives its weight) and the
+/// id within the cell. All threads of the block call it. Every warp finds the cell for itself; the warp that
+/// holds the cell goes on, and the thread that holds the id calls `take(id)`.
 template <class Row, class Cell, class Take>
 SPECLAB_DEVICE void draw_in_tile(const WeightsOf<Row>& weights, const TileChoice& choice, const Cell& cell,
                                  const Take& take) {

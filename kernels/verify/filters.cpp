@@ -23,7 +23,7 @@ KeptLogits kept_logits(const std::vector<double>& logits, double temperature, co
     const double goal = filters.top_p * total;
     double above = 0;
     for (auto next = falling.begin(); next != falling.end();) {
-      // All that tie, at once.
+      // All ids that tie are kept or cut together.
       const double logit = *next;
       double sum = above;
       for (; next != falling.end() && *next == logit; ++next) sum += weight(logit);
@@ -39,7 +39,7 @@ KeptLogits kept_logits(const std::vector<double>& logits, double temperature, co
   if (filters.min_p > 0) {
     const double bound = largest + std::log(filters.min_p) * temperature;
     for (const double logit : falling) {
-      // The largest logit is its own bound where min_p is 1.
+      // If min_p is 1, the bound is the largest logit itself, and no margin counts.
       if (filters.min_p == 1 || logit < kept.least) break;
       kept.margin = std::min(kept.margin, std::abs(logit - bound) / std::max(std::abs(bound), 1e-30));
     }

@@ -1,17 +1,17 @@
-// Exact verification in two launches, without softmaxed rows and without V-sized scratch.
+// Verifies exactly in two launches, without softmaxed rows and without V-sized scratch.
 //
-// `Statistics` reads each row whose log-sum-exp is not given once, and leaves (maximum, sum) per tile. Each
-// block of `Next` makes its request's acceptance draws from those for itself, a warp a position, then weighs
-// tiles of the one row pair that the next token is drawn from, and leaves their sums and those of their
-// cells; the last block of a request chooses a tile and a cell, weighs that again and draws the id. The bonus
-// row is read by `Next` alone. Where all sums are known there are no statistics, and `Clear` prepares the
-// counters instead.
+// `Statistics` reads each row whose log-sum-exp is not given once, and writes (maximum, sum) per tile. Each
+// block of `Next` makes all acceptance draws of its request from these, a warp for each row of a position,
+// then weighs tiles of the one row pair that the next token is drawn from, and writes their sums and those of
+// their cells. The last block of a request chooses a tile and a cell, weighs that cell again and draws the
+// id. Only `Next` reads the bonus row. If all sums are known there are no statistics, and `Clear` prepares
+// the counters instead.
 //
-// What should make it fast: logits are read as they are, in 16-byte loads that are all on their way before
-// one is used, (s_t + s_d) gamma bytes an id and one row (pair) more; with both sums known only that row.
-// Nothing waits for another block while rows are read: draws are made again by each block of `Next`, from a
-// kilobyte that the second cache holds, and it counts blocks, a few a request. `Next` starts as `Statistics`
-// ends (programmatic dependent launch), and nothing waits for the host.
+// This should be fast because logits are read as they are, in 16-byte loads that are all in flight before the
+// first is used: (s_t + s_d) gamma bytes per id and one more row (pair); with both sums known only that row
+// (pair). No block waits for another while rows are read: each block of `Next` repeats the acceptance draws,
+// from a kilobyte that the L2 cache holds, and blocks are only counted, a few per request. `Next` starts
+// while `Statistics` ends (programmatic dependent launch), and nothing waits for the host.
 #pragma once
 
 #include <cstddef>
@@ -27,17 +27,21 @@ namespace speclab::fused {
 struct Args {
   VerifyBatch batch;
   std::int32_t tiles;
-  std::int32_t target_rows;  ///< whose statistics are taken of a request, from its first position on
+  /// Rows per request whose statistics are taken, from the first position on.
+  std::int32_t target_rows;
   std::int32_t draft_rows;
-  std::int32_t statistics_tiles;  ///< that a block of `Statistics` takes of a row, one after the other
-  std::int32_t next_blocks;       ///< of `Next` for each request (and position, of block verification)
-  std::uint32_t* weighed;         ///< [requests] blocks of `Next` that are done
-  PartialSum* parts;              ///< [requests, target_rows + draft_rows, tiles]
-  TileWeightSum* weight_sums;     ///< [requests, tiles]; of block verification [requests, gamma + 1, tiles]
-  float* weight_cells;            ///< [..., cells of a tile] of the same
+  /// Tiles of a row that a block of `Statistics` takes, one after the other.
+  std::int32_t statistics_tiles;
+  /// Blocks of `Next` per request (in block verification, per position of a request).
+  std::int32_t next_blocks;
+  std::uint32_t* weighed;  ///< [requests] blocks of `Next` that are done
+  PartialSum* parts;       ///< [requests, target_rows + draft_rows, tiles]
+  /// [requests, tiles]; in block verification [requests, gamma + 1, tiles].
+  TileWeightSum* weight_sums;
+  float* weight_cells;  ///< [..., cells of a tile], likewise
 };
 
-/// The parts of one row.
+/// Returns the parts of one row.
 SPECLAB_HD inline PartialSum* parts_of(const Args& args, std::int64_t request, bool of_target,
                                        std::int32_t position) {
   const std::int32_t row = of_target ? position : args.target_rows + position;
@@ -55,14 +59,14 @@ struct Clear : simt::KernelOf<fused::Args, tile_threads, 4> {
   }
 };
 
-/// Neither this kernel nor `Clear` is launched early: whatever used the workspace before has ended when they
-/// write to it.
+/// Takes the statistics. Neither this kernel nor `Clear` is launched early: any earlier kernel that used the
+/// workspace has ended when they write to it.
 template <class T>
 struct Statistics : simt::KernelOf<fused::Args, tile_threads, sizeof(T) == 4 ? 2 : 4> {
   static constexpr const char* name = "statistics";
 
   struct Shared {
-    PartialSumScratch scratch[2];  ///< in turn, so that one barrier a tile is enough
+    PartialSumScratch scratch[2];  ///< used in turn: one barrier per tile is enough
   };
 
   SPECLAB_DEVICE void operator()(const Args& args) const {
@@ -74,7 +78,7 @@ struct Statistics : simt::KernelOf<fused::Args, tile_threads, sizeof(T) == 4 ? 2
     if (place.position == 0 && place.tile == 0 && simt::thread_index() == 0) args.weighed[request] = 0;
     const bool of_target = place.position < args.target_rows;
     const std::int32_t position = of_target ? place.position : place.position - args.target_rows;
-    // Rows past a shorter request's end.
+    // The row lies past a shorter request's end.
     if (position >= batch.length(request)) return;
 
     const RowOf<T> row = logit_row<T>(batch, of_target, request, position);
@@ -85,7 +89,7 @@ struct Statistics : simt::KernelOf<fused::Args, tile_threads, sizeof(T) == 4 ? 2
         first + args.statistics_tiles < args.tiles ? first + args.statistics_tiles : args.tiles;
     auto mine = begin_tile(row, first);
     for (std::int32_t tile = first; tile < end; ++tile) {
-      // The following tile is on its way while this one is summed.
+      // The next tile is loaded while this one is summed.
       decltype(mine) following{};
       if (tile + 1 < end) following = begin_tile(row, tile + 1);
       complete_tile(row, tile, mine);
@@ -96,18 +100,19 @@ struct Statistics : simt::KernelOf<fused::Args, tile_threads, sizeof(T) == 4 ? 2
   }
 };
 
-/// Positions that a block decides at once: two warps for each, one for the target's row and one for the
+/// Positions that a block decides at once: two warps serve each, one for the target's row and one for the
 /// draft's.
 inline constexpr int positions_at_once = tile_warps / 2;
 
-/// What a block's warps found of these positions: of the draft, and of the target.
+/// The sides that a block's warps have found for these positions: the draft's, then the target's.
 struct SidesScratch {
   PositionSide of[2][positions_at_once];
 };
 
-/// The acceptance draws of `positions_at_once` positions from `first` on, as far as there are any: lane l of
-/// the first warp gets that of position first + l. All threads of a block; `sync` before the scratch is used
-/// again. Waits for the launch before, once, with what does not come from it already read.
+/// Makes the acceptance draws of up to `positions_at_once` positions from `first` on: lane l of the first
+/// warp gets the draw of position first + l. All threads of a block call it, and `sync` before the scratch is
+/// used again. The first call waits for the previous launch, after it has read everything that does not come
+/// from that launch.
 template <class T>
 SPECLAB_DEVICE PositionDecision decide_positions(const Args& args, std::int64_t request, std::int32_t first,
                                                  std::int32_t length, SidesScratch& sides) {
@@ -147,7 +152,7 @@ SPECLAB_DEVICE PositionDecision decide_positions(const Args& args, std::int64_t 
   return decide_position(batch, token_of_lane, sides.of[true][lane], draft, u);
 }
 
-/// Where the acceptance draws end, and the distribution of the next token.
+/// The end of the acceptance draws, and the distribution of the next token.
 struct Decision {
   std::int32_t accepted;
   std::uint32_t flags;
@@ -155,7 +160,7 @@ struct Decision {
   NextDistribution distribution;
 };
 
-/// The distribution after a rejection at `position`.
+/// Returns the distribution after a rejection at `position`.
 SPECLAB_DEVICE inline NextDistribution distribution_of_rejection(const VerifyBatch& batch,
                                                                  std::int64_t request, std::int32_t position,
                                                                  const PositionDecision& decided) {
@@ -171,7 +176,7 @@ SPECLAB_DEVICE inline NextDistribution distribution_of_rejection(const VerifyBat
     distribution.certain = true;
     distribution.token = decided.draft.top;
   }
-  // A target with one id leaves that id, whatever the draft takes from it.
+  // If the target has all probability on one id, that id follows, whatever the draft takes from it.
   if (decided.target.top != no_token) {
     distribution.weighing = Weighing::known;
     distribution.token = decided.target.top;
@@ -179,7 +184,7 @@ SPECLAB_DEVICE inline NextDistribution distribution_of_rejection(const VerifyBat
   return distribution;
 }
 
-/// The distribution after `length` accepted tokens, all there are.
+/// Returns the distribution after all `length` drafted tokens were accepted.
 SPECLAB_DEVICE inline NextDistribution distribution_of_bonus(const VerifyBatch& batch, std::int64_t request,
                                                              std::int32_t length) {
   NextDistribution distribution;
@@ -197,15 +202,16 @@ SPECLAB_DEVICE inline Decision rejection_at(const VerifyBatch& batch, std::int64
           distribution_of_rejection(batch, request, position, decided)};
 }
 
-/// What a block decides with.
+/// Scratch of a block for its decision.
 struct DecideScratch {
   SidesScratch sides;
   Decision decision;
   bool ended;
 };
 
-/// A request's acceptance draws up to the first rejection. All threads of a block, which find the decision in
-/// the scratch; one of the blocks that make the draws `leaves` the accepted tokens' logarithms.
+/// Makes a request's acceptance draws up to the first rejection. All threads of a block call it and find the
+/// decision in the scratch. Of all blocks that make the draws, the one with `leaves` writes the accepted
+/// tokens' logarithms.
 template <class T>
 SPECLAB_DEVICE void decide(const Args& args, std::int64_t request, std::int32_t length, bool leaves,
                            DecideScratch& scratch) {
@@ -232,10 +238,10 @@ SPECLAB_DEVICE void decide(const Args& args, std::int64_t request, std::int32_t 
   } while (first < length && !scratch.ended);
 }
 
-/// Is this the last of a request's blocks? Whatever the others wrote before is there for `load_fresh`. All
-/// threads of the block.
+/// Returns whether this is the last of a request's blocks to finish. If so, `load_fresh` reads all that the
+/// others wrote before. All threads of the block call it.
 SPECLAB_DEVICE inline bool last_to_finish(std::uint32_t* finished, std::uint32_t blocks, bool& scratch) {
-  // What other threads wrote comes before the fence, too.
+  // The barrier puts the writes of other threads before the fence, too.
   simt::sync();
   if (simt::thread_index() == 0) {
     simt::fence();
@@ -246,7 +252,8 @@ SPECLAB_DEVICE inline bool last_to_finish(std::uint32_t* finished, std::uint32_t
   return scratch;
 }
 
-/// Writes the result of a request that ends with `next`, drawn from a row with this sum. One thread.
+/// Writes the result of a request that ends with `next`, which was drawn from a row with this sum. One thread
+/// calls it.
 template <class Row>
 SPECLAB_DEVICE void write_drawn(const VerifyBatch& batch, std::int64_t request, const Row& target,
                                 const Decision& decision, Token next, const LogSum& sum) {
@@ -261,19 +268,19 @@ SPECLAB_DEVICE inline void write_invalid(const VerifyBatch& batch, std::int64_t 
   write_result(batch, request, decision.accepted, invalid_token, decision.flags | flag_invalid_row);
 }
 
-/// Writes the result of a request whose next token is known. One thread.
+/// Writes the result of a request whose next token is known. One thread calls it.
 SPECLAB_DEVICE inline void write_known(const VerifyBatch& batch, std::int64_t request,
                                        const Decision& decision) {
   if (decision.invalid) return write_invalid(batch, request, decision);
   const NextDistribution& distribution = decision.distribution;
   write_result(batch, request, decision.accepted, distribution.token, decision.flags);
-  // Of a bonus token nothing is known, nor of its row.
+  // A given bonus token has no known probability, and its row no known sum.
   const LogSum& sum = distribution.target;
   leave_logs(batch, request, decision.accepted, sum.top != no_token ? 0 : invalid_log, sum);
 }
 
-/// Writes the result of a request whose next token is the one id of its row, found in its tiles' tops. By one
-/// warp.
+/// Writes the result of a request whose next token is the one id that has all probability; finds it in the
+/// tiles' tops. One warp calls it.
 template <class WeightSum>
 SPECLAB_DEVICE void finish_top(const VerifyBatch& batch, std::int64_t request, std::int32_t tiles,
                                const Decision& decision, const WeightSum& weight_sum) {
@@ -287,7 +294,8 @@ SPECLAB_DEVICE void finish_top(const VerifyBatch& batch, std::int64_t request, s
   leave_logs(batch, request, decision.accepted, 0, sum);
 }
 
-/// Whether the next token is the one id of a row that is yet to be found.
+/// Returns whether the next token is the one id that has all probability in its row, and is still to be
+/// found.
 SPECLAB_DEVICE inline bool wants_top(const VerifyBatch& batch, std::int64_t request,
                                      const Decision& decision) {
   return decision.distribution.weighing == Weighing::target &&
@@ -295,7 +303,7 @@ SPECLAB_DEVICE inline bool wants_top(const VerifyBatch& batch, std::int64_t requ
 }
 
 /// Draws the next token from the chosen tile and writes the result; `cell(i)` gives the tile's cells. All
-/// threads of one block.
+/// threads of one block call it.
 template <class Row, class Cell>
 SPECLAB_DEVICE void finish(const VerifyBatch& batch, std::int64_t request, const RowPair<Row>& rows,
                            const Decision& decision, const TileChoice& choice, const Cell& cell) {
@@ -305,7 +313,7 @@ SPECLAB_DEVICE void finish(const VerifyBatch& batch, std::int64_t request, const
   }
   const WeightsOf<Row> weights(rows, decision.distribution);
   draw_in_tile(weights, choice, cell, [&](Token next) {
-    // The row of a bonus token has been summed by the choice of its tile.
+    // The choice of the tile has summed a bonus token's row.
     LogSum sum = decision.distribution.target;
     sum.top = no_token;
     if (sum.invalid()) {
@@ -315,13 +323,14 @@ SPECLAB_DEVICE void finish(const VerifyBatch& batch, std::int64_t request, const
   });
 }
 
-/// After a rejection that leaves no residual, a matter of rounding, the target is sampled.
+/// Makes the target the distribution of the next token. If a rejection leaves no residual, which rounding can
+/// cause, the target is sampled.
 SPECLAB_DEVICE inline void sample_target(Decision& decision) {
   decision.distribution.weighing = Weighing::target;
   decision.flags |= flag_zero_residual;
 }
 
-/// Weights of a request's tiles, or of one of its positions', in the workspace.
+/// Weights of the tiles of a request, or of one of its positions, in the workspace.
 template <class T>
 struct LeftWeights {
   static constexpr int cells = TileShape<T>::cells;
@@ -331,7 +340,7 @@ struct LeftWeights {
   SPECLAB_DEVICE static LeftWeights of(const Args& args, std::int64_t place) {
     return {args.weight_sums + place * args.tiles, args.weight_cells + place * args.tiles * cells};
   }
-  /// Leaves a tile's, as `weigh_tiles` has them.
+  /// Writes a tile's sum and cells, which `weigh_tiles` hands over.
   SPECLAB_DEVICE void operator()(std::int32_t tile, const TileWeightSum& sum,
                                  const LaneCells<typename RowOf<T>::Logit>& own) const {
     if (simt::thread_index() == 0) sums[tile] = sum;
@@ -342,8 +351,8 @@ struct LeftWeights {
   }
 };
 
-/// In the last block of a request: chooses, draws and writes. The decision is in shared memory, for registers
-/// are few. `kept`: room for the sums that all blocks left, each of which is read once.
+/// Chooses, draws and writes, in the last block of a request. The decision is in shared memory because
+/// registers are scarce. `kept`: room for the sums that all blocks left, each of which is read once.
 template <class T>
 SPECLAB_DEVICE void finish_from(const VerifyBatch& batch, std::int64_t request, std::int32_t tiles,
                                 Decision& decision, const LeftWeights<T>& left, TileWeightSum* kept,
@@ -361,7 +370,7 @@ SPECLAB_DEVICE void finish_from(const VerifyBatch& batch, std::int64_t request, 
   const bool bonus = decision.distribution.weighing == Weighing::target;
   TileChoice choice = choose_tile(batch, request, tiles, decision.distribution, bonus, weight_sum);
   if (choice.zero_residual && !decision.invalid) {
-    // So rare that this block may weigh the row alone.
+    // This is so rare that one block may weigh the whole row.
     simt::sync();
     if (simt::thread_index() == 0) sample_target(decision);
     NextDistribution distribution;
@@ -378,14 +387,14 @@ SPECLAB_DEVICE void finish_from(const VerifyBatch& batch, std::int64_t request, 
          [&](int i) { return left.cell(choice.tile, i); });
 }
 
-/// Token and lenient verification.
+/// Finds the next token in token and lenient verification.
 template <class T>
 struct Next : simt::KernelOf<fused::Args, tile_threads, std::is_same_v<T, AnyLogit> ? 2 : 4> {
   static constexpr const char* name = "next token";
 
   struct Shared {
     DecideScratch decide;
-    WeightScratch<typename RowOf<T>::Logit> scratch[2];  ///< in turn, so that one barrier a tile is enough
+    WeightScratch<typename RowOf<T>::Logit> scratch[2];  ///< used in turn: one barrier per tile is enough
     TileWeightSum weight_sums[max_tiles];
     bool last;
   };
@@ -395,7 +404,7 @@ struct Next : simt::KernelOf<fused::Args, tile_threads, std::is_same_v<T, AnyLog
     const BlockPlace place = block_place(1, args.next_blocks);
     const std::int64_t request = place.request;
     const std::int32_t length = batch.length(request);
-    // Acceptance draws wait for themselves.
+    // Otherwise the acceptance draws wait for the previous launch.
     if (length < 0 || length > batch.gamma) simt::wait_for_previous();
     if (refuses_length(batch, request, place.tile == 0 && simt::thread_index() == 0)) return;
 

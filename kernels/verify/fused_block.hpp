@@ -1,7 +1,6 @@
-// Block verification in the fused form (Sun et al. 2024, Algorithm 2): every position's residual has a
-// probability that the acceptance draws depend on, so that the last launch reads all rows again, where token
-// verification reads one pair. Its last block makes the acceptance draws from the end and draws the next
-// token.
+// Block verification in the fused form (Sun et al. 2024, Algorithm 2). The acceptance draws depend on the
+// total of every position's residual, so that the last launch reads all rows again, where token verification
+// reads one pair. Its last block makes the acceptance draws from the end and draws the next token.
 #pragma once
 
 #include <cmath>
@@ -15,7 +14,7 @@ namespace speclab::fused {
 
 static_assert(max_drafted_in_block == max_block);
 
-/// Several blocks for each position of each request.
+/// Finds the next token with several blocks for each position of each request.
 template <class T>
 struct NextOfBlock : simt::KernelOf<fused::Args, tile_threads, std::is_same_v<T, AnyLogit> ? 2 : 3> {
   static constexpr const char* name = "next token of a block";
@@ -26,7 +25,7 @@ struct NextOfBlock : simt::KernelOf<fused::Args, tile_threads, std::is_same_v<T,
     TileWeightSum weight_sums[max_tiles];
     double log_prefix[max_drafted_in_block + 1];         ///< log2 of p_i
     double left_over[max_drafted_in_block];              ///< Z_i
-    WeightScratch<typename RowOf<T>::Logit> scratch[2];  ///< in turn, so that one barrier a tile is enough
+    WeightScratch<typename RowOf<T>::Logit> scratch[2];  ///< used in turn: one barrier per tile is enough
     Decision decision;
     bool last;
   };
@@ -39,7 +38,7 @@ struct NextOfBlock : simt::KernelOf<fused::Args, tile_threads, std::is_same_v<T,
     const std::int32_t position = place.position;
     const std::int32_t length = batch.length(request);
     const int thread = simt::thread_index();
-    // Acceptance draws wait for themselves.
+    // Otherwise the acceptance draws wait for the previous launch.
     if (length <= 0 || length > batch.gamma || position > length) simt::wait_for_previous();
     if (refuses_length(batch, request, place.tile == 0 && position == 0 && thread == 0)) return;
     if (position > length) return;
@@ -69,7 +68,7 @@ struct NextOfBlock : simt::KernelOf<fused::Args, tile_threads, std::is_same_v<T,
     const auto blocks = static_cast<std::uint32_t>(args.next_blocks * (length + 1));
     if (!last_to_finish(args.weighed + request, blocks, shared.last)) return;
 
-    // Each Z_i by one thread, tile after tile.
+    // One thread computes each Z_i, tile after tile.
     for (std::int32_t i = 1 + thread; i < length; i += tile_threads) {
       if (shared.verdicts[i].target.top != no_token) {
         shared.left_over[i] = left_over_of_top(batch, request, i, shared);
@@ -107,7 +106,7 @@ struct NextOfBlock : simt::KernelOf<fused::Args, tile_threads, std::is_same_v<T,
   }
 
  private:
-  /// The distribution of the next token if the first `position` drafted tokens are accepted.
+  /// Returns the distribution of the next token if the first `position` drafted tokens are accepted.
   SPECLAB_DEVICE static NextDistribution distribution_at(const Args& args, std::int64_t request,
                                                          std::int32_t position, std::int32_t length,
                                                          const Shared& shared) {
@@ -118,7 +117,7 @@ struct NextOfBlock : simt::KernelOf<fused::Args, tile_threads, std::is_same_v<T,
     return distribution;
   }
 
-  /// Z_i of a target with one id: (p_i - q)+ of that id.
+  /// Returns Z_i for a target with all probability on one id: (p_i - q)+ of that id.
   SPECLAB_DEVICE static double left_over_of_top(const VerifyBatch& batch, std::int64_t request,
                                                 std::int32_t i, const Shared& shared) {
     const PositionDecision& decided = shared.verdicts[i];
@@ -131,7 +130,7 @@ struct NextOfBlock : simt::KernelOf<fused::Args, tile_threads, std::is_same_v<T,
     return left_over < 0 ? 0 : left_over;
   }
 
-  /// Does the acceptance draw of `accepted` tokens succeed? Probability h_i of
+  /// Returns whether the acceptance draw of `accepted` tokens succeeds. Its probability is h_i of
   /// BlockRule::block_acceptance_probability.
   SPECLAB_DEVICE static bool prefix_accepts(const VerifyBatch& batch, std::int64_t request,
                                             std::int32_t accepted, std::int32_t length,

@@ -24,7 +24,7 @@ struct ProbeArgs {
   double* tile_weight_sums;  ///< [tiles]
 };
 
-/// One block that does what the fused kernels do with one row pair, and writes down the numbers.
+/// A kernel of one block that treats one row pair as the fused kernels do, and records the numbers.
 template <class T>
 struct Probe : simt::KernelOf<ProbeArgs, tile_threads, 1> {
   static constexpr const char* name = "probe";
@@ -116,7 +116,7 @@ std::vector<double> fused_token_distribution(const VerifyBatch& batch, std::int6
   } else {
     draft = probabilities(batch, false, request, position);
   }
-  // A tile by the sum of its weights, then an id by its weight within the tile.
+  // The kernel draws a tile by the sum of its weights, then an id by its weight within the tile.
   double total = 0;
   for (const double partial : weight_sums) total += partial;
   std::vector<double> distribution(vocab);

@@ -1,4 +1,5 @@
-// What fused verification launches, what scratch it needs and what it reads, from the sizes alone.
+// Computes the launches of fused verification, the scratch it needs and the bytes it reads, from the sizes
+// alone.
 #pragma once
 
 #include <algorithm>
@@ -17,35 +18,37 @@
 namespace speclab {
 
 struct FusedLayout {
-  simt::Launch cutoffs;  ///< where top-k, top-p or min-p are given
+  simt::Launch cutoffs;  ///< if top-k, top-p or min-p are given
   CutoffArgs cutoff_args{};
-  simt::Launch clear;       ///< where no row is read for the acceptance draws ...
-  simt::Launch statistics;  ///< ... or this one
+  simt::Launch clear;       ///< if no row is read for the acceptance draws ...
+  simt::Launch statistics;  ///< ... and otherwise this one
   simt::Launch next;
   fused::Args args{};  ///< places in the workspace
   std::size_t workspace_bytes = 0;
 };
 
-/// How many blocks to launch, at least, where there are as many tiles; with more tiles a block takes several.
+/// The number of blocks that each launch should have at least, if there are as many tiles; with more tiles
+/// each block takes several.
 struct BlocksWanted {
-  /// Of the statistics, about four times what a large GPU runs at once; a block takes a power of two of a
+  /// For the statistics, about four times what a large GPU runs at once. A block takes a power of two of a
   /// row's tiles, at most `max_statistics_tiles`.
   std::int64_t statistics = 2048;
-  /// Of the last launch, what a large GPU runs at once, four blocks a multiprocessor: more would wait for
-  /// these to end, and make the acceptance draws more often.
+  /// For the last launch, what a large GPU runs at once with four blocks per multiprocessor. More blocks
+  /// would wait for these to end, and repeat the acceptance draws more often.
   std::int64_t next = 528;
-  /// Of the cut-offs, twice what a large GPU runs at once: up to eight blocks share a row.
+  /// For the cut-offs, twice what a large GPU runs at once; up to eight blocks share a row.
   std::int64_t cutoffs = 528;
 };
 inline constexpr std::int64_t max_statistics_tiles = 8;
 
-/// Cells of a tile of the batch's rows.
+/// Returns the number of cells in a tile of the batch's rows.
 inline std::size_t cells_of(const VerifyBatch& batch) {
   const bool floats = batch.mixed_rows() || batch.target.dtype == Dtype::f32;
   return static_cast<std::size_t>(floats ? TileShape<float>::cells : TileShape<Bf16>::cells);
 }
 
-/// For a batch without `batch_error`. From a null workspace only sizes count.
+/// Returns the layout of a batch for which `batch_error` returns nothing. With a null workspace only the
+/// sizes are valid.
 inline FusedLayout fused_layout(const VerifyBatch& batch, void* workspace, const BlocksWanted& wanted = {}) {
   const bool block = batch.rule.method == KernelRule::block;
   const std::int64_t requests = batch.requests;
@@ -91,7 +94,7 @@ inline FusedLayout fused_layout(const VerifyBatch& batch, void* workspace, const
   layout.cutoffs.cluster = sharing;
   layout.cutoffs.cluster_needed = false;
   if (batch.has_filters()) {
-    // What the rows' own kernels read in the place of the batch's cut-offs, which count in it.
+    // Kernels that read rows take these instead of the batch's cut-offs, which they include.
     float* const cutoffs = parts.take<float>(requests * (batch.gamma + 1));
     layout.cutoff_args = {batch, target_positions, args.tiles, cutoffs};
     args.batch.target_options.cutoff = cutoffs;
@@ -112,8 +115,8 @@ struct FusedKernels {
     return fused_layout(batch, nullptr).workspace_bytes;
   }
 
-  /// Logits, and the scratch of parts and sums of weights: every row whose sum is not known once, then the
-  /// rows of the next token (all rows for block verification).
+  /// Bytes of logits and of the scratch for parts and sums of weights: every row whose sum is not known is
+  /// read once, then the rows of the next token (in block verification all rows) are read.
   static Traffic traffic(const VerifyBatch& batch, const MeanOutcome& outcome) {
     const FusedLayout layout = fused_layout(batch, nullptr);
     const double requests = batch.requests;
@@ -131,7 +134,7 @@ struct FusedKernels {
     return {requests * rows + parts + weight_sums + requests * cutoff_bytes(batch), parts + weight_sums};
   }
 
-  /// Verifies a batch on any executor; the batch and the workspace are where the executor works.
+  /// Verifies a batch on any executor; the batch and the workspace are in the executor's memory.
   template <class Executor>
   static void run(Executor&& executor, const VerifyBatch& batch, void* workspace,
                   const BlocksWanted& wanted = {}) {
@@ -148,19 +151,19 @@ struct FusedKernels {
     with_logit_type(batch.target.dtype, [&](auto logit) { launch<decltype(logit)>(executor, layout); });
   }
 
-  /// Launches for rows of one format; on a GPU each format is compiled in a file of its own, which is why the
-  /// definition is not inline.
+  /// Launches the kernels for rows of one format. The definition is not inline because on a GPU each format
+  /// is compiled in its own file.
   template <class T, class Executor>
   static void launch(Executor& executor, const FusedLayout& layout);
 
  private:
-  /// What finding cut-offs reads of a request, where what is near the largest logit suffices.
+  /// Bytes that finding cut-offs reads per request, if the logits near the largest suffice.
   static double cutoff_bytes(const VerifyBatch& batch) {
     if (!batch.has_filters()) return 0;
     const int reads = batch.top_k == nullptr && batch.top_p == nullptr ? 1 : 2;
     return reads * batch.target_rows(batch.gamma) * row_bytes(batch, true);
   }
-  /// Logits; of mixed rows also the map and the mask that go with them.
+  /// Bytes of a row's logits; for mixed rows with the mask that goes with them.
   static double row_bytes(const VerifyBatch& batch, bool of_target) {
     double bytes = static_cast<double>(batch.vocab_of(of_target)) *
                    static_cast<double>(dtype_bytes(batch.rows(of_target).dtype));

@@ -10,14 +10,14 @@ namespace speclab {
 
 namespace {
 
-/// An executor that only writes down what it is asked to launch.
+/// An executor that only records what it is asked to launch.
 class LaunchList {
  public:
   template <class Kernel>
   void run(const simt::Launch& launch, const typename Kernel::Args&) {
     if (launch.blocks > 0) launches.push_back(launch);
   }
-  /// The launches are those that every device takes.
+  /// Accepts only clusters that every device with clusters supports.
   template <class Kernel>
   bool takes(const simt::Launch& launch) const {
     return launch.cluster <= simt::portable_cluster_blocks;
@@ -58,7 +58,7 @@ Traffic traffic_of(Implementation implementation, const VerifyBatch& batch, cons
 std::uint64_t run_emulated(Implementation implementation, const VerifyBatch& batch, simt::Order order) {
   return with_implementation_for(batch, implementation, [&](auto kernels) {
     std::vector<WorkspaceBlock> workspace(kernels.workspace_bytes(batch) / sizeof(WorkspaceBlock));
-    // Whatever was there before; absurd as a count and as a probability.
+    // The workspace may hold anything before; these bytes are absurd as a count and as a probability.
     if (!workspace.empty()) std::memset(workspace.data(), 0xa5, workspace.size() * sizeof(WorkspaceBlock));
     simt::EmulatedExecutor executor(order);
     kernels.run(executor, batch, workspace.data());

@@ -1,4 +1,4 @@
-// Logits in the three formats that models leave them in, and their values as float.
+// Logits in the three formats that models produce, and their values as float.
 #pragma once
 
 #include <cstdint>
@@ -51,7 +51,7 @@ SPECLAB_HD inline float to_float(F16 value) {
 #endif
 }
 
-/// The nearest value of another format, ties to even; what does not fit becomes infinite.
+/// Returns the nearest value of another format, ties to even; values beyond its range become infinite.
 template <class T>
 SPECLAB_HD T from_float(float value);
 

@@ -1,4 +1,5 @@
-// The random source of references: given uniforms, and how close they were to another outcome. Host only.
+// The random source of references: it takes given uniforms, and records how close they were to another
+// outcome. Host only.
 #pragma once
 
 #include <algorithm>
@@ -9,7 +10,7 @@
 
 namespace speclab {
 
-/// As UniformRandomSource; `margin` is that of ReferenceVerdict.
+/// Draws as UniformRandomSource does; `margin` is that of ReferenceVerdict.
 template <class Uniforms>
 class MarginRandomSource {
  public:
@@ -17,8 +18,8 @@ class MarginRandomSource {
 
   bool bernoulli(Draw draw, double probability) {
     const double u = uniforms_(draw);
-    // Probabilities 0 and 1 are so for every kernel, unless errors are magnified. Block verification's can be
-    // above 1 by a rounding.
+    // Probabilities 0 and 1 are exact in every kernel, unless errors are magnified. In block verification a
+    // probability can exceed 1 by a rounding.
     const bool exact = !(probability > 0) || (probability == 1 && one_is_exact);
     if (!exact || unit < 1) note(std::abs(u - probability));
     return u < probability;
@@ -33,7 +34,7 @@ class MarginRandomSource {
     double below = 0;
     for (Token other = 0; other < id; ++other) below += weights[other];
     const double goal = u * total_probability(weights);
-    // Nothing lies beyond the first and the last id of positive probability.
+    // Nothing lies before the first or after the last id of positive probability.
     const double above = total_probability(weights) - below - weights[id];
     if (below > 0) note(std::abs(goal - below));
     if (above > 0) note(std::abs(below + weights[id] - goal));
@@ -42,7 +43,8 @@ class MarginRandomSource {
 
   double margin = 1;
   bool one_is_exact = true;
-  double unit = 1;  ///< what distances are multiplied with, where errors of the weights are magnified
+  /// Factor on distances, for weights whose errors are magnified.
+  double unit = 1;
 
  private:
   void note(double distance) { margin = std::min(margin, unit * distance); }

@@ -1,15 +1,15 @@
-// The next token from rows of weights in scratch, as programs over whole tensors draw it: the residual is
-// divided by its sum and written, its cumulative sum is written, and the cumulative sum is searched.
+// Draws the next token from rows of weights in scratch, as programs over whole tensors do: one launch divides
+// the residual by its sum and writes it, one writes its cumulative sum, and one searches the cumulative sum.
 //
-// The shape is Hugging Face's `p_prime.div_(p_prime.sum())` and `torch.multinomial`. For one sample PyTorch
-// draws V exponentials, divides by them and takes an argmax (5 V numbers, and up to 3 V to check its input).
-// A cumulative sum moves 2 V and takes the one uniform that all implementations share, so that their
-// decisions can be compared; it costs less, never more. Sums are taken in the launches that write (as
-// torch.compile fuses them), not in launches of their own.
+// The shape is that of Hugging Face's `p_prime.div_(p_prime.sum())` and `torch.multinomial`. For one sample
+// PyTorch draws V exponentials, divides by them and takes an argmax (5 V numbers, and up to 3 V to check its
+// input). A cumulative sum moves 2 V and takes the one uniform that all implementations share, so that their
+// decisions can be compared; it costs less, never more. Sums are computed in the launches that write their
+// terms (as torch.compile fuses them), not in launches of their own.
 //
-// Bytes for each id: a residual is read (4), its quotient written (4), read (4), the cumulative sum written
+// Bytes per id: the residual is read (4), its quotient written (4) and read (4), the cumulative sum written
 // (4). The bonus row's weights are the target's. Single precision ends at 2^-24 of the total: a token whose
-// whole weight lies below that may vanish between its neighbours.
+// whole weight is below that may vanish between its neighbours.
 #pragma once
 
 #include <cmath>
@@ -21,13 +21,15 @@ namespace speclab {
 
 /// Rows of (target - draft)+ and their sums in parts.
 struct ResidualRows {
-  FloatRows rows;          ///< [requests, positions]; with one position, that of each request's rejection
+  /// [requests, positions]; with one position, the row is that of each request's rejection.
+  FloatRows rows;
   const double* partials;  ///< [requests, positions, parts]
   std::int32_t parts;
 
   SPECLAB_HD std::int32_t place(std::int32_t position) const { return rows.positions == 1 ? 0 : position; }
 
-  /// By whole warps: lane after lane, the same in all of them.
+  /// Returns the sum of a row. Whole warps call it; every lane adds some parts, and all warps get the same
+  /// sum.
   SPECLAB_DEVICE double total(std::int64_t request, std::int32_t position) const {
     const double* const of_row = partials + (request * rows.positions + place(position)) * parts;
     double sum = 0;
@@ -38,7 +40,7 @@ struct ResidualRows {
   }
 };
 
-/// A target that is there as probabilities. `Layout` says in which order threads hold a tile.
+/// A target that is stored as probabilities. `Layout` tells in which order threads hold a tile.
 struct SoftmaxedTarget {
   using Layout = float;
   FloatRows rows;
@@ -55,10 +57,11 @@ struct DrawArgs {
   AcceptanceEnd* choices;  ///< [requests]
   FloatRows weights;       ///< [requests, 1]
   FloatRows cumulative;    ///< [requests, 1]
-  double* sums;            ///< [requests, tiles] of the weights
+  double* sums;            ///< [requests, tiles] sums of the weights
 };
 
-/// Division by the sum. Without a residual to sample the target stands in: a matter of rounding, or of u = 1.
+/// Divides the residual by its sum. If there is no residual to sample, which rounding or u = 1 can cause, the
+/// target replaces it.
 template <class Target>
 struct Normalise {
   struct Args {
@@ -100,12 +103,12 @@ struct Normalise {
   }
 };
 
-/// Cumulative sums, added in double and rounded once.
+/// Computes cumulative sums, added in double and rounded once.
 struct Accumulate : simt::KernelOf<DrawArgs, tile_threads, 2> {
   using Shape = TileShape<float>;
   static constexpr const char* name = "cumulative sum";
 
-  static constexpr int stretches = Shape::steps * tile_warps;  ///< what a warp takes in a step
+  static constexpr int stretches = Shape::steps * tile_warps;  ///< a stretch is what a warp takes in a step
 
   struct Scratch {
     double of_stretch[stretches];
@@ -130,7 +133,7 @@ struct Accumulate : simt::KernelOf<DrawArgs, tile_threads, 2> {
     }
     simt::sync();
     if (warp == 0) {
-      // Each stretch's sum gives way to that of the stretches before it.
+      // Each stretch's sum is replaced by the sum of the stretches before it.
       static_assert(stretches == 2 * simt::warp_size);
       const double first = shared.of_stretch[2 * lane];
       const double both = first + shared.of_stretch[2 * lane + 1];
@@ -155,7 +158,8 @@ struct Accumulate : simt::KernelOf<DrawArgs, tile_threads, 2> {
   }
 };
 
-/// The first id whose cumulative sum exceeds u of the total: a search by 32 lanes, one warp a request.
+/// Finds the first id whose cumulative sum exceeds the share u of the total: 32 lanes search, one warp for
+/// each request.
 struct Search : simt::KernelOf<DrawArgs, small_block, 1> {
   static constexpr const char* name = "search";
 
@@ -197,8 +201,8 @@ struct Search : simt::KernelOf<DrawArgs, small_block, 1> {
   }
 
  private:
-  /// Sums in different orders may disagree by a rounding, so that the search ends beside an id of probability
-  /// 0.
+  /// Returns the nearest id of positive weight. Sums in different orders may differ by a rounding, so that
+  /// the search can end beside an id of probability 0.
   SPECLAB_DEVICE static Token next_positive(const float* weights, Token found, std::int32_t vocab) {
     for (Token id = found; id < vocab; ++id) {
       if (weights[id] > 0) return id;
@@ -222,7 +226,7 @@ struct DrawScratch {
         sums(workspace.take<double>(std::int64_t{batch.requests} * tiles_of(batch.vocab))) {}
 };
 
-/// Three launches, once the choices are made.
+/// Draws the next tokens in three launches, once the acceptance draws are made.
 template <class Executor, class Target>
 void run_draw(Executor&& executor, const VerifyBatch& batch, const DrawScratch& scratch,
               const ResidualRows& residual, const Target& target) {
@@ -235,8 +239,8 @@ void run_draw(Executor&& executor, const VerifyBatch& batch, const DrawScratch& 
   executor.template run<Search>(simt::launch_of<Search>(small_blocks(batch.requests)), args);
 }
 
-/// Bytes for each id of the vocabulary and each request, where a share `rejecting` of them has a residual and
-/// the others read `target_bytes` for each of the target's weights.
+/// Returns the bytes per id of the vocabulary and request, if a share `rejecting` of the requests has a
+/// residual and the others read `target_bytes` for each of the target's weights.
 inline Traffic draw_traffic(double rejecting, double target_bytes) {
   return {rejecting * sizeof(float) + (1 - rejecting) * target_bytes + sizeof(float), 2 * sizeof(float)};
 }

@@ -1,5 +1,4 @@
-// The acceptance draws of token and lenient verification, position by position in log space, and where they
-// end.
+// Makes the acceptance draws of token and lenient verification, position by position in log space.
 #pragma once
 
 #include <cmath>
@@ -9,17 +8,17 @@
 
 namespace speclab {
 
-/// What is known about one drafted position.
+/// The sums, the ratio and the decision of one drafted position.
 struct PositionDecision {
   LogSum target;
   LogSum draft;
-  double log_ratio;  ///< log2 of target / draft of the drafted token; NaN when a row is invalid
+  double log_ratio;  ///< log2 of target / draft for the drafted token; NaN if a row is invalid
   std::uint32_t flags;
-  bool accepted;      ///< by its own acceptance draw
+  bool accepted;      ///< result of its own acceptance draw
   double log_target;  ///< log2 of the target's probability of the drafted token
 };
 
-/// The sum of a row where VerifyBatch::sum_known.
+/// Returns the sum of a row for which VerifyBatch::sum_known is true.
 SPECLAB_DEVICE inline LogSum known_sum(const VerifyBatch& batch, bool of_target, std::int64_t request,
                                        std::int32_t position) {
   if (batch.rows(of_target).kind == RowKind::probabilities) return {0, no_token, 0};
@@ -27,7 +26,7 @@ SPECLAB_DEVICE inline LogSum known_sum(const VerifyBatch& batch, bool of_target,
       simt::load(batch.entry(batch.options(of_target).log_sum_exp, of_target, request, position)));
 }
 
-/// A row's sum: as given with the logits, or from its tiles. By one warp.
+/// Returns a row's sum: the given one, or that of its tiles. One warp calls it.
 template <class Tiles>
 SPECLAB_DEVICE LogSum sum_of_row(const VerifyBatch& batch, std::int64_t request, bool of_target,
                                  std::int32_t position, std::int32_t tiles, const Tiles& tile_at) {
@@ -49,7 +48,7 @@ SPECLAB_DEVICE TokenLogit token_logit(const VerifyBatch& batch, bool of_target, 
   return {row.exact(token), row.scale};
 }
 
-/// log2 of a token's probability in a row whose sum is known.
+/// Returns log2 of a token's probability in a row whose sum is known.
 SPECLAB_DEVICE inline double log_probability_in(const VerifyBatch& batch, bool of_target, Token token,
                                                 const TokenLogit& of_token, const LogSum& sum) {
   if (sum.top != no_token) {
@@ -65,15 +64,16 @@ SPECLAB_DEVICE double log_probability_of(const VerifyBatch& batch, bool of_targe
                             token_logit<T>(batch, of_target, request, position, token), sum);
 }
 
-/// Whether the target or the draft has a row that gives the drafted token a probability.
+/// Returns whether the target's (or the draft's) row exists and the drafted token is in the vocabulary.
 SPECLAB_DEVICE inline bool has_logit(const VerifyBatch& batch, bool of_target, Token token) {
   return token >= 0 && token < batch.vocab && (of_target || !batch.certain_drafts());
 }
 
-/// What one of a position's two rows says of the drafted token. Of a draft that was certain the sum is 1.
+/// One of a position's two rows: its sum, and the drafted token's probability. For a certain draft the sum is
+/// 1.
 struct PositionSide {
   LogSum sum;
-  double log_probability;  ///< log2; that of 0 where the row has no logit of the token
+  double log_probability;  ///< log2; that of 0 if the row has no logit for the token
 };
 
 SPECLAB_DEVICE inline PositionSide position_side(const VerifyBatch& batch, bool of_target, Token token,
@@ -82,23 +82,23 @@ SPECLAB_DEVICE inline PositionSide position_side(const VerifyBatch& batch, bool 
   return {sum, log_probability_in(batch, of_target, token, of_token, sum)};
 }
 
-/// The strict comparison of `UniformRandomSource::bernoulli`: probability 0 never happens, nor does NaN.
+/// Compares strictly, as `UniformRandomSource::bernoulli` does: probability 0 never happens, nor does NaN.
 SPECLAB_HD inline bool uniform_accepts(double u, double log_probability) {
   return u < (log_probability >= 0 ? 1.0 : exp2(log_probability));
 }
 
-/// log2 of what the draft's probability is multiplied with before the residual is taken.
+/// Returns log2 of the factor on the draft's probability in the residual.
 SPECLAB_HD inline float log_residual_scale(const VerifyRule& rule) {
   if (rule.method != KernelRule::lenient || rule.residual == Residual::target_minus_draft) return 0;
   return rule.residual == Residual::target ? -INFINITY : static_cast<float>(log2(rule.lenience));
 }
 
-/// log2 of the lenience, which an acceptance draw's probability is divided by.
+/// Returns log2 of the lenience, by which an acceptance draw's probability is divided.
 SPECLAB_HD inline double log_lenience_of(const VerifyRule& rule) {
   return rule.method == KernelRule::lenient ? log2(rule.lenience) : 0;
 }
 
-/// The acceptance draw of a position from both of its rows. `u`: its uniform.
+/// Makes the acceptance draw of a position from both of its rows. `u`: its uniform.
 SPECLAB_HD inline PositionDecision decide_position(const VerifyBatch& batch, Token token,
                                                    const PositionSide& target, const PositionSide& draft,
                                                    double u) {
@@ -126,8 +126,8 @@ SPECLAB_HD inline double acceptance_uniform(const VerifyBatch& batch, std::int64
   return uniform_of(batch, request, {Use::accept, static_cast<std::uint16_t>(position)});
 }
 
-/// Leaves the logarithms of a token, where they are asked for, from log2 of its probability and the sum of
-/// its row. One thread.
+/// Writes the logarithms of a token, if they are asked for, from log2 of its probability and the sum of its
+/// row. One thread calls it.
 SPECLAB_DEVICE inline void leave_logs(const VerifyBatch& batch, std::int64_t request, std::int32_t position,
                                       double log_target, const LogSum& sum) {
   const std::int64_t at = request * (batch.gamma + 1) + position;
@@ -135,7 +135,7 @@ SPECLAB_DEVICE inline void leave_logs(const VerifyBatch& batch, std::int64_t req
     batch.log_probabilities[at] = static_cast<float>(log_target / log2_e);
   }
   if (batch.log_sum_exps == nullptr) return;
-  // Of a row that nobody has seen there is no scale, either.
+  // A row that was not read has no scale, either.
   const double natural =
       sum.invalid() ? invalid_log : natural_log_sum(row_scale(batch, true, request, position), sum);
   batch.log_sum_exps[at] = static_cast<float>(natural);

@@ -14,7 +14,7 @@ namespace speclab {
 
 namespace {
 
-/// The numbers of a row as they are, of its own ids.
+/// Returns the numbers of a row unchanged, by the row's own ids.
 std::vector<double> numbers_of(const VerifyBatch& batch, bool of_target, std::int64_t request,
                                std::int32_t position) {
   const LogitRows& rows = batch.rows(of_target);
@@ -28,7 +28,7 @@ std::vector<double> numbers_of(const VerifyBatch& batch, bool of_target, std::in
   return numbers;
 }
 
-/// A row of the draft's ids by the target's.
+/// Reorders a draft row from the draft's ids to the target's.
 std::vector<double> by_target_ids(const VerifyBatch& batch, const std::vector<double>& row) {
   std::vector<double> placed(static_cast<std::size_t>(batch.vocab));
   for (Token id = 0; id < batch.vocab; ++id) {
@@ -40,13 +40,13 @@ std::vector<double> by_target_ids(const VerifyBatch& batch, const std::vector<do
   return placed;
 }
 
-/// What the options leave of a row of logits: minus infinity stands where they forbid an id.
+/// A row of logits after its options; ids that they forbid have minus infinity.
 struct AllowedLogits {
   std::vector<double> logits;
   double temperature = 1;
   double largest = -std::numeric_limits<double>::infinity();
-  bool invalid = false;  ///< a NaN, +inf or no id, or options that are none
-  double margin = 1;     ///< of KeptLogits
+  bool invalid = false;  ///< the row holds NaN, +inf or no id, or its options are invalid
+  double margin = 1;     ///< see KeptLogits
 };
 
 AllowedLogits allowed_logits(const VerifyBatch& batch, bool of_target, std::int64_t request,
@@ -78,7 +78,7 @@ AllowedLogits allowed_logits(const VerifyBatch& batch, bool of_target, std::int6
   return row;
 }
 
-/// How far the rows that a verdict depends on were from keeping other ids.
+/// Returns the least distance from keeping other ids, over all rows that a verdict depends on.
 double filter_margin(const VerifyBatch& batch, std::int64_t request, std::int32_t accepted) {
   const std::int32_t length = batch.length(request);
   if (!batch.has_filters() || length < 0 || length > batch.gamma) return 1;
@@ -128,7 +128,7 @@ TokenLogs token_logs(const VerifyBatch& batch, std::int64_t request, std::int32_
   const bool inside = token >= 0 && token < batch.vocab;
   const double log_probability = std::log(inside ? row[static_cast<std::size_t>(token)] : 0);
   if (batch.target.kind == RowKind::probabilities) return {log_probability, 0};
-  // The sum from the id of the largest probability, which has a logit.
+  // The sum is computed from the id of the largest probability, which has a logit.
   const auto likeliest = std::max_element(row.begin(), row.end());
   const double logit =
       numbers_of(batch, true, request, position)[static_cast<std::size_t>(likeliest - row.begin())];
@@ -142,8 +142,8 @@ namespace {
 
 using ProbabilityRow = std::vector<double>;
 
-/// Verdicts by core's programs, where `row_at(of_target, request, position)` gives the probabilities that
-/// they work on and `run(targets, drafts, drafted, length, random)` is the program.
+/// Returns verdicts by core's programs. `row_at(of_target, request, position)` gives the probabilities they
+/// work on, and `run(targets, drafts, drafted, length, random)` is the program.
 template <class RowAt, class Run>
 std::vector<ReferenceVerdict> verdicts_of(const VerifyBatch& batch, const RowAt& row_at, const Run& run) {
   std::vector<ReferenceVerdict> verdicts(static_cast<std::size_t>(batch.requests));
@@ -152,7 +152,7 @@ std::vector<ReferenceVerdict> verdicts_of(const VerifyBatch& batch, const RowAt&
     if (length < 0 || length > batch.gamma) continue;
     std::vector<ProbabilityRow> target_rows(static_cast<std::size_t>(length) + 1);
     std::vector<ProbabilityRow> draft_rows(static_cast<std::size_t>(length));
-    // A drafted id outside the vocabulary counts as one of probability 0: one more id, of probability 0, is.
+    // Rows get one more id, of probability 0, which stands for drafted ids outside the vocabulary.
     std::vector<Token> drafted(static_cast<std::size_t>(length));
     for (std::size_t i = 0; i < drafted.size(); ++i) {
       drafted[i] = batch.drafted_token(request, static_cast<std::int32_t>(i));
@@ -160,7 +160,7 @@ std::vector<ReferenceVerdict> verdicts_of(const VerifyBatch& batch, const RowAt&
     for (std::size_t i = 0; i <= static_cast<std::size_t>(length); ++i) {
       const auto position = static_cast<std::int32_t>(i);
       if (position == length && batch.bonus != nullptr) {
-        // A row that is not there: any with one id.
+        // The row does not exist; any row with all probability on one id will do.
         target_rows[i].assign(static_cast<std::size_t>(batch.vocab), 0);
         target_rows[i][0] = 1;
       } else {

@@ -1,38 +1,41 @@
-// A row that stays in shared memory once it was read, so that a cluster weighs it without reading it again,
-// and how the blocks of a cluster sum a row pair.
+// Keeps a row in shared memory once it was read, so that a cluster weighs it without reading it again; and
+// sums a row pair over the blocks of a cluster.
 #pragma once
 
 #include "kernels/verify/weights.hpp"
 
 namespace speclab {
 
-/// log2 of the blocks of a cluster: tile t is number t >> shift among those of its block. Where a division by
-/// the number of blocks takes 30 instructions.
+/// Returns log2 of the number of blocks in a cluster: tile t has number t >> shift among the tiles of its
+/// block. A division by the number of blocks would take 30 instructions.
 SPECLAB_DEVICE inline int cluster_shift() {
   return simt::highest_bit(static_cast<std::uint32_t>(simt::cluster_size()));
 }
 
-/// What there is of a block's copy of its tiles of a row.
+/// The state of a block's copy of its tiles of a row.
 enum class Copy : std::uint8_t {
-  none,  ///< nothing: the row is read, and copied if there is a place
-  sent,  ///< what vectors hold, on its way or there, yet to be completed
-  kept   ///< all, complete
+  none,  ///< no copy: the row is read, and copied if there is room
+  sent,  ///< vectors are in flight or have arrived, and are still to be completed
+  kept   ///< all tiles are complete
 };
 
 /// A row, and a block's copy of its tiles. Each thread reads back what it wrote or sent itself.
 template <class Row>
 struct RetainedRow : Row {
   simt::Vector16* place = nullptr;  ///< of the copy; null: there is none
-  int shift = 0;                    ///< of t, for its number among the tiles of its block
-  int mask = -1;                    ///< of that number, for its place; 1: there is room for two, in turn
+  /// A tile t has number t >> shift among the tiles of its block.
+  int shift = 0;
+  /// Mask on that number that gives the place; 1: there is room for two tiles, which take turns.
+  int mask = -1;
   Copy copy = Copy::none;
 
-  /// Whether bytes can be sent as they are: those of a format known to the compiler, to a place.
+  /// Returns whether bytes can be copied unchanged: only if the compiler knows the row's format and there is
+  /// a place for them.
   SPECLAB_DEVICE bool sends() const {
     if constexpr (sends_vectors) return place != nullptr;
     return false;
   }
-  /// Starts to copy a tile; the row is `sent` once `simt::wait_for_copies` has been called for it.
+  /// Starts to copy a tile. After `simt::wait_for_copies` its state is `sent`.
   SPECLAB_DEVICE void send(std::int32_t tile) const {
     if constexpr (sends_vectors) {
       simt::Vector16* const to = of_tile(tile);
@@ -47,11 +50,11 @@ struct RetainedRow : Row {
       }
     }
   }
-  /// All of a block's tiles have been completed.
+  /// Records that all of a block's tiles have been completed.
   SPECLAB_DEVICE void keep() {
     if (place != nullptr) copy = Copy::kept;
   }
-  /// This thread's part of a tile's copy, `tile_threads` from one step to the next.
+  /// Returns the address of this thread's part of a tile's copy; steps are `tile_threads` vectors apart.
   SPECLAB_DEVICE simt::Vector16* of_tile(std::int32_t tile) const {
     return place + ((tile >> shift) & mask) * 2 * Shape::steps * tile_threads + simt::thread_index();
   }
@@ -73,15 +76,15 @@ struct RetainedRow : Row {
   static constexpr bool sends_vectors = requires(const Row& row) { row.vector(0, 0); };
 };
 
-/// The row, with a block's copy in dynamic shared memory, where target and draft take turns, tile by tile.
-/// `keeps`: whether there is room for all of a block's tiles, and not for two of each row alone.
+/// Returns the row with a block's copy in dynamic shared memory, where target and draft alternate, tile by
+/// tile. `keeps`: whether there is room for all of a block's tiles, and not just for two of each row.
 template <class Row>
 SPECLAB_DEVICE RetainedRow<Row> copied_row(const Row& row, bool of_target, bool keeps) {
   constexpr int side = TileShape<typename Row::Logit>::steps * tile_threads;
   auto* const place = reinterpret_cast<simt::Vector16*>(simt::dynamic_shared());
   return {row, of_target ? place : place + side, cluster_shift(), keeps ? -1 : 1, Copy::none};
 }
-/// The row, with a copy if all of it has room; `kept`: it is there.
+/// Returns the row, with a copy if all of it has room; `kept`: whether the copy is complete.
 template <class Row>
 SPECLAB_DEVICE RetainedRow<Row> retained_row(const Row& row, bool of_target, bool keeps, bool kept) {
   if (!keeps) return {row};
@@ -90,7 +93,7 @@ SPECLAB_DEVICE RetainedRow<Row> retained_row(const Row& row, bool of_target, boo
   return retained;
 }
 
-/// Sends all tiles that a block has of the rows of a pair which are not there yet, and waits for them.
+/// Starts to copy all of a block's tiles of a row pair that are not there yet, and waits for them.
 template <class Row>
 SPECLAB_DEVICE void send_rows(RowPair<Row>& rows, bool with_draft, std::int32_t tiles) {
   const auto send = [tiles](Row& row) {
@@ -104,7 +107,7 @@ SPECLAB_DEVICE void send_rows(RowPair<Row>& rows, bool with_draft, std::int32_t 
   simt::wait_for_copies<0>();
 }
 
-/// Leaves a value that all lanes of a warp have in `slot` of every block of the cluster. By one warp.
+/// Writes a value that all lanes of a warp have to `slot` of every block of the cluster. One warp calls it.
 template <class Value>
 SPECLAB_DEVICE void tell_cluster(Value& slot, const Value& value) {
   const int lane = simt::thread_index() % simt::warp_size;
@@ -117,7 +120,7 @@ struct OwnCells {
   static constexpr int cells = TileShape<T>::cells;
   float of[max_tiles / simt::portable_cluster_blocks * cells];
 
-  /// By the first warp.
+  /// Keeps a tile's cells; the first warp calls it.
   SPECLAB_DEVICE void keep(std::int32_t tile, const LaneCells<T>& own) {
     own.leave(of + (tile >> cluster_shift()) * cells);
   }
@@ -126,15 +129,15 @@ struct OwnCells {
   }
 };
 
-/// What the blocks of a cluster know of two row pairs in turn, so that one barrier a pair is enough; of each
-/// the draft's tiles, then the target's.
+/// The sums that the blocks of a cluster exchange. Two row pairs take turns, so that one barrier per pair is
+/// enough; each has parts for the draft's tiles, then for the target's.
 struct ClusterSums {
   PartialSum parts[2][2][max_tiles];
-  PartialSumScratch scratch[2][2];  ///< of two tiles in turn, likewise
+  PartialSumScratch scratch[2][2];  ///< two tiles take turns likewise
 };
 
-/// `warp_part` of a tile of which `sum_row_pair` has sent what it can to its place. Step by step in loops,
-/// for a block goes through it so seldom that to fetch instructions is most of the time.
+/// Does what `warp_part` does, for a tile that `sum_row_pair` has sent to its place as far as it could. Steps
+/// are looped, not unrolled: a block runs them so seldom that fetching instructions takes most of the time.
 template <class Row>
 SPECLAB_DEVICE PartialSum warp_part_of_copy(const RetainedRow<Row>& row, std::int32_t tile) {
   using T = typename Row::Logit;
@@ -157,14 +160,14 @@ SPECLAB_DEVICE PartialSum warp_part_of_copy(const RetainedRow<Row>& row, std::in
   return sum.of_warp(reference);
 }
 
-/// Sums those rows of a pair that are `wanted`, the draft's and the target's; `row_at(of_target)` gives one,
-/// a `copied_row`. The following tile of both rows is on its way meanwhile. All blocks of a cluster, each
-/// with its tiles; ends with `cluster_sync`.
+/// Sums those rows of a pair that are `wanted` (the draft's, the target's); `row_at(of_target)` returns a row
+/// by `copied_row`. Meanwhile the next tile of both rows is being loaded. All blocks of a cluster call it,
+/// each for its tiles; it ends with `cluster_sync`.
 template <class RowAt>
 SPECLAB_DEVICE void sum_row_pair(std::int32_t tiles, int turn, const bool (&wanted)[2], const RowAt& row_at,
                                  ClusterSums& sums) {
-  // One program for both sides, and not one for each: a block goes through it so seldom that to fetch its
-  // instructions is most of the time.
+  // Both sides share one program: a block runs it so seldom that fetching its instructions takes most of the
+  // time.
   const auto each_wanted = [&](const auto& visit) {
     SPECLAB_ROLLED
     for (int side = 0; side < 2; ++side) {
@@ -190,7 +193,7 @@ SPECLAB_DEVICE void sum_row_pair(std::int32_t tiles, int turn, const bool (&want
       leave_part(warp_part_of_copy(row, tile), sums.scratch[scratch_turn][side]);
     });
     simt::sync();
-    // Each by a warp.
+    // One warp merges each row.
     each_wanted([&](int side, const auto& row) {
       if (warp != side) return;
       tell_cluster(sums.parts[turn][side][tile], merged_part(sums.scratch[scratch_turn][side], row.scale));

@@ -1,4 +1,4 @@
-// From logits to log-probabilities, in base 2: what all exact kernels share about one row.
+// Turns logits into log-probabilities, in base 2: what all exact kernels share about one row.
 #pragma once
 
 #include <cmath>
@@ -8,27 +8,28 @@
 
 namespace speclab {
 
-/// Temperature 0 as a scale: exact for every logit, and any difference becomes infinite. Or as one that says
-/// what becomes of ties, and scales nothing.
+/// Scales for temperature 0. `frozen_scale` is exact for every logit and makes any difference infinite.
+/// `lowest_scale` scales nothing: it marks that the lowest of tied ids has all probability.
 inline constexpr float frozen_scale = 0x1p100F;
 inline constexpr float lowest_scale = 0x1p101F;
 
-/// log2 of a token's probability is z * scale - log_sum, or minus infinity below the cut-off.
+/// The scale and cut-off of a row: log2 of a token's probability is z * scale - log_sum, or minus infinity
+/// below the cut-off.
 struct RowScale {
   float scale;   ///< log2(e) / temperature
   float cutoff;  ///< minus infinity: none
 
-  /// Whether the lowest of the largest logits' ids has all probability.
+  /// Returns whether the lowest id among the largest logits has all probability.
   SPECLAB_HD bool lowest() const { return scale == lowest_scale; }
 };
 
 inline constexpr double log2_e = 1.4426950408889634074;
 
-/// log2 of a probability of 0, and of what an invalid row gives.
+/// log2 of a probability of 0, and the logarithm that an invalid row gives.
 inline constexpr double log_of_zero = -HUGE_VAL;
 inline constexpr double invalid_log = static_cast<double>(NAN);
 
-/// A temperature that is negative or NaN gives NaN, and so an invalid row.
+/// Returns the scale of a row. A temperature that is negative or NaN gives NaN, and so an invalid row.
 SPECLAB_HD inline RowScale row_scale(const VerifyBatch& batch, bool of_target, std::int64_t request,
                                      std::int32_t position) {
   if (batch.rows(of_target).kind == RowKind::probabilities) return {1, -INFINITY};
@@ -44,15 +45,15 @@ SPECLAB_HD inline RowScale row_scale(const VerifyBatch& batch, bool of_target, s
   return scale;
 }
 
-/// Part of a row's total weight: sum * 2^reference. An empty part has sum 0 and reference -inf; an invalid
-/// one has a sum that is NaN.
+/// A part of a row's total weight: sum * 2^reference. An empty part has sum 0 and reference -inf; an invalid
+/// part has a sum of NaN.
 struct PartialSum {
   float reference;
   float sum;
 };
 
-/// 2^x to two units in the last place; below 2^-126 it may be 0. On the GPU the instruction that exp2f is
-/// made of, without its care for subnormal results, which would take three instructions more.
+/// Returns 2^x, right to two units in the last place; below 2^-126 it may be 0. The GPU uses the instruction
+/// inside exp2f alone, without the handling of subnormal results, which would take three more instructions.
 SPECLAB_HD inline float power_of_two(float x) {
 #if defined(__CUDA_ARCH__)
   float power;
@@ -63,7 +64,7 @@ SPECLAB_HD inline float power_of_two(float x) {
 #endif
 }
 
-/// log2, to 2^-22 or two units in the last place.
+/// Returns log2 of x, right to 2^-22 or two units in the last place.
 SPECLAB_HD inline float log_two(float x) {
 #if defined(__CUDA_ARCH__)
   return __log2f(x);
@@ -72,14 +73,14 @@ SPECLAB_HD inline float log_two(float x) {
 #endif
 }
 
-/// What a logit counts relative to a reference.
+/// Returns the weight of a logit relative to a reference.
 SPECLAB_HD inline float relative_weight(float logit, float scale, float reference) {
   return power_of_two(fmaf(logit, scale, -reference));
 }
 
 /// log2 of a row's total weight: reference + log_sum, where the reference is subtracted first, exactly. NaN:
-/// the row is invalid. Of a row whose probability is all on one id, `top` is that id, reference its logit as
-/// it is, and log_sum 0.
+/// the row is invalid. If all probability is on one id, `top` is that id, reference its unscaled logit, and
+/// log_sum 0.
 struct LogSum {
   float reference = NAN;
   Token top = no_token;
@@ -88,25 +89,25 @@ struct LogSum {
   SPECLAB_HD bool invalid() const { return !(log_sum - log_sum == 0); }
 };
 
-/// From the natural logarithm that came with the logits.
+/// Returns the sum from the natural logarithm that was given with the logits.
 SPECLAB_HD inline LogSum given_log_sum(float log_sum_exp) {
   const double value = static_cast<double>(log_sum_exp) * log2_e;
   const auto reference = static_cast<float>(value);
   return {reference, no_token, value - static_cast<double>(reference)};
 }
 
-/// log2 of a token's probability, plus log_sum, for sums over many ids.
+/// Returns log2 of a token's probability plus log_sum, for sums over many ids.
 SPECLAB_HD inline float relative_log(float logit, float scale, const LogSum& sum) {
   return fmaf(logit, scale, -sum.reference);
 }
 
-/// log2 of the probability 0 in a row, valid or not.
+/// Returns log2 of probability 0 in a row, or NaN if the row is invalid.
 SPECLAB_HD inline double log_of_nothing(const LogSum& row) {
   if (row.invalid()) return invalid_log;
   return log_of_zero;
 }
 
-/// ln of the sum, as RowOptions has it; at temperature 0 the largest logit.
+/// Returns ln of the sum as in RowOptions; at temperature 0 the largest logit.
 SPECLAB_HD inline double natural_log_sum(const RowScale& scale, const LogSum& sum) {
   const auto reference = static_cast<double>(sum.reference);
   if (sum.top != no_token) return reference;
@@ -114,17 +115,19 @@ SPECLAB_HD inline double natural_log_sum(const RowScale& scale, const LogSum& su
   return (reference + sum.log_sum) / log2_e;
 }
 
-/// log2 of the probability of the one token that an acceptance draw decides, in double.
+/// Returns log2 of the probability of the one token that an acceptance draw decides, in double.
 SPECLAB_HD inline double token_log_probability(double logit, const RowScale& scale, const LogSum& sum) {
   if (logit < static_cast<double>(scale.cutoff)) return log_of_nothing(sum);
-  // Below any probability that a temperature above 0 can give: probability 0 at temperature 0.
+  // This is below any probability that a temperature above 0 can give: such a token has probability 0 at
+  // temperature 0.
   constexpr double frozen = -0x1p60;
   const double relative = logit * static_cast<double>(scale.scale) - static_cast<double>(sum.reference);
   if (relative < frozen) return log_of_zero;
   return relative - sum.log_sum;
 }
 
-/// The nearest number in [0, 1]; 0 for NaN. Part of the instruction that makes the number, on the GPU.
+/// Returns the nearest number in [0, 1]; 0 for NaN. On the GPU this is part of the instruction that computes
+/// x.
 SPECLAB_HD inline float saturated(float x) {
 #if defined(__CUDA_ARCH__)
   return __saturatef(x);
@@ -133,10 +136,10 @@ SPECLAB_HD inline float saturated(float x) {
 #endif
 }
 
-/// (1 - 2^t)+, and 0 for NaN: without a branch, and without cancellation where 2^t is close to 1.
-/// Within 2.5e-6 of itself with a power that is right to two units
+/// Returns (1 - 2^t)+, and 0 for NaN, without a branch, and without cancellation where 2^t is close to 1. The
+/// relative error is at most 2.5e-6 with a power that is right to two units
 /// (tests/kernels/verify/row_distribution_test.cpp): below `near` the difference is right to 2^-22 / (1 -
-/// 2^near) = 2.1e-6, above it the polynomial, of the least relative error there, to 1.7e-6.
+/// 2^near) = 2.1e-6; above it the polynomial, which has the least relative error there, is right to 1.7e-6.
 SPECLAB_HD inline float one_minus_power(float t) {
   constexpr float near = -0.15625F;
   const float by_polynomial =

@@ -1,5 +1,5 @@
-// Rows of floats that one launch leaves for the next, as programs over whole tensors do, and the places of
-// blocks that work on them tile by tile.
+// Rows of floats that one launch leaves for the next, as programs over whole tensors do; and the bytes that
+// moving them takes.
 #pragma once
 
 #include <cstddef>
@@ -13,7 +13,7 @@
 namespace speclab {
 
 /// Rows in scratch, [requests, positions, stride]. The stride is a multiple of 16 bytes, so that tiles are
-/// stored 16 bytes at a time; what lies beyond the vocabulary is never read.
+/// stored 16 bytes at a time; numbers beyond the vocabulary are never read.
 struct FloatRows {
   float* data;
   std::int64_t stride;
@@ -43,7 +43,7 @@ SPECLAB_DEVICE void store_tile(float* row, std::int64_t stride, std::int32_t til
   }
 }
 
-/// This thread's part of a tile of such a row; nothing beyond the vocabulary.
+/// Loads this thread's part of a tile of such a row; ids beyond the vocabulary get 0.
 SPECLAB_DEVICE inline HeldWeights load_weights(const float* row, std::int32_t vocab, std::int32_t tile) {
   const HeldTile<float> loaded = whole_tile(LogitRow<float>{row, vocab, {1, -INFINITY}}, tile);
   HeldWeights mine;
@@ -54,7 +54,7 @@ SPECLAB_DEVICE inline HeldWeights load_weights(const float* row, std::int32_t vo
 
 using SumScratch = simt::BlockScratch<double, tile_warps>;
 
-/// Sum of a tile in double; all threads of the block get it.
+/// Returns the sum of a tile in double to all threads of the block.
 SPECLAB_DEVICE inline double tile_sum(const HeldWeights& mine, SumScratch& scratch) {
   double sum = 0;
   SPECLAB_UNROLL
@@ -62,7 +62,7 @@ SPECLAB_DEVICE inline double tile_sum(const HeldWeights& mine, SumScratch& scrat
   return simt::block_reduce(sum, scratch, [](double a, double b) { return a + b; });
 }
 
-/// A batch's traffic from that of an id of the vocabulary and a request, launch by launch.
+/// Returns a batch's traffic from that per id of the vocabulary and request, launch by launch.
 inline Traffic traffic_of_ids(const VerifyBatch& batch, std::initializer_list<Traffic> parts) {
   const double ids = static_cast<double>(batch.requests) * batch.vocab;
   Traffic sum;

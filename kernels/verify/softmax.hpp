@@ -1,7 +1,7 @@
-// Softmax of all rows of one model, as probabilities in single precision: two launches, over tiles of all
-// rows alike.
+// Computes the softmax of all rows of one model, as probabilities in single precision, in two launches over
+// the tiles of all rows.
 //
-// Bytes: each logit is read twice and 4 are written. A softmax that reads once needs a row in one
+// Bytes: each logit is read twice and 4 bytes are written. A softmax that reads once would need a row in one
 // multiprocessor, and 128 Ki floats do not fit; PyTorch's then reads three times (cunn_SoftMaxForward:
 // maximum, sum, result), with one block per row.
 #pragma once
@@ -17,10 +17,11 @@ struct SoftmaxArgs {
   VerifyBatch batch;
   bool of_target;
   std::int32_t tiles;
-  PartialSum* parts;        ///< [requests, positions, tiles]
-  FloatRows probabilities;  ///< [requests, positions]: gamma + 1 of the target, gamma of the draft
+  PartialSum* parts;  ///< [requests, positions, tiles]
+  /// [requests, positions]: gamma + 1 for the target, gamma for the draft.
+  FloatRows probabilities;
 
-  /// Rows past a shorter request's end are left alone.
+  /// Returns whether the row belongs to the request; rows past a shorter request's end are skipped.
   SPECLAB_HD bool wanted(const BlockPlace& at) const {
     return at.position < batch.length(at.request) + (of_target ? 1 : 0);
   }
@@ -29,7 +30,7 @@ struct SoftmaxArgs {
   }
 };
 
-/// Maximum and sum of each tile.
+/// Computes maximum and sum of each tile.
 template <class T>
 struct RowProbabilities : simt::KernelOf<SoftmaxArgs, tile_threads, 4> {
   static constexpr const char* name = "row masses";
@@ -44,7 +45,7 @@ struct RowProbabilities : simt::KernelOf<SoftmaxArgs, tile_threads, 4> {
   }
 };
 
-/// The probabilities of a tile, by the whole row's sum. An invalid row becomes NaN throughout.
+/// Computes the probabilities of a tile from the whole row's sum. An invalid row becomes NaN throughout.
 template <class T>
 struct Softmax : simt::KernelOf<SoftmaxArgs, tile_threads, 4> {
   static constexpr const char* name = "softmax";
@@ -54,7 +55,7 @@ struct Softmax : simt::KernelOf<SoftmaxArgs, tile_threads, 4> {
     if (!args.wanted(at)) return;
     const LogitRow<T> row = logit_row<T>(args.batch, args.of_target, at.request, at.position);
     const HeldTile<T> mine = whole_tile(row, at.tile);
-    // Each warp merges for itself: a few numbers from the cache, and no barrier.
+    // Each warp merges for itself: it reads a few numbers from the cache, and needs no barrier.
     const PartialSum* const parts = args.parts + args.row_index(at) * args.tiles;
     const LogSum sum = merge_tiles(args.tiles, [parts](std::int32_t t) { return parts[t]; });
     const float scale = row.scale.scale;
@@ -69,7 +70,7 @@ struct Softmax : simt::KernelOf<SoftmaxArgs, tile_threads, 4> {
   }
 };
 
-/// Softmaxes of both models, and where they lie.
+/// Scratch for the softmaxes of both models.
 struct SoftmaxScratch {
   PartialSum* parts;
   FloatRows target;
@@ -82,7 +83,7 @@ struct SoftmaxScratch {
         draft(take_rows(workspace, batch.requests, batch.gamma, batch.vocab)) {}
 };
 
-/// Four launches: the target's two, then the draft's.
+/// Runs four launches: the target's two, then the draft's.
 template <class T, class Executor>
 void run_softmaxes(Executor&& executor, const VerifyBatch& batch, const SoftmaxScratch& scratch) {
   const std::int32_t tiles = tiles_of(batch.vocab);
@@ -95,7 +96,7 @@ void run_softmaxes(Executor&& executor, const VerifyBatch& batch, const SoftmaxS
   }
 }
 
-/// Bytes that both softmaxes move for each id of the vocabulary and each request.
+/// Returns the bytes that both softmaxes move per id of the vocabulary and request.
 inline Traffic softmax_traffic(const VerifyBatch& batch) {
   const double rows = 2.0 * batch.gamma + 1;
   return {rows * 2 * static_cast<double>(dtype_bytes(batch.target.dtype)), rows * sizeof(float)};

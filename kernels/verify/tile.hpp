@@ -1,5 +1,5 @@
-// A tile: the stretch of a row that one block works on. Which thread holds which id depends on the logits'
-// format alone, and sums are merged in one order, so that a result has the same bits wherever it is computed.
+// A tile: the stretch of a row that one block works on. The logits' format alone decides which thread holds
+// which id, and sums are merged in one order, so that a result has the same bits wherever it is computed.
 #pragma once
 
 #include <cstdint>
@@ -13,20 +13,21 @@ namespace speclab {
 inline constexpr int tile_size = 8192;
 inline constexpr int tile_threads = 256;
 inline constexpr int tile_warps = tile_threads / simt::warp_size;
-/// Logits of a tile that one thread holds.
+/// Number of a tile's logits that one thread holds.
 inline constexpr int held = tile_size / tile_threads;
 inline constexpr std::int32_t max_tiles = max_vocab / tile_size;
 
 SPECLAB_HD inline std::int32_t tiles_of(std::int32_t vocab) { return (vocab + tile_size - 1) / tile_size; }
 
-/// What a block works on where blocks are [requests, positions, tiles].
+/// The request, position and tile of a block, where blocks are [requests, positions, tiles].
 struct BlockPlace {
   std::int64_t request;
   std::int32_t position;
   std::int32_t tile;
 };
 
-/// In 32 bits, as a launch has no more blocks: a division of 64 bits takes a hundred instructions.
+/// Returns the place of this block. It divides in 32 bits, since a launch has no more blocks: a division in
+/// 64 bits takes a hundred instructions.
 SPECLAB_DEVICE inline BlockPlace block_place(std::int32_t positions, std::int32_t tiles) {
   const auto block = static_cast<std::uint32_t>(simt::block_index());
   const std::uint32_t row = block / static_cast<std::uint32_t>(tiles);
@@ -36,17 +37,18 @@ SPECLAB_DEVICE inline BlockPlace block_place(std::int32_t positions, std::int32_
           static_cast<std::int32_t>(block - row * static_cast<std::uint32_t>(tiles))};
 }
 
-/// In each of `steps` steps a thread takes the `width` logits of one 16-byte load, next to its neighbours'.
+/// The order in which threads hold a tile: in each of `steps` steps a thread takes the `width` logits of one
+/// 16-byte load, next to its neighbours'.
 template <class T>
 struct TileShape {
   static constexpr int width = static_cast<int>(16 / sizeof(T));
   static constexpr int step = tile_threads * width;
   static constexpr int steps = tile_size / step;
-  /// What a warp holds of a step is a cell; they follow one another in the order of ids.
+  /// A cell is what a warp holds of a step; cells follow one another in the order of ids.
   static constexpr int cells = steps * tile_warps;
   static constexpr int lane_cells = cells / simt::warp_size;
 
-  /// The first id that a thread holds of a step.
+  /// Returns the first id that a thread holds in a step.
   SPECLAB_HD static std::int32_t first(std::int32_t tile, int in_step, int thread) {
     return tile * tile_size + in_step * step + thread * width;
   }
@@ -69,14 +71,14 @@ SPECLAB_DEVICE T load_cached(const T* address) {
   }
 }
 
-/// Logit k of a 16-byte load.
+/// Returns logit k of a 16-byte load.
 template <class T>
 SPECLAB_HD float logit_in(const simt::Vector16& vector, int k) {
   if constexpr (sizeof(T) == 4) {
     return float_of_bits(vector.word[k]);
   } else {
     const std::uint32_t word = vector.word[k / 2];
-    // The upper half of a float is what a bf16 is.
+    // A bf16 is the upper half of a float.
     if constexpr (std::is_same_v<T, Bf16>)
       return float_of_bits(k % 2 == 0 ? word << 16U : word & 0xffff0000U);
     return to_float(T{static_cast<std::uint16_t>(k % 2 == 0 ? word & 0xffffU : word >> 16U)});
@@ -93,7 +95,7 @@ SPECLAB_HD void set_logit(simt::Vector16& vector, int k, T logit) {
   }
 }
 
-/// What this thread holds of a tile, as it lies in memory: logit k of step s is at s * width + k.
+/// This thread's part of a tile, as it lies in memory: logit k of step s is at s * width + k.
 template <class T>
 struct HeldTile {
   simt::Vector16 vectors[TileShape<T>::steps];
@@ -108,18 +110,18 @@ struct HeldWeights {
   float weight[held];
 };
 
-/// Whether 16-byte loads are allowed.
+/// Returns whether 16-byte loads are allowed.
 template <class T>
 SPECLAB_HD bool in_vectors(const T* row) {
   return reinterpret_cast<std::uintptr_t>(row) % 16 == 0;
 }
 
-/// This thread's part of a step of a tile. Minus infinity stands where no whole vector lies in the row:
-/// beyond the vocabulary, and until `rest_of_step`.
+/// Loads this thread's part of a step of a tile. Where no whole vector lies in the row (beyond the
+/// vocabulary, or before `rest_of_step` is called), logits are minus infinity.
 template <class T>
 SPECLAB_DEVICE simt::Vector16 load_step(const T* row, std::int32_t vocab, std::int32_t tile, int step) {
   using Shape = TileShape<T>;
-  // One address for all steps, whose distances are known to the compiler where it unrolls them.
+  // All steps share one address; the compiler knows the distances between them when it unrolls them.
   const T* const of_thread = row + Shape::first(tile, 0, simt::thread_index());
   simt::Vector16 mine{};
   SPECLAB_UNROLL
@@ -130,8 +132,8 @@ SPECLAB_DEVICE simt::Vector16 load_step(const T* row, std::int32_t vocab, std::i
   return mine;
 }
 
-/// What no vector holds of a step, logit by logit: the end of a row that vectors do not divide, or all of a
-/// row off 16-byte alignment. Those logits lie in one another's sectors, hence the first cache.
+/// Loads the logits of a step that no vector holds, one by one: the end of a row that vectors do not divide,
+/// or all of a row that is not aligned to 16 bytes. These logits share sectors, hence the L1 cache.
 template <class T>
 SPECLAB_DEVICE void rest_of_step(const T* row, std::int32_t vocab, std::int32_t tile, int step,
                                  simt::Vector16& mine) {
@@ -144,13 +146,13 @@ SPECLAB_DEVICE void rest_of_step(const T* row, std::int32_t vocab, std::int32_t 
   }
 }
 
-/// Whether vectors hold all of a tile.
+/// Returns whether vectors hold all of a tile.
 template <class T>
 SPECLAB_DEVICE bool vectors_hold(const T* row, std::int32_t vocab, std::int32_t tile) {
   return in_vectors(row) && ((tile + 1) * tile_size <= vocab || vocab % TileShape<T>::width == 0);
 }
 
-/// Gives ids below the cut-off minus infinity.
+/// Sets logits below the cut-off to minus infinity.
 template <class T>
 SPECLAB_DEVICE void cut_step(simt::Vector16& mine, float cutoff) {
   if (!(cutoff > -INFINITY)) return;
@@ -160,11 +162,11 @@ SPECLAB_DEVICE void cut_step(simt::Vector16& mine, float cutoff) {
   }
 }
 
-/// Rows are read step by step, or a whole tile, whose loads are all on their way before one is used. Each
-/// `Row` has
+/// Rows are read step by step, or by whole tiles, whose loads are all in flight before the first is used.
+/// Each `Row` has
 ///     begin(tile, step)            starts a step's load
-///     complete(tile, step, mine)   makes it what the distribution is of
-///     as_loaded(tile)              whether there is nothing to complete
+///     complete(tile, step, mine)   turns the loaded values into the logits of the distribution
+///     as_loaded(tile)              returns whether there is nothing to complete
 template <class Row>
 SPECLAB_DEVICE auto begin_tile(const Row& row, std::int32_t tile) {
   HeldTile<typename Row::Logit> mine;
@@ -185,7 +187,8 @@ SPECLAB_DEVICE auto whole_tile(const Row& row, std::int32_t tile) {
   return mine;
 }
 
-/// Goes through a row's tile step by step: `visit(step, vector)`. The following step is on its way meanwhile.
+/// Goes through a row's tile step by step and calls `visit(step, vector)`, while the next step is being
+/// loaded.
 template <class Row, class Visit>
 SPECLAB_DEVICE void each_step(const Row& row, std::int32_t tile, const Visit& visit) {
   constexpr int steps = TileShape<typename Row::Logit>::steps;
@@ -199,10 +202,10 @@ SPECLAB_DEVICE void each_step(const Row& row, std::int32_t tile, const Visit& vi
   }
 }
 
-/// Two parts as one, whichever is named first. That the bits are the same both ways keeps blocks of a cluster
-/// from deadlock: each takes its branches by sums that it has reduced itself, lane beside lane, and blocks
+/// Merges two parts into one, whichever is named first. The bits must not depend on the order, or blocks of a
+/// cluster could deadlock: each branches on sums that it has reduced itself, lane beside lane, and blocks
 /// that disagree by one bit wait at different barriers. So these products must not be contracted with their
-/// sum, which rounds one of them and not the other: nvcc has --fmad=false, the host -ffp-contract=off.
+/// sum, which would round one of them and not the other: nvcc has --fmad=false, the host -ffp-contract=off.
 SPECLAB_HD inline PartialSum merge(const PartialSum& a, const PartialSum& b) {
   if (a.sum == 0) return b;
   if (b.sum == 0) return a;
@@ -216,13 +219,13 @@ struct PartialSumScratch {
   PartialSum of_warp[tile_warps];
 };
 
-/// Leaves what a warp adds for `merged_part`.
+/// Writes a warp's part for `merged_part`.
 SPECLAB_DEVICE inline void leave_part(const PartialSum& of_warp, PartialSumScratch& scratch) {
   if (simt::thread_index() % simt::warp_size == 0) {
     scratch.of_warp[simt::thread_index() / simt::warp_size] = of_warp;
   }
 }
-/// A block's part from its warps', of which the block knows: by one warp.
+/// Merges the parts of a block's warps. One warp calls it, after the block has waited for all of them.
 template <class Combine>
 SPECLAB_DEVICE PartialSum merged_part(const PartialSumScratch& scratch, const Combine& combine) {
   PartialSum all = scratch.of_warp[simt::thread_index() % tile_warps];
@@ -231,7 +234,8 @@ SPECLAB_DEVICE PartialSum merged_part(const PartialSumScratch& scratch, const Co
   }
   return all;
 }
-/// The same at once; the first warp gets it. One `sync` within, and another before the scratch is used again.
+/// Does both in one call, and returns the part to the first warp. It calls `sync` once; the caller must
+/// before the scratch is used again.
 template <class Combine>
 SPECLAB_DEVICE PartialSum part_of_block(const PartialSum& of_warp, PartialSumScratch& scratch,
                                         const Combine& combine) {
@@ -241,13 +245,14 @@ SPECLAB_DEVICE PartialSum part_of_block(const PartialSum& of_warp, PartialSumScr
   return merged_part(scratch, combine);
 }
 
-/// The reference of weights whose largest logit this is: a whole number, so that powers of the differences of
-/// references are exact. Where all weights are 0 every term is 0 for any finite reference, and NaN stays NaN.
+/// Returns the reference of weights whose largest logit is `largest`: a whole number, so that powers of the
+/// differences of references are exact. If all weights are 0, every term is 0 for any finite reference; NaN
+/// stays NaN.
 SPECLAB_HD inline float reference_of(float largest, float scale) {
   return largest > -INFINITY ? ceilf(largest * scale) : 0.0F;
 }
 
-/// The largest of the logits that a thread holds, step by step.
+/// Finds the largest of the logits that a thread holds, step by step.
 template <class T>
 struct LargestOfThread {
   float largest = -INFINITY;
@@ -260,7 +265,7 @@ struct LargestOfThread {
     return reference_of(simt::warp_reduce(largest, [](float a, float b) { return fmaxf(a, b); }), scale);
   }
 };
-/// The sum of the weights that a thread holds, likewise.
+/// Sums the weights that a thread holds, step by step.
 template <class T>
 struct SumOfThread {
   float sums[4] = {0, 0, 0, 0};
@@ -277,7 +282,7 @@ struct SumOfThread {
   }
 };
 
-/// The sum of the weights that a warp holds of a tile.
+/// Returns the sum of the weights that a warp holds of a tile.
 template <class T>
 SPECLAB_DEVICE PartialSum warp_partial_sum(const HeldTile<T>& mine, float scale) {
   LargestOfThread<T> largest;
@@ -289,13 +294,13 @@ SPECLAB_DEVICE PartialSum warp_partial_sum(const HeldTile<T>& mine, float scale)
   for (int s = 0; s < TileShape<T>::steps; ++s) sum.take(mine.vectors[s], scale, reference);
   return sum.of_warp(reference);
 }
-/// The sum of a tile's weights. The first warp gets it; `sync` as in `part_of_block`.
+/// Returns the sum of a tile's weights to the first warp; `sync` as for `part_of_block`.
 template <class T>
 SPECLAB_DEVICE PartialSum tile_partial_sum(const HeldTile<T>& mine, float scale, PartialSumScratch& scratch) {
   return part_of_block(warp_partial_sum(mine, scale), scratch, merge);
 }
 
-/// The higher of two parts as `tile_top` makes them; the lower place where both are as high.
+/// Returns the higher of two tops (see TopOfThread); of equally high ones that with the lower place.
 SPECLAB_HD inline PartialSum higher(const PartialSum& a, const PartialSum& b) {
   if (a.sum != a.sum) return a;
   if (b.sum != b.sum) return b;
@@ -303,9 +308,9 @@ SPECLAB_HD inline PartialSum higher(const PartialSum& a, const PartialSum& b) {
   return a.reference > b.reference ? a : b;
 }
 
-/// The part of a tile of a row whose largest logit of the lowest id has all probability: that logit, and 1
-/// and the id's place in the tile; {-inf, 0} of a tile without ids, and NaN in an invalid row. A thread's
-/// share of it, from all that the thread holds.
+/// Finds a thread's share of a tile's top. In a row where the lowest id with the largest logit has all
+/// probability, a tile's top is the tile's largest logit and 1 + the place of its lowest id in the tile;
+/// {-inf, 0} for a tile without ids; NaN in an invalid row.
 template <class T>
 struct TopOfThread {
   PartialSum top{-INFINITY, 0};
@@ -320,7 +325,7 @@ struct TopOfThread {
       if (logit > top.reference) top = {logit, static_cast<float>(place + 1)};
     }
   }
-  /// The warp's.
+  /// Returns the top of the warp.
   SPECLAB_DEVICE PartialSum of_warp() {
     if (invalid) top.sum = NAN;
     for (int mask = simt::warp_size / 2; mask > 0; mask /= 2) {
@@ -330,7 +335,8 @@ struct TopOfThread {
   }
 };
 
-/// What a tile adds to what is known of its row: a warp's share, and the block's from those, by one warp.
+/// Computes what a tile adds to its row's sum: `warp_part` a warp's share, `merged_part` the block's part
+/// from those. One warp calls the latter.
 template <class T>
 SPECLAB_DEVICE PartialSum warp_part(const HeldTile<T>& mine, const RowScale& scale) {
   if (!scale.lowest()) return warp_partial_sum(mine, scale.scale);
@@ -342,7 +348,7 @@ SPECLAB_DEVICE PartialSum warp_part(const HeldTile<T>& mine, const RowScale& sca
 SPECLAB_DEVICE inline PartialSum merged_part(const PartialSumScratch& scratch, const RowScale& scale) {
   return scale.lowest() ? merged_part(scratch, higher) : merged_part(scratch, merge);
 }
-/// Both; the first warp gets it; `sync` as in `part_of_block`.
+/// Does both, and returns the part to the first warp; `sync` as for `part_of_block`.
 template <class T>
 SPECLAB_DEVICE PartialSum tile_part(const HeldTile<T>& mine, const RowScale& scale,
                                     PartialSumScratch& scratch) {
@@ -352,7 +358,7 @@ SPECLAB_DEVICE PartialSum tile_part(const HeldTile<T>& mine, const RowScale& sca
   return merged_part(scratch, scale);
 }
 
-/// The top of a row's tile that nobody holds.
+/// Returns the top of a row's tile that no thread holds yet.
 template <class Row>
 SPECLAB_DEVICE PartialSum row_top(const Row& row, std::int32_t tile, PartialSumScratch& scratch) {
   TopOfThread<typename Row::Logit> top;
@@ -360,8 +366,8 @@ SPECLAB_DEVICE PartialSum row_top(const Row& row, std::int32_t tile, PartialSumS
   return part_of_block(top.of_warp(), scratch, higher);
 }
 
-/// log2 of a row's total weight from its tiles': by one warp, lane after lane, the same in all of them. A
-/// lane reads its first tile once, since that read is what the warp waits for.
+/// Merges the parts of a row's tiles to log2 of its total weight. One warp calls it; lanes take tiles in turn
+/// and all get the same result. A lane reads its first tile only once, since the warp waits for that read.
 template <class Tiles>
 SPECLAB_DEVICE LogSum merge_tiles(std::int32_t tiles, const Tiles& tile_at) {
   const int lane = simt::thread_index() % simt::warp_size;
@@ -385,7 +391,7 @@ SPECLAB_DEVICE LogSum merge_tiles(std::int32_t tiles, const Tiles& tile_at) {
   return {reference, no_token, log2(sum)};
 }
 
-/// The one id of a row from its tiles' tops, in the same way.
+/// Finds the one id that has all probability of a row, from its tiles' tops, in the same way.
 template <class Tiles>
 SPECLAB_DEVICE LogSum merge_tops(std::int32_t tiles, const Tiles& tile_at) {
   const int lane = simt::thread_index() % simt::warp_size;

@@ -1,13 +1,12 @@
-// Traversal verification of draft trees (core/rules/traversal.hpp) in one launch: a cluster of blocks for
-// each request (sm_90), as in tree.hpp.
+// Traversal verification of draft trees (core/rules/traversal.hpp) in one launch, with a cluster of blocks
+// for each request (sm_90), as in tree.hpp.
 //
-// The walk goes from the leaves to the root, so that what is known of the nodes on the path lies on a stack:
-// the sums of a node's two rows, and four numbers that stand for what its refused children left
+// The walk goes from the leaves to the root, so that a stack holds what is known of the nodes on the path:
+// the sums of a node's two rows, and four numbers that describe what its refused children left
 // (core/rules/sibling_residual.hpp). A node's row pair is read when its first child is tried, for p(x) and
 // q(x) of its children. A refusal is a pass over the pair, which lies in shared memory unless the refused
-// child had children itself, whose pair took its place. Where the refused children had nearly all of the
-// draft, a pass over its row sums what is left of it. A leaf's row is read if the path ends there, and what
-// is behind a child of reach 0 is not read. On a chain this is block verification.
+// child had children itself, whose pair has replaced it. A leaf's row is read if the path ends there; nothing
+// after a child of reach 0 is read. On a chain this is block verification.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +15,8 @@
 
 namespace speclab::tree {
 
-/// Whether the draft has lost a child's token: a sibling before it had the same. By all lanes of a warp.
+/// Returns whether the draft has lost a child's token because an earlier sibling had the same. All lanes of a
+/// warp call it.
 SPECLAB_DEVICE inline bool drawn_before(const std::int32_t* parents, const Token* drafted,
                                         std::int32_t child) {
   std::uint32_t found = 0;
@@ -36,12 +36,13 @@ struct Traverse : simt::KernelOf<tree::Args, tile_threads, sizeof(T) == 4 ? 1 : 
 
   struct Shared {
     BlockShared<T> block;
-    /// From the context, level by level; the one below the walk has the reach of the child tried last.
+    /// One node per level, from the context down. The level below the walk has the reach of the child tried
+    /// last.
     TriedNode levels[max_drafted + 1];
     Token refused[max_drafted];  ///< of the node where the draft is nearly exhausted
     std::int32_t refused_count;
     std::uint32_t flags;
-    bool zero_residual;  ///< the last refusal left nothing
+    bool zero_residual;  ///< whether the last refusal left nothing
   };
 
   SPECLAB_DEVICE void operator()(const Args& args) const {
@@ -56,13 +57,13 @@ struct Traverse : simt::KernelOf<tree::Args, tile_threads, sizeof(T) == 4 ? 1 : 
       shared.zero_residual = false;
       shared.levels[0].siblings = {};
     }
-    // Nobody writes to a block that has not started.
+    // No block writes to another before that one has started.
     simt::cluster_sync();
 
     std::int32_t depth = 0;
-    std::int32_t node = -1;                       ///< where the walk is, path[depth - 1]
-    bool arrived = true;                          ///< and none of its children was tried
-    std::int32_t child = block.child_of(-1, -1);  ///< to be tried next, or -1
+    std::int32_t node = -1;                       ///< the node of the walk, path[depth - 1]
+    bool arrived = true;                          ///< none of its children was tried yet
+    std::int32_t child = block.child_of(-1, -1);  ///< the child to be tried next, or -1
     NextDistribution distribution;
     bool sums_draft = false;  ///< the next pass is over the draft alone, before `child` is tried
     while (true) {
@@ -108,7 +109,7 @@ struct Traverse : simt::KernelOf<tree::Args, tile_threads, sizeof(T) == 4 ? 1 : 
         }
       }
 
-      // The token after this node is to be drawn, or a child of it was refused.
+      // Either the token after this node is to be drawn, or a child of it was refused.
       TriedNode& here = shared.levels[depth];
       const bool known = !sums_draft && !arrived && here.target.top != no_token;
       if (accepted && known) return block.write(depth, here.target.top, shared.flags);
@@ -117,7 +118,7 @@ struct Traverse : simt::KernelOf<tree::Args, tile_threads, sizeof(T) == 4 ? 1 : 
         distribution = {};
         distribution.position = node + 1;
         if (!arrived && taken > 0) distribution = block.residual(node + 1, here, taken);
-        // The last refusal's pass is over what the token is drawn from, unless it left nothing.
+        // The pass of the last refusal was over the distribution of the token, unless it left nothing.
         if (!accepted || arrived || shared.zero_residual)
           block.weigh(
               block.rows_of(distribution, shared.refused, sums_draft ? shared.refused_count : 0, !sums_draft),
@@ -129,7 +130,7 @@ struct Traverse : simt::KernelOf<tree::Args, tile_threads, sizeof(T) == 4 ? 1 : 
                        : sums_draft ? block.draft_left(here)
                                     : block.total_weight() * distribution.residual_unit();
         if (thread == 0) {
-          // Reads what the refusal writes.
+          // This reads what the refusal below writes.
           if (known) total = block.left_of_top(node + 1, here);
           if (sums_draft) {
             here.siblings.draft_left = total;
@@ -137,7 +138,7 @@ struct Traverse : simt::KernelOf<tree::Args, tile_threads, sizeof(T) == 4 ? 1 : 
             shared.zero_residual = !here.siblings.refuse(total, here.refused_probability);
             if (shared.zero_residual) shared.flags |= flag_zero_residual;
           }
-          // A NaN in a row whose sum was given.
+          // A row whose sum was given holds a NaN.
           if (!(total - total == 0)) here.target.log_sum = invalid_log;
         }
       }

@@ -1,12 +1,11 @@
-// Verification of draft trees by recursive rejection (core/rules/tree.hpp) in one launch that reads the rows
-// of the accepted path alone: a cluster of blocks for each request (sm_90), as in cluster.hpp.
+// Verifies draft trees by recursive rejection (core/rules/tree.hpp) in one launch that reads only the rows of
+// the accepted path, with a cluster of blocks for each request (sm_90), as in cluster.hpp.
 //
-// At a node whose children are tried, the row pair is read once and kept in shared memory where it fits; a
-// refusal is a pass over it (tree_block.hpp), and another over the draft where nearly all of it was refused.
-// Chosen children, each certain, need no pass between them. Bytes of a request: (s_t + s_d) V for each node
-// whose children are tried, and s_t V for a leaf that ends the path; of a tree of n nodes with rows for all
-// of them a program that softmaxes first reads and writes all n + 1. On a chain every bit is that of
-// cluster.hpp.
+// At a node whose children are tried, the row pair is read once and kept in shared memory if it fits; a
+// refusal is a pass over it (tree_block.hpp). Chosen children, each certain, need no pass between them. Bytes
+// per request: (s_t + s_d) V for each node whose children are tried, and s_t V for a leaf that ends the path.
+// For a tree of n nodes with rows for all of them, a program that computes softmaxes first reads and writes
+// all n + 1. On a chain every bit is that of cluster.hpp.
 #pragma once
 
 #include <cstdint>
@@ -15,17 +14,17 @@
 
 namespace speclab::tree {
 
-/// Of chosen children `siblings.left` alone counts: what they leave of the target; and `refused_probability`
-/// is what the target loses.
+/// The node of the walk. For chosen children only `siblings.left` counts, the probability that they leave of
+/// the target, and `refused_probability` is what the target loses.
 struct Node : TriedNode {
-  std::int32_t refused;  ///< how many ids of the vocabulary
-  std::uint32_t flags;   ///< of this node and those before it
-  bool accepted;         ///< the child tried last
-  bool zero_residual;    ///< the last refusal left nothing
+  std::int32_t refused;  ///< number of refused ids of the vocabulary
+  std::uint32_t flags;   ///< flags of this node and those before it
+  bool accepted;         ///< whether the child tried last was accepted
+  bool zero_residual;    ///< whether the last refusal left nothing
 };
 
-/// What a chosen child is accepted with; notes what its refusal takes from the target. `again`: it had been
-/// refused before. By one thread.
+/// Returns the acceptance probability of a chosen child, and notes what its refusal takes from the target.
+/// `again`: the same token was refused before. One thread calls it.
 SPECLAB_DEVICE inline double chosen_child_probability(const VerifyBatch& batch, Token token,
                                                       const TokenLogit& of_token, bool again, Node& node) {
   node.refused_probability = 0;
@@ -40,7 +39,7 @@ SPECLAB_DEVICE inline double chosen_child_probability(const VerifyBatch& batch, 
   return probability / node.siblings.left;
 }
 
-/// The acceptance draw of a child, with the uniform u, by one thread.
+/// Makes the acceptance draw of a child with the uniform u. One thread calls it.
 SPECLAB_DEVICE inline void try_child(const TreeBatch& tree, Token token, const ChildLogits& logits, double u,
                                      Node& node, Token* refused) {
   const VerifyBatch& batch = tree.batch;
@@ -60,17 +59,17 @@ SPECLAB_DEVICE inline void try_child(const TreeBatch& tree, Token token, const C
   if (!again) refused[node.refused++] = token;
 }
 
-/// Rows of floats that are kept leave no room for a second block on a multiprocessor.
+/// Walks down a tree. With rows of floats the kept rows leave no room for a second block on a multiprocessor.
 template <class T>
 struct Walk : simt::KernelOf<tree::Args, tile_threads, sizeof(T) == 4 ? 1 : 2> {
   static constexpr const char* name = "tree walk";
 
   struct Shared {
     BlockShared<T> block;
-    Token refused[max_drafted];  ///< at the node
+    Token refused[max_drafted];  ///< refused at the node
     Node node;
     NextDistribution distribution;
-    /// Of all nodes of the tree, what their acceptance draws need but sums.
+    /// All that the acceptance draws of all nodes of the tree need, apart from sums.
     ChildLogits logits[max_drafted];
     double uniforms[max_drafted];
   };
@@ -96,10 +95,10 @@ struct Walk : simt::KernelOf<tree::Args, tile_threads, sizeof(T) == 4 ? 1 : 2> {
       return block.rows_of(of, shared.refused, without ? node.refused : 0, of_target);
     };
     std::int32_t accepted = 0;
-    std::int32_t position = 0;                    ///< behind the node where the walk is
-    bool arrived = true;                          ///< and none of its children was tried
-    std::int32_t child = block.child_of(-1, -1);  ///< to be tried next, or -1
-    // Nobody writes to a block that has not started.
+    std::int32_t position = 0;                    ///< position after the node of the walk
+    bool arrived = true;                          ///< none of its children was tried yet
+    std::int32_t child = block.child_of(-1, -1);  ///< the child to be tried next, or -1
+    // No block writes to another before that one has started.
     simt::cluster_sync();
 
     bool without_refused = false;
@@ -118,7 +117,7 @@ struct Walk : simt::KernelOf<tree::Args, tile_threads, sizeof(T) == 4 ? 1 : 2> {
             node.accepted = node.zero_residual = false;
           }
         }
-        // Everybody has seen what became of the child before.
+        // All threads have read the result of the previous child.
         simt::sync();
         if (node.target.invalid() || node.draft.invalid()) return block.write_invalid(accepted, node.flags);
         if (thread == 0) {
@@ -134,7 +133,7 @@ struct Walk : simt::KernelOf<tree::Args, tile_threads, sizeof(T) == 4 ? 1 : 2> {
           arrived = true;
         } else {
           child = block.child_of(position - 1, child);
-          // A target with one id leaves that id, whatever was refused.
+          // A target with all probability on one id keeps it, whatever was refused.
           after_refusal = !chosen && node.target.top == no_token;
         }
       }
@@ -165,14 +164,14 @@ struct Walk : simt::KernelOf<tree::Args, tile_threads, sizeof(T) == 4 ? 1 : 2> {
             node.zero_residual = total == 0;
           }
           if (node.zero_residual) node.flags |= flag_zero_residual;
-          // A NaN in a row whose sum was given.
+          // A row whose sum was given holds a NaN.
           if (!(total - total == 0)) node.target.log_sum = invalid_log;
         }
       }
       simt::sync();
       if (node.target.invalid()) return block.write_invalid(accepted, node.flags);
       sums_draft = after_refusal && child >= 0 && block.draft_is_exhausted(node);
-      // With nothing left there is another pass, over what was left before.
+      // If nothing is left, another pass goes over what was left before.
       if (child < 0 && !node.zero_residual) break;
     }
     block.draw(rows_of(distribution, without_refused, true), distribution, arrived, accepted, node.flags);

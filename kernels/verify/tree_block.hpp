@@ -1,10 +1,10 @@
-// What a block of a cluster does for a request with a tree, whatever the rule: the shape, sums of row pairs,
-// passes over them, and the draw of the next token.
+// The work of a cluster's block for a request with a tree, under either rule: loading the shape, summing row
+// pairs, passing over them, and drawing the next token.
 //
-// The row pair that was read last stays in shared memory where it fits. What is left of the target after
-// refusals is (p - G q)+ (core/rules/sibling_residual.hpp), the residual of chains with a number before q: no
-// row is rewritten, and a refusal costs one pass over the pair, which gives the total that the next child is
-// compared with, or the sums that the next token is drawn by.
+// The row pair that was read last stays in shared memory if it fits. After refusals, (p - G q)+ is left of
+// the target (core/rules/sibling_residual.hpp): the residual of chains with a factor on q. So no row is
+// rewritten, and a refusal costs one pass over the pair, which gives the total that the next child is
+// compared with, or the sums by which the next token is drawn.
 #pragma once
 
 #include <cstddef>
@@ -23,15 +23,15 @@ struct Args {
   bool keeps;  ///< whether shared memory holds a block's tiles of a row pair
 };
 
-/// A node whose children are tried, and what became of those tried so far. The same in all blocks.
+/// A node whose children are tried, and what the refusals so far have left. It is the same in all blocks.
 struct TriedNode {
   LogSum target;
   LogSum draft;
   SiblingResidual<double> siblings;
-  double refused_probability;  ///< what the draft loses when the child tried last is refused
+  double refused_probability;  ///< what the draft loses if the child tried last is refused
 };
 
-/// The first child of `node` behind the node `after`, or -1. By all lanes of a warp.
+/// Returns the first child of `node` after the node `after`, or -1. All lanes of a warp call it.
 SPECLAB_DEVICE inline std::int32_t next_child(const std::int32_t* parents, std::int32_t nodes,
                                               std::int32_t node, std::int32_t after) {
   for (std::int32_t first = after + 1; first < nodes; first += simt::warp_size) {
@@ -42,8 +42,7 @@ SPECLAB_DEVICE inline std::int32_t next_child(const std::int32_t* parents, std::
   return -1;
 }
 
-/// A drafted token's logits in the rows that a child of its node's parent has, read before the rows are
-/// summed.
+/// A child's token in both rows at the child's position, read before the rows are summed.
 struct ChildLogits {
   TokenLogit target;
   TokenLogit draft;
@@ -61,9 +60,9 @@ SPECLAB_DEVICE ChildLogits child_logits(const TreeBatch& tree, std::int64_t requ
   return logits;
 }
 
-/// What a drawn child is accepted with, or reached with in traversal verification; notes what its refusal
-/// takes from the draft, and in `flags` why it is impossible. `lost`: the draft has lost its token. By one
-/// thread.
+/// Returns the acceptance probability of a drawn child (in traversal verification, its reach); notes what its
+/// refusal takes from the draft, and records in `flags` the reason if it is impossible. `lost`: the draft has
+/// lost the child's token. One thread calls it.
 SPECLAB_DEVICE inline double drawn_child_probability(const TreeBatch& tree, Token token,
                                                      const ChildLogits& logits, bool lost, TriedNode& node,
                                                      std::uint32_t& flags) {
@@ -106,16 +105,16 @@ struct WithoutRefused : Row {
 template <class T>
 struct BlockShared {
   ClusterSums sums;
-  TileWeightSum weight_sums[2][max_tiles];  ///< of two passes in turn
+  TileWeightSum weight_sums[2][max_tiles];  ///< two passes take turns
   simt::BlockScratch<std::int32_t, tile_warps> invalid_nodes;
   std::int32_t parents[max_drafted];
   Token drafted[max_drafted];
-  std::int32_t path[max_drafted];                      ///< from the context to where the walk is
-  WeightScratch<typename RowOf<T>::Logit> scratch[2];  ///< in turn, so that one barrier a tile is enough
+  std::int32_t path[max_drafted];                      ///< from the context to the node of the walk
+  WeightScratch<typename RowOf<T>::Logit> scratch[2];  ///< used in turn: one barrier per tile is enough
   OwnCells<typename RowOf<T>::Logit> cells;
 };
 
-/// Every thread has one, with the same values.
+/// A block's view of its request. Every thread has one, with the same values.
 template <class T>
 class Block {
  public:
@@ -130,7 +129,7 @@ class Block {
         args_(args),
         shared_(shared) {}
 
-  /// Loads the shape. False, and the result is written, where the request has none.
+  /// Loads the shape. If it is invalid, writes the result and returns false.
   SPECLAB_DEVICE bool begins() {
     const TreeBatch& tree = args_.tree;
     if (nodes < 0 || nodes > tree.batch.gamma) {
@@ -155,8 +154,9 @@ class Block {
     return next_child(shared_.parents, nodes, node, after);
   }
 
-  /// Sums the row pair of a position, unless both sums are known, and leaves the sums in a node: the first
-  /// warp the target's and the second the draft's, 0 of chosen children. `sync` before they are read.
+  /// Sums the row pair of a position, unless both sums are known, and writes the sums to a node: the first
+  /// warp writes the target's and the second the draft's (0 for chosen children). `sync` before they are
+  /// read.
   SPECLAB_DEVICE void arrive(std::int32_t position, TriedNode& node) {
     sum_rows(position);
     const int warp = simt::thread_index() / simt::warp_size;
@@ -167,7 +167,7 @@ class Block {
     if (simt::thread_index() % simt::warp_size == 0) (of_target ? node.target : node.draft) = of_row;
   }
 
-  /// What is left of the target when `taken` of the draft is subtracted.
+  /// Returns the distribution that is left of the target when `taken` times the draft is subtracted.
   SPECLAB_DEVICE NextDistribution residual(std::int32_t position, const TriedNode& node, double taken) const {
     const PositionDecision decided{node.target, node.draft, 0, 0, false, 0};
     NextDistribution residual =
@@ -176,8 +176,8 @@ class Block {
     return residual;
   }
 
-  /// The rows of a distribution, each from shared memory if it was the last one read; the first one without
-  /// these ids. Not of the target: the draft's row by itself, in the target's place.
+  /// Returns the rows of a distribution; each comes from shared memory if it was the last one read. The first
+  /// one lacks the `refused` ids. Unless `of_target` the draft's row stands alone, in the target's place.
   SPECLAB_DEVICE RowPair<Row> rows_of(NextDistribution of, const Token* refused = nullptr,
                                       std::int32_t count = 0, bool of_target = true) const {
     const TreeBatch& tree = args_.tree;
@@ -191,8 +191,8 @@ class Block {
             pair.draft_sum_given};
   }
 
-  /// A pass over a distribution's rows; those of a row by itself stand in the target's place, whosever it is.
-  /// All blocks; ends with `cluster_sync`.
+  /// Passes over a distribution's rows. A row that stands alone is in the target's place. All blocks call it;
+  /// it ends with `cluster_sync`.
   SPECLAB_DEVICE void weigh(RowPair<Row> rows, const NextDistribution& of, bool of_target = true) {
     const bool with_draft = of.weighing == Weighing::residual && !of.certain;
     send_rows(rows, with_draft, args_.tiles);
@@ -207,12 +207,13 @@ class Block {
     simt::cluster_sync();
   }
 
-  /// Whether another pass has to sum what is left of the draft, before the next child is tried: siblings that
-  /// were refused had so much of it that the difference has few digits. The same in all threads and blocks.
+  /// Says whether another pass must sum what is left of the draft before the next child is tried, because the
+  /// refused siblings had so much of it that the difference has few digits. All threads and blocks get the
+  /// same answer.
   SPECLAB_DEVICE bool draft_is_exhausted(const TriedNode& node) const {
     return node.draft.top == no_token && node.siblings.draft_left < least_draft_difference;
   }
-  /// The probability that the last pass, over the draft's row by itself, found; by one warp.
+  /// Returns the probability that the last pass found over the draft's row alone. One warp calls it.
   SPECLAB_DEVICE double draft_left(const TriedNode& node) const {
     double own = 0;
     for (std::int32_t t = simt::thread_index(); t < args_.tiles; t += simt::warp_size) {
@@ -223,7 +224,7 @@ class Block {
     }
     return simt::warp_sum(own);
   }
-  /// The sum of the last pass, in its units; by one warp.
+  /// Returns the sum of the last pass, in its units. One warp calls it.
   SPECLAB_DEVICE double total_weight() const {
     double own = 0;
     for (std::int32_t t = simt::thread_index(); t < args_.tiles; t += simt::warp_size) {
@@ -232,7 +233,8 @@ class Block {
     return simt::warp_sum(own);
   }
 
-  /// The total that a refusal leaves of a target that has all probability on one id. By one thread.
+  /// Returns the total that a refusal leaves of a target that has all probability on one id. One thread calls
+  /// it.
   SPECLAB_DEVICE double left_of_top(std::int32_t position, const TriedNode& node) const {
     const TreeBatch& tree = args_.tree;
     const double log_draft = log_probability_of<T>(
@@ -241,8 +243,8 @@ class Block {
     return left > 0 ? left : 0;
   }
 
-  /// Draws the next token from the rows of the last pass, and writes the result. `leaf`: nothing was refused
-  /// there. All blocks.
+  /// Draws the next token from the rows of the last pass, and writes the result. `leaf`: no child was tried
+  /// there. All blocks call it.
   SPECLAB_DEVICE void draw(const RowPair<Row>& rows, const NextDistribution& of, bool leaf,
                            std::int32_t accepted, std::uint32_t flags) {
     const VerifyBatch& batch = args_.tree.batch;
@@ -292,7 +294,7 @@ class Block {
       };
       sum_row_pair(args_.tiles, node_turn_, {!draft_known, !target_known}, row_at, shared_.sums);
       if (!target_known) kept_[true] = position;
-      // A row by ids of its own is not weighed as it is.
+      // A draft row with its own ids cannot be weighed as it was read.
       if (!draft_known) kept_[false] = tree.batch.draft_place == nullptr ? position : -1;
     }
     simt::sync();
@@ -311,7 +313,8 @@ class Block {
 
   const Args& args_;
   BlockShared<T>& shared_;
-  std::int32_t kept_[2] = {-1, -1};  ///< of draft and target: the position whose row was read last
+  /// For draft and target: the position whose row was read last.
+  std::int32_t kept_[2] = {-1, -1};
   int node_turn_ = 0;
   int pass_turn_ = 0;
 };

@@ -1,4 +1,4 @@
-// The launch of tree verification, from the sizes alone.
+// Computes the launch of tree verification from the sizes alone.
 #pragma once
 
 #include <optional>
@@ -17,14 +17,14 @@ struct TreeKernels {
     bool keeps = false;
   };
 
-  /// As `cluster_layout`, for rows of any kind, on every device with clusters.
+  /// Returns the layout as `cluster_layout` does, for rows of any kind, on every device with clusters.
   static Layout layout(const TreeBatch& tree) {
     constexpr int largest = simt::portable_cluster_blocks;
     return tree.method == TreeMethod::traversal ? layout_of<tree::Traverse<float>>(tree, largest)
                                                 : layout_of<tree::Walk<float>>(tree, largest);
   }
 
-  /// Why a batch cannot be run: a sentence's end. Nothing when it can.
+  /// Returns the reason why a batch cannot be run, as a sentence's end; nothing if it can.
   static std::optional<std::string> unsupported_reason(const TreeBatch& tree) {
     const VerifyBatch& batch = tree.batch;
     if (batch.rule.method != KernelRule::token)
@@ -46,7 +46,7 @@ struct TreeKernels {
     return std::nullopt;
   }
 
-  /// Bytes of rows of logits that the algorithm has to read; nothing but results is written.
+  /// Returns the bytes of logits that the algorithm must read; it writes nothing but results.
   static Traffic traffic(const TreeBatch& tree, const TreeOutcome& outcome) {
     const VerifyBatch& batch = tree.batch;
     const bool chosen = batch.certain_drafts();
@@ -57,8 +57,8 @@ struct TreeKernels {
              static_cast<double>(dtype_bytes(batch.rows(of_target).dtype));
     };
     const bool keeps = layout(tree).keeps;
-    // Passes over a row pair (of chosen children one, over the target) read what is not kept, which a node's
-    // first one keeps. A sum keeps it, too, but not that of a draft by ids of its own.
+    // Passes over a row pair (for chosen children one pass, over the target) read what is not kept; a node's
+    // first pass keeps the pair. Taking a row's sum keeps it, too, except for a draft row with its own ids.
     const double passes = chosen ? outcome.rejecting : outcome.refused;
     const double first = chosen ? outcome.rejecting : outcome.refusing;
     const auto read = [&](bool known, bool sum_keeps) {
@@ -70,7 +70,7 @@ struct TreeKernels {
     return {batch.requests * (of_target * row(true) + of_draft * (chosen ? 0 : row(false))), 0};
   }
 
-  /// Verifies a batch on any executor; the batch is where the executor works.
+  /// Verifies a batch on any executor; the batch is in the executor's memory.
   template <class Executor>
   static void run(Executor&& executor, const TreeBatch& tree) {
     if (tree.batch.requests == 0) return;
@@ -83,13 +83,13 @@ struct TreeKernels {
     with_logit_type(tree.batch.target.dtype, launch_for);
   }
 
-  /// Of one method, for rows of one format; not inline, as on a GPU formats are compiled in files of their
-  /// own.
+  /// Launches one method for rows of one format. It is not inline, because on a GPU formats are compiled in
+  /// their own files.
   template <class Kernel, class Executor>
   static void launch(Executor& executor, const TreeBatch& tree);
 
  private:
-  /// The kernel of another format has the same launch.
+  /// Returns the layout; a kernel for another format has the same launch.
   template <class Kernel>
   static Layout layout_of(const TreeBatch& tree, int largest) {
     Layout layout;

@@ -16,8 +16,8 @@ namespace speclab {
 
 namespace {
 
-/// What `walk_down` sees of a request. Rows have one id more than the vocabulary, of probability 0, which
-/// stands for drafted ids that are not in it.
+/// A request as `walk_down` sees it. Rows have one more id than the vocabulary, of probability 0, which
+/// stands for drafted ids outside the vocabulary.
 class TreeRequest {
  public:
   using Real = double;
@@ -56,15 +56,16 @@ class TreeRequest {
   std::vector<RowsOfNode> rows_;
 };
 
-/// Siblings of core, whose refusals tell the random source how much is left, and why they may have been; what
-/// is tried and refused is counted.
+/// Wraps core's siblings. Each refusal tells the random source how much is left, records in the flags whether
+/// it was inevitable, and is counted.
 template <class Siblings, class Random>
 struct MeasuredSiblings : Siblings {
   Random& random;
   std::uint32_t& flags;
   WalkCounter& counter;
   std::int32_t node;
-  double unit = 1;  ///< of this node's draws and of those behind it
+  /// Unit of the draws of this node and of those after it.
+  double unit = 1;
   std::size_t refusals = 0;
 
   double acceptance_probability(Token token) const {
@@ -74,11 +75,11 @@ struct MeasuredSiblings : Siblings {
   }
   void refuse(Token token) {
     note_impossible(token);
-    // Below this what is left of the draft is summed.
+    // Below this, the rest of the draft is summed.
     if constexpr (!independent && drawn) shrink(std::max(1 - this->draft[token], least_draft_difference));
-    // Where nothing is left, rounding decides.
+    // If nothing is left, rounding decides.
     if constexpr (traversed) {
-      // What the reach of the node, and a_r p_r of all ids, are divided by.
+      // The reach of the node, and a_r p_r of all ids, are divided by this sum.
       const double unreached = 1 - this->reach;
       shrink(Siblings::refuse(token) + unreached);
     } else {
@@ -88,7 +89,7 @@ struct MeasuredSiblings : Siblings {
     random.unit = unit;
   }
   auto left() const {
-    // A row of which nothing was taken is known as any; behind refusals errors are those of a_r p_r.
+    // A row from which nothing was taken is as exact as any; after refusals its errors are those of a_r p_r.
     if constexpr (traversed) random.unit = refusals == 0 ? 1 : unit * this->reach;
     return Siblings::left();
   }
@@ -101,7 +102,7 @@ struct MeasuredSiblings : Siblings {
   void shrink(double left) {
     if (!std::isnan(left)) unit *= std::clamp(left, 0.0, 1.0);
   }
-  /// In an invalid row nothing is tried.
+  /// Notes why a token is impossible. In an invalid row nothing is tried.
   void note_impossible(Token token) {
     if (std::isnan(this->target[0])) return;
     if constexpr (drawn) {
@@ -170,7 +171,7 @@ std::vector<TreeReferenceVerdict> verify_tree_reference(const TreeBatch& tree) {
     if (verdict.flags != 0) continue;
     TreeRequest view(tree, request, DraftTree(std::move(parents)));
     MarginRandomSource random([&](Draw draw) { return tree_uniform_of(tree, request, draw); });
-    // A uniform of 1 counts as one below it, which a sum that was rounded can refuse.
+    // A uniform of 1 counts as one below it, which a rounded sum can refuse.
     random.one_is_exact = false;
     WalkCounter counter(view.shape());
     const TreeVerdict found = walk_request(tree, view, random, verdict.flags, counter);

@@ -1,5 +1,5 @@
-// The definition of what tree verification must decide: core's own program over rows of probabilities in
-// double, one request after the other. Host only.
+// Defines what tree verification must decide, by core's own program over rows of probabilities in double, one
+// request after the other. Host only.
 #pragma once
 
 #include <vector>
@@ -12,19 +12,19 @@ namespace speclab {
 struct TreeReferenceVerdict {
   std::vector<std::int32_t> path;  ///< the accepted nodes
   Token next = invalid_token;
-  /// VerifyFlag bits, but for flag_zero_residual, which is a matter of rounding, and for those of children of
-  /// a node with an invalid row, of which kernels may have tried some.
+  /// VerifyFlag bits, except flag_zero_residual, which rounding decides, and except flags of the children of
+  /// a node with an invalid row, some of which kernels may have tried.
   std::uint32_t flags = 0;
-  /// As of ReferenceVerdict, in units of what is left: behind refusals the distances of a node's uniforms are
-  /// multiplied with the totals that residuals were divided by, and with the shares of the draft that refused
-  /// siblings left, by 1 over which errors of single precision are magnified.
+  /// As ReferenceVerdict::margin, in units of what is left: after refusals the distances of a node's uniforms
+  /// are multiplied by the totals that residuals were divided by, and by the shares of the draft that refused
+  /// siblings left, since errors of single precision grow by the inverse of these.
   double margin = 1;
-  TreeOutcome met;  ///< of this request alone
+  TreeOutcome met;  ///< outcome of this request alone
 };
 
-/// The verdict of every request of a batch in host memory, by `walk_down` of core/rules/tree.hpp; outputs of
-/// the batch are not touched. A request that is refused, by its number of nodes or its shape, has no path and
-/// no next token.
+/// Returns the verdict of every request of a batch in host memory, by `walk_down` of core/rules/tree.hpp or
+/// by traversal; does not write the batch's outputs. A request that is refused because of its number of nodes
+/// or its shape has no path and no next token.
 std::vector<TreeReferenceVerdict> verify_tree_reference(const TreeBatch& tree);
 
 }  // namespace speclab

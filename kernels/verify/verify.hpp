@@ -1,4 +1,4 @@
-// Verification on the GPU for C++ programs; speclab_kernels.h is the same for C and everything else.
+// Verification on the GPU for C++ programs; speclab_kernels.h offers the same to C and other languages.
 #pragma once
 
 #include <stdexcept>
@@ -8,8 +8,8 @@
 
 namespace speclab {
 
-/// Bytes of device memory that `verify` needs for a batch. Depends on sizes, the rule and which optional
-/// pointers are null. Throws std::invalid_argument for what `shape_error` finds.
+/// Returns the bytes of device memory that `verify` needs for a batch. They depend on sizes, the rule and
+/// which optional pointers are null. Throws std::invalid_argument for what `shape_error` finds.
 inline std::size_t verify_workspace_bytes(const VerifyBatch& batch,
                                           Implementation implementation = Implementation::fused) {
   if (const auto error = shape_error(implementation, batch)) throw std::invalid_argument(*error);
@@ -17,10 +17,10 @@ inline std::size_t verify_workspace_bytes(const VerifyBatch& batch,
 }
 
 /// Enqueues the verification of a batch on a stream. The batch and the workspace are in memory of the current
-/// device. The workspace is aligned to `workspace_alignment` and serves one batch at a time;
-/// what it holds does not matter. Reads nothing from the device and does not wait for it, so that the call
-/// can be captured in a CUDA graph. Throws std::invalid_argument for what `batch_error` finds, before
-/// anything is launched, and std::runtime_error with call, file and line when CUDA refuses a launch.
+/// device. The workspace is aligned to `workspace_alignment` and serves one batch at a time; its contents do
+/// not matter. Reads nothing from the device and does not wait for it, so that the call can be captured in a
+/// CUDA graph. Throws std::invalid_argument for what `batch_error` finds, before anything is launched, and
+/// std::runtime_error with call, file and line when CUDA refuses a launch.
 inline void verify(const VerifyBatch& batch, void* workspace, std::size_t workspace_bytes,
                    CUstream_st* stream, Implementation implementation = Implementation::fused) {
   if (const auto error = batch_error(implementation, batch, workspace, workspace_bytes)) {

@@ -1,4 +1,4 @@
-// What a verification kernel is given and what it leaves: plain pointers, so that any framework's tensors do.
+// The inputs and outputs of a verification kernel: plain pointers, so that any framework's tensors will do.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,8 @@ namespace speclab {
 
 enum class KernelRule : std::int32_t { token = 0, lenient = 1, block = 2 };
 
-/// Drafted tokens a request may have; block verification looks at all of them at once, and takes fewer.
+/// Largest number of drafted tokens per request. Block verification looks at all of them at once, and takes
+/// fewer.
 inline constexpr std::int32_t max_drafted = 256;
 inline constexpr std::int32_t max_drafted_in_block = 64;
 constexpr std::int32_t max_drafted_by(KernelRule method) {
@@ -24,8 +25,9 @@ inline constexpr std::int32_t max_vocab = 1 << 21;
 
 enum class RowKind : std::int32_t { logits = 0, probabilities = 1 };
 
-/// Rows of logits [requests, positions, vocab]; strides in elements, the last dimension is dense. A request's
-/// first row is that of a View. Probabilities are taken as they are: nothing scales them, and their sum is 1.
+/// Rows of logits [requests, positions, vocab]; strides count elements, and the last dimension is dense. A
+/// request's first row is found as in a View. Probabilities are taken as they are: nothing scales them, and
+/// their sum is 1.
 struct LogitRows {
   const void* data = nullptr;
   Dtype dtype = Dtype::f32;
@@ -35,86 +37,95 @@ struct LogitRows {
   RowKind kind = RowKind::logits;
 };
 
-/// What turns a row of logits z into a probability row: softmax of z / temperature over the ids with
-/// z >= cutoff. Entries [requests, positions]; null stands for temperature 1, no cut-off, and an unknown
-/// log-sum-exp. Temperature 0 is the limit: all probability on the largest logits, as `Ties` says.
+/// The options that turn a row of logits z into a row of probabilities: softmax of z / temperature over the
+/// ids with z >= cutoff. Entries are [requests, positions]; null means temperature 1, no cut-off, and an
+/// unknown log-sum-exp. Temperature 0 is the limit: all probability is on the largest logits, shared as
+/// `Ties` says.
 struct RowOptions {
   View<const float> temperature;
   View<const float> cutoff;
-  /// ln of the sum of exp(z / temperature) over the ids at or above the cutoff, where the sampler has
-  /// computed it. Then a row need not be read to verify one of its tokens.
+  /// ln of the sum of exp(z / temperature) over the ids at or above the cutoff, if the sampler has computed
+  /// it. Then a row need not be read to verify one of its tokens.
   View<const float> log_sum_exp;
 };
 
-/// Which of the largest logits have the probability of a row at temperature 0: all of them alike, or the one
-/// of the lowest id, as argmax is read. (torch.argmax promises no order among ties; on CPUs it is this one.)
+/// How the largest logits share the probability of a row at temperature 0: all of them equally, or the lowest
+/// id gets it, as argmax is usually read. (torch.argmax promises no order among ties; on CPUs it takes the
+/// lowest.)
 enum class Ties : std::int32_t { shared = 0, lowest = 1 };
 
-/// Where a request's random numbers are: those of `sampled_random_source(seed, trial, round)` in core.
+/// The address of a request's random numbers: those of `sampled_random_source(seed, trial, round)` in core.
 struct RandomAddress {
   std::uint64_t seed;
   std::uint32_t trial;
   std::uint32_t round;
 };
 
-/// Which rule decides; core/rules has them.
+/// The rule that decides; core/rules defines each.
 struct VerifyRule {
   KernelRule method = KernelRule::token;
-  double lenience = 1;  ///< of `lenient`: in (0, 1]
+  double lenience = 1;  ///< for `lenient`: in (0, 1]
   Residual residual = Residual::target_minus_draft;
-  /// Scale constants of the sigmoid approximation (core/rules/sigmoid.hpp), used by that implementation
-  /// alone, which applies them to the logits as they are.
+  /// Scale constants of the sigmoid approximation (core/rules/sigmoid.hpp). Only that implementation uses
+  /// them, and applies them to the logits as they are.
   double sigmoid_alpha = -1000;
   double sigmoid_beta = 1000;
 };
 
-/// What happened on the way, as bits of `VerifyBatch::flags`.
+/// Events during verification, as bits of `VerifyBatch::flags`.
 enum VerifyFlag : std::uint32_t {
-  flag_invalid_row = 1,  ///< a row that mattered holds NaN or +inf, or sums to 0: next is invalid_token
-  flag_zero_draft_probability = 2,  ///< the draft gives a drafted token probability 0: it was rejected
-  flag_token_out_of_range = 4,      ///< a drafted id is not in the vocabulary: it was rejected
-  flag_length_out_of_range =
-      8,                    ///< lengths[request] is not in 0..gamma: nothing was done, next is invalid_token
-  flag_zero_residual = 16,  ///< a rejection, but no residual: the target was sampled (a matter of rounding)
-  /// Of trees alone: a parent does not come before its node, or a draft's row number is out of range:
-  /// nothing was done, next is invalid_token.
+  /// A row that mattered holds NaN or +inf, or sums to 0: next is invalid_token.
+  flag_invalid_row = 1,
+  /// The draft gives a drafted token probability 0: it was rejected.
+  flag_zero_draft_probability = 2,
+  /// A drafted id is not in the vocabulary: it was rejected.
+  flag_token_out_of_range = 4,
+  /// lengths[request] is not in 0..gamma: nothing was done, next is invalid_token.
+  flag_length_out_of_range = 8,
+  /// A rejection left no residual, which rounding can cause: the target was sampled.
+  flag_zero_residual = 16,
+  /// Only for trees: a parent does not come before its node, or a draft's row number is out of range: nothing
+  /// was done, next is invalid_token.
   flag_invalid_tree = 32
 };
 
 /// A batch of requests, each with up to gamma drafted tokens. All pointers are to memory of the device that
-/// does the work. Results do not depend on a request's place in the batch, nor on the batch's size.
+/// does the work. Results depend neither on a request's place in the batch nor on the batch's size.
 struct VerifyBatch {
   std::int32_t requests = 0;
   std::int32_t gamma = 0;  ///< 0..max_drafted_by(rule.method)
   std::int32_t vocab = 0;  ///< 1..max_vocab
-  LogitRows target;        ///< [requests, gamma + 1, vocab]; without the last row where `bonus` is given
-  LogitRows draft;         ///< [requests, gamma, vocab]; data null: each draft was certain (n-gram look-up)
+  /// [requests, gamma + 1, vocab]; without the last row if `bonus` is given.
+  LogitRows target;
+  /// [requests, gamma, vocab]; data null: each draft was certain (n-gram look-up).
+  LogitRows draft;
   RowOptions target_options;
   RowOptions draft_options;
   Ties ties = Ties::shared;
-  /// Ids of the draft's rows, at most vocab; 0: vocab. Id x of the target is id draft_place[x] of the draft's
-  /// rows, or x itself where that is null; outside of them the draft gives it probability 0.
+  /// Number of ids in the draft's rows, at most vocab; 0: vocab. Id x of the target is id draft_place[x] of
+  /// the draft's rows, or x itself if draft_place is null; the draft gives probability 0 to ids outside its
+  /// rows.
   std::int32_t draft_vocab = 0;
   const std::int32_t* draft_place = nullptr;  ///< [vocab] or null
-  /// Ids that a grammar allows the target: bit x % 32 of word x / 32. Strides in words; null: all of them.
+  /// Ids that a grammar allows the target: bit x % 32 of word x / 32. Strides count words; null allows all.
   View<const std::uint32_t> mask;
-  /// Of the target's rows, [requests, gamma + 1] or one for all; which ids they keep says filters.hpp. top_k:
-  /// 0 for all; top_p: in (0, 1]; min_p: in [0, 1]. Rows where they are not are invalid.
+  /// Cut-offs of the target's rows, [requests, gamma + 1] or one for all; filters.hpp defines which ids they
+  /// keep. top_k: 0 for all; top_p: in (0, 1]; min_p: in [0, 1]. A number out of range makes its row invalid.
   View<const std::int32_t> top_k;
   View<const float> top_p;
   View<const float> min_p;
   View<const Token> drafted;              ///< [requests, gamma], ids of the target
   const std::int32_t* lengths = nullptr;  ///< [requests] drafted tokens of each, 0..gamma; null: gamma
-  /// [requests + 1] or null: cumulative counts, from which lengths follow instead: of drafted tokens, or,
-  /// with cumulative_extra 1, of target rows, one more a request.
+  /// [requests + 1] or null: cumulative counts from which lengths follow instead. They count drafted tokens
+  /// or, with cumulative_extra 1, target rows, one more per request.
   const std::int32_t* cumulative = nullptr;
   std::int32_t cumulative_extra = 0;
   VerifyRule rule;
 
-  /// One of the three is given. uniforms: [requests, gamma + 1] in [0, 1]: an acceptance draw for each
-  /// position, then the one that picks the next token. seeds, with positions: [requests], one each; they
-  /// stand for the address {seed, low half of the position, high half}. What is drawn is the same wherever
-  /// seed and position are, so that no two requests may share both.
+  /// Exactly one of addresses, uniforms and seeds is given. uniforms: [requests, gamma + 1] in [0, 1]: an
+  /// acceptance draw for each position, then the draw of the next token. seeds, with positions: [requests],
+  /// one each; they stand for the address {seed, low half of the position, high half}. The same seed and
+  /// position give the same draws everywhere, so that no two requests may share both.
   const RandomAddress* addresses = nullptr;  ///< [requests]
   const double* uniforms = nullptr;
   View<const std::uint64_t> seeds;
@@ -124,17 +135,19 @@ struct VerifyBatch {
   const Token* bonus = nullptr;
 
   std::int32_t* accepted = nullptr;  ///< out: [requests] drafted tokens accepted
-  Token* next = nullptr;  ///< out: [requests] the token after them; invalid_token if a row is invalid
+  /// Out: [requests] the token after them; invalid_token if a row is invalid.
+  Token* next = nullptr;
   std::uint32_t* flags = nullptr;  ///< out, or null: [requests] VerifyFlag bits
-  /// Out, or null: [requests, gamma + 1] the accepted tokens, the next one, and no_token (-1) behind them, as
+  /// Out, or null: [requests, gamma + 1] the accepted tokens, the next one, and no_token (-1) after them, as
   /// serving engines take them.
   Token* tokens = nullptr;
-  std::int32_t* counts = nullptr;  ///< out, or null: [requests] how many of them are tokens
+  /// Out, or null: [requests] the number of tokens among them.
+  std::int32_t* counts = nullptr;
   /// Out, or null: [requests, gamma + 1] ln of each of those tokens' probability under the target, and 0
-  /// behind them, so that they add up to that of what was emitted. NaN of a `bonus`.
+  /// after them, so that they add up to ln of the probability of all that was emitted. NaN for a `bonus`.
   float* log_probabilities = nullptr;
   /// Out, or null: [requests, gamma + 1] ln of the sum that divides the target's row there, as in RowOptions;
-  /// at temperature 0 the largest logit; 0 behind them; NaN of a `bonus`.
+  /// at temperature 0 the largest logit; 0 after the tokens; NaN for a `bonus`.
   float* log_sum_exps = nullptr;
 
   SPECLAB_HD std::int32_t length(std::int64_t request) const {
@@ -146,35 +159,36 @@ struct VerifyBatch {
     return *drafted.at(request, position, gamma);
   }
 
-  /// The target's side, or the draft's.
+  /// Return the target's side, or the draft's.
   SPECLAB_HD const LogitRows& rows(bool of_target) const { return of_target ? target : draft; }
   SPECLAB_HD const RowOptions& options(bool of_target) const {
     return of_target ? target_options : draft_options;
   }
-  /// Entries of a request in dense arrays of its side.
+  /// Returns the number of entries per request in dense arrays of that side.
   SPECLAB_HD std::int32_t positions_of(bool of_target) const { return gamma + (of_target ? 1 : 0); }
-  /// An entry of RowOptions that is given.
+  /// Returns the address of an entry of RowOptions; the option must be given.
   SPECLAB_HD const float* entry(const View<const float>& option, bool of_target, std::int64_t request,
                                 std::int32_t position) const {
     return option.at(request, position, positions_of(of_target));
   }
-  /// Whether a row's sum need not be taken.
+  /// Returns whether a row's sum is known without reading the row.
   SPECLAB_HD bool sum_known(bool of_target) const {
     return options(of_target).log_sum_exp != nullptr || rows(of_target).kind == RowKind::probabilities;
   }
-  /// Target rows of a request of so many drafted tokens: none for the last place where `bonus` is given.
+  /// Returns the number of target rows of a request with `drafts` drafted tokens; if `bonus` is given, the
+  /// last place has none.
   SPECLAB_HD std::int32_t target_rows(std::int32_t drafts) const {
     return drafts + (bonus == nullptr ? 1 : 0);
   }
-  /// Ids of a row.
+  /// Returns the number of ids in a row.
   SPECLAB_HD std::int32_t vocab_of(bool of_target) const {
     return of_target || draft_vocab == 0 ? vocab : draft_vocab;
   }
-  /// Whether a launch has to find cut-offs.
+  /// Returns whether a launch has to find cut-offs.
   SPECLAB_HD bool has_filters() const { return top_k != nullptr || top_p != nullptr || min_p != nullptr; }
   SPECLAB_HD bool has_draft_rows() const { return gamma > 0 && !certain_drafts(); }
-  /// Whether rows are something else than logits of one format for the same ids, all of them allowed: kernels
-  /// of their own read them.
+  /// Returns whether rows differ from logits of one format for the same ids, all of them allowed. Kernels of
+  /// their own read such rows.
   SPECLAB_HD bool mixed_rows() const {
     if (target.kind != RowKind::logits || mask != nullptr) return true;
     if (!has_draft_rows()) return false;
@@ -189,7 +203,7 @@ struct VerifyBatch {
   }
 };
 
-/// The row of a request at a position.
+/// Returns the row of a request at a position.
 SPECLAB_HD inline const void* row_of(const LogitRows& rows, std::int64_t request, std::int32_t position) {
   const std::int64_t number = rows.index == nullptr ? request : std::int64_t{rows.index[request]};
   const std::int64_t elements = number * rows.request_stride + position * rows.row_stride;
@@ -201,8 +215,8 @@ SPECLAB_HD const T* row_of(const LogitRows& rows, std::int64_t request, std::int
   return static_cast<const T*>(rows.data) + number * rows.request_stride + position * rows.row_stride;
 }
 
-/// The request's uniform for the acceptance draw at `position`, or, at use replace or bonus, for the next
-/// token.
+/// Returns the request's uniform for the acceptance draw at `position`, or, with use replace or bonus, for
+/// the next token.
 SPECLAB_HD inline double uniform_of(const VerifyBatch& batch, std::int64_t request, Draw draw) {
   if (batch.uniforms != nullptr) {
     const std::int32_t place = draw.use == Use::accept ? draw.slot : batch.gamma;
@@ -213,8 +227,8 @@ SPECLAB_HD inline double uniform_of(const VerifyBatch& batch, std::int64_t reque
   return open_unit(stream());
 }
 
-/// Writes a request's result; one thread. Logarithms of the tokens, the next one's included, are left where
-/// they are known; behind them is 0.
+/// Writes a request's result; one thread calls it. The kernel writes the tokens' logarithms (with the next
+/// token's) when it knows them; this writes 0 after them.
 SPECLAB_HD inline void write_result(const VerifyBatch& batch, std::int64_t request, std::int32_t accepted,
                                     Token next, std::uint32_t flags) {
   batch.accepted[request] = accepted;
@@ -233,7 +247,7 @@ SPECLAB_HD inline void write_result(const VerifyBatch& batch, std::int64_t reque
   }
 }
 
-/// Whether a request's length is out of range; then the thread that `writes` says so in the result.
+/// Returns whether a request's length is out of range; if so, the thread that `writes` writes that result.
 SPECLAB_HD inline bool refuses_length(const VerifyBatch& batch, std::int64_t request, bool writes) {
   const std::int32_t length = batch.length(request);
   if (length >= 0 && length <= batch.gamma) return false;
@@ -241,7 +255,7 @@ SPECLAB_HD inline bool refuses_length(const VerifyBatch& batch, std::int64_t req
   return true;
 }
 
-/// The draw of the next token.
+/// Returns the draw of the next token.
 SPECLAB_HD inline Draw next_draw(bool bonus, std::int32_t position) {
   return {bonus ? Use::bonus : Use::replace, static_cast<std::uint16_t>(position)};
 }

@@ -11,7 +11,7 @@ void refuse_unsupported(const TreeBatch& tree) {
   if (const auto reason = TreeKernels::unsupported_reason(tree)) throw std::invalid_argument(*reason);
 }
 
-/// Sizes, formats, options and arrays that trees add to those of chains.
+/// Checks the sizes, formats, options and arrays that trees add to those of chains.
 Error tree_field_error(const TreeBatch& tree) {
   if (Error error = range_error("siblings", static_cast<std::int64_t>(tree.siblings), 0, 1)) {
     return *error + " (without_replacement, independent)";

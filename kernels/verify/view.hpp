@@ -1,4 +1,4 @@
-// Where the numbers of requests lie: padded, flattened and slotted arrays in one form.
+// Describes padded, flattened and slotted arrays of requests' numbers in one form.
 #pragma once
 
 #include <cstddef>
@@ -10,11 +10,12 @@ namespace speclab {
 
 /// An array with an entry for each request and position, which is element
 ///     (index[request], or without an index request) * request_stride + position * row_stride.
-/// Padded: no index. Flattened: an index of cumulative counts, both strides 1. Slotted: an index of slots. A
-/// stride may be 0: one entry for all positions, or for all requests.
+/// Padded arrays have no index, flattened ones an index of cumulative counts and both strides 1, slotted ones
+/// an index of slots. A stride may be 0: then one entry serves all positions, or all requests.
 template <class T>
 struct View {
-  /// As request_stride: a request's positions follow the last request's, as many as the field says.
+  /// A request_stride that means: each request has as many positions as the field's shape says, one request
+  /// after the other.
   static constexpr std::int64_t dense = INT64_MIN;
 
   T* data = nullptr;
@@ -23,7 +24,7 @@ struct View {
   std::int64_t row_stride = 1;
 
   constexpr View() = default;
-  /// [requests, positions], dense.
+  /// Views a dense array [requests, positions].
   SPECLAB_HD constexpr View(T* array) : data(array) {}  // NOLINT(google-explicit-constructor)
   SPECLAB_HD constexpr View(T* first, const std::int32_t* places, std::int64_t of_request,
                             std::int64_t of_row)
@@ -31,13 +32,13 @@ struct View {
 
   SPECLAB_HD bool operator==(std::nullptr_t) const { return data == nullptr; }
 
-  /// `positions`: how many a request has where the array is dense.
+  /// Returns the address of an entry. `positions`: entries per request if the array is dense.
   SPECLAB_HD T* at(std::int64_t request, std::int32_t position, std::int32_t positions) const {
     const std::int64_t number = index == nullptr ? request : std::int64_t{index[request]};
     return data + number * (request_stride == dense ? positions : request_stride) + position * row_stride;
   }
 
-  /// The same array for requests from `first` on.
+  /// Returns the same array for requests from `first` on.
   View from(std::int64_t first, std::int32_t positions) const {
     View part = *this;
     if (data == nullptr) return part;

@@ -1,14 +1,15 @@
-// Exact verification of Wagner et al. 2024, section 3.2.1. Against the baseline: softmaxes as there (4
-// launches), but ratio, residual and its sums come from one kernel over all positions and ids (1 launch), and
-// acceptance draws look into its ratios (1); division by b and the draw are the baseline's (3). The original
-// waits for the host to learn n_matches and calls torch.multinomial.
+// Exact verification of Wagner et al. 2024, section 3.2.1. Softmaxes (4 launches) are the baseline's, but one
+// kernel over all positions and ids computes ratios, residuals and their sums (1 launch), and acceptance
+// draws read its ratios (1); division by b and the draw are the baseline's (3). The original waits for the
+// host to learn n_matches and calls torch.multinomial.
 //
-// Bytes for each id of the vocabulary and each request, s a logit's size and R the share that reject:
+// Bytes per id of the vocabulary and request, where s is a logit's size and R the share of requests that
+// reject:
 //     read    2 s (2 gamma + 1) + 8 gamma + 4 R + 4 (1 - R) + 4
 //     written 4 (2 gamma + 1) + 8 gamma + 4 + 4
-// which for fp32 is 4 (10 gamma + 7). The authors' program moves about 4 (10 gamma + 12), with softmaxes
-// counted at one read: it fills tau and a with zeros (2 gamma) and draws as PyTorch does. Left out here: b_k,
-// a number for each 1024 ids, the ratios looked up and the probes of the search.
+// For fp32 this is 4 (10 gamma + 7). The authors' program moves about 4 (10 gamma + 12), with softmaxes
+// counted at one read: it fills tau and a with zeros (2 gamma) and draws as PyTorch does. These figures leave
+// out b_k, a number for each 1024 ids, the ratios looked up and the probes of the search.
 #pragma once
 
 #include "kernels/verify/softmax.hpp"
@@ -16,7 +17,7 @@
 
 namespace speclab::wagner {
 
-/// p and q from softmaxes in scratch.
+/// Reads p and q from softmaxes in scratch.
 struct SoftmaxedPair {
   FloatRows target;
   FloatRows draft;

@@ -1,20 +1,21 @@
-// The sigmoid approximation of Wagner et al. 2024, section 3.2.2. Against their exact program: no softmax;
-// the kernel over tiles reads logits z and puts sigma((z - alpha) / (beta - alpha)) (Eq. 5) in place of
-// probabilities. 5 launches. What comes out does not have the target's distribution (sigmoid_distribution.hpp
-// says how far off it is). Temperatures and cut-offs have no place in it.
+// The sigmoid approximation of Wagner et al. 2024, section 3.2.2. It differs from their exact program in that
+// there is no softmax: the kernel over tiles reads logits z and uses sigma((z - alpha) / (beta - alpha)) (Eq.
+// 5) in place of probabilities. 5 launches. The output does not have the target's distribution
+// (sigmoid_distribution.hpp computes how far off it is). Temperatures and cut-offs are not supported.
 //
-// The paper does not say what the bonus token is drawn from. Its program adapts the one that takes the row of
-// p at position gamma (transformers' `_speculative_sampling`), so here it is p_hat of that row, normalised.
-// (As published it draws from the logits themselves, raised to 1e-5 where they are less, since its kernel
-// never reaches that row.) The same row stands in when p_hat <= q_hat everywhere, so that a rejected token
-// has no residual, where the published program samples all ids alike.
+// The paper does not say from what the bonus token is drawn. Its program adapts the one that takes the row of
+// p at position gamma (transformers' `_speculative_sampling`), so here it is drawn from p_hat of that row,
+// normalised. (As published the program draws from the logits themselves, raised to 1e-5 where they are less,
+// since its kernel never reaches that row.) If p_hat <= q_hat everywhere, a rejected token has no residual;
+// then p_hat of the rejected position's row is used, where the published program samples all ids alike.
 //
-// Bytes for each id of the vocabulary and each request, s a logit's size and R the share that reject:
+// Bytes per id of the vocabulary and request, where s is a logit's size and R the share of requests that
+// reject:
 //     read    2 s gamma + 4 R + s (1 - R) + 4
 //     written 8 gamma + 4 + 4
-// which for fp32 is 4 (4 gamma + 4). The authors' program moves about 4 (7 gamma + 12): it fills tau and a
-// with zeros (2 gamma), writes p_hat over the logits (gamma), and draws as PyTorch does. Left out here: b_k,
-// a number for each 1024 ids, the ratios looked up and the probes of the search.
+// For fp32 this is 4 (4 gamma + 4). The authors' program moves about 4 (7 gamma + 12): it fills tau and a
+// with zeros (2 gamma), writes p_hat over the logits (gamma), and draws as PyTorch does. These figures leave
+// out b_k, a number for each 1024 ids, the ratios looked up and the probes of the search.
 #pragma once
 
 #include <cmath>
@@ -23,7 +24,7 @@
 
 namespace speclab::wagner {
 
-/// Eq. 5 as one fused multiply-add and a sigmoid.
+/// Computes Eq. 5 as one fused multiply-add and a sigmoid.
 struct Sigmoid {
   float factor;
   float shift;
@@ -32,7 +33,7 @@ struct Sigmoid {
       : factor(static_cast<float>(1 / (rule.sigmoid_beta - rule.sigmoid_alpha))),
         shift(static_cast<float>(-rule.sigmoid_alpha / (rule.sigmoid_beta - rule.sigmoid_alpha))) {}
 
-  /// NaN for NaN and +inf, as invalid logits are for softmaxes.
+  /// Returns NaN for NaN and +inf, which are invalid logits for softmaxes, too.
   SPECLAB_HD float operator()(float logit) const {
     return logit < INFINITY ? 1 / (1 + expf(-fmaf(logit, factor, shift))) : NAN;
   }
@@ -49,7 +50,7 @@ struct SigmoidPair {
   }
 };
 
-/// The target's row where weights are drawn from it, straight from its logits.
+/// Computes weights of the target's row directly from its logits, for the draw from it.
 template <class T>
 struct SigmoidTarget {
   using Layout = T;

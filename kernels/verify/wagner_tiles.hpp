@@ -1,15 +1,15 @@
-// What both programs of Wagner et al. 2024, section 3.2 ("Optimized Speculative Sampling for GPU Hardware
-// Accelerators") have in common: one kernel over tiles of n = 1024 ids with one thread for each, which writes
-// tau and a of every id of every drafted position (Fig. 1) and a partial sum b_k for each tile.
+// The part that both programs of Wagner et al. 2024, section 3.2 ("Optimized Speculative Sampling for GPU
+// Hardware Accelerators") share: one kernel over tiles of n = 1024 ids, with one thread for each id, which
+// writes tau and a of every id of every drafted position (Fig. 1) and a partial sum b_k for each tile.
 //
-// The text has blocks of their own for the tiles of a row, whose sums are added afterwards; so it is here.
-// The program that the authors published has B x gamma blocks that walk through all tiles of their row, which
-// leaves most of a GPU idle at B = 1. It also fills tau and a with zeros first, adds tiles of odd length
-// without their last element, mixes up rows when B > 1, waits for the host after the kernel, and goes on in
-// PyTorch operators. None of that is done here.
+// In the paper's text each tile of a row has a block of its own, and the tiles' sums are added afterwards; so
+// it is here. The program that the authors published has B x gamma blocks that walk through all tiles of
+// their row, which leaves most of a GPU idle at B = 1. It also fills tau and a with zeros first, adds tiles
+// of odd length without their last element, mixes up rows when B > 1, waits for the host after the kernel,
+// and continues in PyTorch operators. None of that is done here.
 //
-// A thread needs only its own p and q, so they stay in registers, where the paper has shared memory; that is
-// used for the sum.
+// A thread needs only its own p and q, so they stay in registers, where the paper uses shared memory; here
+// shared memory is used for the sum.
 #pragma once
 
 #include <cstdint>
@@ -23,7 +23,7 @@ inline constexpr int warps = tile_size / simt::warp_size;
 
 SPECLAB_HD inline std::int32_t tiles_of(std::int32_t vocab) { return (vocab + tile_size - 1) / tile_size; }
 
-/// p and q of one id, or what stands for them.
+/// p and q of one id, or the numbers that replace them.
 struct ProbabilityPair {
   float target;
   float draft;
@@ -39,7 +39,7 @@ struct TileArgs {
   double* partials;    ///< [requests, gamma, tiles] b_k
 };
 
-/// tau = min(1, p/q), a = (p - q)+, and the sum of a, for one tile of one drafted position.
+/// Computes tau = min(1, p/q), a = (p - q)+, and the sum of a, for one tile of one drafted position.
 template <class Source>
 struct Tiles {
   using Args = TileArgs<Source>;
@@ -92,8 +92,8 @@ struct TileScratch {
         draw(batch, workspace) {}
 };
 
-/// Five launches: the tiles, the acceptance draws from tau of the drafted tokens, and three that add up b,
-/// divide, and draw.
+/// Runs five launches: the tiles, the acceptance draws from tau of the drafted tokens, and three that add up
+/// b, divide, and draw.
 template <class Executor, class Source, class Target>
 void run_tiles(Executor&& executor, const VerifyBatch& batch, const TileScratch& scratch,
                const Source& source, const Target& target) {
@@ -105,7 +105,7 @@ void run_tiles(Executor&& executor, const VerifyBatch& batch, const TileScratch&
   run_draw(executor, batch, scratch.draw, {scratch.residual, scratch.partials, tiles}, target);
 }
 
-/// Bytes for each id of the vocabulary and each request, where `probability_bytes` are read of each model.
+/// Returns the bytes per id of the vocabulary and request, if `probability_bytes` are read for each model.
 inline Traffic tile_traffic(const VerifyBatch& batch, double probability_bytes) {
   return {2 * probability_bytes * batch.gamma, 2 * sizeof(float) * static_cast<double>(batch.gamma)};
 }

@@ -1,4 +1,4 @@
-// What core's rules for trees meet on their way, which says what kernels read.
+// Counts what core's rules for trees meet on their way; the counts tell what kernels read.
 #pragma once
 
 #include <cstddef>
@@ -10,26 +10,26 @@
 
 namespace speclab {
 
-/// Of one request; told what the siblings of a rule are asked (core/rules/tree.hpp).
+/// Counts for one request. It is told what the siblings of a rule are asked (core/rules/tree.hpp).
 class WalkCounter {
  public:
   explicit WalkCounter(const DraftTree& tree)
       : tree_(tree), tried_(static_cast<std::size_t>(tree.size()) + 1, false) {}
 
-  /// A child of the node is tried.
+  /// Records that a child of the node is tried.
   void tries(std::int32_t node) {
     if (tried_[list_index(node)]) return;
     tried_[list_index(node)] = true;
     met_.tried += 1;
   }
-  /// The node's child of this number is refused; children are, one after the other.
+  /// Records that the node's child with this number is refused; children are refused one after the other.
   void refuses(std::int32_t node, std::size_t number) {
     const bool returned = tried_[list_index(tree_.children(node)[number])];
     met_.refused += 1;
     if (returned) met_.returned += 1;
     if (number == 0 && !returned) met_.refusing += 1;
   }
-  /// The path ends at the node.
+  /// Records that the path ends at the node, and returns the outcome.
   TreeOutcome ends(std::int32_t node) {
     (tree_.children(node).empty() ? met_.leaves : met_.rejecting) += 1;
     return met_;

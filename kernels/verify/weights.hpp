@@ -1,4 +1,4 @@
-// The distribution that the next token is drawn from, tile by tile: sums of weights for choosing a tile and a
+// Computes the weights of the next token's distribution tile by tile: their sums, for choosing a tile and a
 // cell in it, then the cell's weights again, id by id, for choosing among them.
 #pragma once
 
@@ -10,51 +10,54 @@
 
 namespace speclab {
 
-/// Which weights: (prefix p - scale q)+ relative to prefix p of the row's reference, or the target's alone
-/// relative to a reference of each tile's own, for which the row's sum need not be known. Or none, where the
-/// next token is known.
+/// The weights of the next token: (prefix p - scale q)+ relative to prefix p of the row's reference
+/// (`residual`); the target's weights alone, relative to a reference of each tile's own, for which the row's
+/// sum need not be known (`target`); or none, if the next token is known (`known`).
 enum class Weighing : std::uint8_t { residual, target, known };
 
-/// The row pair at the position where the next token is drawn.
+/// The distribution of the next token: its position, and the sums of both rows there.
 struct NextDistribution {
   std::int32_t position = 0;
   Weighing weighing = Weighing::target;
   LogSum target;
   LogSum draft;
-  bool certain = false;    ///< the draft was certain of a token, and has no row
-  Token token = no_token;  ///< that token, which need not be in the vocabulary; or the known one
-  float log_prefix = 0;    ///< log2 of block verification's p_i; 0 otherwise
-  float log_scale = 0;     ///< log2 of what multiplies the draft
+  bool certain = false;  ///< the draft was certain of a token, and has no row
+  /// The certain token, which need not be in the vocabulary; or the known one.
+  Token token = no_token;
+  float log_prefix = 0;  ///< log2 of block verification's p_i; 0 otherwise
+  float log_scale = 0;   ///< log2 of the factor on the draft
 
-  /// log2 of scale q / (prefix p), less what the logits and references make of it. NaN: a row is invalid.
+  /// Returns log2 of scale q / (prefix p), without the part that comes from the logits and references. NaN: a
+  /// row is invalid.
   SPECLAB_HD float log_offset() const {
     return static_cast<float>((static_cast<double>(log_scale) - draft.log_sum) -
                               (static_cast<double>(log_prefix) - target.log_sum));
   }
-  /// What residual weights are multiplied with to make them probabilities.
+  /// Returns the factor that turns residual weights into probabilities.
   SPECLAB_HD double residual_unit() const { return exp2(static_cast<double>(log_prefix) - target.log_sum); }
 };
 
 /// The sum of a tile's weights, in units of 2^reference.
 struct TileWeightSum {
   double sum;
-  float reference;  ///< 0 of a residual
+  float reference;  ///< 0 for a residual
 };
 
-/// The weights of a tile's cells in the same units: lane l of a warp has those from l lane_cells on.
+/// The weights of a tile's cells in the same units: lane l of a warp has those of cells l * lane_cells to l *
+/// lane_cells + lane_cells - 1.
 template <class T>
 struct LaneCells {
   static constexpr int count = TileShape<T>::lane_cells;
   float weight[count];
 
-  /// Leaves them among the cells of their tile. All lanes of the first warp.
+  /// Writes them to the cells of their tile. All lanes of the first warp call it.
   SPECLAB_DEVICE void leave(float* of_tile) const {
     SPECLAB_UNROLL
     for (int i = 0; i < count; ++i) of_tile[simt::thread_index() * count + i] = weight[i];
   }
 };
 
-/// A row of logits in global memory, and how it is scaled.
+/// A row of logits in global memory, and its scale.
 template <class T>
 struct LogitRow {
   using Logit = T;
@@ -75,7 +78,7 @@ struct LogitRow {
   SPECLAB_DEVICE bool as_loaded(std::int32_t tile) const {
     return vectors_hold(data, vocab, tile) && !(scale.cutoff > -INFINITY);
   }
-  /// Where `begin` finds its 16 bytes; null where there are none.
+  /// Returns the address of the 16 bytes that `begin` loads; null if there are none.
   SPECLAB_DEVICE const simt::Vector16* vector(std::int32_t tile, int step) const {
     const std::int32_t first = TileShape<T>::first(tile, step, simt::thread_index());
     if (!in_vectors(data) || first + TileShape<T>::width > vocab) return nullptr;
@@ -94,7 +97,7 @@ struct RowOfFormat<AnyLogit> {
 template <class T>
 using RowOf = typename RowOfFormat<T>::type;
 
-/// A row by its own ids.
+/// Returns a row by its own ids.
 template <class T>
 SPECLAB_DEVICE RowOf<T> logit_row(const VerifyBatch& batch, bool of_target, std::int64_t request,
                                   std::int32_t position) {
@@ -114,7 +117,7 @@ SPECLAB_DEVICE RowOf<T> logit_row(const VerifyBatch& batch, bool of_target, std:
   }
 }
 
-/// A row by the ids of the target.
+/// Returns a row by the ids of the target.
 template <class T>
 SPECLAB_DEVICE RowOf<T> target_ids_row(const VerifyBatch& batch, bool of_target, std::int64_t request,
                                        std::int32_t position) {
@@ -126,7 +129,7 @@ SPECLAB_DEVICE RowOf<T> target_ids_row(const VerifyBatch& batch, bool of_target,
   return row;
 }
 
-/// The rows that the next token's weights are of; the draft's only where they are a residual of it.
+/// The rows that the next token's weights are computed from; the draft's only for a residual.
 template <class Row>
 struct RowPair {
   Row target;
@@ -142,7 +145,7 @@ SPECLAB_DEVICE RowPair<RowOf<T>> row_pair(const VerifyBatch& batch, std::int64_t
   if (distribution.weighing == Weighing::residual && !distribution.certain) {
     rows.draft = target_ids_row<T>(batch, false, request, distribution.position);
     if constexpr (std::is_same_v<T, AnyLogit>) {
-      // A draft with one id, whose number among the target's is not known.
+      // The draft has all probability on one id, whose number among the target's ids is not known.
       if (distribution.draft.top != no_token) {
         rows.draft.only = distribution.draft.top;
         rows.draft.only_logit = distribution.draft.reference;
@@ -153,13 +156,13 @@ SPECLAB_DEVICE RowPair<RowOf<T>> row_pair(const VerifyBatch& batch, std::int64_t
   return rows;
 }
 
-/// What the weights of a distribution's rows have in common.
+/// Computes the weights of a distribution from its rows.
 template <class Row>
 class WeightsOf {
  public:
   using T = typename Row::Logit;
   using Shape = TileShape<T>;
-  /// What this thread holds of a step of both rows.
+  /// This thread's part of a step of both rows.
   struct Step {
     simt::Vector16 target;
     simt::Vector16 draft;
@@ -183,7 +186,7 @@ class WeightsOf {
     return mine;
   }
 
-  /// This thread's weights of a step, in units of 2^reference where they are the target's.
+  /// Computes this thread's weights of a step; the target's are in units of 2^reference.
   SPECLAB_DEVICE void of_step(std::int32_t tile, int step, float reference, Step& mine,
                               float (&weight)[Shape::width]) const {
     if (residual) {
@@ -194,7 +197,7 @@ class WeightsOf {
     of_target(mine, reference, weight);
   }
 
-  /// The sum of the weights that a warp has of a step.
+  /// Returns the sum of the weights that a warp has of a step.
   SPECLAB_DEVICE PartialSum of_cell(std::int32_t tile, int step, Step& mine) const {
     float weight[Shape::width];
     float reference = 0;
@@ -218,9 +221,9 @@ class WeightsOf {
   }
 
  private:
-  /// This thread's residual weights of a step: of each id the product of p and of 1 - scale q / (prefix p),
-  /// where p = 0 gives 0. Returns whether the draft holds a NaN that its given sum does not show; the others
-  /// show in the weights.
+  /// Computes this thread's residual weights of a step: for each id the product of p and 1 - scale q /
+  /// (prefix p), which is 0 if p = 0. Returns whether the draft holds a NaN that its given sum does not show;
+  /// other NaNs show in the weights.
   SPECLAB_DEVICE bool of_residual(std::int32_t tile, int step, Step& mine,
                                   float (&weight)[Shape::width]) const {
     rows_.target.complete(tile, step, mine.target);
@@ -267,10 +270,10 @@ class WeightsOf {
   float certain_share_ = 1;
 };
 
-/// log2 of a share of the largest cell below which a cell is as if it were empty.
+/// log2 of the share of the largest cell's weight below which a cell counts as empty.
 inline constexpr float negligible_cell = -100;
 
-/// Scratch for what a block's warps found of a tile.
+/// Scratch for what a block's warps find in a tile.
 template <class T>
 struct WeightScratch {
   union {
@@ -279,10 +282,10 @@ struct WeightScratch {
   };
 };
 
-/// Sums the weights under a distribution of every `stride`-th tile from `first` on: `leave(tile, sum,
-/// cells)`, by the first warp. The rows' sums are valid. Steps of all these tiles follow one another, the
-/// next one on its way meanwhile. All threads of a block; `sync` before the scratch is used again, of which
-/// two take turns so that one barrier a tile is enough.
+/// Sums the weights of every `stride`-th tile from `first` on, and calls `leave(tile, sum, cells)` in the
+/// first warp. The rows' sums must be valid. The steps of all these tiles follow one another, and the next
+/// step is loaded while one is summed. All threads of a block call it, and `sync` before the scratch is used
+/// again; the two scratches take turns so that one barrier per tile is enough.
 template <class Row, class Leave>
 SPECLAB_DEVICE void weigh_tiles(const RowPair<Row>& rows, const NextDistribution& distribution,
                                 std::int32_t first, std::int32_t stride, std::int32_t tiles,
@@ -331,7 +334,7 @@ SPECLAB_DEVICE void weigh_tiles(const RowPair<Row>& rows, const NextDistribution
     double sum = 0;
     SPECLAB_UNROLL
     for (int i = 0; i < Shape::lane_cells; ++i) {
-      // Far below the tile's reference the ids themselves would all be 0.
+      // This far below the tile's reference the ids' own weights would all be 0.
       const float below = own[i].reference - reference;
       cells.weight[i] = own[i].sum == 0 || below < negligible_cell ? 0 : own[i].sum * power_of_two(below);
       sum += static_cast<double>(cells.weight[i]);

@@ -1,4 +1,4 @@
-// Scratch of a launch or several, cut out of one piece of memory.
+// Divides one piece of memory into the scratch of several launches.
 #pragma once
 
 #include <cstddef>
@@ -6,7 +6,7 @@
 
 namespace speclab {
 
-/// Hands out parts of a workspace, each aligned to 256 bytes. From a null workspace only their sizes count.
+/// Hands out parts of a workspace, each aligned to 256 bytes. With a null workspace only their sizes count.
 class WorkspaceParts {
  public:
   explicit WorkspaceParts(void* workspace) : base_(static_cast<unsigned char*>(workspace)) {}

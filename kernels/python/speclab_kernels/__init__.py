@@ -1,10 +1,10 @@
-"""Exact verification of drafted tokens, for programs that have logits in torch tensors.
+"""Verifies drafted tokens exactly, for programs that have logits in torch tensors.
 
     from speclab_kernels import verify
     result = verify(target, draft, drafted, uniforms)      # on the tensors' device: a GPU, or the CPU
     result.tokens                                          # [B, gamma + 1] int32: accepted tokens, the next one, then -1
 
-Step after step in the same tensors: speclab_kernels.prepare. Draft trees: speclab_kernels.verify_tree.
+For step after step in the same tensors there is speclab_kernels.prepare, for draft trees speclab_kernels.verify_tree.
 Drop-in functions: speclab_kernels.hugging_face.speculative_sampling, speclab_kernels.vllm.rejection_sample,
 speclab_kernels.vllm_model_runner.rejection_sample, speclab_kernels.flashinfer.chain_speculative_sampling. The same program in Triton: speclab_kernels.fused_triton.
 """
@@ -14,7 +14,7 @@ __all__ = ["Library", "Prepared", "SpeclabError", "Verified", "VerifiedTree", "a
 
 
 def __getattr__(name):
-    # torch is imported with the first name that needs it: the library alone does without.
+    # torch is imported with the first name that needs it; the library itself works without.
     if name in ("Prepared", "Verified", "addresses", "prepare", "verify"):
         from . import torch_operator
         return getattr(torch_operator, name)

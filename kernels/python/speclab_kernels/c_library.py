@@ -1,6 +1,6 @@
-"""libspeclab_kernels.so through ctypes. kernels/speclab_kernels.h says what each field means.
+"""Calls libspeclab_kernels.so through ctypes. kernels/speclab_kernels.h explains each field.
 
-Anything with torch's data_ptr(), shape, stride(), dtype and is_contiguous() is a tensor here: torch itself is not imported.
+A tensor here is anything with torch's data_ptr(), shape, stride(), dtype and is_contiguous(): torch itself is not imported.
 """
 import ctypes
 import os
@@ -17,7 +17,7 @@ RESIDUALS = {"target_minus_draft": 0, "literal": 1, "target": 2}
 
 
 class SpeclabError(RuntimeError):
-    """What speclab_last_error says."""
+    """An error with the sentence of speclab_last_error."""
 
 
 class Rows(ctypes.Structure):
@@ -29,12 +29,12 @@ class RowOptions(ctypes.Structure):
 
 
 class View(ctypes.Structure):
-    """speclab_view: entries of requests and positions in an array."""
+    """The structure speclab_view: entries of requests and positions in an array."""
     _fields_ = [("data", c_void_p), ("index", c_void_p), ("request_stride", c_int64), ("row_stride", c_int64)]
 
 
 class Batch(ctypes.Structure):
-    """speclab_verify_batch."""
+    """The structure speclab_verify_batch."""
     _fields_ = ([("struct_size", c_size_t)]
                 + [(name, c_int32) for name in ("implementation", "requests", "gamma", "vocab", "target_dtype",
                                                 "draft_dtype", "method", "residual")]
@@ -55,7 +55,7 @@ class Batch(ctypes.Structure):
 
 
 class TreeBatch(ctypes.Structure):
-    """speclab_tree_batch."""
+    """The structure speclab_tree_batch."""
     _fields_ = [("struct_size", c_size_t), ("batch", POINTER(Batch)), ("parents", View), ("siblings", c_int32), ("draft_rows", c_int32),
                 ("draft_row", View), ("path", c_void_p), ("tree_method", c_int32), ("reserved", c_int32)]
 
@@ -68,7 +68,7 @@ def pointer(tensor):
 
 
 def rows(tensor):
-    """Logits [requests, positions, vocab], whose last dimension is dense."""
+    """Returns logits [requests, positions, vocab] as Rows; their last dimension must be dense."""
     if tensor is None:
         return Rows()
     if tensor.shape[2] > 1 and tensor.stride(2) != 1:
@@ -77,7 +77,7 @@ def rows(tensor):
 
 
 def dense(name, tensor, shape, dtype):
-    """The tensor's pointer; null for None."""
+    """Returns the tensor's pointer; null for None."""
     if tensor is None:
         return None
     if tuple(tensor.shape) != shape or str(tensor.dtype) != dtype or not tensor.is_contiguous():
@@ -86,8 +86,8 @@ def dense(name, tensor, shape, dtype):
 
 
 def view(name, tensor, shape, dtype):
-    """Entries of requests, [B], or of requests and positions, [B, n] or rows [B, n, words] whose words lie side by side, in any strides;
-    the strides of an expanded tensor are 0. Nothing for None."""
+    """Returns a tensor as a View: an entry for each request [B], for each request and position [B, n], or rows [B, n, words] whose words are
+    adjacent. Strides are free, and 0 for an expanded tensor. Returns an empty View for None."""
     if tensor is None:
         return View()
     if tuple(tensor.shape) != shape or str(tensor.dtype) != dtype:
@@ -100,12 +100,12 @@ def view(name, tensor, shape, dtype):
 def batch_of(target, draft, drafted, accepted, next, flags=None, uniforms=None, addresses=None, lengths=None,
              method="token", lenience=1.0, residual="target_minus_draft", sigmoid=(-1000.0, 1000.0),
              implementation=0, target_options=None, draft_options=None, tokens=None, counts=None, draft_rows=None, **fields):
-    """A Batch of tensors: target [B, gamma + 1, V]; draft [B, gamma, V], or None where drafts were certain; drafted
+    """Returns a Batch of tensors: target [B, gamma + 1, V]; draft [B, gamma, V], or None if drafts were certain; drafted
     [B, gamma], accepted and next [B] int32; uniforms [B, gamma + 1] float64, or addresses [B, 2] int64 with the seed
-    and trial + 2^32 round; tokens [B, gamma + 1] int32 gets the tokens kept, next, and -1 behind them, counts [B] int32
-    how many they are. draft_rows: of trees, how many rows the draft has, where they are not gamma. Options: dictionaries with temperature, cutoff, log_sum_exp, each float32 of a row. fields:
-    the header's further ones as they are, Views and addresses. The caller keeps the tensors alive until the work
-    is done."""
+    and trial + 2^32 round. tokens [B, gamma + 1] int32 receives the accepted tokens, the next one, and -1 after them, counts [B] int32
+    their number. draft_rows: for trees, the number of draft rows per request, if it is not gamma. Options are dictionaries with
+    temperature, cutoff, log_sum_exp, each float32 per row. fields: further fields of the header, unchanged: Views and addresses. The
+    caller keeps the tensors alive until the work is done."""
     requests, positions, vocab = target.shape
     gamma = positions - 1
 
@@ -138,7 +138,7 @@ def batch_of(target, draft, drafted, accepted, next, flags=None, uniforms=None, 
 
 
 def dtype_of(name, tensor):
-    """The number of a format, of rows whose last dimension is dense."""
+    """Returns the number of the tensor's format; the last dimension must be dense."""
     if str(tensor.dtype) not in DTYPES or tensor.stride(-1) != 1:
         raise SpeclabError(f"{name} is {tensor.dtype} with strides {tuple(tensor.stride())}: one of {', '.join(DTYPES)} is needed, and a "
                            "last stride of 1")
@@ -149,8 +149,8 @@ PROBABILITIES = 1  # speclab_probabilities
 
 
 def flat_batch_of(target, draft, drafted, starts, gamma, uniforms, accepted, next, tokens, bonus, temperature):
-    """A Batch of rows as serving engines have them, without a copy: target [rows, V] logits and draft [rows, V] probabilities (or None), a
-    row for each drafted token; drafted [rows]; starts [B + 1] cumulative counts, and up to gamma tokens a request; uniforms
+    """Returns a Batch of rows as serving engines store them, without a copy: target [rows, V] logits and draft [rows, V] probabilities (or None), with a
+    row for each drafted token; drafted [rows]; starts [B + 1] cumulative counts, with up to gamma tokens per request; uniforms
     [B, gamma + 1] float64; bonus and temperature [B]; ids are int32. Temperature 0 takes the lowest id of the largest logit."""
     requests, vocab = starts.shape[0] - 1, target.shape[1]
     index = dense("starts", starts, (requests + 1,), "torch.int32")
@@ -190,14 +190,14 @@ class Library:
             raise SpeclabError(self.c.speclab_last_error().decode())
 
     def implementations(self):
-        """Names; a name's place is its number."""
+        """Returns the names of the implementations; a name's place is its number."""
         names = []
         while (name := self.c.speclab_implementation_name(len(names))) is not None:
             names.append(name.decode())
         return names
 
     def number_of(self, implementation):
-        """The number of a name."""
+        """Returns the number of an implementation's name."""
         if self._numbers is None:
             self._numbers = {name: number for number, name in enumerate(self.implementations())}
         if implementation not in self._numbers:
@@ -205,7 +205,7 @@ class Library:
         return self._numbers[implementation]
 
     def device_name(self):
-        """None where there is no device."""
+        """Returns the name of the current device; None if there is no device."""
         name = self.c.speclab_device_name()
         return None if name is None else name.decode()
 
@@ -215,25 +215,25 @@ class Library:
         return size.value
 
     def launch(self, batch, workspace, workspace_bytes, stream):
-        """speclab_verify with numbers: the workspace's address and a cudaStream_t."""
+        """Calls speclab_verify with numbers: the workspace's address and a cudaStream_t."""
         self._check(self.c.speclab_verify(ctypes.byref(batch), workspace, workspace_bytes, stream))
 
     def on_cpu(self, batch, emulate=False):
-        """speclab_verify_on_cpu: by the definition, or by the kernels in the emulator."""
+        """Calls speclab_verify_on_cpu, which runs the definition, or the kernels in the emulator."""
         self._check(self.c.speclab_verify_on_cpu(ctypes.byref(batch), emulate))
 
     def launch_tree(self, tree, stream):
-        """speclab_verify_tree on a cudaStream_t."""
+        """Calls speclab_verify_tree on a cudaStream_t."""
         self._check(self.c.speclab_verify_tree(ctypes.byref(tree), stream))
 
     def tree_on_cpu(self, tree, emulate=False):
-        """speclab_verify_tree_on_cpu: by the definition, or by the kernel in the emulator."""
+        """Calls speclab_verify_tree_on_cpu, which runs the definition, or the kernel in the emulator."""
         self._check(self.c.speclab_verify_tree_on_cpu(ctypes.byref(tree), emulate))
 
 
 @cache
 def library():
-    """The library that came with this package, or the one that the environment variable SPECLAB_KERNELS_LIBRARY names."""
+    """Returns the library that came with this package, or the one that the environment variable SPECLAB_KERNELS_LIBRARY names."""
     beside = Path(__file__).with_name("libspeclab_kernels.so")
     path = Path(os.environ.get("SPECLAB_KERNELS_LIBRARY") or beside)
     if not path.is_file():

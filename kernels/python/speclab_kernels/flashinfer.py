@@ -1,4 +1,4 @@
-"""In place of flashinfer.sampling.chain_speculative_sampling, with its arguments and results."""
+"""Replaces flashinfer.sampling.chain_speculative_sampling, with its arguments and results."""
 import torch
 
 from .c_library import PROBABILITIES, batch_of
@@ -10,15 +10,16 @@ _GOLDEN = 0x9E3779B97F4A7C15
 def chain_speculative_sampling(draft_probs, draft_token_ids, target_probs, maybe_output_accepted_token_num=None,
                                maybe_output_emitted_draft_token_num=None, deterministic=True, generator=None, seed=None,
                                offset=None, *, uniforms=None):
-    """draft_probs [B, gamma, V], draft_token_ids [B, gamma], target_probs [B, gamma + 1, V]. Returns the tokens
-    [B, gamma + 1], padded with -1; how many drafted tokens would be accepted each on its own [B]; how many were kept before the
-    token that follows [B]. The last two are added to the tensors that are given for them. Results are deterministic in any case.
-    FlashInfer's kernel flips a second coin for the token that was rejected when it counts tokens on their own; here each has
-    one, as its documentation says.
+    """Verifies draft_token_ids [B, gamma] with draft_probs [B, gamma, V] and target_probs [B, gamma + 1, V]. Returns the tokens
+    [B, gamma + 1], padded with -1; the number of drafted tokens that would be accepted each on its own [B]; and the number accepted before
+    the next token [B]. The last two are added to the tensors that are given for them. Results are deterministic in any case.
+
+    When it counts tokens on their own, FlashInfer's kernel draws a second uniform for the rejected token; here each token has
+    one, as FlashInfer's documentation says.
 
     Randomness comes from `generator`, from `seed` and `offset` (numbers or integer tensors [1] or [B], as FlashInfer takes them;
-    the numbers drawn are others than FlashInfer's), or from `uniforms` [B, gamma + 1] float64. A seed for each request gives
-    a request the same tokens in any slot of a batch."""
+    the numbers drawn differ from FlashInfer's), or from `uniforms` [B, gamma + 1] float64. With a seed for each request,
+    a request gets the same tokens in any slot of a batch."""
     requests, gamma = draft_token_ids.shape
     device = target_probs.device
     if uniforms is None:
@@ -44,15 +45,15 @@ def chain_speculative_sampling(draft_probs, draft_token_ids, target_probs, maybe
 
 
 def _mixed(x):
-    """The finaliser of splitmix64 (Steele et al. 2014), on int64: torch's arithmetic wraps, and its shifts keep the sign."""
+    """Returns the finaliser of splitmix64 (Steele et al. 2014), on int64: torch's arithmetic wraps, and its shifts keep the sign."""
     for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
         x = (x ^ ((x >> shift) & ((1 << (64 - shift)) - 1))) * (factor - (1 << 64))
     return x ^ ((x >> 31) & ((1 << 33) - 1))
 
 
 def _addressed(seed, offset, requests, count, device):
-    """Uniforms [requests, count] by seed and offset, without waiting for the device. A seed that requests share has them told apart
-    by their slots."""
+    """Returns uniforms [requests, count] by seed and offset, without waiting for the device. If requests share a seed, their slots distinguish
+    them."""
     def column(value):
         wrapped = value - (1 << 64) if isinstance(value, int) and value >= 1 << 63 else value
         return torch.as_tensor(wrapped, device=device).to(torch.int64).reshape(-1, 1)

@@ -1,10 +1,10 @@
-"""Fused verification in Triton: the decisions of kernels/verify/fused.hpp on the layouts and options of serving engines.
+"""Fused verification in Triton: makes the decisions of kernels/verify/fused.hpp on the layouts and options of serving engines.
 
-Three launches, without softmaxed rows and without waiting for the host: `sum_tiles` leaves a maximum and a sum of each tile of
-each row; `weigh_tiles` makes a request's acceptance draws, in each of its programs again, and sums the weights of a tile of the
-row (pair) that the next token is drawn from; `draw` chooses a tile and an id in it, by one uniform in float64. Before them
-`find_cutoffs` (triton_cutoffs.py) is launched only for top-k, top-p and min-p: it leaves one number per row, below which logits have no
-probability. triton_rows.py says how rows lie.
+It has three launches, computes no softmaxed rows and does not wait for the host. `sum_tiles` writes a maximum and a sum of each tile of
+each row. `weigh_tiles` makes a request's acceptance draws, again in each of its programs, and sums the weights of a tile of the
+row (pair) that the next token is drawn from. `draw` chooses a tile and an id in it, by one uniform in float64. `find_cutoffs`
+(triton_cutoffs.py) is launched before them if there are top-k, top-p or min-p: it writes one number per row, below which logits have no
+probability. triton_rows.py describes how rows lie.
 """
 import torch
 import triton
@@ -27,8 +27,8 @@ _INFINITY = tl.constexpr(float("inf"))
 
 @triton.jit
 def rejected(target, draft, slots, drafted, request, start, first_id, kept, residual, SLOT_STRIDE, ROW_STRIDE, DRAFT: tl.constexpr):
-    """The draft's row at the position where the request ended and the token there; of one that ended by no rejection, and of certain
-    drafts, a row that is not read."""
+    """Returns the draft's row and the drafted token at the position where the request was rejected. If there was no rejection, or drafts are
+    certain, returns a row that is not read."""
     q_row = target
     token = tl.full([], -1, tl.int32)
     if residual:
@@ -50,8 +50,8 @@ def store_sum(logits, scale, place):
 def sum_tiles(target, draft, slots, ends, temperatures, target_cutoffs, draft_cutoffs, parts, places, vocab, tiles,
               TARGET_STRIDE, SLOT_STRIDE, ROW_STRIDE, POSITIONS, BONUS_ROWS: tl.constexpr, TARGET: tl.constexpr,
               DRAFT: tl.constexpr, RUNNER: tl.constexpr, SCALED: tl.constexpr, BLOCK: tl.constexpr):
-    """Programs [requests * POSITIONS, tiles, sides]. parts [requests * POSITIONS, 2 sides, tiles, 2]: maximum and sum of a tile,
-    in powers of two; places [requests * POSITIONS, tiles]: of the largest, for requests at temperature 0."""
+    """Sums tiles. Programs: [requests * POSITIONS, tiles, sides]. parts [requests * POSITIONS, 2 sides, tiles, 2]: maximum and sum of a tile, in
+    powers of two. places [requests * POSITIONS, tiles]: the id of the largest logit, for requests at temperature 0."""
     at = tl.program_id(0).to(tl.int64)
     tile = tl.program_id(1)
     request = at // POSITIONS
@@ -59,7 +59,7 @@ def sum_tiles(target, draft, slots, ends, temperatures, target_cutoffs, draft_cu
     start, length, _ = span_of(ends, request, RUNNER)
     temperature = temperature_of(temperatures, state_of(slots, request, RUNNER))
     greedy = temperature == 0
-    # The row of the bonus token is read for its largest id alone; `weigh_tiles` weighs it otherwise.
+    # The bonus token's row is read here only for its largest id; otherwise `weigh_tiles` weighs it.
     if (position > length) | ((position == length) & (not greedy)):
         return
     if greedy & (tl.program_id(2) == 1):
@@ -80,7 +80,7 @@ def sum_tiles(target, draft, slots, ends, temperatures, target_cutoffs, draft_cu
 
 @triton.jit
 def merged(parts, at, side, tiles, TILES: tl.constexpr):
-    """A row's maximum, and log2 of its sum relative to it, in float64; NaN for a damaged row."""
+    """Returns a row's maximum, and log2 of its sum relative to it, in float64; NaN for a damaged row."""
     numbers = tl.arange(0, TILES)
     place = parts + ((at * 2 + side) * tiles + numbers) * 2
     references = tl.load(place, numbers < tiles, -float("inf"))
@@ -95,7 +95,7 @@ def merged(parts, at, side, tiles, TILES: tl.constexpr):
 
 @triton.jit
 def largest_of(parts, places, at, tiles, TILES: tl.constexpr):
-    """The lowest id of a row's largest logit; _NOBODY for a damaged row."""
+    """Returns the lowest id of a row's largest logit; _NOBODY for a damaged row."""
     numbers = tl.arange(0, TILES)
     place = parts + (at * 2 * tiles + numbers) * 2
     references = tl.load(place, numbers < tiles, -float("inf"))
@@ -109,7 +109,7 @@ def largest_of(parts, places, at, tiles, TILES: tl.constexpr):
 
 @triton.jit
 def probability_of(row, token, cutoffs, number, scale, reference, log_sum, IS: tl.constexpr):
-    """In float64."""
+    """Returns a token's probability in float64."""
     value = tl.load(row + token).to(tl.float32)
     if IS == _PROBABILITIES:
         return value.to(tl.float64)
@@ -122,14 +122,14 @@ def probability_of(row, token, cutoffs, number, scale, reference, log_sum, IS: t
 
 @triton.jit
 def difference(p, q):
-    """(p - q)+, and NaN where one of them is."""
+    """Returns (p - q)+, and NaN if one of them is NaN."""
     left = p - q
     return tl.where(left < 0, 0.0, left)
 
 
 @triton.jit
 def one_minus_power(t):
-    """(1 - 2^t)+ without cancellation where 2^t is close to 1 (kernels/verify/row_distribution.hpp)."""
+    """Returns (1 - 2^t)+ without cancellation where 2^t is close to 1 (kernels/verify/row_distribution.hpp)."""
     polynomial = -t * ((0.0532980189 * t + 0.240097567) * t + 0.69314605)
     share = tl.where(t < -0.15625, 1.0 - tl.exp2(t), polynomial)
     return tl.minimum(tl.maximum(share, 0.0), 1.0)
@@ -139,8 +139,8 @@ def one_minus_power(t):
 def weights_of(target, target_number, target_stride, target_cutoffs, q_row, draft_number, draft_cutoffs, drafted, residual, scale,
                draft_scale, target_reference, target_log_sum, draft_reference, draft_log_sum, ids, vocab, TARGET: tl.constexpr,
                DRAFT: tl.constexpr):
-    """Weights of a tile of the next distribution, and the power of two that they are relative to: a residual's to the row's
-    reference, the target's alone to the tile's own."""
+    """Returns the weights of a tile of the next token's distribution, and the power of two that they are relative to: a residual's weights are
+    relative to the row's reference, the target's alone to the tile's own."""
     logits = load_tile(target + target_number * target_stride, target_cutoffs, target_number, ids, vocab)
     if TARGET == _PROBABILITIES:
         reference = tl.full([], 0.0, tl.float32)
@@ -157,7 +157,7 @@ def weights_of(target, target_number, target_stride, target_cutoffs, q_row, draf
         elif DRAFT == _PROBABILITIES:
             q = tl.load(q_row + ids, ids < vocab, 0.0).to(tl.float32)
             if TARGET == _LOGITS:
-                # Both in units of 2^reference.
+                # Both are in units of 2^reference.
                 weights = difference(weights, q * tl.exp2(target_log_sum).to(tl.float32))
             else:
                 weights = difference(weights, q)
@@ -178,7 +178,7 @@ def weights_of(target, target_number, target_stride, target_cutoffs, q_row, draf
 def decide(target, draft, slots, ends, drafted, uniforms, seeds, steps, temperatures, target_cutoffs, draft_cutoffs, parts, places, request,
            vocab, tiles, TARGET_STRIDE, SLOT_STRIDE, ROW_STRIDE, POSITIONS, BONUS_ROWS: tl.constexpr, TARGET: tl.constexpr,
            DRAFT: tl.constexpr, RUNNER: tl.constexpr, SCALED: tl.constexpr, TILES: tl.constexpr):
-    """Tokens kept of a request, flags, and the sums of the row pair that rejected."""
+    """Returns the number of accepted tokens of a request, its flags, and the sums of the row pair at the rejection."""
     start, length, first_id = span_of(ends, request, RUNNER)
     state = state_of(slots, request, RUNNER)
     temperature = temperature_of(temperatures, state)
@@ -225,8 +225,8 @@ def decide(target, draft, slots, ends, drafted, uniforms, seeds, steps, temperat
 def weigh_tiles(target, draft, slots, ends, drafted, uniforms, seeds, steps, temperatures, target_cutoffs, draft_cutoffs, parts, places,
                 weights, decisions, log_sums, vocab, tiles, TARGET_STRIDE, SLOT_STRIDE, ROW_STRIDE, POSITIONS, BONUS_ROWS: tl.constexpr,
                 TARGET: tl.constexpr, DRAFT: tl.constexpr, RUNNER: tl.constexpr, SCALED: tl.constexpr, TILES: tl.constexpr, BLOCK: tl.constexpr):
-    """Programs [requests, tiles]. weights [requests, tiles, 2] float64: sum of a tile's weights and its reference; decisions
-    [requests, 2]: kept, flags; log_sums [requests, 4] float64: of the rejected row pair."""
+    """Weighs tiles. Programs: [requests, tiles]. weights [requests, tiles, 2] float64: the sum of a tile's weights and its reference. decisions
+    [requests, 2]: accepted, flags. log_sums [requests, 4] float64: of the rejected row pair."""
     request = tl.program_id(0).to(tl.int64)
     tile = tl.program_id(1)
     (start, first_id, kept, residual, flags, greedy, scale, draft_scale, target_reference, target_log_sum, draft_reference,
@@ -240,7 +240,7 @@ def weigh_tiles(target, draft, slots, ends, drafted, uniforms, seeds, steps, tem
         tl.store(log_sums + request * 4 + 1, target_log_sum)
         tl.store(log_sums + request * 4 + 2, draft_reference.to(tl.float64))
         tl.store(log_sums + request * 4 + 3, draft_log_sum)
-    # A bonus token that is given need not be drawn, nor does the largest id.
+    # A given bonus token need not be drawn, nor the largest id at temperature 0.
     if greedy | ((not residual) & (BONUS_ROWS == 0)):
         return
     number = start + request * BONUS_ROWS + kept
@@ -256,8 +256,8 @@ def weigh_tiles(target, draft, slots, ends, drafted, uniforms, seeds, steps, tem
 
 @triton.jit
 def place_of(weights, numbers, goal):
-    """Where the running sum passes the goal: the first place that does, or, should roundings let none pass, the last of positive
-    weight; -1 where all weights are 0."""
+    """Returns the place where the running sum passes the goal: the first that does, or, if none does because of roundings, the last place of
+    positive weight; -1 if all weights are 0."""
     passing = (tl.cumsum(weights, 0) > goal) & (weights > 0)
     first = tl.min(tl.where(passing, numbers, _NOBODY), 0)
     return tl.where(first == _NOBODY, tl.max(tl.where(weights > 0, numbers, -1), 0), first)
@@ -268,7 +268,7 @@ def draw(target, draft, slots, ends, drafted, next_uniforms, seeds, steps, bonus
          decisions, log_sums, tokens, counts, flags_out, vocab, tiles, TARGET_STRIDE, SLOT_STRIDE, ROW_STRIDE, POSITIONS, WIDTH,
          BONUS_ROWS: tl.constexpr, TARGET: tl.constexpr, DRAFT: tl.constexpr, RUNNER: tl.constexpr, SCALED: tl.constexpr,
          TILES: tl.constexpr, BLOCK: tl.constexpr, PADDED_WIDTH: tl.constexpr):
-    """Programs [requests]. tokens [requests, WIDTH], counts and flags [requests]."""
+    """Draws the next tokens. Programs: [requests]. tokens [requests, WIDTH], counts and flags [requests]."""
     request = tl.program_id(0).to(tl.int64)
     start, length, first_id = span_of(ends, request, RUNNER)
     state = state_of(slots, request, RUNNER)
@@ -299,7 +299,7 @@ def draw(target, draft, slots, ends, drafted, next_uniforms, seeds, steps, bonus
         references = tl.load(place + 1, numbers < tiles, -float("inf"))
         damaged = residual & ((target_log_sum != target_log_sum) | (draft_log_sum != draft_log_sum))
         if residual & (not damaged) & (tl.sum(sums, 0) == 0):
-            # No residual, a matter of rounding: the target is sampled. So rare that one program may weigh the row.
+            # There is no residual, which rounding can cause: the target is sampled. This is so rare that one program may weigh the row.
             residual = kept < 0
             flags = flags | _ZERO_RESIDUAL
             for tile in range(tiles):
@@ -324,7 +324,7 @@ def draw(target, draft, slots, ends, drafted, next_uniforms, seeds, steps, bonus
             next_token = place_of(found.to(tl.float64), ids, (goal - below) / factor)
     drawn = next_token >= 0
     if RUNNER:
-        # That model runner needs a token of every request.
+        # vLLM's second model runner needs a token of every request.
         flags = tl.where(drawn, flags, flags | _DAMAGED_ROW)
         next_token = tl.maximum(next_token, 0)
         drawn = next_token >= 0
@@ -338,22 +338,22 @@ def draw(target, draft, slots, ends, drafted, next_uniforms, seeds, steps, bonus
 def verify(target, draft, drafted, ends, max_length, uniforms, next_uniforms, bonus=None, *, temperature=None, top_k=None, top_p=None,
            min_p=None, order=HUGGING_FACE, draft_cutoffs=None, slots=None, target_is=LOGITS, draft_is=LOGITS, seeds=None, steps=None, scaled=False,
            tile=TILE):
-    """tokens [B, max_length + 1] padded with -1, counts [B] and flags [B], int32, for B requests.
+    """Returns tokens [B, max_length + 1] padded with -1, counts [B] and flags [B], int32, for B requests.
 
-    target      [rows, V]: of each request one row a drafted token, and, unless bonus tokens are given, one more
-    draft       [drafted tokens, V]; [slots, max_length, V] with `slots` [B]; None where drafts were certain
+    target      [rows, V]: for each request one row per drafted token and, unless bonus tokens are given, one more
+    draft       [drafted tokens, V]; [slots, max_length, V] with `slots` [B]; None if drafts were certain
     drafted     [drafted tokens]; ids out of the vocabulary are rejected
     ends        [B] cumulative numbers of drafted tokens
     uniforms    [drafted tokens] and next_uniforms [B], float64
-    bonus       [B] tokens that follow where all drafted ones are kept; None: drawn from the last row
+    bonus       [B] tokens that follow if all drafted tokens are accepted; None: drawn from the last row
     temperature, top_k, top_p, min_p
-                [B]; of logits. Temperature 0 takes the lowest id of the largest logit. The draft's logits are divided by the same
+                [B], for logits. Temperature 0 takes the lowest id of the largest logit. The draft's logits are divided by the same
                 temperature; cut-offs of its rows come from `cutoffs`
     order       of the three: HUGGING_FACE or VLLM (triton_cutoffs.py)
-    seeds       int64 by slot, and steps [rows], in the place of uniforms: with them all is laid out as in vLLM's second model runner
-                (vllm_model_runner.py), tokens are int64, temperatures are by slot, and max_length is the most drafted tokens
+    seeds       int64 by slot, and steps [rows], instead of uniforms: with them everything is laid out as in vLLM's second model runner
+                (vllm_model_runner.py), tokens are int64, temperatures are by slot, and max_length is the largest number of drafted tokens
     scaled      whether the target's logits are divided by the temperature already
-    """
+"""
     requests, vocab = ends.shape[0], target.shape[1]
     device = target.device
     bonus_rows = int(bonus is None)

@@ -1,4 +1,4 @@
-"""In place of transformers' function that verifies drafts (assisted generation with sampling):
+"""Replaces transformers' function that verifies drafts (assisted generation with sampling):
 
     import transformers.generation.utils as utils
     from speclab_kernels.hugging_face import speculative_sampling
@@ -11,11 +11,11 @@ from .torch_operator import verify
 
 def speculative_sampling(candidate_input_ids, candidate_logits, candidate_length, new_logits, assistant_ensemble_weight=None, *,
                          is_done_candidate=None, uniforms=None):
-    """Arguments and results of transformers' `_speculative_sampling`: one request, ids [1, length] of which the last
-    `candidate_length` are drafted, logits [1, candidate_length, V] and [1, candidate_length + 1, V]; the tokens that follow
-    [1, n + 1], and n as a tensor. Transformers before 5 passes `is_done_candidate` as the fifth argument, a bool: if it is set and
+    """Verifies one request with the arguments and results of transformers' `_speculative_sampling`: ids [1, length], of which the last
+    `candidate_length` are drafted; logits [1, candidate_length, V] and [1, candidate_length + 1, V]. Returns the accepted tokens and the
+    next one [1, n + 1], and n as a tensor. Transformers before 5 passes `is_done_candidate` as the fifth argument, a bool: if it is set and
     all drafted tokens are accepted, the last of them ends the text and no token follows it. `uniforms` [1, candidate_length + 1]
-    float64 stand in for torch's generator."""
+    float64 replace torch's generator."""
     if isinstance(assistant_ensemble_weight, bool):
         is_done_candidate, assistant_ensemble_weight = assistant_ensemble_weight, None
     if candidate_logits.shape[0] != 1 or new_logits.shape[0] != 1:
@@ -41,8 +41,8 @@ def _dense(logits):
 
 
 def _ensemble(target, draft, weight):
-    """The target that drafts are verified against with an ensemble: v = w p + (1 - w) q. After a rejection (v - q)+ = w (p - q)+,
-    as without; the last row stays the target's."""
+    """Returns the target against which drafts are verified with an ensemble: v = w p + (1 - w) q. After a rejection (v - q)+ = w (p - q)+, as
+    without; the last row stays the target's."""
     length = draft.shape[1]
     p, q = target.double().softmax(-1), draft.double().softmax(-1)
     mixed = (weight * p[:, :length] + (1 - weight) * q).log()

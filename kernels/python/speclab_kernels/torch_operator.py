@@ -1,7 +1,7 @@
-"""Verification as an operator of torch: torch.ops.speclab.verify, with `verify` before it, which takes options by name.
+"""Offers verification as an operator of torch: torch.ops.speclab.verify, and `verify`, which calls it and takes options by name.
 
-On CUDA tensors it launches kernels on the current stream and waits for nothing; on CPU tensors the program that defines the
-answer runs, in double precision. torch.compile takes it as one node: its fake implementation says shapes.
+On CUDA tensors it launches kernels on the current stream and does not wait; on CPU tensors the program that defines the
+answer runs, in double precision. torch.compile treats it as one node: its fake implementation returns shapes.
 """
 from typing import NamedTuple, Optional, Tuple
 
@@ -12,25 +12,25 @@ from .c_library import METHODS, RESIDUALS, TIES, SpeclabError, batch_of, library
 
 
 class Verified(NamedTuple):
-    """int32 on the device of the logits, for B requests of up to gamma drafted tokens."""
-    tokens: Tensor  # [B, gamma + 1] the accepted tokens, the next one, and -1 behind them
-    counts: Tensor  # [B] how many of them are tokens
-    accepted: Tensor  # [B] how many of the drafted ones
-    next: Tensor  # [B] the token after them; -2 where a row that matters is damaged
+    """Results for B requests of up to gamma drafted tokens; int32 on the device of the logits."""
+    tokens: Tensor  # [B, gamma + 1] the accepted tokens, the next one, and -1 after them
+    counts: Tensor  # [B] number of tokens among them
+    accepted: Tensor  # [B] number of accepted drafted tokens
+    next: Tensor  # [B] the token after them; -2 if a row that matters is damaged
     flags: Tensor  # [B] bits of speclab_verify_batch.flags
-    # With logs=True, float32 [B, gamma + 1]: ln of each token's probability under the target as it was cut, whose sum is that of what
-    # was emitted, and ln of the sum that divides its row (at temperature 0 the largest logit); 0 behind the tokens.
+    # With logs=True, float32 [B, gamma + 1]: ln of each token's probability under the target after cut-offs, which add up to ln of the probability
+    # of all that was emitted, and ln of the sum that divides its row (at temperature 0 the largest logit); 0 after the tokens.
     log_probabilities: Optional[Tensor] = None
     log_sum_exps: Optional[Tensor] = None
 
 
 def addresses(seed, trials, round=0):
-    """Addresses of random numbers, [B, 2] int64, from a seed and an integer tensor [B] that tells requests apart, such as
-    their ids; `round` is the decoding step, a number or a tensor [B]. The same address gives the same tokens, wherever in a
-    batch. Numbers of 0 to 2^32 - 1; seeds of 64 bits."""
+    """Returns addresses of random numbers, [B, 2] int64, from a seed and an integer tensor [B] that distinguishes requests, such as
+    their ids; `round` is the decoding step, a number or a tensor [B]. The same address gives the same tokens anywhere in a
+    batch. Trials and rounds are 0 to 2^32 - 1; seeds have 64 bits."""
     trials = torch.as_tensor(trials).to(torch.int64)
     seed = seed - (1 << 64) if isinstance(seed, int) and seed >= 1 << 63 else seed
-    # Both halves lie in one word, the trial in the lower one.
+    # One word holds both, the trial in the lower half.
     return torch.stack((torch.as_tensor(seed, dtype=torch.int64, device=trials.device).expand_as(trials),
                         trials + torch.as_tensor(round, dtype=torch.int64, device=trials.device) * (1 << 32)), 1)
 
@@ -39,8 +39,8 @@ _workspaces = {}
 
 
 def _workspace(size, device, stream):
-    """Scratch that calls on one stream share: they follow one another. It grows, and is never given back. A graph that is being
-    captured gets its own, which lives in the graph's memory."""
+    """Returns scratch that calls on one stream share, since they follow one another. It grows and is never freed. A graph that is being captured
+    gets scratch of its own, which lives in the graph's memory."""
     if torch.cuda.is_current_stream_capturing():
         return torch.empty(size, dtype=torch.uint8, device=device)
     kept = _workspaces.get((device, stream))
@@ -50,7 +50,8 @@ def _workspace(size, device, stream):
 
 
 def _outputs(target, drafted, logs):
-    """What Verified has; logarithms that nobody asked for are empty, for an operator has one number of results."""
+    """Returns tensors for the fields of Verified. Logarithms that were not asked for are empty, because an operator has a fixed number of
+    results."""
     requests, gamma = drafted.shape
     shapes = [(torch.int32, (requests, gamma + 1)), *4 * [(torch.int32, (requests,))],
               *2 * [(torch.float32, (requests, gamma + 1) if logs else (0,))]]
@@ -75,7 +76,7 @@ def _verify(target: Tensor, draft: Optional[Tensor], drafted: Tensor, uniforms: 
 
 
 def _filled(outputs, target, draft, drafted, uniforms, addresses, lengths, method, lenience, residual, ties, logs, implementation, **options):
-    """The Batch of a call whose results are `_outputs`."""
+    """Returns the Batch of a call whose results are `_outputs`."""
     tokens, counts, accepted, following, flags, *of_tokens = outputs
     views = option_views(target, drafted.shape[1], **options)
     if logs:
@@ -86,7 +87,7 @@ def _filled(outputs, target, draft, drafted, uniforms, addresses, lengths, metho
 
 
 def run(batch, device, emulate=False):
-    """Verifies a Batch on the device where its arrays are."""
+    """Verifies a Batch on the device that holds its arrays."""
     kernels = library()
 
     def launch(stream):
@@ -97,7 +98,7 @@ def run(batch, device, emulate=False):
 
 
 def run_on(device, on_cpu, launch):
-    """on_cpu(), or launch(stream) with the current stream of a CUDA device."""
+    """Calls on_cpu(), or launch(stream) with the current stream of a CUDA device."""
     if device.type == "cpu":
         on_cpu()
     elif device.type == "cuda":
@@ -124,7 +125,7 @@ def need_known(**words):
             raise SpeclabError(f"{name} is {value!r}: one of {', '.join(known)} is needed")
 
 
-# What a number may be; numbers in tensors are for the device to see, which makes their rows damaged ones.
+# The numbers that an option may be. Only the device sees numbers in tensors; if they are out of range it marks their rows damaged.
 _ALLOWED = {"top_k": (lambda value: value >= 0 and value == int(value), "a whole number, 0 or more,"),
             "top_p": (lambda value: 0 < value <= 1, "a number above 0 and at most 1"),
             "min_p": (lambda value: 0 <= value <= 1, "a number from 0 to 1"),
@@ -133,7 +134,7 @@ _ALLOWED = {"top_k": (lambda value: value >= 0 and value == int(value), "a whole
 
 
 def _form_of(name, target, draft_rows):
-    """Shape and dtype of an option of rows, of seeds or of positions, for a target [B, n, V] and so many rows of a draft."""
+    """Returns the shape and dtype of an option of rows, of seeds or of positions, for a target [B, n, V] and `draft_rows` rows of a draft."""
     requests, positions, vocab = target.shape
     if name in ("seeds", "positions"):
         return (requests,), torch.int64
@@ -143,28 +144,29 @@ def _form_of(name, target, draft_rows):
 
 
 def option_views(target, draft_rows, **tensors):
-    """A Batch's fields of options, each in its form or None."""
+    """Returns a Batch's option fields from tensors in the form that the kernels read, or None."""
     forms = {name: _form_of(name, target, draft_rows) for name in tensors}
     return {name: view(name, tensor, forms[name][0], str(forms[name][1])) for name, tensor in tensors.items()}
 
 
 def spread_options(target, draft_rows, **values):
-    """The same options in their forms, from what a caller may say."""
+    """Returns options as tensors in the form that the kernels read, from the forms that a caller may give."""
     return {name: mask_of(value, *target.shape) if name == "mask" else spread_over(name, value, *_form_of(name, target, draft_rows), target.device)
             for name, value in values.items()}
 
 
 def spread_over(name, value, shape, dtype, device):
-    """A number, a tensor of requests or one of `shape`, [B] or [B, n], as a tensor of that shape: a view where it was a tensor of the dtype."""
+    """Returns a number, a tensor of requests or one of `shape` as a tensor of `shape`, [B] or [B, n]; a tensor that has the dtype becomes a
+    view."""
     if value is None:
         return None
     if not isinstance(value, Tensor) and not hasattr(value, "__len__"):
         allowed, what = _ALLOWED.get(name, (None, None))
         if allowed is not None and not allowed(value):
             raise SpeclabError(f"{name} is {value}: {what} is needed")
-        if dtype == torch.int64 and value >= 1 << 63:  # 64 bits of a seed
+        if dtype == torch.int64 and value >= 1 << 63:  # a seed of 64 bits
             value -= 1 << 64
-        # Filled on the device: nothing waits, and a graph may capture it.
+        # It is filled on the device, so that nothing waits and a graph may capture it.
         return torch.full((1,) * len(shape), value, dtype=dtype, device=device).expand(shape)
     value = torch.as_tensor(value, device=device)
     if not dtype.is_floating_point and value.is_floating_point():
@@ -177,7 +179,7 @@ def spread_over(name, value, shape, dtype, device):
 
 
 def mask_of(mask, requests, positions, vocab):
-    """[B, gamma + 1, words]."""
+    """Returns the mask as [B, gamma + 1, words]."""
     if mask is None:
         return None
     words = -(-vocab // 32)
@@ -196,29 +198,29 @@ def verify(target: Tensor, draft: Optional[Tensor], drafted: Tensor, uniforms: O
     """Verifies the drafted tokens of a batch.
 
     target      [B, gamma + 1, V] logits in float32, bfloat16 or float16, the last dimension dense
-    draft       [B, gamma, V] in any of them; None where drafts were certain (look-up of n-grams)
-    drafted     [B, gamma] integers; an id outside of the vocabulary, such as -1, is rejected
-    uniforms    [B, gamma + 1] float64 in [0, 1): for each position, then for the next token; or
-    addresses   [B, 2] where random numbers are (`addresses`); or
+    draft       [B, gamma, V] in any of these formats; None if drafts were certain (look-up of n-grams)
+    drafted     [B, gamma] integers; an id outside the vocabulary, such as -1, is rejected
+    uniforms    [B, gamma + 1] float64 in [0, 1): one for each position, then one for the next token; or
+    addresses   [B, 2] addresses of random numbers (from `addresses`); or
     seeds, positions
-                a number or [B] integers each, of which no two requests share both: an engine's seeds of requests, and the places of
-                their tokens. Without any of the three uniforms come from torch's generator
+                a number or [B] integers each; no two requests may share both: an engine's seeds of requests, and the places of
+                their tokens. If none of the three is given, uniforms come from torch's generator
     lengths     [B] drafted tokens of each request, up to gamma
     mask        ids that a grammar allows the target: int32 [B, words] or [B, gamma + 1, words], bit x % 32 of word x // 32 for id x
     top_k, top_p, min_p
-                of the target, in this order after temperature, mask and cut-off: a number, [B] or [B, gamma + 1]; 0, 1 and 0 keep all.
-                Ids as likely as the last one kept are kept. The draft gets none: pass its cut-off
+                for the target, in this order after temperature, mask and cut-off: a number, [B] or [B, gamma + 1]; 0, 1 and 0 keep all.
+                Ids as likely as the last one kept are kept. The draft has none: pass its cut-off
     *_temperature, *_cutoff, *_log_sum_exp
-                of the target and of the draft: a number, [B], or [B, gamma + 1] and [B, gamma]. Logits below the cut-off have no
-                probability; log_sum_exp, of logits / temperature that are kept, saves a reading of the rows
+                for the target and the draft: a number, [B], or [B, gamma + 1] and [B, gamma]. Logits below the cut-off have no
+                probability; log_sum_exp, over logits / temperature that are kept, saves a reading of the rows
     method      token (exact), block (exact: Sun et al. 2024) or lenient (not exact), with `lenience` and `residual`
-    ties        whose is the probability at temperature 0: shared by the largest logits, or the lowest id's (argmax)
-    logs        whether log_probabilities and log_sum_exps are wanted
+    ties        how probability at temperature 0 is shared: among the largest logits, or all to the lowest id (argmax)
+    logs        whether to compute log_probabilities and log_sum_exps
     implementation
-                which kernels: `library().implementations()`; named on the CPU, their source runs in an emulator, thread by
-                thread, in milliseconds a request, where SPECLAB_KERNELS_LIBRARY names a library that has one (a whole build's)
+                the kernels to use, of `library().implementations()`. If named on the CPU, their source runs in an emulator, thread by
+                thread, in milliseconds per request, if SPECLAB_KERNELS_LIBRARY names a library that has one (a whole build's)
 
-    Raises SpeclabError with the library's sentence for what does not fit."""
+    Raises SpeclabError with the library's sentence if arguments do not fit."""
     arguments = _arguments(
         target, draft, drafted, uniforms, addresses=addresses, seeds=seeds, positions=positions, lengths=lengths, mask=mask, top_k=top_k,
         top_p=top_p, min_p=min_p, target_temperature=target_temperature, target_cutoff=target_cutoff, target_log_sum_exp=target_log_sum_exp,
@@ -234,7 +236,7 @@ def _named(outputs, logs):
 
 def _arguments(target, draft, drafted, uniforms, *, addresses=None, lengths=None, method="token", lenience=1.0,
                residual="target_minus_draft", ties="shared", logs=False, implementation="", **options):
-    """Those of the operator, by name, from those of `verify`."""
+    """Returns the operator's arguments, by name, from those of `verify`."""
     if target.dim() != 3 or drafted.dim() != 2 or target.shape[1] != drafted.shape[1] + 1:
         raise SpeclabError(f"target is {tuple(target.shape)} and drafted {tuple(drafted.shape)}: "
                            "[B, gamma + 1, V] and [B, gamma] are needed")
@@ -254,11 +256,11 @@ OPTIONS = ("seeds", "positions", "mask", "top_k", "top_p", "min_p", "target_temp
 
 
 class Prepared:
-    """A call of `verify` on tensors that stay where they are: each call reads what they hold then, and writes `results` anew."""
+    """A call of `verify` on tensors that stay where they are: each call reads their current contents and overwrites `results`."""
 
     def __init__(self, arguments, outputs):
         self.results = _named(outputs, arguments["logs"])
-        self._kept = arguments, outputs  # alive as long as their addresses are
+        self._kept = arguments, outputs  # keeps them alive as long as their addresses are used
         self._batch = _filled(outputs, **arguments)
         self._device = arguments["target"].device
         self._emulate = arguments["implementation"] != ""
@@ -266,8 +268,8 @@ class Prepared:
                                       device=self._device)
 
     def __call__(self):
-        """`results`. On CUDA tensors it launches on the current stream, waits for nothing and makes no tensor. Calls of one Prepared follow
-        one another on one stream, for they share their scratch."""
+        """Returns `results`. On CUDA tensors it launches on the current stream, does not wait, and makes no tensor. Calls of one Prepared must
+        follow one another on one stream, because they share scratch."""
         kernels = library()
         run_on(self._device, lambda: kernels.on_cpu(self._batch, self._emulate),
                lambda stream: kernels.launch(self._batch, self._workspace.data_ptr(), self._workspace.numel(), stream))
@@ -275,13 +277,13 @@ class Prepared:
 
 
 def prepare(target: Tensor, draft: Optional[Tensor], drafted: Tensor, uniforms: Optional[Tensor] = None, **options) -> Prepared:
-    """What calls `verify` with these arguments again and again, without what Python and torch spend on each call.
+    """Returns an object that calls `verify` with these arguments again and again, without the time that Python and torch spend on each call.
 
-    Arguments are those of `verify`. Tensors are read in place at each call, so that they must have the formats that the kernels read: int32
-    for drafted tokens, lengths and top_k, int64 for seeds and positions, float32 for other options. Numbers are as they were. Randomness has
-    to change between calls: uniforms, addresses or positions in a tensor.
+    Arguments are those of `verify`. Each call reads tensors in place, so they must have the formats that the kernels read: int32
+    for drafted tokens, lengths and top_k, int64 for seeds and positions, float32 for other options. Numbers keep their values. Randomness must
+    change between calls: give uniforms, addresses or positions in a tensor.
 
-    Raises SpeclabError as `verify` does, and where a tensor would have to be copied."""
+    Raises SpeclabError as `verify` does, and if a tensor would have to be copied."""
     if uniforms is None and options.get("addresses") is None and not isinstance(options.get("positions"), Tensor):
         raise SpeclabError("uniforms, addresses or positions in a tensor are needed: without them every call would draw the same numbers")
     arguments = _arguments(target, draft, drafted, uniforms, **options)

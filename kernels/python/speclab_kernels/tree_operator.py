@@ -1,5 +1,5 @@
-"""Verification of draft trees as an operator of torch: torch.ops.speclab.verify_tree, with `verify_tree` before it. On a GPU of compute
-capability 9.0 or above one launch on the current stream, which waits for nothing; on CPU tensors the program that defines the answer.
+"""Offers verification of draft trees as an operator of torch: torch.ops.speclab.verify_tree, and `verify_tree`, which calls it. On a GPU of compute
+capability 9.0 or above it makes one launch on the current stream and does not wait; on CPU tensors the program that defines the answer runs.
 """
 from typing import NamedTuple, Optional, Tuple
 
@@ -11,12 +11,12 @@ from .torch_operator import need_known, need_one_device, option_views, run_on, s
 
 
 class VerifiedTree(NamedTuple):
-    """int32 on the device of the logits, for B requests of up to N nodes."""
-    tokens: Tensor  # [B, N + 1] the tokens of the accepted path, the next one, and -1 behind them
-    counts: Tensor  # [B] how many of them are tokens
-    path: Tensor  # [B, N] the accepted nodes, and -1 behind them
-    accepted: Tensor  # [B] how many they are
-    next: Tensor  # [B] the token after them; -2 where a row that matters is damaged, or the tree is none
+    """Results for B requests of up to N nodes; int32 on the device of the logits."""
+    tokens: Tensor  # [B, N + 1] the tokens of the accepted path, the next one, and -1 after them
+    counts: Tensor  # [B] number of tokens among them
+    path: Tensor  # [B, N] the accepted nodes, and -1 after them
+    accepted: Tensor  # [B] number of accepted nodes
+    next: Tensor  # [B] the token after them; -2 if a row that matters is damaged, or the tree is invalid
     flags: Tensor  # [B] bits of speclab_verify_batch.flags
 
 
@@ -60,30 +60,30 @@ def verify_tree(target: Tensor, draft: Optional[Tensor], drafted: Tensor, parent
                 positions=None, lengths: Optional[Tensor] = None, mask: Optional[Tensor] = None, target_temperature=None,
                 target_cutoff=None, target_log_sum_exp=None, draft_temperature=None, draft_cutoff=None, draft_log_sum_exp=None,
                 ties="shared", emulate=False) -> VerifiedTree:
-    """Verifies trees of N drafted tokens, their nodes, exactly. Node -1 is the context.
+    """Verifies trees of N drafted tokens, the nodes, exactly. Node -1 is the context.
 
     target      [B, N + 1, V] logits in float32, bfloat16 or float16, the last dimension dense: row 0 after the context, row i + 1 after
                 node i
-    draft       [B, R, V] in any of them: row i + 1, or as draft_row says, is what the children of node i were drawn from; rows of leaves
-                are not read, and R is at most N. None where children were chosen, the likeliest ones say, and not drawn
-    drafted     [B, N] integers: the token of each node; an id outside of the vocabulary is rejected
-    parents     [N], one tree for all, or [B, N]: the node before each, from -1 to its own number - 1. Siblings are tried in the order of
+    draft       [B, R, V] in any of these formats: the children of node i were drawn from row i + 1, or from the row that draft_row names;
+                rows of leaves are not read, and R is at most N. None if children were chosen (the likeliest, say) and not drawn
+    drafted     [B, N] integers: the token of each node; an id outside the vocabulary is rejected
+    parents     [N], one tree for all, or [B, N]: the parent of each node, from -1 to its own number - 1. Siblings are tried in the order of
                 their numbers
-    uniforms    [B, N + 1] float64 in [0, 1): for each node, then for the next token; or addresses, or seeds and positions, as
-                `verify` has them. Without any uniforms come from torch's generator
+    uniforms    [B, N + 1] float64 in [0, 1): one for each node, then one for the next token; or addresses, or seeds and positions, as
+                in `verify`. If none is given, uniforms come from torch's generator
     method      "recursive_rejection", from the root to the leaves, or "traversal", from the leaves to the root (Weng et al. 2025), which
-                accepts more tokens on average, reads more rows, and takes children drawn without replacement alone
+                accepts more tokens on average, reads more rows, and requires children drawn without replacement
     siblings    how the children of a node were drawn: "without_replacement", each from the row without the siblings before it, or
                 "independent"
-    draft_row   [N] or [B, N]: which row of the draft follows node i - 1, at i; entries of leaves are not read
+    draft_row   [N] or [B, N]: entry i is the number of the draft's row after node i - 1; entries of leaves are not read
     lengths     [B] nodes of each request, up to N
-    mask        int32 [B, words] or [B, N + 1, words], as `verify` has it
+    mask        int32 [B, words] or [B, N + 1, words], as in `verify`
     *_temperature, *_cutoff, *_log_sum_exp
-                of rows: a number, [B], or [B, N + 1] of the target and [B, R] of the draft
-    ties        as of `verify`
+                for rows: a number, [B], or [B, N + 1] for the target and [B, R] for the draft
+    ties        as in `verify`
     emulate     on the CPU, run the kernel's source in an emulator, thread by thread, as `implementation` of `verify` does
 
-    Raises SpeclabError with the library's sentence for what does not fit."""
+    Raises SpeclabError with the library's sentence if arguments do not fit."""
     if target.dim() != 3 or drafted.dim() != 2 or target.shape[1] != drafted.shape[1] + 1:
         raise SpeclabError(f"target is {tuple(target.shape)} and drafted {tuple(drafted.shape)}: [B, N + 1, V] and [B, N] are needed")
     requests, rows, vocab = target.shape
@@ -96,7 +96,7 @@ def verify_tree(target: Tensor, draft: Optional[Tensor], drafted: Tensor, parent
         uniforms = torch.rand(requests, rows, dtype=torch.float64, device=target.device)
 
     def by_node(name, value):
-        # [N] is one row for all requests.
+        # A tensor [N] is one tree for all requests.
         one = value[None] if value is not None and value.dim() == 1 else value
         return spread_over(name, one, (requests, rows - 1), torch.int32, target.device)
 

@@ -1,13 +1,14 @@
-"""The cut-off logits that top-k, top-p and min-p come to, row by row, as kernels/verify/cutoffs.hpp finds them. One launch.
+"""Finds the cut-off logits of top-k, top-p and min-p for each row, as kernels/verify/cutoffs.hpp does, in one launch.
 
-A row is read twice, for min-p alone once. First for its largest logit and the least of what 256 groups of ids have as their largest: 256
-ids are at or above that, and of rows in any order about 256 ln 256 = 1,600. These are put into a scratch as the row is read again, with the
-sum of all weights where top-p needs it without top-k, and thresholds are found among them. Only where they do not suffice (top-k of more,
-top-p of flat rows) rounds read the row itself: at most two for each of top-k and top-p in 2-byte formats, four in float32.
+A row is read twice, for min-p alone once. The first reading finds its largest logit, and divides the ids into 256 groups to find each group's
+largest logit and the least of those. At least 256 ids are at or above that least one; in rows of random order about 256 ln 256 = 1,600 are. The
+second reading puts these ids into scratch, adds up all weights if top-p needs their sum without top-k, and thresholds are found among these ids.
+Only if they do not suffice (larger top-k, top-p of flat rows) do the rounds read the row itself: at most two for each of top-k and top-p in
+2-byte formats, four in float32.
 
-A threshold is found in rounds: ids are counted, or their weights summed, in 1,024 bins of the keys that a threshold may still be, and the
+A threshold is found in rounds: ids are counted, or their weights summed, in 1,024 bins of the keys that the threshold may still have, and the
 bin in which the sum from above reaches the goal is the next round's range. Keys are the floats' bits in their order. Sums are of whole
-numbers, whose order does not matter, so that a cut-off has the same bits in any order of threads and in any batch. Scratch of a row: 24 KiB.
+numbers, whose order does not matter, so that a cut-off has the same bits in any order of threads and in any batch. Scratch per row: 24 KiB.
 """
 import torch
 import triton
@@ -15,22 +16,22 @@ import triton.language as tl
 
 from .triton_rows import LOG2_E, TILE, first_of, temperature_of
 
-WARPS = 16  # of 8 each thread would need 207 registers
-NEAR = 4096  # logits of a row that the scratch holds
+WARPS = 16  # with 8, each thread would need 207 registers
+NEAR = 4096  # number of a row's logits that the scratch holds
 BINS = 1024
-# Orders of the three. Each looks at what those before it keep; min-p is a share of the largest either way.
+# The orders of the three. Each looks only at ids that those before it keep; min-p is a share of the largest in either order.
 HUGGING_FACE = "top-k, top-p, min-p"
 VLLM = "min-p, top-k, top-p"
 
 _INFINITY = tl.constexpr(float("inf"))
-# A weight of 1, so that 2^21 of them are less than 2^63. Lighter ids than 2^-40 of the likeliest count 0.
+# The number that a weight of 1 counts, so that 2^21 of them are below 2^63. Ids lighter than 2^-40 of the likeliest count 0.
 _UNIT = tl.constexpr(2.0**40)
 
 
 @triton.jit
 def key_of(logits, UNUSED: tl.constexpr):
-    """Whole numbers in the order of the logits, without the `UNUSED` low bits that the format lacks. Both zeros are one number; NaN has
-    no place."""
+    """Returns whole numbers in the order of the logits, without the `UNUSED` low bits that the format lacks. Both zeros have one number; NaN has
+    none."""
     bits = logits.to(tl.uint32, bitcast=True)
     return tl.where(logits < 0, ~bits, bits | 0x80000000) >> UNUSED
 
@@ -44,7 +45,7 @@ def logit_of(key, UNUSED: tl.constexpr):
 
 @triton.jit
 def units_of(logits, reference, scale):
-    """Weights in whole units; of ids without a probability 0, at an infinite temperature too."""
+    """Returns weights in whole units; an id without a probability gets 0, also at an infinite temperature."""
     power = tl.where(logits > -_INFINITY, (logits - reference) * scale, -_INFINITY)
     return (tl.exp2(power) * _UNIT).to(tl.int64)
 
@@ -52,9 +53,9 @@ def units_of(logits, reference, scale):
 @triton.jit
 def threshold(values, count, floor, least, most, reference, scale, weighs, amount, total, bins, UNUSED: tl.constexpr, BLOCK: tl.constexpr,
               BINS: tl.constexpr):
-    """Among `values` of at least `floor` whose keys are from `least` to `most`, the largest logit's: the largest key from which on they are
-    `amount` many, or, where they are weighed, have the share `amount` of the weight `total`; a total of 0 stands for what they have.
-    Second: whether all of them come to that; if not, the first is `least`."""
+    """Returns the largest key from which on the ids of `values` are `amount` many or, if `weighs`, have the share `amount` of the weight
+    `total`; a total of 0 stands for their own weight. It looks at values of at least `floor` with keys from `least` to `most`, the largest
+    logit's key. The second result is whether all of these ids reach the amount; if not, the first is `least`."""
     index = tl.arange(0, BINS)
     lowest = least
     above = tl.full([], 0, tl.int64)
@@ -73,14 +74,14 @@ def threshold(values, count, floor, least, most, reference, scale, weighs, amoun
             amounts = tl.where(weighs, units_of(logits, reference, scale), 1)
             tl.atomic_add(bins + ((most - keys) >> shift).to(tl.int32), amounts, inside, sem="relaxed")
         tl.debug_barrier()
-        # They are 0 again for the next round.
+        # The exchange sets the bins to 0 for the next round.
         sums = tl.atomic_xchg(bins + index, tl.zeros([BINS], tl.int64), sem="relaxed")
         tl.debug_barrier()
         if wanted == 0:
             all_of_it = tl.sum(sums, 0)
             whole = tl.where(total == 0, all_of_it, total)
             share = tl.minimum(tl.ceil(amount * whole.to(tl.float64)).to(tl.int64), whole)
-            # At least 1, so that one id is kept.
+            # The goal is at least 1, so that one id is kept.
             wanted = tl.maximum(tl.where(weighs, share, amount.to(tl.int64)), 1)
             found = (all_of_it >= wanted).to(tl.int32)
         chosen = tl.min(tl.where(above + tl.cumsum(sums, 0) >= wanted, index, BINS), 0)
@@ -97,7 +98,8 @@ def threshold(values, count, floor, least, most, reference, scale, weighs, amoun
 
 @triton.jit
 def peaks_of(row, vocab, BLOCK: tl.constexpr, GROUPS: tl.constexpr):
-    """The largest logit, the least of the groups' largest ones, and whether the row holds NaN or plus infinity. The first reading."""
+    """Returns the largest logit, the least of the groups' largest logits, and whether the row holds NaN or plus infinity. This is the first
+    reading."""
     largest = tl.full([BLOCK], -_INFINITY, tl.float32)
     invalid = tl.zeros([BLOCK], tl.int32)
     for first in range(0, vocab, BLOCK):
@@ -111,8 +113,8 @@ def peaks_of(row, vocab, BLOCK: tl.constexpr, GROUPS: tl.constexpr):
 
 @triton.jit
 def keep_near(row, near, bound, floor, reference, scale, weighs, vocab, NEAR: tl.constexpr, BLOCK: tl.constexpr):
-    """Writes logits of at least `bound` and `floor` to `near`, as many as it holds. How many there are, and, where the row is weighed, the
-    weight of all ids of at least `floor`. The second reading."""
+    """Writes logits of at least `bound` and `floor` to `near`, as many as it holds. Returns their number and, if `weighs`, the weight of all ids of
+    at least `floor`. This is the second reading."""
     count = tl.full([], 0, tl.int32)
     total = tl.full([], 0, tl.int64)
     for first in range(0, vocab, BLOCK):
@@ -125,7 +127,7 @@ def keep_near(row, near, bound, floor, reference, scale, weighs, vocab, NEAR: tl
         places = count + tl.cumsum(kept, 0) - 1
         tl.store(near + places, logits, (kept == 1) & (places < NEAR))
         count += tl.sum(kept, 0)
-    # Others of this program read it.
+    # Other threads of this program read `near`.
     tl.debug_barrier()
     return count, total
 
@@ -134,9 +136,9 @@ def keep_near(row, near, bound, floor, reference, scale, weighs, vocab, NEAR: tl
 def find_cutoffs(rows, ends, temperatures, top_k, top_p, min_p, near, bins, cutoffs, vocab, STRIDE, POSITIONS, BONUS_ROWS: tl.constexpr,
                  MIN_P_FIRST: tl.constexpr, UNUSED: tl.constexpr, NEAR: tl.constexpr, BINS: tl.constexpr, BLOCK: tl.constexpr,
                  GROUPS: tl.constexpr):
-    """Programs [requests * POSITIONS]: a row's cut-off, or minus infinity; plus infinity where a share is out of range, which damages the
-    row. near [programs, NEAR] and bins [programs, BINS] are scratch, whatever they hold."""
-    # Whole numbers of 64 bits take registers.
+    """Finds cut-offs. Programs: [requests * POSITIONS]. Each writes its row's cut-off, or minus infinity; plus infinity if a share is out of range,
+    which damages the row. near [programs, NEAR] and bins [programs, BINS] are scratch with any contents."""
+    # Whole numbers of 64 bits take more registers.
     SMALLER_BLOCK: tl.constexpr = BLOCK // 4
     at = tl.program_id(0).to(tl.int64)
     request = at // POSITIONS
@@ -165,12 +167,12 @@ def find_cutoffs(rows, ends, temperatures, top_k, top_p, min_p, near, bins, cuto
     elif temperature > 0:
         scale = LOG2_E / temperature
         reference, bound, invalid = peaks_of(row, vocab, BLOCK, GROUPS)
-        # An invalid row stays one.
+        # An invalid row stays invalid.
         if (invalid == 0) & (reference > -_INFINITY):
             floor = tl.full([], -float("inf"), tl.float32)
             if share_of_largest > 0:
                 floor = (reference.to(tl.float64) + tl.log(share_of_largest) * temperature.to(tl.float64)).to(tl.float32)
-            # At an infinite temperature the line above says nothing.
+            # At an infinite temperature the line above gives NaN if the share is 1.
             floor = tl.where(share_of_largest == 1, reference, floor)
             counts = (most_kept > 0) & (most_kept < vocab)
             if counts | (share < 1):
@@ -180,12 +182,12 @@ def find_cutoffs(rows, ends, temperatures, top_k, top_p, min_p, near, bins, cuto
                 count, total = keep_near(row, near, bound, before, reference, scale, (share < 1) & (not counts), vocab, NEAR, BLOCK)
                 tl.store(bins + tl.arange(0, BINS), tl.zeros([BINS], tl.int64))
                 tl.debug_barrier()
-                # Whether those near are all that there are.
+                # True if the ids in `near` are all ids that there are.
                 whole = bound <= before
                 suffices = (count <= NEAR).to(tl.int32)
                 least = tl.full([], 0, tl.uint32)
                 most = key_of(reference, UNUSED)
-                # First top-k, then top-p.
+                # The first turn applies top-k, the second top-p.
                 for turn in range(2):
                     weighs = turn == 1
                     amount = tl.where(weighs, share, most_kept.to(tl.float64))
@@ -205,8 +207,8 @@ def find_cutoffs(rows, ends, temperatures, top_k, top_p, min_p, near, bins, cuto
 
 def cutoffs(rows, ends, max_length, temperature=None, top_k=None, top_p=None, min_p=None, bonus_rows=False, order=HUGGING_FACE, tile=TILE,
             near=NEAR):
-    """A cut-off for each row of logits [rows, V], as `fused_triton.verify` takes them; None where there is no option. Options are arrays
-    over requests. top_k: 0, or the vocabulary and more, for all; top_p: in [0, 1], where 0 keeps the largest; min_p: in [0, 1]. A
+    """Returns a cut-off for each row of logits [rows, V], as `fused_triton.verify` takes them; None if there is no option. Options are arrays
+    over requests. top_k: 0, or at least the vocabulary's size, keeps all; top_p: in [0, 1], where 0 keeps the largest; min_p: in [0, 1]. A
     share out of range damages its rows. Ids that tie with the last one kept are kept. `order`: HUGGING_FACE or VLLM."""
     if order not in (HUGGING_FACE, VLLM):
         raise ValueError(f"order is {order!r}: {HUGGING_FACE!r} and {VLLM!r} are known")
@@ -227,5 +229,5 @@ def cutoffs(rows, ends, max_length, temperature=None, top_k=None, top_p=None, mi
 
 
 def unused_bits(dtype):
-    """Low bits of a float32 that logits of this format do not have."""
+    """Returns the number of low bits of a float32 that logits of this format do not have."""
     return {torch.bfloat16: 16, torch.float16: 13}.get(dtype, 0)

@@ -1,4 +1,4 @@
-"""In place of vLLM's rejection_sample (its V1 engine, vllm/v1/sample/rejection_sampler.py):
+"""Replaces vLLM's rejection_sample (of its V1 engine, vllm/v1/sample/rejection_sampler.py):
 
     import vllm.v1.sample.rejection_sampler as sampler
     from speclab_kernels.vllm import rejection_sample
@@ -14,33 +14,33 @@ def rejection_sample(draft_token_ids, num_draft_tokens, max_spec_len, cu_num_dra
                      bonus_token_ids, sampling_metadata, synthetic_mode=False, synthetic_conditional_rates=None,
                      use_fp64_gumbel=False, fly_window_size=None, fly_entropy_threshold=None, fly_entropy_top_k=3, *,
                      next_uniforms=None):
-    """Arguments and results of vLLM's function: draft_token_ids [tokens], cu_num_draft_tokens [B] cumulative, draft_probs
-    [tokens, V] or None, target_logits [tokens, V] with temperatures and cut-offs applied, bonus_token_ids [B, 1]; tokens
+    """Takes the arguments of vLLM's function: draft_token_ids [tokens], cu_num_draft_tokens [B] cumulative, draft_probs
+    [tokens, V] or None, target_logits [tokens, V] with temperatures and cut-offs applied, bonus_token_ids [B, 1]. Returns tokens
     [B, max_spec_len + 1] int32, padded with -1. Requests at temperature 0 take the largest logit's id.
 
     The acceptance draws are vLLM's own: the same generators give the same accepted counts. The token after a rejection takes one
-    uniform in float64, `next_uniforms` [B] where they are given, where vLLM lets as many exponentials race as there are ids.
+    uniform in float64, from `next_uniforms` [B] if given, where vLLM draws an exponential for each id.
     `use_fp64_gumbel` therefore changes nothing. Modes that are not exact (synthetic acceptance, FLy) are refused."""
     if synthetic_mode or fly_window_size is not None:
         raise NotImplementedError("synthetic acceptance and FLy change the output's distribution: use vLLM's own function")
     requests = len(num_draft_tokens)
     device = target_logits.device
     if sampling_metadata.all_greedy:
-        # Nothing is drawn, so that generators stay where they are.
+        # Nothing is drawn, so that generators keep their states.
         uniforms, following = (torch.zeros(count, dtype=torch.float64, device=device) for count in (draft_token_ids.shape[0], requests))
         temperature = torch.zeros(requests, device=device)
     else:
         uniforms, following = _uniforms(num_draft_tokens, sampling_metadata.generators, device)
-        # Logits are divided by the temperature already; 0 says that the largest is taken.
+        # Logits are divided by the temperature already; 0 means that the largest is taken.
         temperature = (sampling_metadata.temperature != 0).float()
     if next_uniforms is not None:
         following = next_uniforms
     starts = torch.nn.functional.pad(cu_num_draft_tokens.to(torch.int32), (1, 0))
-    # The library has the uniforms of a request side by side; those behind its drafted tokens are never looked at.
+    # The library needs the uniforms of a request side by side; those after its drafted tokens are never read.
     places = torch.arange(max_spec_len, device=device) + starts[:-1, None]
     coins = torch.cat((uniforms, uniforms.new_zeros(1)))[places.clamp(max=uniforms.shape[0])]
     coins = torch.cat((coins, following[:, None]), 1)
-    # Named, so that they live until the launch.
+    # Variables keep these tensors alive until the launch.
     target = target_logits.float() if target_logits.dtype == torch.float64 else target_logits
     drafted, bonus = draft_token_ids.to(torch.int32), bonus_token_ids.reshape(-1).to(torch.int32)
     tokens = torch.empty(requests, max_spec_len + 1, dtype=torch.int32, device=device)
@@ -51,7 +51,7 @@ def rejection_sample(draft_token_ids, num_draft_tokens, max_spec_len, cu_num_dra
 
 
 def _uniforms(num_draft_tokens, generators, device):
-    """[tokens] for the acceptance draws, in vLLM's order, and [B] for the tokens after a rejection."""
+    """Returns uniforms [tokens] for the acceptance draws, in vLLM's order, and [B] for the tokens after a rejection."""
     uniforms = torch.rand(sum(num_draft_tokens), dtype=torch.float64, device=device)
     following = torch.rand(len(num_draft_tokens), dtype=torch.float64, device=device)
     start = 0

@@ -1,16 +1,16 @@
-"""In place of the function rejection_sample of vLLM's second model runner (vllm/v1/worker/gpu/spec_decode/rejection_sampler_utils.py):
+"""Replaces the function rejection_sample of vLLM's second model runner (vllm/v1/worker/gpu/spec_decode/rejection_sampler_utils.py):
 
     import vllm.v1.worker.gpu.spec_decode.rejection_sampler as sampler
     from speclab_kernels.vllm_model_runner import rejection_sample      # by the library; rejection_sample_in_triton: by Triton alone
     sampler.rejection_sample = rejection_sample
 
-Arguments are vLLM's: target_logits [num_logits, V], a row for each drafted token and one more a request; draft_logits [slots, steps, V] before
-the temperature, or None where drafts were certain; draft_sampled [num_logits], of each request the token before and its drafted ones, -1
-where nothing was drafted; cu_num_logits [requests + 1]; pos [num_logits] int64; idx_mapping [requests], the slots; temperature and seed
-int64, by slot. Results are vLLM's: tokens [requests, steps + 1] int64, padded with -1, and their counts [requests] int32. Requests at
-temperature 0 take the lowest id of the largest logit. After a damaged row (NaN) follows id 0, for that model runner needs a token of every request.
+Arguments are vLLM's: target_logits [num_logits, V], a row for each drafted token and one more per request; draft_logits [slots, steps, V] before
+division by the temperature, or None if drafts were certain; draft_sampled [num_logits], for each request the token before its drafted ones and
+these, -1 where nothing was drafted; cu_num_logits [requests + 1]; pos [num_logits] int64; idx_mapping [requests], the slots; temperature and seed
+int64, by slot. Results are vLLM's: tokens [requests, steps + 1] int64, padded with -1, and their counts [requests] int32. Requests at temperature
+0 take the lowest id of the largest logit. After a damaged row (NaN) id 0 follows, because that model runner needs a token of every request.
 
-`temperature_applied=False`: target logits are as the model gave them, in any format, and are divided by the temperature as they are read, so
+With `temperature_applied=False` target logits are as the model gave them, in any format, and are divided by the temperature as they are read, so
 that vLLM's copy in fp32 is not needed. Modes that are not exact (synthetic acceptance, FLy) and watermarks are refused.
 """
 import torch
@@ -29,18 +29,18 @@ def rejection_sample(target_logits, draft_logits, draft_sampled, cu_num_logits, 
                      temperature, seed, num_speculative_steps, synthetic_conditional_rates=None, use_fp64=False, use_block_verification=False,
                      contexts=None, watermarking=None, watermarking_skip_mask=None, watermark_key=None, fly_window_size=0,
                      fly_entropy_threshold=0.3, fly_entropy_top_k=3, *, temperature_applied=True):
-    """By libspeclab_kernels.so, on a GPU or the CPU. Draws are the library's, by seed and the position of a request's first row: the same
-    in any slot of any batch, others than vLLM's."""
+    """Verifies by libspeclab_kernels.so, on a GPU or the CPU. Draws are the library's, by seed and the position of a request's first row: the same
+    in any slot of any batch, but different from vLLM's."""
     from .torch_operator import run
     _refuse(synthetic_conditional_rates, contexts, fly_window_size)
     requests, steps = cu_num_logits.shape[0] - 1, num_speculative_steps
     device = target_logits.device
-    # Named, so that they live until the launch.
+    # Variables keep these tensors alive until the launch.
     starts, slots, sampled = (tensor.to(torch.int32) for tensor in (cu_num_logits, idx_mapping, draft_sampled))
     positions, seeds = pos.to(torch.int64), seed.to(torch.int64)
     heat = temperature.to(torch.float32)
     target_heat = (heat != 0).float() if temperature_applied else heat
-    # At temperature 0 the target's largest logit decides alone: a draft row at temperature 0 would refuse what is not its own.
+    # At temperature 0 only the target's largest logit decides; a draft row at temperature 0 would give probability 0 to any id but its own largest.
     draft_heat = torch.where(heat == 0, 1.0, heat)
     # A request ends before the first place where nothing was drafted.
     places = torch.arange(steps, device=device)
@@ -66,7 +66,7 @@ def rejection_sample(target_logits, draft_logits, draft_sampled, cu_num_logits, 
                                 sampled.stride(0)),
               seeds=by_slot(seeds), positions=View(positions.data_ptr(), starts.data_ptr(), positions.stride(0), 0),
               accepted=accepted.data_ptr(), next=following.data_ptr(), tokens=tokens.data_ptr(), counts=counts.data_ptr(), **draft), device)
-    # Damaged rows have no next token.
+    # A damaged row has no next token; id 0 takes its place.
     tokens = torch.where((counts == accepted)[:, None] & (torch.arange(steps + 1, device=device) == accepted[:, None]), 0, tokens)
     return tokens.long(), accepted + 1
 
@@ -76,8 +76,8 @@ def rejection_sample_in_triton(
         num_speculative_steps, synthetic_conditional_rates=None, use_fp64=False, use_block_verification=False, contexts=None, watermarking=None,
         watermarking_skip_mask=None, watermark_key=None, fly_window_size=0, fly_entropy_threshold=0.3, fly_entropy_top_k=3, *,
         temperature_applied=True):
-    """In Triton, in three launches and nothing beside them. Acceptance draws are vLLM's own: a seed gives the accepted counts that it gave
-    before. The token after them takes one uniform of 53 bits, where vLLM draws a Gumbel variable for each id, so that `use_fp64` changes
+    """Verifies in Triton, in three launches and nothing else. Acceptance draws are vLLM's own: a seed gives the accepted counts that it gave in
+    vLLM. The token after the accepted ones takes one uniform of 53 bits, where vLLM draws a Gumbel variable for each id, so that `use_fp64` changes
     nothing."""
     from . import fused_triton
     _refuse(synthetic_conditional_rates, contexts, fly_window_size)

@@ -15,7 +15,7 @@ BenchShape small_shape(const KernelWorkloadInfo& info, Dtype dtype, std::int32_t
   return {requests, info.branches ? 9 : 3, 3001, dtype, info.workload};
 }
 
-/// A batch in the host's memory, made and verified in the emulator.
+/// A batch in host memory, made and verified in the emulator.
 struct EmulatedBatch {
   BenchShape shape;
   HostMemory memory;
@@ -77,7 +77,7 @@ TEST_CASE("the outcome that is expected of a chain is that of independent accept
 }
 
 TEST_CASE("the outcome of a tree is what its paths say, and what walks along it come to") {
-  // Two children of the context; the first one has two.
+  // The context has two children; the first one has two.
   const DraftTree tree({-1, -1, 0, 0});
   const BenchResults results{
       4, {2, 0, 1, 1}, {0, 0, 0, 0}, {0, 3, -1, -1, -1, -1, -1, -1, 1, -1, -1, -1, 0, -1, -1, -1}};
@@ -96,7 +96,7 @@ TEST_CASE("the outcome of a tree is what its paths say, and what walks along it 
   CHECK(expected.refusing == doctest::Approx(0.4 * 1.6));
   CHECK(expected.rejecting == doctest::Approx(0.16 * 1.6));
   CHECK(expected.leaves == doctest::Approx(1 - 0.16 * 1.6));
-  // Numbers that cannot be leave nothing, and break nothing.
+  // Numbers out of range give no path, and break nothing.
   const BenchResults absurd{4, {-5, 77, 2, 4}, {0, 0, 0, 0}, std::vector<std::int32_t>(16, 99)};
   CHECK(outcome_of(tree, absurd).accepted == 0);
 }
@@ -114,7 +114,7 @@ TEST_CASE(
         CAPTURE(method.name);
         EmulatedBatch made(shape, 31);
         const TreeBatch& tree = made.batch.tree;
-        // What is made is a batch that programs would be allowed to verify.
+        // The batch is one that programs may verify.
         if (method.branches()) {
           CHECK(tree_error(tree).value_or("") == "");
         } else if (layout_of(method, tree).workspace_bytes == 0) {
@@ -130,7 +130,7 @@ TEST_CASE(
         const BenchOutcome of_paths = outcome_of(draft_plan(shape).tree, results);
         const BenchOutcome met = outcome_of(expected);
         if (method.branches() && method.path_tells() && found.within_band == 0) {
-          // Counted along the reference's walk, and read off the paths.
+          // The outcome counted along the reference's walk is that of the paths.
           CHECK(met.accepted == doctest::Approx(of_paths.accepted));
           CHECK(met.tried == doctest::Approx(of_paths.tried));
           CHECK(met.refused == doctest::Approx(of_paths.refused));
@@ -143,7 +143,7 @@ TEST_CASE(
         const double counted = traffic_of(method, tree, outcome).read;
         CHECK(static_cast<double>(loaded) > 0.9 * counted);
         CHECK(static_cast<double>(loaded) < 2.5 * counted);
-        // A planted fault: other tokens behind the path.
+        // A planted fault: another token follows each path.
         for (Token& next : results.next) next = (next + 1) % shape.vocab;
         CHECK(agreement_of(method, expected, shape.vocab, results).different >= shape.requests - 1);
         ++ran;

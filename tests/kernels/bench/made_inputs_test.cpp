@@ -47,7 +47,8 @@ struct Inputs {
   }
 };
 
-/// Tokens of trees that consist of these nodes, children of the context, each of one row of logits.
+/// Returns the tokens of trees that consist of these nodes, children of the context; each tree has one row of
+/// logits.
 template <class T>
 std::vector<Token> picked(const std::vector<T>& logits, const std::vector<std::int32_t>& parents,
                           std::int32_t requests, std::int32_t vocab, std::uint64_t seed,
@@ -125,7 +126,7 @@ TEST_CASE("bells have mean 0 and variance 1") {
 }
 
 TEST_CASE("drafted tokens have the distribution of the draft's row") {
-  // All rows alike: every request draws from the distribution of one row.
+  // All rows are alike: every request draws from the distribution of one row.
   constexpr std::int32_t vocab = 5;
   constexpr std::int32_t rows = 4000;
   const std::vector<float> row{0.5F, -1, 2, 0, 1};
@@ -139,7 +140,7 @@ TEST_CASE("drafted tokens have the distribution of the draft's row") {
     const double probability = std::exp(static_cast<double>(row[static_cast<std::size_t>(id)])) / total;
     CHECK(count_agrees(static_cast<double>(count), rows, probability));
   }
-  // A planted fault: without noise the greatest is always drawn, which the same bound finds.
+  // A planted fault: without noise the most probable id is always drawn; the same bound finds that.
   CHECK_FALSE(count_agrees(rows, rows, std::exp(2.0) / total));
 }
 
@@ -154,7 +155,7 @@ TEST_CASE("a draft without a choice is drawn, whatever the format and the order 
 }
 
 TEST_CASE("siblings are drawn without replacement") {
-  // Of one row alike for all: P(x, then y) = p(x) p(y) / (1 - p(x)), each pair counted.
+  // All requests have the same row: P(x, then y) = p(x) p(y) / (1 - p(x)); each pair is counted.
   constexpr std::int32_t vocab = 4;
   constexpr std::int32_t rows = 6000;
   const std::vector<double> p{0.5, 0.25, 0.15, 0.1};
@@ -173,7 +174,8 @@ TEST_CASE("siblings are drawn without replacement") {
     for (std::size_t y = 0; y < vocab; ++y) {
       if (x == y) continue;
       CHECK(count_agrees(counts[x * vocab + y], rows, p[x] * p[y] / (1 - p[x])));
-      // A planted fault: what is drawn again when both are alike fits p(x) p(y) over the sum of unlike pairs.
+      // A planted fault: if both are drawn again whenever they are alike, pairs have p(x) p(y) over the sum
+      // of unlike pairs.
       independent_fits = independent_fits && count_agrees(counts[x * vocab + y], rows, p[x] * p[y] / 0.655);
     }
   }

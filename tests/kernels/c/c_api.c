@@ -1,5 +1,6 @@
-/* A C99 program with the shared library: the header is plain C, and good and bad arguments are told apart.
- * Device pointers are made up, so that nothing is launched where there is a device. */
+/* A C99 program with the shared library: it tests that the header is plain C, and that good and bad
+ * arguments are told apart. Device pointers are made up, so that on a machine with a device it launches
+ * nothing. */
 #include <speclab_kernels.h>
 
 #include <stdio.h>

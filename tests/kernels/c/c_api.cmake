@@ -1,4 +1,4 @@
-# The C interface: its source over the emulator, and the shared library from C and from Python.
+# Tests the C interface: its source over the emulator, and the shared library from C and from Python.
 target_sources(kernels_tests PRIVATE ${PROJECT_SOURCE_DIR}/kernels/c/speclab_kernels.cpp)
 
 enable_language(C)

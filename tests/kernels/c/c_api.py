@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""The shared library through ctypes: what it exports, its version, its sizes and its errors.
+"""Tests the shared library through ctypes: its exports, its version, its sizes and its errors.
 
 usage: c_api.py LIBRARY VERSION NM PACKAGE [WITHOUT_EMULATOR]
-A fifth argument says that the library has no emulator, and must refuse to emulate; an NM that is none, that the tools to read exports with are
-missing. Tensors are stand-ins with made-up addresses, so that nothing is launched where there is a device.
+A fifth argument means that the library has no emulator, and must refuse to emulate. If NM does not exist, the tools to read exports are missing.
+Tensors are stand-ins with made-up addresses, so that nothing is launched on a machine with a device.
 """
 import ctypes
 import subprocess
@@ -17,7 +17,7 @@ from speclab_kernels import c_library as sk  # noqa: E402
 
 
 class Tensor:
-    """What c_library.py asks of torch's."""
+    """The parts of torch's tensor that c_library.py uses."""
 
     def __init__(self, index, shape, dtype="torch.float32", strides=None):
         self.address, self.shape, self.dtype = (index + 1) << 24, shape, dtype
@@ -40,7 +40,7 @@ class Tensor:
 
 
 class Made(Tensor):
-    """A tensor of these values."""
+    """A tensor with these values."""
 
     def __init__(self, values, shape, dtype="torch.int32", c=ctypes.c_int32):
         super().__init__(0, shape, dtype)
@@ -143,7 +143,7 @@ class SharedLibrary(unittest.TestCase):
         refused("addresses is 0xa000001:", lambda batch: setattr(batch, "addresses", (10 << 24) + 1), uniforms=None)
 
     def test_decides_on_the_cpu(self):
-        """Two ids, equal rows: the drafted id is accepted whatever its uniform, and the other uniform picks the next. In the
+        """There are two ids and equal rows: the drafted id is accepted whatever its uniform is, and the other uniform picks the next one. In the
         second request the draft is certain of an id without target probability."""
         infinity = float("inf")
         for emulate in (False, True)[:1 + HAS_EMULATOR]:
@@ -165,7 +165,7 @@ class SharedLibrary(unittest.TestCase):
             self.library.on_cpu(sk.batch_of(**made))
 
     def test_decides_trees_on_the_cpu(self):
-        """Chosen children 0 and 1 of the context, whose target is certain of 1, and of 2 after the second child."""
+        """Children 0 and 1 of the context are chosen; the target is certain of token 1 there, and of 2 after the second child."""
         infinity = float("inf")
         for emulate in (False, True)[:1 + HAS_EMULATOR]:
             logits = [-infinity, 0, -infinity, 0, 0, 0, -infinity, -infinity, 0]

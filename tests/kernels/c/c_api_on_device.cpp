@@ -1,4 +1,5 @@
-// The shared library on a GPU: decisions of the reference, the same bits again, alone and from a CUDA graph.
+// Tests the shared library on a GPU: decisions are the reference's, and bits are the same when repeated,
+// alone, and from a CUDA graph.
 #include <cuda_runtime.h>
 #include <speclab_kernels.h>
 
@@ -33,7 +34,7 @@ void require(speclab_status status) {
   if (status != speclab_ok) throw std::runtime_error(speclab_last_error());
 }
 
-/// A batch of the tests on the device, behind the C interface.
+/// A batch of the tests on the device, for the C interface.
 class OnDevice {
  public:
   explicit OnDevice(const LogitBatch& host)
@@ -66,7 +67,7 @@ class OnDevice {
 
   void enqueue(cudaStream_t stream) const { require(speclab_verify(&c_, workspace_.get(), bytes_, stream)); }
 
-  /// The results, which are forgotten on the device.
+  /// Returns the results and overwrites them on the device.
   Results take() {
     SPECLAB_CUDA(cudaDeviceSynchronize());
     const auto count = static_cast<std::size_t>(c_.requests);
@@ -82,7 +83,7 @@ class OnDevice {
     return results;
   }
 
-  /// The result of one request as a batch of its own, in `results` at its place.
+  /// Verifies one request as a batch of its own and puts the result in its place in `results`.
   void alone(std::int32_t request, Results& results) {
     speclab_verify_batch one = c_;
     const auto step = [request](const void* data, std::int64_t stride, std::int32_t dtype) {
@@ -116,7 +117,7 @@ class OnDevice {
   std::size_t bytes_ = 0;
 };
 
-/// Replays of a captured call.
+/// Returns the results of replays of a captured call.
 std::vector<Results> replayed(OnDevice& batch, int replays) {
   cudaStream_t stream = nullptr;
   cudaGraph_t graph = nullptr;
@@ -137,7 +138,7 @@ std::vector<Results> replayed(OnDevice& batch, int replays) {
   return results;
 }
 
-/// Faults found with one batch.
+/// Counts the faults found with one batch.
 int faults(Dtype dtype, KernelRule method, std::int32_t vocab) {
   LogitBatch host({.requests = 33, .gamma = 4, .vocab = vocab, .dtype = dtype, .padding = 3}, 17);
   host.batch.rule.method = method;

@@ -1,4 +1,4 @@
-// The C interface over a GPU that is the emulator: what a caller's structure says must arrive.
+// Tests the C interface with the emulator instead of a GPU: every field of a caller's structure must arrive.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -116,7 +116,7 @@ TEST_CASE("a batch through the C interface is decided as the same batch in C++")
       CHECK(logits.flags[4] == speclab_length_out_of_range);
       results.push_back(next);
     }
-    // Were a rule's field dropped on the way, two of these would be the same.
+    // If a field of a rule were dropped on the way, two of these would be the same.
     for (std::size_t i = 0; i < results.size(); ++i) {
       for (std::size_t j = 0; j < i; ++j) CHECK(results[i] != results[j]);
     }
@@ -124,8 +124,8 @@ TEST_CASE("a batch through the C interface is decided as the same batch in C++")
 }
 
 TEST_CASE("on the CPU the definition decides, or the emulated kernels") {
-  // Some requests end in each flag that both report: ids out of the vocabulary, an invalid row, a draft
-  // without probability, a length out of range.
+  // Some requests end in each flag that both report: for ids outside the vocabulary, an invalid row, a
+  // drafted token without draft probability, a length out of range.
   for (const KernelRule rule : {KernelRule::token, KernelRule::block}) {
     LogitBatch logits({.requests = 60, .gamma = 3, .vocab = 50}, 7);
     logits.batch.rule.method = rule;
@@ -212,7 +212,7 @@ TEST_CASE("what engines have arrives: layouts, formats, ties, masks, seeds, bonu
     CHECK(results() == expected);
     CHECK(speclab_verify_on_cpu(&c, 1) == speclab_ok);
     CHECK(results() == expected);
-    // By the definition, logarithms to a rounding.
+    // The definition's logarithms agree to within rounding.
     CHECK(speclab_verify_on_cpu(&c, 0) == speclab_ok);
     const auto defined = results();
     for (std::size_t i = 0; i < defined.size(); ++i) {
@@ -324,7 +324,7 @@ TEST_CASE("what engines have arrives: layouts, formats, ties, masks, seeds, bonu
   };
   std::vector<std::vector<std::uint32_t>> results;
   for (const Change& change : changes) results.push_back(decided(change));
-  // Were a field dropped on the way, its results would be the first ones.
+  // If a field were dropped on the way, its results would be the first ones.
   for (std::size_t i = 1; i < results.size(); ++i) {
     CAPTURE(i);
     CHECK(results[i] != results[0]);
@@ -377,7 +377,7 @@ TEST_CASE("a structure of another version is understood or refused") {
   newer.known.struct_size = 0;
   CHECK(speclab_verify_workspace_bytes(&newer.known, &bytes) == speclab_invalid_argument);
   CHECK(std::string(speclab_last_error()).find("struct_size is 0") == 0);
-  // Reading on would leave the caller's memory.
+  // Reading further would leave the caller's memory.
   for (const std::size_t size : {std::size_t{4097}, std::size_t{1} << 40U, ~std::size_t{0}}) {
     newer.known.struct_size = size;
     CHECK(speclab_verify_workspace_bytes(&newer.known, &bytes) == speclab_invalid_argument);
@@ -424,7 +424,7 @@ TEST_CASE("trees through the C interface: as in C++, on the stand-in for a GPU a
       CHECK(tokens == expected_tokens);
       CHECK(counts == expected_counts);
     }
-    // A caller whose header has no methods.
+    // The caller's header has no tree methods.
     if (how == Drafting::without_replacement) {
       tree.struct_size = 96;
       tree.tree_method = 77;

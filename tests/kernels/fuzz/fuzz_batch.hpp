@@ -1,4 +1,4 @@
-// A random batch for fuzz_verification, its memory, and the cells around it that nobody may touch.
+// A random batch for fuzz_verification, its memory, and the cells around it that kernels may not touch.
 #pragma once
 
 #include <algorithm>
@@ -46,7 +46,7 @@ class FuzzBatch {
   FuzzBatch(const FuzzBatch&) = delete;
   FuzzBatch& operator=(const FuzzBatch&) = delete;
 
-  /// Room for one more request on both sides, which nobody may touch.
+  /// Makes room for the results of one more request on both sides, which kernels may not touch.
   void clear_results() {
     const auto count = static_cast<std::size_t>(how.requests) + 2;
     accepted.assign(count, untouched);
@@ -128,7 +128,8 @@ class FuzzBatch {
     return drawn;
   }
 
-  /// From random numbers of their own, so that a batch without these options is what it was before they came.
+  /// Draws the later options from a second random stream, so that a batch without them is the same as before
+  /// they were added.
   void draw_more(FuzzCase& drawn) {
     const bool has_rows = drawn.gamma > 0 && !drawn.certain;
     drawn.logs = chance(0.6);
@@ -152,13 +153,13 @@ class FuzzBatch {
     if (drawn.draft_probabilities) drawn.draft_sums = false;
   }
 
-  /// Rows that a request has in memory where they lie one request after the other.
+  /// Returns the number of rows that a request has in memory if rows lie one request after the other.
   std::int32_t rows_in_memory(bool of_target, std::int32_t request) const {
     const std::int32_t length = std::clamp(lengths_[static_cast<std::size_t>(request)], 0, how.gamma);
     return of_target ? length + how.target_positions() - how.gamma : length;
   }
 
-  /// Lengths are drawn with the drafted tokens unless rows have to lie by them.
+  /// Draws the lengths of requests whose rows are flattened; other lengths are drawn with the drafted tokens.
   void make_lengths() {
     if (!how.flattened) return;
     for (std::int32_t request = 0; request < how.requests; ++request) {
@@ -176,7 +177,7 @@ class FuzzBatch {
     }
   }
 
-  /// Slots in any order, with gaps.
+  /// Returns slots in random order, with gaps.
   std::vector<std::int32_t> slots() {
     std::vector<std::int32_t> all(static_cast<std::size_t>(how.requests) + 2);
     std::iota(all.begin(), all.end(), 0);
@@ -184,7 +185,7 @@ class FuzzBatch {
     return all;
   }
 
-  /// Top-k, top-p and min-p of each row, or one for each request.
+  /// Makes top-k, top-p and min-p for each row, or one for each request.
   void make_filters() {
     std::swap(random_, more_);
     const std::int64_t of_row = chance(0.5) ? 1 : 0;
@@ -207,7 +208,7 @@ class FuzzBatch {
     std::swap(random_, more_);
   }
 
-  /// What the mask forbids, and the draft's rows by ids of its own.
+  /// Makes the mask, and the draft's rows by ids of its own.
   void make_vocabularies() {
     const auto vocab = static_cast<std::size_t>(how.vocab);
     if (how.mask) {
@@ -225,7 +226,8 @@ class FuzzBatch {
     }
     if (how.draft_vocab < how.vocab) batch.draft_vocab = how.draft_vocab;
     if (how.placed) {
-      // Ids of the target in any order, those beyond the draft's vocabulary nowhere or behind its end.
+      // The target's ids get places in random order; ids beyond the draft's vocabulary get no place, or one
+      // beyond its end.
       std::vector<std::int32_t> ids(vocab);
       std::iota(ids.begin(), ids.end(), 0);
       std::shuffle(ids.begin(), ids.end(), more_);
@@ -267,7 +269,7 @@ class FuzzBatch {
     return row;
   }
 
-  /// Options of each row the other way round, or one for each request or for all.
+  /// Stores the options of rows in the other order of dimensions, or one option for each request or for all.
   void stride_options() {
     if (!how.strided) return;
     for (const bool of_target : {true, false}) {
@@ -302,11 +304,12 @@ class FuzzBatch {
       if (how.temperatures) {
         const bool known = of_target ? how.target_sums : how.draft_sums;
         for (std::size_t i = 0; i < rows; ++i) {
-          // A sum of exp(z / 0) is not a number that could be known.
+          // The sum of exp(z / 0) is not a number that could be given.
           kept.temperature.push_back(known ? one_of({1.0F, 0.5F, 2.0F}) : one_of({1.0F, 0.3F, 2.0F, 0.0F}));
         }
         options.temperature = kept.temperature.data();
-        // Before anything is computed from them: one for each request, by slot, or one for all.
+        // Temperatures are strided before other options are computed from them: one for each request, by
+        // slot, or one for all.
         if (how.strided) {
           if (option_slots_.empty()) option_slots_ = slots();
           kept.temperature.resize(rows + 3, kept.temperature.front());
@@ -335,7 +338,7 @@ class FuzzBatch {
           if (chance(how.masked)) target[id] = -infinity;
           if (chance(how.masked)) draft[id] = -infinity;
         }
-        // One id at least is above every cut-off, on both sides.
+        // At least one id is above every cut-off, on both sides.
         target[vocab / 2] = draft[vocab / 2] = 2;
         target_.push_back(std::move(target));
         if (i < how.gamma) draft_.push_back(std::move(draft));
@@ -343,7 +346,8 @@ class FuzzBatch {
     }
   }
 
-  /// Sums that are known are of rows that nobody need read, so that their damage need not be seen.
+  /// Damages a row whose sum is not given: a row with a given sum need not be read, so that its damage need
+  /// not be seen.
   void damage() {
     const bool of_target = how.draft_sums || how.certain || how.gamma == 0 || chance(0.5);
     if (of_target && how.target_sums) return;
@@ -357,7 +361,7 @@ class FuzzBatch {
     }
   }
 
-  /// The rows of a side in its format and layout, NaN around them.
+  /// Stores the rows of a side in its format and layout, with NaN around them.
   LogitRows stored(bool of_target, std::vector<Vector>& bytes, std::vector<std::int32_t>& index) {
     const auto& rows = of_target ? target_ : draft_;
     const std::int32_t drawn = how.gamma + (of_target ? 1 : 0);
@@ -393,7 +397,7 @@ class FuzzBatch {
             how.probabilities(of_target) ? RowKind::probabilities : RowKind::logits};
   }
 
-  /// Log-sum-exps of the rows as they are, or of rows that are larger or smaller than those.
+  /// Makes log-sum-exps of the rows, or wrong ones that are smaller or larger.
   void make_sums() {
     for (const bool of_target : {true, false}) {
       if (!(of_target ? how.target_sums : how.draft_sums)) continue;
@@ -414,7 +418,7 @@ class FuzzBatch {
   }
 
  public:
-  /// ln of a row's sum, or at temperature 0 its largest logit.
+  /// Returns ln of a row's sum, or at temperature 0 its largest logit.
   double log_sum(bool of_target, std::int32_t request, std::int32_t position) const {
     const RowOptions& options = batch.options(of_target);
     const auto option = [&](const View<const float>& view, float otherwise) {
@@ -461,7 +465,8 @@ class FuzzBatch {
     batch.drafted = drafted_.data();
     if (how.ragged) batch.lengths = lengths_.data();
     if (!how.flattened) return;
-    // One after the other, beside the rows; and lengths, where they are in range, by the cumulative counts.
+    // Drafted tokens of requests lie one after the other, like the rows; lengths, if they are in range,
+    // follow from cumulative counts.
     for (std::int32_t request = 0; request < how.requests; ++request) {
       const auto first = drafted_.begin() + request * how.gamma;
       flat_drafted_.insert(flat_drafted_.end(), first, first + rows_in_memory(false, request));
@@ -480,7 +485,7 @@ class FuzzBatch {
       addresses_.push_back(
           {random_(), static_cast<std::uint32_t>(random_()), static_cast<std::uint32_t>(request)});
       for (std::int32_t i = 0; i <= how.gamma; ++i) {
-        // Block verification's h_i is 1 up to a rounding where p_i is 1: at 1 either decision is right.
+        // In block verification h_i is 1 up to a rounding if p_i is 1: at u = 1 either decision is right.
         const double end = how.method == KernelRule::block && i < how.gamma ? 0 : one_of({0.0, 1.0});
         uniforms_.push_back(chance(0.05) ? end : std::uniform_real_distribution<>(0, 1)(random_));
       }

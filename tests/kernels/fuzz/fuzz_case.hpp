@@ -1,4 +1,4 @@
-// Which options a batch of fuzz_verification has, in numbers and in words.
+// The options of a batch of fuzz_verification, in numbers and in words.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 namespace speclab {
 
-/// Which options a batch has.
+/// The options of a batch.
 struct FuzzCase {
   KernelRule method;
   double lenience;
@@ -21,12 +21,12 @@ struct FuzzCase {
   std::int32_t offset;   ///< elements before the first row
   bool certain, ragged, uniforms, temperatures, cutoffs, target_sums, draft_sums, damaged, tokens;
   double spread, distance, masked;
-  BlocksWanted wanted;  ///< so that blocks take one tile or several
+  BlocksWanted wanted;  ///< makes blocks take one tile or several
   simt::Order order;
 
   Dtype draft_dtype;
   std::int32_t draft_vocab;
-  bool placed;  ///< the draft's ids by a map
+  bool placed;  ///< the draft's ids are mapped
   bool target_probabilities, draft_probabilities, lowest, mask, flattened, slotted, strided, seeds, bonus,
       logs, filters;
 

@@ -1,4 +1,5 @@
-// The command line of the fuzzers of verification, PROGRAM BATCHES [FIRST], and their loop over batches.
+// Parses the command line of the fuzzers of verification, PROGRAM BATCHES [FIRST], and runs their loop over
+// batches.
 #pragma once
 
 #include <charconv>
@@ -18,7 +19,7 @@ struct FuzzRange {
   std::uint64_t first = 0;
 };
 
-/// Ends the program where an argument is no number.
+/// Parses the arguments; ends the program if one is not a number.
 inline FuzzRange fuzz_range(const char* program, int count, char** arguments) {
   const auto number_of = [program](const char* text) {
     std::uint64_t value = 0;
@@ -36,8 +37,8 @@ inline FuzzRange fuzz_range(const char* program, int count, char** arguments) {
   return range;
 }
 
-/// Prints what `fault_of(batch, number)` says of each batch, unless that is nothing; returns how many had a
-/// fault.
+/// Prints the result of `fault_of(batch, number)` for each batch, unless it is empty; returns how many
+/// batches had a fault.
 template <class FaultOf>
 std::uint64_t run_fuzz(const FuzzRange& range, const FaultOf& fault_of) {
   std::uint64_t faults = 0;

@@ -1,4 +1,4 @@
-// Random trees over a random batch, for fuzz_trees.
+// Makes random trees over a random batch, for fuzz_trees.
 #pragma once
 
 #include <algorithm>
@@ -50,8 +50,8 @@ class FuzzTrees {
     return std::uniform_int_distribution<std::int32_t>(least, most)(random_);
   }
 
-  /// Known sums are right ones here: those of fuzz_verification, in part scaled, make rows whose sum is not
-  /// 1, of which nobody says what siblings leave.
+  /// Replaces given sums by right ones: those of fuzz_verification, some of them scaled, give rows whose sum
+  /// is not 1, for which it is not defined what siblings leave.
   void make_sums(const FuzzBatch& fuzz, bool of_target) {
     View<const float>& given = (of_target ? tree.batch.target_options : tree.batch.draft_options).log_sum_exp;
     if (given == nullptr) return;
@@ -65,7 +65,7 @@ class FuzzTrees {
     given = sums.data();
   }
 
-  /// Each id of the draft stands for one of the target, so that a row by the target's ids has the sum 1.
+  /// Maps each id of the draft to one of the target, so that a row by the target's ids has the sum 1.
   void make_places() {
     places_.resize(static_cast<std::size_t>(tree.batch.vocab), -1);
     for (std::int32_t id = 0; id < tree.batch.vocab_of(false); ++id)
@@ -78,7 +78,7 @@ class FuzzTrees {
     const bool one_for_all = chance(0.5);
     const std::int32_t trees = one_for_all ? 1 : tree.batch.requests;
     for (std::int32_t i = 0; i < trees; ++i) {
-      // From chains to stars.
+      // Trees range from chains to stars.
       const std::int32_t reach = whole(1, std::max(1, tree.batch.gamma));
       for (std::int32_t node = 0; node < tree.batch.gamma; ++node) {
         parents_.push_back(std::max(-1, node - whole(1, reach)));
@@ -91,7 +91,7 @@ class FuzzTrees {
     tree.parents = {parents_.data(), nullptr, one_for_all ? 0 : tree.batch.gamma, 1};
   }
 
-  /// The draft's rows in another order.
+  /// Puts the draft's rows in another order.
   void shuffle_rows() {
     for (std::int32_t row = 0; row < tree.batch.gamma; ++row) rows_.push_back(row);
     std::shuffle(rows_.begin(), rows_.end(), random_);
@@ -99,8 +99,8 @@ class FuzzTrees {
     tree.draft_row = {rows_.data(), nullptr, 0, 1};
   }
 
-  /// From the draft's row after the parent, as far as it has probability left; some ids out of range, some
-  /// equal.
+  /// Draws each token from the draft's row after the parent, as far as the row has probability left; some ids
+  /// are out of range, some equal.
   void make_drafted() {
     for (std::int32_t request = 0; request < tree.batch.requests; ++request) {
       for (std::int32_t node = 0; node < tree.batch.gamma; ++node) {

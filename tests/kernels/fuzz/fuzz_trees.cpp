@@ -1,13 +1,13 @@
-// Verification of random draft trees in the emulator, beside the reference: the batches of fuzz_verification
-// (formats, layouts, options, invalid rows, ids out of range), with trees of random shapes in the place of
-// chains, their siblings drawn with or without replacement, or chosen; those drawn without replacement are
-// verified by traversal in half of the batches, the others by recursive rejection. Batches with options that
-// trees do not have are passed over. usage: fuzz_trees BATCHES [FIRST]; the batch of a number is the same
-// everywhere.
+// Verifies random draft trees in the emulator and compares with the reference. Batches are those of
+// fuzz_verification (formats, layouts, options, invalid rows, ids out of range), with trees of random shapes
+// instead of chains. Siblings are drawn with or without replacement, or chosen; half of the batches with
+// siblings drawn without replacement are verified by traversal, all others by recursive rejection. Batches
+// with options that trees do not support are skipped. usage: fuzz_trees BATCHES [FIRST]; the batch with a
+// given number is the same everywhere.
 //
-// A fault is a path or a token that is not the reference's although its uniforms are further than 1e-5 from
-// another outcome (in the reference's units), a flag that says something else than happened, a result outside
-// of where it belongs, or an exception. Exit code 1 if there was any.
+// A fault is a path or a token that differs from the reference's although its uniforms are further than 1e-5
+// from another outcome (in the reference's units), a wrong flag, a result written outside its place, or an
+// exception. Exit code 1 if there was any.
 #include <cstdint>
 #include <cstdio>
 #include <string>
@@ -28,7 +28,7 @@ struct Totals {
   std::uint64_t requests = 0;
   std::uint64_t within_band = 0;
   std::uint64_t accepted = 0;
-  std::uint64_t traversed = 0;  ///< batches
+  std::uint64_t traversed = 0;  ///< batches verified by traversal
 };
 
 std::string fault_of(const FuzzTrees& trees, std::int32_t request, const TreeReferenceVerdict& expected,

@@ -1,13 +1,12 @@
-// Verification of random batches in the emulator, beside the reference: every combination of rule, certain
-// drafts, ids out of range, ragged lengths, format, known sums, temperatures, cut-offs, invalid rows and
-// alignment; in every other batch also of layouts (flattened, slotted, strided), two formats, probabilities,
-// lowest ids of ties, masks, a draft's own vocabulary, seeds with positions, given bonus tokens and
-// logarithms. usage: fuzz_verification BATCHES [FIRST]; the batch of a number is the same everywhere.
+// Verifies random batches in the emulator and compares with the reference. They combine rule, certain drafts,
+// ids out of range, ragged lengths, format, given sums, temperatures, cut-offs, invalid rows and alignment;
+// every other batch also combines layouts (flattened, slotted, strided), two formats, probabilities, lowest
+// ids of ties, masks, a draft's own vocabulary, seeds with positions, given bonus tokens and logarithms.
+// usage: fuzz_verification BATCHES [FIRST]; the batch with a given number is the same everywhere.
 //
-// A fault is a decision that is not the reference's although its uniforms are further than 1e-5 from another
-// outcome (less where rounding is magnified), a flag that says something else than happened, a result outside
-// of where it belongs, an exception, or a cluster that leaves other bits than fused verification. Exit code 1
-// if there was any.
+// A fault is a decision that differs from the reference's although its uniforms are further than 1e-5 from
+// another outcome (less where rounding is magnified), a wrong flag, a result written outside its place, an
+// exception, or a cluster whose bits differ from fused verification's. Exit code 1 if there was any.
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
@@ -35,9 +34,9 @@ struct Totals {
   std::uint64_t accepted = 0;
 };
 
-/// How much an error of the weights is magnified in what is decided from them: 1 over this, the least of the
-/// residual's total where the next token is drawn from one and, of block verification, of the Z_i + 1 - p_i
-/// that acceptance probabilities are divided by. Where it is 0 the target equals the draft, and rounding
+/// Returns the number by whose inverse errors of the weights are magnified in a decision: the least of the
+/// residual's total, if the next token is drawn from a residual, and, in block verification, of the Z_i + 1 -
+/// p_i that acceptance probabilities are divided by. If it is 0, the target equals the draft, and rounding
 /// decides.
 double conditioning(const VerifyBatch& batch, std::int32_t request, std::int32_t accepted) {
   const std::int32_t length = batch.length(request);
@@ -68,7 +67,7 @@ double conditioning(const VerifyBatch& batch, std::int32_t request, std::int32_t
   return least;
 }
 
-/// Do the padded tokens and their count say what `accepted` and `next` do?
+/// Returns whether the padded tokens and their count agree with `accepted` and `next`.
 bool same_tokens(const VerifyBatch& batch, std::int32_t request) {
   if (batch.tokens == nullptr) return true;
   const bool has_next = batch.next[request] != invalid_token;
@@ -81,7 +80,7 @@ bool same_tokens(const VerifyBatch& batch, std::int32_t request) {
   return counted && std::equal(expected.begin(), expected.end(), batch.tokens + request * (batch.gamma + 1));
 }
 
-/// What is wrong with the logarithms of a request's tokens, or nothing.
+/// Returns the fault in the logarithms of a request's tokens, or an empty text.
 std::string log_fault(const FuzzBatch& fuzz, std::int32_t request) {
   const VerifyBatch& batch = fuzz.batch;
   if (batch.log_probabilities == nullptr) return "";
@@ -90,7 +89,7 @@ std::string log_fault(const FuzzBatch& fuzz, std::int32_t request) {
   const std::int32_t count = accepted + (batch.next[request] == invalid_token ? 0 : 1);
   const auto close = [](float found, double expected) {
     const double other = static_cast<double>(found);
-    // Block verification may accept tokens on both sides of an invalid row, and then there is no next one.
+    // Block verification may accept tokens on both sides of an invalid row; then there is no next token.
     if (std::isnan(expected)) return std::isnan(other);
     return other == expected || std::abs(other - expected) <= 5e-5 + 2e-6 * std::abs(expected);
   };
@@ -108,7 +107,7 @@ std::string log_fault(const FuzzBatch& fuzz, std::int32_t request) {
       if (!std::isnan(found) || !std::isnan(sum)) return wrong(i, found, sum, std::nan(""), std::nan(""));
     } else {
       const Token token = i < accepted ? batch.drafted_token(request, i) : batch.next[request];
-      // Block verification may accept any id before a row that is invalid.
+      // Block verification may accept any id before an invalid row.
       const bool inside = token >= 0 && token < batch.vocab;
       const double probability =
           inside ? probabilities(batch, true, request, i)[static_cast<std::size_t>(token)] : 0;
@@ -125,7 +124,7 @@ std::string log_fault(const FuzzBatch& fuzz, std::int32_t request) {
   return "";
 }
 
-/// What is wrong with the result of a request, or nothing.
+/// Returns the fault in the result of a request, or an empty text.
 std::string fault_of(const VerifyBatch& batch, std::int32_t request, const ReferenceVerdict& expected,
                      Totals& totals) {
   const std::int32_t accepted = batch.accepted[request];
@@ -162,7 +161,7 @@ std::string fault_of(const VerifyBatch& batch, std::int32_t request, const Refer
   return "";
 }
 
-/// On a workspace that holds numbers which are absurd as counts and as probabilities.
+/// Runs fused verification on a workspace that holds numbers which are absurd as counts and as probabilities.
 void run_fused(const VerifyBatch& batch, const BlocksWanted& wanted, simt::Order order) {
   std::vector<std::uint64_t> workspace(fused_layout(batch, nullptr, wanted).workspace_bytes / 8 + 32,
                                        0xa5a5a5a5a5a5a5a5U);
@@ -171,7 +170,7 @@ void run_fused(const VerifyBatch& batch, const BlocksWanted& wanted, simt::Order
                     reinterpret_cast<void*>((address + 255) / 256 * 256), wanted);
 }
 
-/// Runs a batch by fused verification, and in clusters where they can.
+/// Runs a batch by fused verification, and in clusters if the batch allows it, and returns the first fault.
 std::string fault_of(FuzzBatch& fuzz, Totals& totals) {
   const auto expected = verify_reference(fuzz.batch);
   run_fused(fuzz.batch, fuzz.how.wanted, fuzz.how.order);
@@ -180,7 +179,7 @@ std::string fault_of(FuzzBatch& fuzz, Totals& totals) {
     const std::string fault =
         fault_of(fuzz.batch, request, expected[static_cast<std::size_t>(request)], totals);
     if (!fault.empty()) return "request " + std::to_string(request) + ": " + fault;
-    // Which ids a row keeps may be a matter of rounding, and so its sum.
+    // Rounding may decide which ids a row keeps, and so its sum.
     if (fuzz.batch.has_filters() && expected[static_cast<std::size_t>(request)].margin < band) continue;
     const std::string log_fault_found = log_fault(fuzz, request);
     if (!log_fault_found.empty()) return "request " + std::to_string(request) + ": " + log_fault_found;

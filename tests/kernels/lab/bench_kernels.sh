@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# bench kernels: what needs no GPU
+# bench kernels: tests all that needs no GPU.
 # usage: bench_kernels.sh SPECLAB_BINARY SOURCE_DIR
 . "$2/tests/program.bash" "$@"
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# check kernels: the tests are listed anywhere, and refused politely where there is no GPU
+# check kernels: lists its tests anywhere, and refuses politely without a GPU.
 # usage: check_kernels.sh SPECLAB_BINARY SOURCE_DIR
 . "$2/tests/program.bash" "$@"
 

@@ -1,6 +1,7 @@
 #!/bin/sh
 # usage: check_kernels_gpu.sh SPECLAB
-# Decisions, bits, edges and distributions of the verification kernels on the GPU. Ends with 77, skipped, where there is none.
+# Checks decisions, bits, edges and distributions of the verification kernels on the GPU. Ends with 77 (skipped) if
+# there is none.
 set -eu
 log=$(mktemp)
 trap 'rm -f "$log"' EXIT

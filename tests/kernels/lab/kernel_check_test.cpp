@@ -17,7 +17,7 @@ constexpr Implementation any_implementation = Implementation::fused;
 constexpr std::uint64_t requests = 8000;
 constexpr std::int32_t requests_a_batch = 500;
 
-/// The reference in a kernel's place, after `fault` had its way with what it decides.
+/// Returns a runner that decides by the reference in a kernel's place and then applies `fault` to the result.
 template <class Fault>
 BatchRunner reference_with(const Fault& fault) {
   return [fault](Implementation, const VerifyBatch& batch) {
@@ -72,7 +72,7 @@ TEST_CASE("the reference has the distributions that it is tested for") {
 }
 
 TEST_CASE("p-values of tests of distributions are uniform") {
-  // One p-value of each seed, so that they are independent.
+  // Each seed gives one p-value, so that they are independent.
   std::vector<double> first_accepted;
   std::vector<double> jointly;
   for (std::uint64_t seed = 0; seed < 100; ++seed) {
@@ -90,17 +90,18 @@ TEST_CASE("p-values of tests of distributions are uniform") {
 
 TEST_CASE("planted faults are found by the tests of distributions") {
   const VerifyRule token;
-  // The next token of every 16th request is the one above.
+  // A fault: the next token of every 16th request is the id above it.
   CHECK(least_p(reference_with([](const VerifyBatch& batch, std::int32_t i) {
                   if (i % 16 == 0) batch.next[i] = (batch.next[i] + 1) % batch.vocab;
                 }),
                 token) < p_value_bound);
-  // Every 16th rejection is forgotten; the token after it stays.
+  // A fault: every 16th rejection is dropped; the token after it stays.
   CHECK(least_p(reference_with([](const VerifyBatch& batch, std::int32_t i) {
                   if (i % 16 == 0 && batch.accepted[i] < batch.gamma) ++batch.accepted[i];
                 }),
                 token) < p_value_bound);
-  // Block verification decided by tokens has the target's distribution, but not its own accepted lengths.
+  // A fault: block verification decided token by token has the target's distribution, but not its own
+  // accepted lengths.
   const auto by_tokens = [](Implementation which, const VerifyBatch& batch) {
     VerifyBatch other = batch;
     other.rule = VerifyRule{};
@@ -118,7 +119,7 @@ TEST_CASE("planted faults are found by the tests of distributions") {
       CHECK(p > p_value_bound);
     }
   }
-  // A result without a token settles the matter, and refutes no rule.
+  // A result without a token fails the test, and refutes no rule.
   const BatchRunner without_token = reference_with([](const VerifyBatch& batch, std::int32_t i) {
     if (i == 7) batch.next[i] = invalid_token;
   });
@@ -129,7 +130,7 @@ TEST_CASE("planted faults are found by the tests of distributions") {
 }
 
 TEST_CASE("a rule with another distribution is refuted, and its distance stated") {
-  // What the sigmoid does with the paper's constants: nearly everything is accepted.
+  // With the paper's constants the sigmoid does this: it accepts nearly everything.
   const BatchRunner keeps_all =
       reference_with([](const VerifyBatch& batch, std::int32_t i) { batch.accepted[i] = batch.gamma; });
   const DistributionTests tests = test_distribution(distribution_case({}), keeps_all, any_implementation,

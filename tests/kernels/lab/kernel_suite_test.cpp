@@ -20,7 +20,7 @@ using namespace speclab;
 
 namespace {
 
-/// Numbers that no device gave: times grow with a method's place, so that ratios are known.
+/// Returns invented times, which grow with a method's place, so that ratios are known.
 BenchMeasurement invented_times(const BenchTask& task) {
   BenchMeasurement measured;
   double seconds = 1e-5;
@@ -46,7 +46,7 @@ BenchTask task_at(const KernelPoint& point, bool flushed) {
   return task;
 }
 
-/// A report of the right shape, with invented numbers.
+/// Returns a report of the right shape, with invented numbers.
 KernelReport invented_report() {
   KernelReport report;
   report.version = "0";
@@ -171,12 +171,12 @@ TEST_CASE("noise is found at which target and draft overlap as wanted") {
     how.noise = noise_for_overlap(how, 20000, alpha);
     const MadeDistributions distributions =
         made_distributions(info_of(KernelWorkload::chains), how, 20000, Dtype::bf16, {});
-    // Other rows, and rounded: rows of 20,000 ids differ in their overlap by about a hundredth.
+    // These are other rows, and rounded: the overlaps of rows of 20,000 ids differ by about a hundredth.
     CHECK(std::abs(distributions.overlap - alpha) < 0.03);
     CHECK(distributions.sigmoid_distance > 0);
     CHECK(distributions.fused_distance > 0);
     CHECK(distributions.fused_distance < 1e-6);
-    // Nearly everything is accepted, so that the draft's distribution is what comes out.
+    // Nearly everything is accepted, so that the output has the draft's distribution.
     CHECK(distributions.sigmoid_distance == doctest::Approx(1 - distributions.overlap).epsilon(0.02));
   }
 }
@@ -203,7 +203,7 @@ TEST_CASE("rows of a measurement have their rates, shares and ratios") {
     return *std::find_if(rows.begin(), rows.end(),
                          [&](const VerificationRow& row) { return row.method == name; });
   };
-  // The kernel's copy comes before the other and is faster here: it is the measure.
+  // The copy kernel comes first of the two copies and is faster here, so that shares refer to it.
   const VerificationRow copy = row_of(ceiling::copy);
   CHECK(copy.of_copy == doctest::Approx(1));
   CHECK(fused.of_copy == doctest::Approx(fused.gb_per_s / copy.gb_per_s));
@@ -242,7 +242,7 @@ TEST_CASE("batches of few requests are measured with several seeds, and pooled")
   CHECK(fused.accepted.value() == doctest::Approx(3));
   CHECK(fused.compared == 2);
   CHECK(fused.different == 1);
-  // One batch is left as it is.
+  // A single batch is not changed.
   const VerificationRow alone =
       verification_rows(point, task, pooled_draws({one}), {0.69, 1e-7, 0.29, 0.31}).front();
   CHECK_FALSE(alone.draws);
@@ -268,7 +268,7 @@ TEST_CASE("what a device cannot run is left out") {
   const auto all = parse_methods("--baselines", "all");
   CHECK(runnable_on(90, all).size() == all.size());
   const auto older = runnable_on(80, all);
-  // Those that launch clusters: of chains, and two of trees.
+  // Three methods launch clusters: one for chains and two for trees.
   CHECK(older.size() == all.size() - 3);
   for (const BenchMethod& method : older) CHECK(method.capability <= 80);
 }

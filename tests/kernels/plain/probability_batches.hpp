@@ -1,4 +1,4 @@
-// Random batches for comparing backends.
+// Makes random batches for comparing backends.
 #pragma once
 
 #include <cstddef>
@@ -17,8 +17,8 @@ struct Batch {
   BatchView view;
 };
 
-/// Rows of random probability with some zeros; drafted tokens drawn from the drafts. Every third draft row
-/// equals its target, so that zero residuals occur.
+/// Makes a batch of rows of random probability with some zeros, and drafted tokens drawn from the drafts.
+/// Every third draft row equals its target, so that zero residuals occur.
 inline Batch random_batch(std::int64_t requests, std::int32_t gamma, std::int32_t vocab, std::uint64_t seed) {
   Batch batch;
   const auto width = static_cast<std::size_t>(vocab);

@@ -1,4 +1,4 @@
-// The plain kernel against the reference, bit for bit. Ends with status 77 (skipped) where there is no
+// Compares the plain kernel with the reference, bit for bit. Ends with status 77 (skipped) if there is no
 // device.
 #include <cstdio>
 #include <vector>
@@ -12,7 +12,7 @@ namespace {
 
 using namespace speclab;
 
-/// Requests whose verdicts differ.
+/// Counts the requests whose verdicts differ.
 int differences(PlainRule rule, std::int64_t requests, std::int32_t gamma, std::int32_t vocab) {
   const Batch batch = random_batch(requests, gamma, vocab, 5);
   const std::vector<Verdict> expected = verify_reference(batch.view, rule);

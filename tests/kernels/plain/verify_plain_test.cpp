@@ -38,7 +38,8 @@ TEST_CASE("the first position is accepted as often as the overlap says") {
     variance += rate * (1 - rate);
     accepted += verdicts[static_cast<std::size_t>(i)].accepted;
   }
-  // Null: independent acceptances at the overlaps. Seven sigma. An error of 0.02 in the rate would be found.
+  // Null: independent acceptances with the overlaps as probabilities. The bound is seven sigma; it would find
+  // an error of 0.02 in the rate.
   CHECK(std::abs(accepted - expected) < bound_in_sigmas * std::sqrt(variance));
   CHECK(bound_in_sigmas * std::sqrt(variance) < 0.02 * requests);
 }

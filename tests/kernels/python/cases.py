@@ -1,8 +1,8 @@
-"""Batches of verification, their distributions, and tests of them.
+"""Makes batches of verification and their distributions, and tests them.
 
-Distributions: in N requests with the same rows, drafted tokens drawn from the draft, the token at each position has the target's
-distribution given that all before it were kept, and the number kept has a geometric-like one. Null: that is so. Each p-value is
-compared with 1e-9. Power: after a rejection a planted fault draws from the target instead of the residual; at N = 20,000 and more
+Distributions: N requests have the same rows, and drafted tokens are drawn from the draft. Then the token at each position has the target's
+distribution given that all before it were accepted, and the number accepted has a geometric-like one. Null: this holds. Each p-value is
+compared with 1e-9. Power: a planted fault draws from the target instead of the residual after a rejection; at N = 20,000 and more
 its p-value is below 1e-100.
 """
 import math
@@ -15,7 +15,7 @@ VOCAB, GAMMA = checks.VOCAB, checks.GAMMA
 
 
 def rows(seed=1):
-    """Logits [GAMMA + 1, VOCAB] and [GAMMA, VOCAB] in float32."""
+    """Returns logits [GAMMA + 1, VOCAB] and [GAMMA, VOCAB] in float32."""
     return tuple(torch.tensor(side) for side in checks.rows(seed))
 
 
@@ -25,33 +25,33 @@ def drafted_of(draft, count, generator):
 
 
 def p_value(target, draft, drafted, accepted, following):
-    """The smallest of a p-value for each position's token and one for how many were kept."""
+    """Returns the smallest of a p-value for each position's token and one for the number accepted."""
     p, q = ([checks.softmax(row) for row in side.tolist()] for side in (target, draft))
     alphas = [sum(map(min, a, b)) for a, b in zip(p, q)]
     kept = [math.prod(alphas[:k]) * (1 - alphas[k] if k < len(alphas) else 1) for k in range(len(p))]
     counts = torch.bincount(torch.as_tensor(accepted), minlength=len(kept)).tolist()
     statistic = sum((n - len(accepted) * mean) ** 2 / (len(accepted) * mean) for n, mean in zip(counts, kept))
-    assert len(kept) % 2 == 1  # even degrees of freedom
+    assert len(kept) % 2 == 1  # the tail needs an even number of degrees of freedom
     of_tokens = checks.law_p_values(p, drafted.tolist(), accepted, following)
     return min(*of_tokens, checks.chi_squared_tail(statistic, len(kept) - 1))
 
 
 def from_padded(tokens):
-    """accepted and following, lists, of tokens [B, gamma + 1] padded with -1."""
+    """Returns accepted and following, as lists, from tokens [B, gamma + 1] padded with -1."""
     counts = (tokens >= 0).sum(1)
     return (counts - 1).tolist(), tokens.gather(1, (counts - 1)[:, None].to(torch.int64))[:, 0].tolist()
 
 
 def faulty(tokens, target, generator):
-    """The planted fault: tokens after a rejection are drawn again, from the target."""
+    """Plants the fault: tokens after a rejection are drawn again, from the target."""
     accepted, _ = from_padded(tokens)
     rows_of = target.double().softmax(-1)[torch.tensor(accepted)]
     return accepted, torch.multinomial(rows_of, 1, generator=generator)[:, 0].tolist()
 
 
 def definition(target, draft, drafted, uniforms, length=None):
-    """Tokens, and how far the uniforms were from another outcome, by rows of probabilities in float64 [gamma + 1, V]; draft None: drafts
-    were certain."""
+    """Returns the tokens, and the distance of the uniforms from another outcome, by rows of probabilities in float64 [gamma + 1, V]; with draft None
+    drafts were certain."""
     kept, margin = 0, 1.0
     length = len(drafted) if length is None else length
     while kept < length:
@@ -78,8 +78,8 @@ def definition(target, draft, drafted, uniforms, length=None):
 
 
 def kept_ids(logits, top_k, top_p, min_p, min_p_first=False):
-    """Of a row divided by its temperature, in float64 and by sorting: which ids top-k, of them top-p and of them min-p keep, or first
-    min-p. Ids that tie stay together; top_p 0 keeps the largest."""
+    """Returns which ids of a row stay, by sorting in float64: top-k keeps some, top-p some of these, min-p some of these; or min-p comes first.
+    The row has been divided by its temperature. Ids that tie stay together; top_p 0 keeps the largest."""
     kept = torch.ones(len(logits), dtype=torch.bool)
     likely = logits >= logits.max() + (math.log(min_p) if min_p > 0 else -math.inf)
     if min_p_first:

@@ -1,4 +1,4 @@
-"""The package from the sources, over a library that was built: the one that SPECLAB_KERNELS_LIBRARY names, or the build tree's."""
+"""Puts the package's sources on the path, over a built library: the one that SPECLAB_KERNELS_LIBRARY names, or the build tree's."""
 import os
 import sys
 from pathlib import Path

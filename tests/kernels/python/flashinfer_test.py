@@ -1,6 +1,6 @@
-"""speclab_kernels.flashinfer beside what FlashInfer documents and its kernel does, which needs a GPU to run: accept while u q < p, then the
-inverse CDF of (p - q)+, or of p after the last. Where flashinfer is installed the arguments are compared with its own. Skipped by
-name where torch is not installed."""
+"""Compares speclab_kernels.flashinfer with what FlashInfer documents and its kernel does: accept while u q < p, then the
+inverse CDF of (p - q)+, or of p after the last. FlashInfer's kernel itself needs a GPU. If flashinfer is installed, the arguments are compared with
+its own. Skipped by name if torch is not installed."""
 import ast
 import importlib.util
 import inspect
@@ -17,7 +17,7 @@ torch.set_num_threads(1)
 
 
 def published(draft, drafted, target, uniforms):
-    """The steps of their kernel in single precision, requests at once."""
+    """Does the steps of FlashInfer's kernel in single precision, for all requests at once."""
     requests, gamma = drafted.shape
     p, q = (probs[:, :gamma].gather(2, drafted[..., None])[..., 0] for probs in (target, draft))
     kept = (uniforms[:, :gamma].float() * q < p).long().cumprod(1).sum(1)
@@ -44,7 +44,7 @@ def test_same_decisions_from_the_same_uniforms():
     tokens, alone, emitted = chain_speculative_sampling(draft, drafted.int(), target, uniforms=uniforms)
     assert tokens.dtype == torch.int32 and (emitted == kept).all()
     different = (tokens != expected).any(1).nonzero()[:, 0].tolist()
-    # Single precision on their side: a uniform comes within 1e-6 of another outcome.
+    # FlashInfer computes in single precision: a uniform may come within 1e-6 of another outcome.
     for request in different:
         assert cases.definition(target[request].double(), draft[request].double(), drafted[request], uniforms[request])[1] < 1e-6
     assert len(different) <= 2

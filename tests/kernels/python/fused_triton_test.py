@@ -1,5 +1,5 @@
-"""speclab_kernels.fused_triton: decisions in Triton's interpreter, thread by thread in NumPy, and its code for sm_90, which Triton compiles
-without a device. Skipped by name where torch or triton is not installed."""
+"""Tests speclab_kernels.fused_triton: its decisions in Triton's interpreter, program by program in NumPy, and its code for sm_90, which Triton
+compiles without a device. Skipped by name if torch or triton is not installed."""
 import json
 import os
 import re
@@ -28,7 +28,7 @@ pytestmark = pytest.mark.filterwarnings("ignore:invalid value:RuntimeWarning", "
 
 
 def batch(lengths, vocab, seed, dtype=torch.float32, bonus_rows=True):
-    """Flat rows of requests of several lengths: target, draft, drafted, ends, uniforms of the drafted tokens and of the next one."""
+    """Returns flat rows of requests of several lengths: target, draft, drafted, ends, uniforms of the drafted tokens and of the next one."""
     generator = torch.Generator().manual_seed(seed)
     target, draft = [], []
     for length in lengths:
@@ -43,7 +43,7 @@ def batch(lengths, vocab, seed, dtype=torch.float32, bonus_rows=True):
 
 
 def expected(lengths, target, draft, drafted, uniforms, following, target_is, draft_is, temperature, options=None, order=HUGGING_FACE):
-    """Tokens and margins by `cases.definition`."""
+    """Returns tokens and margins by `cases.definition`."""
     made, start = [], 0
     for b, length in enumerate(lengths):
         rows = target[start + b:start + b + length + 1].double()
@@ -88,7 +88,7 @@ LENGTHS = [3, 0, 1, 4, 2, 3, 3, 4]
 def test_decisions_are_the_definitions(target_is, draft_is, dtype):
     kinds = {"none": fused.NONE, "logits": fused.LOGITS, "probabilities": fused.PROBABILITIES}
     target, draft, drafted, ends, uniforms, following = batch(LENGTHS, 50, 3, dtype)
-    drafted[3], drafted[10] = -1, 50  # the first ones of their requests
+    drafted[3], drafted[10] = -1, 50  # the first drafted tokens of their requests
     target = target.softmax(-1) if target_is == "probabilities" else target
     draft = draft.softmax(-1) if draft_is == "probabilities" else None if draft_is == "none" else draft
     given = (target, draft, drafted, uniforms, following, kinds[target_is], kinds[draft_is])
@@ -99,7 +99,7 @@ def test_decisions_are_the_definitions(target_is, draft_is, dtype):
 
 
 def test_decisions_are_the_kernels():
-    """Those of fused.hpp in the emulator, flags and all, on rows that both layouts describe."""
+    """Decisions are those of fused.hpp in the emulator, flags included, on rows that both layouts can describe."""
     target, draft, drafted, ends, uniforms, following = batch([2] * 12, 70, 4)
     drafted[5] = -1
     draft[0, drafted[0]] = float("-inf")
@@ -114,7 +114,7 @@ def test_decisions_are_the_kernels():
 
 
 def test_equal_rows_and_zero_residual():
-    """Equal rows are accepted whatever the uniforms; a rejection without residual samples the target."""
+    """Equal rows are accepted whatever the uniforms are; a rejection without residual samples the target."""
     target, _, drafted, ends, uniforms, following = batch([2] * 4, 40, 5)
     draft = target.reshape(4, 3, 40)[:, :2].reshape(-1, 40)
     tokens, counts, flags = fused.verify(target, draft, drafted, ends, 2, uniforms.clamp(max=0.999), following, tile=TILE)
@@ -125,7 +125,7 @@ def test_equal_rows_and_zero_residual():
 
 @pytest.mark.parametrize("order", [HUGGING_FACE, VLLM])
 def test_sampling_options(order):
-    """Temperatures, top-k, top-p and min-p of each request, of the target alone; temperature 0 takes the lowest of the largest."""
+    """Each request has its temperature, top-k, top-p and min-p, for the target alone; temperature 0 takes the lowest of the largest."""
     target, draft, drafted, ends, uniforms, following = batch(LENGTHS, 50, 6)
     temperature = [1.0, 0.5, 0.0, 1.5, 0.7, 1.0, 0.0, 2.0]
     top_k, top_p, min_p = [5, 50, 3, 0, 20, 7, 1, 50], [1, .5, .9, .8, .9, 1, 1, .3], [0, 0, .1, .05, .1, 0, 0, 0.0]
@@ -144,7 +144,7 @@ def test_strided_numbers_are_refused():
 
 
 def test_draft_rows_in_slots_and_given_bonus():
-    """As vLLM's engines have them: drafts of request b in row slots[b] of a larger tensor; bonus tokens sampled elsewhere."""
+    """The layout is that of vLLM's engines: drafts of request b are in row slots[b] of a larger tensor; bonus tokens were sampled elsewhere."""
     target, draft, drafted, ends, uniforms, following = batch([2, 2, 2], 30, 7, bonus_rows=False)
     slots = torch.tensor([4, 0, 2])
     wide = torch.full((5, 3, 30), float("nan"))
@@ -159,7 +159,7 @@ def test_draft_rows_in_slots_and_given_bonus():
 
 
 def test_compiles_for_sm_90():
-    """Registers and spills of each kernel as Triton's own compiler makes it. In a program of its own: here Triton interprets."""
+    """Bounds registers and spills of each kernel as Triton's own compiler makes it. It runs as another program: in this one Triton interprets."""
     done = subprocess.run([sys.executable, __file__], capture_output=True, text=True,
                           env={**os.environ, "TRITON_INTERPRET": "0", "PYTHONPATH": os.pathsep.join(sys.path[:3])})
     assert done.returncode == 0, done.stderr
@@ -168,7 +168,8 @@ def test_compiles_for_sm_90():
         for name, use in kernels.items():
             print(f"{form}: {name}: {use['REG']} registers, {use['LOCAL'] + use['STACK']} bytes spilled, {use['bytes']} bytes")
             assert use["LOCAL"] == 0 and use["STACK"] == 0
-    # Programs of 256 threads; with 128 registers and fewer two of them fit on a multiprocessor, and one of the 512 that find cut-offs.
+    # Most programs have 256 threads: with 128 registers or fewer two of them fit on a multiprocessor. So does one of the 512 threads that find
+    # cut-offs.
     assert forms["logits"]["sum_tiles"]["REG"] <= 64 and forms["logits"]["weigh_tiles"]["REG"] <= 128
     assert forms["logits"]["find_cutoffs"]["REG"] <= 128
 

@@ -1,4 +1,4 @@
-"""speclab_kernels.hugging_face beside transformers' own function. Skipped by name where torch or transformers is not installed."""
+"""Compares speclab_kernels.hugging_face with transformers' own function. Skipped by name if torch or transformers is not installed."""
 import pytest
 
 torch = pytest.importorskip("torch")
@@ -9,7 +9,7 @@ from speclab_kernels.hugging_face import speculative_sampling  # noqa: E402
 
 torch.set_num_threads(1)
 theirs = utils._speculative_sampling
-COUNT = 20_000  # of theirs, which takes a request at a time
+COUNT = 20_000  # requests of transformers' function, which takes one at a time
 
 
 def random_case(generator, gamma=4, vocab=40):
@@ -21,7 +21,7 @@ def random_case(generator, gamma=4, vocab=40):
 
 
 def injected(monkeypatch, uniforms):
-    """Their random numbers become ours: the coins, then the token by the inverse CDF."""
+    """Replaces transformers' random numbers by ours: the uniforms of acceptance draws, then the token by the inverse CDF."""
     monkeypatch.setattr(torch, "rand_like", lambda like: uniforms[0, :-1].to(like.dtype))
 
     def multinomial(weights, num_samples):
@@ -40,7 +40,7 @@ def test_same_decisions_from_the_same_uniforms(monkeypatch, weight):
             injected(patch, uniforms)
             tokens, matches = theirs(*case, assistant_ensemble_weight=weight)
         ours, count = speculative_sampling(*case, assistant_ensemble_weight=weight, uniforms=uniforms)
-        # In 300 requests of this seed no uniform comes within 1e-6 of another outcome.
+        # No uniform of these 300 requests comes within 1e-6 of another outcome.
         assert ours.tolist() == tokens.tolist() and int(count) == int(matches) and ours.dtype == tokens.dtype
         kept.append(int(count))
     assert set(kept) == set(range(5))
@@ -48,7 +48,7 @@ def test_same_decisions_from_the_same_uniforms(monkeypatch, weight):
 
 @pytest.mark.parametrize("which", ["ours", "theirs"])
 def test_distribution(which):
-    """cases.p_value; ours with 100,000 requests."""
+    """Tests cases.p_value; ours with 100,000 requests."""
     target, draft = cases.rows()
     count = 100_000 if which == "ours" else COUNT
     torch.manual_seed(5)
@@ -65,7 +65,7 @@ def test_distribution(which):
 
 
 def test_in_generate():
-    """Assisted generation with the function in place: the target's greedy choice at a low temperature, whatever the draft."""
+    """Runs assisted generation with our function: at a low temperature it gives the target's greedy choice, whatever the draft is."""
     transformers = pytest.importorskip("transformers")
 
     def llama(seed):
@@ -96,7 +96,7 @@ def test_odd_arguments():
     accepting = torch.tensor([[0.0] * 4 + [0.5]], dtype=torch.float64)
     tokens, count = speculative_sampling(ids, draft, gamma, target, uniforms=accepting)
     assert int(count) == 4 and tokens.shape == (1, 5) and tokens[0, :4].tolist() == ids[0, 2:].tolist()
-    # As transformers before 5 has it: the last accepted token ended the text.
+    # Transformers before 5 passes a bool: the last accepted token ended the text.
     tokens, count = speculative_sampling(ids, draft, gamma, target, True, uniforms=accepting)
     assert int(count) == 3 and tokens.tolist() == ids[:, 2:].tolist()
     tokens, count = speculative_sampling(ids, draft[:, :0], 0, target[:, :1])

@@ -1,7 +1,7 @@
 #!/bin/sh
-# The package as it is installed, without the GPU's side. By kernels/python/build_wheels.sh, into an environment that has nothing else, and
-# run with no program on the PATH: the tests of the C interface. By pip install ./kernels/python: with torch, where PYTHON has it, the code of
-# docs/kernels-python.md. Both from another folder. Says how large they are and how long it took.
+# Tests the package as it is installed, without GPU code. First a wheel by kernels/python/build_wheels.sh, in an environment that has nothing else,
+# with no program on the PATH: it runs the tests of the C interface. Then pip install ./kernels/python: if PYTHON has torch, it runs the code of
+# docs/kernels-python.md. Both run in another folder. Prints how large they are and how long it took.
 #   installed.sh PYTHON SOURCE_DIR
 set -eu
 python=$1 source=$2

@@ -1,4 +1,4 @@
-"""torch.ops.speclab.verify on CPU tensors. Skipped by name where torch is not installed."""
+"""Tests torch.ops.speclab.verify on CPU tensors. Skipped by name if torch is not installed."""
 import math
 
 import pytest
@@ -23,7 +23,7 @@ def batch(requests=40, gamma=3, vocab=50, dtype=torch.float32, seed=1):
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16, torch.float16])
 def test_decisions_are_the_definitions(dtype):
-    """And those of the kernels in the emulator, but for uniforms within their error of another outcome."""
+    """So are those of the kernels in the emulator, except for uniforms within their error of another outcome."""
     target, draft, drafted, uniforms = batch(dtype=dtype)
     lengths = torch.full((40,), 3)
     lengths[3], drafted[4, 1], drafted[5, 0] = 1, -1, 50
@@ -99,7 +99,7 @@ def test_addresses_are_of_requests_and_not_of_slots():
 
 
 def test_seeds_with_positions_are_addresses():
-    """An engine's seeds lie in any strides, and one may serve all requests."""
+    """An engine's seeds may have any strides, and one seed may serve all requests."""
     target, draft, drafted, _ = batch(12)
     seed, positions = 2**64 - 5, torch.arange(12) * (1 << 32) + 77
     expected = verify(target, draft, drafted, addresses=addresses(seed, torch.full((12,), 77), round=torch.arange(12)))
@@ -111,7 +111,7 @@ def test_seeds_with_positions_are_addresses():
 
 
 def kept_by(logits, temperature, top_k, top_p, min_p):
-    """float64 probabilities by transformers' own functions."""
+    """Returns float64 probabilities by transformers' own functions."""
     warpers = pytest.importorskip("transformers").generation.logits_process
     chain = [warpers.TemperatureLogitsWarper(temperature), warpers.TopKLogitsWarper(top_k), warpers.TopPLogitsWarper(top_p),
              warpers.MinPLogitsWarper(min_p)]
@@ -123,7 +123,8 @@ def kept_by(logits, temperature, top_k, top_p, min_p):
 
 @pytest.mark.parametrize("options", [(1.0, 5, 1.0, 0.0), (0.7, 40, 0.6, 0.0), (1.6, 50, 0.9, 0.02), (0.9, 30, 0.95, 0.2)])
 def test_top_k_top_p_and_min_p_are_transformers(options):
-    """Decisions of rows that transformers' functions have cut, with the same uniforms, and the logarithms of what is emitted."""
+    """Compares decisions with those from rows that transformers' functions have cut, with the same uniforms, and the logarithms of emitted
+    tokens."""
     target, draft, drafted, uniforms = batch()
     names = ("target_temperature", "top_k", "top_p", "min_p")
     p, q = kept_by(target, *options), draft.double().softmax(-1)
@@ -147,7 +148,7 @@ def test_top_k_top_p_and_min_p_are_transformers(options):
 
 
 def test_masks_are_rows_with_minus_infinity():
-    """One for each request, as grammars have them, or one for each row."""
+    """There is one mask for each request, as grammars have them, or one for each row."""
     target, draft, drafted, uniforms = batch(vocab=70)
     generator = torch.Generator().manual_seed(4)
     allowed = torch.rand(40, 4, 96, generator=generator) < 0.5
@@ -199,7 +200,7 @@ def test_certain_drafts_other_rules_and_temperature_zero():
 
 
 def test_block_verification_accepts_more():
-    """Null: no more than token by token. Differences of paired requests have a mean of 11 standard errors."""
+    """Null: block verification accepts no more than token by token. Differences of paired requests have a mean of 11 standard errors."""
     target, draft, drafted, uniforms = batch(20_000, vocab=17)
     more = (verify(target, draft, drafted, uniforms, method="block").accepted - verify(target, draft, drafted, uniforms).accepted).double()
     assert more.mean() > 7 * more.std() / 20_000**0.5

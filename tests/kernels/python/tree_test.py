@@ -1,4 +1,4 @@
-"""torch.ops.speclab.verify_tree on CPU tensors. Skipped by name where torch is not installed."""
+"""Tests torch.ops.speclab.verify_tree on CPU tensors. Skipped by name if torch is not installed."""
 import pytest
 
 torch = pytest.importorskip("torch")
@@ -11,8 +11,9 @@ TREE = [-1, -1, -1, 0, 0, 1, 3]
 
 
 def definition(target, draft, drafted, parents, uniforms, replaced):
-    """Path, next token, and how far the uniforms were from another outcome, by rows of probabilities in float64: target [N + 1, V], draft
-    [N, V] or None, of one request. Recursive rejection as published, a row for each refusal (SpecInfer, Algorithm 2; Sequoia, Algorithm 2)."""
+    """Returns the path, the next token, and the distance of the uniforms from another outcome for one request, by rows of probabilities in float64:
+    target [N + 1, V], draft [N, V] or None. It is recursive rejection as published, with a new row after each refusal (SpecInfer, Algorithm 2;
+    Sequoia, Algorithm 2)."""
     node, path, margin = -1, [], 1.0
     while True:
         p, unit, following = target[node + 1].clone(), 1.0, None
@@ -50,11 +51,11 @@ def definition(target, draft, drafted, parents, uniforms, replaced):
 
 
 def traversal(target, draft, drafted, parents, uniforms):
-    """The same by traversal (Weng et al. 2025, Algorithm 1), as published, for children drawn without replacement."""
+    """Returns the same by traversal as published (Weng et al. 2025, Algorithm 1), for children drawn without replacement."""
     margin, units, rows, reach = [1.0], {-1: 1.0}, {-1: (target[0].clone(), draft[0].clone())}, {-1: 1.0}
 
     def accepted(node):
-        """The last accepted node at or behind this one, or None."""
+        """Returns the last accepted node in the subtree of this node, or None."""
         for child in (child for child, parent in enumerate(parents) if parent == node):
             (p, q), token = rows[node], int(drafted[child])
             reach[child] = min(1.0, reach[node] * float(p[token] / q[token])) if q[token] > 0 else 0.0
@@ -89,7 +90,7 @@ def traversal(target, draft, drafted, parents, uniforms):
 
 
 def batch(requests=40, vocab=12, parents=TREE, siblings="without_replacement", seed=1):
-    """Logits, tokens drawn from the draft's rows of their parents, and uniforms."""
+    """Returns logits, tokens drawn from the draft's rows of their parents, and uniforms."""
     generator = torch.Generator().manual_seed(seed)
     nodes = len(parents)
     target = 1.5 * torch.randn(requests, nodes + 1, vocab, generator=generator)
@@ -160,10 +161,10 @@ def test_a_chain_is_a_chain():
 
 
 def test_shapes_of_trees_and_rows_of_the_draft():
-    """One tree for all or written out, and the draft's rows of inner nodes alone, in another order."""
+    """One tree serves all or is written out; the draft has only rows of inner nodes, in another order."""
     target, draft, drafted, parents, uniforms = batch()
     one = verify_tree(target, draft, drafted, parents, uniforms)
-    inner = torch.tensor([4, 2, 1, 0])  # positions behind nodes 3, 1, 0 and the context
+    inner = torch.tensor([4, 2, 1, 0])  # positions after nodes 3, 1, 0 and the context
     rows = torch.zeros(7, dtype=torch.int64)
     rows[inner] = torch.arange(4)
     other = verify_tree(target, draft[:, inner].contiguous(), drafted, parents.expand(40, 7).contiguous(), uniforms, draft_row=rows)
@@ -176,7 +177,7 @@ def test_shapes_of_trees_and_rows_of_the_draft():
 
 
 def test_distribution():
-    """Null: the first token has the target's distribution; χ² of 3 degrees of freedom, 45 has the p-value 9e-10. A planted fault, drafting
+    """Null: the first token has the target's distribution. With 3 degrees of freedom a χ² of 45 has the p-value 9e-10. A planted fault, drafting
     with replacement and verifying as without, gives token 0 with 0.444 instead of 0.4: a statistic of about 970."""
     count, generator = 100_000, torch.Generator().manual_seed(3)
     p, q = torch.tensor([0.4, 0.4, 0.1, 0.1]).double(), torch.tensor([0.1, 0.2, 0.4, 0.3]).double()

@@ -1,5 +1,5 @@
-"""speclab_kernels.triton_cutoffs in Triton's interpreter: which ids stay, beside sorting, and how often rows are read. Skipped by name where
-torch or triton is not installed."""
+"""Tests speclab_kernels.triton_cutoffs in Triton's interpreter: which ids stay, compared with sorting, and how often rows are read. Skipped by name
+if torch or triton is not installed."""
 import math
 import os
 
@@ -17,7 +17,7 @@ from speclab_kernels.triton_cutoffs import HUGGING_FACE, VLLM, cutoffs  # noqa: 
 
 torch.set_num_threads(1)
 ORDERS = [HUGGING_FACE, VLLM]
-# top_k, top_p, min_p; all of them, and numbers that keep everything.
+# top_k, top_p, min_p: each alone, all together, and numbers that keep everything.
 OPTIONS = [(7, None, None), (None, 0.6, None), (None, None, 0.2), (9, 0.7, 0.05), (200, 0.0, None), (40, 0.95, None), (0, 1.0, 0.0), (3, 0.9, 0.9)]
 pytestmark = pytest.mark.filterwarnings("ignore:invalid value:RuntimeWarning", "ignore:divide by zero:RuntimeWarning",
                                         "ignore:overflow:RuntimeWarning")
@@ -28,7 +28,7 @@ def of_all(value, kind, requests):
 
 
 def found_cutoffs(rows, options, temperature=1.0, **more):
-    """Each row is a request of its own without drafted tokens."""
+    """Finds cut-offs; each row is a request of its own without drafted tokens."""
     requests = len(rows)
     top_k, top_p, min_p = options
     return cutoffs(rows, torch.zeros(requests, dtype=torch.int32), 0, of_all(temperature, torch.float32, requests),
@@ -57,14 +57,14 @@ def assert_kept(rows, found, options, temperature, order):
 @pytest.mark.parametrize("dtype,near,temperature", [(torch.float32, 4096, 0.8), (torch.float32, 16, 1.0), (torch.bfloat16, 4096, 2.0),
                                                     (torch.bfloat16, 16, 1.0), (torch.float16, 32, 0.7)])
 def test_what_sorting_keeps_is_kept(order, dtype, near, temperature):
-    """With room for all that is near the largest logit, and with so little that rows are read again."""
+    """There is room for all that is near the largest logit, or so little that rows are read again."""
     rows = made_rows(dtype)
     for options in OPTIONS:
         assert_kept(rows, found_cutoffs(rows, options, temperature, order=order, tile=32, near=near), options, temperature, order)
 
 
 def test_the_orders_differ():
-    """Of weights 8, 4, 4, 4, 1, ... min-p 0.4 leaves 4 ids, whose share 0.6 the first two have; of all 20 ids it takes more."""
+    """With weights 8, 4, 4, 4, 1, ... min-p 0.4 leaves 4 ids, of which the first two have the share 0.6; of all 20 ids top-p needs more."""
     row = torch.tensor([[8.0, 4.0, 3.9, 3.8] + [1.0] * 16]).log()
     options = (None, 0.6, 0.4)
     last_kept = {order: int((row[0] >= found_cutoffs(row, options, order=order, tile=16)[0]).sum()) for order in ORDERS}
@@ -89,7 +89,7 @@ def test_cutoffs_have_the_same_bits_in_any_order_of_ids():
 
 @pytest.fixture
 def loads(monkeypatch):
-    """Numbers of ids that loads of so many lanes ask for."""
+    """Counts the ids that loads ask for, by the loads' number of lanes."""
     from triton.runtime.interpreter import interpreter_builder
     counted = {}
     original = type(interpreter_builder).create_masked_load
@@ -104,13 +104,13 @@ def loads(monkeypatch):
 @pytest.mark.parametrize("options,dtype,near,least,most", [
     ((50, 0.9, 0.02), torch.bfloat16, 512, 2, 2), ((50, 0.9, 0.02), torch.float32, 512, 2, 2), ((50, None, None), torch.float32, 512, 2, 2),
     ((None, 0.2, None), torch.float16, 512, 2, 2), ((None, None, 0.02), torch.bfloat16, 512, 1, 1),
-    # Top-k of more, top-p of flat rows, little room.
+    # Larger top-k, top-p of flat rows, little room.
     ((700, None, None), torch.bfloat16, 512, 3, 4), ((700, 0.9, None), torch.float32, 512, 4, 10), ((None, 0.95, None), torch.bfloat16, 512, 3, 4),
     ((50, 0.9, None), torch.float32, 32, 4, 10)])
 def test_rows_are_read_twice_where_what_is_near_suffices(loads, options, dtype, near, least, most):
     rows = (2 * torch.randn(2, 1000, generator=torch.Generator().manual_seed(4))).to(dtype)
     found = found_cutoffs(rows, options, tile=64, near=near)
-    # Rounds over the row take a quarter of a tile at once.
+    # Rounds over the row load a quarter of a tile at once.
     read = (loads[64] + loads.get(16, 0)) / rows.numel()
     assert least <= read <= most, read
     assert_kept(rows, found, options, 1.0, HUGGING_FACE)
@@ -125,13 +125,13 @@ def test_invalid_rows_and_shares():
     for share in (math.nan, -0.1, 1.5):
         for options in ((None, share, None), (None, None, share)):
             assert (found_cutoffs(rows, options, tile=16) == math.inf).all()
-    # At an infinite temperature all ids are alike.
+    # At an infinite temperature all ids are equally likely.
     flat = found_cutoffs(made_rows(torch.float32), (None, 1.0, 1.0), math.inf, tile=16)
     assert (flat <= made_rows(torch.float32).max(1).values).all()
 
 
 def test_decisions_are_those_of_the_kernels():
-    """Those of cutoffs.hpp and fused.hpp in the emulator: the same order, the same numbers."""
+    """Decisions are those of cutoffs.hpp and fused.hpp in the emulator, with the same order and the same numbers."""
     generator = torch.Generator().manual_seed(7)
     target = 4 * torch.randn(10, 3, 90, generator=generator)
     draft = target[:, :2] + torch.randn(10, 2, 90, generator=generator)

@@ -1,6 +1,6 @@
-"""speclab_kernels.vllm_model_runner beside the function of vLLM's second model runner, which runs in Triton's interpreter, as does ours in
-Triton. Skipped by name where torch, triton or vllm is not installed; `pip install --no-deps vllm` will do, or on the PYTHONPATH the folder that
-scripts/gpu/rivals.py made. Distributions: cases.py has the null, the level and the planted fault."""
+"""Compares speclab_kernels.vllm_model_runner with the function of vLLM's second model runner, which runs in Triton's interpreter, as does ours in
+Triton. Skipped by name if torch, triton or vllm is not installed; `pip install --no-deps vllm` will do, or the folder that scripts/gpu/rivals.py made
+on the PYTHONPATH. Distributions: cases.py has the null, the level and the planted fault."""
 import inspect
 import os
 
@@ -19,7 +19,7 @@ from verify_methods.case import Case  # noqa: E402
 
 torch.set_num_threads(1)
 ALL = 100_000
-INTERPRETED = int(os.environ.get("SPECLAB_VLLM_REQUESTS", 1200))  # milliseconds a request
+INTERPRETED = int(os.environ.get("SPECLAB_VLLM_REQUESTS", 1200))  # each takes milliseconds
 pytestmark = pytest.mark.filterwarnings("ignore:invalid value:RuntimeWarning", "ignore:divide by zero:RuntimeWarning")
 FUNCTIONS = {"library": ours.rejection_sample, "triton": ours.rejection_sample_in_triton}
 
@@ -37,8 +37,8 @@ TEMPERATURES = [1.0, 0.7, 0.0, 1.5]
 
 
 def batch(vocab=40, seed=1, dtype=torch.float32, certain=False):
-    """Ragged requests in slots of a larger state, at several temperatures, some places without a drafted token. Arguments by name; target
-    logits before the temperature."""
+    """Returns arguments by name: ragged requests in slots of a larger state, at several temperatures, some places without a drafted token; target
+    logits are not yet divided by the temperature."""
     generator = torch.Generator().manual_seed(seed)
     count, steps, rows = len(LENGTHS), max(LENGTHS), sum(LENGTHS) + len(LENGTHS)
     state = count + 3
@@ -56,7 +56,7 @@ def batch(vocab=40, seed=1, dtype=torch.float32, certain=False):
     sampled = torch.randint(vocab, (rows,), generator=generator)
     heat = temperature[places[0]][:, None].clamp(min=0.01)
     sampled[torch.nonzero(inner)[:, 0] + 1] = torch.multinomial((draft[places].float() / heat).softmax(-1), 1, generator=generator)[:, 0]
-    # At temperature 0 accepted, whether the draft's own largest logit is there or not.
+    # At temperature 0 these are accepted, whether they are the draft's largest logit or not.
     greedy = inner & (temperature[slots.long()[owner]] == 0) & (local == 0)
     sampled[torch.nonzero(greedy)[:, 0] + 1] = target[greedy].argmax(-1)
     sampled[[2, 10, 17]] = -1
@@ -67,7 +67,7 @@ def batch(vocab=40, seed=1, dtype=torch.float32, certain=False):
 
 
 def scaled(arguments):
-    """Target logits as vLLM makes them: fp32, divided by the temperature but where it is 0."""
+    """Returns target logits as vLLM makes them: fp32, divided by the temperature unless it is 0."""
     heat = arguments["temperature"][arguments["expanded_idx_mapping"].long()][:, None]
     return {**arguments, "target_logits": arguments["target_logits"].float() / torch.where(heat == 0, 1.0, heat)}
 
@@ -78,8 +78,8 @@ def padded(tokens, counts):
 
 @pytest.mark.parametrize("certain", [False, True])
 def test_triton_accepts_what_vllm_accepts(theirs, certain):
-    """From the same seeds: accepted counts and tokens, and all tokens of requests at temperature 0, the last by the library too. No uniform of this seed comes within
-    single precision's error of another outcome."""
+    """The same seeds give the same accepted counts and tokens, and at temperature 0 the same tokens throughout; the library gives the latter, too. No
+    uniform of this seed comes within single precision's error of another outcome."""
     arguments = batch(certain=certain)
     expected, counts = theirs(**scaled(arguments))
     expected = padded(expected, counts)
@@ -104,7 +104,7 @@ def test_temperature_in_the_kernel_and_slots_change_nothing(name, certain):
     function = FUNCTIONS[name]
     arguments = batch(dtype=torch.bfloat16, certain=certain, seed=2)
     tokens, counts = function(**arguments, temperature_applied=False)
-    # Roundings of the copy: no uniform of this seed comes so near to another outcome.
+    # The copy rounds, but no uniform of this seed comes that near to another outcome.
     assert all((one == other).all() for one, other in zip(function(**scaled(arguments)), (tokens, counts)))
     starts = arguments["cu_num_logits"].tolist()
     for request in (0, 3, 7, 30):
@@ -119,7 +119,7 @@ def test_temperature_in_the_kernel_and_slots_change_nothing(name, certain):
 
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_nothing_drafted_gives_the_target(name):
-    """At -1 the target itself is sampled, not a residual: equal rows of target and draft have none."""
+    """At -1 the target itself is sampled, not a residual: if rows of target and draft are equal, there is none."""
     count, vocab = 3000 if name == "library" else 300, 5
     row = torch.tensor([0.0, 1.0, 0.5, -0.5, 0.2])
     target, draft = row.expand(2 * count, vocab).contiguous(), row.flip(0).expand(count, 1, vocab).contiguous()
@@ -139,7 +139,7 @@ def test_nothing_drafted_gives_the_target(name):
 
 @pytest.mark.parametrize("name,temperature", [("library", 1.0), ("library", 0.7), ("triton", 0.7), ("theirs", 1.0)])
 def test_distribution(request, name, temperature):
-    """cases.p_value; ours apply the temperature as they read."""
+    """Tests cases.p_value; ours apply the temperature as they read."""
     function = request.getfixturevalue("theirs") if name == "theirs" else FUNCTIONS[name]
     target, draft = cases.rows()
     count = ALL if name == "library" else INTERPRETED

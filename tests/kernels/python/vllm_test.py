@@ -1,5 +1,5 @@
-"""speclab_kernels.vllm beside vLLM's own function, which runs in Triton's interpreter. Skipped by name where torch, triton or vllm is not
-installed; `pip install --no-deps vllm` will do, since of vLLM one file is loaded, with stand-ins for what it imports."""
+"""Compares speclab_kernels.vllm with vLLM's own function, which runs in Triton's interpreter. Skipped by name if torch, triton or vllm is not
+installed; `pip install --no-deps vllm` will do, since only one file of vLLM is loaded, with stand-ins for its imports."""
 import inspect
 import os
 import types
@@ -21,7 +21,7 @@ if FOLDER is None:
 
 torch.set_num_threads(1)
 ALL = 100_000
-THEIRS = int(os.environ.get("SPECLAB_VLLM_REQUESTS", 1500))  # in the interpreter: milliseconds a request
+THEIRS = int(os.environ.get("SPECLAB_VLLM_REQUESTS", 1500))  # in the interpreter each takes milliseconds
 
 
 @pytest.fixture(scope="module")
@@ -36,7 +36,7 @@ def metadata(temperature, generators=None):
 
 
 def batch(lengths, vocab=40, seed=1):
-    """Arguments of both functions but the last; every fourth request has a padding id among its drafted ones."""
+    """Returns all arguments of both functions but the last; every ninth drafted id is a padding id."""
     generator = torch.Generator().manual_seed(seed)
     tokens = sum(lengths)
     target = 2 * torch.randn(tokens, vocab, generator=generator)
@@ -49,7 +49,7 @@ def batch(lengths, vocab=40, seed=1):
 
 
 def recovering(uniforms):
-    """Their token after a rejection, at each position by the inverse CDF of the same residual at a request's uniform."""
+    """Replaces vLLM's token after a rejection by the inverse CDF of the same residual, at each position, with the request's uniform."""
     def sample(max_spec_len, lengths, ends, drafted, draft, target, *_):
         owner = torch.repeat_interleave(torch.arange(len(lengths)), torch.tensor(lengths))
         if draft is None:
@@ -68,7 +68,7 @@ LENGTHS = [3, 0, 5, 1, 2, 4, 5, 0, 3, 3] * 6
 @pytest.mark.parametrize("draft", ["probabilities", "certain"])
 @pytest.mark.parametrize("temperatures", [[1.0], [0.0], [0.0, 0.7]])
 def test_same_decisions_from_the_same_seeds(theirs, monkeypatch, draft, temperatures):
-    """Acceptance draws from the same generators; the token after a rejection from the same uniform."""
+    """Acceptance draws use the same generators, the token after a rejection the same uniform."""
     arguments = batch(LENGTHS)
     if draft == "certain":
         arguments[4] = None
@@ -90,7 +90,7 @@ def test_same_decisions_from_the_same_seeds(theirs, monkeypatch, draft, temperat
 
 @pytest.mark.parametrize("which", ["ours", "theirs"])
 def test_distribution(theirs, which):
-    """cases.p_value, with a bonus token drawn from the last row."""
+    """Tests cases.p_value, with a bonus token drawn from the last row."""
     target, draft = cases.rows()
     count = ALL if which == "ours" else THEIRS
     torch.manual_seed(5)

@@ -1,5 +1,5 @@
-"""What kernels/python/build_wheels.sh is made of: libraries for an older glibc, and the check that a wheel can be installed elsewhere. Skipped
-where a compiler is missing."""
+"""Tests the parts of kernels/python/build_wheels.sh: libraries for an older glibc, and the check that a wheel can be installed on other machines.
+Skipped if a compiler is missing."""
 import shutil
 import subprocess
 import sys
@@ -61,7 +61,7 @@ def fixture_build(tmp_path_factory):
 
 
 def faults_of(library, folder, name=NAME, more=()):
-    """Exit code and complaints of check_wheel.py on a wheel with this library."""
+    """Returns the exit code and the messages of check_wheel.py for a wheel with this library."""
     with zipfile.ZipFile(folder / name, "w") as archive:
         archive.write(library, INSIDE)
         for extra in more:
@@ -74,14 +74,14 @@ def test_a_library_for_an_older_glibc_passes_and_runs(build, tmp_path):
     library = build(build.exported, *ELSEWHERE)
     assert faults_of(library, tmp_path) == (0, "")
     used = run("objdump", "-T", library).stdout
-    assert "(GLIBC_2.2.5) exp" in used and "(GLIBC_2.2.5) pthread_mutexattr_settype" in used  # newest: 2.29, 2.34
+    assert "(GLIBC_2.2.5) exp" in used and "(GLIBC_2.2.5) pthread_mutexattr_settype" in used  # the newest are 2.29 and 2.34
     called = run(sys.executable, "-c", "import ctypes, sys; f = ctypes.CDLL(sys.argv[1]).speclab_probe; f.restype = ctypes.c_double; "
                  "print(f(ctypes.c_double(0), ctypes.create_string_buffer(64)))", library)
     assert called.stdout == "1.0\n", called.stderr
 
 
 def test_what_other_machines_may_not_have_is_refused(build, tmp_path):
-    """Each fault alone is found, and said."""
+    """Each fault is found on its own, and reported."""
     static = [build.exported, *ELSEWHERE]
     code, faults = faults_of(build(build.exported), tmp_path)
     assert code == 1 and "it needs libstdc++.so.6" in faults and "of the machine's C++ library" in faults

@@ -1,7 +1,8 @@
-// Every kernel under the detector: random batches of chains, cut-offs and trees (those of fuzz_verification
-// and fuzz_trees), and chosen ones whose rows have several tiles for each block. There must be no race. Then
-// fences, waits and barriers of the chosen ones are hidden from the detector, one barrier at a time: it must
-// report a race without each that is not stated to be spare. The runs are the same every time.
+// Runs every kernel under the race detector: random batches of chains, cut-offs and trees (those of
+// fuzz_verification and fuzz_trees), and chosen batches whose rows have several tiles for each block. There
+// must be no race. Then it hides fences, waits and barriers of the chosen batches from the detector, one
+// barrier at a time: without each of them the detector must report a race, except for barriers that are
+// listed as spare. The runs are the same every time.
 #include <doctest/doctest.h>
 
 #include <cstdint>
@@ -38,7 +39,7 @@ std::string text_of(const std::set<int>& numbers) {
   return text;
 }
 
-/// Fused verification twice on one workspace, by two executors of one stream.
+/// Runs fused verification twice on one workspace, by two executors of one stream.
 void run_fused_twice(const VerifyBatch& batch, const BlocksWanted& wanted, simt::Order order) {
   std::vector<std::uint64_t> workspace(fused_layout(batch, nullptr, wanted).workspace_bytes / 8 + 32,
                                        0xa5a5a5a5a5a5a5a5U);
@@ -48,9 +49,9 @@ void run_fused_twice(const VerifyBatch& batch, const BlocksWanted& wanted, simt:
   }
 }
 
-/// A row of it has three tiles; blocks take two, one after the other.
+/// A row has three tiles; blocks take two, one after the other.
 constexpr std::int32_t three_tiles = 2 * 8192 + 77;
-/// More tiles than a cluster has blocks.
+/// A row has more tiles than a cluster has blocks.
 constexpr std::int32_t eleven_tiles = 10 * 8192 + 5;
 constexpr BlocksWanted few_blocks{4, 4, 16};
 
@@ -61,7 +62,7 @@ void run_chain(const KernelRule rule, double distance) {
   run_fused_twice(logits.batch, few_blocks, simt::Order::forward);
 }
 
-/// `spread`: of the logits; small, and all ids are near the largest.
+/// `spread`: that of the logits; if it is small, all ids are near the largest.
 void run_cutoffs(double spread, float top_p) {
   LogitBatch logits({.requests = 2, .gamma = 1, .vocab = three_tiles, .dtype = Dtype::bf16, .spread = spread},
                     2);
@@ -81,7 +82,7 @@ void run_rows(Implementation implementation, std::int32_t vocab) {
   run_emulated(implementation, logits.batch);
 }
 
-/// Two levels, siblings on both.
+/// The tree has two levels, with siblings on both.
 void run_tree(Drafting how, float temperature) {
   TreeLogits logits({.requests = 1, .vocab = eleven_tiles, .dtype = Dtype::bf16, .distance = 3},
                     {-1, -1, 0, 0, 1}, how, 5);
@@ -90,7 +91,7 @@ void run_tree(Drafting how, float temperature) {
   logits.run(simt::Order::backward);
 }
 
-/// Inputs of the benchmark, and what it compares with.
+/// Runs the kernels that make the benchmark's inputs, and those that it compares with.
 void run_benchmark() {
   const BenchShape shape{2, 6, 9000, Dtype::bf16, KernelWorkload::trees};
   HostMemory memory;
@@ -110,7 +111,7 @@ void run_benchmark() {
                                         {drafted.data(), accepted.data(), next.data(), 3, 1});
 }
 
-/// Both kernels of simulation: batches of rounds in several blocks, which add to the same counters.
+/// Runs both kernels of simulation: batches of rounds in several blocks, which add to the same counters.
 void run_simulation() {
   const auto go_on = [](std::uint64_t) { return true; };
   const RunShape shape{.seed = 9, .trials = 37, .length = 600, .batches = 3, .gamma = 5};
@@ -130,7 +131,7 @@ void run_plain() {
 struct Case {
   const char* name;
   std::function<void()> run;
-  /// Barriers of blocks and clusters, by number, without which there is no race in this batch.
+  /// Numbers of barriers of blocks and of clusters without which this batch has no race.
   std::set<int> spare;
   std::set<int> spare_of_clusters;
   bool early;  ///< whether fences and waits order anything
@@ -139,9 +140,9 @@ struct Case {
 const std::vector<Case> cases = {
     {"fused", [] { run_chain(KernelRule::token, 1.5); }, {}, {}, true},
     {"fused, all accepted", [] { run_chain(KernelRule::token, 0); }, {}, {}, true},
-    // The barrier before blocks are counted is for a choice of the last tile that a block weighed.
+    // The barrier before blocks are counted matters if the choice takes the last tile that a block weighed.
     {"block", [] { run_chain(KernelRule::block, 1.5); }, {6}, {}, true},
-    // The last barrier of a cluster is for rows whose cut-off is found without bins.
+    // The last barrier of a cluster matters for rows whose cut-off is found without bins.
     {"cut-offs", [] { run_cutoffs(3, 0.9F); }, {}, {10}, true},
     {"cut-offs, flat", [] { run_cutoffs(1e-3, 0.9F); }, {}, {12}, true},
     {"cut-offs by min-p", [] { run_cutoffs(3, 1); }, {}, {}, true},
@@ -149,9 +150,9 @@ const std::vector<Case> cases = {
     {"baseline", [] { run_rows(Implementation::baseline, three_tiles); }, {}, {}, false},
     {"Wagner exact", [] { run_rows(Implementation::wagner_exact, three_tiles); }, {}, {}, false},
     {"Wagner sigmoid", [] { run_rows(Implementation::wagner_sigmoid, three_tiles); }, {}, {}, false},
-    // The ninth barrier orders nothing where every row has all its probability on one id.
+    // The ninth barrier orders nothing if every row has all its probability on one id.
     {"traversal, lowest", [] { run_tree(Drafting::traversed, 0); }, {8}, {}, false},
-    // The barrier after a node's last pass.
+    // The spare barrier comes after a node's last pass.
     {"benchmark", run_benchmark, {3}, {}, false},
     {"plain", run_plain, {}, {}, false},
     {"simulation", run_simulation, {}, {}, false},
@@ -201,7 +202,7 @@ TEST_CASE("random batches of trees") {
 
 namespace {
 
-/// Every barrier, the fences and the waits are hidden in turn.
+/// Hides every barrier, the fences and the waits in turn.
 void check_needs(const std::vector<Case>& some) {
   for (const Case& one : some) {
     CAPTURE(std::string(one.name));
@@ -243,5 +244,5 @@ void check_needs(const std::vector<Case>& some) {
 
 TEST_CASE("chosen batches, and what each kernel has need of") { check_needs(cases); }
 
-// Twenty seconds: in the long suite.
+// This takes twenty seconds, so it is in the long suite.
 TEST_CASE("long: chosen batches of trees, and what their kernels have need of") { check_needs(tree_cases); }

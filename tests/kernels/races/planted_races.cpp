@@ -1,4 +1,4 @@
-// The detector finds a planted race of each kind, and none in the kernel that is right.
+// Tests that the detector finds a planted race of each kind, and none in the correct kernel.
 #include <doctest/doctest.h>
 
 #include <array>
@@ -19,7 +19,7 @@ struct Numbers {
   std::uint32_t* counter;
 };
 
-/// A thread reads what its neighbour wrote: of its warp, of another warp.
+/// A thread reads what its neighbour wrote; the neighbour is in its warp, or in another.
 template <bool Sync, int Distance>
 struct Neighbour : simt::KernelOf<Numbers, 64, 1> {
   static constexpr const char* name = "neighbour";
@@ -34,7 +34,7 @@ struct Neighbour : simt::KernelOf<Numbers, 64, 1> {
   }
 };
 
-/// Each block writes, and the last to count adds up what all wrote.
+/// Each block writes, and the last block to count adds up all numbers.
 template <bool FenceBefore, bool FenceAfter, bool Plain = false>
 struct LastBlock : simt::KernelOf<Numbers, 64, 1> {
   static constexpr const char* name = "last block";
@@ -58,7 +58,7 @@ struct LastBlock : simt::KernelOf<Numbers, 64, 1> {
   }
 };
 
-/// The fence stands before the write that it should hand on.
+/// The fence comes before the write that it should hand on.
 struct LateWrite : simt::KernelOf<Numbers, 32, 1> {
   static constexpr const char* name = "late write";
   void operator()(const Numbers& args) const {
@@ -71,7 +71,7 @@ struct LateWrite : simt::KernelOf<Numbers, 32, 1> {
   }
 };
 
-/// Additions to one number, and a read of it that waits for them or does not.
+/// Threads add to one number, and one reads it, with or without waiting for the others.
 template <bool Sync>
 struct Additions : simt::KernelOf<Numbers, 64, 1> {
   static constexpr const char* name = "additions";
@@ -99,7 +99,7 @@ struct Reader : simt::KernelOf<Numbers, 32, 1> {
   }
 };
 
-/// Every block tells the next of its cluster its number.
+/// Every block writes its number to the next block of its cluster.
 template <bool Before, bool Between, bool After>
 struct Tells : simt::KernelOf<Numbers, 32, 1> {
   static constexpr const char* name = "tells";
@@ -178,7 +178,7 @@ TEST_CASE("an early launch needs to wait, and knows only what it waited for") {
   waits.run<Writer>(1);
   waits.run<Reader<true>>(1, 1, true);
   CHECK(waits.races().empty());
-  // The next early one may start while the first still runs.
+  // The next early launch may start while the first still runs.
   waits.run<Writer>(1, 1, true);
   CHECK(has(waits.races(), "writer: write by block 0, thread 0 after 0 barriers in global memory beside"));
   Watched hasty;
@@ -189,7 +189,7 @@ TEST_CASE("an early launch needs to wait, and knows only what it waited for") {
 
 namespace {
 
-/// A launch writes to memory, its shared memory or not, that the next one, an early one, reads.
+/// A launch writes to memory, shared or not, that the next, early launch reads.
 std::size_t races_where_next_reads(bool shared) {
   std::array<int, 4> memory{};
   simt::RaceDetector detector;

@@ -1,6 +1,6 @@
-# Every kernel in the emulator under its detector of races. GCC compiles code that tells of its accesses for ThreadSanitizer; here
-# told_accesses.cpp is told, so that ThreadSanitizer's library is neither needed nor linked. The emulator and the detector are
-# compiled as ever. A build with a sanitizer of its own has no room for it.
+# Runs every kernel in the emulator under its race detector. GCC compiles code that reports its accesses to
+# ThreadSanitizer; here told_accesses.cpp receives the reports, so that ThreadSanitizer's library is neither needed nor
+# linked. The emulator and the detector are compiled as usual. A build with a sanitizer of its own cannot have this.
 if(SPECLAB_SANITIZE OR NOT CMAKE_CXX_COMPILER_ID STREQUAL GNU)
   add_test(NAME kernels/races COMMAND ${CMAKE_COMMAND} -E echo "Skipped: code that tells of its accesses needs GCC and no sanitizer")
   set_tests_properties(kernels/races PROPERTIES SKIP_REGULAR_EXPRESSION "^Skipped")

@@ -1,6 +1,6 @@
-// What code that is compiled with -fsanitize=thread calls, without ThreadSanitizer's own library: accesses go
-// to the detector of the emulated thread that makes them. The names and what they are told are the compilers'
-// (GCC's ThreadSanitizer instrumentation).
+// Defines the functions that code compiled with -fsanitize=thread calls, without ThreadSanitizer's own
+// library: it hands accesses to the detector of the emulated thread that makes them. The names and arguments
+// are the compiler's (GCC's ThreadSanitizer instrumentation).
 #include <cstddef>
 #include <cstdint>
 
@@ -48,7 +48,8 @@ void __tsan_vptr_read(void* address) {
   tell(Access::read, address, sizeof(void*), __builtin_return_address(0));
 }
 
-/// Of variables that are made at their first use: the host's.
+/// Code that initialises function-local variables at their first use calls this; these accesses are the
+/// host's.
 std::uint8_t __tsan_atomic8_load(const volatile std::uint8_t* address, int) {
   return __atomic_load_n(address, __ATOMIC_ACQUIRE);
 }

@@ -1,4 +1,4 @@
-// The emulator finds what it is there to find: each fault is planted beside the kernel that is right.
+// Tests that the emulator finds the faults it exists to find: each is planted beside the correct kernel.
 #include "kernels/simt/emulator.hpp"
 
 #include <doctest/doctest.h>
@@ -46,7 +46,7 @@ struct BlockSum {
   }
 };
 
-/// Every thread's sum.
+/// Returns every thread's sum.
 template <class Kernel>
 std::vector<std::int64_t> block_sums(simt::Order order) {
   std::vector<int> in(5 * block_threads);
@@ -108,7 +108,7 @@ struct Collect {
   }
 };
 
-/// Collectives beside the shuffles that they stand for, of numbers whose sum depends on the order.
+/// Compares collectives with the shuffles that they replace, on numbers whose sum depends on the order.
 struct Compare {
   using Args = CollectArgs;
   static constexpr const char* name = "compare";
@@ -139,7 +139,7 @@ struct ClusterArgs {
   int* out;
 };
 
-/// Every block tells the next one of the cluster its number.
+/// Every block writes its number to the next block of the cluster.
 struct Neighbours {
   using Args = ClusterArgs;
   static constexpr const char* name = "neighbours";

@@ -1,5 +1,5 @@
-// Stored tables and plain loops for tests of the simulating kernels. Nothing here knows of slots, states or
-// launches but what prepares them.
+// Stored tables and plain loops for tests of the simulating kernels. The loops know nothing of slots, states
+// or launches, apart from the code that prepares them.
 #pragma once
 
 #include <algorithm>
@@ -17,7 +17,7 @@
 
 namespace speclab {
 
-/// A model of stored rows, as core/round/round.hpp wants one; vocab^order rows.
+/// A model of stored rows, in the form that core/round/round.hpp needs; vocab^order rows.
 struct StoredRows {
   std::int32_t vocab_size = 1;
   std::int32_t order = 0;
@@ -27,7 +27,7 @@ struct StoredRows {
   std::uint32_t contexts() const {
     return static_cast<std::uint32_t>(probabilities.size()) / static_cast<std::uint32_t>(vocab_size);
   }
-  /// The last `order` tokens in base `vocab`; what is missing on the left counts as token 0.
+  /// Returns the last `order` tokens as a number in base `vocab`; tokens missing on the left count as 0.
   std::uint32_t context_of(std::span<const Token> tokens) const {
     std::uint32_t index = 0;
     const auto known = static_cast<std::size_t>(order);
@@ -42,7 +42,7 @@ struct StoredRows {
   }
 };
 
-/// Random rows; one token in four has probability 0.
+/// Makes random rows in which one token in four has probability 0.
 inline StoredRows random_rows(std::int32_t vocab, std::int32_t order, std::uint64_t seed) {
   StoredRows rows{vocab, order, {}};
   std::size_t count = 1;
@@ -61,7 +61,7 @@ inline StoredRows random_rows(std::int32_t vocab, std::int32_t order, std::uint6
   return rows;
 }
 
-/// A pair prepared for the rule, and the run that points into it. Not to be copied.
+/// A pair prepared for the rule, and the run that points into it; hence it must not be copied.
 template <class Rule>
 class PairInMemory {
  public:
@@ -122,7 +122,8 @@ class PairInMemory {
   }
 };
 
-/// The batch of a round by walking: the first units % batches of them have one unit of rounds more.
+/// Returns the batch of each round, by counting: the first units % batches batches have one unit of rounds
+/// more.
 inline std::vector<std::uint32_t> batches_of_rounds(const RunShape& shape) {
   const std::uint64_t units = shape.total() / shape.batch_unit;
   std::vector<std::uint32_t> batches;
@@ -143,8 +144,8 @@ inline RoundCounts empty_counts(const RunShape& shape, bool tables) {
   return counts;
 }
 
-/// The definition: round r of a trial is word r % 2 of block r / 2, and accepts the most tokens k <= gamma
-/// with word < alpha^k 2^64.
+/// The definition: round r of a trial takes word r % 2 of block r / 2, and accepts the largest number k <=
+/// gamma of tokens with word < alpha^k 2^64.
 inline RoundCounts plain_loop(const IidRun& run) {
   const RunShape& shape = run.shape;
   RoundCounts counts = empty_counts(shape, false);
@@ -164,7 +165,7 @@ inline RoundCounts plain_loop(const IidRun& run) {
   return counts;
 }
 
-/// core/fast/fast_round.hpp on BlockRandomSource without proposals, round by round, on whole contexts.
+/// Runs core/fast/fast_round.hpp on BlockRandomSource without proposals, round by round, on whole contexts.
 template <class Rule>
 RoundCounts plain_loop(const PairInMemory<Rule>& pair) {
   const RunShape& shape = pair.run.shape;
@@ -194,7 +195,7 @@ RoundCounts plain_loop(const PairInMemory<Rule>& pair) {
   return counts;
 }
 
-/// Without the blocks, which plain loops of acceptance draws do not count.
+/// Compares all but the blocks, which plain loops of acceptance draws do not count.
 inline bool same_counts(const RoundCounts& a, const RoundCounts& b) {
   return a.gamma == b.gamma && a.lengths == b.lengths && a.overlap == b.overlap && a.partial == b.partial;
 }

@@ -1,5 +1,5 @@
-// The simulating kernels on a GPU against plain loops and the emulator, whole counts bit for bit; then their
-// speed beside the targets. Ends with status 77 (skipped) where there is no device.
+// Compares the simulating kernels on a GPU with plain loops and the emulator, all counts bit for bit; then
+// measures their speed and compares it with the targets. Ends with status 77 (skipped) if there is no device.
 #include <algorithm>
 #include <array>
 #include <chrono>
@@ -26,7 +26,7 @@ int report(bool same, const char* what, const RunShape& shape) {
   return same ? 0 : 1;
 }
 
-/// Draft rows that are the target's with probability `weight`.
+/// Returns draft rows that mix the target's, with weight `weight`, and others.
 StoredRows nearer(const StoredRows& target, const StoredRows& other, double weight) {
   StoredRows draft = other;
   for (std::size_t i = 0; i < draft.probabilities.size(); ++i) {

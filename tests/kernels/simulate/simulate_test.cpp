@@ -1,5 +1,5 @@
-// The simulating kernels in the emulator against plain loops, whole counts bit for bit. Overlaps depend on
-// every context visited, so that one other token would show.
+// Compares the simulating kernels in the emulator with plain loops, all counts bit for bit. Overlaps depend
+// on every context visited, so that a single different token would show.
 #include "kernels/simulate/simulate.hpp"
 
 #include <doctest/doctest.h>
@@ -19,8 +19,8 @@ constexpr std::array orders{simt::Order::forward, simt::Order::backward, simt::O
 
 bool go_on(std::uint64_t) { return true; }
 
-/// Blocks of a run of acceptance draws, trial by trial and batch by batch: a block whose two rounds lie in
-/// two pieces is made twice. Of batches short enough to be one piece.
+/// Counts the blocks of a run of acceptance draws, trial by trial and batch by batch: a block whose two
+/// rounds lie in two pieces counts twice. Batches must be short enough to be one piece.
 std::uint64_t blocks_by_walking(const RunShape& shape) {
   const std::vector<std::uint32_t> batches = batches_of_rounds(shape);
   std::uint64_t blocks = 0;
@@ -202,7 +202,7 @@ TEST_CASE("who stops has whole launches") {
   const RoundCounts few = simulate_emulated(pair.run, stop_at(1000));
   CHECK(few.partial);
   CHECK(rounds_of(few) == 1200);
-  // The last launch leaves nothing to stop.
+  // After the last launch nothing is left to stop.
   const IidRun short_run{{.seed = 1, .trials = 1, .length = 10, .batches = 2, .gamma = 3}, 0.5};
   CHECK(!simulate_emulated(short_run, [](std::uint64_t) { return false; }).partial);
 }
@@ -216,7 +216,7 @@ TEST_CASE("planted faults show: another seed, alpha, start, slot, rate, batch or
   other = acceptances;
   other.shape.seed = 5;
   CHECK(!same_counts(simulate_emulated(other, go_on), expected));
-  // One round on the other side of a batch's end, in sum the same.
+  // One round moves to the other side of a batch's end; the total stays the same.
   other = acceptances;
   other.shape.trials = 1001;
   other.shape.length = 3;
@@ -237,13 +237,13 @@ TEST_CASE("planted faults show: another seed, alpha, start, slot, rate, batch or
   CHECK(differs([](Pair& pair) { std::swap(pair.run.starts[0], pair.run.starts[1]); }));
   CHECK(differs([](Pair& pair) { pair.run.starts.pop_back(); }));
   CHECK(differs([](Pair& pair) { ++pair.overlap[3]; }));
-  // Of every part: cuts of one context's five tokens.
+  // Faults in every part: cuts of one context's five tokens.
   for (const std::size_t part : {0, 1, 2}) {
     CHECK(differs([part](Pair& pair) {
       for (std::size_t i = 0; i < 5; ++i) pair.slots[(part * 5 + 2) * 8 + i].cut ^= 1U << 31U;
     }));
   }
-  // Acceptance draws that are a little too kind, by 2^-8.
+  // Acceptance probabilities that are too high by 2^-8.
   CHECK(differs([](Pair& pair) {
     for (std::size_t i = 0; i < 5 * 8; ++i) {
       for (std::uint32_t* const acceptance : {&pair.slots[i].acceptance, &pair.slots[i].other_acceptance}) {

@@ -7,7 +7,7 @@
 using namespace speclab;
 
 TEST_CASE("decisions of some requests of a batch are compared with the reference, and a wrong one is seen") {
-  // Several tiles a row, as in a benchmark.
+  // A row has several tiles, as in a benchmark.
   LogitBatch logits({.requests = 5, .gamma = 2, .vocab = 20001, .dtype = Dtype::bf16}, 51);
   run_fused_on(logits);
   const auto expected = reference_of(Implementation::fused, logits.batch);

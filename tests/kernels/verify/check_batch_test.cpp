@@ -12,8 +12,8 @@ using namespace speclab;
 
 namespace {
 
-/// Numbers in the place of device pointers: whoever reads them ends the test. One region for each field, with
-/// room for 8 requests, gamma 4 and vocab 100 in any format.
+/// Returns made-up numbers for device pointers: code that reads them crashes the test. Each field has a
+/// region, with room for 8 requests, gamma 4 and vocab 100 in any format.
 template <class T>
 T* region(std::uintptr_t index) {
   return reinterpret_cast<T*>((index + 1) << 20U);
@@ -67,22 +67,22 @@ TEST_CASE("a good batch has no error") {
         c.batch.rule = {KernelRule::lenient, 0.25, Residual::literal};
       },
       [](Call& c) { c.batch.rule.method = KernelRule::block; },
-      // Constants and lenience that nobody asks for.
+      // Constants and lenience that are not used may have any value.
       [](Call& c) { c.batch.rule.lenience = c.batch.rule.sigmoid_alpha = c.batch.rule.sigmoid_beta = 0; },
-      // Padded rows, and requests within positions.
+      // Rows may be padded, and requests may lie within positions.
       [](Call& c) { c.batch.target.row_stride = 128, c.batch.target.request_stride = 4 * 128 + 100; },
       [](Call& c) { c.batch.draft.request_stride = 100, c.batch.draft.row_stride = 800; },
-      // Strides that are never used.
+      // Strides that are not used may have any value.
       [](Call& c) { c.batch.requests = 1, c.batch.target.request_stride = -1; },
       [](Call& c) { c.batch.gamma = 1, c.batch.draft.row_stride = 0; },
       [](Call& c) { c.batch.target.dtype = c.batch.draft.dtype = Dtype::bf16; },
       [](Call& c) { c.batch.target.dtype = Dtype::f16, c.batch.draft = {}; },
       [](Call& c) { c.batch.target.dtype = Dtype::f16, c.batch.target.request_stride = 500; },
-      // Flattened rows, which requests may share; and no row for a bonus token that is given.
+      // Flattened rows may be shared by requests; a given bonus token needs no row.
       [](Call& c) { c.batch.target.request_stride = 100, c.batch.target.index = region<std::int32_t>(7); },
       [](Call& c) { c.batch.target.request_stride = 400, c.batch.bonus = region<Token>(7); },
       [](Call& c) { c.batch.target.data = shifted(c.batch.target.data, 4); },
-      // Inputs may share memory, and outputs may touch.
+      // Inputs may share memory, and outputs may be adjacent.
       [](Call& c) { c.batch.draft.data = c.batch.target.data; },
       [](Call& c) { c.batch.next = c.batch.accepted + 8; },
       [](Call& c) { c.batch.requests = 0, c.batch.target.data = nullptr, c.workspace = nullptr; },
@@ -96,7 +96,7 @@ TEST_CASE("a good batch has no error") {
 
 TEST_CASE("every mistake is found, named, and told with its value") {
   struct Mistake {
-    const char* message;  ///< part of it
+    const char* message;  ///< part of the message
     std::function<void(Call&)> make;
   };
   const Mistake mistakes[] = {
@@ -198,7 +198,7 @@ TEST_CASE("every mistake is found, named, and told with its value") {
       {"target.row_stride is 99, but a row has vocab = 100", [](Call& c) { c.batch.target.row_stride = 99; }},
       {"draft.row_stride is -100", [](Call& c) { c.batch.draft.row_stride = -100; }},
       {"draft.request_stride is 0", [](Call& c) { c.batch.draft.request_stride = 0; }},
-      // Room for gamma rows instead of gamma + 1: the faults of two peers.
+      // There is room for gamma rows instead of gamma + 1, a fault that two peers had.
       {"target.request_stride is 400 and target.row_stride 100",
        [](Call& c) { c.batch.target.request_stride = 400; }},
       {"request_stride of 500 or more", [](Call& c) { c.batch.target.request_stride = 499; }},
@@ -251,7 +251,7 @@ TEST_CASE("every mistake is found, named, and told with its value") {
       {"overlaps lengths", [](Call& c) { c.batch.lengths = c.batch.accepted; }},
       {"overlaps uniforms",
        [](Call& c) { c.batch.flags = reinterpret_cast<std::uint32_t*>(region<double>(3) + 39); }},
-      // The last logit of the last row.
+      // The output overlaps the last logit of the last row.
       {"overlaps target.data", [](Call& c) { c.batch.next = region<Token>(0) + 8 * 500 - 1; }},
       {"overlaps draft.data", [](Call& c) { c.workspace = region<char>(1) + 12544; }},
       {"overlaps workspace", [](Call& c) { c.batch.accepted = region<std::int32_t>(20) + 1; }},

@@ -21,7 +21,7 @@ std::uint64_t run_cluster_on(LogitBatch& logits, simt::Order order = simt::Order
   return executor.loaded_bytes();
 }
 
-/// Whether the cluster leaves what fused verification does, in any order of threads.
+/// Returns whether the cluster leaves the same results as fused verification, in any order of threads.
 bool same_as_fused(LogitBatch& logits) {
   run_emulated(Implementation::fused, logits.batch);
   const auto accepted = logits.accepted;
@@ -109,7 +109,8 @@ TEST_CASE("damages stop a cluster where they stop the others") {
 }
 
 TEST_CASE("rows behind a rejection are not read") {
-  // Rows of 70,000 bf16 logits: 9 tiles, two in the first block of eight, which fit; of 300,000 floats, not.
+  // Rows of 70,000 bf16 logits have 9 tiles, two in the first of eight blocks, which fit; rows of 300,000
+  // floats do not fit.
   for (const auto& [vocab, dtype, keeps] :
        {std::tuple{70000, Dtype::bf16, true}, {300000, Dtype::f32, false}}) {
     LogitBatch logits({.requests = 3, .gamma = 4, .vocab = vocab, .dtype = dtype, .distance = 0.6}, 19);
@@ -123,8 +124,8 @@ TEST_CASE("rows behind a rejection are not read") {
     }
     CHECK(rejecting > 0);
     const double counted = ClusterKernels::traffic(logits.batch, {accepted, rejecting}).read;
-    // Beyond the count: the logits and ids that acceptance draws are about, and the chosen tile of a row that
-    // is not kept.
+    // Loads beyond the count are the logits and ids of acceptance draws, and the chosen tile of a row that is
+    // not kept.
     const double tile = 2.0 * tile_size * static_cast<double>(dtype_bytes(dtype));
     CHECK(static_cast<double>(loaded) >= counted);
     CHECK(static_cast<double>(loaded) <= counted + 3 * (tile + 64 * 4 * 32 * 8));

@@ -1,4 +1,5 @@
-// Top-k, top-p and min-p: the definition beside core's sampling options, the kernel beside the definition.
+// Tests top-k, top-p and min-p: compares the definition with core's sampling options, and the kernel with the
+// definition.
 #include "kernels/verify/cutoffs.hpp"
 
 #include <doctest/doctest.h>
@@ -17,13 +18,13 @@ namespace {
 constexpr float infinite = std::numeric_limits<float>::infinity();
 constexpr float no_number = std::numeric_limits<float>::quiet_NaN();
 
-/// What the kernel leaves, [requests, gamma + 1], and the bytes that it loaded.
+/// The kernel's cut-offs, [requests, gamma + 1], and the bytes that it loaded.
 struct FoundCutoffs {
   std::vector<float> cutoffs;
   std::uint64_t loaded = 0;
 };
 
-/// `clusters` false: as on a device that has none.
+/// Finds cut-offs; with `clusters` false as on a device that has none.
 FoundCutoffs find_cutoffs(const VerifyBatch& batch, simt::Order order = simt::Order::forward,
                           bool clusters = true) {
   std::vector<std::uint64_t> workspace(fused_layout(batch, nullptr).workspace_bytes / 8 + 32, ~0U);
@@ -42,7 +43,7 @@ FoundCutoffs find_cutoffs(const VerifyBatch& batch, simt::Order order = simt::Or
   return {{layout.cutoff_args.cutoffs, layout.cutoff_args.cutoffs + rows}, executor.loaded_bytes()};
 }
 
-/// One for all rows.
+/// Options that all rows share.
 struct OneForAll {
   std::int32_t top_k = 0;
   float top_p = 1;
@@ -72,7 +73,7 @@ struct Rows {
   int wrong = 0;
 };
 
-/// Keeps the kernel what the definition keeps?
+/// Checks that the kernel keeps the ids that the definition keeps.
 void check_kept(const VerifyBatch& batch, const OneForAll& how, Rows& rows) {
   const FoundCutoffs found = find_cutoffs(batch);
   for (std::int64_t request = 0; request < batch.requests; ++request) {
@@ -130,7 +131,7 @@ TEST_CASE("the definition keeps what core's sampling options keep of a row witho
 
 TEST_CASE("the definition by hand: order, ties and ends") {
   const double ln = std::log(2.0);
-  // Probabilities 8, 4, 2, 1, 1 of 16.
+  // The probabilities are 8, 4, 2, 1, 1 of 16.
   const std::vector<double> row{-ln, -2 * ln, -3 * ln, -4 * ln, -4 * ln};
   const auto kept = [&](const Filters& filters, double temperature = 1) {
     const KeptLogits found = kept_logits(row, temperature, filters);
@@ -146,15 +147,15 @@ TEST_CASE("the definition by hand: order, ties and ends") {
   CHECK(kept({.top_p = 0.74}) == 2);
   CHECK(kept({.top_p = 0.76}) == 3);
   CHECK(kept({.top_p = 1e-300}) == 1);
-  // Top-p is of what top-k left: 8, 4 and 2 of 14, of which two are 0.857.
+  // Top-p takes its share of what top-k left: 8, 4 and 2 of 14, of which two ids have 0.857.
   CHECK(kept({.top_k = 3, .top_p = 0.85}) == 2);
   CHECK(kept({.top_p = 0.87}) == 3);
-  // After the temperature: 64, 16, 4, 1 and 1 of 86.
+  // After division by the temperature the weights are 64, 16, 4, 1 and 1 of 86.
   CHECK(kept({.top_p = 0.74}, 0.5) == 1);
   CHECK(kept({.min_p = 0.2}) == 3);
   CHECK(kept({.min_p = 0.2}, 0.5) == 2);
   CHECK(kept({.min_p = 1}) == 1);
-  // Min-p comes last: after vLLM's order, top-p of 8 and 4 alone would keep one.
+  // Min-p comes last: in vLLM's order top-p of 8 and 4 alone would keep one id.
   CHECK(kept({.top_p = 0.7, .min_p = 0.4}) == 2);
   CHECK(kept({.top_p = 0.66, .min_p = 0.4}) == 2);
   CHECK_FALSE(Filters{.top_k = -1}.valid());
@@ -179,7 +180,7 @@ TEST_CASE("the kernel keeps what the definition keeps, in every format, with tie
                            .padding = 3},
                           7);
         if (spread == 3.0) {
-          // Many ids without probability, ties, and both zeros.
+          // Many ids have no probability, some tie, and both zeros occur.
           for (Token id = 0; id < vocab; ++id) {
             float& logit = logits.target_logit(0, 0, id);
             logit = id % 3 == 0 ? -infinite : std::round(logit);
@@ -221,7 +222,7 @@ TEST_CASE("decisions with top-k, top-p and min-p are the reference's, by every r
       CHECK(found.within_band <= 2);
       const auto accepted = logits.accepted;
       const auto next = logits.next;
-      // What is emitted is kept; and the same bits in another order of threads.
+      // Emitted tokens were kept; and another order of threads gives the same bits.
       for (std::int32_t request = 0; request < 40; ++request) {
         const std::int32_t kept = accepted[static_cast<std::size_t>(request)];
         for (std::int32_t i = 0; i <= kept; ++i) {
@@ -275,7 +276,7 @@ TEST_CASE("numbers out of range make a row invalid, and rows that were invalid s
         CHECK((logits.flags[request] & flag_invalid_row) != 0);
       }
     }
-    // In one row of one request; behind it and beside it nothing happens.
+    // Only one row of one request is invalid; nothing happens to rows after it or to other requests.
     LogitBatch logits({.requests = 2, .gamma = 2, .vocab = 30, .distance = 0}, 4);
     std::vector<float> top_p(6, 1.0F);
     top_p[1] = 0;
@@ -318,7 +319,7 @@ TEST_CASE("masks and cut-offs come before top-k, top-p and min-p") {
     CHECK(kept == 4);
   }
   CHECK(compare(logits).different == 0);
-  // A mask that leaves nothing, and a cut-off that leaves less than top-k does.
+  // One mask leaves nothing; then a cut-off leaves less than top-k does.
   const std::uint32_t none[] = {0, 0};
   logits.batch.mask = {none, nullptr, 0, 0};
   run_fused_on(logits);
@@ -335,7 +336,7 @@ TEST_CASE("masks and cut-offs come before top-k, top-p and min-p") {
 
 TEST_CASE("a cut-off is the same in any slot and order, and takes no more reads than stated") {
   for (const Dtype dtype : {Dtype::f32, Dtype::bf16, Dtype::f16}) {
-    // Usual rows; and some of which more is asked than is near the largest logit, with values over all
+    // Usual rows; and rows for which the ids near the largest logit do not suffice, with values over all
     // exponents and one outlier.
     for (const bool usual : {true, false}) {
       LogitBatch logits({.requests = 3, .gamma = 1, .vocab = 20000, .dtype = dtype, .spread = 4}, 12);
@@ -380,13 +381,13 @@ TEST_CASE("a cut-off is the same in any slot and order, and takes no more reads 
 }
 
 TEST_CASE("what is near the largest logit suffices, or the row is read again: the same is kept") {
-  // Clusters of two blocks, and of eight, one of which has two tiles.
+  // Clusters have two blocks, or eight, one of which has two tiles.
   for (const std::int32_t vocab : {20000, 70000}) {
     CAPTURE(vocab);
     Rows rows;
     LogitBatch logits({.requests = 2, .gamma = 0, .vocab = vocab, .spread = 3}, 21);
     for (Token id = 0; id < vocab; ++id) {
-      // Half of a row without probability, so that some threads have none of it; the other row flat, with
+      // Half of one row has no probability, so that some threads have none of it; the other row is flat, with
       // more ids that tie with the largest than there is room for.
       if (id < vocab / 2) logits.target_logit(0, 0, id) = -infinite;
       logits.target_logit(1, 0, id) = id % 2 == 0 ? 5.0F : 4.0F;

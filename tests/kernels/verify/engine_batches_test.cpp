@@ -1,5 +1,5 @@
-// Batches as serving engines have them: rows in other layouts and formats, argmax, masks, the draft's own
-// vocabulary, logarithms. The random batches of tests/kernels/fuzz cover their combinations.
+// Tests batches as serving engines have them: rows in other layouts and formats, argmax, masks, the draft's
+// own vocabulary, logarithms. The random batches of tests/kernels/fuzz cover their combinations.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -38,7 +38,7 @@ Outcome run_with_logs(VerifyBatch batch, Implementation implementation = Impleme
   return outcome;
 }
 
-/// Lengths 0 to all.
+/// Returns lengths from 0 to the maximum.
 std::vector<std::int32_t> mixed_lengths() {
   std::vector<std::int32_t> lengths;
   for (std::int32_t i = 0; i < requests; ++i) lengths.push_back(i % (drafts + 1));
@@ -56,20 +56,21 @@ TEST_CASE("flattened and slotted rows give the bits of padded ones") {
     const Outcome padded = run_with_logs(logits.batch);
     CHECK(run_with_logs(logits.batch) == padded);
 
-    // As vLLM has them: target rows one after the other, and each drafted id one place behind the row before.
+    // The layout is vLLM's: target rows lie one after the other, and each drafted id lies one place after its
+    // row.
     std::vector<std::int32_t> first{0};
     std::vector<float> target;
     std::vector<Token> inputs;
     for (std::int32_t request = 0; request < requests; ++request) {
       const std::int32_t length = lengths[static_cast<std::size_t>(request)];
       first.push_back(first.back() + length + 1);
-      inputs.push_back(vocab);  // the last token of the round before
+      inputs.push_back(vocab);  // the last token of the previous round
       for (std::int32_t i = 0; i <= length; ++i) {
         for (Token id = 0; id < vocab; ++id) target.push_back(logits.target_logit(request, i, id));
         if (i < length) inputs.push_back(logits.drafted[static_cast<std::size_t>(request * drafts + i)]);
       }
     }
-    // Draft rows and temperatures in the slots of another order.
+    // Draft rows and temperatures are in slots of another order.
     std::vector<std::int32_t> slot;
     std::vector<float> draft(static_cast<std::size_t>(requests * drafts * vocab));
     for (std::int32_t request = 0; request < requests; ++request) {
@@ -117,12 +118,12 @@ TEST_CASE("at temperature 0 the lowest id of the largest logits is the only one,
     for (const KernelRule method : {KernelRule::token, KernelRule::lenient, KernelRule::block}) {
       for (const Dtype dtype : {Dtype::f32, Dtype::bf16}) {
         LogitBatch logits({.requests = requests, .gamma = drafts, .vocab = ids, .dtype = dtype}, 6);
-        // The largest logit at three ids, in another tile each where there are some.
+        // Three ids have the largest logit, each in another tile if there are several.
         const Token lowest = ids / 7;
         for (std::int32_t request = 0; request < requests; ++request) {
           for (std::int32_t i = 0; i <= drafts; ++i) {
             for (const Token id : {lowest, ids / 2, ids - 1}) logits.target_logit(request, i, id) = 30;
-            // Requests are drafted what is lowest, what is as large, or anything, in turn.
+            // Requests are drafted the lowest of these ids, another of them, or any id, in turn.
             if (i == drafts) continue;
             Token& drafted = logits.drafted[static_cast<std::size_t>(request * drafts + i)];
             if (request % 3 < 2) drafted = request % 3 == 0 || i == 0 ? lowest : ids - 1;
@@ -145,7 +146,7 @@ TEST_CASE("at temperature 0 the lowest id of the largest logits is the only one,
         }
         if (method != KernelRule::block)
           CHECK(run_with_logs(logits.batch, Implementation::cluster) == outcome);
-        // Shared among ties, as it is otherwise: some requests get the others.
+        // Otherwise ties share the probability: some requests get other ids.
         logits.batch.ties = Ties::shared;
         CHECK(compare(logits).different == 0);
         CHECK(
@@ -159,7 +160,7 @@ TEST_CASE("probabilities, another format and a draft of fewer ids decide as the 
   for (const KernelRule method : {KernelRule::token, KernelRule::block}) {
     LogitBatch logits({.requests = requests, .gamma = drafts, .vocab = vocab, .dtype = Dtype::bf16}, 9);
     logits.batch.rule.method = method;
-    // The draft's probabilities in single precision, beside logits in half of it.
+    // The draft has probabilities in single precision, the target logits in half of it.
     std::vector<float> draft;
     for (std::int32_t request = 0; request < requests; ++request) {
       for (std::int32_t i = 0; i < drafts; ++i) {
@@ -174,7 +175,7 @@ TEST_CASE("probabilities, another format and a draft of fewer ids decide as the 
     CHECK(run_with_logs(logits.batch).accepted == by_logits.accepted);
     CHECK(unsupported_reason(Implementation::cluster, logits.batch));
 
-    // The same numbers for every other id alone, which the draft knows by ids of its own.
+    // Only every other id keeps the same numbers; the draft knows them by ids of its own.
     std::vector<std::int32_t> place;
     for (Token id = 0; id < vocab; ++id) place.push_back(id % 2 == 0 ? id / 2 : -1);
     std::vector<float> fewer;
@@ -193,7 +194,7 @@ TEST_CASE("probabilities, another format and a draft of fewer ids decide as the 
 
 TEST_CASE("what a mask forbids is neither accepted nor drawn, and the rest keeps its ratios") {
   LogitBatch logits({.requests = requests, .gamma = drafts, .vocab = vocab, .distance = 0.3}, 12);
-  // Ids whose number has its lowest bit set.
+  // Odd ids are allowed.
   const std::uint32_t words[] = {0xaaaaaaaaU, 0xaaaaaaaaU};
   logits.batch.mask = {words, nullptr, 0, 0};
   CHECK(compare(logits).different == 0);
@@ -203,7 +204,7 @@ TEST_CASE("what a mask forbids is neither accepted nor drawn, and the rest keeps
       CHECK(logits.drafted[request * drafts + static_cast<std::size_t>(i)] % 2 == 1);
     }
   }
-  // Beside a row where the same ids have probability 0, only sums of logarithms differ by rounding.
+  // Compared with a row where the same ids have probability 0, only sums of logarithms differ, by rounding.
   const Outcome masked = run_with_logs(logits.batch);
   logits.batch.mask = {};
   for (std::int32_t request = 0; request < requests; ++request) {

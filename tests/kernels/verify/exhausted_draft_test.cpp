@@ -6,6 +6,7 @@
 #include <cmath>
 #include <vector>
 
+#include "core/distribution/transforms.hpp"
 #include "tests/bounds.hpp"
 #include "tests/kernels/verify/tree_logits.hpp"
 

@@ -1,5 +1,6 @@
-// The distribution of the first token that verification kernels emit, over many requests with the same rows:
-// the exact ones have the target's, the sigmoids the one that sigmoid_distribution.hpp computes.
+// Tests the distribution of the first token that verification kernels emit, over many requests with the same
+// rows: that of exact kernels is the target's, that of the sigmoids the one that sigmoid_distribution.hpp
+// computes.
 #include <doctest/doctest.h>
 
 #include <cstdint>
@@ -17,7 +18,7 @@ namespace {
 constexpr std::int32_t vocab = 16;
 constexpr std::int32_t requests = 1000;
 
-/// Requests with the first one's rows.
+/// Requests that all have the first one's rows.
 struct OneDistribution : LogitBatch {
   OneDistribution() : LogitBatch({.requests = requests, .gamma = 1, .vocab = vocab}, test_seed(41)) {
     for (std::int32_t request = 1; request < requests; ++request) {
@@ -38,7 +39,7 @@ struct OneDistribution : LogitBatch {
                                             batch.rule.sigmoid_beta);
   }
 
-  /// How often each id came first.
+  /// Returns how often each id came first.
   std::vector<std::uint64_t> first_tokens(Implementation implementation) {
     run_emulated(implementation, batch);
     std::vector<std::uint64_t> counts(vocab);
@@ -52,8 +53,8 @@ struct OneDistribution : LogitBatch {
 
 }  // namespace
 
-// Null: the first token has this distribution; false alarms at p_value_bound. Pearson's statistic, cells that
-// rare classes.
+// Null: the first token has this distribution; false alarms at p_value_bound. Pearson's statistic, and the
+// exact tails of rare classes.
 TEST_CASE("exact kernels emit the target's distribution, and the sigmoids do not") {
   OneDistribution batch;
   batch.batch.rule.sigmoid_alpha = -1000;
@@ -84,7 +85,7 @@ TEST_CASE("the sigmoids' distribution where they reject often") {
   std::uint64_t rejected = 0;
   for (const std::int32_t accepted : batch.accepted) rejected += accepted == 0 ? 1 : 0;
   CHECK(rejected > requests / 10);
-  // The distribution of other constants is found out.
+  // Another constant has another distribution, which the test refutes.
   batch.batch.rule.sigmoid_beta = 1000;
   CHECK(fit_test(counts, batch.sigmoid_row(), minimum_expectation_for_power).p() < p_value_bound);
 }

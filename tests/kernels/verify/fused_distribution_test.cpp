@@ -1,4 +1,4 @@
-// What single precision does to the output distribution, at the vocabularies of real models.
+// Tests what single precision does to the output distribution, at the vocabularies of real models.
 #include "kernels/verify/fused_distribution.hpp"
 
 #include <doctest/doctest.h>
@@ -48,7 +48,8 @@ TEST_CASE("options, certain drafts and lenience are part of the distribution") {
   logits.batch.target_options = {temperature, cutoff, nullptr};
   CHECK(total_variation_of(fused_token_distribution(logits.batch, 0, 0), target_row(logits)) < 2e-6);
 
-  // Another distribution is far away: first residual of lenience, whose token stays below p / l.
+  // Another distribution is far away: with the first residual of lenience a token's probability stays below p
+  // / l.
   logits.batch.rule = {KernelRule::lenient, 0.5};
   const auto lenient = fused_token_distribution(logits.batch, 0, 0);
   CHECK(total_variation_of(lenient, target_row(logits)) > 0.01);
@@ -61,7 +62,7 @@ TEST_CASE("options, certain drafts and lenience are part of the distribution") {
 }
 
 TEST_CASE("the distribution is the kernel's: at stratified uniforms it emits in proportion") {
-  // One drafted id that is always rejected, so that 4000 equally spaced uniforms walk through the residual.
+  // The drafted id is always rejected, so that 4000 equally spaced uniforms walk through the residual.
   constexpr std::int32_t requests = 4000;
   LogitBatch one({.requests = 1, .gamma = 1, .vocab = 30, .spread = 1}, 12);
   LogitBatch many({.requests = requests, .gamma = 1, .vocab = 30}, 12);
@@ -94,7 +95,7 @@ TEST_CASE("the distribution is the kernel's: at stratified uniforms it emits in 
   std::vector<double> emitted(30);
   for (const Token next : many.next) emitted[static_cast<std::size_t>(next)] += 1.0 / requests;
 
-  // The distribution minus what is accepted is the residual's share.
+  // The distribution minus the accepted part is the residual's share.
   const auto distribution = fused_token_distribution(one.batch, 0, 0);
   double rejected = 0;
   std::vector<double> replaced(30);

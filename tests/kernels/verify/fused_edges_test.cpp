@@ -1,4 +1,4 @@
-// Damages, ends of the unit interval, tails, and inputs at the edge of what is allowed.
+// Tests damaged rows, the ends of the unit interval, tails, and inputs at the edge of what is allowed.
 #include <doctest/doctest.h>
 #include <sys/mman.h>
 
@@ -18,7 +18,7 @@ TEST_CASE("an invalid row never becomes an id, and matters only where it is look
       for (const bool in_target : {true, false}) {
         LogitBatch logits({.requests = 2, .gamma = 2, .vocab = 30, .distance = 0}, 4);
         logits.batch.rule.method = method;
-        // Target and draft agree, so that all is accepted up to the damage.
+        // Target and draft agree, so that everything before the damage is accepted.
         (in_target ? logits.target_logit(0, 1, 17) : logits.draft_logit(0, 1, 17)) = invalidity;
         logits.store();
         run_fused_on(logits);
@@ -36,7 +36,7 @@ TEST_CASE("an invalid row never becomes an id, and matters only where it is look
     CHECK(logits.accepted[0] == 1);
     CHECK(logits.next[0] == invalid_token);
     CHECK(logits.flags[0] == flag_invalid_row);
-    // Behind a rejection nobody looks.
+    // Nothing after a rejection is read.
     for (Token id = 0; id < 30; ++id) {
       logits.target_logit(0, 0, id) = id < 10 ? 0 : -infinity;
       logits.draft_logit(0, 0, id) = id < 10 ? -infinity : 0;
@@ -70,7 +70,7 @@ TEST_CASE("uniforms at both ends, and a target that equals the draft") {
       LogitBatch logits({.requests = 16, .gamma = 2, .vocab = 33}, 9);
       const std::vector<double> uniforms(16 * 3, u);
       for (std::int32_t request = 0; request < 16; ++request) {
-        // The first and the last id have probability 0, so that neither end may give them.
+        // The first and the last id have probability 0, so that neither end may draw them.
         for (std::int32_t i = 0; i < 3; ++i) {
           logits.target_logit(request, i, 0) = logits.target_logit(request, i, 32) =
               -std::numeric_limits<float>::infinity();
@@ -96,7 +96,7 @@ TEST_CASE("uniforms at both ends, and a target that equals the draft") {
 }
 
 TEST_CASE("a rejection without residual samples the target") {
-  // Stored sums that are too small make the draft larger than the target everywhere.
+  // Given sums that are too small make the draft larger than the target everywhere.
   LogitBatch logits({.requests = 20, .gamma = 1, .vocab = 64, .distance = 0}, 2);
   std::vector<float> sums = log_sums(logits, false);
   for (float& sum : sums) sum -= 2;
@@ -113,8 +113,7 @@ TEST_CASE("a rejection without residual samples the target") {
 }
 
 TEST_CASE("residuals far below single precision's grain of the probabilities keep their distribution") {
-  // Two ids differ by 2^-12 of themselves: the residual is on one of them alone, with a probability of about
-  // 1e-5.
+  // Two ids differ by 2^-12 of themselves: only one of them has a residual, with a probability of about 1e-5.
   LogitBatch logits({.requests = 200, .gamma = 1, .vocab = 8, .spread = 0, .distance = 0}, 2);
   std::vector<double> uniforms;
   for (std::int32_t request = 0; request < 200; ++request) {
@@ -135,7 +134,7 @@ TEST_CASE("residuals far below single precision's grain of the probabilities kee
 }
 
 TEST_CASE("tails far below single precision's uniforms are reached") {
-  // The first id has probability 2^-40: a uniform with 24 bits would never see it.
+  // The first id has probability 2^-40: a uniform with 24 bits would never draw it.
   LogitBatch logits({.requests = 3, .gamma = 0, .vocab = 9, .spread = 0}, 2);
   for (std::int32_t request = 0; request < 3; ++request) {
     logits.target_logit(request, 0, 0) = static_cast<float>(std::log(0x1p-40 * 8));
@@ -163,7 +162,7 @@ TEST_CASE("each request's address is its own") {
 }
 
 TEST_CASE("offsets beyond 2^31 elements") {
-  // Rows that lie 2^32 elements apart, in memory of which only their pages exist.
+  // Rows lie 2^32 elements apart, in memory of which only their pages exist.
   constexpr std::int32_t vocab = 300;
   constexpr std::int64_t apart = (std::int64_t{1} << 32) + 8;
   LogitBatch near({.requests = 2, .gamma = 1, .vocab = vocab, .dtype = Dtype::bf16}, 14);
@@ -190,7 +189,7 @@ TEST_CASE("offsets beyond 2^31 elements") {
 }
 
 TEST_CASE("certain drafts with ids that are none are rejected, and the target is sampled") {
-  // Serving engines pad rejected drafts with -1, which is also how "no token" is written.
+  // Serving engines pad rejected drafts with -1, which is also no_token.
   constexpr std::int32_t vocab = 30;
   for (const Implementation implementation : {Implementation::fused, Implementation::cluster}) {
     for (const KernelRule method : {KernelRule::token, KernelRule::lenient, KernelRule::block}) {

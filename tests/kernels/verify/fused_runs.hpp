@@ -1,4 +1,4 @@
-// Fused verification in the emulator, beside the reference.
+// Runs fused verification in the emulator and compares with the reference.
 #pragma once
 
 #include <algorithm>
@@ -9,8 +9,8 @@
 
 namespace speclab {
 
-/// Single precision's error of a probability or a weight, with room to spare: sums of 32 terms in a row,
-/// logits up to 20, exp2f and expm1f right to 2 units.
+/// Single precision's error of a probability or a weight, with a margin: for sums of 32 terms in a row,
+/// logits up to 20, and exp2f and expm1f right to 2 units.
 inline constexpr double band = 1e-5;
 
 inline std::uint64_t run_fused_on(LogitBatch& logits, simt::Order order = simt::Order::forward) {
@@ -18,13 +18,13 @@ inline std::uint64_t run_fused_on(LogitBatch& logits, simt::Order order = simt::
   return run_emulated(Implementation::fused, logits.batch, order);
 }
 
-/// Runs the batch first.
+/// Runs the batch and compares the results.
 inline Comparison compare(LogitBatch& logits, double width = band) {
   run_fused_on(logits);
   return compare(logits, verify_reference(logits.batch), width);
 }
 
-/// ln of every row's sum of exponentials.
+/// Returns ln of every row's sum of exponentials.
 inline std::vector<float> log_sums(LogitBatch& logits, bool of_target) {
   const std::int32_t positions = logits.batch.gamma + (of_target ? 1 : 0);
   std::vector<float> sums;

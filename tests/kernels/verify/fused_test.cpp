@@ -77,8 +77,7 @@ TEST_CASE("rows may be scaled by temperature, cut off, and come with their sums"
     logits.draw();
     CHECK(compare(logits).different == 0);
 
-    // Sums of the rows as they are, and of the draft half as large, as if it had another probability
-    // elsewhere.
+    // The target has its own sums; the draft's are half as large, as if it had more probability elsewhere.
     logits.batch.target_options = {};
     logits.batch.draft_options = {};
     const std::vector<float> target_sums = log_sums(logits, true);
@@ -102,7 +101,7 @@ TEST_CASE("drafts may be certain, and their number differ from request to reques
     logits.batch.lengths = lengths.data();
     CHECK(compare(logits).different == 0);
     logits.batch.draft = {};
-    // Some of them likely: the largest logit of the target.
+    // Some drafted tokens are likely: the largest logit of the target.
     for (std::int32_t request = 0; request < 30; request += 2) {
       for (std::int32_t i = 0; i < 4; ++i) {
         Token best = 0;
@@ -146,8 +145,8 @@ TEST_CASE("results have the same bits in any order, slot, batch size and alignme
         CHECK(logits.accepted[0] == accepted[static_cast<std::size_t>(request)]);
         CHECK(logits.next[0] == next[static_cast<std::size_t>(request)]);
       }
-      // Rows that start at 16 bytes are loaded in vectors, others one by one; 9001 + 7 and + 8 are one of
-      // each.
+      // Rows that start at multiples of 16 bytes are loaded in vectors, others one by one; strides 9001 + 7
+      // and 9001 + 8 give one of each.
       for (const std::int32_t padding : {7, 8}) {
         LogitShape padded = shape;
         padded.padding = padding;
@@ -186,8 +185,8 @@ TEST_CASE("what threads load is what the plan counts") {
         rejecting += kept < 3 ? 0.5 : 0;
       }
       const double counted = traffic_of(Implementation::fused, logits.batch, {accepted, rejecting}).read;
-      // Beyond the count: the chosen tile once more, and each block's own merging of parts, which caches
-      // serve.
+      // Loads beyond the count are the chosen tile once more, and each block's own merging of parts; caches
+      // serve both.
       const double row = static_cast<double>(vocab) * static_cast<double>(dtype_bytes(dtype));
       CHECK(static_cast<double>(loaded) >= counted);
       CHECK(static_cast<double>(loaded) < counted + 2 * 2 * row);
@@ -197,7 +196,7 @@ TEST_CASE("what threads load is what the plan counts") {
 
 TEST_CASE("the next token and the accepted lengths have the distributions of the rule") {
   // Null: the joint distribution of (accepted, next) that core's rule gives for these rows. Pearson's
-  // statistic; its false-alarm rate is p_value_bound. A rule with lenience 0.7 in its place is seen with
+  // statistic; its false-alarm rate is p_value_bound. A rule with lenience 0.7 instead is found with
   // certainty.
   constexpr std::int32_t requests = 1500;
   constexpr std::int32_t vocab = 8;
@@ -239,7 +238,7 @@ TEST_CASE("the next token and the accepted lengths have the distributions of the
     }
     return sum;
   };
-  // At most 15 degrees of freedom; the quantile at 1e-11 is 84.
+  // There are at most 15 degrees of freedom; the quantile at 1e-11 is 84.
   CHECK(statistic() < 84);
   logits.batch.rule = {KernelRule::lenient, 0.7};
   CHECK(statistic() > 84);
@@ -249,7 +248,7 @@ TEST_CASE("long drafts are decided in groups of positions") {
   for (const KernelRule method : {KernelRule::token, KernelRule::lenient}) {
     const bool token = method == KernelRule::token;
     for (const std::int32_t gamma : token ? std::vector{7, 8, 9, 65, 256} : std::vector{8, 65}) {
-      // Near enough to the target that some requests accept everything.
+      // Drafts are so near to the target that some requests accept everything.
       LogitBatch logits({.requests = 8, .gamma = gamma, .vocab = 20, .spread = 1, .distance = 1.0 / gamma},
                         43);
       logits.batch.rule = {method, token ? 1 : 0.9};
@@ -266,7 +265,7 @@ TEST_CASE("long drafts are decided in groups of positions") {
 TEST_CASE("where requests are many, a block takes several tiles, to the same bits") {
   for (const KernelRule method : {KernelRule::token, KernelRule::block}) {
     for (const Dtype dtype : {Dtype::f32, Dtype::bf16}) {
-      // Five tiles, the last of one id.
+      // There are five tiles, the last with one id.
       LogitBatch logits({.requests = 4, .gamma = 2, .vocab = 4 * tile_size + 1, .dtype = dtype}, 41);
       logits.batch.rule.method = method;
       CHECK(compare(logits).different == 0);
@@ -285,7 +284,7 @@ TEST_CASE("where requests are many, a block takes several tiles, to the same bit
       }
     }
   }
-  // The sizes of a benchmark's sweep: what blocks take there.
+  // These are the numbers of tiles and blocks at the sizes of a benchmark's sweep.
   VerifyBatch batch;
   batch.gamma = 4;
   batch.vocab = 128256;

@@ -1,4 +1,4 @@
-// What implementations launch, read and write, and what they refuse.
+// Tests the launches of implementations, the bytes they read and write, and the batches they refuse.
 #include "kernels/verify/implementation.hpp"
 
 #include <doctest/doctest.h>
@@ -12,7 +12,7 @@ using namespace speclab;
 
 namespace {
 
-/// Share of the requests that rejected a token.
+/// Returns the share of the requests that rejected a token.
 double rejecting(const LogitBatch& logits) {
   double count = 0;
   for (std::size_t i = 0; i < logits.accepted.size(); ++i) {
@@ -21,7 +21,8 @@ double rejecting(const LogitBatch& logits) {
   return count / static_cast<double>(logits.accepted.size());
 }
 
-/// Bytes of a workspace that a run writes: they are the same after runs from two different fillings.
+/// Returns the bytes of a workspace that a run writes: they are the same after runs from two different
+/// fillings.
 template <class Program>
 double written_bytes(const VerifyBatch& batch) {
   const KeptWorkspace<Program> zeros(batch, simt::Order::forward, 0);
@@ -57,7 +58,7 @@ TEST_CASE("threads of programs over whole rows load what traffic_of says") {
           logits.batch.rule.sigmoid_alpha = 4;
           logits.batch.rule.sigmoid_beta = 5;
           const auto loaded = static_cast<double>(run_emulated(implementation, logits.batch));
-          // To the byte: what the kernels do not count as loads are parts of tiles, looked-up ratios or
+          // The bytes agree exactly: the kernels do not count loads of parts of tiles, looked-up ratios or
           // probabilities, probes of the search, and the batch itself.
           CHECK(loaded ==
                 doctest::Approx(traffic_of(implementation, logits.batch, {0, rejecting(logits)}).read)
@@ -69,7 +70,7 @@ TEST_CASE("threads of programs over whole rows load what traffic_of says") {
 }
 
 TEST_CASE("programs over whole rows write what traffic_of says") {
-  // `small`: bytes that it leaves out, for each request, and for each that rejects.
+  // `small`: bytes that traffic_of leaves out, for each request, and for each that rejects.
   const auto check = [](auto program, Implementation implementation, double small,
                         double small_of_rejecting) {
     LogitBatch logits({.requests = 8, .gamma = 2, .vocab = 9000}, 32);
@@ -82,8 +83,8 @@ TEST_CASE("programs over whole rows write what traffic_of says") {
     CHECK(written == traffic_of(implementation, logits.batch, {0, share}).written +
                          8 * (small + share * small_of_rejecting));
   };
-  // Two tiles of 8192 or nine of 1024: parts of the softmaxes, for which both models have the same room, b_k
-  // or sums of a residual, sums of weights, and the choice.
+  // There are two tiles of 8192 or nine of 1024. Left out are parts of the softmaxes, for which both models
+  // have the same room, b_k or sums of a residual, sums of weights, and the choice.
   const double parts = 3 * 2 * sizeof(PartialSum);
   const double draw = 2 * sizeof(double) + sizeof(AcceptanceEnd);
   check(baseline::Program{}, Implementation::baseline, parts + draw, 2 * sizeof(double));
@@ -100,12 +101,12 @@ TEST_CASE("bytes of an id, in numbers of 4 bytes, beside what the originals move
     CHECK(baseline == 6 * gamma + 10);
     CHECK(exact == 10 * gamma + 7);
     CHECK(sigmoid == 4 * gamma + 4);
-    // The originals: 8 gamma + 20 with PyTorch's softmaxes, 10 gamma + 12, and 7 gamma + 12. None of ours is
-    // a slower stand-in.
+    // The originals move 8 gamma + 20 with PyTorch's softmaxes, 10 gamma + 12, and 7 gamma + 12. None of our
+    // stand-ins is slower.
     CHECK(baseline < 8 * gamma + 20);
     CHECK(exact < 10 * gamma + 12);
     CHECK(sigmoid < 7 * gamma + 12);
-    // Half-sized logits.
+    // Logits of half the size.
     CHECK(each_id(Implementation::baseline, gamma, Dtype::bf16).total() / 4 == baseline - 2 * gamma - 1);
     CHECK(each_id(Implementation::wagner_sigmoid, gamma, Dtype::f16).total() / 4 == sigmoid - gamma);
     // Fused exact verification reads less than the sigmoids do.
@@ -137,7 +138,8 @@ TEST_CASE("plans hold what is launched, at any size") {
       }
       CHECK(plan.workspace_bytes % 256 == 0);
     }
-    // Probabilities, two rows of the draw and one of the residual; beyond 32 bits for the large batch.
+    // The workspace has probabilities, two rows of the draw and one of the residual; for the large batch this
+    // exceeds 32 bits.
     const std::size_t rows = static_cast<std::size_t>(requests) * (33 + 3);
     const std::size_t bytes = layout_of(Implementation::baseline, batch).workspace_bytes;
     CHECK(bytes >= rows * 262144 * 4);

@@ -1,4 +1,4 @@
-// Random batches of logits for tests of verification kernels.
+// Makes random batches of logits for tests of verification kernels.
 #pragma once
 
 #include <cmath>
@@ -17,13 +17,13 @@ struct LogitShape {
   std::int32_t gamma = 3;
   std::int32_t vocab = 100;
   Dtype dtype = Dtype::f32;
-  double spread = 3;      ///< standard deviation of logits, about
-  double distance = 1.5;  ///< of the draft's from the target's
+  double spread = 3;      ///< approximate standard deviation of logits
+  double distance = 1.5;  ///< standard deviation of the draft's logits minus the target's
   std::int32_t padding = 0;
 };
 
-/// A batch in host memory with room for its results. Drafted tokens are drawn from the draft's rows. Not to
-/// be copied: the batch points into it.
+/// A batch in host memory with room for its results. Drafted tokens are drawn from the draft's rows. It must
+/// not be copied, because the batch points into it.
 class LogitBatch {
  public:
   LogitBatch(const LogitShape& shape, std::uint64_t seed) : shape_(shape) {
@@ -65,7 +65,7 @@ class LogitBatch {
         (std::int64_t{request} * shape_.gamma + position) * (shape_.vocab + shape_.padding) + id)];
   }
 
-  /// Puts the logits where the batch points, in its format; after changing them.
+  /// Writes the logits to where the batch points, in its format; must be called after they were changed.
   void store() {
     const std::int64_t stride = shape_.vocab + shape_.padding;
     const auto keep = [&](const std::vector<float>& from,
@@ -114,7 +114,7 @@ class LogitBatch {
   void fill(std::uint64_t seed, std::int32_t request, std::int32_t position, std::int64_t stride) {
     const auto row = static_cast<std::uint32_t>(request * (shape_.gamma + 1) + position);
     Philox stream(seed, Site{row, 0, Draw{Use::world, 0}});
-    // Sums of three uniforms: near enough to a bell.
+    // Sums of three uniforms are near enough to a normal distribution.
     const auto bell = [&] {
       return 2 * (open_unit(stream()) + open_unit(stream()) + open_unit(stream()) - 1.5);
     };
@@ -122,7 +122,7 @@ class LogitBatch {
       const bool padded = id >= shape_.vocab;
       const double logit = shape_.spread * bell();
       const double other = logit + shape_.distance * bell();
-      // Whoever reads the padding meets it.
+      // Code that reads the padding gets NaN.
       constexpr float absurd = std::numeric_limits<float>::quiet_NaN();
       target_logit(request, position, id) = padded ? absurd : static_cast<float>(logit);
       if (position < shape_.gamma) {

@@ -19,23 +19,22 @@ double relative_error(float t, float found) {
 
 TEST_CASE("1 - 2^t is right to 2.5e-6 of itself in every binade") {
   double worst = 0;
-  // Of normal numbers: a subnormal one is right to half of its grain.
+  // Normal numbers only: a subnormal one is right to half of its grain.
   for (int exponent = -125; exponent < 128; ++exponent) {
-    // 4,096 numbers a binade, both ends among them.
+    // Each binade gets 4,096 numbers, and both ends.
     for (int i = 0; i <= 4096; ++i) {
       const float t = -std::ldexp(1 + static_cast<float>(i) / 4096, exponent);
       worst = std::max(worst, relative_error(t, one_minus_power(t)));
     }
   }
-  // Around where the two forms meet, number by number.
+  // Where the two forms meet, every number is tested.
   float t = -0.15627F;
   for (int i = 0; i < 10000; ++i, t = std::nextafter(t, 0.0F)) {
     worst = std::max(worst, relative_error(t, one_minus_power(t)));
   }
   CHECK(worst < 2.5e-6);
   CHECK(worst > 1e-7);
-  // With a power that is two units off, as the GPU's may be: the difference's error is that of the power
-  // there.
+  // The GPU's power may be two units off: then the difference has the error of the power there.
   constexpr double near = -0.15625;
   CHECK(std::exp2(near) * 0x1p-22 / (1 - std::exp2(near)) + 0x1p-24 < 2.5e-6);
 }

@@ -1,5 +1,5 @@
-// The sigmoid approximation: the kernels beside their reference, and how far its distribution is from the
-// target's.
+// Tests the sigmoid approximation: compares the kernels with their reference, and computes how far its
+// distribution is from the target's.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -17,8 +17,8 @@ namespace {
 
 constexpr float infinity = std::numeric_limits<float>::infinity();
 
-/// Scale constants. With the paper's nearly nothing is rejected; from 4 to 5 a sigmoid of these logits is
-/// close to an exponential, and much is.
+/// Scale constants. With the paper's, nearly nothing is rejected; from 4 to 5 a sigmoid of these logits is
+/// close to an exponential, and much is rejected.
 struct Scale {
   double alpha;
   double beta;
@@ -29,8 +29,9 @@ struct Scale {
   }
 };
 
-/// A sigmoid in single precision is right to about 1e-7 (Eq. 5's argument, exponential and division each
-/// round), so that differences summed over the vocabulary are wrong by up to 2e-7 an id, and ratios by 4e-7.
+/// Returns the band. A sigmoid in single precision is right to about 1e-7 (Eq. 5's argument, exponential and
+/// division each round), so that differences summed over the vocabulary have errors up to 2e-7 per id, and
+/// ratios up to 4e-7.
 double band_of(std::int32_t vocab) { return 1e-6 + 4e-7 * vocab; }
 
 Comparison run_and_compare(LogitBatch& logits) {
@@ -188,9 +189,9 @@ TEST_CASE(
       CHECK(of_sigmoid > 0.999 * of_draft);
       CHECK(of_sigmoid < of_draft);
     }
-    // At a hundredth of the scale not much more is mended.
+    // At a hundredth of the scale verification corrects little more.
     CHECK(sigmoid_total_variation(target, draft, -10, 10) > 0.95 * of_draft);
-    // The test can tell: close to an exponential, the sigmoid does mend.
+    // A counter-test: close to an exponential, the sigmoid does correct.
     CHECK(sigmoid_total_variation(target, draft, 4, 5) < 0.95 * of_draft);
   }
   run_emulated(Implementation::wagner_sigmoid, logits.batch);

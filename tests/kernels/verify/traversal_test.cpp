@@ -1,4 +1,5 @@
-// Traversal verification beside block verification, on long and wide trees, and what it does not read.
+// Compares traversal verification with block verification, tests long and wide trees, and tests which rows it
+// does not read.
 #include <doctest/doctest.h>
 
 #include <limits>
@@ -35,7 +36,7 @@ TEST_CASE("traversal of a chain is block verification: tokens, decided by the sa
   for (const auto& [ids, dtype, nodes, count] :
        {std::tuple{100, Dtype::f32, 4, 60}, {9001, Dtype::bf16, 6, 6}, {40, Dtype::f16, 64, 2}}) {
     for (const bool frozen : {false, true}) {
-      const std::int32_t vocab = ids;  // clang captures no binding
+      const std::int32_t vocab = ids;  // clang cannot capture bindings
       CAPTURE(vocab);
       CAPTURE(frozen);
       TreeLogits logits({.requests = count, .vocab = vocab, .dtype = dtype, .distance = 0.5},
@@ -45,7 +46,7 @@ TEST_CASE("traversal of a chain is block verification: tokens, decided by the sa
       logits.batch.uniforms = uniforms.data();
       std::vector<Token> tokens(static_cast<std::size_t>(count * (nodes + 1)));
       logits.batch.tokens = tokens.data();
-      // Targets and drafts of one id among them.
+      // Some targets and drafts have all probability on one id.
       std::vector<float> temperature(tokens.size(), 1.0F);
       for (std::size_t i = 0; i < temperature.size(); i += 3) temperature[i] = 0;
       if (frozen) {
@@ -106,7 +107,7 @@ TEST_CASE("traversal: the same bits in any slot of a batch") {
   logits.run();
   const auto path = logits.path;
   const auto next = logits.next;
-  // Each request by itself.
+  // Each request is verified by itself.
   for (std::int32_t request = 0; request < 9; ++request) {
     TreeBatch alone = logits.tree();
     std::vector<std::int32_t> own_path(7);
@@ -132,7 +133,8 @@ TEST_CASE("traversal: the same bits in any slot of a batch") {
 TEST_CASE("traversal reads nothing behind a child that is not reached, and meets invalid rows where it is") {
   constexpr float nan = std::numeric_limits<float>::quiet_NaN();
   constexpr float none = -std::numeric_limits<float>::infinity();
-  // Node 0 has the target's probability 0 in even requests; its rows, and that of its child, are invalid.
+  // The target gives node 0 probability 0 in even requests; the rows after node 0, and that of its child, are
+  // invalid.
   TreeLogits logits({.requests = 60, .vocab = 50, .distance = 0.9}, {-1, -1, 0, 1}, Drafting::traversed, 95);
   for (std::int32_t request = 0; request < 60; ++request) {
     if (request % 2 == 0) logits.target_logit(request, 0, logits.drafted_at(request, 0)) = none;

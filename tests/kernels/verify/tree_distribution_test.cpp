@@ -1,5 +1,5 @@
-// The law of two tokens after verification of trees, whose target knows the token before: exactly, by
-// enumeration of core's program, and over many requests in the emulator. A fault is planted in each.
+// Tests the law of two tokens after verification of trees whose target depends on the token before: exactly,
+// by enumeration of core's program, and over many requests in the emulator. A fault is planted in each.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -70,7 +70,7 @@ struct MarkovTree {
     }
   }
 
-  /// The first two tokens, the second by plain decoding where verification emits one.
+  /// Returns the first two tokens; if verification emits one, plain decoding draws the second.
   template <class Random>
   std::size_t pair_of(std::int32_t node, Token next, Random& random) const {
     Token first = next;
@@ -97,7 +97,7 @@ struct StaleSiblings : DrawnSiblings<double> {
   }
 };
 
-/// Forgets that a node is reached less often after a refusal.
+/// Forgets that a refusal lowers the probability of reaching the node.
 struct StaleReach : TraversedSiblings<double> {
   void refuse(Token token) {
     const double before = reach;
@@ -152,7 +152,7 @@ LawRow plain_law(const MarkovRows& target) {
   return law;
 }
 
-/// Trees of the pair in logits, and what came first in each.
+/// Trees of the pair in logits; counts the first two tokens of each.
 class MarkovBatch : public TreeLogits {
  public:
   MarkovBatch(const MarkovRows& target_model, const MarkovRows& draft_model, Drafting how, std::int32_t count)
@@ -187,7 +187,7 @@ class MarkovBatch : public TreeLogits {
     return counts;
   }
 
-  /// By core's program with these siblings.
+  /// Counts the pairs by core's program with these siblings.
   template <class Siblings>
   std::vector<std::uint64_t> counts_of_walk() {
     std::vector<std::uint64_t> counts(law_vocab * law_vocab);
@@ -218,7 +218,7 @@ double largest_difference(const LawRow& a, const LawRow& b) {
 
 // Null: two tokens have the law of plain decoding; false alarms at p_value_bound. Pearson's statistic and the
 // tails of classes that expect less than ten. Power against a fault (siblings tested against an unupdated
-// target; a reach that refusals leave as it was): above 1 - 1e-9, planned from that fault's exact law.
+// target; a reach that refusals do not lower): above 1 - 1e-9, planned from that fault's exact law.
 TEST_CASE("two tokens after verification of trees have the target's law, and those of a fault have not") {
   const MarkovRows target = markov_rows(12);
   const MarkovRows draft = markov_rows(13);
@@ -234,7 +234,7 @@ TEST_CASE("two tokens after verification of trees have the target's law, and tho
     CAPTURE(static_cast<int>(how));
     MarkovBatch batch(target, draft, how, count);
     CHECK(p_value(batch.counts_of_kernel(), law) > p_value_bound);
-    // And request by request what the definition decides.
+    // Each request decides as the definition does.
     CHECK(batch.different_from(verify_tree_reference(batch.tree()), 1e-5) == 0);
     if constexpr (!std::is_same_v<Fault, void>) {
       const LawRow fault = exact_law<Fault>(target, draft);

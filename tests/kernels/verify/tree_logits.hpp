@@ -1,4 +1,4 @@
-// Random batches of draft trees for tests of verification kernels.
+// Makes random batches of draft trees for tests of verification kernels.
 #pragma once
 
 #include <algorithm>
@@ -14,7 +14,7 @@
 
 namespace speclab {
 
-/// How the tokens of a tree are found; traversed: without replacement, to be verified by traversal.
+/// How the tokens of a tree are drawn; traversed: without replacement, and verified by traversal.
 enum class Drafting { without_replacement, independent, chosen, traversed };
 
 /// A batch whose trees have one shape, with room for its results. A node's token comes from the draft's row
@@ -38,7 +38,7 @@ class TreeLogits : public LogitBatch {
     return whole;
   }
 
-  /// Verified in the emulator. Returns the bytes loaded.
+  /// Verifies the batch in the emulator. Returns the bytes loaded.
   std::uint64_t run(simt::Order order = simt::Order::forward) {
     std::fill(next.begin(), next.end(), -7);
     std::fill(path.begin(), path.end(), -7);
@@ -50,7 +50,7 @@ class TreeLogits : public LogitBatch {
     return {first, first + accepted[request]};
   }
 
-  /// Requests that end otherwise than the reference says, although no uniform was this close to an edge.
+  /// Counts the requests that differ from the reference although no uniform was this close to an edge.
   int different_from(const std::vector<TreeReferenceVerdict>& expected, double band, int* within = nullptr) {
     int different = 0;
     for (std::size_t i = 0; i < expected.size(); ++i) {
@@ -71,7 +71,7 @@ class TreeLogits : public LogitBatch {
       drafted_at(request, node) = draw_node(request, node, random);
   }
 
-  /// Draws one node's token, where those before it are drawn.
+  /// Draws one node's token; those of earlier nodes must have been drawn.
   template <class Random>
   Token draw_node(std::int32_t request, std::int32_t node, Random& random) {
     const std::int32_t parent = parents[static_cast<std::size_t>(node)];

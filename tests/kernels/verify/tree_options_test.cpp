@@ -1,4 +1,4 @@
-// Options and bytes of tree verification, and what is refused.
+// Tests options and bytes of tree verification, and which batches are refused.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -27,7 +27,7 @@ bool as_reference(TreeLogits& logits) {
   return logits.different_from(expected, options_band) == 0;
 }
 
-/// What a run met of the tree, request by request. Every node has a reach above 0.
+/// The outcome of a run, computed from its paths request by request. Every node must have a reach above 0.
 class OutcomeOfPaths {
  public:
   explicit OutcomeOfPaths(TreeLogits& logits)
@@ -44,7 +44,7 @@ class OutcomeOfPaths {
   TreeOutcome outcome;
 
  private:
-  /// Whether the path ends at this node or behind it.
+  /// Returns whether the path ends at this node or below it.
   bool ends_below(std::int32_t node) {
     const auto& children = shape_.children(node);
     const bool last = node == path_.back();
@@ -71,7 +71,7 @@ class OutcomeOfPaths {
   std::vector<std::int32_t> path_;
 };
 
-/// Natural logarithms of the sums of rows; of 2-byte rows those before they were rounded.
+/// Returns natural logarithms of the sums of rows; for 2-byte rows, of the logits before rounding.
 std::vector<float> sums_of(TreeLogits& logits, bool of_target) {
   std::vector<float> sums;
   for (std::int32_t request = 0; request < logits.batch.requests; ++request) {
@@ -197,10 +197,10 @@ TEST_CASE("trees load what tree_traffic says: each row pair once while it is kep
   for (const Drafting how : {Drafting::without_replacement, Drafting::chosen, Drafting::traversed}) {
     for (const auto& [ids, dtype, keeps] :
          {std::tuple{70000, Dtype::bf16, true}, {300000, Dtype::f32, false}}) {
-      const std::int32_t vocab = ids;  // clang captures no binding
+      const std::int32_t vocab = ids;  // clang cannot capture bindings
       CAPTURE(static_cast<int>(how));
       CAPTURE(vocab);
-      // Rows near to one another leave every node a reach above 0.
+      // If rows are near to one another, every node has a reach above 0.
       const double distance = how == Drafting::traversed ? 0.3 : 0.7;
       TreeLogits logits({.requests = 3, .vocab = vocab, .dtype = dtype, .distance = distance}, option_tree,
                         how, 23);
@@ -210,7 +210,7 @@ TEST_CASE("trees load what tree_traffic says: each row pair once while it is kep
         const auto loaded = static_cast<double>(logits.run());
         const TreeOutcome outcome = OutcomeOfPaths(logits).outcome;
         CHECK(outcome.refused > 0);
-        // Counted along the reference's walk.
+        // The outcome along the reference's walk is the same.
         TreeOutcome met;
         for (const TreeReferenceVerdict& verdict : verify_tree_reference(logits.tree())) {
           met.add(verdict.met, 1.0 / logits.batch.requests);
@@ -222,7 +222,7 @@ TEST_CASE("trees load what tree_traffic says: each row pair once while it is kep
         CHECK(met.leaves == doctest::Approx(outcome.leaves));
         if (how == Drafting::traversed) CHECK(outcome.returned > 0);
         const double counted = tree_traffic(logits.tree(), outcome).read;
-        // Beyond the count: the logits and ids that acceptance draws are about, and the chosen tile of a row
+        // Loads beyond the count are the logits and ids of acceptance draws, and the chosen tile of a row
         // that is not kept.
         const double tile = 2.0 * tile_size * static_cast<double>(dtype_bytes(dtype));
         CHECK(loaded >= counted);
@@ -230,8 +230,8 @@ TEST_CASE("trees load what tree_traffic says: each row pair once while it is kep
         return counted;
       };
       const double counted = counted_of_run();
-      // The rows of all nodes once are more than that, and what fused verification of a chain of as many
-      // tokens reads.
+      // Reading the rows of all nodes once would be more than that, and so is what fused verification of a
+      // chain of as many tokens reads.
       if (keeps && how != Drafting::traversed) CHECK(counted < 3 * 9 * row);
       CHECK(counted < traffic_of(Implementation::fused, logits.batch, {0, 1}).read);
       if (!keeps) continue;
@@ -265,7 +265,8 @@ TEST_CASE("trees that cannot be verified are refused with the reason") {
   CHECK(mentions(error([](TreeBatch& t) { t.batch.accepted = nullptr; }), "accepted is null"));
   CHECK(mentions(error([](TreeBatch& t) { t.batch.target.row_stride = 49; }), "target.row_stride is 49"));
   CHECK(mentions(error([](TreeBatch& t) { t.path = t.batch.accepted; }), "overlaps path"));
-  // As many as `path` has: behind `logits.parents` lies another array, and either may be named.
+  // The array is as long as `path`: another array follows `logits.parents` in memory, and either might be
+  // named.
   std::vector<std::int32_t> parents_and_path(logits.path.size());
   CHECK(mentions(error([&](TreeBatch& t) {
                    t.parents = {parents_and_path.data(), nullptr, 0, 1};

@@ -1,4 +1,4 @@
-// Tree verification in the emulator, beside the reference and beside the verification of chains.
+// Compares tree verification in the emulator with the reference and with the verification of chains.
 #include <doctest/doctest.h>
 
 #include <numeric>
@@ -12,7 +12,7 @@ using namespace speclab;
 
 namespace {
 
-/// As in the tests of chains.
+/// The same as in the tests of chains.
 constexpr double tree_band = 1e-5;
 
 const std::vector<std::int32_t> wide_tree{-1, -1, -1, 0, 0, 1, 3, 3, 3, 5, 7};
@@ -27,7 +27,7 @@ constexpr Drafting draftings[] = {Drafting::without_replacement, Drafting::indep
                                   Drafting::traversed};
 constexpr Drafting methods[] = {Drafting::without_replacement, Drafting::traversed};
 
-/// A row that has all its probability on one id.
+/// Gives a row all its probability on one id.
 void make_certain(TreeLogits& logits, bool of_target, std::int32_t request, std::int32_t position,
                   Token only) {
   for (Token id = 0; id < logits.batch.vocab; ++id) {
@@ -51,7 +51,7 @@ TEST_CASE("trees: paths and next tokens are the reference's, with the same bits 
                                               {50, Dtype::bf16, 16},
                                               {1000, Dtype::f16, 8},
                                               {17001, Dtype::f32, 2}}) {
-        const std::int32_t vocab = ids;  // clang captures no binding
+        const std::int32_t vocab = ids;  // clang cannot capture bindings
         CAPTURE(static_cast<int>(how));
         CAPTURE(shape.size());
         CAPTURE(vocab);
@@ -108,7 +108,8 @@ TEST_CASE("a tree without branches: decisions, flags and next tokens of chains, 
       CHECK(logits.flags == flags);
       CHECK(tokens == chain_tokens);
       CHECK(counts == chain_counts);
-      // What is left of a target without a chosen token is one minus it in chains, and without it here.
+      // After a chosen token is refused, chains weigh a residual relative to the row's sum, and trees weigh
+      // the target without that id: the draws may differ by rounding.
       if (!certain) CHECK(logits.next == next);
       CHECK(logits.different_from(verify_tree_reference(logits.tree()), tree_band) == 0);
     }
@@ -139,7 +140,7 @@ TEST_CASE("trees of requests of their own, in slots, and of fewer nodes") {
     const auto path = logits.path;
     const auto next = logits.next;
 
-    // The same shape, written out, and the draft's rows of inner nodes alone, in another order.
+    // The same shape, written out; the draft has only rows of inner nodes, in another order.
     std::vector<std::int32_t> written;
     std::vector<std::int32_t> index;
     for (std::int32_t request = 0; request < requests; ++request) {
@@ -170,7 +171,7 @@ TEST_CASE("trees of requests of their own, in slots, and of fewer nodes") {
     for (std::size_t i = 0; i < whole.size(); ++i)
       CHECK(verify_tree_reference(tree)[i].path == whole[i].path);
 
-    // Of fewer nodes the others are not there.
+    // With fewer nodes the others do not exist.
     std::vector<std::int32_t> lengths{0, 1, 5, nodes, nodes + 1, -1};
     logits.batch.lengths = lengths.data();
     const auto fewer = verify_tree_reference(logits.tree());
@@ -222,7 +223,7 @@ TEST_CASE("trees that are none are refused, each for itself") {
 }
 
 TEST_CASE("siblings that are one token, ids out of range, and a draft that has run out") {
-  // Four children of the context.
+  // The context has four children.
   const std::vector<std::int32_t> star{-1, -1, -1, -1};
   for (const Drafting how : draftings) {
     CAPTURE(static_cast<int>(how));
@@ -235,7 +236,7 @@ TEST_CASE("siblings that are one token, ids out of range, and a draft that has r
     logits.run();
     CHECK(logits.different_from(verify_tree_reference(logits.tree()), tree_band) == 0);
     for (std::size_t i = 0; i < 40; i += 3) {
-      // The first child was accepted, or the second one was met.
+      // Either the first child was accepted, or the second was tried.
       CHECK((logits.path_of(i) == std::vector<std::int32_t>{0}) ==
             ((logits.flags[i] & flag_token_out_of_range) == 0));
     }

@@ -1,5 +1,5 @@
-// What tests of verification kernels have in common: decisions beside a reference, parts of a batch, and the
-// rows that a program leaves in its scratch.
+// Shared parts of tests of verification kernels: comparing decisions with a reference, and the rows that a
+// program leaves in its scratch.
 #pragma once
 
 #include <cstddef>
@@ -18,7 +18,7 @@ struct Comparison {
   int different = 0;  ///< outside the band
 };
 
-/// The batch's results beside those expected, except where the reference says that a uniform was this close
+/// Compares the batch's results with those expected, unless the reference says that a uniform was this close
 /// to another outcome.
 inline Comparison compare(const LogitBatch& logits, const std::vector<ReferenceVerdict>& expected,
                           double band) {
@@ -33,7 +33,7 @@ inline Comparison compare(const LogitBatch& logits, const std::vector<ReferenceV
   return found;
 }
 
-/// A program's workspace after a run, from one filled with a byte.
+/// A program's workspace after a run that started from one byte everywhere.
 template <class Program>
 class KeptWorkspace {
  public:
@@ -44,7 +44,7 @@ class KeptWorkspace {
     OverScratch<Program>::run(executor, batch, blocks_.data());
   }
 
-  /// Bytes that hold the same here and there.
+  /// Returns the number of bytes that are equal in both.
   std::size_t equal_bytes(const KeptWorkspace& other) const {
     std::size_t count = 0;
     for (std::size_t i = 0; i < blocks_.size(); ++i) {
@@ -55,7 +55,7 @@ class KeptWorkspace {
     return count;
   }
 
-  /// The cumulative sums that each request's next token was searched in, as bits.
+  /// Returns the cumulative sums in which each request's next token was searched, as bits.
   std::vector<std::uint32_t> cumulative() {
     WorkspaceParts parts(blocks_.data());
     const typename Program::Scratch scratch(batch_, parts);

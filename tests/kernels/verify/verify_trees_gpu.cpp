@@ -1,5 +1,5 @@
-// Tree verification on a GPU beside the reference, alone and from a CUDA graph. Ends with status 77 (skipped)
-// where there is no device.
+// Compares tree verification on a GPU with the reference, alone and from a CUDA graph. Ends with status 77
+// (skipped) if there is no device.
 #include <cstdint>
 #include <cstdio>
 #include <vector>
@@ -13,7 +13,7 @@ namespace {
 
 using namespace speclab;
 
-/// Requests that end otherwise than the reference says, and runs that changed something.
+/// Counts the requests that differ from the reference, and the runs that changed a result.
 int tree_faults(const std::vector<std::int32_t>& parents, Drafting how, Dtype dtype, std::int32_t vocab) {
   constexpr double band = 1e-5;
   TreeLogits logits({.requests = 24, .vocab = vocab, .dtype = dtype, .distance = 0.8}, parents, how, 81);

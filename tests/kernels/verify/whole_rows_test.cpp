@@ -1,4 +1,4 @@
-// The exact programs that work on whole rows: decisions, bits, edges.
+// Tests the exact programs that work on whole rows: decisions, bits, edges.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -12,8 +12,8 @@ using namespace speclab;
 
 namespace {
 
-/// Error of sums of probabilities in single precision, with room to spare: a probability from logits up to 20
-/// is right to 2e-6 of itself, a cumulative sum is rounded at 6e-8.
+/// Error of sums of probabilities in single precision, with a margin: a probability from logits up to 20 is
+/// right to 2e-6 of itself, and a cumulative sum is rounded at 6e-8.
 constexpr double band = 1e-5;
 
 constexpr Implementation exact_ones[] = {Implementation::baseline, Implementation::wagner_exact};
