@@ -18,8 +18,8 @@ Interval around(double estimate, double half_width) {
   return {estimate, estimate - half_width, estimate + half_width};
 }
 
-/// Of Student's distribution, two-sided. Kept: the intervals of a sweep ask for the same few again and again,
-/// and one takes as long as the simulation of a small cell.
+/// Returns a two-sided quantile of Student's distribution. Quantiles are cached: the intervals of a sweep ask
+/// for the same few again and again, and computing one takes as long as the simulation of a small cell.
 double student_quantile(double degrees, double confidence) {
   constexpr std::size_t max_kept = 1024;
   thread_local std::map<std::pair<double, double>, double> known;
@@ -32,14 +32,15 @@ double student_quantile(double degrees, double confidence) {
   return quantile;
 }
 
-/// Half-width of the interval of a mean whose n residuals sum to 0 and have these squares summed.
+/// Returns the half-width of the interval of a mean whose n residuals sum to 0; `squares` is the sum of their
+/// squares.
 double t_half_width(double squares, std::size_t n, double confidence) {
   if (n < 2) return std::numeric_limits<double>::infinity();
   const double degrees = static_cast<double>(n) - 1;
   return student_quantile(degrees, confidence) * std::sqrt(squares / (degrees * static_cast<double>(n)));
 }
 
-/// A ratio of sums, and each batch's share in its error, to first order.
+/// A ratio of sums, and each batch's contribution to its error, to first order.
 struct LinearisedRatio {
   double ratio;
   std::vector<double> errors;
@@ -58,7 +59,7 @@ std::optional<LinearisedRatio> linearised(const BatchRatio& batches) {
   return linear;
 }
 
-/// Bounds of a success probability: Clopper and Pearson 1934.
+/// Returns bounds of a success probability: Clopper and Pearson 1934.
 Support binomial_bounds(double successes, double failures, double confidence) {
   using Beta = boost::math::beta_distribution<double>;
   const double tail = (1 - confidence) / 2;
@@ -85,13 +86,13 @@ class BinomialBounds {
   std::map<double, Support> known_;
 };
 
-/// The bounds of bounded_mean_interval; `values`, with their counts, ascend and are as many as the trials of
-/// `bounds`.
+/// Returns the bounds of bounded_mean_interval. `values`, with their counts, ascend; their number is the
+/// number of trials of `bounds`.
 template <class Values>
 Support mean_bounds(const Values& values, const Support& support, double trials, BinomialBounds& bounds) {
   double from = std::min(support.low, values.begin()->first);
   Support mean{from, from};
-  double above = trials;  // values > from
+  double above = trials;  // number of values > from
   const auto integrate = [&](double to) {
     if (!(to > from)) return;
     const Support share = bounds.of(above);
@@ -107,7 +108,7 @@ Support mean_bounds(const Values& values, const Support& support, double trials,
   return mean;
 }
 
-/// Values that differ by so much of their size are one.
+/// Values whose relative difference is at most this are equal.
 constexpr double rounding = 1e-12;
 
 void count_value(std::map<double, std::uint64_t>& counts, double value, double margin) {
@@ -116,7 +117,7 @@ void count_value(std::map<double, std::uint64_t>& counts, double value, double m
   ++(known ? next->second : counts[value]);
 }
 
-/// Values of batches that have any, counted.
+/// Counts the values of batches with a denominator.
 std::map<double, std::uint64_t> value_counts(const BatchRatio& batches) {
   std::map<double, std::uint64_t> counts;
   for (std::size_t i = 0; i < batches.numerators.size(); ++i) {
@@ -127,7 +128,7 @@ std::map<double, std::uint64_t> value_counts(const BatchRatio& batches) {
   return counts;
 }
 
-/// The end of the ratios from `inside` to `outside` that are possible: the first one is.
+/// Returns the last possible ratio on the way from `inside` to `outside`; `inside` is possible.
 template <class Possible>
 double last_possible(double inside, double outside, const Possible& possible) {
   if (possible(outside)) return outside;
@@ -139,7 +140,8 @@ double last_possible(double inside, double outside, const Possible& possible) {
   return inside;
 }
 
-/// Bounds of a ratio within `support`, by those of the mean error of its batches (bounded_ratio_interval).
+/// Returns bounds of a ratio within `support`, from those of the mean error of its batches
+/// (bounded_ratio_interval).
 Support ratio_bounds(const BatchRatio& batches, double ratio, const Support& support,
                      const LargestDenominators& largest, double confidence) {
   const auto trials = static_cast<double>(std::count_if(
