@@ -24,8 +24,8 @@ inline NgramModel trained(std::uint64_t seed, std::int32_t vocab, int order, std
   return train_kneser_ney(tokens, vocab, order);
 }
 
-/// Returns the model with additional n-grams of all lengths that are listed below their back-off probability,
-/// as in models of Katz.
+/// Returns the model with n-grams of all lengths listed below their back-off probability, as in models of
+/// Katz.
 inline NgramModel with_low_ngrams(const NgramModel& model, std::uint64_t seed) {
   Philox stream = world(seed);
   NgramList list = model.listed();
