@@ -21,7 +21,7 @@ struct DeviceMemory {
   bool holds(double batch) const { return !largest_batch || batch <= *largest_batch; }
 };
 
-/// A value per emitted token.
+/// Values per emitted token.
 struct PlainAndSpeculative {
   double plain = 0;
   double speculative = 0;

@@ -1,4 +1,4 @@
-// Stationary distributions without iteration, for chains that are small enough.
+// Computes stationary distributions without iteration, for chains that are small enough.
 #pragma once
 
 #include <cstdint>

@@ -36,7 +36,7 @@ SPECLAB_HD inline std::uint32_t alias_fraction(std::uint64_t word, int bits) {
   return static_cast<std::uint32_t>((word << bits) >> 32U);
 }
 
-/// Room for building tables; reuse it to avoid allocation.
+/// Memory for building tables; reuse it to avoid allocation.
 struct AliasScratch {
   std::vector<double> left;
   std::vector<std::uint32_t> small;

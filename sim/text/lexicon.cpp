@@ -64,7 +64,7 @@ class Cells {
     const std::size_t strides = std::min<std::size_t>(sources(), 128);
     for_each_index(strides, [&](std::size_t stride) {
       std::vector<std::uint32_t> scratch(static_cast<std::size_t>(vocab_));
-      // Each stride starts with its last source, since NULL takes longest.
+      // Sources are processed from the last to the first, since NULL takes longest.
       for (std::size_t i = stride; i < sources(); i += strides) body(sources() - 1 - i, scratch);
     });
   }

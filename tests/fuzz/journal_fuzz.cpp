@@ -32,7 +32,7 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
       Journal made(folder, identity, Resume::never);
       for (std::size_t i = 0; i < whole.cells.size(); ++i) made.add(i, whole.cells[i]);
     }
-    // Three bytes of the input give a place in the journal and the byte to put there.
+    // Each three bytes of the input give a place in the journal and the byte to put there; 0 deletes.
     std::string text = read_text(folder / "journal.jsonl");
     for (std::size_t i = 0; i + 2 < size; i += 3) {
       const std::size_t place = (data[i] * 256u + data[i + 1]) % text.size();
