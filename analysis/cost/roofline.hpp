@@ -76,15 +76,15 @@ struct Transformer {
   int dense_feed_forward = 0;
   int shared_feed_forward = 0;  ///< width of the block that every token uses besides its experts; 0: none
   LatentAttention latent{};
-  int mtp_modules =
-      0;  ///< modules for multi-token prediction: beside this model, or, if this is an MTP head, in it
+  /// Modules for multi-token prediction: beside this model, or, if this is an MTP head, in it.
+  int mtp_modules = 0;
   HeadKind head = HeadKind::none;
   /// Only for heads: numbers that its first matrix reads (none for Medusa), and the number of tokens from
   /// which it can draft. `vocab` is the target's.
   int fused = 0;
   int draft_vocab = 0;
-  int most_drafted =
-      0;  ///< tokens in a round: heads of Medusa, one less than a block of DFlash; 0: any number
+  /// Tokens in a round: heads of Medusa, one less than a block of DFlash; 0: any number.
+  int most_drafted = 0;
   std::string source{};
 
   bool is_head() const { return head != HeadKind::none; }

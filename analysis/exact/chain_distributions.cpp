@@ -194,8 +194,8 @@ RoundStatistics round_statistics(const ContextChain& chain, int gamma, std::span
   // Sums rejected probabilities instead of subtracting survivals: nothing cancels.
   const auto rejection = view(chain.rejection);
   const auto distance = view(chain.distance);
-  Vector reaching =
-      view(distribution);  // contexts of the i-th position, weighted by the probability of reaching it
+  // Contexts of the i-th position, weighted by the probability of reaching it.
+  Vector reaching = view(distribution);
   double visited_rejections = 0;
   double examined = 0;
   double examined_rejections = 0;

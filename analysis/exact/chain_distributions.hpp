@@ -64,8 +64,7 @@ struct RoundStatistics {
   std::optional<double> rejections;  ///< rejected / examined; empty at gamma = 0
   std::optional<double> distance;    ///< mean total variation over the examined contexts; empty at gamma = 0
   double first_accepted = 0;         ///< P(first accepted)
-  std::optional<double>
-      second_accepted;  ///< P(second accepted | first accepted); empty if the first never is
+  std::optional<double> second_accepted;  ///< P(second | first accepted); empty if the first never is
   /// Relative gain of the second acceptance after the first: g in second = first + g (1 - first); empty at
   /// first = 0 or 1. At most 1; negative if the second is accepted less often than the first.
   std::optional<double> relative_gain;

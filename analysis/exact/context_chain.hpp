@@ -43,16 +43,15 @@ struct ChainLimits {
 };
 
 struct ContextChain {
-  std::vector<std::vector<Token>>
-      contexts;                            ///< tokens of each context, in the order in which they were found
-  std::vector<std::int32_t> starts;        ///< the context at the end of each prompt
-  Transitions accepted;                    ///< M
-  Transitions corrected;                   ///< J
-  Transitions bonus;                       ///< B
-  std::optional<Transitions> other_plain;  ///< a token of plain decoding, if it is not B
-  std::vector<double> rejection;           ///< P(a token drafted here is rejected) = 1 - beta
-  std::vector<double> distance;            ///< total variation between plain decoding and the draft here
-  std::size_t transitions = 0;             ///< pairs of a context and a token that can follow it
+  std::vector<std::vector<Token>> contexts;  ///< tokens of each context, in order of discovery
+  std::vector<std::int32_t> starts;          ///< the context at the end of each prompt
+  Transitions accepted;                      ///< M
+  Transitions corrected;                     ///< J
+  Transitions bonus;                         ///< B
+  std::optional<Transitions> other_plain;    ///< a token of plain decoding, if it is not B
+  std::vector<double> rejection;             ///< P(a token drafted here is rejected) = 1 - beta
+  std::vector<double> distance;              ///< total variation between plain decoding and the draft here
+  std::size_t transitions = 0;               ///< pairs of a context and a token that can follow it
 
   /// Returns the transitions of one token of plain decoding. The rules of core/rules/all_rules take the bonus
   /// token from it, except some faults and greedy verification of a target that is not greedy.

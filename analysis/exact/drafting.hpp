@@ -11,9 +11,8 @@
 namespace speclab {
 
 struct Drafting {
-  std::int32_t paths = 1;  ///< independent paths of gamma tokens
-  std::shared_ptr<const DraftTree> tree =
-      nullptr;  ///< if set, instead of paths: siblings without replacement, down to gamma
+  std::int32_t paths = 1;                           ///< independent paths of gamma tokens
+  std::shared_ptr<const DraftTree> tree = nullptr;  ///< if set: siblings without replacement, down to gamma
 };
 
 /// Returns the number of ways to draw a tree's tokens, in order, from rows of `support` tokens.

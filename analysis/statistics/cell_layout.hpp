@@ -24,8 +24,7 @@ struct CellLayout {
   std::vector<bool> rare;         ///< whether a class expects too little for its own cell
   std::vector<int> members = {};  ///< number of classes in each cell
   int rare_classes = 0;
-  bool has_pool =
-      false;  ///< whether rare classes have no cell, because all of them together expect too little
+  bool has_pool = false;  ///< rare classes have no cell: together they expect too little
 
   int cells() const { return static_cast<int>(members.size()); }
   int degrees() const { return cells() > 0 ? cells() - 1 : 0; }

@@ -88,8 +88,7 @@ double batch_speedup(const Tally& batch, double c);
 /// Acceptance at one position i = 1..gamma, from the lengths of accepted prefixes.
 struct PositionAcceptance {
   std::optional<Interval> unconditional;  ///< P[position i accepted]
-  std::optional<Interval>
-      conditional;  ///< given that the i - 1 positions before it were; empty if never reached
+  std::optional<Interval> conditional;    ///< given the i - 1 before it; empty if never reached
 };
 std::vector<PositionAcceptance> acceptance_by_position(const std::vector<Tally>& batches, int gamma,
                                                        double confidence,

@@ -29,11 +29,10 @@ double detectable_total_variation(int degrees, std::uint64_t samples, double lev
 /// The differences that fit_test finds with probability `power` or more, if Pearson's statistic and the tails
 /// are each tested at `level`.
 struct DetectableDifference {
-  int degrees = 0;     ///< degrees of freedom
-  bool tails = false;  ///< whether there are rare classes
-  double effect = 0;   ///< w between the cells; 0 without degrees of freedom
-  double between_cells =
-      1;  ///< total variation between the cells; rare classes without a cell count as one class
+  int degrees = 0;           ///< degrees of freedom
+  bool tails = false;        ///< whether there are rare classes
+  double effect = 0;         ///< w between the cells; 0 without degrees of freedom
+  double between_cells = 1;  ///< total variation between cells; rare classes without a cell as one
   /// Total variation between all classes. By the triangle inequality it is that between the cells plus the
   /// probability of the classes that share one, within which a difference may stay undetected.
   double total_variation = 1;
@@ -52,10 +51,9 @@ struct PlannedTest {
     double alternative = 0;  ///< its probability under the alternative
     double tests = 1;        ///< factor of its p-value
   };
-  double effect = 0;  ///< w of power_of, with noncentrality samples w^2
-  int degrees = 0;    ///< cells less 1
-  double impossible =
-      0;  ///< probability of classes that are impossible under the null; one such sample rejects
+  double effect = 0;              ///< w of power_of, with noncentrality samples w^2
+  int degrees = 0;                ///< cells less 1
+  double impossible = 0;          ///< probability of classes impossible under the null: one sample rejects
   std::uint64_t samples = 0;      ///< samples of fit_test, or of each of two samples
   std::vector<Tail> single = {};  ///< rare classes, one by one; only for fit_test
   std::vector<Tail> pool = {};    ///< all rare classes as one class, if that is tested: one or none

@@ -33,8 +33,7 @@ struct JudgedGamma {
   std::optional<int> best_gamma = {};       ///< none: more is always better
   std::optional<double> best_speedup = {};  ///< none: unlimited
   double loss = 1;                          ///< share of the best speedup that the choice loses
-  std::optional<GammaRange> optimal =
-      {};  ///< optimal gammas for inputs within rounding; none without rounding
+  std::optional<GammaRange> optimal = {};   ///< for inputs within rounding; none without rounding
   ChoiceVerdict verdict = ChoiceVerdict::ours_is_faster;
 };
 

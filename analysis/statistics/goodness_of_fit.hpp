@@ -24,18 +24,17 @@ inline constexpr int max_rare_groups = 64;
 /// chi-squared distribution with `degrees` degrees under the null, in the limit of many samples. Without
 /// degrees of freedom they cannot reject and their p-values are 1.
 struct FitTest {
-  double pearson = 0;         ///< sum of (observed - expected)^2 / expected over the cells
-  double g = 0;               ///< 2 sum of observed log(observed / expected), the log-likelihood ratio
-  int degrees = 0;            ///< cells - 1
-  double pearson_p = 1;       ///< P(at least this Pearson statistic | null)
-  double g_p = 1;             ///< the same for g
-  int cells = 0;              ///< classes that expect enough, and groups of rare ones
-  int rare_classes = 0;       ///< classes that expect too few samples for their own cell
-  std::uint64_t tails = 0;    ///< exact tests of rare classes, and of all of them as one
-  double tail_p = 1;          ///< smallest p-value of these, adjusted for their number (Bonferroni)
-  std::uint64_t samples = 0;  ///< all samples, of both groups in a two-sample test
-  std::uint64_t impossible =
-      0;  ///< samples in classes of probability 0: one such sample makes all p-values 0
+  double pearson = 0;              ///< sum of (observed - expected)^2 / expected over the cells
+  double g = 0;                    ///< 2 sum of observed log(observed / expected), the log-likelihood ratio
+  int degrees = 0;                 ///< cells - 1
+  double pearson_p = 1;            ///< P(at least this Pearson statistic | null)
+  double g_p = 1;                  ///< the same for g
+  int cells = 0;                   ///< classes that expect enough, and groups of rare ones
+  int rare_classes = 0;            ///< classes that expect too few samples for their own cell
+  std::uint64_t tails = 0;         ///< exact tests of rare classes, and of all of them as one
+  double tail_p = 1;               ///< smallest p-value of these, adjusted for their number (Bonferroni)
+  std::uint64_t samples = 0;       ///< all samples, of both groups in a two-sample test
+  std::uint64_t impossible = 0;    ///< samples in classes of probability 0: any makes all p-values 0
   std::uint64_t rare_samples = 0;  ///< samples in rare classes, of both groups
 
   /// Returns the p-value of Pearson's statistic and the tails as one test: twice the smaller p-value if there

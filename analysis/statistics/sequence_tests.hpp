@@ -64,8 +64,7 @@ class ExactSequenceTests {
   std::size_t length_;
   double minimum_;
   std::unordered_map<std::uint64_t, std::uint32_t> class_of_;  ///< by hash of the sequence
-  std::vector<double>
-      probabilities_;  ///< of each class; a last class, of probability 0, has all other sequences
+  std::vector<double> probabilities_;  ///< by class; the last, of probability 0, has all other sequences
   /// By hash of the prefix: probabilities of its next tokens, one map for each position.
   std::vector<std::unordered_map<std::uint64_t, std::vector<double>>> next_;
 };

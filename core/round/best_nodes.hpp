@@ -12,9 +12,8 @@
 namespace speclab {
 
 struct SelectedNodes {
-  std::vector<std::int32_t> nodes;  ///< their indices in the grown tree, ascending
-  std::vector<std::int32_t>
-      parents;  ///< parents in the selected tree: positions in `nodes`, -1 for the context
+  std::vector<std::int32_t> nodes;    ///< their indices in the grown tree, ascending
+  std::vector<std::int32_t> parents;  ///< in the selected tree: positions in `nodes`, -1 for the context
 };
 
 /// Selects the `most` nodes with the largest scores (the reranking of EAGLE-2, Li et al. 2024); equal scores
