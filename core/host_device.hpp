@@ -1,4 +1,4 @@
-// Marks functions that decide a token, so that the same source serves the CPU and the GPU.
+// Marks functions that decide a token, so that the same source compiles for the CPU and the GPU.
 #pragma once
 
 #if defined(__CUDACC__)
@@ -7,8 +7,8 @@
 #define SPECLAB_RARE
 #else
 #define SPECLAB_HD
-/// Such a function that is inlined wherever it is called.
+/// Marks a function for CPU and GPU that is inlined wherever it is called.
 #define SPECLAB_INLINE [[gnu::always_inline]] inline
-/// Code that hardly ever runs: compiled apart from the loops, so that it costs them no registers.
+/// Marks code that hardly ever runs. It is compiled apart from the loops, so that it costs them no registers.
 #define SPECLAB_RARE [[gnu::cold, gnu::noinline]]
 #endif

@@ -1,4 +1,4 @@
-// Long work is ended from outside: by Ctrl-C, by whoever watches it.
+// Lets others end long work, for example with Ctrl-C.
 #pragma once
 
 #include <cstdint>
@@ -7,14 +7,14 @@
 
 namespace speclab {
 
-/// Thrown by work that is ended before it has anything to show.
+/// Thrown by work that is ended before it has any result.
 struct Stopped {};
 
-/// What the work of one thread asks; null where nobody ends it. Loops that are shared out among threads hand
-/// it on (sim/parallel.hpp).
+/// The function that work of this thread asks whether to end; null if nobody ends it. Loops that are shared
+/// out among threads pass it on (sim/parallel.hpp).
 inline constinit thread_local const std::function<bool()>* stop_of_this_thread = nullptr;
 
-/// While it lives, work of this thread asks `stop` whether it shall end. Scopes nest.
+/// While it lives, work of this thread asks `stop` whether to end. Scopes nest.
 class StopScope {
  public:
   explicit StopScope(const std::function<bool()>* stop) : outer_(std::exchange(stop_of_this_thread, stop)) {}
@@ -28,13 +28,13 @@ class StopScope {
 
 inline bool stop_asked() { return stop_of_this_thread != nullptr && (*stop_of_this_thread)(); }
 
-/// Throws Stopped once the work shall end: for loops whose half has nothing to show. Loops whose half does
-/// ask a Control (sim/control.hpp) instead, and return it.
+/// Throws Stopped if the work shall end. For loops whose partial result is useless; loops with a useful
+/// partial result ask a Control (sim/control.hpp) instead, and return it.
 inline void end_if_stopped() {
   if (stop_asked()) throw Stopped{};
 }
 
-/// The same for loops whose steps take less time than the question: it is asked at every `stride`-th step.
+/// Does the same for loops whose steps take less time than the question: it asks at every `stride`-th step.
 class StopCounter {
  public:
   explicit StopCounter(std::uint32_t stride) : stride_(stride) {}

@@ -1,4 +1,4 @@
-// A token id, and the two values that are never one.
+// A token id, and the two values that are never an id.
 #pragma once
 
 #include <cstdint>
@@ -7,10 +7,10 @@ namespace speclab {
 
 using Token = std::int32_t;
 
-/// Drawing from weights whose total is zero gives this.
+/// The result of a draw from weights whose total is zero.
 inline constexpr Token no_token = -1;
 
-/// Drawing from weights whose total is NaN or infinite gives this: an invalid row never becomes an id.
+/// The result of a draw from weights whose total is NaN or infinite: an invalid row never becomes an id.
 inline constexpr Token invalid_token = -2;
 
 }  // namespace speclab

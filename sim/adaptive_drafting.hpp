@@ -1,5 +1,5 @@
-// Drafting by a drafter for as long as a policy goes on: what core's round drafts from when gamma is not
-// fixed or the draft is more than a model.
+// Drafts by a drafter for as long as a policy asks. Core's round uses it if gamma is not fixed or if the
+// draft is more than a model.
 #pragma once
 
 #include <cstddef>
@@ -11,16 +11,17 @@
 
 namespace speclab {
 
-/// A drafter that says by itself how to extend the context, where others (sim/drafters/drafter.hpp) give a
-/// row to draw one token from. Appends tokens and rows, and adds to `done`; adds no token when it has none.
+/// A drafter that extends the context by itself, while other drafters (sim/drafters/drafter.hpp) give a row
+/// from which one token is drawn. It appends tokens and rows, and adds to `done`; it adds no token if it has
+/// none.
 template <class D, class Real, class Random>
 concept ExtendingDrafter = requires(const D& drafter, typename D::Memory& memory, std::vector<Token>& context,
                                     Random& random, RoundScratch<Real>& scratch, Drafted& done) {
   drafter.extend(memory, context, random, scratch, done);
 };
 
-/// Drafts the next token, or tokens, of a round of which `done` says what was drafted so far. Leaves
-/// done.count as it was when the drafter has nothing to offer, below 0 when a row was invalid.
+/// Drafts the next token, or tokens, of a round; `done` counts what was drafted so far. Leaves done.count
+/// unchanged if the drafter has nothing to propose, and sets it below 0 if a row was invalid.
 template <class Drafter, class Real, class Random>
 void draft_more(const Drafter& drafter, typename Drafter::Memory& memory, std::vector<Token>& context,
                 Random& random, RoundScratch<Real>& scratch, Drafted& done) {
@@ -43,7 +44,7 @@ void draft_more(const Drafter& drafter, typename Drafter::Memory& memory, std::v
   }
 }
 
-/// A drafting, as core's drafted_round wants it, of one sequence.
+/// The drafting of one sequence, in the form that core's drafted_round takes.
 template <class Drafter, class Policy>
 struct AdaptiveDrafting {
   const Drafter& drafter;

@@ -1,4 +1,4 @@
-// What a drafter or a policy of any type remembers of one sequence, as one value.
+// Holds the memory that a drafter or a policy of any type has of one sequence.
 #pragma once
 
 #include <cassert>
@@ -7,8 +7,8 @@
 
 namespace speclab {
 
-/// Empty until whoever it belongs to uses it for the first time. Copies are independent; assigning a memory
-/// to one of the same type reuses its buffers.
+/// A memory that is empty until its owner first uses it. Copies are independent; assigning a memory to one of
+/// the same type reuses its buffers.
 class AnyMemory {
  public:
   AnyMemory() = default;
@@ -26,7 +26,7 @@ class AnyMemory {
   AnyMemory& operator=(AnyMemory&&) noexcept = default;
   ~AnyMemory() = default;
 
-  /// The memory, default-constructed at first use. Always asked for by the same type.
+  /// Returns the memory, which is default-constructed at first use. Every call must name the same type.
   template <class T>
   T& as() {
     if (!held_) held_ = std::make_unique<Held<T>>();

@@ -1,6 +1,6 @@
-// Any verification rule, as one value. What decoding needs of a rule is compiled where an AnyRule is made of
-// it and called through an interface: a few calls a round, so that code which takes an AnyRule is compiled
-// once for all rules.
+// Holds any verification rule as one value. The code that decoding needs for a rule is compiled where an
+// AnyRule is constructed from it, and is called through an interface a few times per round. Code that takes
+// an AnyRule is therefore compiled once for all rules.
 #pragma once
 
 #include <algorithm>
@@ -26,7 +26,7 @@ namespace speclab {
 template <class Rule>
 concept ChainRule = !PathsRule<Rule> && !AnyTreeRule<Rule>;
 
-/// A drafting of any type (core/round/round.hpp), by reference: what it refers to must outlive it.
+/// A reference to a drafting of any type (core/round/round.hpp), which must outlive it.
 class DraftingRef {
  public:
   template <class Drafting>
@@ -47,13 +47,14 @@ class DraftingRef {
   Drafted (*call_)(const void*, std::vector<Token>&, SampledRandomSource&, RoundScratch<double>&);
 };
 
-/// What a caller wants to see of a round: nothing, a watch of any type (core/round/round.hpp) by reference,
-/// or the acceptance rates.
+/// What a caller observes of a round: nothing, everything by a watch of any type (core/round/round.hpp), held
+/// by reference, or the acceptance rates.
 class RoundWatch {
  public:
   RoundWatch() = default;
   /// Appends to `rates` the acceptance rate (RuleProgram::context_acceptance) of each context that a token
-  /// was emitted from; the draft is asked once more at the bonus position. For rounds with drafts of a model.
+  /// was emitted from; at the bonus position this asks the draft once more. Only for rounds drafted by a
+  /// model.
   static RoundWatch acceptance_rates(std::vector<double>& rates) {
     RoundWatch made;
     made.rates_ = &rates;
@@ -77,20 +78,20 @@ class RoundWatch {
   std::vector<double>* rates_ = nullptr;
 };
 
-/// What a rule does with one drafted token.
+/// The decision of a rule about one drafted token.
 struct PositionOutcome {
   bool accepted;
-  Token token;  ///< the drafted token or its replacement; not an id when a row was invalid
+  Token token;  ///< the drafted token or its replacement; not an id if a row was invalid
 };
 
-/// Rows that `RuleProgram::emitted_distribution` and its callers work in.
+/// Rows that `RuleProgram::emitted_distribution` and its callers use as memory.
 struct QualityScratch {
   std::vector<double> distribution;
   std::vector<double> replacement;
   std::vector<double> wanted;
 };
 
-/// What is compiled for one rule. All functions may be called from several threads.
+/// The functions that are compiled for one rule. All may be called from several threads.
 class RuleProgram {
  public:
   RuleProgram() = default;
@@ -98,51 +99,56 @@ class RuleProgram {
   RuleProgram& operator=(const RuleProgram&) = delete;
   virtual ~RuleProgram() = default;
 
-  /// One round with drafts of a model: speculative_round of core/round/round.
+  /// Runs one round drafted by a model: speculative_round of core/round/round.
   virtual Round round(const Model& target, const Model& draft, std::int32_t gamma,
                       std::vector<Token>& context, SampledRandomSource& random, RoundScratch<double>& scratch,
                       RoundWatch watch) const = 0;
-  /// One round of any drafting: drafted_round of core/round/round. std::logic_error unless `one_draft`.
+  /// Runs one round of any drafting: drafted_round of core/round/round. Throws std::logic_error unless
+  /// `one_draft`.
   virtual Round drafted_round(const Model& target, DraftingRef drafting, std::vector<Token>& context,
                               SampledRandomSource& random, RoundScratch<double>& scratch,
                               RoundWatch watch) const = 0;
 
-  /// The acceptance rate in one context; for rules without one (blocks, several drafts, trees) the overlap,
-  /// which is what token verification would accept.
+  /// Returns the acceptance rate in one context. For rules without one (blocks, several drafts, trees)
+  /// returns the overlap, which token verification would accept.
   virtual double context_acceptance(Row target, Row draft) const = 0;
-  /// Has an acceptance rate of its own.
+  /// Returns whether the rule has its own acceptance rate.
   virtual bool has_acceptance_rate() const = 0;
-  /// Says itself what plain decoding at temperature 0 means, and so needs the probabilities that temperature
-  /// 0 would turn into 0 and 1.
+  /// Returns whether the rule itself defines plain decoding at temperature 0. It then needs the probabilities
+  /// that temperature 0 would turn into 0 and 1.
   virtual bool takes_argmax() const = 0;
-  /// A token of plain decoding from this row, as the rule means it (plain_weights of core/round/verify.hpp).
+  /// Draws a token of plain decoding from this row, as the rule defines it (plain_weights of
+  /// core/round/verify.hpp).
   virtual Token plain_token(Row target, SampledRandomSource& random) const = 0;
-  /// Tokens drafted at the first position of a round: 0 when gamma is, 1 for rules of one draft.
+  /// Returns the number of tokens drafted at the first position of a round: 0 if gamma is 0, 1 for rules of
+  /// one draft.
   virtual std::int32_t first_drafts(std::int32_t gamma) const = 0;
 
-  /// Drafts one sequence of tokens.
+  /// Returns whether the rule drafts one sequence of tokens.
   virtual bool one_draft() const = 0;
-  /// Decides about one draft, position by position (PositionRule).
+  /// Returns whether the rule decides about one draft, position by position (PositionRule).
   virtual bool decides_by_position() const = 0;
-  /// Decides so by accepting with some probability, or else replacing (AcceptanceRule).
+  /// Returns whether such decisions accept with some probability, or else replace (AcceptanceRule).
   virtual bool accepts_or_replaces() const = 0;
-  /// Says all about a round by that (RuleSaidByPosition).
+  /// Returns whether these decisions describe a round completely (RuleSaidByPosition).
   virtual bool said_by_position() const = 0;
 
-  /// Of rules that accept or replace, else std::logic_error: the decision about one drafted token, with
-  /// random numbers of this slot.
+  /// Decides about one drafted token, with random numbers of this slot. Throws std::logic_error unless the
+  /// rule accepts or replaces.
   virtual PositionOutcome decide(Token drafted, Row target, Row draft, std::uint16_t slot,
                                  SampledRandomSource& random) const = 0;
-  /// Of the same rules: the distribution of the token that is emitted at an examined position,
+  /// Returns the distribution of the token that is emitted at an examined position,
   ///     q(x) a(x) + (1 - sum q a) r(x)
-  /// with a the acceptance probabilities and r the normalised replacement. The row views `scratch`.
+  /// where a are the acceptance probabilities and r is the normalised replacement. The row views `scratch`.
+  /// Throws as `decide`.
   virtual Row emitted_distribution(Row target, Row draft, QualityScratch& scratch) const = 0;
 
-  /// Of the same rules: the probability of accepting a token, and all that they say about a context.
+  /// Returns the probability of accepting a token, and all weights of the rule in a context. Both throw as
+  /// `decide`.
   virtual double acceptance(Token token, Row target, Row draft) const = 0;
   virtual void position_weights(Row target, Row draft, PositionWeights& weights) const = 0;
 
-  /// The rule, if it is of exactly this type; else null.
+  /// Returns the rule if it is of exactly this type, else null.
   virtual const void* held(const std::type_info& type) const = 0;
 };
 
@@ -160,7 +166,7 @@ class RuleProgramOf final : public RuleProgram {
 
   Round round(const Model& target, const Model& draft, std::int32_t gamma, std::vector<Token>& context,
               SampledRandomSource& random, RoundScratch<double>& scratch, RoundWatch watch) const override {
-    // Measured here, where the rule's acceptance rate is inlined.
+    // The measurement is here so that the rule's acceptance rate is inlined.
     const auto measured = [&](std::span<const Token> prefix, Row target_row, const Row* draft_row) {
       if (std::vector<double>* rates = watch.rates()) {
         rates->push_back(RuleProgramOf::context_acceptance(
@@ -299,7 +305,7 @@ class AnyRule {
 
   const RuleProgram* operator->() const { return program_.get(); }
 
-  /// The rule, if it is of exactly this type; else null.
+  /// Returns the rule if it is of exactly this type, else null.
   template <class Rule>
   const Rule* get_if() const {
     return static_cast<const Rule*>(program_->held(typeid(Rule)));

@@ -21,11 +21,11 @@ bool larger(const Continuation& a, const Continuation& b) {
   return a.probability > b.probability || (a.probability == b.probability && a.token < b.token);
 }
 
-/// The `count` largest positive probabilities, in order, lower ids first among equals. One comparison an id,
-/// since few of them enter.
+/// Finds the `count` largest positive probabilities, in order, lower ids first among equals. Most ids cost
+/// one comparison, since few enter.
 void find_largest(Row row, std::size_t count, std::vector<Continuation>& largest) {
   largest.clear();
-  double enough = 0;  // a probability must exceed it: ids ascend, and of equals the lowest ranks first
+  double enough = 0;  // a probability must exceed it: ids ascend, and the lowest of equals ranks first
   for (Token id = 0; id < row.size; ++id) {
     if (!(row[id] > enough)) continue;
     const Continuation choice{row[id], id};
@@ -56,7 +56,8 @@ bool holds(const Beam& beam, const Hypothesis& wanted) {
                      [&](const Hypothesis& member) { return member.tokens == wanted.tokens; });
 }
 
-/// What of the target's beam a search may go on from: all of it, or nothing when the step is rejected.
+/// Returns the part of the target's beam that the search continues from: all of it, or nothing if the step is
+/// rejected.
 Beam accepted_part(Beam beam, const Beam& drafted, BeamAcceptance acceptance) {
   if (acceptance == BeamAcceptance::fault_best_contained) {
     if (!holds(drafted, beam.front())) return {};
@@ -80,7 +81,7 @@ Beam extended(const Model& model, const Beam& beam, std::size_t width) {
     end_if_stopped();
     const Row row = model.next(beam[parent].tokens, scratch);
     refuse_invalid(row);
-    // Within one parent the order is that of the probabilities: no more than `width` of them can be chosen.
+    // Extensions of one parent are ordered by probability, so at most `width` of them can be chosen.
     find_largest(row, width, largest);
     for (const Continuation& choice : largest)
       extensions.push_back({beam[parent].score + std::log(choice.probability), parent, choice});

@@ -1,6 +1,6 @@
 // Beam search, plain and speculative (Leviathan et al. 2023, appendix A.4). Both keep the most probable
-// extensions of a set of sequences, step by step; the speculative one lets a draft guess several steps, and
-// gives the very same beams, scores included.
+// extensions of a set of sequences, step by step. In the speculative search a draft guesses several steps;
+// the beams and scores are exactly the same.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@
 
 namespace speclab {
 
-/// A sequence, prompt included, and the sum of log-probabilities of the tokens after the prompt, added up in
+/// A sequence, prompt included, and the sum of log-probabilities of the tokens after the prompt, added in
 /// their order.
 struct Hypothesis {
   std::vector<Token> tokens;
@@ -24,46 +24,49 @@ struct Hypothesis {
 /// Distinct sequences of one length, best first.
 using Beam = std::vector<Hypothesis>;
 
-/// The `width` best extensions of a beam by one token, fewer when fewer have positive probability. The order
-/// is by score; equal scores go to the extension of the better-ranked parent, then to the larger probability,
-/// then to the lower id. Nothing ends a sequence early. Throws ModelError when a row holds NaN or infinity or
-/// sums to 0.
+/// Returns the `width` best extensions of a beam by one token, or fewer if fewer have positive probability.
+/// They are ordered by score; equal scores go to the extension of the better-ranked parent, then to the
+/// larger probability, then to the lower id. Nothing ends a sequence early. Throws ModelError if a row holds
+/// NaN or infinity or sums to 0.
 Beam extended(const Model& model, const Beam& beam, std::size_t width);
 
-/// What a search did. A step extends every sequence of the beam by one token, so that steps stand where
-/// tokens stand in the tally of a decoder: `emitted` steps in `rounds` target runs, of which `accepted` out
-/// of `drafted` came from the draft.
+/// The result of a search. A step extends every sequence of the beam by one token, so that the tally counts
+/// steps where a decoder's counts tokens: `emitted` steps in `rounds` target runs; the draft guessed
+/// `drafted` steps, and `accepted` of them were accepted.
 struct BeamSearch {
   Beam beam;
   Tally tally;
-  std::uint64_t target_rows = 0;  ///< contexts in all target runs; a run evaluates its contexts in parallel
+  std::uint64_t target_rows = 0;  ///< contexts in all target runs; one run evaluates its contexts in parallel
   std::uint64_t draft_rows = 0;   ///< the same for the draft, which runs once for each drafted step
 
   bool operator==(const BeamSearch&) const = default;
 };
 
-/// `length` steps from the prompt, one target run each. width >= 1.
+/// Searches `length` steps from the prompt, with one target run per step. width >= 1.
 BeamSearch plain_beam_search(const Model& target, std::span<const Token> prompt, std::size_t width,
                              std::uint32_t length);
 
-/// When a drafted step is accepted: the target's beam lies in the draft's; or, as a planted fault, its best
-/// sequence does, and the search goes on from those that do.
+/// The condition for accepting a drafted step. `contained`: the target's beam lies in the draft's.
+/// `fault_best_contained`, a planted fault: the beam's best sequence lies in the draft's, and the search
+/// continues from those sequences that do.
 enum class BeamAcceptance { contained, fault_best_contained };
 
-/// The same beam by drafting (A.4). A round starts from the target's beam B_0:
+/// Finds the same beam by drafting (A.4). A round starts from the target's beam B_0:
 ///
 /// 1. The draft extends it gamma times, keeping `draft_width` sequences: D_1 .. D_gamma. It starts from the
 ///    target's scores.
-/// 2. One target run evaluates every sequence of B_0, D_1 .. D_gamma: w + u gamma rows, for full beams.
-/// 3. B_i is chosen among the extensions of B_(i-1), i = 1, 2, ... Its rows are at hand iff B_i lies in D_i:
-///    then the step is accepted and B_(i+1) follows. The B_i that does not, or B_(gamma+1), is exact as well,
-///    and ends the round: accepted + 1 steps a target run.
+/// 2. One target run evaluates every sequence of B_0, D_1 .. D_gamma: w + u gamma rows, if the beams are
+///    full.
+/// 3. B_i is chosen among the extensions of B_(i-1), i = 1, 2, ... Its rows are available iff B_i lies in
+///    D_i: then the step is accepted and B_(i+1) follows. A B_i that does not lie in D_i, or B_(gamma+1), is
+///    exact as well, and ends the round: accepted + 1 steps per target run.
 ///
-/// By induction every B_i is what plain beam search has, whatever the draft. The last round drafts only what
-/// is left of `length`. A perfect draft has every step accepted for draft_width = width, but not always above
-/// it: the extra sequences of D_(i-1) may have extensions that outrank B_i and fill D_i.
+/// By induction every B_i equals that of plain beam search, whatever the draft. The last round drafts only
+/// what is left of `length`. With draft_width = width every step of a perfect draft is accepted, but not
+/// always with a larger draft_width: the extra sequences of D_(i-1) may have extensions that outrank B_i and
+/// fill D_i.
 ///
-/// Here the target is asked only for the rows that are used; the counts are those of the batched runs.
+/// This function asks the target only for rows that are used; the counts are those of the batched runs.
 /// draft_width >= width >= 1, gamma >= 0, equal vocabularies (asserted).
 BeamSearch speculative_beam_search(const Model& target, const Model& draft, std::span<const Token> prompt,
                                    std::size_t width, std::size_t draft_width, std::int32_t gamma,

@@ -1,4 +1,4 @@
-// How a long run is watched and stopped, without knowing by whom.
+// Lets a caller watch and stop a long run.
 #pragma once
 
 #include <cstdint>
@@ -7,9 +7,9 @@
 namespace speclab {
 
 struct Control {
-  /// Asked now and then from worker threads; true ends the run early with what it has.
+  /// Worker threads call this now and then; true ends the run early with what it has.
   std::function<bool()> stop = [] { return false; };
-  /// Told how much more is done, in units of the run (rounds or tokens), from worker threads.
+  /// Worker threads call this with the number of units (rounds or tokens) done since the last call.
   std::function<void(std::uint64_t)> progress = [](std::uint64_t) {};
 };
 

@@ -1,6 +1,6 @@
-// The simulator: many rounds of speculative decoding, or many tokens of plain decoding, in parallel over
-// trials. Every random number is addressed by (seed, trial, round), so the result is the same at any number
-// of threads.
+// The simulator: it runs many rounds of speculative decoding, or many tokens of plain decoding, in parallel
+// over trials. Every random number is addressed by (seed, trial, round), so the result is the same for any
+// number of threads.
 #pragma once
 
 #include <algorithm>
@@ -56,24 +56,24 @@ Outcome run_trials(const SimulationSize& simulation, const Control& control, con
 /// Throws ModelError: a model produced a row that holds NaN or infinity or sums to 0.
 [[noreturn]] void throw_invalid_row();
 
-/// Tallies the overlap of so many contexts; throws for one that is not a number.
+/// Tallies the overlap of `contexts` contexts; throws if it is not a number.
 void record_overlap(Tally& tally, double value, std::uint64_t contexts = 1);
 
-/// Speculative decoding: plan.trials sequences of plan.length rounds with gamma drafted tokens each.
+/// Decodes speculatively: plan.trials sequences of plan.length rounds with gamma drafted tokens each.
 ///
 /// The acceptance rate (for token verification the overlap of target and draft) is tallied at every emitted
 /// token's context: the positions that verification reached, and the bonus position, for which the draft is
-/// asked once more. Under a lossless rule these are exactly contexts that the target generates, which is what
-/// alpha is defined over (Cor. 3.6).
+/// asked once more. Under a lossless rule the target generates exactly these contexts, and alpha is defined
+/// over contexts that the target generates (Cor. 3.6).
 Outcome decode_speculatively(const Model& target, const Model& draft, const AnyRule& rule, std::int32_t gamma,
                              const SimulationSize& simulation, const Control& control = {});
 
-/// One token of plain decoding from the target's row, as the rule means it, addressed by (seed, trial,
-/// round).
+/// Draws one token of plain decoding from the target's row, as the rule defines it, addressed by (seed,
+/// trial, round).
 Token plain_token(const AnyRule& rule, Row target, std::uint64_t seed, std::uint32_t trial,
                   std::uint32_t round);
 
-/// Section 4.2's measurement: the mean of the rule's acceptance rate over the contexts of
+/// Measures alpha as section 4.2 does: the mean of the rule's acceptance rate over the contexts of
 /// plan.trials * plan.length tokens that the target itself generates by plain decoding.
 Outcome measure_acceptance(const Model& target, const Model& draft, const AnyRule& rule,
                            const SimulationSize& simulation, const Control& control = {});

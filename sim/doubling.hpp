@@ -1,5 +1,5 @@
-// Simulations that grow: random numbers are addressed by trial and round, so that the first half of a
-// simulation of twice the trials is the simulation itself.
+// Doubles simulations: random numbers are addressed by trial and round, so the first half of a simulation
+// with twice the trials is the simulation itself.
 #pragma once
 
 #include <algorithm>
@@ -12,8 +12,8 @@
 
 namespace speclab {
 
-/// A size that can be doubled: an even number of batches, each of equally many whole trials, which are
-/// rounded up to that. At least two trials.
+/// Returns a size that can be doubled: an even number of batches, each with the same number of whole trials.
+/// Trials are rounded up to this. size.trials >= 2.
 inline SimulationSize doubling_size(SimulationSize size) {
   assert(size.trials >= 2);
   size.batches = std::min(size.batches, size.trials) / 2 * 2;
@@ -21,14 +21,14 @@ inline SimulationSize doubling_size(SimulationSize size) {
   return size;
 }
 
-/// The second half of a simulation of twice the trials.
+/// Returns the second half of a simulation with twice the trials.
 inline SimulationSize second_half_of_double(SimulationSize size) {
   size.trials *= 2;
   size.only = {size.batches / 2, size.batches};
   return size;
 }
 
-/// The first `count` of these sequences, of which the second half is still to be decoded when the first was.
+/// Returns the first `count` sequences. If `second_half`, the first half of them was already decoded.
 inline SequenceSet first_sequences(const SequenceSet& all, std::size_t count, bool second_half) {
   assert(count <= all.sequences.size());
   SequenceSet set{
@@ -37,7 +37,8 @@ inline SequenceSet first_sequences(const SequenceSet& all, std::size_t count, bo
   return set;
 }
 
-/// Adds what the simulation gave to the second half of its double: each batch of the double has two of its.
+/// Adds the outcome of a simulation to the second half of its double: each batch of the double has two of its
+/// batches.
 inline void add_first_half(const Outcome& first, Outcome& second) {
   assert(first.batches.size() == second.batches.size() && first.batches.size() % 2 == 0);
   for (std::size_t batch = 0; batch < first.batches.size(); ++batch)

@@ -1,4 +1,5 @@
-// What models throw when the outside world is wrong: a file, a corpus, a table. Inside, assert.
+// The error that models throw if a file, a corpus or a table is wrong. Errors of the program itself are
+// asserted.
 #pragma once
 
 #include <stdexcept>

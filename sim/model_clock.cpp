@@ -43,7 +43,7 @@ class StopWatch {
   double begin_;
 };
 
-/// `each(text)` for every text of a batch, with their model runs made together.
+/// Calls `each(text)` for every text of a batch, and makes their model runs together.
 void for_batch(std::size_t texts, const std::function<void(std::size_t)>& each) {
   if (texts == 1) {
     each(0);
@@ -52,7 +52,7 @@ void for_batch(std::size_t texts, const std::function<void(std::size_t)>& each) 
   }
 }
 
-/// A run over the `positions` tokens after the first `start`, and all rows after them.
+/// Runs the model over the `positions` tokens after the first `start`, and computes all rows after them.
 void run_over(const Model& model, std::span<const Token> text, std::size_t start, std::size_t positions) {
   std::vector<double> row;
   model.prepare(text.first(start + positions), start + 1);
@@ -61,7 +61,8 @@ void run_over(const Model& model, std::span<const Token> text, std::size_t start
 
 using Texts = std::span<const std::vector<Token>>;
 
-/// Seconds of the target run of a round, after the draft runs of the round, whose seconds it adds.
+/// Runs one round: a target run of as many positions, draft runs, whose seconds it adds to `draft_seconds`,
+/// then the target run. Returns the seconds of the latter.
 double play_round(const Model& target, const Model& draft, Texts texts, std::size_t start,
                   std::size_t positions, ClockKind clock, std::vector<double>& draft_seconds) {
   for_batch(texts.size(), [&](std::size_t at) {
@@ -84,7 +85,7 @@ double play_round(const Model& target, const Model& draft, Texts texts, std::siz
   return watch.seconds();
 }
 
-/// Seconds of a draft run over two new tokens and one over the next.
+/// Returns the seconds of a draft run over two new tokens and one over the next token.
 double draft_after_two(const Model& draft, Texts texts, std::size_t start, ClockKind clock) {
   const auto ask = [&](std::initializer_list<std::size_t> lengths) {
     for_batch(texts.size(), [&](std::size_t at) {
@@ -98,12 +99,13 @@ double draft_after_two(const Model& draft, Texts texts, std::size_t start, Clock
   return watch.seconds();
 }
 
-/// Texts of a batch go on until all have their tokens, so that every run is of the whole batch.
+/// Counts unfinished texts. Texts of a batch continue until all have their tokens, so that every run is of
+/// the whole batch.
 class Unfinished {
  public:
   Unfinished(std::size_t texts, std::size_t tokens) : texts_(texts), tokens_(tokens) {}
   bool any() const { return texts_ > 0; }
-  /// Of one text, which had `before` new tokens and has `after`.
+  /// Reports one text, which had `before` new tokens and now has `after`.
   void has(std::size_t before, std::size_t after) {
     if (before < tokens_ && after >= tokens_) --texts_;
   }
@@ -113,7 +115,7 @@ class Unfinished {
   std::size_t tokens_;
 };
 
-/// `step(context, number, trial, row)` extends the context of each text, again and again.
+/// Decodes a batch: `step(context, number, trial, row)` repeatedly extends the context of each text.
 template <class Step>
 ClockedDecode decode_batch(const Model& target, const Model* draft, Texts prompts, std::uint32_t repeat,
                            std::size_t batch, std::size_t tokens, ClockKind clock, const Step& step) {
@@ -154,7 +156,8 @@ RunSeconds measure_runs(const Model& target, const Model& draft, Texts texts,
   std::vector<std::vector<double>> of_target(most);
   std::vector<double> one;
   std::vector<double> two;
-  // From the last on, so that each begins before all that the models still know of another.
+  // Starts are visited from the last to the first, so that each lies before everything that the models still
+  // hold from another.
   std::vector<std::size_t> backwards(starts.begin(), starts.end());
   std::sort(backwards.rbegin(), backwards.rend());
   for (const std::size_t start : backwards) {
@@ -188,7 +191,7 @@ ClockedGammas clock_decoding(const Model& target, const Model& draft, const AnyR
     control.progress(tokens);
     for (std::size_t i = 0; i < gammas.size(); ++i) {
       if (control.stop()) return {};
-      // Another one begins in every repeat, so that none always follows the same one.
+      // Each repeat begins with another gamma, so that no gamma always follows the same one.
       const std::size_t at = (i + repeat) % gammas.size();
       const auto round_step = [&](std::vector<Token>& context, std::uint32_t number, std::uint32_t trial,
                                   RoundScratch<double>& scratch) {

@@ -18,8 +18,8 @@ int concurrency() { return tbb::this_task_arena::max_concurrency(); }
 void run_indices(std::size_t count, bool (*call)(const void* body, std::size_t index), const void* body) {
   tbb::task_group_context context;
   const std::function<bool()>* const stop = stop_of_this_thread;
-  // A range is looked through index by index: oneTBB itself asks for an end between ranges only, and a range
-  // can be most of a long loop.
+  // The loop asks at every index whether to end: oneTBB itself asks only between ranges, and one range can be
+  // most of a long loop.
   tbb::parallel_for(
       tbb::blocked_range<std::size_t>(0, count),
       [&](const tbb::blocked_range<std::size_t>& range) {

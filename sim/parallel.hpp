@@ -1,11 +1,11 @@
-// The one place where threads are used: an index space in parallel, by oneTBB.
+// Runs loops over indices in parallel, with oneTBB. Threads are used only here.
 #pragma once
 
 #include <cstddef>
 #include <type_traits>
 
 // libtbb is not built for ThreadSanitizer, which therefore cannot see that a loop starts before its bodies
-// and ends after them. These tell it; sim/parallel.cpp itself is left uninstrumented.
+// and ends after them. These functions tell it; sim/parallel.cpp itself is not instrumented.
 #if defined(__SANITIZE_THREAD__)
 extern "C" {
 void __tsan_acquire(void* address);
@@ -20,14 +20,14 @@ void __tsan_release(void* address);
 
 namespace speclab {
 
-/// Threads that loops started here may use.
+/// Returns how many threads loops started here may use.
 int concurrency();
 
-/// call(body, i) for i = 0..count-1, until one is false; see for_each_index.
+/// Calls call(body, i) for i = 0..count-1, until one returns false; see for_each_index.
 void run_indices(std::size_t count, bool (*call)(const void* body, std::size_t index), const void* body);
 
-/// call(body) such that loops inside it run no work of other loops while they wait. Needed around loops
-/// within whatever others wait for (a lock, std::call_once): a thread that waits for itself waits forever.
+/// Calls call(body) such that loops inside it run no work of other loops while they wait. Needed around loops
+/// in code that others wait for (a lock, std::call_once): a thread that waits for itself waits forever.
 void run_isolated(void (*call)(const void* body), const void* body);
 
 template <class Body>
@@ -35,10 +35,10 @@ void isolated(const Body& body) {
   run_isolated([](const void* erased) { (*static_cast<const Body*>(erased))(); }, &body);
 }
 
-/// body(i) for i = 0..count-1 (std::size_t), in any order and from any thread; returns when all are done.
-/// Loops may nest, and ask what the caller asks whether to end (core/stop.hpp). An exception of a body ends
-/// the loop and comes out here. A body may return bool; false ends the loop: bodies that have not begun are
-/// left out.
+/// Calls body(i) for i = 0..count-1 (std::size_t), in any order and from any thread; returns when all are
+/// done. Loops may nest, and ask the caller's stop function whether to end (core/stop.hpp). An exception of a
+/// body ends the loop and is rethrown here. A body may return bool; false ends the loop: bodies that have not
+/// begun are left out.
 template <class Body>
 void for_each_index(std::size_t count, const Body& body) {
   struct Loop {
@@ -46,7 +46,7 @@ void for_each_index(std::size_t count, const Body& body) {
     mutable char started = 0;
     mutable char finished = 0;
   };
-  // In destructors, so that they hold for exceptions too.
+  // Destructors do this, so that it happens after exceptions, too.
   struct BodyEnds {
     const Loop& loop;
     ~BodyEnds() { SPECLAB_TSAN_RELEASE(&loop.finished); }

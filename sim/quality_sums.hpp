@@ -1,4 +1,4 @@
-// What the contexts of a run say about its verification rule. Integers only, as in sim/tally.hpp.
+// Sums over the contexts of a run that measure its verification rule. Integers only, as in sim/tally.hpp.
 #pragma once
 
 #include <cmath>
@@ -31,8 +31,8 @@ struct ContextSum {
   bool operator==(const ContextSum&) const = default;
 };
 
-/// Filled by sim/rule_quality.hpp alone. "Examined" contexts are those of the positions that verification
-/// reached.
+/// Sums that only sim/rule_quality.hpp fills. "Examined" contexts are those of the positions that
+/// verification reached.
 struct RuleQuality {
   ContextSum optimal_transport_bound;  ///< over the contexts that rounds start from
   ContextSum divergence;               ///< total variation of target and draft, over examined contexts

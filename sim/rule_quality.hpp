@@ -1,6 +1,6 @@
-// Decoding that measures its rule: beside the counts of a run, the largest acceptance that was possible, how
-// far the output is from the target, and how many rejections no lossless scheme could have avoided. Rounds,
-// and all their random numbers, are those of sim/decode.hpp.
+// Decodes and measures the rule: beside the counts of a run it tallies the largest possible acceptance, the
+// distance of the output from the target, and the number of rejections that no lossless scheme could have
+// avoided. Rounds, and all their random numbers, are those of sim/decode.hpp.
 #pragma once
 
 #include <cstdint>
@@ -11,20 +11,21 @@
 
 namespace speclab {
 
-/// How a rule is measured.
+/// Options of the measurement.
 struct RuleQualityOptions {
-  bool lossless = false;       ///< proved elsewhere: its output distribution is the target's
-  bool argmax_target = false;  ///< the target means the argmax of its rows
+  bool lossless = false;       ///< the output distribution is the target's; proved elsewhere
+  bool argmax_target = false;  ///< the target's distribution is the argmax of its rows
 
   auto operator<=>(const RuleQualityOptions&) const = default;
 };
 
-/// Speculative decoding as by decode_speculatively, without its overlaps. Tallied besides:
-/// optimum: the optimal transport bound for `first_drafts` i.i.d. drafts, where a round starts;
-/// divergence, for lossless rules: total variation of target and draft, which is the least rejection
-///     probability of any lossless scheme of one draft (Yin et al. 2024), where one was examined;
-/// distance, for the others, if they accept or replace: total variation of emitted distribution and target
-///     there.
+/// Decodes speculatively as decode_speculatively does, without tallying its overlaps. In addition it tallies:
+/// - optimum: the optimal transport bound for `first_drafts` i.i.d. drafts, in contexts where a round starts;
+/// - divergence, for lossless rules: the total variation of target and draft, which is the smallest rejection
+///    probability of any lossless scheme of one draft (Yin et al. 2024), in contexts where a draft was
+///    examined;
+/// - distance, for other rules, if they accept or replace: the total variation of emitted distribution and
+///    target in these contexts.
 Outcome measure_rule_quality(const Model& target, const Model& draft, const AnyRule& rule, std::int32_t gamma,
                              const RuleQualityOptions& how, const SimulationSize& simulation,
                              const Control& control = {});

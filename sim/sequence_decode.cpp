@@ -16,7 +16,7 @@ namespace speclab {
 
 namespace {
 
-/// `decode(index, sequence, tallies)` for every sequence, in parallel, with a tally for each outcome.
+/// Calls `decode(index, sequence, tallies)` for every sequence, in parallel, with one tally for each outcome.
 template <std::size_t outcomes, class Decode>
 std::array<Outcome, outcomes> run_sequences(const SequenceSet& simulation, const Control& control,
                                             const Decode& decode) {

@@ -11,7 +11,7 @@ namespace speclab {
 
 namespace {
 
-/// `fill(trial, scratch, out)` for every trial, in parallel.
+/// Calls `fill(trial, scratch, out)` for every trial, in parallel.
 template <class Fill>
 std::vector<Token> fill_sequences(std::uint32_t trials, std::size_t length, const Control& control,
                                   const Fill& fill) {
@@ -55,7 +55,7 @@ std::vector<RoundRecord> record_rounds(const Model& target, const Model& draft, 
     const std::size_t start = context.size();
     std::vector<Token> drafted;
     SampledRandomSource random = sampled_random_source(seed, 0, round);
-    // The context still ends in all the drafted tokens while the round is watched.
+    // While the round is watched, the context still ends in all the drafted tokens.
     const auto watch = [&](std::span<const Token> prefix, Row, const Row*) {
       if (prefix.size() == start) drafted.assign(prefix.data() + start, prefix.data() + start + gamma);
     };

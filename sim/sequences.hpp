@@ -1,4 +1,4 @@
-// Sampled token sequences themselves, for tests of the output distribution and for pictures of single rounds.
+// Samples token sequences, for tests of the output distribution and for pictures of single rounds.
 #pragma once
 
 #include <cstddef>
@@ -12,7 +12,7 @@
 
 namespace speclab {
 
-/// What one round did, for drawing.
+/// One round, for drawing.
 struct RoundRecord {
   std::vector<Token> drafted;
   std::int32_t accepted = 0;
@@ -21,7 +21,7 @@ struct RoundRecord {
   bool corrected() const { return accepted < static_cast<std::int32_t>(drafted.size()); }
 };
 
-/// Rounds of one trial until at least `tokens` are emitted. A rule of one draft.
+/// Returns the rounds of one trial until at least `tokens` are emitted. The rule drafts one sequence.
 std::vector<RoundRecord> record_rounds(const Model& target, const Model& draft, const AnyRule& rule,
                                        std::int32_t gamma, std::vector<Token> context, std::size_t tokens,
                                        std::uint64_t seed);
@@ -31,19 +31,19 @@ void speculative_sequence(const Model& target, const Model& draft, const AnyRule
                           const SimulationSize& simulation, std::uint32_t trial,
                           RoundScratch<double>& scratch, std::span<Token> out);
 
-/// The same for plain decoding of the target. Its draws are a stream of their own (Use::plain), so both
+/// Does the same for plain decoding of the target. Its draws use a separate stream (Use::plain), so both
 /// samples are independent under one seed.
 void plain_sequence(const Model& target, const AnyRule& rule, const SimulationSize& simulation,
                     std::uint32_t trial, RoundScratch<double>& scratch, std::span<Token> out);
 
-/// The first `length` tokens that speculative decoding emits after the prompt, for each trial of the plan
-/// (plan.length is not used), in parallel; row t of the result starts at t * length. Empty when `control`
+/// Returns the first `length` tokens that speculative decoding emits after the prompt, for each trial of the
+/// plan (plan.length is not used), in parallel; row t of the result starts at t * length. Empty if `control`
 /// ended it early; its progress counts sequences.
 std::vector<Token> speculative_sequences(const Model& target, const Model& draft, const AnyRule& rule,
                                          std::int32_t gamma, const SimulationSize& simulation,
                                          std::size_t length, const Control& control = {});
 
-/// The same for plain decoding of the target.
+/// Does the same for plain decoding of the target.
 std::vector<Token> plain_sequences(const Model& target, const AnyRule& rule, const SimulationSize& simulation,
                                    std::size_t length, const Control& control = {});
 

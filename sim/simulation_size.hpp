@@ -1,4 +1,4 @@
-// How a run is cut into independent trials, and trials into batches for intervals.
+// Divides a run into independent trials, and trials into batches for intervals.
 #pragma once
 
 #include <cassert>
@@ -14,11 +14,11 @@
 
 namespace speclab {
 
-/// From so many trials on, intervals of dependent rounds compare whole trials, which are independent however
-/// slowly a sequence forgets. Measured over chains of two states that accept with .9 and .5, or .99 and .1,
-/// and forget in 0, 5, 20, 100 rounds or never: 8 trials of 50 or 100 rounds cover .935 to .963 of the time
-/// at 95%, 16 and 64 trials .941 to .957. The worst are trials that never leave the state they start in: all
-/// in one state, they look alike; 8 do so once in 128 times.
+/// The number of trials from which intervals of dependent rounds compare whole trials, which are independent
+/// however slowly a sequence forgets. Measured on chains of two states that accept with .9 and .5, or .99 and
+/// .1, and forget in 0, 5, 20, 100 rounds or never: at 95%, 8 trials of 50 or 100 rounds cover .935 to .963
+/// of the time, 16 and 64 trials .941 to .957. The worst trials never leave the state they start in: if all
+/// are in one state, they look alike; 8 trials are so once in 128 times.
 inline constexpr std::uint32_t least_independent_trials = 8;
 
 /// Batches first..last-1.
@@ -35,14 +35,14 @@ struct SimulationSize {
   std::uint32_t trials = 64;                    ///< independent sequences, each starting from the prompt
   std::uint32_t length = 1000;                  ///< rounds (or tokens) in each
   std::vector<std::vector<Token>> prompts{{}};  ///< contexts before the first token; trials take turns
-  std::uint32_t batches = 64;                   ///< at most, for batch means
-  BatchSpan only = {};  ///< the batches that are run; the tallies of others stay empty
+  std::uint32_t batches = 64;                   ///< maximum of batches, for batch means
+  BatchSpan only = {};                          ///< the batches to run; the tallies of others stay empty
 
   const std::vector<Token>& prompt(std::uint32_t trial) const { return prompts[trial % prompts.size()]; }
 
   std::uint64_t total() const { return static_cast<std::uint64_t>(trials) * length; }
 
-  /// Trials first..last-1: those of `only`, whose batches are whole trials or all there are.
+  /// Returns the trials of `only`, first..last-1. Its batches must be whole trials, or all batches.
   std::pair<std::uint32_t, std::uint32_t> trials_to_run() const {
     const BatchCut all = cut();
     if (only.first == 0 && only.last >= all.count()) return {0, trials};
@@ -53,7 +53,7 @@ struct SimulationSize {
     return {trial(only.first), trial(only.last)};
   }
 
-  /// Rounds (or tokens) of the batches that are run.
+  /// Returns the number of rounds (or tokens) of the batches to run.
   std::uint64_t total_to_run() const {
     const BatchCut all = has_independent_trials() ? cut() : independent_cut();
     const auto end = [&](std::uint32_t batch) { return batch < all.count() ? all.begin(batch) : total(); };
@@ -62,26 +62,26 @@ struct SimulationSize {
 
   bool has_independent_trials() const { return trials >= least_independent_trials; }
 
-  /// Batches of whole trials where there are enough; stretches of fewer trials are batches without a claim of
-  /// independence.
+  /// Cuts into batches of whole trials if there are enough trials. Else batches are stretches that are not
+  /// claimed to be independent.
   BatchCut cut() const { return {total(), batches, has_independent_trials() ? length : 1U}; }
 
-  /// For rounds that are independent wherever they stand.
+  /// Cuts rounds that are independent of each other, regardless of trials.
   BatchCut independent_cut() const { return {total(), batches}; }
 
-  /// The batch of one round, by `cut`.
+  /// Returns the batch of one round, by `cut`.
   std::uint32_t batch_of(std::uint32_t trial, std::uint32_t round) const {
     return cut().batch_of(static_cast<std::uint64_t>(trial) * length + round);
   }
 
-  /// One past the last round of a batch, counted over all trials: trial * length + round.
+  /// Returns one past the last round of a batch, counted over all trials: trial * length + round.
   std::uint64_t batch_end(std::uint32_t batch) const { return cut().end(batch); }
 };
 
-/// What fast decoding (sim/fast) took. Counts, not timings: the same on every machine.
+/// The work of fast decoding (sim/fast). Counts, not timings: the same on every machine.
 struct FastWork {
   std::uint64_t blocks = 0;  ///< Philox blocks used
-  std::uint64_t reads = 0;   ///< places of the models' tables read at random, each in one cache line
+  std::uint64_t reads = 0;   ///< random reads of the models' tables, each in one cache line
   std::uint64_t passes = 0;  ///< residuals drawn by a pass over the vocabulary
 
   FastWork& operator+=(const FastWork& other) {
@@ -93,11 +93,11 @@ struct FastWork {
   bool operator==(const FastWork&) const = default;
 };
 
-/// What a run left: one tally per batch, and whether it was cut short.
+/// The result of a run: one tally per batch, and whether the run was stopped early.
 struct Outcome {
   std::vector<Tally> batches;
   bool partial = false;
-  FastWork work;  ///< of fast decoding
+  FastWork work;  ///< work of fast decoding
 
   Tally total() const {
     Tally sum;
@@ -115,7 +115,7 @@ class BatchWriter {
   BatchWriter& operator=(const BatchWriter&) = delete;
   ~BatchWriter() { flush(); }
 
-  /// The tally that (trial, round) belongs to.
+  /// Returns the tally that (trial, round) belongs to.
   Tally& at(std::uint32_t trial, std::uint32_t round) {
     const std::uint32_t batch = simulation_.batch_of(trial, round);
     if (batch != batch_) flush();

@@ -1,4 +1,4 @@
-// Counts of what happened. Integers only, so that the order of merging cannot change a result.
+// Counts over rounds. Integers only, so that the order of merging cannot change a result.
 #pragma once
 
 #include <array>
@@ -13,26 +13,26 @@
 
 namespace speclab {
 
-/// Sums over rounds. Fields use the design's vocabulary: drafted, examined, accepted, emitted.
+/// Sums over rounds, in the project's terms: drafted, examined, accepted, emitted.
 struct Tally {
   std::uint64_t rounds = 0;
   std::uint64_t drafted = 0;
-  std::uint64_t draft_runs = 0;  ///< one after the other: tokens of one depth of a tree share a run
+  std::uint64_t draft_runs = 0;  ///< sequential runs: tokens of one depth of a tree share a run
   std::array<std::uint64_t, max_inner_levels> inner_runs{};  ///< as in Round
   std::uint64_t examined = 0;
   std::uint64_t accepted = 0;
   std::uint64_t emitted = 0;
   std::uint64_t emitted_squared = 0;            ///< sum over rounds of emitted^2
   WideCount overlap_quanta = 0;                 ///< sum of overlaps, in units of 2^-32
-  std::uint64_t overlap_contexts = 0;           ///< contexts that sum is over
+  std::uint64_t overlap_contexts = 0;           ///< number of contexts in that sum
   std::vector<std::uint64_t> accepted_lengths;  ///< rounds by length of the accepted prefix
-  RuleQuality quality;                          ///< of a run by measure_rule_quality
+  RuleQuality quality;                          ///< only from measure_rule_quality
 
   static constexpr double quantum = ContextSum::quantum;
 
   void add_round(const Round& round) { add_rounds(round, 1); }
 
-  /// `count` rounds that did the same.
+  /// Adds `count` rounds with equal counts.
   void add_rounds(const Round& round, std::uint64_t count) {
     if (count == 0) return;
     const auto length = static_cast<std::uint64_t>(round.accepted);
@@ -50,8 +50,8 @@ struct Tally {
     emitted_squared += count * (length + 1) * (length + 1);
   }
 
-  /// Of so many contexts. Rounded to the nearest quantum: an error below 2^-33 a context, against sampling
-  /// error above 2^-17.
+  /// Adds the same overlap in `contexts` contexts. It is rounded to the nearest quantum: an error below 2^-33
+  /// per context, while sampling error is above 2^-17.
   void add_overlap(double overlap, std::uint64_t contexts = 1) {
     overlap_quanta += WideCount(ContextSum::quanta_of(overlap)) * contexts;
     overlap_contexts += contexts;

@@ -33,8 +33,8 @@ std::size_t index_of(const std::vector<double>& values, double value) {
   return static_cast<std::size_t>(std::lower_bound(values.begin(), values.end(), value) - values.begin());
 }
 
-/// Between which points of an axis a value lies, and how far from the first to the second; beyond 1 after the
-/// last point.
+/// The place of a value on an axis: the points around it, and the share of the way from the first to the
+/// second; above 1 after the last point.
 struct Place {
   std::size_t low;
   std::size_t high;
@@ -47,7 +47,7 @@ Place locate(const std::vector<double>& axis, double value) {
   return {high - 1, high, (value - axis[high - 1]) / (axis[high] - axis[high - 1])};
 }
 
-/// Beyond the last point only rising lines go on.
+/// Interpolates; beyond the last point only rising lines continue.
 double between(double low, double high, double share) {
   return share > 1 ? high + std::max(high - low, 0.0) * (share - 1) : low + (high - low) * share;
 }
@@ -69,7 +69,7 @@ MeasuredCost::MeasuredCost(std::span<const MeasuredPoint> points) {
     return a.tokens != b.tokens ? a.tokens < b.tokens : a.batch < b.batch;
   };
   std::sort(sorted.begin(), sorted.end(), before);
-  // The grid, which may be as large as the square of the points, is walked and not stored.
+  // Walks the grid without storing it: it may be as large as the square of the points.
   for (std::size_t i = 0; i < sorted.size(); ++i) {
     if (i > 0 && !before(sorted[i - 1], sorted[i]))
       throw std::invalid_argument(place(sorted[i]) + ": measured twice");

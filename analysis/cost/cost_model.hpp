@@ -1,4 +1,4 @@
-// What one run of a model costs: always the same (Leviathan et al. 2023), as measured, or by the roofline.
+// The time of one run of a model: constant (Leviathan et al. 2023), measured, or by the roofline.
 #pragma once
 
 #include <span>
@@ -9,8 +9,8 @@
 
 namespace speclab {
 
-/// Every run takes as long, however many tokens and sequences: a target run 1, a draft run c (Leviathan et
-/// al. 2023, section 3.3, "enough compute resources").
+/// Every run takes the same time, whatever its tokens and sequences: a target run 1, a draft run c (Leviathan
+/// et al. 2023, section 3.3, "enough compute resources").
 struct ConstantCost {
   double ms = 1;
 };
@@ -22,13 +22,13 @@ struct MeasuredPoint {
   double ms = 0;
 };
 
-/// Measured times on a complete grid of tokens and batches, between which the time is bilinear. Below the
-/// grid it is the first value; beyond the grid the last slope goes on where it rises. Contexts are as they
-/// were when it was measured.
+/// Measured times on a complete grid of tokens and batches; between grid points the time is bilinear. Below
+/// the grid it is the first value; beyond the grid the last slope continues where it rises. The context
+/// length is that of the measurement.
 class MeasuredCost {
  public:
-  /// std::invalid_argument when there are no points, a number is not positive, a point is given twice, or
-  /// (tokens, batch) of the grid is missing.
+  /// Throws std::invalid_argument if there are no points, a number is not positive, a point is given twice,
+  /// or (tokens, batch) of the grid is missing.
   explicit MeasuredCost(std::span<const MeasuredPoint> points);
 
   double ms(double tokens, double batch) const;
@@ -46,7 +46,7 @@ struct RooflineCost {
 
 using CostModel = std::variant<ConstantCost, MeasuredCost, RooflineCost>;
 
-/// Milliseconds of one run; for ConstantCost, in its own unit.
+/// Returns milliseconds of one run; for ConstantCost, in its own unit.
 double run_ms(const CostModel& cost, const Run& run);
 
 }  // namespace speclab

@@ -9,9 +9,9 @@ constexpr double giga = 1e9;
 
 }  // namespace
 
-// Data sheets print matrix rates with 2:4 sparsity; these are half of that. 8-bit is INT8 on Ampere and
-// TPU, FP8 elsewhere. Links: half of the bidirectional rate that the sheets print (NVLink, Infinity Fabric,
-// or PCIe).
+// Data sheets print matrix rates with 2:4 sparsity; these rates are half of them. 8-bit is INT8 on Ampere and
+// TPU, FP8 elsewhere. Links are half of the bidirectional rate that the sheets print (NVLink, Infinity
+// Fabric, or PCIe).
 const std::vector<Device>& device_presets() {
   static const std::vector<Device> all{
       {"a100-40gb", 312 * tera, 624 * tera, 1555 * giga, 40 * giga, 300 * giga, 400,

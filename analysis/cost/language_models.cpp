@@ -6,7 +6,7 @@ namespace speclab {
 
 namespace {
 
-/// A decoder of these dimensions; `published` as counted in the checkpoint.
+/// Returns a decoder of this shape; `published` is the number of parameters in the checkpoint.
 Transformer decoder(Transformer model, double published) {
   model.published = published;
   model.source = "config.json of " + model.repository;
@@ -38,7 +38,7 @@ Transformer gpt2(const std::string& name, int layers, int hidden, double publish
   return tied(model);
 }
 
-/// Gated feed-forward blocks and an output matrix of its own.
+/// Returns a T5 v1.1: gated feed-forward blocks and a separate output matrix.
 Transformer t5_v11(Transformer shape, double published) {
   Transformer model = decoder(std::move(shape), published);
   model.encoder_layers = model.layers;
@@ -46,7 +46,7 @@ Transformer t5_v11(Transformer shape, double published) {
   return model;
 }
 
-/// The first release: plain feed-forward blocks and one matrix for both embeddings.
+/// Returns a T5 of the first release: plain feed-forward blocks and one matrix for both embeddings.
 Transformer t5(Transformer shape, double published) {
   Transformer model = decoder(std::move(shape), published);
   model.encoder_layers = model.layers;
@@ -61,7 +61,7 @@ Transformer lamda_137b() {
   return model;
 }
 
-/// Only its size is known.
+/// Returns a LaMDA, known only by its size.
 Transformer lamda(std::string name, double published) {
   return {.name = std::move(name),
           .published = published,
@@ -70,7 +70,7 @@ Transformer lamda(std::string name, double published) {
 
 }  // namespace
 
-// The last number of a line: parameters as counted in the checkpoint. Every second layer of Gemma 2 is
+// The last number of a line is the number of parameters in the checkpoint. Every second layer of Gemma 2 is
 // windowed.
 const std::vector<Transformer>& model_presets() {
   static const std::vector<Transformer> all{

@@ -8,17 +8,17 @@
 
 namespace speclab {
 
-/// Accelerators, from their vendors' data sheets.
+/// Returns accelerators, from their vendors' data sheets.
 const std::vector<Device>& device_presets();
 
 struct NamedPrecision {
   std::string name;
   Precision precision;
 };
-/// bf16, fp16, fp8, int8, and int4 (weights only); caches are 16-bit.
+/// Returns bf16, fp16, fp8, int8, and int4 (weights only); caches are 16-bit.
 const std::vector<NamedPrecision>& precision_presets();
 
-/// Language models, from their published config.json or the paper named.
+/// Returns language models, from their published config.json or the paper named.
 const std::vector<Transformer>& model_presets();
 
 }  // namespace speclab

@@ -10,7 +10,7 @@ namespace {
 
 double heads_by_size(const Transformer& model) { return double(model.heads) * model.head_size; }
 
-/// What attention reads of a token: of an EAGLE-3 head its embedding, too.
+/// Returns how many numbers attention reads of a token; an EAGLE-3 head also reads its embedding.
 double attention_input(const Transformer& model) {
   return (model.head == HeadKind::eagle3 ? 2.0 : 1.0) * model.hidden;
 }
@@ -25,8 +25,8 @@ double key_and_value(const Transformer& model) {
 
 bool has_latent(const Transformer& model) { return model.latent.rank > 0; }
 
-/// Of one layer. Latent attention: down and up of queries, down of keys and values with the rotary key, up of
-/// both, and the output.
+/// Returns the attention parameters of one layer. Latent attention has matrices down and up for queries, down
+/// for keys and values with the rotary key, up for both, and the output.
 double attention_parameters(const Transformer& model) {
   if (!has_latent(model)) return query_and_output(model) + key_and_value(model);
   const LatentAttention& latent = model.latent;
@@ -38,12 +38,12 @@ double attention_parameters(const Transformer& model) {
          latent.rank * heads * (latent.plain + latent.value) + heads * latent.value * hidden;
 }
 
-/// Numbers that a layer keeps of a token.
+/// Returns how many numbers a layer's cache stores per token.
 double kept_numbers(const Transformer& model) {
   return has_latent(model) ? model.latent.rank + model.latent.rotary : 2.0 * model.kv_heads * model.head_size;
 }
 
-/// FLOPs of a layer for a token and one that it attends to.
+/// Returns the FLOPs of a layer for a token and one token that it attends to.
 double attention_flops(const Transformer& model) {
   if (has_latent(model)) return 2.0 * model.heads * (2.0 * model.latent.rank + model.latent.rotary);
   return 4 * heads_by_size(model);
@@ -59,9 +59,10 @@ double router(const Transformer& model) {
 
 double embedding(const Transformer& model) { return double(model.vocab) * model.hidden; }
 
-/// The decoder's layers, with this many experts in each that has some, beside what all tokens share.
+/// Returns the parameters of the decoder's layers: `experts` in each layer that has some, and those that all
+/// tokens share.
 double layer_parameters(const Transformer& model, double experts) {
-  // The keys and values of an encoder's source are made with the prompt.
+  // The keys and values of an encoder's source are computed with the prompt.
   const double attention =
       attention_parameters(model) + (model.encoder_layers > 0 ? query_and_output(model) : 0);
   const double layer = attention + experts * feed_forward_block(model, model.feed_forward) +
@@ -70,26 +71,26 @@ double layer_parameters(const Transformer& model, double experts) {
   return (model.layers - model.dense_layers) * layer + model.dense_layers * dense;
 }
 
-/// What a head reads the target's states with.
+/// Returns the parameters of the matrix with which a head reads the target's states.
 double fusing_matrix(const Transformer& model) { return double(model.fused) * model.hidden; }
 
 double output_matrix(const Transformer& model) {
   return model.is_head() ? double(model.draft_vocab) * model.hidden : embedding(model);
 }
 
-/// One of Medusa's heads.
+/// Returns the parameters of one Medusa head.
 double medusa_head(const Transformer& model) {
   return double(model.layers) * model.hidden * model.hidden + output_matrix(model);
 }
 
-/// Decoder weights that a run multiplies, with this many experts a layer.
+/// Returns the decoder weights that a run multiplies, with `experts` per layer.
 double decoder_parameters(const Transformer& model, double experts) {
   if (model.head == HeadKind::medusa) return medusa_head(model);
   if (model.layers == 0) return model.published;
   return layer_parameters(model, experts) + fusing_matrix(model) + output_matrix(model);
 }
 
-/// Tokens attended to, summed over the decoder's layers.
+/// Returns the tokens attended to, summed over the decoder's layers.
 double attended(const Transformer& model, double context) {
   if (model.head == HeadKind::medusa) return 0;
   const double windowed = model.windowed_layers * std::min<double>(context, model.window);
@@ -97,7 +98,8 @@ double attended(const Transformer& model, double context) {
   return model.encoder_layers > 0 ? own + model.layers * context : own;
 }
 
-/// Of one sequence, what a run reads of caches, and what it writes of a position.
+/// Returns the bytes that a run reads from the cache of one sequence; the function below returns those that
+/// it writes per position.
 double read_cache(const Transformer& model, double context, const Precision& precision) {
   return kept_numbers(model) * precision.cache_bytes * attended(model, context);
 }
@@ -106,7 +108,7 @@ double written_cache(const Transformer& model, const Precision& precision) {
   return kept_numbers(model) * precision.cache_bytes * model.layers;
 }
 
-/// Positions of each sequence that a run's layers compute.
+/// Returns the positions of each sequence that a run's layers compute.
 double positions_of(const Transformer& model, const Run& run) {
   return model.head == HeadKind::dflash ? run.tokens + 1 : run.tokens;
 }
@@ -116,7 +118,7 @@ RunWork medusa_work(const Transformer& model, const Run& run, const Precision& p
   return {.flops = run.batch * 2 * weights, .bytes = weights * precision.weight_bytes};
 }
 
-/// What DFlash reads a context with: `fc`, and the keys and values of each layer.
+/// Returns the parameters with which DFlash reads a context: `fc`, and the keys and values of each layer.
 double context_matrices(const Transformer& model) {
   return fusing_matrix(model) + model.layers * key_and_value(model);
 }
@@ -127,18 +129,18 @@ RunWork dflash_work(const Transformer& model, const Run& run, const Precision& p
   const double attention = attention_flops(model) * attended(model, run.context);
   return {.flops = run.batch * (positions * (2 * (layers + context_matrices(model)) + attention) +
                                 run.tokens * 2 * output_matrix(model)),
-          // Keys and values are written of the block, too, though the next round overwrites them.
+          // Keys and values of the block are written, too, although the next round overwrites them.
           .bytes = decoder_parameters(model, 1) * precision.weight_bytes +
                    run.batch * (read_cache(model, run.context, precision) +
                                 2 * positions * written_cache(model, precision))};
 }
 
-/// Devices that each hold a cache whole.
+/// Returns how many copies of a cache the devices hold: one on each if it cannot be split.
 double cache_copies(const Machine& machine, const Transformer& model) {
   return has_latent(model) ? machine.devices : 1;
 }
 
-/// Layers one after the other.
+/// Returns the number of layers that run in sequence.
 double layers_in_turn(const Transformer& model, const Run& run) {
   return model.head == HeadKind::medusa ? run.tokens * model.layers : model.layers;
 }
@@ -179,7 +181,8 @@ double parameters(const Transformer& model) {
       break;
   }
   if (model.layers == 0) return model.published;
-  // The decoder's keys and values of a source, which `layer_parameters` leaves out, and the encoder.
+  // These are the decoder's keys and values of a source, which `layer_parameters` leaves out, and the
+  // encoder.
   const double encoder =
       model.encoder_layers * (attention_parameters(model) + feed_forward_block(model, model.feed_forward));
   const double source = model.encoder_layers > 0 ? model.layers * key_and_value(model) : 0;

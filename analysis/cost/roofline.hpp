@@ -1,7 +1,7 @@
-// How long one run of a Transformer takes by the roofline model (Williams, Waterman and Patterson 2009): the
-// larger of its memory traffic over the bandwidth and its arithmetic over the peak, and what each run costs
-// besides. Numbers are of doubles in SI units: seconds, bytes, FLOP. It knows no cache, no overlap and no
-// kernel: an estimate, not a measurement.
+// Estimates the time of one run of a Transformer by the roofline model (Williams, Waterman and Patterson
+// 2009): the larger of its memory traffic over the bandwidth and its arithmetic over the peak, plus overheads
+// of each run. Numbers are doubles in SI units: seconds, bytes, FLOP. The model knows no processor cache, no
+// overlap and no kernel: it gives an estimate, not a measurement.
 #pragma once
 
 #include <string>
@@ -20,119 +20,126 @@ struct Device {
   std::string source{};
 };
 
-/// What a Transformer is to the target: a model of its own, or a head, which drafts from the target's states.
-/// EAGLE-3 (Li et al. 2025, section 3): one layer, whose attention reads a token's embedding beside the state
-///   that the matrix `fc` makes of three of the target's.
-/// MTP module (DeepSeek-AI 2024, "DeepSeek-V3", section 2.2; deepseek_nextn.py of SGLang): a matrix from 2
-///   hidden to hidden over the embedding and the state, then one layer as the target's; embedding and output
-///   matrix are the target's.
-/// Medusa (Cai et al. 2024, section 2.1.1; medusa_model.py of FasterDecoding/Medusa): head k drafts the k-th
-///   next token from the target's last state by `layers` residual matrices and an output matrix of its own.
-///   All heads run in one run. They have no attention and no cache.
-/// DFlash (Chen, Liang and Liu 2026, arXiv:2602.06036; dflash/model.py of z-lab/dflash): `fc` makes one state
-///   of several of the target's, from which each layer has the keys and values of the context. One run over
-///   the last token and gamma masked ones drafts gamma tokens, with the target's embedding and output matrix.
+/// The relation of a Transformer to the target: an independent model, or a head, which drafts from the
+/// target's states.
+/// - EAGLE-3 (Li et al. 2025, section 3): one layer, whose attention reads a token's embedding and the state
+///    that the matrix `fc` computes from three of the target's states.
+/// - MTP module (DeepSeek-AI 2024, "DeepSeek-V3", section 2.2; deepseek_nextn.py of SGLang): a matrix from 2
+///    hidden to hidden over the embedding and the state, then one layer like the target's; embedding and
+///    output matrix are the target's.
+/// - Medusa (Cai et al. 2024, section 2.1.1; medusa_model.py of FasterDecoding/Medusa): head k drafts the
+///    k-th next token from the target's last state by `layers` residual matrices and its own output matrix.
+///    One run computes all heads. They have no attention and no cache.
+/// - DFlash (Chen, Liang and Liu 2026, arXiv:2602.06036; dflash/model.py of z-lab/dflash): `fc` computes one
+///    state from several of the target's states; from this each layer has the keys and values of the context.
+///    One run over the last token and gamma masked tokens drafts gamma tokens, with the target's embedding
+///    and output matrix.
 enum class HeadKind { none, eagle3, mtp, medusa, dflash };
 
-/// Multi-head latent attention (DeepSeek-AI 2024, "DeepSeek-V2", section 2.1): a token's keys and values are
-/// kept as `rank` numbers, which all heads share, and `rotary` numbers of one key.
+/// Multi-head latent attention (DeepSeek-AI 2024, "DeepSeek-V2", section 2.1): the cache stores a token's
+/// keys and values as `rank` numbers, which all heads share, and `rotary` numbers of one key.
 struct LatentAttention {
-  int rank = 0;        ///< kv_lora_rank; 0: attention keeps keys and values themselves
-  int query_rank = 0;  ///< q_lora_rank; 0: queries are made by one matrix
+  int rank = 0;        ///< kv_lora_rank; 0: the cache stores keys and values themselves
+  int query_rank = 0;  ///< q_lora_rank; 0: one matrix computes queries
   int plain = 0;       ///< qk_nope_head_dim
   int rotary = 0;      ///< qk_rope_head_dim
   int value = 0;       ///< v_head_dim
 };
 
-/// The shape of a Transformer, as its config.json gives it. A model of which only the number of parameters is
-/// known has no layers: its KV cache and attention then count as nothing.
+/// The shape of a Transformer, as in its config.json. A model with a known number of parameters but unknown
+/// shape has no layers: its KV cache and attention then count as 0.
 struct Transformer {
   std::string name{};
-  std::string repository{};  ///< as servers know the model; empty: not published
-  int layers = 0;            ///< of the decoder
+  std::string repository{};  ///< name by which servers know the model; empty: not published
+  int layers = 0;            ///< layers of the decoder
   int hidden = 0;
   int heads = 0;
   int kv_heads = 0;
   int head_size = 0;
   int feed_forward = 0;
   int vocab = 0;
-  bool gated = true;       ///< three feed-forward matrices rather than two
+  bool gated = true;       ///< three feed-forward matrices instead of two
   bool tied = false;       ///< the output matrix is the input embedding
   int experts = 1;         ///< feed-forward blocks per layer that tokens choose from
   int active_experts = 1;  ///< blocks that one token chooses
-  /// n tokens of one sequence touch as many experts as n^exponent tokens that choose independently: 1 where
-  /// they do, 0 where they all choose alike. The default fits the unions of 39.4 and 58.9 of 256 experts that
-  /// Luce-Org/lucebox#501 prints for 8 and 15 tokens, 8 experts a token, within 3%; measure your model's.
+  /// n tokens of one sequence touch as many experts as n^exponent tokens that choose independently: 1 if they
+  /// choose independently, 0 if they all choose alike. The default fits the unions of 39.4 and 58.9 of 256
+  /// experts that Luce-Org/lucebox#501 prints for 8 and 15 tokens, 8 experts per token, within 3%; measure
+  /// your model's.
   double routing_exponent = 0.79;
-  int encoder_layers = 0;   ///< an encoder-decoder model; its encoder runs once a prompt, not per token
-  int windowed_layers = 0;  ///< decoder layers that attend to the last `window` tokens only
+  int encoder_layers = 0;   ///< an encoder-decoder model; its encoder runs once per prompt, not per token
+  int windowed_layers = 0;  ///< decoder layers that attend only to the last `window` tokens
   int window = 0;           ///< tokens
   double published = 0;     ///< parameters, as published
-  /// Of a model with experts, first layers that have one feed-forward block instead, and its size.
+  /// In a model with experts: number of first layers that have one feed-forward block instead, and its size.
   int dense_layers = 0;
   int dense_feed_forward = 0;
-  int shared_feed_forward = 0;  ///< width of the block that every token uses beside its experts; 0: none
+  int shared_feed_forward = 0;  ///< width of the block that every token uses besides its experts; 0: none
   LatentAttention latent{};
-  int mtp_modules = 0;  ///< modules for multi-token prediction beside the model, or of the head that they are
+  /// Modules for multi-token prediction: beside this model, or, if this is an MTP head, in it.
+  int mtp_modules = 0;
   HeadKind head = HeadKind::none;
-  /// Of a head: numbers that its first matrix reads (none of Medusa's), and the tokens that it can draft.
-  /// `vocab` is the target's.
+  /// Only for heads: numbers that its first matrix reads (none for Medusa), and the number of tokens from
+  /// which it can draft. `vocab` is the target's.
   int fused = 0;
   int draft_vocab = 0;
-  int most_drafted = 0;  ///< tokens a round: heads of Medusa, of DFlash one less than a block; 0: any number
+  /// Tokens in a round: heads of Medusa, one less than a block of DFlash; 0: any number.
+  int most_drafted = 0;
   std::string source{};
 
   bool is_head() const { return head != HeadKind::none; }
-  /// Whether one run drafts all tokens of a round, rather than one run a token.
+  /// Returns true if one run drafts all tokens of a round, false if each token takes a run.
   bool drafts_in_one_run() const { return head == HeadKind::medusa || head == HeadKind::dflash; }
 };
 
-/// The MTP modules of a target as a drafter: one of them drafts a token. Beyond their number engines use them
-/// again (vLLM 0.33, config/speculative.py), or use the first alone (SGLang 0.5.23, deepseek_nextn.py).
-/// Experts and attention are those of the target's later layers.
+/// Returns the MTP modules of a target as a drafter: each module drafts one token. For more tokens than
+/// modules engines use them again (vLLM 0.33, config/speculative.py), or use only the first (SGLang 0.5.23,
+/// deepseek_nextn.py). Experts and attention are those of the target's later layers.
 Transformer mtp_drafter(const Transformer& target);
 
-/// All parameters that are stored for it, from the shape: matrices and embeddings. Vectors (norms, biases)
-/// and tables of positions are left out, less than 1% of each preset. `published` when the model has no
-/// layers. A head has no embedding; the output matrices of MTP modules and DFlash blocks are the target's,
-/// and are not counted here, those of EAGLE-3 and Medusa heads are their own.
+/// Returns all parameters that are stored for the model, from the shape: matrices and embeddings. Vectors
+/// (norms, biases) and tables of positions are left out, less than 1% of each preset. Returns `published` if
+/// the model has no layers. A head has no embedding. The output matrices of MTP modules and DFlash blocks are
+/// the target's, and are not counted here; EAGLE-3 and Medusa heads have their own.
 double parameters(const Transformer& model);
 
-/// Parameters that one token multiplies in the decoder, the output matrix included, whoever stores it. Of
-/// EAGLE-3 `fc` is counted in every run, though a round runs it once: of heads for Llama 3 that is an eighth
-/// of what a run multiplies. Of Medusa those of one head; of DFlash each matrix once.
+/// Returns the parameters that one token multiplies in the decoder, including the output matrix, whichever
+/// model stores it. For EAGLE-3 `fc` is counted in every run, although a round runs it once: for heads of
+/// Llama 3 it is an eighth of the parameters that a run multiplies. For Medusa these are the parameters of
+/// one head; for DFlash each matrix counts once.
 double active_parameters(const Transformer& model);
 
-/// Distinct experts of a layer that `tokens` tokens touch, each choosing uniformly and independently:
-/// experts (1 - (1 - active / experts)^tokens). The shared block is not among them.
+/// Returns the expected number of distinct experts of a layer that `tokens` tokens touch, each choosing
+/// uniformly and independently: experts (1 - (1 - active / experts)^tokens). The shared block is not among
+/// them.
 double independent_experts(const Transformer& model, double tokens);
 
-/// The same for `tokens` tokens of each of `batch` sequences, which are independent of each other:
+/// Returns the same for `tokens` tokens of each of `batch` sequences, which are independent of each other:
 /// independent_experts(batch tokens^routing_exponent).
 double expected_experts(const Transformer& model, double tokens, double batch);
 
-/// How numbers are stored and multiplied.
+/// Number formats of weights, caches and arithmetic.
 struct Precision {
   double weight_bytes = 2;
   double cache_bytes = 2;
   bool eight_bit_arithmetic = false;
 };
 
-/// KV cache of one sequence of `context` tokens: 2 kv_heads head_size cache_bytes per token and layer, at
-/// most `window` tokens in windowed layers (Pope et al. 2022, section 3.3, with grouped heads); of latent
-/// attention rank + rotary numbers. An encoder-decoder model keeps as much again for a source of as many
-/// tokens, and each MTP module keeps its own.
+/// Returns the bytes of the KV cache of one sequence of `context` tokens: 2 kv_heads head_size cache_bytes
+/// per token and layer, at most `window` tokens in windowed layers (Pope et al. 2022, section 3.3, with
+/// grouped heads); with latent attention rank + rotary numbers. An encoder-decoder model stores the same
+/// amount again for a source of `context` tokens, and each MTP module has its own cache.
 double cache_bytes(const Transformer& model, double context, const Precision& precision);
 
-/// One run: `tokens` positions of each of `batch` sequences, each with `context` tokens before them. Of heads
-/// that draft in one run, `tokens` are those that it drafts.
+/// One run: `tokens` positions of each of `batch` sequences, each with `context` tokens before them. For
+/// heads that draft in one run, `tokens` is the number of drafted tokens.
 struct Run {
   double tokens = 1;
   double batch = 1;
   double context = 0;
 };
 
-/// What a run does.
+/// Arithmetic and memory traffic of a run.
 struct RunWork {
   double flops = 0;
   double bytes = 0;  ///< read and written
@@ -140,30 +147,30 @@ struct RunWork {
   double intensity() const { return flops / bytes; }  ///< FLOP per byte
 };
 
-/// FLOPs: 2 per active parameter and token, and 4 heads head_size per layer, token and attended token
-/// (Chowdhery et al. 2022, appendix B, forward pass); of latent attention 2 heads (2 rank + rotary), as
-/// engines decode with the up-projections absorbed (DeepSeek-V2, section 2.1.2). Bytes: the weights once, of
-/// experts those touched; the KV cache of every sequence once; the new tokens' part of it written.
-/// Activations are left out.
-/// Medusa: `tokens` heads read and multiplied once. DFlash: its layers run over tokens + 1 positions, `fc`
-/// and the keys and values besides over the tokens + 1 that the target has just verified, as vLLM pads them
-/// (v1/spec_decode/dflash.py), and the output matrix over `tokens`.
+/// Returns the work of a run. FLOPs: 2 per active parameter and token, and 4 heads head_size per layer, token
+/// and attended token (Chowdhery et al. 2022, appendix B, forward pass); with latent attention 2 heads (2
+/// rank + rotary), since engines decode with the up-projections absorbed (DeepSeek-V2, section 2.1.2). Bytes:
+/// the weights once (of experts only those touched); the KV cache of every sequence once; the new tokens'
+/// part of it written. Activations are left out.
+/// Medusa: `tokens` heads are read and multiplied once. DFlash: its layers run over tokens + 1 positions;
+/// `fc` and the keys and values also run over the tokens + 1 positions that the target has just verified, as
+/// vLLM pads them (v1/spec_decode/dflash.py); the output matrix runs over `tokens`.
 RunWork work(const Transformer& model, const Run& run, const Precision& precision);
 
-/// A device, or several in tensor parallel, and what can be had of it. The efficiencies and overheads are
-/// assumptions, not data: measure yours.
+/// A device, or several in tensor parallel, with efficiencies and overheads. These are assumptions, not data:
+/// measure yours.
 struct Machine {
   Device device;
   int devices = 1;
   Precision precision;
   double bandwidth_efficiency = 0.8;
   double flops_efficiency = 0.7;
-  double run_overhead = 100e-6;   ///< seconds a run: launch, sampling, host
-  double layer_overhead = 5e-6;   ///< seconds a layer: its kernels, one after the other
-  double reduce_latency = 10e-6;  ///< seconds an all-reduce, besides its bytes
+  double run_overhead = 100e-6;   ///< seconds per run: launch, sampling, host
+  double layer_overhead = 5e-6;   ///< seconds per layer: its kernels, in sequence
+  double reduce_latency = 10e-6;  ///< seconds per all-reduce, in addition to its bytes
 };
 
-/// FLOP/s of all devices at this precision, before efficiency.
+/// Returns FLOP/s of all devices at this precision, before efficiency.
 double peak_flops(const Machine& machine);
 
 /// The parts of a run's time, in seconds.
@@ -177,28 +184,30 @@ struct RunTime {
   double total() const { return (compute_bound() ? arithmetic : memory) + overhead + communication; }
 };
 
-/// On all devices together. Latent caches cannot be split by heads: each device keeps and reads them whole.
+/// Return the bytes, and the work, on all devices together. Latent caches cannot be split by heads: each
+/// device stores and reads them whole.
 double cache_bytes(const Machine& machine, const Transformer& model, double context);
 RunWork work(const Machine& machine, const Transformer& model, const Run& run);
 
-/// Tensor parallelism adds one all-reduce after each attention and each feed-forward block (Shoeybi et al.
-/// 2019, section 3), of hidden 16-bit numbers per token; a ring moves 2 (d - 1) / d of them over each link
-/// (Patarasuk and Yuan 2009). Layers of all Medusa heads of a run count, for they run one after the other.
+/// Returns the time of a run. Tensor parallelism adds one all-reduce after each attention and each
+/// feed-forward block (Shoeybi et al. 2019, section 3), of hidden 16-bit numbers per token; a ring moves 2 (d
+/// - 1) / d of them over each link (Patarasuk and Yuan 2009). Layers of all Medusa heads of a run count,
+/// since they run in sequence.
 RunTime run_time(const Machine& machine, const Transformer& model, const Run& run);
 
-/// A drafter reads `run.tokens` known tokens, to keep its cache whole: prompts, or the token of a round
-/// without drafts. A model, EAGLE-3 and MTP run over them; DFlash runs `fc` and its keys and values alone;
-/// Medusa keeps nothing, and takes no time.
+/// Returns the time in which a drafter reads `run.tokens` known tokens, to keep its cache complete: prompts,
+/// or the token of a round without drafts. A model, EAGLE-3 and MTP run over them; DFlash runs only `fc` and
+/// its keys and values; Medusa has no cache, and takes no time.
 RunTime reading_time(const Machine& machine, const Transformer& model, const Run& run);
 
-/// Energy of some work, in joules, by two constants: 32 pJ per byte of memory traffic (about 4 pJ per bit, as
-/// O'Connor et al. 2017 report for HBM2) and the board's power over its peak for each FLOP. Idle power is
-/// left out. A rough estimate: its ratios say more than its digits.
+/// Returns the energy of some work, in joules, by two constants: 32 pJ per byte of memory traffic (about 4 pJ
+/// per bit, as O'Connor et al. 2017 report for HBM2) and the board's power over its peak for each FLOP. Idle
+/// power is left out. A rough estimate: its ratios are more reliable than its digits.
 double energy(const Machine& machine, const RunWork& done);
 
-/// The most sequences of `context` tokens whose caches fit beside the weights of both models, when `share` of
-/// the memory may be used; negative when the weights alone do not fit. `draft` may be null; what a head
-/// shares with the target is stored once.
+/// Returns the largest number of sequences of `context` tokens whose caches fit beside the weights of both
+/// models, if `share` of the memory may be used; negative if the weights alone do not fit. `draft` may be
+/// null; parts that a head shares with the target are stored once.
 double largest_batch(const Machine& machine, const Transformer& target, const Transformer* draft,
                      double context, double share);
 

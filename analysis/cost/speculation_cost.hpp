@@ -1,4 +1,4 @@
-// Theorem 3.8 of Leviathan et al. 2023 when verifying is not free: its denominator with the cost of a target
+// Theorem 3.8 of Leviathan et al. 2023 if verifying is not free: its denominator gets the cost of a target
 // run over gamma + 1 positions, at a batch and a context.
 #pragma once
 
@@ -10,53 +10,56 @@
 
 namespace speclab {
 
-/// How a drafter makes the tokens of a round: by one run a token, each after the one before, or all in one
-/// run, as Medusa heads and DFlash blocks do.
+/// The runs in which a drafter makes the tokens of a round: one run per token, in sequence, or one run for
+/// all, as Medusa heads and DFlash blocks do.
 enum class DraftRuns { a_token, a_round };
 
 struct CostPair {
   CostModel target;
   CostModel draft;
-  /// Of a draft whose time is constant or measured; a Transformer says it itself. The times of a drafter of
-  /// one run a round are by the tokens that it drafts.
+  /// For a draft whose time is constant or measured; a Transformer determines it itself. If one run drafts a
+  /// round, times are by the number of tokens that it drafts.
   DraftRuns stated = DraftRuns::a_token;
 };
 
 DraftRuns draft_runs(const CostPair& costs);
 
-/// Where a server works: sequences decoded together, and tokens before each.
+/// The operating point of a server: sequences decoded together, and tokens before each.
 struct Operation {
   double batch = 1;
   double context = 0;
 };
 
-/// Milliseconds (of ConstantCost its own unit) in which `gamma` tokens are drafted for each sequence, 0 for
-/// none: so many runs of one token, or one run of all.
+/// Returns the milliseconds (for ConstantCost, in its own unit) of drafting `gamma` tokens for each sequence,
+/// 0 for none: gamma runs of one token, or one run for all.
 double drafting_ms(const CostPair& costs, double gamma, const Operation& at);
 
-/// The same for a draft to read `run.tokens` known tokens of each sequence: prompts, or the token of a round
-/// without drafts. Not known, and 0, of a drafter of one run a round whose times are constant or measured.
+/// Returns the same for a draft that reads `run.tokens` known tokens of each sequence: prompts, or the token
+/// of a round without drafts. For a drafter of one run per round whose times are constant or measured this is
+/// not known; 0 is returned.
 double reading_ms(const CostPair& costs, const Run& run);
 
-/// What drafting `gamma` tokens costs, in plain target runs at the same batch: gamma c where each token is a
-/// run.
+/// Returns the cost of drafting `gamma` tokens, in plain target runs at the same batch: gamma c if each token
+/// takes a run.
 double drafting_cost(const CostPair& costs, int gamma, const Operation& at);
 
-/// c: a draft run of one token over a plain target run, at the same batch.
+/// Returns c: the time of a draft run of one token over that of a plain target run, at the same batch.
 double draft_cost(const CostPair& costs, const Operation& at);
 
-/// The tokens of the draft run that drafts `gamma` of them, 1 at least; none where each token is a run.
+/// Returns the tokens of the draft run that drafts `gamma` of them, at least 1; none if each token takes a
+/// run.
 std::optional<int> drafted_in_one_run(const CostPair& costs, int gamma);
 
-/// A target run over gamma + 1 positions over one over a single position: 1 when verifying is free.
+/// Returns the time of a target run over gamma + 1 positions over that of one over a single position: 1 if
+/// verifying is free.
 double verify_cost(const CostPair& costs, int gamma, const Operation& at);
 
-/// Tokens per round of gamma = 0..most under the i.i.d. assumption (Leviathan et al. 2023, Eq. 1).
+/// Returns tokens per round for gamma = 0..most under the i.i.d. assumption (Leviathan et al. 2023, Eq. 1).
 std::vector<double> iid_tokens(double alpha, int most);
 
-/// Speed over plain decoding at the same batch, for gamma = 0..tokens.size() - 1: tokens[gamma] /
-/// (drafting_cost(gamma) + verify_cost(gamma)). `tokens` are those of one sequence's round, the correction or
-/// bonus included; at gamma = 0 both are 1.
+/// Returns the speedup over plain decoding at the same batch, for gamma = 0..tokens.size() - 1: tokens[gamma]
+/// / (drafting_cost(gamma) + verify_cost(gamma)). `tokens` are those of one sequence's round, including the
+/// correction or bonus; at gamma = 0 both numerator and denominator are 1.
 std::vector<double> speedups(std::span<const double> tokens, const CostPair& costs, const Operation& at);
 
 struct SpeedupRange {
@@ -64,10 +67,10 @@ struct SpeedupRange {
   double high = 0;
 };
 
-/// The speedup at `gamma`, whose rounds have `tokens`, over what the roofline's assumptions may be wrong by:
-/// both efficiencies a fifth lower or higher (1 at most), and all overheads half or double, in every
-/// combination, alike for target and draft. A draft run of constant time stays the same share of a plain
-/// target run. None without a roofline, and for gamma 0.
+/// Returns the range of the speedup at `gamma`, whose rounds emit `tokens`, over possible errors of the
+/// roofline's assumptions: both efficiencies a fifth lower or higher (at most 1), and all overheads half or
+/// double, in every combination, the same for target and draft. A draft run of constant time stays the same
+/// share of a plain target run. Returns none without a roofline, and for gamma 0.
 std::optional<SpeedupRange> speedup_at_other_costs(double tokens, const CostPair& costs, int gamma,
                                                    const Operation& at);
 
@@ -76,24 +79,24 @@ struct BatchRange {
   int first = 1;
   int last = 1;
   int gamma = 0;
-  double least_speedup = 1;  ///< over the range, at `gamma`
+  double least_speedup = 1;  ///< smallest speedup over the range, at `gamma`
 
-  /// As a row of a table: speedups apart.
+  /// Returns whether both are the same row of a table, whatever their speedups.
   bool same_row(const BatchRange& other) const {
     return first == other.first && last == other.last && gamma == other.gamma;
   }
 };
 
-/// The best gamma for every batch from 1 to `most`, neighbours with the same choice together. Speed need not
-/// fall with the batch: long caches and touched experts can make speculation pay again.
+/// Returns the best gamma for every batch from 1 to `most`; neighbours with the same choice form one range.
+/// The speedup need not fall with the batch: long caches and touched experts can make speculation pay again.
 std::vector<BatchRange> gamma_by_batch(std::span<const double> tokens, const CostPair& costs, double context,
                                        int most);
 
-/// The largest batch of 1..most up to which every batch is faster than plain decoding at this gamma; 0 when
-/// already one sequence is not. `tokens_per_round` are those at gamma.
+/// Returns the largest batch of 1..most up to which every batch is faster than plain decoding at this gamma;
+/// 0 if one sequence already is not. `tokens_per_round` is the number at gamma.
 int batch_limit(double tokens_per_round, int gamma, const CostPair& costs, double context, int most);
 
-/// What one emitted token costs one sequence of the batch, at some gamma (0: plain decoding).
+/// The work for one emitted token of one sequence of the batch, at some gamma (0: plain decoding).
 struct TokenWork {
   double bytes = 0;
   double flops = 0;

@@ -20,12 +20,12 @@ using Sparse = Eigen::Map<const Eigen::SparseMatrix<double, Eigen::RowMajor, std
 constexpr double settled = 1e-13;
 constexpr double max_error = 1e-9;
 constexpr int max_iterations = 20'000;
-/// Plain iteration has stalled when this many steps take less than a tenth off the residual.
+/// Plain iteration has stalled if this many steps reduce the residual by less than a tenth.
 constexpr int stall_window = 32;
 constexpr int max_bound_steps = 1000;
 constexpr std::uint64_t max_followed_rounds = 10'000;
 
-/// Every product with a chain, which is what takes time.
+/// Calls `product` with the matrix of a chain; all products, which take the time, go through here.
 template <class Product>
 Vector with_matrix(const Transitions& rows, const Product& product) {
   end_if_stopped();
@@ -76,7 +76,7 @@ Square dense(const Transitions& rows) {
 template <class Step>
 void iterate(StationaryDistribution& found, Vector distribution, const Step& step) {
   double earlier = 2;  // no residual is larger
-  double rate = 0;     // factor of the residual a step, while it is far above rounding
+  double rate = 0;     // factor of the residual per step, while it is far above rounding
   while (!found.converged && found.iterations < max_iterations) {
     Vector next = step(distribution);
     next /= next.sum();
@@ -99,7 +99,7 @@ void iterate(StationaryDistribution& found, Vector distribution, const Step& ste
   found.distribution = copied(distribution);
 }
 
-/// `matrix()` gives the dense transitions of `step`.
+/// Iterates `step` until it settles. `matrix()` gives the dense transitions of `step`.
 template <class Step, class Matrix>
 StationaryDistribution settle(std::vector<double> start, const Step& step, const Matrix& matrix) {
   StationaryDistribution found;
@@ -191,11 +191,11 @@ RoundStatistics round_statistics(const ContextChain& chain, int gamma, std::span
   assert(gamma >= 0);
   RoundStatistics out;
   out.gamma = gamma;
-  // Rejected probabilities rather than differences of survivals: nothing cancels.
+  // Sums rejected probabilities instead of subtracting survivals: nothing cancels.
   const auto rejection = view(chain.rejection);
   const auto distance = view(chain.distance);
-  Vector reaching =
-      view(distribution);  // contexts of the i-th position, by the probability that it is reached
+  // Contexts of the i-th position, weighted by the probability of reaching it.
+  Vector reaching = view(distribution);
   double visited_rejections = 0;
   double examined = 0;
   double examined_rejections = 0;
@@ -224,7 +224,7 @@ RoundStatistics round_statistics(const ContextChain& chain, int gamma, std::span
     out.rejections = examined_rejections / examined;
     out.distance = examined_distance / examined;
   }
-  // The pair of positions is a question about the chain; gamma may be too small for a round to have both.
+  // The pair of positions describes the chain; gamma may be too small for a round to have both.
   const Vector one = left_product(view(distribution), chain.accepted);
   out.first_accepted = one.sum();
   if (out.first_accepted > 0) {

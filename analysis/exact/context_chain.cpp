@@ -30,7 +30,7 @@ void end_row(Transitions& rows) {
   rows.first.push_back(static_cast<std::int32_t>(rows.probabilities.size()));
 }
 
-/// 1234567 as "1,234,567".
+/// Writes 1234567 as "1,234,567".
 std::string grouped(std::size_t number) {
   std::string text = std::to_string(number);
   for (std::size_t place = text.size(); place > 3;) text.insert(place -= 3, ",");
@@ -75,9 +75,9 @@ std::int32_t ChainBuilder::index_of(const std::vector<Token>& context) {
 }
 
 void ChainBuilder::add(const PositionDistribution& distribution) {
-  // Up to the first context where they differ, the two are one.
+  // The two are one matrix up to the first context where they differ.
   if (!chain_.other_plain && distribution.plain != distribution.bonus) chain_.other_plain = chain_.bonus;
-  // The successors share all but their last token.
+  // The successors differ only in their last token.
   successor_ = chain_.contexts[next_];
   if (memory_ > 0) {
     if (successor_.size() == memory_) successor_.erase(successor_.begin());

@@ -1,13 +1,13 @@
-// Speculative decoding as a Markov chain over contexts: exact where acceptances depend on one another, as
-// they do whenever a model has memory. A context is the last n tokens, n the longer memory of the two models
-// (shorter at the start of a text); only contexts that can occur are stored. For one drafted token at context
-// x, with w the token emitted there:
+// Speculative decoding as a Markov chain over contexts: exact also if acceptances depend on one another, as
+// they do whenever a model has memory. A context is the last n tokens, where n is the longer memory of the
+// two models (fewer at the start of a text); only contexts that can occur are stored. For one drafted token
+// at context x, with w the token emitted there:
 //     kept        M(x, xw)   w was drafted and kept                         min(P, Q) for token verification
 //     corrected   J(x, xw)   a drafted token was rejected and w emitted     P - M
 //     bonus       B(x, xw)   w was emitted as the bonus token               P
 // so that with gamma drafted tokens a round leads from a distribution v over contexts to
 //     v K = sum_{i < gamma} (v M^i) J + (v M^gamma) B.
-// analysis/exact/chain_distributions.hpp answers questions about it. Nothing here is sampled.
+// analysis/exact/chain_distributions.hpp computes its properties. Nothing here is sampled.
 #pragma once
 
 #include <algorithm>
@@ -30,8 +30,8 @@
 
 namespace speclab {
 
-/// A chain that cannot be had: too many contexts or transitions, or an invalid row. The message says how many
-/// and what helps.
+/// Thrown if a chain cannot be built: too many contexts or transitions, or an invalid row. The message says
+/// how many and how to reduce them.
 struct ChainError : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
@@ -39,28 +39,28 @@ struct ChainError : std::runtime_error {
 struct ChainLimits {
   std::size_t contexts = 1'000'000;
   std::size_t transitions = 100'000'000;  ///< pairs of a context and a token; up to 48 bytes each
-  double dense_above = 0.5;               ///< fill from which a matrix is stored without indices
+  double dense_above = 0.5;               ///< fill from which a matrix is stored densely, without indices
 };
 
 struct ContextChain {
-  std::vector<std::vector<Token>> contexts;  ///< their tokens, in the order in which they were found
+  std::vector<std::vector<Token>> contexts;  ///< tokens of each context, in order of discovery
   std::vector<std::int32_t> starts;          ///< the context at the end of each prompt
   Transitions accepted;                      ///< M
   Transitions corrected;                     ///< J
   Transitions bonus;                         ///< B
-  std::optional<Transitions> other_plain;    ///< a token of plain decoding, where it is not B
+  std::optional<Transitions> other_plain;    ///< a token of plain decoding, if it is not B
   std::vector<double> rejection;             ///< P(a token drafted here is rejected) = 1 - beta
   std::vector<double> distance;              ///< total variation between plain decoding and the draft here
-  std::size_t transitions = 0;               ///< pairs of a context and a token that can come next there
+  std::size_t transitions = 0;               ///< pairs of a context and a token that can follow it
 
-  /// One token of plain decoding. The rules of core/rules/all_rules take the bonus token from it, but for
-  /// some faults and for greedy verification of a target that is not greedy.
+  /// Returns the transitions of one token of plain decoding. The rules of core/rules/all_rules take the bonus
+  /// token from it, except some faults and greedy verification of a target that is not greedy.
   const Transitions& plain() const { return other_plain ? *other_plain : bonus; }
 
   std::int32_t size() const { return static_cast<std::int32_t>(contexts.size()); }
 };
 
-/// What can happen at one context, by token emitted; each vector has one probability a token.
+/// The outcomes at one context by token emitted; each vector has one probability per token.
 struct PositionDistribution {
   std::vector<double> accepted;
   std::vector<double> corrected;
@@ -72,11 +72,11 @@ struct PositionDistribution {
 
 namespace chain_detail {
 
-/// Throws ChainError for a row with NaN or infinity, or one that sums to 0.
+/// Returns `total`. Throws ChainError for a row with NaN or infinity, or one that sums to 0.
 double checked_total(double total);
 
-/// into += probability * norm(weights), or norm(fallback) where `weights` have probability 0, as
-/// core/round/verify.hpp's categorical_or has it.
+/// Adds probability * norm(weights) to `into`, or norm(fallback) if `weights` have probability 0, as
+/// categorical_or in core/round/verify.hpp does.
 template <class Weights>
 void add_normalised(std::vector<double>& into, double probability, const Weights& weights, Row fallback) {
   const double total = total_probability(weights);
@@ -89,7 +89,7 @@ void add_normalised(std::vector<double>& into, double probability, const Weights
 
 }  // namespace chain_detail
 
-/// Fills `distribution` with what `rule` makes of one token drafted from `draft`.
+/// Fills `distribution` with the outcomes of `rule` for one token drafted from `draft`.
 template <PositionRule Rule>
 void describe_position(const Rule& rule, Row target, Row draft, PositionDistribution& distribution) {
   const auto vocab = static_cast<std::size_t>(target.size);
@@ -135,11 +135,11 @@ class ChainBuilder {
  public:
   ChainBuilder(int memory, std::span<const std::vector<Token>> prompts, const ChainLimits& limits);
 
-  /// Is there a context whose distribution is not yet known?
+  /// Returns whether there is a context whose distribution is not yet known.
   bool unfinished() const { return next_ < chain_.contexts.size(); }
-  /// That context.
+  /// Returns the first such context.
   std::span<const Token> context() const { return chain_.contexts[next_]; }
-  /// Its distribution. Throws ChainError above the limits.
+  /// Adds its distribution. Throws ChainError above the limits.
   void add(const PositionDistribution& distribution);
 
   ContextChain take() &&;
@@ -159,9 +159,9 @@ class ChainBuilder {
   std::size_t next_ = 0;
 };
 
-/// The chain of all contexts that can occur after the prompts (one or more, asserted). `memory` >= 0 is the
-/// number of context tokens that the two models read at most; no model may look further back. Takes one row
-/// of each model a context; throws ChainError. A rule that decides by position.
+/// Builds the chain of all contexts that can occur after the prompts (one or more, asserted). `memory` >= 0
+/// is the largest number of context tokens that the two models read. Takes one row of each model per context;
+/// throws ChainError. The rule must decide by position.
 ContextChain build_context_chain(ModelRef<double> target, ModelRef<double> draft, const EnumerableRule& rule,
                                  int memory, std::span<const std::vector<Token>> prompts,
                                  const ChainLimits& limits = {});

@@ -6,11 +6,11 @@ namespace speclab {
 
 namespace {
 
-/// Made rows are listed for so many tokens at most.
+/// Made rows are listed for at most this many tokens.
 constexpr std::int32_t max_listed = 100;
 
-/// Whether a model's rows differ among the contexts that plain decoding reaches, up to so many tokens after
-/// the first one. Those of other contexts decide nothing.
+/// Returns whether a model's rows differ among the contexts that plain decoding reaches, up to `max_tokens`
+/// tokens after the first one. Rows of other contexts do not matter.
 template <class Real>
 bool rows_differ(ModelRef<Real> model, std::span<const Token> context,
                  const SequenceDistribution<Real>& reached, std::size_t max_tokens) {
@@ -62,7 +62,7 @@ ExaminedByContext<Real> examine_by_context(ModelRef<Real> target, ModelRef<Real>
     }
     return found;
   };
-  // Of a round the target's rows are read after up to gamma tokens, the draft's after one less.
+  // A round reads the target's rows after up to gamma tokens, the draft's after up to gamma - 1.
   const auto drafted = static_cast<std::size_t>(gamma);
   const auto alike = [&](const ModelRef<Real>& model, const ExaminedByContext<Real>& found,
                          std::size_t most) {

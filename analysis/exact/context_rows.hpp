@@ -1,5 +1,5 @@
-// Rows that differ by context. A rule that reads the row of another position is found out only where the rows
-// of the positions differ, which those of a model without context never do. Where the rows are alike in all
+// Makes rows that differ by context. A rule that reads the row of another position is only detected if the
+// rows of the positions differ, which those of a model without context never do. If the rows are alike in all
 // contexts that occur, the round is examined on rows made from them as well.
 #pragma once
 
@@ -17,9 +17,10 @@
 
 namespace speclab {
 
-/// The row after token `last`, made from a row over V ids. After token 0, and before any token, it is the row
-/// itself. After token x > 0 the weights are multiplied by 1, 2, ..., V, moved on by x ids, and normalised:
-/// as many ids are possible as before, equal rows stay equal, and small fractions stay small.
+/// Returns the row after token `last`, made from a row over V ids. After token 0, and before any token, it is
+/// the row itself. After token x > 0 the weights are multiplied by 1, 2, ..., V, shifted by x ids, and
+/// normalised: the number of possible ids stays the same, equal rows stay equal, and small fractions stay
+/// small.
 template <class Real>
 std::vector<Real> row_after(BasicRow<Real> row, Token last) {
   const auto vocab = static_cast<std::size_t>(row.size);
@@ -35,8 +36,8 @@ std::vector<Real> row_after(BasicRow<Real> row, Token last) {
   return made;
 }
 
-/// A model's rows made to depend on the last token by `row_after`. Satisfies LanguageModel<Real>. The model
-/// keeps its rows where they are, and outlives this, which keeps its own. For one thread.
+/// A model whose rows are made to depend on the last token by `row_after`. Satisfies LanguageModel<Real>. The
+/// given model must keep its rows in place and outlive this one, which stores the made rows. For one thread.
 template <class Real>
 class MadeByContext {
  public:
@@ -56,30 +57,30 @@ class MadeByContext {
   mutable std::map<std::pair<const Real*, Token>, std::vector<Real>> rows_;
 };
 
-/// Which rows a verdict is about.
+/// The rows that a verdict is about.
 enum class ProvedRows {
-  given,      ///< the given ones, which show it: they differ by context, or they refute the rule
+  given,      ///< the given ones, which suffice: they differ by context, or they refute the rule
   also_made,  ///< the given ones, and rows made from them that differ by context
-  made,       ///< lossless on the given ones, refuted on rows made from them, which all numbers are about
-  alike       ///< the given ones and the made ones, all alike in the contexts that occur
+  made,       ///< lossless on the given ones, refuted on rows made from them, to which all numbers refer
+  alike       ///< the given ones and the made ones, which are all alike in the contexts that occur
 };
 
 template <class Real>
 struct ExaminedByContext {
   Losslessness<Real> round;
-  /// The largest acceptance that any lossless rule can have at the first position with candidates drawn so;
-  /// none where the search would take too long, or the draft has no rows.
+  /// The largest acceptance that any lossless rule can have at the first position with candidates drawn in
+  /// this way; none if the search would take too long, or the draft has no rows.
   std::optional<Real> optimal_transport_bound;
   ProvedRows rows = ProvedRows::given;
-  /// Where the numbers are about made rows: [V][V], after each token. Empty for a model that was taken as it
-  /// was given, and above 100 tokens.
+  /// If the numbers refer to made rows: these rows, [V][V], after each token. Empty for a model whose rows
+  /// were used as given, and above 100 tokens.
   std::vector<std::vector<Real>> made_target, made_draft;
 };
 
-/// `examine` on the given rows. Where it finds no fault, and the target's rows (with gamma 1 or more) or the
-/// draft's (with 2 or more) are alike in all contexts that plain decoding reaches, it is done again with
-/// those made to differ by context. `rule` is called for each of the two. The models keep their rows where
-/// they are; without `draft_has_rows` the rule drafts by itself, and only the draft's vocabulary is read.
+/// Calls `examine` on the given rows. If it finds no fault, and the target's rows (with gamma 1 or more) or
+/// the draft's (with 2 or more) are alike in all contexts that plain decoding reaches, calls it again with
+/// these rows made to differ by context. Calls `rule` for each of the two. The models must keep their rows in
+/// place; without `draft_has_rows` the rule drafts by itself, and only the draft's vocabulary is read.
 /// Instantiated for double and Rational.
 template <class Real>
 ExaminedByContext<Real> examine_by_context(ModelRef<Real> target, ModelRef<Real> draft,

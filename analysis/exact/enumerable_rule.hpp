@@ -1,6 +1,7 @@
-// Any verification rule, as one value whose rounds can be followed along every branch, in double or in exact
-// rationals. What that takes is compiled where an EnumerableRule is made of a rule, which needs
-// analysis/exact/enumeration_program.hpp; code that takes an EnumerableRule is compiled once for all rules.
+// Holds any verification rule as one value whose rounds can be followed along every branch, in double or in
+// exact rationals. The code for this is compiled where an EnumerableRule is constructed from a rule, which
+// needs analysis/exact/enumeration_program.hpp; code that takes an EnumerableRule is compiled once for all
+// rules.
 #pragma once
 
 #include <concepts>

@@ -1,4 +1,4 @@
-// What is compiled for the enumeration of one rule.
+// The functions that are compiled for the enumeration of one rule.
 #pragma once
 
 #include <algorithm>
@@ -32,7 +32,7 @@ class EnumerationProgram {
   EnumerationProgram& operator=(const EnumerationProgram&) = delete;
   virtual ~EnumerationProgram() = default;
 
-  /// One branch of a round: speculative_round of core/round.
+  /// Runs one branch of a round: speculative_round of core/round.
   virtual Round round(ModelRef<double> target, ModelRef<double> draft, std::int32_t gamma,
                       std::vector<Token>& context, EnumeratedRandomSource<double>& random,
                       RoundScratch<double>& scratch) const = 0;
@@ -40,27 +40,28 @@ class EnumerationProgram {
                       std::vector<Token>& context, EnumeratedRandomSource<Rational>& random,
                       RoundScratch<Rational>& scratch) const = 0;
 
-  /// Weights of a token of plain decoding (plain_weights of core/round/verify.hpp).
+  /// Returns the weights of a token of plain decoding (plain_weights of core/round/verify.hpp).
   virtual std::vector<double> plain(BasicRow<double> target) const = 0;
   virtual std::vector<Rational> plain(BasicRow<Rational> target) const = 0;
 
-  /// The largest acceptance at the first position for candidates drawn as the rule draws them; none when the
-  /// vocabulary is too large for the search that siblings without replacement need.
+  /// Returns the largest acceptance at the first position for candidates drawn as the rule draws them; none
+  /// if the vocabulary is too large for the search that siblings without replacement need.
   virtual std::optional<double> best_acceptance(BasicRow<double> target, BasicRow<double> draft) const = 0;
   virtual std::optional<Rational> best_acceptance(BasicRow<Rational> target,
                                                   BasicRow<Rational> draft) const = 0;
 
-  /// An upper bound on the branches of one round, from the largest supports of the draft's and the target's
-  /// rows.
+  /// Returns an upper bound on the branches of one round, from the largest supports of the draft's and the
+  /// target's rows.
   virtual double branch_bound(std::int32_t gamma, std::size_t draft_support,
                               std::size_t target_support) const = 0;
 
-  /// How its tokens are drafted; none where the shape depends on the draft's rows.
+  /// Returns how the rule's tokens are drafted; none if the shape depends on the draft's rows.
   virtual std::optional<Drafting> drafting() const = 0;
 
-  /// Decides about one draft, position by position (PositionRule).
+  /// Returns whether the rule decides about one draft, position by position (PositionRule).
   virtual bool decides_by_position() const = 0;
-  /// Of such rules, else std::logic_error: describe_position of analysis/exact/context_chain.hpp.
+  /// Calls describe_position of analysis/exact/context_chain.hpp. Throws std::logic_error unless the rule
+  /// decides by position.
   virtual void describe_position(Row target, Row draft, PositionDistribution& distribution) const = 0;
 };
 
@@ -97,8 +98,8 @@ class EnumerationProgramOf final : public EnumerationProgram {
                       std::size_t target_support) const override {
     const auto emitted = static_cast<double>(target_support);
     if constexpr (PathsRule<Rule>) {
-      // Which path is accepted at each position, or the position of the rejection; a rule may make one more
-      // draw to choose a path before it is verified.
+      // Outcomes are the path accepted at each position, or the position of the rejection; a rule may make
+      // one more draw to choose a path before it is verified.
       double outcomes = 0;
       double ways = 1;
       for (std::int32_t i = 0; i <= gamma; ++i, ways *= std::max(rule_.paths, 2)) outcomes += 2 * ways;
@@ -175,8 +176,7 @@ template <class Rule>
 requires(!std::same_as<Rule, EnumerableRule>) EnumerableRule::EnumerableRule(Rule rule)
     : program_(std::make_shared<const detail::EnumerationProgramOf<Rule>>(std::move(rule))) {}
 
-/// With these two, what analysis/exact/round_distribution.hpp does with a rule it does with an
-/// EnumerableRule.
+/// These two functions let analysis/exact/round_distribution.hpp treat an EnumerableRule as a rule.
 template <class Real, class Target, class Draft>
 Round speculative_round(const Target& target, const Draft& draft, const EnumerableRule& rule,
                         std::int32_t gamma, std::vector<Token>& context, EnumeratedRandomSource<Real>& random,

@@ -1,7 +1,7 @@
-// Is a verification rule lossless? One round is followed along every branch, what it leaves open is filled up
-// by plain decoding, and the joint distribution of gamma + 1 tokens is compared with that of plain decoding
-// alone. If they agree from every context, decoding by rounds has the target's distribution. In exact
-// rationals the answer is a proof for the instance at hand.
+// Examines whether a verification rule is lossless. It follows one round along every branch, completes it by
+// plain decoding, and compares the joint distribution of gamma + 1 tokens with that of plain decoding alone.
+// If they agree from every context, decoding by rounds has the target's distribution. In exact rationals the
+// answer is a proof for this instance.
 #pragma once
 
 #include <cmath>
@@ -18,38 +18,38 @@
 
 namespace speclab {
 
-/// Distributions of doubles are compared to this: rounding of sums over at most millions of branches.
+/// Tolerance for comparing distributions of doubles: rounding of sums over at most millions of branches.
 inline constexpr double enumeration_rounding = 1e-10;
 
-/// What one round from one context does, and how its distribution compares.
+/// The outcome of one round from one context, and the comparison of its distribution.
 template <class Real>
 struct Losslessness {
   SequenceDistribution<Real> distribution;  ///< of the first gamma + 1 tokens: one round, then plain decoding
   SequenceDistribution<Real> target_distribution;    ///< the same tokens by plain decoding
   Real distance{0};                                  ///< total variation between the two
-  std::optional<std::vector<Token>> counterexample;  ///< where they differ most; empty when they agree
+  std::optional<std::vector<Token>> counterexample;  ///< tokens where they differ most; empty if they agree
   std::vector<Real> accepted;                        ///< accepted[k] = P(exactly k drafted tokens accepted)
   Real expected_accepted{0};
   Real expected_emitted{0};
   Real rejection{0};  ///< P(the round ended in a rejection)
   std::uint64_t branches = 0;
 
-  /// P(a token is accepted at the first position).
+  /// Returns P(a token is accepted at the first position).
   Real acceptance() const { return Real(1) - accepted.front(); }
-  /// The distributions agree: exactly, or in doubles to rounding.
+  /// Returns whether the distributions agree: exactly, or for doubles up to rounding.
   bool lossless() const {
     return static_cast<double>(distance) <= (std::is_floating_point_v<Real> ? enumeration_rounding : 0.0);
   }
 };
 
-/// An upper bound on the sequences of gamma + 1 tokens that `examine` lists, from the target's largest
-/// support. It takes about as long for each as for a branch of the round.
+/// Returns an upper bound on the sequences of gamma + 1 tokens that `examine` lists, from the target's
+/// largest support. Each takes about as long as a branch of the round.
 inline double sequence_bound(std::int32_t gamma, std::size_t target_support) {
   return std::pow(static_cast<double>(target_support), gamma + 1);
 }
 
-/// Instantiated for double and Rational. A rule of core/rules/all_rules becomes an EnumerableRule here when
-/// analysis/exact/enumeration_program.hpp is included.
+/// Examines one round from `context`. Instantiated for double and Rational. A rule of core/rules/all_rules
+/// becomes an EnumerableRule here if analysis/exact/enumeration_program.hpp is included.
 template <class Real>
 Losslessness<Real> examine(ModelRef<Real> target, ModelRef<Real> draft, const EnumerableRule& rule,
                            std::int32_t gamma, std::span<const Token> context);

@@ -1,4 +1,4 @@
-// A language model of any type, so that code which enumerates is compiled once for all models.
+// A language model of any type, so that code that enumerates is compiled once for all models.
 #pragma once
 
 #include <concepts>
@@ -10,7 +10,7 @@
 
 namespace speclab {
 
-/// A LanguageModel of any type, by reference: it must outlive this.
+/// A reference to a LanguageModel of any type, which must outlive it.
 template <class Real>
 class ModelRef {
  public:

@@ -25,20 +25,20 @@ using Tokens = std::vector<Token>;
 /// A string that may be emitted, with its probability under the target.
 struct Emission {
   Rational probability;
-  int parent = -1;  ///< the string without its last token; none of one token
+  int parent = -1;  ///< index of the string without its last token; -1 for a string of one token
   int length = 0;
 };
 
 /// A set of drafted paths.
 struct Outcome {
   Rational probability;
-  std::vector<int> emissions;  ///< what may be emitted after it
+  std::vector<int> emissions;  ///< strings that may be emitted after it
 };
 
-/// What a program is made of. Rows are outcomes, then emissions; columns the couplings z, then h of the
-/// emissions that are not whole.
+/// The data of a linear program. Rows are outcomes, then emissions; columns are the couplings z, then h of
+/// the emissions that are not whole.
 struct Coupling {
-  std::vector<Emission> emissions;  ///< each after its parent
+  std::vector<Emission> emissions;  ///< each comes after its parent
   std::vector<Outcome> outcomes;
   int whole = 0;  ///< tokens of the longest emissions
 
@@ -46,7 +46,7 @@ struct Coupling {
   int row_of(int emission) const { return static_cast<int>(outcomes.size()) + emission; }
 };
 
-/// Strings of 1 to `length` tokens of positive probability, by their tokens.
+/// Calls `use` for all strings of 1 to `length` tokens of positive probability, by their tokens.
 template <class Use>
 void for_each_string(ModelRef<Rational> model, Tokens& context, std::size_t begin, int length,
                      const Rational& before, const Use& use) {
@@ -66,7 +66,7 @@ void for_each_string(ModelRef<Rational> model, Tokens& context, std::size_t begi
   }
 }
 
-/// The strings that were drafted: each path from the root, the empty one among them.
+/// The drafted strings: each path from the root, including the empty one.
 using Drafted = std::set<Tokens>;
 
 Drafted with_path(Drafted drafted, const Tokens& path) {
@@ -99,12 +99,12 @@ std::map<Drafted, Rational> law_of_paths(const SequenceDistribution<Rational>& p
   return law;
 }
 
-/// As draw_tree of core/round/tree_round.hpp draws it.
+/// Returns the distribution of drafted strings as draw_tree of core/round/tree_round.hpp draws them.
 std::map<Drafted, Rational> law_of_tree(ModelRef<Rational> draft, Tokens context, std::int32_t gamma,
                                         const DraftTree& tree) {
   std::map<Drafted, Rational> law;
   const std::size_t begin = context.size();
-  std::vector<Tokens> strings(static_cast<std::size_t>(tree.size()));  // of nodes; empty where there is none
+  std::vector<Tokens> strings(static_cast<std::size_t>(tree.size()));  // by node; empty for missing nodes
   const auto next = [&](const Tokens& string) {
     context.insert(context.end(), string.begin(), string.end());
     std::vector<Rational> scratch;
@@ -167,7 +167,7 @@ Coupling coupling_of(ModelRef<Rational> target, const std::map<Drafted, Rational
                     emission_of.emplace(tokens, static_cast<int>(coupling.emissions.size()));
                     coupling.emissions.push_back({probability, parent, static_cast<int>(tokens.size())});
                   });
-  std::map<Tokens, std::vector<int>> after;  // what may be emitted after a prefix
+  std::map<Tokens, std::vector<int>> after;  // emissions that may follow a prefix
   for (const auto& [tokens, emission] : emission_of)
     after[Tokens(tokens.begin(), tokens.end() - 1)].push_back(emission);
 
@@ -183,10 +183,10 @@ Coupling coupling_of(ModelRef<Rational> target, const std::map<Drafted, Rational
   return coupling;
 }
 
-/// The program in columns, with its exact numbers.
+/// The program by columns, with its exact numbers.
 struct Program {
   std::vector<SparseVector> columns;
-  std::vector<int> value;  ///< of a column in the objective: tokens
+  std::vector<int> value;  ///< value of each column in the objective: tokens
   std::vector<Rational> right;
 };
 
@@ -199,7 +199,7 @@ Program program_of(const Coupling& coupling) {
       program.value.push_back(coupling.emissions[static_cast<std::size_t>(emission)].length);
     }
   }
-  // sum z - p(e) h(e) + p(e) h(parent) = 0, with h(e) = 1 of whole emissions.
+  // The equation is sum z - p(e) h(e) + p(e) h(parent) = 0, with h(e) = 1 for whole emissions.
   std::vector<int> column_of(coupling.emissions.size(), -1);
   program.right.assign(static_cast<std::size_t>(coupling.rows()), Rational(0));
   for (std::size_t outcome = 0; outcome < coupling.outcomes.size(); ++outcome)
@@ -222,11 +222,11 @@ Program program_of(const Coupling& coupling) {
   return program;
 }
 
-/// Where a program's optimum is, in doubles.
+/// The optimum of a program, in doubles.
 struct Solved {
   double value = 0;
   std::vector<double> multipliers;  ///< by row
-  std::vector<int> basic;           ///< columns; from their number on, the slacks of rows
+  std::vector<int> basic;  ///< basic columns; indices from the number of columns on are slacks of rows
 };
 
 Solved solve(const Program& program) {
@@ -251,7 +251,7 @@ Solved solve(const Program& program) {
   Clp_setOptimizationDirection(model.get(), -1);
   Clp_setPrimalTolerance(model.get(), 1e-9);
   Clp_setDualTolerance(model.get(), 1e-9);
-  // In pieces, between which it may be ended; each goes on from the basis of the one before.
+  // The solver runs in pieces and may be ended between them; each continues from the basis of the one before.
   constexpr int iterations_at_once = 500;
   constexpr int not_yet_optimal = 3;
   do {
@@ -276,8 +276,8 @@ Solved solve(const Program& program) {
   return solved;
 }
 
-/// The multipliers of emissions t made feasible in exact arithmetic, t(u) <= sum over a of p(a | u) t(u a),
-/// with the least multipliers of outcomes beside them, max over e of |e| - t(e): their value.
+/// Makes the multipliers of emissions t feasible in exact arithmetic, t(u) <= sum over a of p(a | u) t(u a),
+/// and adds the smallest multipliers of outcomes, max over e of |e| - t(e). Returns their value.
 Rational value_of_multipliers(const Coupling& coupling, const std::vector<double>& multipliers) {
   const std::size_t count = coupling.emissions.size();
   std::vector<Rational> t(count);
@@ -307,7 +307,7 @@ Rational value_of_multipliers(const Coupling& coupling, const std::vector<double
   return value;
 }
 
-/// The value of a basis, when it is optimal in exact arithmetic.
+/// Returns the value of a basis if it is optimal in exact arithmetic.
 std::optional<Rational> proved_value(const Program& program, const std::vector<int>& basic) {
   const std::size_t rows = program.right.size();
   const int columns = static_cast<int>(program.columns.size());

@@ -1,5 +1,5 @@
-// Exact arithmetic: with it, enumeration is proof. The arithmetic is Boost.Multiprecision's cpp_rational,
-// compiled once in rational.cpp instead of into every rule.
+// Exact arithmetic, with which enumeration is proof. It is Boost.Multiprecision's cpp_rational, compiled once
+// in rational.cpp instead of into every rule.
 #pragma once
 
 #include <compare>
@@ -21,8 +21,8 @@ class Rational {
   Rational(std::uint64_t value);  // NOLINT(google-explicit-constructor)
   /// Throws std::overflow_error for a denominator of 0.
   Rational(std::int64_t numerator, std::int64_t denominator) : Rational(numerator) { *this /= denominator; }
-  explicit Rational(double value);  ///< exactly; `value` is finite
-  /// "3/10" or "-7". Throws std::runtime_error for anything else.
+  explicit Rational(double value);  ///< exact; `value` is finite
+  /// Reads "3/10" or "-7". Throws std::runtime_error for anything else.
   explicit Rational(const std::string& fraction);
   Rational(const Rational& other);
   Rational(Rational&& other) noexcept;
@@ -45,7 +45,7 @@ class Rational {
   friend std::strong_ordering operator<=>(const Rational& a, const Rational& b) { return a.compare(b) <=> 0; }
 
   explicit operator double() const;
-  explicit operator std::int64_t() const;  ///< towards 0
+  explicit operator std::int64_t() const;  ///< rounds towards 0
   std::string str() const;
 
  private:
@@ -54,7 +54,7 @@ class Rational {
   const Value& value() const;
   int compare(const Rational& other) const;
 
-  // Of a cpp_rational; no allocation beyond its own.
+  // Holds a cpp_rational; no other allocation than its own.
   alignas(std::max_align_t) std::byte storage_[64];
 };
 

@@ -1,6 +1,6 @@
-// Exact distributions of whole decodes with small vocabularies, by following every branch of the program that
-// the simulator samples. With Real = Rational a comparison of distributions is a
-// proof for that instance; with double it holds to rounding. Costs grow as vocab^gamma per context.
+// Computes exact distributions of whole decodes with small vocabularies, by following every branch of the
+// program that the simulator samples. With Real = Rational a comparison of distributions is a proof for that
+// instance; with double it holds up to rounding. Costs grow as vocab^gamma per context.
 #pragma once
 
 #include <algorithm>
@@ -21,8 +21,8 @@
 
 namespace speclab {
 
-/// A LanguageModel<Real> whose rows are stored. With vocab^n rows it is of order n: the row depends on the
-/// last n tokens, and its index is those tokens read as a number in base vocab, most recent last. One row is
+/// A LanguageModel<Real> whose rows are stored. With vocab^n rows it has order n: the row depends on the last
+/// n tokens, and its index is those tokens read as a number in base vocab, most recent last. One row is
 /// context-free. Contexts shorter than n count as preceded by token 0. Any other number of rows, or rows of
 /// unequal size, are asserted against.
 template <class Real>
@@ -56,18 +56,18 @@ class ExactTable {
 template <class Real>
 using SequenceDistribution = std::map<std::vector<Token>, Real>;
 
-/// Everything about one round.
+/// The exact outcomes of one round.
 template <class Real>
 struct RoundDistribution {
-  SequenceDistribution<Real> emitted;  ///< the tokens it appends: an accepted prefix and one more
+  SequenceDistribution<Real> emitted;  ///< tokens that it appends: an accepted prefix and one more
   std::vector<Real> accepted;          ///< accepted[k] = P(exactly k drafted tokens accepted), k = 0..gamma
   Real expected_tokens{0};             ///< mean number of tokens emitted
-  Real rejected{0};                    ///< P(the rule refused something)
+  Real rejected{0};                    ///< P(the rule rejected something)
   std::uint64_t branches = 0;          ///< leaves of the program
 };
 
-/// The distribution of one round from `context`. A round that ends in an invalid row emits its accepted
-/// prefix alone.
+/// Returns the distribution of one round from `context`. A round that ends in an invalid row emits only its
+/// accepted prefix.
 template <class Real, class Target, class Draft, class Rule>
 RoundDistribution<Real> round_distribution(const Target& target, const Draft& draft, const Rule& rule,
                                            std::int32_t gamma, std::span<const Token> context) {
@@ -99,8 +99,8 @@ RoundDistribution<Real> round_distribution(const Target& target, const Draft& dr
 }
 
 /// Extends the empty sequence until every sequence has `length` tokens (longer ones are cut) or cannot grow.
-/// `extend(context)` gives the distribution of what follows a context. What follows depends on the context
-/// alone, so equal prefixes are merged before they are extended, however they were reached.
+/// `extend(context)` gives the distribution of the tokens after a context. They depend only on the context,
+/// so equal prefixes are merged before they are extended, however they were reached.
 template <class Real, class Extend>
 SequenceDistribution<Real> grow_distribution(std::span<const Token> context, std::size_t length,
                                              const Extend& extend) {
@@ -125,8 +125,8 @@ SequenceDistribution<Real> grow_distribution(std::span<const Token> context, std
   return stuck;
 }
 
-/// The distribution of the first `length` tokens that repeated rounds append to `context`. A sequence that
-/// meets an invalid row and stops growing is listed as it stands.
+/// Returns the distribution of the first `length` tokens that repeated rounds append to `context`. A sequence
+/// that meets an invalid row and stops growing is listed as it is.
 template <class Real, class Target, class Draft, class Rule>
 SequenceDistribution<Real> sequence_distribution(const Target& target, const Draft& draft, const Rule& rule,
                                                  std::int32_t gamma, std::span<const Token> context,
@@ -136,9 +136,8 @@ SequenceDistribution<Real> sequence_distribution(const Target& target, const Dra
   });
 }
 
-/// The distribution of the first `length` tokens of plain decoding, one at a time from `target`: what a
-/// lossless rule must reproduce. `rule` says what plain decoding means to it (core/round/verify.hpp,
-/// plain_weights).
+/// Returns the distribution of the first `length` tokens of plain decoding, one at a time from `target`; a
+/// lossless rule must reproduce it. `rule` defines plain decoding (core/round/verify.hpp, plain_weights).
 template <class Real, class Target, class Rule = TokenRule>
 SequenceDistribution<Real> plain_distribution(const Target& target, std::span<const Token> context,
                                               std::size_t length, const Rule& rule = {}) {
@@ -159,7 +158,7 @@ SequenceDistribution<Real> plain_distribution(const Target& target, std::span<co
   });
 }
 
-/// a - b, sequence by sequence.
+/// Returns a - b, sequence by sequence.
 template <class Real>
 SequenceDistribution<Real> distribution_difference(const SequenceDistribution<Real>& a,
                                                    const SequenceDistribution<Real>& b) {
@@ -168,7 +167,7 @@ SequenceDistribution<Real> distribution_difference(const SequenceDistribution<Re
   return difference;
 }
 
-/// Half the L1 norm of a difference of distributions: the total variation between them.
+/// Returns half the L1 norm of a difference of distributions: the total variation between them.
 template <class Real>
 Real total_variation_of(const SequenceDistribution<Real>& difference) {
   Real distance(0);
@@ -182,8 +181,8 @@ Real total_variation_of(const SequenceDistribution<Real>& difference) {
   return distance / Real(2);
 }
 
-/// Total variation between two distributions, exact when Real is. For rationals it is 0 exactly when the
-/// distributions are equal.
+/// Returns the total variation between two distributions, exact if Real is. For rationals it is 0 if and only
+/// if the distributions are equal.
 template <class Real>
 Real distribution_distance(const SequenceDistribution<Real>& a, const SequenceDistribution<Real>& b) {
   return total_variation_of(distribution_difference(a, b));

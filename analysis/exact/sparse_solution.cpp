@@ -11,10 +11,10 @@ namespace speclab {
 
 namespace {
 
-/// Equations that are left, by column, with the columns' equations beside.
+/// The remaining equations, row by row and indexed by column.
 struct System {
   std::vector<std::map<int, Rational>> rows;
-  std::vector<std::set<int>> in_column;  ///< rows that are left
+  std::vector<std::set<int>> in_column;  ///< remaining rows in each column
 
   explicit System(const std::vector<SparseVector>& columns)
       : rows(columns.size()), in_column(columns.size()) {
@@ -26,7 +26,8 @@ struct System {
     }
   }
 
-  /// Row and column of an entry that fills in little: of the shortest column that is left its shortest row.
+  /// Returns row and column of an entry with little fill-in: the shortest remaining row of the shortest
+  /// remaining column.
   std::pair<int, int> pivot(const std::set<std::pair<std::size_t, int>>& by_length) const {
     const int column = by_length.begin()->second;
     int best = -1;
@@ -47,7 +48,7 @@ struct System {
 std::optional<std::vector<Rational>> solve_exactly(const std::vector<SparseVector>& columns,
                                                    std::vector<Rational> right) {
   System system(columns);
-  std::set<std::pair<std::size_t, int>> by_length;  // columns that are left, by their entries that are left
+  std::set<std::pair<std::size_t, int>> by_length;  // remaining columns, by their number of remaining entries
   const auto length = [&](int column) { return system.in_column[static_cast<std::size_t>(column)].size(); };
   for (int column = 0; column < static_cast<int>(columns.size()); ++column)
     by_length.emplace(length(column), column);

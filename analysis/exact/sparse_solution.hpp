@@ -1,4 +1,4 @@
-// Sparse systems of linear equations in exact fractions.
+// Solves sparse systems of linear equations in exact fractions.
 #pragma once
 
 #include <optional>
@@ -12,9 +12,9 @@ namespace speclab {
 /// Coefficients by index.
 using SparseVector = std::vector<std::pair<int, Rational>>;
 
-/// x with sum over j of x[j] columns[j] = right, for as many columns as equations; none when the columns
-/// depend on one another. By elimination with the pivot of least fill-in: fast where a permutation is nearly
-/// triangular, as bases of transport problems are.
+/// Returns x with sum over j of x[j] columns[j] = right, for as many columns as equations; none if the
+/// columns depend on one another. Eliminates with the pivot of least fill-in: fast if a permutation is nearly
+/// triangular, as for bases of transport problems.
 std::optional<std::vector<Rational>> solve_exactly(const std::vector<SparseVector>& columns,
                                                    std::vector<Rational> right);
 

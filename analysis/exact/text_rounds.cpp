@@ -31,15 +31,15 @@ class RoundTexts {
       : chain_(chain), target_(target), draft_(draft), rule_(rule), gamma_(gamma) {}
 
   std::size_t places() const { return (static_cast<std::size_t>(gamma_) + 1) * chain_.contexts(); }
-  /// Adds where rounds from `context` lead to `after`, [gamma + 1, contexts] by the number of tokens that are
-  /// accepted; returns the tokens they emit.
+  /// Adds to `after` where rounds from `context` lead, [gamma + 1, contexts] by the number of accepted
+  /// tokens; returns the mean number of tokens that they emit.
   double follow(std::int32_t context, std::span<double> after) const {
     return 1 + follow(context, 1, {}, 0, after);
   }
 
  private:
-  /// After `depth` tokens that were emitted with `probability` and survived as `so_far` says; the mean number
-  /// of drafted tokens kept from here on.
+  /// Continues after `depth` tokens that were emitted with `probability` and survived as `so_far` describes;
+  /// returns the mean number of drafted tokens kept from here on.
   double follow(std::int32_t context, double probability, const TextSurvival& so_far, int depth,
                 std::span<double> after) const {
     const auto vocab = static_cast<std::size_t>(chain_.vocab);
@@ -72,7 +72,7 @@ class RoundTexts {
   int gamma_;
 };
 
-/// The sum of each row becomes 1, which it is but for rounding.
+/// Makes the sum of each row exactly 1; before, it is 1 up to rounding.
 void normalise_rows(Transitions& rows) {
   const auto size = static_cast<std::size_t>(rows.contexts);
   for (std::size_t x = 0; x < size; ++x) {
@@ -136,7 +136,7 @@ std::vector<double> expected_steps(const TextChain& chain, std::span<const doubl
     end_if_stopped();
     texts.follow(static_cast<std::int32_t>(x), after[x]);
   }
-  std::vector<std::vector<double>> steps{std::vector<double>(chain.contexts())};  // by the tokens left
+  std::vector<std::vector<double>> steps{std::vector<double>(chain.contexts())};  // by number of tokens left
   for (int left = 1; left <= tokens; ++left) {
     end_if_stopped();
     std::vector<double>& here = steps.emplace_back(chain.contexts(), 1.0);

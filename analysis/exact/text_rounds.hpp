@@ -1,9 +1,9 @@
-// Rounds of a pair with bounded memory, from the text that they emit: exact tokens per target step for rules
-// whose rounds follow from the text (analysis/recorded/expected_rounds.hpp), block verification among them,
-// whose rounds are no product of single positions and have no chain of them (context_chain.hpp).
+// Computes rounds of a pair with bounded memory from the text that they emit: exact tokens per target step
+// for rules whose rounds follow from the text (analysis/recorded/expected_rounds.hpp). Block verification is
+// one of them; its rounds are not products of single positions and have no chain of them (context_chain.hpp).
 //
-// The text has the target's law. Given it, k tokens or more of a round are drafted and kept with a
-// probability s_k that depends on the rows of those k tokens alone. So a round leads from a context x to
+// The text has the target's distribution. Given it, at least k tokens of a round are drafted and kept with a
+// probability s_k that depends only on the rows of those k tokens. So a round leads from a context x to
 //     K(x, x y_1..y_k) = p(y_1..y_k | x) (s_{k-1} - s_k),  k = 1..gamma;  p(y_1..y_{gamma+1} | x) s_gamma
 // and emits 1 + sum_k E[s_k | x] tokens.
 #pragma once
@@ -19,20 +19,20 @@
 
 namespace speclab {
 
-/// Lossless rules of one draft that follow from the text.
+/// Lossless rules of one draft whose rounds follow from the text.
 enum class TextRule {
-  match,  ///< the draft's token is kept where a token drawn from the target equals it
+  match,  ///< the draft's token is kept if a token drawn from the target equals it
   token,  ///< Leviathan et al. 2023, Algorithm 1
   block,  ///< Sun et al. 2024
 };
 
 /// P(the first k tokens of a round were drafted and kept | they were emitted), token by token.
 struct TextSurvival : BlockSurvival {
-  /// The next token has these probabilities; target > 0.
+  /// Appends the next token, which has these probabilities; target > 0.
   void next(TextRule rule, double target, double draft) {
     switch (rule) {
       case TextRule::match:
-        kept *= draft;  // drafted by a draw of its own, whatever the text is
+        kept *= draft;  // its draw is independent of the text
         break;
       case TextRule::token:
         kept *= std::min(1.0, draft / target);
@@ -44,11 +44,11 @@ struct TextSurvival : BlockSurvival {
   }
 };
 
-/// P(the first drafted token is accepted): sum p q for `match`, sum min(p, q) for the others. Rows of one
-/// size, normalised.
+/// Returns P(the first drafted token is accepted): sum p q for `match`, sum min(p, q) for the others. The
+/// rows have equal sizes and are normalised.
 double first_acceptance(TextRule rule, Row target, Row draft);
 
-/// Contexts by number, and which follows which token.
+/// Numbered contexts, and the context that follows each token.
 struct TextChain {
   std::int32_t vocab = 0;
   std::vector<std::int32_t> successor;  ///< [contexts, vocab]
@@ -57,19 +57,19 @@ struct TextChain {
   std::size_t contexts() const { return start.size(); }
 };
 
-/// Steps that tokens_per_round takes, up to a small factor.
+/// Returns the steps that tokens_per_round takes, up to a small factor.
 double text_rounds_cost(std::size_t contexts, std::int32_t vocab, int gamma);
 
-/// At most max_direct_states contexts (direct_stationary.hpp), asserted; `target` and `draft` have a
-/// normalised row a context, [contexts, vocab].
+/// The functions below take at most max_direct_states contexts (direct_stationary.hpp), asserted; `target`
+/// and `draft` have a normalised row per context, [contexts, vocab].
 ///
-/// The share of each context in long texts of the target.
+/// Returns the share of each context in long texts of the target.
 std::vector<double> text_shares(const TextChain& chain, std::span<const double> target);
-/// Tokens that a round emits on average in the long run, with gamma >= 1 drafted tokens.
+/// Returns the mean number of tokens that a round emits in the long run, with gamma >= 1 drafted tokens.
 double tokens_per_round(const TextChain& chain, std::span<const double> target, std::span<const double> draft,
                         TextRule rule, int gamma);
-/// Target steps that a text of so many tokens takes on average, by the context before it, [contexts]. Tokens
-/// that are drafted beyond its end change nothing.
+/// Returns the mean number of target steps for a text of `tokens` tokens, by the context before it,
+/// [contexts]. Tokens drafted beyond its end change nothing.
 std::vector<double> expected_steps(const TextChain& chain, std::span<const double> target,
                                    std::span<const double> draft, TextRule rule, int gamma, int tokens);
 

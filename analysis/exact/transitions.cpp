@@ -13,10 +13,10 @@ namespace {
 struct Walk {
   std::int32_t context;
   std::size_t graph = 0;
-  std::size_t entry = 0;  // of the present graph; a graph's first entry is looked up on entering it
+  std::size_t entry = 0;  // index in the present graph; a graph's first entry is looked up on entering it
   bool entered = false;
 
-  /// The next successor, or -1.
+  /// Returns the next successor, or -1.
   std::int32_t next(std::span<const Transitions* const> graphs) {
     for (; graph < graphs.size(); ++graph, entered = false) {
       const Transitions& edges = *graphs[graph];
@@ -32,7 +32,7 @@ struct Walk {
   }
 };
 
-/// The strong component of each context, and how many there are.
+/// Returns the strong component of each context, and sets `count` to their number.
 std::vector<std::int32_t> strong_components(std::span<const Transitions* const> graphs, std::int32_t contexts,
                                             std::int32_t& count) {
   constexpr std::int32_t unseen = -1;
@@ -40,7 +40,7 @@ std::vector<std::int32_t> strong_components(std::span<const Transitions* const> 
   std::vector<std::int32_t> component(size, unseen);
   std::vector<std::int32_t> order(size, unseen);
   std::vector<std::int32_t> lowest(size);
-  std::vector<std::int32_t> open;  // seen, component not yet known
+  std::vector<std::int32_t> open;  // seen contexts whose component is not yet known
   std::vector<Walk> path;
   std::int32_t seen = 0;
   StopCounter now_and_then(1 << 10);

@@ -1,4 +1,5 @@
-// Non-negative weights from each context to each context, and which sets of contexts they never leave.
+// Stores non-negative weights from each context to each context, and finds the sets of contexts that they
+// never leave.
 #pragma once
 
 #include <cstddef>
@@ -31,16 +32,15 @@ struct Transitions {
   }
 };
 
-/// Ends a sparse matrix that has its rows, and stores it densely when at least `dense_above` of its entries
-/// are there: products then stream through memory without indices. Leaves a
-/// dense matrix alone.
+/// Finishes a sparse matrix that has all its rows. If at least `dense_above` of its entries are present,
+/// stores it densely: products then stream through memory without indices. Leaves a dense matrix unchanged.
 void finish(Transitions& transitions, double dense_above);
 
 /// Contexts that can all be reached from one another and are never left, ascending.
 using ClosedClass = std::vector<std::int32_t>;
 
-/// The closed classes of the graph whose edges are the positive entries of all `graphs` (equal sizes,
-/// asserted), ordered by their first context. There is at least one. Tarjan 1972, without recursion.
+/// Returns the closed classes of the graph whose edges are the positive entries of all `graphs` (equal sizes,
+/// asserted), ordered by their first context. There is at least one. Uses Tarjan 1972, without recursion.
 std::vector<ClosedClass> closed_classes(std::span<const Transitions* const> graphs);
 
 }  // namespace speclab

@@ -12,8 +12,8 @@ namespace speclab {
 
 namespace {
 
-/// Adds one sequence's rounds. `bonus[i]` is the probability that token i is a bonus; `starts[i]` that a
-/// round starts at it.
+/// Adds one sequence's rounds. `starts[i]` is the probability that a round starts at its token i, `kept[i]`
+/// the probability that this token is drafted and kept.
 void add_sequence(GammaRounds& found, std::span<const Stretch> stretches, std::size_t first,
                   std::span<const double> starts, std::span<const double> kept) {
   const auto next = std::upper_bound(stretches.begin(), stretches.end(), first,
@@ -32,8 +32,9 @@ void add_sequence(GammaRounds& found, std::span<const Stretch> stretches, std::s
   }
 }
 
-/// Rounds that start at least gamma + 1 tokens before the end, which emit all tokens but what the later ones
-/// emit. `emitted(start)`: the mean tokens up to the end of a round that starts at one of the last gamma.
+/// Adds rounds that start at least gamma + 1 tokens before the end. They emit all tokens except those that
+/// later rounds emit. `emitted(start)` is the mean number of tokens up to the end of a round that starts at
+/// one of the last gamma tokens.
 template <class Emitted>
 void add_whole(GammaRounds& found, std::size_t gamma, std::span<const double> starts,
                const Emitted& emitted) {
@@ -49,16 +50,16 @@ void add_whole(GammaRounds& found, std::size_t gamma, std::span<const double> st
   found.whole_tokens += static_cast<double>(length) - late;
 }
 
-/// Token verification with one column. A token is a bonus if a round started gamma tokens before it and kept
-/// all of them; else it was examined. A round ends with each bonus, and with each examined token that is not
-/// kept:
+/// Counts the rounds of token verification with one column. A token is a bonus if a round started gamma
+/// tokens before it and kept all of them; else it was examined. A round ends with each bonus, and with each
+/// examined token that is not kept:
 ///     bonus(t) = start(t - gamma) keep(t - gamma) ... keep(t - 1)
 ///     start(t + 1) = 1 - (1 - bonus(t)) keep(t)
-/// The products are carried on from gamma - 1 to gamma.
+/// The products are updated from gamma - 1 to gamma.
 void add_by_recursion(std::vector<GammaRounds>& all, std::span<const Stretch> stretches, std::size_t first,
                       std::span<const double> keep) {
   const std::size_t length = keep.size();
-  std::vector<double> product(length, 1);  // of the last gamma keeps before t
+  std::vector<double> product(length, 1);  // product of the last gamma keeps before t
   std::vector<double> starts(length);
   std::vector<double> kept(length);
   for (std::size_t gamma = 1; gamma <= all.size(); ++gamma) {
@@ -86,7 +87,7 @@ void add_by_recursion(std::vector<GammaRounds>& all, std::span<const Stretch> st
   }
 }
 
-/// The rounds of one sequence by any rule, each seen: see(start, probability, survivals).
+/// Calls see(start, probability, survivals) for every round of one sequence, by any rule.
 template <class See>
 void for_each_start(const Survivals& rule, const RecordedSequence& sequence, std::size_t gamma,
                     std::vector<double>& starts, const See& see) {

@@ -1,4 +1,5 @@
-// Expected target runs of a recorded text, for every gamma at once: exact given the text and its columns.
+// Computes the expected target runs of a recorded text, for every gamma at once: exact given the text and its
+// columns.
 #pragma once
 
 #include <cstddef>
@@ -18,45 +19,46 @@ struct Stretch {
   std::size_t last = 0;
 };
 
-/// One stretch for each sequence.
+/// Returns one stretch for each sequence.
 std::vector<Stretch> sequence_stretches(const Recording& recording);
 
-/// What decoding with one gamma takes. Vectors have an entry a stretch.
+/// Expected rounds of decoding with one gamma. Vectors have one entry per stretch.
 struct GammaRounds {
   std::vector<double> rounds;  ///< expected rounds that start there
   std::vector<double> kept;    ///< expected drafted tokens kept there
-  /// Rounds that start so early in their sequence that they end in it, and the tokens that these emit: as if
+  /// Rounds that start early enough to end in their sequence, and the tokens that they emit: numbers as if
   /// texts had no end.
   double whole_rounds = 0;
   double whole_tokens = 0;
 };
 
-/// Element g - 1 is of g drafted tokens a round, g = 1..most. `stretches` are in order, do not overlap, and
-/// cover everything. With columns by depth `most` is at most their number, asserted. Token verification with
-/// one column takes O(most) a token, depths and blocks O(most^2).
+/// Returns one element per gamma: element g - 1 is for g drafted tokens in a round, g = 1..most. `stretches`
+/// are in order, do not overlap, and cover everything. With columns by depth `most` is at most their number
+/// (asserted). Token verification with one column takes O(most) per token, depths and blocks O(most^2).
 std::vector<GammaRounds> expected_rounds(const Recording& recording, std::span<const Stretch> stretches,
                                          std::size_t most, RecordedRule rule = RecordedRule::token);
 
-/// Of rounds with i tokens of the text left: the share that accepts at least i, and that share of those that
-/// accept i - 1. The first of one position may exceed that of the position before, which has other rounds.
+/// Over rounds with at least i tokens of the text left: the share that accepts at least i, and the same share
+/// among those that accept i - 1. The first share at one position may exceed that at the position before,
+/// which is over other rounds.
 struct AcceptedPosition {
   double all = 0;
   double given_before = 0;
 };
 
-/// P[drafted position i is accepted] for i = 1..gamma.
+/// Returns P[drafted position i is accepted] for i = 1..gamma.
 std::vector<AcceptedPosition> accepted_by_position(const Recording& recording, std::size_t gamma,
                                                    RecordedRule rule = RecordedRule::token);
 
-/// survivals[k] = P(at least k accepted | a round starts at `start`), k = 0..most, where `left` tokens of the
-/// sequence follow; entries beyond `left` are left out.
+/// Computes survivals[k] = P(at least k accepted | a round starts at `start`), k = 0..most, where `left`
+/// tokens of the sequence follow; entries beyond `left` are left out.
 class Survivals {
  public:
   Survivals(const Recording& recording, RecordedRule rule);
   void of(std::size_t start, std::size_t left, std::size_t most, std::vector<double>& survivals) const;
 
  private:
-  std::vector<std::vector<double>> keep_;  // by depth; of blocks q/p instead
+  std::vector<std::vector<double>> keep_;  // by depth; for blocks q/p instead
   RecordedRule rule_;
 };
 

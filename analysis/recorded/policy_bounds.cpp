@@ -12,7 +12,7 @@ namespace speclab {
 
 namespace {
 
-/// States less probable than this are left out.
+/// Smaller probabilities of states are left out.
 constexpr double negligible = 1e-16;
 
 }  // namespace
@@ -29,12 +29,13 @@ PolicyWork policy_work(const Recording& recording, const StatePolicy& policy, Re
   }
   PolicyWork work;
   std::vector<double> survivals;
-  std::vector<double> exactly(most + 1);  // accepted, when more are drafted
+  std::vector<double> exactly(most + 1);  // P(exactly k accepted) if more are drafted
   const std::size_t window = std::bit_ceil(most + 2);
   const std::size_t states = policy.states;
   for (const RecordedSequence& sequence : recording.sequences) {
     end_if_stopped();
-    // Probability of a round that starts at t in a state, for the next `window` positions t, in turn.
+    // The ring holds, for the next `window` positions t, the probability that a round starts at t in each
+    // state.
     std::vector<double> ring(window * states);
     ring[0] = 1;
     for (std::size_t start = 0; start < sequence.count; ++start) {
@@ -69,7 +70,7 @@ double least_time_knowing_text(const Recording& recording, std::size_t most, dou
   std::vector<double> survivals;
   for (const RecordedSequence& sequence : recording.sequences) {
     end_if_stopped();
-    std::vector<double> time(sequence.count + 1);  // from each position on
+    std::vector<double> time(sequence.count + 1);  // expected time from each position on
     for (std::size_t start = sequence.count; start-- > 0;) {
       const std::size_t left = sequence.count - start;
       survivals_of.of(sequence.first + start, left, most, survivals);

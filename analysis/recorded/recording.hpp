@@ -4,9 +4,9 @@
 // examined position either by drafting and keeping it, with probability q min(1, p/q) = min(p, q), or as a
 // correction, with the rest of p. So, given that y was emitted, it was drafted and kept with probability
 //     P(kept | y) = min(p, q) / p = min(1, q(y) / p(y)),
-// and positions are independent given the text. What rounds do to a text drawn from the target therefore
-// needs two numbers a token. The law of text and round lengths together is checked by enumeration in
-// fractions (tests/analysis/recorded/expected_rounds_test).
+// and positions are independent given the text. Two numbers per token therefore determine the distribution of
+// rounds over a text drawn from the target. Enumeration in fractions checks the joint distribution of text
+// and round lengths (tests/analysis/recorded/expected_rounds_test).
 #pragma once
 
 #include <cstddef>
@@ -16,31 +16,31 @@
 
 namespace speclab {
 
-/// A stretch of a recording that was generated in one piece.
+/// A part of a recording that was generated in one piece.
 struct RecordedSequence {
   std::string name;
-  std::string task;       ///< what it belongs to; empty when the recording does not say
+  std::string task;       ///< task that it belongs to; empty if the recording does not say
   std::size_t first = 0;  ///< index of its first token
   std::size_t count = 0;  ///< tokens; at least 1
 };
 
-/// What whole rows say at each position.
+/// Values from whole rows, one per position.
 struct RecordedRows {
   std::vector<double> overlap;      ///< sum of min(p, q)
   std::vector<double> draft_share;  ///< mass of q where p > 0: the mean of q(y)/p(y) over y drawn from p
   bool empty() const { return overlap.empty(); }
 };
 
-/// Natural logarithms throughout.
+/// The recorded columns, in natural logarithms.
 struct Recording {
   std::vector<double> target;  ///< log p(y); finite, at most 0
   std::vector<std::vector<double>>
-      draft;  ///< log q(y) by depth in the round, from the first drafted token on;
-              ///< at most 0, or -infinity. With one depth it holds at every depth
-  std::vector<RecordedSequence> sequences;  ///< one after the other, covering everything
-  std::vector<double> entropy;              ///< of p at each position, in nats; empty when not known
+      draft;  ///< log q(y) by depth in the round, from the first drafted token on; at most 0, or -infinity. A
+              ///< single column holds at every depth
+  std::vector<RecordedSequence> sequences;  ///< in order, covering everything
+  std::vector<double> entropy;              ///< entropy of p at each position, in nats; empty if not known
   RecordedRows rows;                        ///< empty without rows
-  /// False for a text that was given to the target instead of drawn from it: then its rows say what is
+  /// False for a text that was given to the target instead of drawn from it: then its rows tell what is
   /// accepted in its contexts, and nothing follows for rounds.
   bool drawn = true;
 
@@ -48,8 +48,8 @@ struct Recording {
   bool by_depth() const { return draft.size() > 1; }
 };
 
-/// P(kept | y) for the drafted token at this depth of a round (from 0), at every position. With one column
-/// all depths have the same; else `depth` < draft.size(), asserted.
+/// Returns P(kept | y) for the drafted token at this depth of a round (from 0), at every position. With one
+/// column all depths have the same probabilities; else `depth` < draft.size() (asserted).
 std::vector<double> keep_probabilities(const Recording& recording, std::size_t depth = 0);
 
 }  // namespace speclab

@@ -1,5 +1,5 @@
-// Compiled once for each instruction set: Highway includes this file again and again. Rows of 49,152 numbers
-// in f16 are read at more than a gigabyte a second on two cores (docs/performance.md).
+// Highway includes this file again and again, and so compiles it once for each instruction set. Rows of
+// 49,152 numbers in f16 are read at more than a gigabyte a second on two cores (docs/performance.md).
 #include "analysis/recorded/row_measures.hpp"
 
 #include <algorithm>
@@ -15,7 +15,7 @@
 #include <hwy/cache_control.h>
 #include <hwy/foreach_target.h>  // must come before highway.h
 #include <hwy/highway.h>
-// Needs the line above.
+// This needs the include above.
 #include <hwy/contrib/math/math-inl.h>
 
 HWY_BEFORE_NAMESPACE();
@@ -26,21 +26,21 @@ namespace hn = hwy::HWY_NAMESPACE;
 using D = hn::ScalableTag<float>;
 using V = hn::Vec<D>;
 
-/// exp underflows to 0 below; also stands for -infinity.
+/// Below this exp underflows to 0; it also stands for -infinity.
 constexpr float least_exponent = -104;
-/// Numbers summed in float before the sum goes to a double.
+/// Numbers summed in float before the sum is added to a double.
 constexpr std::size_t part = 4096;
 
-/// Half precision to float, and the largest number, or NaN when any is NaN: in one pass, since the row comes
-/// from memory. `ahead` is asked for before it is needed: rows are longer than what the processor looks ahead
-/// by itself.
+/// Converts half precision to float and returns the largest number, or NaN if any is NaN: in one pass, since
+/// the row comes from memory. It prefetches `ahead` numbers: rows are longer than the processor prefetches by
+/// itself.
 float widen(const void* row, std::size_t count, float* out) {
   const D d;
   const hn::Rebind<hwy::float16_t, D> half;
   const std::size_t lanes = hn::Lanes(d);
   constexpr std::size_t ahead = 1024;
   const auto* in = static_cast<const hwy::float16_t*>(row);
-  const auto* bytes = static_cast<const unsigned char*>(row);  // at any address
+  const auto* bytes = static_cast<const unsigned char*>(row);  // at any alignment
   auto most = hn::Set(d, -std::numeric_limits<float>::infinity());
   auto odd = hn::Zero(d);  // NaN once a NaN was seen
   std::size_t i = 0;
@@ -69,7 +69,7 @@ float widen(const void* row, std::size_t count, float* out) {
   return is_odd ? std::numeric_limits<float>::quiet_NaN() : found;
 }
 
-/// The largest number; NaN when any is NaN.
+/// Returns the largest number; NaN if any is NaN.
 float largest(const float* row, std::size_t count) {
   const D d;
   const std::size_t lanes = hn::Lanes(d);
@@ -90,7 +90,7 @@ float largest(const float* row, std::size_t count) {
   return found;
 }
 
-/// Turns logits into exp(x - most).
+/// Turns logits into exp(x - most) and returns their sums.
 detail::RowMass exponentials(float* row, std::size_t count, float most) {
   const D d;
   const std::size_t lanes = hn::Lanes(d);
@@ -110,7 +110,7 @@ detail::RowMass exponentials(float* row, std::size_t count, float most) {
       weighted = hn::MulAdd(e, x, weighted);
       i += lanes;
     };
-    while (i + 2 * lanes <= end) {  // two side by side hide the latency of one
+    while (i + 2 * lanes <= end) {  // two at a time hide the latency of one
       one();
       one();
     }
@@ -127,7 +127,7 @@ detail::RowMass exponentials(float* row, std::size_t count, float most) {
   return mass;
 }
 
-/// Of probabilities. Negative ones give NaN.
+/// Returns the sums of probabilities; NaN if any is negative.
 detail::RowMass probabilities(const float* row, std::size_t count) {
   detail::RowMass mass;
   for (std::size_t i = 0; i < count; ++i) {
@@ -138,7 +138,7 @@ detail::RowMass probabilities(const float* row, std::size_t count) {
   return mass;
 }
 
-/// Sums over both rows, each times its factor.
+/// Returns sums over both rows, each multiplied by its factor.
 detail::SharedMass shared(const float* target, float by_target, const float* draft, float by_draft,
                           std::size_t count) {
   const D d;
@@ -183,16 +183,16 @@ HWY_EXPORT(shared);
 
 namespace {
 
-constexpr std::align_val_t line{64};  // of a cache
+constexpr std::align_val_t line{64};  // size of a cache line
 
 struct NormalRow {
-  double log_factor = 0;  // log of what turns `mass` into probabilities
+  double log_factor = 0;  // logarithm of the factor that turns `mass` into probabilities
   double entropy = 0;
-  double shift = 0;  // of the logits
+  double shift = 0;  // subtracted from the logits
   bool valid = false;
 };
 
-/// `numbers` becomes the row's unnormalised probabilities; `most` is its largest number, or NaN.
+/// Turns `numbers` into the row's unnormalised probabilities; `most` is its largest number, or NaN.
 NormalRow normal_row(float* numbers, std::size_t count, RowMeaning meaning, float most) {
   NormalRow row;
   if (meaning == RowMeaning::logits) {
@@ -234,7 +234,7 @@ double number_at(const void* row, RowNumber number, std::size_t index) {
   return static_cast<double>(detail::float_of_half(half));
 }
 
-/// The numbers of a row, and the largest, or NaN when any is NaN.
+/// Writes the numbers of a row as floats and returns the largest, or NaN if any is NaN.
 float floats_of(const void* row, RowNumber number, std::size_t vocab, float* out) {
   if (number == RowNumber::f16) return HWY_DYNAMIC_DISPATCH(widen)(row, vocab, out);
   if (number == RowNumber::f32) {

@@ -1,4 +1,4 @@
-// What one pair of recorded rows says about its token, in one pass over memory.
+// Measures a pair of recorded rows and their token, in one pass over memory.
 #pragma once
 
 #include <cstddef>
@@ -6,18 +6,18 @@
 
 namespace speclab {
 
-/// How numbers of a row are stored, little-endian.
+/// Format of the numbers of a row, little-endian.
 enum class RowNumber { f16, bf16, f32, f64 };
 std::size_t bytes_of(RowNumber number);
 
-/// What a row holds.
+/// Meaning of the numbers of a row.
 enum class RowMeaning { logits, probabilities };  // log-probabilities are logits
 
 struct RowMeasures {
   double log_target = 0;   ///< log p(token)
-  double log_draft = 0;    ///< log q(token); -infinity where q is 0
+  double log_draft = 0;    ///< log q(token); -infinity if q is 0
   double overlap = 0;      ///< sum of min(p, q)
-  double entropy = 0;      ///< of p, in nats
+  double entropy = 0;      ///< entropy of p, in nats
   double draft_share = 0;  ///< mass of q where p > 0
 };
 
@@ -26,7 +26,7 @@ namespace detail {
 /// Sums over one row.
 struct RowMass {
   double sum = 0;
-  double weighted = 0;  ///< of exp(x - most) (x - most), or of p log p
+  double weighted = 0;  ///< sum of exp(x - most) (x - most), or of p log p
 };
 
 /// Sums over both rows.
@@ -50,9 +50,9 @@ struct StoredRow {
 class RowMeter {
  public:
   /// Measures rows of `vocab` numbers. Each row is normalised: exp of the logits, or the probabilities, over
-  /// their sum. Sums are taken in float (double where a row is of f64), in parts of some thousand numbers, so
-  /// that they are accurate to about 1e-6. A row that holds NaN, +infinity, a negative probability, or no
-  /// mass gives log_target = NaN.
+  /// their sum. Sums use float (double for a row of f64), in parts of some thousand numbers, so that they are
+  /// accurate to about 1e-6. A row that holds NaN, +infinity, a negative probability, or no mass gives
+  /// log_target = NaN.
   RowMeasures measure(const StoredRow& target, const StoredRow& draft, std::size_t vocab, std::size_t token);
   RowMeter() = default;
   ~RowMeter();
@@ -65,10 +65,10 @@ class RowMeter {
   std::size_t bytes_ = 0;
 };
 
-/// Probabilities, if no number is negative and they sum to 1 within 1%; else logits.
+/// Returns `probabilities` if no number is negative and they sum to 1 within 1%; else `logits`.
 RowMeaning guess_meaning(const void* row, RowNumber number, std::size_t vocab);
 
-/// The numbers of a row as doubles.
+/// Writes the numbers of a row as doubles.
 void read_row(const void* row, RowNumber number, std::size_t vocab, double* out);
 
 }  // namespace speclab

@@ -14,15 +14,15 @@ namespace speclab {
 
 namespace {
 
-/// Ratios above B, from which the tail is carried on: one in 50, but not fewer or more than these.
+/// Number of ratios above B, from which the tail is extrapolated: one in 50, within these limits.
 constexpr std::size_t fewest_above = 25;
 constexpr std::size_t max_above = 100;
-/// Nats by which entropies of rows in half precision may be off.
+/// Possible error, in nats, of entropies of rows in half precision.
 constexpr double rounding = 1e-3;
-/// Standard errors by which the tail may be heavier than estimated.
+/// The tail may be heavier than estimated by this many standard errors.
 constexpr double tail_errors = 2.5;
 
-/// The largest value over time of the mean of the products, as a logarithm.
+/// Returns the largest value over time of the mean of the products, as a logarithm.
 double log_supermartingale(const std::vector<double>& ratios) {
   constexpr std::array<double, 6> weights{0.5, 0.2, 0.05, 0.01, 0.002, 0.0004};
   std::array<double, weights.size()> logs{};
@@ -35,7 +35,7 @@ double log_supermartingale(const std::vector<double>& ratios) {
       logs[i] += std::log1p(weights[i] * (ratio - 1));
       top = std::max(top, logs[i]);
     }
-    // The mean is at least the largest product over their number.
+    // The mean is at least the largest product divided by their number.
     largest = std::max(largest, top - std::log(static_cast<double>(weights.size())));
   }
   return largest;
@@ -43,12 +43,12 @@ double log_supermartingale(const std::vector<double>& ratios) {
 
 struct Tail {
   double bound = 1;      // B
-  double allowance = 0;  // at most what min(q/p, B) leaves out of the mean, E[max(0, q/p - B)]
+  double allowance = 0;  // bound on the part of the mean that min(q/p, B) leaves out, E[max(0, q/p - B)]
   bool known = false;
 };
 
-/// By Hill's estimate of the exponent of the largest ratios (Hill 1975): P(q/p > x) ~ x^-exponent, of which
-/// the mean excess over B is P(q/p > B) B / (exponent - 1).
+/// Estimates the exponent of the largest ratios by Hill (1975): P(q/p > x) ~ x^-exponent, so that the mean
+/// excess over B is P(q/p > B) B / (exponent - 1).
 Tail tail_of(std::vector<double> ratios) {
   const std::size_t above = std::clamp(ratios.size() / 50, fewest_above, max_above);
   if (ratios.size() < 10 * fewest_above) return {};
@@ -76,7 +76,7 @@ FitVerdict judged(const Interval& interval, bool refuted) {
   return refuted ? FitVerdict::does_not_fit : FitVerdict::fits;
 }
 
-/// The mean of values of any size.
+/// Returns the mean of values of any size.
 Interval plain_mean(const IntervalUnits& units, const std::vector<double>& values, double confidence) {
   std::vector<double> sums;
   std::vector<double> counts;
@@ -106,7 +106,7 @@ TextFit text_fit(const Recording& recording, bool cut) {
   fit.too_large = fit.too_large_p <= fit_level ? FitVerdict::does_not_fit : FitVerdict::fits;
 
   const IntervalUnits units = interval_units(recording.sequences);
-  double share = 1;  // of q where p > 0
+  double share = 1;  // mass of q where p > 0
   if (!recording.rows.empty()) {
     share = 0;
     for (const double one : recording.rows.draft_share) share += one;

@@ -20,7 +20,7 @@ std::uint64_t sum(const std::vector<std::uint64_t>& counts) {
 
 int examined(const LoggedRound& round) { return std::min(round.accepted + 1, round.drafted); }
 
-/// 1 + a_1 (1 + a_2 (...)) to a_gamma, and its derivatives with respect to each a.
+/// 1 + a_1 (1 + a_2 (...)) up to a_gamma, and its derivatives with respect to each a.
 struct TokensOfPositions {
   double tokens;
   std::vector<double> slopes;
@@ -39,7 +39,7 @@ TokensOfPositions tokens_of(const PositionCounts& counts, std::size_t gamma) {
   return out;
 }
 
-/// Half of the level for each of two tests.
+/// Rejects at half of the level, since there are two tests.
 bool rejected(const LogTest& test) {
   constexpr double level = 0.001;
   return test.p < level / 2;
@@ -91,7 +91,7 @@ std::optional<Interval> stretch_interval(std::span<const LoggedRound> log, int s
     drafted_in[batch] += log[i].drafted;
     rounds_in[batch] += 1;
   }
-  // A round that accepts nothing examines one token, one that accepts everything all of them.
+  // A round that accepts nothing examines one token; a round that accepts everything examines all of them.
   const LargestDenominators largest{*std::max_element(rounds_in.begin(), rounds_in.end()),
                                     *std::max_element(drafted_in.begin(), drafted_in.end())};
   const auto interval = bounded_ratio_interval(accepted, examined_in, {0, 1}, confidence, largest);
@@ -115,8 +115,8 @@ bool neighbours_alike(std::span<const double> numerators, std::span<const double
 }
 
 LogTest position_test(const PositionCounts& counts) {
-  // Positions are classes of accepted and of rejected tokens, which are two samples of one law of positions
-  // when the acceptance rate is the same everywhere.
+  // Accepted and rejected tokens are two samples, with positions as classes. They have the same distribution
+  // if the acceptance rate is the same everywhere.
   std::vector<std::uint64_t> rejected(counts.examined.size());
   std::transform(counts.examined.begin(), counts.examined.end(), counts.accepted.begin(), rejected.begin(),
                  std::minus<>());
@@ -172,7 +172,7 @@ PositionalTokens positional_tokens(std::span<const LoggedRound> log, double conf
   }
   for (std::size_t gamma = 1; gamma < out.tokens.size(); ++gamma) {
     const auto [tokens, slopes] = tokens_of(counts, gamma);
-    // To first order each stretch has its share in the error: that of the accepted at each position.
+    // To first order each stretch contributes to the error by its accepted tokens at each position.
     std::vector<double> sums;
     for (const PositionCounts& part : parts) {
       double& sum = sums.emplace_back(tokens * real(part.rounds));

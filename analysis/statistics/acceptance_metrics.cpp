@@ -38,7 +38,7 @@ RoundSums mean_round(std::span<const double> accepted_at) {
                  .drafted = static_cast<double>(accepted_at.size()),
                  .accepted = std::accumulate(accepted_at.begin(), accepted_at.end(), 0.0)};
   sums.accepted_at.assign(accepted_at.begin(), accepted_at.end());
-  // Position i is examined where i - 1 was accepted.
+  // Position i is examined if i - 1 was accepted.
   double reached = 1;
   for (const double accepted : accepted_at) {
     sums.examined_at.push_back(reached);

@@ -12,7 +12,7 @@ namespace speclab {
 
 namespace {
 
-/// Rounds whose accepted prefix is at least `length` long.
+/// Returns the number of rounds whose accepted prefix has at least `length` tokens.
 double reaching(const Tally& batch, std::size_t length) {
   const auto& lengths = batch.accepted_lengths;
   if (length >= lengths.size()) return 0;
@@ -40,7 +40,7 @@ Tally sum_of(const std::vector<Tally>& batches) {
   return total;
 }
 
-/// A number that lies in `support` in every batch.
+/// Returns the interval of a number that lies in `support` in every batch.
 std::optional<Interval> bounded(const std::vector<Tally>& batches, const TallyPart& numerator,
                                 const TallyPart& denominator, const Support& support, double confidence,
                                 std::optional<LargestDenominators> largest = {}) {
@@ -54,10 +54,10 @@ double largest_of(const std::vector<Tally>& batches, const TallyPart& part) {
   return most;
 }
 
-/// Of a mean over contexts, each rounded to a quantum.
+/// Largest error of a mean over contexts whose values are each rounded to a quantum.
 constexpr double quantum_error = ContextSum::quantum / 2;
 
-/// For values from 0 to 1.
+/// Widens the interval of a mean of values from 0 to 1 by the quantum's error.
 Interval with_quantum_error(const Interval& mean) {
   const double estimate = std::min(mean.estimate, 1.0);
   if (!mean.bounded()) return {estimate, mean.low, mean.high};
@@ -71,10 +71,10 @@ bool alike(const std::vector<Tally>& batches, const TallyPart& sum, const TallyP
   });
 }
 
-/// A share: `successes` of `trials`, which are counts of rounds or of tokens; a batch without successes has
-/// at most largest.at_low trials, one without failures at most largest.at_high. Of independent ones with few
-/// of either kind it is Clopper and Pearson's interval; the number of trials may depend on the outcomes, as
-/// that of examined tokens does.
+/// Returns the interval of a share, `successes` of `trials`, which count rounds or tokens. A batch without
+/// successes has at most largest.at_low trials, one without failures at most largest.at_high. For independent
+/// trials with few successes or few failures this is Clopper and Pearson's interval; the number of trials may
+/// depend on the outcomes, as the number of examined tokens does.
 std::optional<Interval> share(const std::vector<Tally>& batches, const TallyPart& successes,
                               const TallyPart& trials, const LargestDenominators& largest, double confidence,
                               Independence independence) {
@@ -90,13 +90,13 @@ std::optional<Interval> share(const std::vector<Tally>& batches, const TallyPart
   return known_bounds(bounded(batches, successes, trials, {0, 1}, confidence, largest), independence);
 }
 
-/// Bounds of the mean length of accepted prefixes and of its variance, from counts of rounds.
+/// Bounds on the mean length of accepted prefixes and on its variance, from counts of rounds.
 struct LengthMoments {
   Interval mean;
   Interval variance;
 };
 
-/// The variance is the mean square less the square of the mean, each within its own bounds.
+/// Computes the variance as the mean square less the square of the mean, each within its own bounds.
 LengthMoments length_moments(const Tally& total, double longest, double confidence) {
   std::map<double, std::uint64_t> lengths;
   std::map<double, std::uint64_t> squares;
@@ -164,12 +164,12 @@ std::vector<Estimate> estimates(const std::vector<Tally>& batches, const CostRat
   all.push_back({"alpha_overlap", context_mean(batches, overlaps, contexts, confidence, independence)});
   if (total.rounds == 0) return all;
   const double drafted_a_round = real(total.drafted) / real(total.rounds);
-  const double time = 1 + cost.c * real(total.draft_runs) / real(total.rounds);  // of a round
-  // A target run over a round evaluates drafted + 1 positions, each a plain step's worth of operations.
+  const double time = 1 + cost.c * real(total.draft_runs) / real(total.rounds);  // time of a round
+  // A target run in a round evaluates drafted + 1 positions, each with the operations of a plain step.
   const double work = 1 + (1 + cost.c_hat) * drafted_a_round;
   const double longest = std::max(limits.max_drafted.value_or(std::ceil(drafted_a_round)),
                                   static_cast<double>(total.accepted_lengths.size()) - 1);
-  // Where sequences have equally many tokens, one that accepts nothing has as many rounds.
+  // If sequences have equally many tokens, one that accepts nothing has this many rounds.
   const double most_rounds = largest_of(batches, limits.equal == EqualLength::tokens ? emitted : rounds);
   const double max_drafted = largest_of(batches, drafted);
   all.push_back({"alpha_examined", share(
@@ -179,7 +179,7 @@ std::vector<Estimate> estimates(const std::vector<Tally>& batches, const CostRat
   const std::uint64_t commonest =
       *std::max_element(total.accepted_lengths.begin(), total.accepted_lengths.end());
   if (independence == Independence::rounds && total.rounds - commonest < few_rounds) {
-    // Rounds that draft alike: all else are functions of the accepted lengths.
+    // All rounds draft the same number: every estimate is then a function of the accepted lengths.
     const LengthMoments lengths = length_moments(total, longest, confidence);
     const Interval tokens{1 + lengths.mean.estimate, 1 + lengths.mean.low, 1 + lengths.mean.high};
     if (total.drafted > 0) all.push_back({"alpha_drafted", scaled(lengths.mean, 1 / drafted_a_round)});
@@ -202,7 +202,7 @@ std::vector<Estimate> estimates(const std::vector<Tally>& batches, const CostRat
   add("alpha_drafted", accepted, drafted, {0, 1},
       {std::max(max_drafted, drafted_a_round * most_rounds), max_drafted});
   add("tokens_per_target_step", emitted, rounds, {1, 1 + longest}, {most_rounds, rounds_seen});
-  // Around the overall mean, so that batches of unequal length weigh as they should.
+  // Centred on the overall mean, so that batches of unequal length get their weight.
   const double mean = real(total.emitted) / real(total.rounds);
   add("tokens_variance",
       [mean](const Tally& t) {

@@ -1,6 +1,6 @@
-// From tallies to estimates with intervals. The three estimators of alpha, each under its own name:
+// Turns tallies into estimates with intervals. The three estimators of alpha have different names:
 //   alpha_overlap    mean of sum min(target, draft) over visited contexts (Rao-Blackwell; Cor. 3.6's alpha)
-//   alpha_examined   accepted / examined: the maximum-likelihood estimate when rounds are i.i.d.
+//   alpha_examined   accepted / examined: the maximum-likelihood estimate if rounds are i.i.d.
 //   alpha_drafted    accepted / drafted: not alpha; reported because other tools report it
 #pragma once
 
@@ -16,33 +16,35 @@
 namespace speclab {
 
 struct CostRatios {
-  double c = 0;      ///< draft run / target run, in time (Leviathan et al. 2023, Definition 3.7)
-  double c_hat = 0;  ///< the same, in arithmetic operations (Definition 3.10)
+  double c = 0;      ///< time of a draft run / target run (Leviathan et al. 2023, Definition 3.7)
+  double c_hat = 0;  ///< the same for arithmetic operations (Definition 3.10)
 };
 
-/// What of a run is independent of the rest.
+/// The parts of a run that are independent of each other.
 enum class Independence {
-  rounds,   ///< every round: acceptances of one probability, whatever came before
+  rounds,   ///< every round: acceptances have one probability, whatever came before
   batches,  ///< whole batches only
-  /// Nothing is known to be, as with few sequences cut into stretches: intervals have infinite bounds.
-  /// Stretches of one sequence do not tell how slowly it forgets. Of a single sequence of 100 or 1,000 rounds
-  /// that forgets in a tenth of them (two states that accept with .9 and .5), batch means of 64 stretches
-  /// cover .55 and .41 at 95%; merging stretches until the correlation of neighbours is not significant, with
-  /// the AR(1) factor of what is left and fewer degrees, covers .75 where it does not refuse. Of 1,000 rounds
-  /// that forget in 300 it covers .27: many look like independent ones.
+  /// No parts are known to be independent, as with few sequences cut into stretches: intervals have infinite
+  /// bounds. Stretches of one sequence do not tell how slowly it forgets. For a single sequence of 100 or
+  /// 1,000 rounds that forgets in a tenth of them (two states that accept with .9 and .5), batch means of 64
+  /// stretches cover .55 and .41 at 95%. Merging stretches until the correlation of neighbours is not
+  /// significant, with the AR(1) factor of the remaining correlation and fewer degrees, covers .75 where it
+  /// does not refuse. For 1,000 rounds that forget in 300 it covers .27: many such sequences look like
+  /// independent rounds.
   nothing
 };
 
-/// The estimate with bounds that know of the dependence: infinite where nothing is independent.
+/// Returns the estimate with bounds that respect the dependence: infinite if nothing is independent.
 std::optional<Interval> known_bounds(std::optional<Interval> interval, Independence independence);
 
-/// What every sequence of a run has equally many of: the other number depends on what is accepted.
+/// The number that is equal in every sequence of a run: rounds or tokens. The other number depends on
+/// acceptance.
 enum class EqualLength { rounds, tokens };
 
-/// What could have been in a run.
+/// Limits of a run that its tallies do not contain.
 struct RunLimits {
   EqualLength equal = EqualLength::rounds;
-  /// Drafted tokens in a round; without it as many as rounds have on average, or as were accepted.
+  /// Maximum of drafted tokens in a round; by default the mean over rounds, or the longest accepted prefix.
   std::optional<double> max_drafted = {};
 };
 
@@ -51,46 +53,48 @@ struct Estimate {
   std::optional<Interval> interval;
 };
 
-/// Ratio of what a part of each batch's tally sums to (ratio_interval).
+/// Returns the interval of a ratio of sums, one numerator and denominator from each batch's tally
+/// (ratio_interval).
 using TallyPart = std::function<double(const Tally&)>;
 std::optional<Interval> ratio_over_batches(const std::vector<Tally>& batches, const TallyPart& numerator,
                                            const TallyPart& denominator, double confidence);
 
-/// Of independent rounds with fewer than so many unlike the commonest kind, intervals come from counts of
+/// If fewer independent rounds than this differ from the most common kind, intervals come from counts of
 /// rounds, not from batches. Measured at 95% over alpha = .01 .. .9999, gamma = 1, 5, 8 and 64 .. 10,000
-/// rounds, 2,000 times each: above it Student's t of 64 batches covers .94 to .96; of 20 rounds it covers
-/// .92, of 2 .81, and of none nothing. Counts cover .95 to 1: Clopper and Pearson's interval is conservative,
-/// and so are sums of several.
+/// rounds, 2,000 times each: with more such rounds Student's t of 64 batches covers .94 to .96; with 20 it
+/// covers .92, with 2 .81, and with none nothing. Counts cover .95 to 1: Clopper and Pearson's interval is
+/// conservative, and so are sums of several.
 inline constexpr std::uint64_t few_rounds = 100;
 
-/// The mean over contexts of a value from 0 to 1 that was summed in quanta (sim/quality_sums.hpp), whose
-/// error the interval holds as well. Such values are computed, not drawn: of independent rounds, where they
-/// are alike in all contexts, their mean has no other error. Of dependent ones, contexts that were not seen
-/// may have others. In a recorded text a mean of min(1/l, q/p) may exceed 1, its expectation
-/// not: it is cut there.
+/// Returns the mean over contexts of a value from 0 to 1 that was summed in quanta (sim/quality_sums.hpp);
+/// the interval includes their rounding error. Such values are computed, not drawn: if independent rounds
+/// have the same value in all contexts, their mean has no other error. With dependent rounds, contexts that
+/// were not seen may have other values. In a recorded text a mean of min(1/l, q/p) may exceed 1, its
+/// expectation not: it is cut at 1.
 std::optional<Interval> context_mean(const std::vector<Tally>& batches, const TallyPart& sum,
                                      const TallyPart& contexts, double confidence, Independence independence);
 
-/// Every estimate the tallies allow: alpha_overlap, alpha_examined, alpha_drafted, tokens_per_target_step,
-/// tokens_variance, speedup, operations, memory_accesses. Without rounds (an acceptance measurement) only
-/// alpha_overlap. One tally per batch.
+/// Returns every estimate that the tallies allow: alpha_overlap, alpha_examined, alpha_drafted,
+/// tokens_per_target_step, tokens_variance, speedup, operations, memory_accesses. Without rounds (an
+/// acceptance measurement) only alpha_overlap. One tally per batch.
 std::vector<Estimate> estimates(const std::vector<Tally>& batches, const CostRatios& cost, double confidence,
                                 Independence independence = Independence::batches,
                                 const RunLimits& limits = {});
 
-/// Speed in one batch: emitted tokens over virtual time, in plain decoding's tokens per target run.
+/// Returns the speedup in one batch: emitted tokens over virtual time, relative to plain decoding's tokens
+/// per target run.
 double batch_speedup(const Tally& batch, double c);
 
-/// Acceptance by position i = 1..gamma, from the lengths of accepted prefixes.
+/// Acceptance at one position i = 1..gamma, from the lengths of accepted prefixes.
 struct PositionAcceptance {
   std::optional<Interval> unconditional;  ///< P[position i accepted]
-  std::optional<Interval> conditional;    ///< given that the i - 1 before it were; empty where never reached
+  std::optional<Interval> conditional;    ///< given the i - 1 before it; empty if never reached
 };
 std::vector<PositionAcceptance> acceptance_by_position(const std::vector<Tally>& batches, int gamma,
                                                        double confidence,
                                                        Independence independence = Independence::batches);
 
-/// The share of rounds that accept just so many tokens.
+/// Returns the share of rounds that accept exactly `accepted` tokens.
 std::optional<Interval> share_of_length(const std::vector<Tally>& batches, std::size_t accepted,
                                         double confidence, Independence independence);
 

@@ -26,7 +26,7 @@ double noncentrality_needed(int degrees, double level, double power) {
   return Alternative::find_non_centrality(degrees, critical_value(degrees, level), 1 - power);
 }
 
-/// P(at least `count` of `samples`, each with this probability).
+/// Returns P(at least `count` of `samples` occur), each with this probability.
 double at_least(double count, std::uint64_t samples, double probability) {
   if (count <= 0) return 1;
   if (count > static_cast<double>(samples)) return 0;
@@ -34,7 +34,7 @@ double at_least(double count, std::uint64_t samples, double probability) {
   return boost::math::cdf(boost::math::complement(counts, count - 1));
 }
 
-/// The least count above the mean that a two-sided tail test at `level` rejects.
+/// Returns the smallest count above the mean that a two-sided tail test at `level` rejects.
 double rejected_from(std::uint64_t samples, double probability, double level) {
   double count = std::floor(static_cast<double>(samples) * probability) + 1;
   double step = 1;
@@ -45,7 +45,8 @@ double rejected_from(std::uint64_t samples, double probability, double level) {
   return count;
 }
 
-/// The probability from which on a class of `null` is found with `power` by its tail at `level`.
+/// Returns the smallest probability that a class of probability `null` must have to be found with `power` by
+/// its tail at `level`.
 double found_by_tail(std::uint64_t samples, double null, double level, double power) {
   const double count = rejected_from(samples, null, level);
   if (count > static_cast<double>(samples)) return 1;
@@ -53,11 +54,11 @@ double found_by_tail(std::uint64_t samples, double null, double level, double po
                                                                            count - 1, 1 - power);
 }
 
-/// P(a tail rejects at `level`).
+/// Returns P(a tail rejects at `level`).
 double tail_power(const PlannedTest::Tail& tail, std::uint64_t samples, double level) {
   const double own_level = level / tail.tests;
   const double above = at_least(rejected_from(samples, tail.null, own_level), samples, tail.alternative);
-  // Below the mean a count of zero is the likeliest to be rejected; few levels are so lenient.
+  // Below the mean, a count of zero is the likeliest to be rejected; few levels allow that.
   double below = 0;
   const boost::math::binomial_distribution<double> null(static_cast<double>(samples), tail.null);
   double count = -1;
@@ -69,7 +70,7 @@ double tail_power(const PlannedTest::Tail& tail, std::uint64_t samples, double l
   return std::min(1.0, above + below);
 }
 
-/// Gives the effect w, for the noncentrality samples w^2, when the share `share` of the samples is in cells
+/// Returns the effect w, for the noncentrality samples w^2, if the share `share` of the samples is in cells
 /// and the others do not count. `null(a, b)` divides the squared difference of two probabilities of a cell,
 /// given that a sample is in one.
 template <class Null>
@@ -90,8 +91,8 @@ double power_of(double effect, int degrees, std::uint64_t samples, double level)
   assert(effect >= 0);
   const double critical = critical_value(degrees, level);
   const double noncentrality = static_cast<double>(samples) * effect * effect;
-  // Forty standard deviations above the critical value the power is 1 in double, and Boost's series, which
-  // counts to half the noncentrality in an int, is not needed.
+  // If the critical value is forty standard deviations below the mean, the power is 1 in double. Boost's
+  // series, which counts to half the noncentrality in an int, is then not needed.
   const double spread = std::sqrt(2 * (degrees + 2 * noncentrality));
   if (degrees + noncentrality - critical > 40 * spread) return 1;
   const boost::math::non_central_chi_squared_distribution<double> alternative(degrees, noncentrality);
@@ -125,9 +126,9 @@ DetectableDifference detectable_difference(std::span<const double> probabilities
   const CellLayout layout = lay_out(expected, minimum);
   const CellSums sums = layout.sums(expected, expected);
   DetectableDifference found{.degrees = layout.degrees(), .tails = layout.rare_classes > 0};
-  // A difference is at most the sum of its parts, and of each part this much is found by itself.
+  // A difference is at most the sum of its parts; each part of this size is found by itself.
   double sum = 0;
-  // One sample of a class that is impossible settles it.
+  // One sample of an impossible class is enough.
   if (expected.size() < probabilities.size()) sum -= std::expm1(std::log1p(-power) / size);
   double left = size;
   if (layout.has_pool) {
@@ -217,7 +218,7 @@ double planned_power(const PlannedTest& planned, double level) {
   double no_tail = 1;
   for (const PlannedTest::Tail& tail : planned.single)
     no_tail *= 1 - tail_power(tail, planned.samples, level);
-  // All as one is no independent witness of the same samples.
+  // The pool tests the same samples, and so is not independent of the single tails.
   for (const PlannedTest::Tail& tail : planned.pool)
     no_tail = std::min(no_tail, 1 - tail_power(tail, planned.samples, level));
   return 1 - none_impossible * (1 - by_statistic) * no_tail;

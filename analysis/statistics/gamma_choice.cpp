@@ -12,7 +12,7 @@ namespace speclab {
 GammaRange optimal_gamma_range(double alpha_low, double alpha_high, double c_low, double c_high) {
   const OptimalGamma least = optimal_gamma(std::max(alpha_low, 0.0), c_high);
   const OptimalGamma most = optimal_gamma(std::min(alpha_high, 1.0), std::max(c_low, 0.0));
-  constexpr int beyond_all = 1'000'000'000;  // where optimal_gamma gives up
+  constexpr int beyond_all = 1'000'000'000;  // optimal_gamma looks no further
   return {least.gamma.value_or(beyond_all), most.gamma};
 }
 
@@ -31,7 +31,7 @@ JudgedGamma judge_gamma(int gamma, double alpha, double c, double alpha_rounding
   const OptimalGamma best = optimal_gamma(alpha, c);
   JudgedGamma judged{
       .speedup = speedup(alpha, gamma, c), .best_gamma = best.gamma, .best_speedup = best.speedup};
-  // Without a best speedup (free drafts that are never rejected) every choice loses everything.
+  // If there is no best speedup (free drafts that are never rejected), every choice loses everything.
   if (best.speedup) judged.loss = 1 - judged.speedup / *best.speedup;
   if (alpha_rounding > 0 || c_rounding > 0) {
     judged.optimal =

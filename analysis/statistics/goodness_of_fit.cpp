@@ -13,8 +13,9 @@
 namespace speclab {
 namespace {
 
-/// Both tails of a discrete distribution from `value` on: twice the smaller one. Only p-values
-/// below `below` are computed; 1 stands for the others, most of which show by the probability of the value.
+/// Returns the p-value of both tails of a discrete distribution from `value` on: twice the smaller one. Only
+/// p-values below `below` are computed; 1 stands for the others, most of which the probability of `value`
+/// alone shows.
 template <class Distribution>
 double two_sided(const Distribution& distribution, double value, double below) {
   if (2 * boost::math::pdf(distribution, value) >= below) return 1;
@@ -25,9 +26,9 @@ double two_sided(const Distribution& distribution, double value, double below) {
   return std::min(1.0, 2 * std::min(lower, upper));
 }
 
-/// The same for `value` of `drawn` marked ones when `marked` of `all` are. Boost's function takes
-/// some 300 µs at 400,000 samples, which may have as many classes; this one takes 1 µs, at a relative error
-/// of 1e-9.
+/// Returns the same for `value` marked items among `drawn`, if `marked` of `all` items are marked. Boost's
+/// function takes some 300 µs at 400,000 samples, which may have as many classes; this one takes 1 µs, at a
+/// relative error of 1e-9.
 double two_sided_hypergeometric(double value, double drawn, double marked, double all, double below) {
   const auto log_choose = [](double n, double k) {
     return boost::math::lgamma(n + 1) - boost::math::lgamma(k + 1) - boost::math::lgamma(n - k + 1);
@@ -50,8 +51,8 @@ double two_sided_hypergeometric(double value, double drawn, double marked, doubl
   return std::min(1.0, 2 * std::min(lower, upper));
 }
 
-/// Sets the cells and adds the tails of rare classes. `observed` and `whole` are of each class, `sums` by
-/// cell; `p_of(observed, whole, below)` is a tail's p-value.
+/// Sets the cells and adds the tails of rare classes. `observed` and `whole` are by class, `sums` by cell;
+/// `p_of(observed, whole, below)` is a tail's p-value.
 template <class POf>
 void set_classes(FitTest& test, const CellLayout& layout, const CellSums& sums,
                  std::span<const double> observed, std::span<const double> whole, const POf& p_of) {

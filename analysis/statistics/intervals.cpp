@@ -18,8 +18,8 @@ Interval around(double estimate, double half_width) {
   return {estimate, estimate - half_width, estimate + half_width};
 }
 
-/// Of Student's distribution, two-sided. Kept: the intervals of a sweep ask for the same few again and again,
-/// and one takes as long as the simulation of a small cell.
+/// Returns a two-sided quantile of Student's distribution. Quantiles are cached: the intervals of a sweep ask
+/// for the same few again and again, and computing one takes as long as the simulation of a small cell.
 double student_quantile(double degrees, double confidence) {
   constexpr std::size_t max_kept = 1024;
   thread_local std::map<std::pair<double, double>, double> known;
@@ -58,7 +58,7 @@ Interval mean_interval(double estimate, std::span<const double> residuals, doubl
   return interval;
 }
 
-/// A ratio of sums, and each batch's share in its error, to first order.
+/// A ratio of sums, and each batch's contribution to its error, to first order.
 struct LinearisedRatio {
   double ratio;
   std::vector<double> errors;
@@ -77,7 +77,7 @@ std::optional<LinearisedRatio> linearised(const BatchRatio& batches) {
   return linear;
 }
 
-/// Bounds of a success probability: Clopper and Pearson 1934.
+/// Returns bounds of a success probability: Clopper and Pearson 1934.
 Support binomial_bounds(double successes, double failures, double confidence) {
   using Beta = boost::math::beta_distribution<double>;
   const double tail = (1 - confidence) / 2;
@@ -104,13 +104,13 @@ class BinomialBounds {
   std::map<double, Support> known_;
 };
 
-/// The bounds of bounded_mean_interval; `values`, with their counts, ascend and are as many as the trials of
-/// `bounds`.
+/// Returns the bounds of bounded_mean_interval. `values`, with their counts, ascend; their number is the
+/// number of trials of `bounds`.
 template <class Values>
 Support mean_bounds(const Values& values, const Support& support, double trials, BinomialBounds& bounds) {
   double from = std::min(support.low, values.begin()->first);
   Support mean{from, from};
-  double above = trials;  // values > from
+  double above = trials;  // number of values > from
   const auto integrate = [&](double to) {
     if (!(to > from)) return;
     const Support share = bounds.of(above);
@@ -126,7 +126,7 @@ Support mean_bounds(const Values& values, const Support& support, double trials,
   return mean;
 }
 
-/// Values that differ by so much of their size are one.
+/// Values whose relative difference is at most this are equal.
 constexpr double rounding = 1e-12;
 
 void count_value(std::map<double, std::uint64_t>& counts, double value, double margin) {
@@ -135,7 +135,7 @@ void count_value(std::map<double, std::uint64_t>& counts, double value, double m
   ++(known ? next->second : counts[value]);
 }
 
-/// Values of batches that have any, counted.
+/// Counts the values of batches with a denominator.
 std::map<double, std::uint64_t> value_counts(const BatchRatio& batches) {
   std::map<double, std::uint64_t> counts;
   for (std::size_t i = 0; i < batches.numerators.size(); ++i) {
@@ -146,7 +146,7 @@ std::map<double, std::uint64_t> value_counts(const BatchRatio& batches) {
   return counts;
 }
 
-/// The end of the ratios from `inside` to `outside` that are possible: the first one is.
+/// Returns the last possible ratio on the way from `inside` to `outside`; `inside` is possible.
 template <class Possible>
 double last_possible(double inside, double outside, const Possible& possible) {
   if (possible(outside)) return outside;
@@ -158,7 +158,8 @@ double last_possible(double inside, double outside, const Possible& possible) {
   return inside;
 }
 
-/// Bounds of a ratio within `support`, by those of the mean error of its batches (bounded_ratio_interval).
+/// Returns bounds of a ratio within `support`, from those of the mean error of its batches
+/// (bounded_ratio_interval).
 Support ratio_bounds(const BatchRatio& batches, double ratio, const Support& support,
                      const LargestDenominators& largest, double confidence) {
   const auto trials = static_cast<double>(std::count_if(

@@ -1,5 +1,5 @@
-// How sure an estimate is. A batch is the unit of independence, so correlation inside a batch does no harm.
-// Confidence is a probability in (0, 1), asserted.
+// Computes confidence intervals of estimates. A batch is the unit of independence, so correlation inside a
+// batch does no harm. Confidence is a probability in (0, 1), asserted.
 #pragma once
 
 #include <cstddef>
@@ -10,7 +10,7 @@
 
 namespace speclab {
 
-/// A two-sided confidence interval. Where the error is not known, as with one batch, its bounds are infinite.
+/// A two-sided confidence interval. Its bounds are infinite if the error is not known, as with one batch.
 struct Interval {
   double estimate;
   double low;
@@ -18,13 +18,14 @@ struct Interval {
 
   double half_width() const { return (high - low) / 2; }
   bool bounded() const;
-  /// Whether it can judge a value: bounded, and not of width 0, which no sampling error is.
+  /// Returns whether the interval can judge a value: it is bounded, and its width is not 0, which no sampling
+  /// error is.
   bool judges() const { return bounded() && low < high; }
-  /// Up to rounding, 1e-12 of the value.
+  /// Returns whether the interval contains `value`, up to rounding of 1e-12 of the value.
   bool holds(double value) const;
 };
 
-/// The estimate with infinite bounds.
+/// Returns the estimate with infinite bounds.
 Interval unbounded(double estimate);
 
 /// Of fewer batches the skewness is not known well enough to correct for.
@@ -48,22 +49,23 @@ struct BatchRatio {
   std::span<const double> denominators;
 };
 
-/// Whether batches differ enough for Student's t to know something: fewer than half of those with a
-/// denominator have one and the same value.
+/// Returns whether batches vary enough for Student's t to be meaningful: fewer than half of those with a
+/// denominator have the same value.
 bool varies(const BatchRatio& batches);
 
-/// Where the values of a quantity lie.
+/// The range of the values of a quantity.
 struct Support {
   double low;
   double high;
 };
 
-/// Mean of independent values, of which counts[v] were v, when all possible ones lie in `support` (extended
-/// by those seen): the integral over t of Clopper and Pearson's bounds of P(value >= t), which is 1 below the
-/// support and 0 above. Of two possible values it is Clopper and Pearson's interval; of more it is Stringer's
-/// bound, known as conservative (Bickel 1992, "Inference and auditing: the Stringer bound"). It does not
-/// suppose that values not seen are like those seen: where all n are alike, up to -log((1 - confidence) / 2)
-/// / n of the others may lie at the ends. Not empty, asserted.
+/// Returns the interval of the mean of independent values if all possible values lie in `support` (extended
+/// by those seen); counts[v] is the number of values v. It is the integral over t of Clopper and Pearson's
+/// bounds of P(value >= t), which is 1 below the support and 0 above. With two possible values it is Clopper
+/// and Pearson's interval; with more it is Stringer's bound, known as conservative (Bickel 1992, "Inference
+/// and auditing: the Stringer bound"). It does not suppose that unseen values are like those seen: if all n
+/// are equal, a share of up to -log((1 - confidence) / 2) / n of the values may lie at the ends. Not empty
+/// (asserted).
 Interval bounded_mean_interval(const std::map<double, std::uint64_t>& counts, const Support& support,
                                double confidence);
 
@@ -74,29 +76,30 @@ struct LargestDenominators {
   double at_high;
 };
 
-/// Of ratios of sums that lie in `support`. Where the batches vary it is ratio_interval, cut to the support,
-/// which the true ratio does not leave. Else the ratios that a bound of the mean of numerator - ratio *
-/// denominator does not exclude (Fieller 1954, with bounded_mean_interval in the place of Student's t), wide
-/// as it may be: with equal denominators that is bounded_mean_interval of the batches' values. A mean of the
-/// batches' ratios is another number when denominators depend on them. Without `largest`, those seen.
+/// Returns the interval of a ratio of sums that lies in `support`. If the batches vary, it is ratio_interval,
+/// cut to the support, which the true ratio does not leave. Else it contains the ratios that a bound of the
+/// mean of numerator - ratio * denominator does not exclude (Fieller 1954, with bounded_mean_interval instead
+/// of Student's t), however wide: with equal denominators this is bounded_mean_interval of the batches'
+/// values. A mean of the batches' ratios is a different number if denominators depend on them. Without
+/// `largest` the largest denominators seen are used.
 std::optional<Interval> bounded_ratio_interval(std::span<const double> numerators,
                                                std::span<const double> denominators, const Support& support,
                                                double confidence,
                                                std::optional<LargestDenominators> largest = {});
 
-/// Difference of two such ratios, first less second, of runs whose batches belong together pair by pair:
-/// equal numbers of batches, asserted. Numbers that both runs share make it sharper than two intervals. Empty
-/// when either ratio is; with infinite bounds where half of the batches or more have one and the same
-/// difference, such as none: Student's t knows nothing of the others then.
+/// Returns the interval of the difference of two such ratios, first less second, for runs whose batches are
+/// paired: equal numbers of batches (asserted). Random numbers that both runs share make it narrower than two
+/// separate intervals imply. Empty if either ratio is. Its bounds are infinite if half of the batches or more
+/// have the same difference, such as 0: Student's t then tells nothing about the others.
 std::optional<Interval> paired_difference(const BatchRatio& first, const BatchRatio& second,
                                           double confidence);
 
-/// Success probability of independent trials, successes <= trials (asserted): Clopper and Pearson 1934, whose
-/// coverage is never below `confidence`. Empty without trials.
+/// Returns the interval of the success probability of independent trials, successes <= trials (asserted):
+/// Clopper and Pearson 1934, whose coverage is never below `confidence`. Empty without trials.
 std::optional<Interval> binomial_interval(std::uint64_t successes, std::uint64_t trials, double confidence);
 
-/// The confidence that each of `comparisons` >= 1 independent intervals needs so that all hold together with
-/// `confidence`: confidence^(1/comparisons) (Šidák 1967).
+/// Returns the confidence that each of `comparisons` >= 1 independent intervals needs so that all hold
+/// together with `confidence`: confidence^(1/comparisons) (Šidák 1967).
 double family_confidence(double confidence, int comparisons);
 
 }  // namespace speclab

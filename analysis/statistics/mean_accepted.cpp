@@ -16,7 +16,8 @@ struct Moments {
   double square = 0;
 };
 
-/// Of min(gamma, geometric variable): E[X] and E[X^2] are the sums of P(X >= i) and of (2i - 1) P(X >= i).
+/// Returns moments of X = min(gamma, geometric variable): E[X] and E[X^2] are the sums of P(X >= i) and of
+/// (2i - 1) P(X >= i).
 Moments whole_moments(double alpha, int gamma) {
   Moments moments;
   double reached = 1;
@@ -41,7 +42,7 @@ Moments mixed_moments(double alpha, double gamma) {
   return moments;
 }
 
-/// Where a rising function crosses 0, to the last bits; an end where it does not.
+/// Returns where a rising function crosses 0, to the last bits; an end of the range if it does not.
 template <class Function>
 double crossing(double low, double high, const Function& rising) {
   constexpr int halvings = 60;
@@ -72,7 +73,7 @@ Interval alpha_of_mean(double mean, double gamma, std::uint64_t rounds, double c
     const double variance = std::max(moments.square - moments.mean * moments.mean, 0.0);
     return moments.mean - mean + side * quantile * std::sqrt(variance / real(rounds));
   };
-  // Nothing accepted has a lower bound of 0, all accepted an upper one of 1.
+  // If nothing is accepted, the lower bound is 0; if everything is, the upper bound is 1.
   const double low =
       estimate == 0 ? 0 : crossing(0, estimate, [&](double alpha) { return beyond(alpha, 1); });
   const double high =

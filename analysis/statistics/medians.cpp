@@ -19,7 +19,7 @@ std::optional<Interval> median_interval(std::vector<double> values, double confi
   std::sort(values.begin(), values.end());
   const double middle = median(values);
   const boost::math::binomial_distribution<double> below(static_cast<double>(values.size()), 0.5);
-  // The k-th value from either end lies beyond the median as rarely as this.
+  // This is the probability that the k-th value from either end lies beyond the median.
   std::size_t k = 0;
   while (boost::math::cdf(below, static_cast<double>(k)) <= (1 - confidence) / 2) ++k;
   if (k == 0) return unbounded(middle);

@@ -1,4 +1,4 @@
-// The median of repeated measurements, such as times, of whose distribution nothing is known.
+// Estimates the median of repeated measurements, such as times, whose distribution is unknown.
 #pragma once
 
 #include <optional>
@@ -8,13 +8,12 @@
 
 namespace speclab {
 
-/// The middle value, or the mean of the middle two; NaN of none.
+/// Returns the middle value, or the mean of the middle two; NaN without values.
 double median(std::vector<double> values);
 
-/// With the interval between two order statistics that holds the median of the distribution at least so
-/// often, whatever that distribution is (Thompson 1936): unbounded where there are too few values, at 0.95
-/// fewer than
-/// 6. Empty without values.
+/// Returns the median with the interval between two order statistics that contains the distribution's median
+/// with at least `confidence`, whatever the distribution (Thompson 1936). Unbounded if there are too few
+/// values, fewer than 6 at 0.95. Empty without values.
 std::optional<Interval> median_interval(std::vector<double> values, double confidence);
 
 }  // namespace speclab

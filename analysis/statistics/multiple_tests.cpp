@@ -18,7 +18,7 @@ std::vector<std::size_t> ascending_order(std::span<const double> values) {
 
 constexpr std::size_t max_exact_values = 10000;
 
-/// A square matrix times 10^exponent: powers of it would leave the range of double.
+/// A square matrix times 10^exponent: its powers would leave the range of double.
 struct ScaledMatrix {
   std::size_t size;
   std::vector<double> entries;
@@ -49,8 +49,8 @@ ScaledMatrix power(const ScaledMatrix& base, std::size_t exponent) {
   return exponent % 2 == 0 ? even : product(base, even);
 }
 
-/// Marsaglia, Tsang and Wang 2003: with n d = k - h and 0 <= h < 1, P(D < d) is n!/n^n times the middle entry
-/// of the n-th power of a matrix of size 2k - 1 (Durbin 1973).
+/// Returns P(D < d) by Marsaglia, Tsang and Wang 2003: with n d = k - h and 0 <= h < 1, it is n!/n^n times
+/// the middle entry of the n-th power of a matrix of size 2k - 1 (Durbin 1973).
 double exact_distribution(std::size_t n, double distance) {
   const auto count = static_cast<double>(n);
   const auto k = static_cast<std::size_t>(count * distance) + 1;
@@ -84,7 +84,7 @@ double exact_distribution(std::size_t n, double distance) {
   return value * std::pow(10.0, exponent);
 }
 
-/// Kolmogorov 1933: 2 sum of (-1)^(j-1) exp(-2 j^2 x^2), the limit of P(sqrt(n) D >= x).
+/// Returns 2 sum of (-1)^(j-1) exp(-2 j^2 x^2) (Kolmogorov 1933), the limit of P(sqrt(n) D >= x).
 double kolmogorov_tail(double x) {
   if (x < 0.2) return 1;  // 1 to 1e-12; the series needs many terms there
   double sum = 0;
@@ -92,7 +92,7 @@ double kolmogorov_tail(double x) {
   return std::clamp(sum, 0.0, 1.0);
 }
 
-/// P(D >= distance). Apart from the distribution, so that small tails keep their digits.
+/// Returns P(D >= distance). It is not 1 less the distribution, so that small tails keep their digits.
 double upper_tail(std::size_t n, double distance) {
   const auto count = static_cast<double>(n);
   if (distance <= 0.5 / count) return 1;

@@ -19,7 +19,7 @@ std::vector<Estimate> quality_estimates(const std::vector<Tally>& batches, doubl
             batches, [sum](const Tally& t) { return (t.quality.*sum).sum(); },
             [sum](const Tally& t) { return real((t.quality.*sum).contexts); }, confidence, independence));
   };
-  // Without a draft there is no first position, nor a bound for it.
+  // Without a draft there is no first position, and no bound for it.
   const auto starts = [](const Tally& t) { return t.quality.optimal_transport_bound.contexts > 0; };
   if (std::any_of(batches.begin(), batches.end(), starts)) {
     all.push_back({"first_token_acceptance",
@@ -27,7 +27,7 @@ std::vector<Estimate> quality_estimates(const std::vector<Tally>& batches, doubl
   }
   mean("optimal_transport_bound", &RuleQuality::optimal_transport_bound);
   mean("tv_to_target", &RuleQuality::distance);
-  // Where divergences were tallied, that was at every examined position.
+  // If divergences were tallied, they were tallied at every examined position.
   std::vector<double> excess;
   std::vector<double> examined;
   for (const Tally& t : batches) {

@@ -1,4 +1,4 @@
-// Counts in arithmetic of doubles.
+// Converts counts to doubles.
 #pragma once
 
 #include <cstdint>

@@ -9,7 +9,7 @@ namespace speclab {
 
 namespace {
 
-/// Acceptance by position of the text, of all rounds one after another.
+/// Returns acceptance by position of the text, over all rounds in order.
 std::vector<std::uint8_t> accepted_positions(std::span<const LoggedRound> log) {
   const PositionCounts counts = count_positions(log);
   const auto rate = [](std::uint64_t accepted, std::uint64_t examined) {
@@ -42,14 +42,14 @@ std::vector<LoggedRound> rounds_along(const std::vector<std::uint8_t>& accepted,
       ++round.accepted;
       ++at;
     }
-    // The last round may be cut off by the end of the log.
+    // The end of the log may cut off the last round.
     if (at < accepted.size()) rounds.push_back(round);
     ++at;
   }
   return rounds;
 }
 
-/// Mean accepted tokens a round, over stretches.
+/// Returns the mean number of accepted tokens per round, over stretches.
 Interval mean_accepted_of(std::span<const LoggedRound> rounds, int gamma, double confidence) {
   constexpr std::size_t stretches = 10;
   std::vector<double> accepted(stretches);

@@ -1,11 +1,12 @@
-// Rounds of a shorter draft, from a log of rounds.
+// Replays rounds of a shorter draft from a log of rounds.
 //
-// Where tokens are verified one at a time and the draft reads the text alone, the acceptance of a draft for a
-// position of the text, and the token that comes out, have a law given the text before it (Leviathan et al.
-// 2023, section 2.3), whatever gamma is: the token that follows gamma accepted ones is drawn from the target,
-// as such a token is. So one sequence of acceptances along the text has the law of every gamma, and gamma
-// only says where rounds end. A logged round tells it at all of its positions but one: where the whole draft
-// was accepted, the next token was not drafted.
+// If tokens are verified one at a time and the draft reads only the text, then the acceptance of a draft for
+// a position of the text, and the token emitted there, have a distribution given the text before it
+// (Leviathan et al. 2023, section 2.3), whatever gamma is: the token that follows gamma accepted ones is
+// drawn from the target, and so is distributed like any emitted token. One sequence of acceptances along the
+// text therefore has the distribution for every gamma, and gamma only determines where rounds end. A logged
+// round tells the acceptance at all of its positions but one: if the whole draft was accepted, the next token
+// was not drafted.
 #pragma once
 
 #include <span>
@@ -15,8 +16,9 @@
 
 namespace speclab {
 
-/// Tokens per round of gamma = 0..k, k the longest draft of the log, with bounds of their mean over 10
-/// stretches (bounded_ratio_interval); 1 to gamma + 1 where neighbouring stretches resemble each other.
+/// Tokens per round for gamma = 0..k, where k is the longest draft of the log, with bounds of their mean over
+/// 10 stretches (bounded_ratio_interval); the bounds are 1 to gamma + 1 if neighbouring stretches resemble
+/// each other.
 struct ReplayedTokens {
   std::vector<double> tokens;
   std::vector<double> low;
@@ -24,9 +26,10 @@ struct ReplayedTokens {
   std::vector<std::vector<double>> reached;  ///< reached[gamma][n]: share of rounds that accept n or more
 };
 
-/// The log has its rounds in the order of one text, or of texts one after another; interleaved ones give
-/// something else, which nothing here can see. Positions that were not drafted count as accepted in the share
-/// of the last drafted position that was reached, evenly spread. Empty (no tokens) with fewer rounds than 40.
+/// Replays a log whose rounds are in the order of one text, or of several texts in sequence; interleaved
+/// texts give wrong results, which this function cannot detect. Positions that were not drafted count as
+/// accepted with the acceptance rate of the last drafted position that was reached, evenly spread. Empty (no
+/// tokens) with fewer than 40 rounds.
 ReplayedTokens replayed_tokens(std::span<const LoggedRound> log, double confidence);
 
 }  // namespace speclab

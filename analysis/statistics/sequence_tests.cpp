@@ -12,7 +12,7 @@
 namespace speclab {
 namespace {
 
-/// 64-bit mixing of a token sequence; only equality and spread matter, not secrecy.
+/// Returns a 64-bit hash of a token sequence; only equality and spread matter, not secrecy.
 std::uint64_t hash_tokens(std::span<const Token> tokens) {
   std::uint64_t hash = 0x9e3779b97f4a7c15ULL;
   for (const Token token : tokens) {
@@ -23,14 +23,14 @@ std::uint64_t hash_tokens(std::span<const Token> tokens) {
   return hash;
 }
 
-/// One sequence, and how often each sample has it.
+/// One sequence, and its number in each sample.
 struct SeenSequence {
   std::span<const Token> tokens;
   std::uint64_t first = 0;
   std::uint64_t second = 0;
 };
 
-/// Sets the joint test and its cells. Sequences stand in the order of their tokens, so that rare ones which
+/// Sets the joint test and its cells. Sequences are in the order of their tokens, so that rare ones which
 /// begin alike form a group.
 void set_joint(SequenceTests& tests, std::span<const Token> first, std::span<const Token> second,
                std::size_t length, double minimum) {
@@ -67,7 +67,7 @@ void set_joint(SequenceTests& tests, std::span<const Token> first, std::span<con
 struct Next {
   std::uint64_t prefix;
   Token token;
-  bool second;  ///< from which sample
+  bool second;  ///< whether it is from the second sample
 
   bool operator<(const Next& other) const {
     return prefix != other.prefix ? prefix < other.prefix : token < other.token;
@@ -92,7 +92,8 @@ void append_position(std::vector<Next>& entries, std::span<const Token> sample, 
   }
 }
 
-/// Without a cell beside it, a rare class of a rare prefix would only take its share of the level.
+/// Returns whether a test counts. A rare class of a rare prefix, without a cell beside it, would only use up
+/// a share of the level.
 bool is_tested(const FitTest& test) {
   return test.degrees > 0 || test.impossible > 0 || (test.cells > 0 && test.tails > 0);
 }
@@ -115,7 +116,7 @@ PositionTest position_two_sample(std::span<const Token> first, std::span<const T
   std::vector<FitTest> tests;
   std::vector<std::uint64_t> counts[2];
   for_each_prefix(entries, [&](std::span<const Next> group) {
-    if (static_cast<double>(group.size()) < 4 * minimum) return;  // two cells of two samples
+    if (static_cast<double>(group.size()) < 4 * minimum) return;  // needs two cells of two samples
     for (auto& each : counts) each.clear();
     for (std::size_t i = 0; i < group.size(); ++i) {
       if (i == 0 || group[i].token != group[i - 1].token) {
@@ -183,7 +184,7 @@ PositionTest ExactSequenceTests::position_test(std::span<const Token> sample, st
   for_each_prefix(entries, [&](std::span<const Next> group) {
     const auto distribution = next_[position].find(group.front().prefix);
     if (distribution == next_[position].end())
-      return;  // an impossible prefix: an earlier position has seen it
+      return;  // an impossible prefix, which an earlier position has reported
     counts.assign(distribution->second.size(), 0);
     for (const Next& each : group) ++counts[static_cast<std::size_t>(each.token)];
     const FitTest test = fit_test(counts, distribution->second, minimum_);

@@ -1,8 +1,8 @@
-// Does a decoder have the target's distribution? Tests of whole token sequences: jointly, and token by token
-// given the tokens before it. Marginals of single positions are not tested: a decoder can have them all right
-// and every conditional wrong.
+// Tests whether a decoder has the target's distribution, by whole token sequences: jointly, and token by
+// token given the tokens before it. Marginals of single positions are not tested: a decoder can have them all
+// right and every conditional wrong.
 //
-// A sample holds independent sequences of `length` tokens each, one after another.
+// A sample holds independent sequences of `length` tokens each, in sequence.
 #pragma once
 
 #include <cstdint>
@@ -16,42 +16,43 @@
 
 namespace speclab {
 
-/// The token at one position, given those before it: one test for each prefix seen often enough for two
-/// cells, or for one beside rare tokens, added up. Given the prefixes the tests are independent, so
-/// statistics and degrees add.
+/// Tests the token at one position, given the tokens before it: the sum of one test for each prefix that is
+/// seen often enough for two cells, or for one cell beside rare tokens. Given the prefixes the tests are
+/// independent, so statistics and degrees add.
 struct PositionTest {
-  FitTest sum;         ///< its p() is the one that counts
-  int prefixes = 0;    ///< how many were tested
+  FitTest sum;         ///< its p() is the p-value of this position
+  int prefixes = 0;    ///< number of prefixes tested
   double covered = 0;  ///< share of the samples whose prefix was tested
 };
 
 struct SequenceTests {
   FitTest joint;                ///< of whole sequences; rare ones with neighbouring tokens form a group
-  std::uint64_t own_cells = 0;  ///< sequences with a cell of their own, of two samples
-  std::vector<PositionTest> positions;  ///< one each
+  std::uint64_t own_cells = 0;  ///< sequences with their own cell, in a test of two samples
+  std::vector<PositionTest> positions;  ///< one per position
 
-  /// How many p-values stand before those of the positions: joint Pearson, joint G, and the tails of rare
-  /// sequences where there are any.
+  /// Returns the number of p-values before those of the positions: joint Pearson, joint G, and the tails of
+  /// rare sequences if there are any.
   std::size_t joint_tests() const { return joint.tails > 0 ? 3 : 2; }
-  /// These, and then one by position (1 where no prefix could be tested).
+  /// Returns these p-values, and then one per position (1 if no prefix could be tested).
   std::vector<double> p_values() const;
-  /// The least of them after Holm's adjustment: at most `level` with probability `level` under the null.
+  /// Returns the smallest of them after Holm's adjustment: at most `level` with probability `level` under the
+  /// null.
   double adjusted_p() const;
 };
 
-/// Two samples of one distribution? Expectations come from both samples together, which the null fixes, so
-/// neither pooling nor the choice of prefixes biases a test.
+/// Tests whether two samples have one distribution. Expectations come from both samples together, which the
+/// null fixes, so neither pooling nor the choice of prefixes biases a test.
 SequenceTests two_sample_sequence_tests(std::span<const Token> first, std::span<const Token> second,
                                         std::size_t length, double minimum = minimum_expectation_for_power);
 
-/// Samples against a distribution known exactly: twice the power of two samples of the same size.
+/// Tests samples against a distribution known exactly, with twice the power of two samples of the same size.
 class ExactSequenceTests {
  public:
   /// `distribution` gives sequences of `length` tokens below `vocab`; absent sequences are impossible.
   ExactSequenceTests(const SequenceDistribution<double>& distribution, std::int32_t vocab, std::size_t length,
                      double minimum = minimum_expectation_for_power);
 
-  /// Any number of sequences.
+  /// Tests any number of sequences.
   SequenceTests test(std::span<const Token> sample) const;
 
   /// Plans the joint test of `samples` samples that come from `alternative` instead.
@@ -63,26 +64,24 @@ class ExactSequenceTests {
   std::size_t length_;
   double minimum_;
   std::unordered_map<std::uint64_t, std::uint32_t> class_of_;  ///< by hash of the sequence
-  std::vector<double>
-      probabilities_;  ///< of each class; a last one, of probability 0, has all other sequences
+  std::vector<double> probabilities_;  ///< by class; the last, of probability 0, has all other sequences
   /// By hash of the prefix: probabilities of its next tokens, one map for each position.
   std::vector<std::unordered_map<std::uint64_t, std::vector<double>>> next_;
 };
 
-/// The differences that the joint test of ExactSequenceTests finds in so many samples with probability
-/// `power`, at the share of the level that Holm leaves one test when it is the only one to reject.
+/// Returns the differences that the joint test of ExactSequenceTests finds in `samples` samples with
+/// probability `power`, at the share of the level that Holm gives a test if it is the only one to reject.
 DetectableDifference detectable_jointly(const SequenceDistribution<double>& distribution, std::int32_t vocab,
                                         std::size_t length, std::uint64_t samples, double level, double power,
                                         double minimum = minimum_expectation_for_power);
 
-/// The most degrees of freedom that the joint test of two samples can have with `samples_each`, after one
-/// whose cells are known: what was too rare for a cell there may be spread over sequences that just have one.
-/// There are at most `sequences`.
+/// Returns the largest number of degrees of freedom that the joint test of two samples can have with
+/// `samples_each`, from an earlier test whose cells are known: samples that were too rare for a cell there
+/// may be spread over sequences that barely get one. There are at most `sequences`.
 double max_joint_degrees(const SequenceTests& two_samples, std::uint64_t samples_each, double sequences,
                          double minimum = minimum_expectation_for_power);
 
-/// What the joint test of two samples faces when they come from these distributions, `samples_each` of
-/// either.
+/// Plans the joint test of two samples that come from these distributions, `samples_each` from either.
 PlannedTest plan_two_sample(const SequenceDistribution<double>& first,
                             const SequenceDistribution<double>& second, std::uint64_t samples_each,
                             double minimum = minimum_expectation_for_power);

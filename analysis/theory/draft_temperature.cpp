@@ -12,16 +12,16 @@ namespace {
 
 constexpr std::size_t grid_points = 61;
 constexpr std::size_t max_peaks = 3;
-/// Values closer than this are equal but for rounding.
+/// Values closer than this are equal up to rounding.
 constexpr double equal_to_rounding = 1e-12;
-constexpr double narrow = 1e-4;  // of the logarithm
+constexpr double narrow = 1e-4;  // in the logarithm
 
 struct Point {
   double log_temperature;
   double acceptance;
 };
 
-/// The best of a golden section between `low` and `high`, and of `seen`, which lies there.
+/// Returns the best point of a golden section between `low` and `high`, or `seen`, which lies between them.
 Point golden_section(const std::function<double(double)>& acceptance, double low, double high, Point seen) {
   constexpr double ratio = 1 / std::numbers::phi;
   const auto at = [&](double log_temperature) {

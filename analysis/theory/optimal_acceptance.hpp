@@ -1,8 +1,8 @@
-// The largest probability with which a lossless rule can accept one of its candidates for one position. By
-// Strassen's theorem it is 1 + min over sets S of p(S) - P(every candidate lies in S): an emitted token that
-// must lie outside S while all candidates lie inside cannot be one of them. For i.i.d. candidates the minimum
-// has a closed form (core/distribution/ratio_order.hpp); here are the candidates for which it is searched,
-// set by set.
+// Computes the largest probability with which a lossless rule can accept one of its candidates for one
+// position. By Strassen's theorem it is 1 + min over sets S of p(S) - P(every candidate lies in S): an
+// emitted token that must lie outside S while all candidates lie inside cannot be one of them. For i.i.d.
+// candidates the minimum has a closed form (core/distribution/ratio_order.hpp); this file treats candidates
+// for which it must be searched, set by set.
 #pragma once
 
 #include <cassert>
@@ -13,12 +13,12 @@
 
 namespace speclab {
 
-/// Vocabularies up to this size: all 2^V sets are tried.
+/// Largest vocabulary for the search: all 2^V sets are tried.
 inline constexpr std::int32_t max_searched_vocab = 12;
 
 namespace detail {
 
-/// 1 + min over S of p(S) - inside(S), sets as bit masks.
+/// Returns 1 + min over S of p(S) - inside(S), with sets as bit masks.
 template <class Real, class Inside>
 Real least_over_sets(BasicRow<Real> target, const Inside& inside) {
   assert(target.size <= max_searched_vocab);
@@ -34,7 +34,7 @@ Real least_over_sets(BasicRow<Real> target, const Inside& inside) {
   return Real(1) + least;
 }
 
-/// P(the next `left` draws without replacement stay inside `set`), given those in `drawn`.
+/// Returns P(the next `left` draws without replacement stay inside `set`), given those in `drawn`.
 template <class Real>
 Real stays_inside(BasicRow<Real> draft, std::uint32_t set, std::uint32_t drawn, std::int32_t left) {
   Real rest(0);
@@ -53,8 +53,8 @@ Real stays_inside(BasicRow<Real> draft, std::uint32_t set, std::uint32_t drawn, 
 
 }  // namespace detail
 
-/// Candidates drawn from the draft without replacement, as long as it has probability left. Probability rows
-/// over at most `max_searched_vocab` ids (asserted).
+/// Returns the bound for candidates drawn from the draft without replacement, as long as it has probability
+/// left. Probability rows have at most `max_searched_vocab` ids (asserted).
 template <class Real>
 Real optimal_acceptance_without_replacement(BasicRow<Real> target, BasicRow<Real> draft,
                                             std::int32_t drafts) {
@@ -62,7 +62,7 @@ Real optimal_acceptance_without_replacement(BasicRow<Real> target, BasicRow<Real
       target, [&](std::uint32_t set) { return detail::stays_inside(draft, set, 0, drafts); });
 }
 
-/// Candidates that are always these: the target's probability on them.
+/// Returns the bound for candidates that are always the same: the target's probability on them.
 template <class Real>
 Real optimal_acceptance_fixed(BasicRow<Real> target, std::span<const Token> candidates) {
   Real probability(0);

@@ -14,7 +14,7 @@ constexpr double impossible = -std::numeric_limits<double>::infinity();
 std::size_t index_of(std::int32_t number) { return static_cast<std::size_t>(number); }
 
 /// Tables of G_l,b(n) for all l < levels, b <= branching and n <= nodes: one for each number of levels that
-/// the siblings' own subtrees may have, sibling included (l = 1: leaves).
+/// the siblings' subtrees may have, including the sibling (l = 1: leaves).
 class Programme {
  public:
   Programme(std::int32_t nodes, std::int32_t levels, std::span<const double> rank_acceptance)
@@ -24,7 +24,7 @@ class Programme {
     shares_.assign(values_.size(), 0);
     std::vector<double> subtree(row);
     for (std::size_t level = 0; level < index_of(levels); ++level) {
-      // F: a root and its children, which have one level less.
+      // Computes F: a root and its children, which have one level less.
       subtree[0] = impossible;
       for (std::size_t n = 1; n <= nodes_; ++n)
         subtree[n] = 1 + (level == 0 ? (n == 1 ? 0 : impossible) : value(level - 1, 0, n - 1));
@@ -33,12 +33,12 @@ class Programme {
     }
   }
 
-  /// G for siblings of `level` + 1 levels; impossible when the nodes do not fit.
+  /// Returns G for siblings of `level` + 1 levels; impossible if the nodes do not fit.
   double value(std::size_t level, std::size_t rank, std::size_t n) const {
     return values_[at(level, rank, n)];
   }
 
-  /// What the best tree of `nodes` nodes and `levels` levels accepts of its nodes.
+  /// Returns the expected number of accepted nodes of the best tree with `nodes` nodes and `levels` levels.
   double accepted(std::int32_t nodes, std::int32_t levels) const {
     if (nodes == 0) return 0;
     return levels == 0 ? impossible : value(index_of(levels - 1), 0, index_of(nodes));
@@ -79,7 +79,7 @@ class Programme {
       double best = impossible;
       std::size_t share = 0;
       for (std::size_t s = 1; s <= n; ++s) {
-        // Zero times an impossible subtree would be NaN, which no comparison takes.
+        // Zero times an impossible subtree would be NaN, which never compares as larger.
         const double here = acceptance * subtree[s] + rest[n - s];
         if (here > best) {
           best = here;
@@ -94,7 +94,7 @@ class Programme {
   std::size_t nodes_;
   std::size_t ranks_;
   std::vector<double> values_;
-  std::vector<std::uint32_t> shares_;  ///< nodes of the sibling at `rank`, itself included
+  std::vector<std::uint32_t> shares_;  ///< nodes of the sibling at `rank`, including itself
 };
 
 void assert_ranks([[maybe_unused]] std::span<const double> rank_acceptance) {
@@ -106,7 +106,7 @@ void assert_ranks([[maybe_unused]] std::span<const double> rank_acceptance) {
 
 double expected_tokens(std::span<const std::int32_t> parents, std::span<const double> rank_acceptance) {
   assert_ranks(rank_acceptance);
-  std::vector<std::size_t> children(parents.size() + 1, 0);  // so far; place 0 is the context
+  std::vector<std::size_t> children(parents.size() + 1, 0);  // children so far; place 0 is the context
   std::vector<double> reached(parents.size() + 1, 0);
   reached[0] = 1;
   double tokens = 1;
@@ -161,7 +161,7 @@ TreeChoice best_tree_size(std::int32_t max_nodes, std::int32_t max_depth,
     }
   }
   best.tree = programme.tree(best_nodes, best_levels);
-  best.depth = tree_depth(best.tree.parents);  // fewer only when levels cost nothing
+  best.depth = tree_depth(best.tree.parents);  // fewer levels than allowed only if levels cost nothing
   return best;
 }
 

@@ -1,10 +1,10 @@
-// Draft trees as data, and the best of them (Chen et al. 2024, "Sequoia").
+// Draft trees as data, and the search for the best tree (Chen et al. 2024, "Sequoia").
 //
 // A tree is a list of parents: node i is a drafted token, parents[i] < i is the index of the node before it,
 // and -1 stands for the context that drafting started from. Nodes of one parent are siblings, drafted in the
 // order of their indices. The tree of m nodes is verified by one target run over m + 1 positions.
 //
-// Everything here rests on Sequoia's assumption of positional acceptance: given that the target's path
+// Everything here depends on Sequoia's assumption of positional acceptance: given that the target's path
 // reached their parent, the b-th sibling (b = 0, 1, ...) is the one accepted with probability
 // rank_acceptance[b], the same at every node. Siblings beyond the list are never accepted. Values are
 // non-negative with a sum of at most 1; they need not fall with b.
@@ -17,11 +17,11 @@
 
 namespace speclab {
 
-/// Tokens emitted per round: 1 + the sum over nodes of the product of rank_acceptance along their path, since
-/// every node is accepted with that probability and the target adds a token of its own.
+/// Returns tokens emitted per round: 1 + the sum over nodes of the product of rank_acceptance along their
+/// path, since this product is the probability that the node is accepted, and the target adds one token.
 double expected_tokens(std::span<const std::int32_t> parents, std::span<const double> rank_acceptance);
 
-/// Levels of a tree: 0 without nodes. The draft runs once for each.
+/// Returns the levels of a tree: 0 without nodes. The draft runs once for each.
 std::int32_t tree_depth(std::span<const std::int32_t> parents);
 
 struct OptimalTree {
@@ -29,18 +29,19 @@ struct OptimalTree {
   double expected_tokens = 1;
 };
 
-/// The tree with the largest value of expected_tokens among those of `nodes` nodes, at most `max_depth`
-/// levels and at most rank_acceptance.size() siblings each; with fewer nodes where `nodes` do not fit. nodes,
-/// max_depth >= 0. With F_l(n) the expected number of accepted nodes in the best subtree of n nodes and l
-/// levels, given that its root is accepted, and G_l,b(n) the same for n nodes shared out to the siblings from
-/// rank b on, which have l levels (Sequoia's tree construction, with siblings taken one at a time):
+/// Returns the tree with the largest value of expected_tokens among those of `nodes` nodes, at most
+/// `max_depth` levels and at most rank_acceptance.size() siblings each; it has fewer nodes if `nodes` do not
+/// fit. nodes, max_depth >= 0. F_l(n) is the expected number of accepted nodes in the best subtree of n nodes
+/// and l levels, given that its root is accepted. G_l,b(n) is the same for n nodes divided among the siblings
+/// from rank b on, which have l levels (Sequoia's tree construction, with siblings taken one at a time):
 ///
 ///     F_l(n)   = 1 + G_(l-1),0(n - 1)
 ///     G_l,b(n) = max over s = 1..n of  P[b] F_l(s) + G_l,(b+1)(n - s),    G_l,b(0) = 0
 ///
-/// O(nodes^2 * max_depth * branching) time and O(nodes * max_depth * branching) memory. Equal values go to
-/// the smaller subtree of the earlier sibling. When rank_acceptance falls with b, the largest path products
-/// one after another give the same value; the programme holds for measured values, which may not fall.
+/// Takes O(nodes^2 * max_depth * branching) time and O(nodes * max_depth * branching) memory. Equal values go
+/// to the smaller subtree of the earlier sibling. If rank_acceptance falls with b, taking the largest path
+/// products one after another gives the same value; this programme also holds for measured values, which may
+/// not fall.
 OptimalTree optimal_tree(std::int32_t nodes, std::int32_t max_depth, std::span<const double> rank_acceptance);
 
 /// A tree and its speedup.
@@ -50,14 +51,14 @@ struct TreeChoice {
   double tokens_per_time = 0;  ///< divide by plain decoding's 1 / verify_cost(0) for the speedup
 };
 
-/// The size and depth that maximise expected tokens per time,
+/// Returns the size and depth that maximise expected tokens per time,
 ///
 ///     E / (depth * draft_cost + verify_cost(nodes)),
 ///
 /// over 0..max_nodes nodes and 0..max_depth levels (Sequoia's hardware-aware optimiser). draft_cost >= 0 is
 /// the time of one level of drafting and verify_cost(m) > 0 that of a target run over m nodes and the
-/// context, in one unit. Equal speedups go to the smaller depth, then to the smaller tree; 0 nodes is plain
-/// decoding. One programme serves all sizes and depths.
+/// context, in the same unit. Equal speedups go to the smaller depth, then to the smaller tree; 0 nodes is
+/// plain decoding. One programme serves all sizes and depths.
 TreeChoice best_tree_size(std::int32_t max_nodes, std::int32_t max_depth,
                           std::span<const double> rank_acceptance, double draft_cost,
                           const std::function<double(std::int32_t nodes)>& verify_cost);

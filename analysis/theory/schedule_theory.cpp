@@ -13,7 +13,7 @@ namespace speclab {
 
 namespace {
 
-/// P(n tokens), at index n, of a round over `drafted` tokens.
+/// Returns P(n tokens), at index n, for a round over `drafted` tokens.
 std::vector<double> tokens_distribution(double alpha, std::size_t drafted) {
   std::vector<double> distribution(drafted + 2);
   double reached = 1;
@@ -25,7 +25,7 @@ std::vector<double> tokens_distribution(double alpha, std::size_t drafted) {
   return distribution;
 }
 
-/// Rounds that start with 0, 1, ... goal - 1 tokens emitted, in expectation.
+/// Returns the expected number of rounds that start with 0, 1, ... goal - 1 tokens emitted.
 std::vector<double> visits(const std::vector<double>& distribution, std::size_t goal) {
   std::vector<double> expected(goal);
   for (std::size_t at = 0; at < goal; ++at) {
@@ -42,7 +42,8 @@ double sum(const std::vector<double>& terms) {
   return total;
 }
 
-/// The number of tokens a level drafts, as P at index, and the expected time of drafting them.
+/// The distribution of the number of tokens that a level drafts, by number, and the expected time of drafting
+/// them.
 struct Drafting {
   std::vector<double> distribution;
   double time;
@@ -92,7 +93,7 @@ double batched(double tokens, int gamma, double c, int sequences, const RunCost&
   return tokens * plain / (gamma * c * plain + cost(sequences * (gamma + 1.0)));
 }
 
-/// P(n of `sequences`) for n = 0..sequences.
+/// Returns P(n of `sequences`) for n = 0..sequences.
 std::vector<double> binomial_distribution(int sequences, double probability) {
   const auto size = static_cast<std::size_t>(sequences);
   std::vector<double> distribution(size + 1);
@@ -134,7 +135,7 @@ double hierarchical_speedup_usual(std::span<const LevelInputs> levels) {
 std::optional<double> dsi_speedup(double alpha, double c, int lookahead) {
   assert(alpha >= 0 && alpha <= 1 && c > 0 && c <= 1 && lookahead >= 1);
   if (alpha == 1) return std::nullopt;
-  // (1 - alpha) / (1 - alpha^n) is one over a round's expected tokens.
+  // A round's expected number of tokens is the inverse of (1 - alpha) / (1 - alpha^n).
   return 1 / (1 - alpha + c * lookahead * alpha / expected_tokens(alpha, lookahead - 1));
 }
 
@@ -144,7 +145,7 @@ std::optional<double> dsi_speedup(double alpha, double c, int lookahead, int ser
   constexpr std::size_t max_runs = 100'000'000;
   if (alpha == 1) return std::nullopt;
   const auto places = static_cast<std::size_t>(servers);
-  std::vector<double> starts(places);  // of the last runs, by run modulo servers
+  std::vector<double> starts(places);  // starts of the last runs, by run modulo servers
   double start = 0;
   double drafts = 0;
   double time = 1;
@@ -153,7 +154,7 @@ std::optional<double> dsi_speedup(double alpha, double c, int lookahead, int ser
     if (beyond < negligible) return 1 / ((1 - alpha) * time);
     const double wanted = (drafts + lookahead) * c;
     const double free = run < places ? 0 : starts[run % places] + 1;
-    // Where both meet up to rounding, the draft counts as there (sim/schedules/dsi.hpp).
+    // If both coincide up to rounding, the draft counts as present (sim/schedules/dsi.hpp).
     const bool waits = free > wanted + 1e-9;
     const double next = waits ? free : wanted;
     drafts = waits ? std::floor((free + 1e-9) / c) : drafts + lookahead;
@@ -167,10 +168,10 @@ std::optional<double> dsi_speedup(double alpha, double c, int lookahead, int ser
 std::optional<double> dsi_speedup_as_charged(double alpha, double c, int lookahead) {
   assert(alpha >= 0 && alpha <= 1 && c > 0 && c <= 1 && lookahead >= 1);
   if (alpha == 1) return std::nullopt;
-  if (c == 1) return 1;  // a drafted token for each accepted one, and more
+  if (c == 1) return 1;  // at least one drafted token per accepted one
   const double all = std::pow(alpha, lookahead);
   double time = 1 + c * lookahead * (alpha + all / (1 - all));
-  // n accepted drafts are charged with at most n: no more than plain decoding.
+  // The charge for n accepted drafts is at most n: no more than plain decoding.
   const auto charged = [&](double accepted) {
     return c * lookahead * (std::floor(accepted / lookahead) + 1);
   };
@@ -232,7 +233,8 @@ double batched_speedup_waves(double alpha, int gamma, double c, int sequences, i
                              const RunCost& cost) {
   constexpr double negligible = 1e-18;
   const std::vector<double> distribution = tokens_distribution(alpha, static_cast<std::size_t>(gamma));
-  std::vector<double> emitted(static_cast<std::size_t>(goal));  // P(so many so far, and not finished)
+  std::vector<double> emitted(
+      static_cast<std::size_t>(goal));  // P(this number emitted so far, and not finished)
   emitted[0] = 1;
   double time = 0;
   for (double active = 1; active > negligible; active = sum(emitted)) {

@@ -22,7 +22,7 @@ double expected_tokens(double alpha, int gamma) {
   check_ranges(alpha, gamma, 0);
   const double rejection = 1 - alpha;
   if (rejection == 0) return gamma + 1.0;
-  // 1 - alpha is exact near alpha = 1, and expm1 of log1p keeps the numerator's digits there too.
+  // 1 - alpha is exact near alpha = 1, and expm1 of log1p keeps the numerator's digits there, too.
   return -std::expm1((gamma + 1.0) * std::log1p(-rejection)) / rejection;
 }
 
@@ -34,7 +34,7 @@ double expected_tokens_first_order(double alpha, double gain, int gamma) {
 }
 
 double tokens_variance(double alpha, int gamma) {
-  // Squared deviations, because E[N^2] - E[N]^2 cancels when N is nearly constant.
+  // Squared deviations are summed, because E[N^2] - E[N]^2 cancels if N is nearly constant.
   const double mean = expected_tokens(alpha, gamma);
   double variance = 0;
   double reached = 1;

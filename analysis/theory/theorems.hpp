@@ -1,49 +1,50 @@
 // Closed forms of Leviathan et al. 2023 under their assumption that every drafted token is accepted
-// independently with probability alpha. Everywhere: alpha in [0, 1] is the acceptance probability of one
+// independently with probability alpha. Throughout, alpha in [0, 1] is the acceptance probability of one
 // drafted token, gamma >= 0 the number of drafted tokens per round, c >= 0 the time of one draft run over
-// that of one target run, c_hat >= 0 the same for arithmetic operations. Values outside these ranges are
-// asserted.
+// that of one target run, and c_hat >= 0 the same for arithmetic operations. Values outside these ranges are
+// asserted against.
 #pragma once
 
 #include <optional>
 
 namespace speclab {
 
-/// Tokens emitted per round, the correction or bonus token included: (1 - alpha^(gamma+1)) / (1 - alpha), in
-/// [1, gamma + 1]. Accurate to a few units in the last place for all alpha, gamma + 1 at alpha = 1
+/// Returns tokens emitted per round, including the correction or bonus token: (1 - alpha^(gamma+1)) / (1 -
+/// alpha), in [1, gamma + 1]. Accurate to a few units in the last place for all alpha; gamma + 1 at alpha = 1
 /// (Leviathan et al. 2023, Eq. 1).
 double expected_tokens(double alpha, int gamma);
 
-/// Variance of the tokens emitted per round. Takes O(gamma) time.
+/// Returns the variance of the tokens emitted per round. Takes O(gamma) time.
 double tokens_variance(double alpha, int gamma);
 
-/// Tokens emitted per round when an acceptance depends on the one before alone: a drafted token is accepted
-/// with probability alpha at the first position and with a = alpha + gain (1 - alpha) after an accepted one.
-/// 1 + alpha (1 - a^gamma) / (1 - a), which is Eq. 1 at gain = 0; a is cut to [0, 1].
+/// Returns tokens emitted per round if an acceptance depends only on the one before: a drafted token is
+/// accepted with probability alpha at the first position and with a = alpha + gain (1 - alpha) after an
+/// accepted one. The result is 1 + alpha (1 - a^gamma) / (1 - a), which is Eq. 1 at gain = 0; a is cut to [0,
+/// 1].
 double expected_tokens_first_order(double alpha, double gain, int gamma);
 
-/// Expected walltime improvement over plain decoding, A / (gamma c + 1) with A = expected_tokens. A round
-/// costs gamma draft runs and one target run (Leviathan et al. 2023, Thm 3.8).
+/// Returns the expected walltime improvement over plain decoding, A / (gamma c + 1) with A = expected_tokens.
+/// A round costs gamma draft runs and one target run (Leviathan et al. 2023, Thm 3.8).
 double speedup(double alpha, int gamma, double c);
 
-/// Expected arithmetic operations per token relative to plain decoding, (gamma c_hat + gamma + 1) / A
-/// (Leviathan et al. 2023, Thm 3.11).
+/// Returns the expected arithmetic operations per token relative to plain decoding, (gamma c_hat + gamma + 1)
+/// / A (Leviathan et al. 2023, Thm 3.11).
 double operations(double alpha, int gamma, double c_hat);
 
-/// Reads of the target's weights per token relative to plain decoding, 1 / A (Leviathan et al. 2023,
-/// section 3.4).
+/// Returns the reads of the target's weights per token relative to plain decoding, 1 / A (Leviathan et al.
+/// 2023, section 3.4).
 double memory_accesses(double alpha, int gamma);
 
-/// The speedup that some gamma is sure to reach, (1 + alpha) / (1 + c); empty unless alpha > c
+/// Returns the speedup that some gamma is guaranteed to reach, (1 + alpha) / (1 + c); empty unless alpha > c
 /// (Leviathan et al. 2023, Cor. 3.9).
 std::optional<double> guaranteed_speedup(double alpha, double c);
 
-/// Speedup of an oracle that knows how many tokens will be accepted and drafts exactly those, for free:
-/// 1 / (1 - alpha). Empty at alpha = 1, where it has no bound.
+/// Returns the speedup of an oracle that knows how many tokens will be accepted and drafts exactly those, for
+/// free: 1 / (1 - alpha). Empty at alpha = 1, where it has no bound.
 std::optional<double> speedup_bound_drafting_free(double alpha);
 
-/// The same oracle, paying c for every token it drafts: 1 / (1 - alpha + c alpha). Empty at alpha = 1 with c
-/// = 0.
+/// Returns the speedup of the same oracle if it pays c for every token it drafts: 1 / (1 - alpha + c alpha).
+/// Empty at alpha = 1 with c = 0.
 std::optional<double> speedup_bound_drafting_paid(double alpha, double c);
 
 }  // namespace speclab

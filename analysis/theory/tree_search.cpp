@@ -8,7 +8,7 @@ namespace speclab {
 
 namespace {
 
-/// Differences that rounding makes are none.
+/// Smaller relative differences are due to rounding.
 constexpr double better = 1 + 1e-12;
 
 std::size_t place(std::int32_t number) { return static_cast<std::size_t>(number); }
@@ -48,7 +48,7 @@ TreeSearch::Nodes TreeSearch::made_nodes(const Caps& caps) const {
                       likelier);
     parents.resize(kept);
   }
-  // A parent is as likely as its child at least, and stands before it in `all`.
+  // A parent is at least as likely as its child, and comes before it in `all`.
   std::vector<std::int32_t> order(all.size());
   std::iota(order.begin(), order.end(), 0);
   std::stable_sort(order.begin(), order.end(), [&](std::int32_t a, std::int32_t b) {
@@ -159,7 +159,7 @@ TreeChoice TreeSearch::best(const TreeCosts& costs) {
   }
   if (best.nodes == 0) return choice;
   const Nodes& nodes = nodes_of(best.caps);
-  // By level, as trees are printed.
+  // Nodes are ordered by level, as trees are printed.
   std::vector<std::size_t> order(best.nodes);
   std::iota(order.begin(), order.end(), std::size_t{0});
   std::stable_sort(order.begin(), order.end(),

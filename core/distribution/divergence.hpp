@@ -1,13 +1,13 @@
-// How far apart two rows are (Leviathan et al. 2023, section 3.2). For probability rows,
-// D_LK = 1 - overlap = total variation, and overlap is the acceptance probability of one drafted token.
+// Measures how far apart two rows are (Leviathan et al. 2023, section 3.2). For probability rows, D_LK = 1 -
+// overlap = total variation, and overlap is the acceptance probability of one drafted token.
 #pragma once
 
 #include "core/distribution/row.hpp"
 
 namespace speclab {
 
-/// Sum of min(target, draft): the probability that Algorithm 1 accepts a token drafted from `draft`
-/// (Thm 3.5).
+/// Returns the sum of min(target, draft): the probability that Algorithm 1 accepts a token drafted from
+/// `draft` (Thm 3.5).
 template <class Real>
 SPECLAB_HD Real overlap(BasicRow<Real> target, BasicRow<Real> draft) {
   return sum_terms<Real>(0, target.size, [&](std::int32_t i) {
@@ -17,7 +17,8 @@ SPECLAB_HD Real overlap(BasicRow<Real> target, BasicRow<Real> draft) {
   });
 }
 
-/// Sum of min(target / lenience, draft): the acceptance probability under lenience in (0, 1] (A.5).
+/// Returns the sum of min(target / lenience, draft): the acceptance probability under lenience in (0, 1]
+/// (A.5).
 template <class Real>
 SPECLAB_HD Real lenient_overlap(BasicRow<Real> target, BasicRow<Real> draft, Real lenience) {
   return sum_terms<Real>(0, target.size, [&](std::int32_t i) {
@@ -27,7 +28,7 @@ SPECLAB_HD Real lenient_overlap(BasicRow<Real> target, BasicRow<Real> draft, Rea
   });
 }
 
-/// Total variation: half the L1 distance.
+/// Returns the total variation: half the L1 distance.
 template <class Real>
 SPECLAB_HD Real total_variation(BasicRow<Real> a, BasicRow<Real> b) {
   const Real distance = sum_terms<Real>(0, a.size, [&](std::int32_t i) {
@@ -37,7 +38,7 @@ SPECLAB_HD Real total_variation(BasicRow<Real> a, BasicRow<Real> b) {
   return distance / Real(2);
 }
 
-/// D_LK as Definition 3.2 states it: sum of |target - M| with M the mean of the two rows.
+/// Returns D_LK as Definition 3.2 states it: the sum of |target - M|, where M is the mean of the two rows.
 template <class Real>
 SPECLAB_HD Real d_lk(BasicRow<Real> target, BasicRow<Real> draft) {
   return sum_terms<Real>(0, target.size, [&](std::int32_t i) {

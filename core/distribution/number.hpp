@@ -1,4 +1,4 @@
-// Numbers given in decimals, as the arithmetic at hand understands them.
+// Converts decimal numbers to floating point or to exact arithmetic.
 #pragma once
 
 #include <array>
@@ -15,18 +15,19 @@
 
 namespace speclab {
 
-/// The exponent of ten that "2e-3", "2e+3" or "2e3" has after its mark; none where that is not one integer.
+/// Returns the exponent of ten that follows the mark in "2e-3", "2e+3" or "2e3". Returns none if `text` is
+/// not one integer.
 inline std::optional<int> decimal_exponent(std::string_view text) {
   if (text.starts_with("+-")) return std::nullopt;
   if (text.starts_with('+')) text.remove_prefix(1);
   int exponent = 0;
-  // What follows the view belongs to something else: nothing terminates it.
+  // Text may follow the view: the view is not terminated.
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), exponent);
   if (error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
   return exponent;
 }
 
-/// The shortest decimal that rounds to `value`, as a fraction such as "3/10". `value` is finite.
+/// Returns the shortest decimal that rounds to `value`, as a fraction such as "3/10". `value` is finite.
 inline std::string decimal_fraction(double value) {
   std::array<char, 32> buffer;
   const auto end =
@@ -48,7 +49,7 @@ inline std::string decimal_fraction(double value) {
   return exponent < 0 ? digits + "/1" + zeros : digits + zeros;
 }
 
-/// base^exponent by multiplication, for any arithmetic.
+/// Returns base^exponent by multiplication, for any arithmetic.
 template <class Real>
 Real power_of(const Real& base, std::size_t exponent) {
   Real power(1);
@@ -56,8 +57,8 @@ Real power_of(const Real& base, std::size_t exponent) {
   return power;
 }
 
-/// A parameter that people write as a decimal. In floating point it is what it is; in exact arithmetic 0.1 is
-/// one tenth, not the double nearest to it.
+/// Converts a parameter that people write as a decimal. Floating point takes the double itself; exact
+/// arithmetic takes 0.1 as one tenth, not as the double nearest to it.
 template <class Real>
 SPECLAB_HD Real from_decimal(double value) {
   if constexpr (std::is_floating_point_v<Real>) {

@@ -1,4 +1,4 @@
-// A row with storage of its own, for rules whose weights are not a formula of two rows. Host only.
+// Rows with their own storage, for rules whose weights are not a formula of two rows. Host only.
 #pragma once
 
 #include <cstddef>
@@ -22,13 +22,13 @@ struct OwnedRow {
   BasicRow<Real> view() const { return {probabilities.data(), size}; }
 };
 
-/// A copy that may be changed.
+/// Returns a copy that may be changed.
 template <class Real>
 OwnedRow<Real> copy_of(BasicRow<Real> row) {
   return OwnedRow<Real>(std::vector<Real>(row.probabilities, row.probabilities + row.size));
 }
 
-/// Divides by the total. A row that sums to 0, or with a NaN, stays as it is.
+/// Divides `row` by its total. A row that sums to 0, or holds a NaN, stays as it is.
 template <class Real>
 void normalise(std::vector<Real>& row) {
   const Real total = total_probability(BasicRow<Real>{row.data(), static_cast<std::int32_t>(row.size())});
@@ -36,8 +36,9 @@ void normalise(std::vector<Real>& row) {
   for (Real& probability : row) probability /= total;
 }
 
-/// row <- norm((scale * row - draft)+), the residual that further drafts of `draft` are compared with; a row
-/// that would be left with a sum of 0 stays as it is. Returns the residual's total before it is normalised.
+/// Replaces `row` by norm((scale * row - draft)+), the residual with which the next token drafted from
+/// `draft` is compared. A row whose residual sums to 0 stays as it is. Returns the residual's total before
+/// normalisation.
 template <class Real>
 Real subtract_draft(std::vector<Real>& row, BasicRow<Real> draft, const Real& scale) {
   const auto size = static_cast<std::int32_t>(row.size());

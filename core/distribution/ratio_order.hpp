@@ -1,4 +1,4 @@
-// Tokens in the order of target over draft, along which several drafts and couplings have closed forms. Host
+// Orders tokens by target over draft. Several drafts and couplings have closed forms along this order. Host
 // only.
 #pragma once
 
@@ -11,8 +11,8 @@
 
 namespace speclab {
 
-/// Target over draft of one token, comparable; infinite where the draft has probability 0, or so little that
-/// floating point cannot hold the ratio.
+/// The ratio target / draft of one token, comparable. It is infinite where the draft has probability 0, or so
+/// little that floating point cannot hold the ratio.
 template <class Real>
 struct ProbabilityRatio {
   bool infinite;
@@ -30,8 +30,8 @@ struct ProbabilityRatio {
   }
 };
 
-/// Ids of positive probability in either row, by ascending ratio; ties by descending id, so that the last of
-/// several is the lowest.
+/// Returns the ids that have positive probability in either row, by ascending ratio. Ties go by descending
+/// id, so that the last of several is the lowest.
 template <class Real>
 std::vector<Token> by_ratio(BasicRow<Real> target, BasicRow<Real> draft) {
   std::vector<ProbabilityRatio<Real>> ratios;
@@ -50,9 +50,10 @@ std::vector<Token> by_ratio(BasicRow<Real> target, BasicRow<Real> draft) {
   return order;
 }
 
-/// The largest probability with which any lossless rule can accept one of `drafts` i.i.d. tokens of the
-/// draft: the optimal transport bound 1 + min over sets S of p(S) - q(S)^k, whose minimum is at a prefix of
-/// the ratio order (Sun et al. 2023, "SpecTr"; Khisti et al. 2024). `drafts` >= 1; for 1 it is the overlap.
+/// Returns the largest probability with which any lossless rule can accept one of `drafts` i.i.d. tokens of
+/// the draft: the optimal transport bound 1 + min over sets S of p(S) - q(S)^k, whose minimum is at a prefix
+/// of the ratio order (Sun et al. 2023, "SpecTr"; Khisti et al. 2024). `drafts` >= 1; for 1 it is the
+/// overlap.
 template <class Real>
 Real optimal_transport_acceptance(BasicRow<Real> target, BasicRow<Real> draft, std::int32_t drafts) {
   Real least(0);

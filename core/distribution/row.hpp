@@ -1,4 +1,4 @@
-// Rows of probabilities over a vocabulary, and the sums over them whose order is fixed.
+// Rows of probabilities over a vocabulary, and sums over them in a fixed order.
 #pragma once
 
 #include <cstdint>
@@ -9,8 +9,8 @@
 
 namespace speclab {
 
-/// A view of `size` non-negative probabilities, one per token id. Does not own them; std::span is awkward in
-/// device code. A probability row sums to 1 up to rounding; `categorical` never relies on it.
+/// A view of `size` non-negative probabilities, one per token id. It does not own them. (std::span is awkward
+/// in device code.) A probability row sums to 1 up to rounding; `categorical` never relies on it.
 template <class Real>
 struct BasicRow {
   using value_type = Real;
@@ -22,10 +22,10 @@ struct BasicRow {
 
 using Row = BasicRow<double>;
 
-/// (target - scale * draft)+ element by element, not normalised, computed where it is read so that no V-sized
-/// buffer exists. scale = 1 is the residual of Leviathan et al. 2023, Alg. 1; scale = l is A.5 read
-/// literally; scale = 0 is the target itself. NaN passes through, so that an invalid row is noticed by every
-/// sum over it.
+/// Computes (target - scale * draft)+ element by element on access, not normalised, so that no buffer of V
+/// elements exists. scale = 1 gives the residual of Leviathan et al. 2023, Alg. 1; scale = l gives A.5 read
+/// literally; scale = 0 gives the target itself. A NaN passes through, so that every sum over an invalid row
+/// notices it.
 template <class Real>
 struct ResidualRow {
   using value_type = Real;
@@ -43,7 +43,8 @@ struct ResidualRow {
   }
 };
 
-/// (scale * target - draft)+ where it is read: what is left of a target of which only `scale` is to come.
+/// Computes (scale * target - draft)+ on access: the residual when only a share `scale` of the target is
+/// still to be emitted.
 template <class Real>
 struct ScaledResidual {
   using value_type = Real;
@@ -58,7 +59,7 @@ struct ScaledResidual {
   }
 };
 
-/// All probability on one id.
+/// A row with all probability on one id.
 template <class Real>
 struct PointRow {
   using value_type = Real;
@@ -67,8 +68,9 @@ struct PointRow {
   SPECLAB_HD Real operator[](Token other) const { return other == id ? Real(1) : Real(0); }
 };
 
-/// Lowest id of largest probability; `invalid_token` when any probability is NaN. Floating-point rows go
-/// through eight partial maxima, which compilers vectorise, and a search for the largest.
+/// Returns the lowest id of largest probability, or `invalid_token` if any probability is NaN. A
+/// floating-point row is reduced to eight partial maxima, which compilers vectorise; then a search finds the
+/// largest.
 template <class Weights>
 SPECLAB_HD Token argmax(const Weights& weights) {
   using Real = typename Weights::value_type;
@@ -105,8 +107,8 @@ SPECLAB_HD Token argmax(const Weights& weights) {
   return best;
 }
 
-/// Sum of term(first) .. term(last-1). Eight partial sums in a fixed order: compilers may vectorise it
-/// without permission to reorder arithmetic, so every build gives the same bits.
+/// Returns the sum of term(first) .. term(last-1). Floating point uses eight partial sums in a fixed order:
+/// compilers may vectorise them without permission to reorder arithmetic, so every build gives the same bits.
 template <class Real, class Term>
 SPECLAB_HD Real sum_terms(std::int32_t first, std::int32_t last, const Term& term) {
   if constexpr (std::is_floating_point_v<Real>) {
@@ -125,7 +127,7 @@ SPECLAB_HD Real sum_terms(std::int32_t first, std::int32_t last, const Term& ter
   }
 }
 
-/// Total weight of a row (or of anything with `value_type`, `size` and operator[]).
+/// Returns the total weight of a row (or of anything with `value_type`, `size` and operator[]).
 template <class Weights>
 SPECLAB_HD typename Weights::value_type total_probability(const Weights& weights) {
   using Real = typename Weights::value_type;

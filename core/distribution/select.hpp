@@ -1,4 +1,4 @@
-// A choice without a branch.
+// A choice between two numbers without a branch.
 #pragma once
 
 #include <cstdint>
@@ -7,8 +7,8 @@
 
 namespace speclab {
 
-/// `yes` where the condition, 0 or 1, holds: for choices that depend on random draws, where a branch would be
-/// mispredicted.
+/// Returns `yes` if `condition` is 1, `no` if it is 0. Use it for choices that depend on random draws, where
+/// a branch would be mispredicted.
 SPECLAB_HD inline std::uint32_t select(std::uint32_t condition, std::uint32_t yes, std::uint32_t no) {
   return no ^ ((yes ^ no) & (0U - condition));
 }

@@ -1,5 +1,5 @@
-// Sampling options as adjusted distributions (Leviathan et al. 2023, section 2.2): temperature, top-k, top-p
-// and argmax change the row, and everything after samples the changed row plainly. Host only.
+// Applies sampling options to a row (Leviathan et al. 2023, section 2.2): temperature, top-k, top-p and
+// argmax change the row, and everything after samples the changed row plainly. Host only.
 #pragma once
 
 #include <algorithm>
@@ -14,7 +14,8 @@
 
 namespace speclab {
 
-/// Applied in this order: temperature, then top-k, then top-p, then normalise. Ties go to the lower id.
+/// Options in the order in which they apply: temperature, then top-k, then top-p; the row is then normalised.
+/// Ties go to the lower id.
 struct Adjustment {
   double temperature = 1;  ///< probability^(1/T); 0 means argmax
   std::int32_t top_k = 0;  ///< keep the k largest; 0 keeps all
@@ -23,14 +24,14 @@ struct Adjustment {
   bool identity() const { return temperature == 1 && top_k == 0 && top_p == 1; }
 };
 
-/// Divides by the total. A row that sums to 0 stays as it is.
+/// Divides `row` by its total. A row that sums to 0 stays as it is.
 inline void normalise(std::span<double> row) {
   const double total = total_probability(Row{row.data(), static_cast<std::int32_t>(row.size())});
   if (!(total > 0)) return;
   for (double& probability : row) probability /= total;
 }
 
-/// Softmax of logits / temperature into `row`; temperature > 0.
+/// Writes the softmax of logits / temperature into `row`; temperature > 0.
 inline void softmax(std::span<const double> logits, double temperature, std::span<double> row) {
   assert(logits.size() == row.size() && temperature > 0);
   const double largest = *std::max_element(logits.begin(), logits.end());
@@ -38,7 +39,7 @@ inline void softmax(std::span<const double> logits, double temperature, std::spa
   normalise(row);
 }
 
-/// Orders ids of a row by probability, the larger first; ties go to the lower id.
+/// Orders ids by their probability in `row`, the larger first; ties go to the lower id.
 struct LargerProbability {
   std::span<const double> row;
 
@@ -46,9 +47,9 @@ struct LargerProbability {
   bool operator()(Token a, Token b) const { return of(a) > of(b) || (of(a) == of(b) && a < b); }
 };
 
-/// The ids of the `keep` largest probabilities into `order`, the larger first; all other probabilities become
-/// 0. 0 < keep < row.size(). A heap of the best so far: most probabilities are compared with its smallest and
-/// no more.
+/// Writes the ids of the `keep` largest probabilities into `order`, the larger first, and sets all other
+/// probabilities to 0. Requires 0 < keep < row.size(). A heap holds the best so far, so most probabilities
+/// are compared only with its smallest.
 inline void keep_largest(std::span<double> row, std::size_t keep, std::vector<Token>& order) {
   const LargerProbability larger{row};
   order.clear();
@@ -73,7 +74,7 @@ inline void keep_largest(std::span<double> row, std::size_t keep, std::vector<To
   }
 }
 
-/// Divides the probabilities of these ids, which are all that a row has, by their total.
+/// Divides the probabilities of the ids in `retained` by their total; all others in `row` are 0.
 inline void normalise_retained(std::span<double> row, std::span<const Token> retained) {
   const double total = total_probability(Row{row.data(), static_cast<std::int32_t>(row.size())});
   if (!(total > 0)) return;
@@ -81,7 +82,7 @@ inline void normalise_retained(std::span<double> row, std::span<const Token> ret
 }
 
 /// Keeps the largest probabilities until they reach `share` of 1, at least one, and divides them by their
-/// total. They come from a heap, so that of a long row only those are put in order. `order` is scratch.
+/// total. They come from a heap, so that only those of a long row are sorted. `order` is scratch.
 inline void keep_until(std::span<double> row, double share, std::vector<Token>& order) {
   order.resize(row.size());
   std::iota(order.begin(), order.end(), Token{0});
@@ -98,7 +99,7 @@ inline void keep_until(std::span<double> row, double share, std::vector<Token>& 
                      std::span<const Token>(order).subspan(static_cast<std::size_t>(end - order.begin())));
 }
 
-/// probability^(1/T), relative to the largest probability.
+/// Returns probability^(1/T), relative to the largest probability.
 inline double heated(double probability, double largest, double temperature) {
   return probability > 0 ? std::pow(probability / largest, 1 / temperature) : probability;
 }
@@ -116,7 +117,7 @@ inline void adjust(std::span<double> row, const Adjustment& how, std::vector<Tok
   // A NaN has no rank, and must not be removed: sampling from the row has to report it.
   if (std::isnan(total_probability(Row{row.data(), static_cast<std::int32_t>(row.size())}))) return;
 
-  // Temperature leaves the order of probabilities as it is: only what top-k keeps needs its power.
+  // Temperature keeps the order of probabilities, so only those that top-k keeps need the power.
   if (how.top_k > 0 && static_cast<std::size_t>(how.top_k) < row.size()) {
     keep_largest(row, static_cast<std::size_t>(how.top_k), order);
     normalise_retained(row, order);

@@ -1,9 +1,9 @@
-// An integer for sums that 64 bits would hold for 2^32 terms only.
+// A 128-bit integer for sums: 64 bits would hold only 2^32 terms.
 #pragma once
 
 namespace speclab {
 
-// GCC and Clang have the type in every mode, and warn about it under -Wpedantic unless told.
+// GCC and Clang have the type in every mode, but warn about it under -Wpedantic without __extension__.
 __extension__ using WideCount = unsigned __int128;
 
 }  // namespace speclab

@@ -1,6 +1,6 @@
-// Alias tables: an item with probability proportional to its weight for one random number and one look-up, at
-// any number of items (Walker 1977; Vose 1991, "A linear algorithm for generating random numbers with a given
-// distribution").
+// Alias tables draw an item with probability proportional to its weight by one random number and one look-up,
+// whatever the number of items (Walker 1977; Vose 1991, "A linear algorithm for generating random numbers
+// with a given distribution").
 #pragma once
 
 #include <algorithm>
@@ -16,15 +16,16 @@
 
 namespace speclab {
 
-/// A table has 2^bits slots, at least as many as items, and slot i belongs to item i. The slot comes from the
-/// top bits of a 64-bit word, without bias; the next 32 bits keep its own item below `cut`, or else take
-/// `other`. Probabilities are thereby rounded by at most 2^-33 of a slot each, 2^-33 in total variation.
+/// One slot of a table. A table has 2^bits slots, at least as many as items, and slot i belongs to item i.
+/// The top bits of a 64-bit word choose the slot, without bias. The next 32 bits choose the slot's own item
+/// if they lie below `cut`, else `other`. This rounds probabilities by at most 2^-33 of a slot each, 2^-33 in
+/// total variation.
 struct AliasSlot {
   std::uint32_t cut;
   std::uint32_t other;
 };
 
-/// Slots needed for `items` >= 1 items, as a power of two; at most 2^31 items.
+/// Returns the binary logarithm of the number of slots for `items` >= 1 items; at most 2^31 items.
 inline int alias_bits(std::size_t items) { return static_cast<int>(std::bit_width(items - 1)); }
 
 SPECLAB_HD inline std::uint32_t alias_slot(std::uint64_t word, int bits) {
@@ -35,25 +36,26 @@ SPECLAB_HD inline std::uint32_t alias_fraction(std::uint64_t word, int bits) {
   return static_cast<std::uint32_t>((word << bits) >> 32U);
 }
 
-/// Room for building tables; reuse it to avoid allocation.
+/// Memory for building tables; reuse it to avoid allocation.
 struct AliasScratch {
   std::vector<double> left;
   std::vector<std::uint32_t> small;
   std::vector<std::uint32_t> large;
 };
 
-/// The table of `weights` into `slots`, a power of two of them. Weights are non-negative with a positive
-/// finite total; an item of weight zero is never drawn. Slots without an item always take their `other`.
+/// Builds the table of `weights` in `slots`; slots.size() is a power of two. Weights are non-negative with a
+/// positive finite total; an item of weight zero is never drawn. Slots without an item always take their
+/// `other`.
 inline void build_alias(std::span<const double> weights, std::span<AliasSlot> slots, AliasScratch& scratch) {
   assert(std::has_single_bit(slots.size()) && weights.size() <= slots.size());
   constexpr double ones = 0x1p32;
   double total = 0;
   for (const double weight : weights) total += weight;
-  // Powers of 2 leave all digits as they are: where the total is so small that its inverse would overflow.
+  // A total so small that its inverse would overflow is first scaled by a power of 2, which keeps all digits.
   const double lift = total < 0x1p-900 ? 0x1p900 : 1;
   const double scale = static_cast<double>(slots.size()) / (total * lift);
 
-  // left[i]: what is still to be placed of item i, in slots.
+  // left[i] is the weight of item i that is not placed yet, in slots.
   std::vector<double>& left = scratch.left;
   std::vector<std::uint32_t>& small = scratch.small;
   std::vector<std::uint32_t>& large = scratch.large;
@@ -83,7 +85,7 @@ inline void build_alias(std::span<const double> weights, std::span<AliasSlot> sl
     }
   }
   for (const std::uint32_t i : large) slots[i] = {0, i};
-  // Left over by rounding, each within rounding of a full slot, or of weight zero.
+  // Rounding leaves these items over: each is within rounding of a full slot, or has weight zero.
   for (const std::uint32_t i : small) fill(i, heaviest);
 }
 

@@ -1,5 +1,4 @@
-// Bernoulli draws by integers: the comparison of a uniform with a probability, decided before the uniform is
-// a double.
+// Makes Bernoulli draws with integers: compares a uniform with a probability without converting it to double.
 #pragma once
 
 #include <cmath>
@@ -9,12 +8,12 @@
 
 namespace speclab {
 
-/// Which of the 2^52 values of `open_unit` a word gives.
+/// Returns the number k in 0..2^52 - 1 of the value of `open_unit` that `word` gives.
 SPECLAB_HD inline std::uint64_t uniform_number(std::uint64_t word) { return word >> 12U; }
 
-/// How many of those values lie strictly below `probability`, so that
+/// Returns how many of those values lie strictly below `probability`, so that
 ///     uniform_number(word) < bernoulli_threshold(probability)   iff   open_unit(word) < probability.
-/// The values are (k + 1/2) / 2^52; scaling by 2^52 and taking 1/2 away are exact. NaN counts as 0.
+/// The values are (k + 1/2) / 2^52; scaling by 2^52 and subtracting 1/2 are exact. NaN counts as 0.
 SPECLAB_HD inline std::uint64_t bernoulli_threshold(double probability) {
   constexpr double values = 0x1p52;
   if (!(probability > 0)) return 0;

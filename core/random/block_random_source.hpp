@@ -1,6 +1,6 @@
-// The random source of fast rounds: categorical draws by alias tables, and one block of random numbers for a
-// token and its acceptance draw. This is the definition of which number decides what; sim/fast must
-// agree with it bit for bit. Host only.
+// The random source of fast rounds: it makes categorical draws by alias tables and takes one block of random
+// numbers for a token and its acceptance draw. It defines which number decides what; sim/fast must agree with
+// it bit for bit. Host only.
 #pragma once
 
 #include <cmath>
@@ -26,7 +26,7 @@ class BlockRandomSource {
     return open_unit(block()) < probability;
   }
 
-  /// Each time the table is made anew: slow, and nothing else.
+  /// Builds a new alias table for each draw: slow, but the definition.
   template <class Weights>
   Token categorical(Draw draw, const Weights& weights) {
     weights_.clear();

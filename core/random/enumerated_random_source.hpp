@@ -1,6 +1,6 @@
-// A random source that follows every branch: the program is run once per leaf of its tree of decisions, and
-// each leaf comes with its probability, in double or in exact rationals. Or it follows one branch, which is
-// chosen and seen from outside. Host only.
+// A random source that follows every branch: it runs the program once per leaf of the tree of decisions, and
+// gives each leaf's probability, in double or in exact rationals. Or it follows one branch that a guide
+// chooses. Host only.
 #pragma once
 
 #include <cstddef>
@@ -25,7 +25,7 @@ struct OwnedWeights {
   const Real& operator[](Token id) const { return values[static_cast<std::size_t>(id)]; }
 };
 
-/// Decides every draw of a program that is followed along one branch.
+/// Decides every draw when a program is followed along one branch.
 template <class Real>
 struct DrawGuide {
   std::function<bool(Draw draw, const Real& probability)> bernoulli;
@@ -36,11 +36,11 @@ template <class Real>
 class EnumeratedRandomSource {
  public:
   EnumeratedRandomSource() = default;
-  /// Follows the branch of `guide`, which outlives it.
+  /// Follows the branch that `guide` chooses; `guide` must outlive this source.
   explicit EnumeratedRandomSource(const DrawGuide<Real>& guide) : guide_(&guide) {}
 
-  /// Branches only where both outcomes are possible. Probabilities outside [0, 1] count as 0 or 1, as when a
-  /// uniform is compared with them.
+  /// Branches only if both outcomes are possible. A probability outside [0, 1] counts as 0 or 1, as when a
+  /// uniform is compared with it.
   bool bernoulli(Draw draw, const Real& probability) {
     if (guide_ != nullptr) return guide_->bernoulli(draw, probability);
     if (!(probability > Real(0))) return false;
@@ -71,7 +71,7 @@ class EnumeratedRandomSource {
     });
   }
 
-  /// Probability of the path taken since the last `restart`.
+  /// Returns the probability of the path taken since the last `restart`.
   const Real& probability() const { return probability_; }
 
   void restart() {
@@ -79,7 +79,7 @@ class EnumeratedRandomSource {
     probability_ = Real(1);
   }
 
-  /// Moves to the next unvisited leaf; false when all have been visited.
+  /// Moves to the next unvisited leaf; returns false if all have been visited.
   bool advance() {
     while (!path_.empty()) {
       Branch& deepest = path_.back();

@@ -10,7 +10,8 @@
 #if defined(__CUDACC__) && !defined(R123_CUDA_DEVICE)
 #define R123_CUDA_DEVICE __host__ __device__
 #endif
-// Philox uses no vector instructions; with these, Random123 would add 50,000 lines of them to every file.
+// Philox uses no vector instructions. If these were on, Random123 would add 50,000 lines of them to every
+// file.
 #ifndef R123_USE_SSE
 #define R123_USE_SSE 0
 #endif
@@ -21,18 +22,18 @@
 
 namespace speclab {
 
-/// What a random number is for. Each use is a stream of its own: sharing noise between drafting and
-/// accepting, or drafting and replacing, changes the output distribution.
+/// The uses of random numbers. Each use has its own stream: sharing noise between drafting and accepting, or
+/// drafting and replacing, changes the output distribution.
 enum class Use : std::uint16_t { draft, accept, replace, bonus, plain, world, iid };
 
-/// Names one draw inside a round: what for, at which drafted position, and how often it was tried before.
+/// Names one draw inside a round: its use, its drafted position, and how often it was tried before.
 struct Draw {
   Use use;
   std::uint16_t slot;
   std::uint32_t attempt = 0;
 };
 
-/// Use and slot as the second counter word.
+/// Returns use and slot as the second counter word.
 SPECLAB_HD inline std::uint32_t use_and_slot(Draw draw) {
   return (static_cast<std::uint32_t>(draw.use) << 16U) | draw.slot;
 }
@@ -44,9 +45,9 @@ struct Site {
   Draw draw;
 };
 
-/// The stream at one (seed, site) as a uniform random bit generator of 64-bit words; Boost.Random and
-/// <random> distributions run on it. Two words a block; the stream starts at block `attempt` and goes on from
-/// there, with no state beyond the counter.
+/// A uniform random bit generator of 64-bit words for one (seed, site); Boost.Random and <random>
+/// distributions run on it. Each block has two words. The stream starts at block `attempt` and goes on from
+/// there; its only state is the counter.
 class Philox {
  public:
   using result_type = std::uint64_t;
@@ -63,7 +64,8 @@ class Philox {
   static constexpr result_type min() { return 0; }
   static constexpr result_type max() { return ~result_type{0}; }
 
-  // Left to itself GCC calls it from the rules' loops, which costs a round of small vocabularies a tenth.
+  // Without the attribute GCC calls this from the rules' loops, which costs a round of small vocabularies a
+  // tenth.
   SPECLAB_INLINE result_type operator()() {
     if (half_ == 0) {
       block_ = r123::Philox4x32{}(counter_, key_);
@@ -88,7 +90,7 @@ struct PhiloxWords {
   std::uint64_t second;
 };
 
-/// The block of a site whose use and slot are joined already.
+/// Returns the block of a site whose use and slot are already joined.
 SPECLAB_HD inline PhiloxWords philox_words(std::uint64_t seed, std::uint32_t attempt,
                                            std::uint32_t use_and_slot, std::uint32_t round,
                                            std::uint32_t trial) {
@@ -102,8 +104,9 @@ SPECLAB_HD inline PhiloxWords philox_words(std::uint64_t seed, std::uint32_t att
   return {word(block.v[0], block.v[1]), word(block.v[2], block.v[3])};
 }
 
-/// A 64-bit word as a double strictly inside (0, 1): midpoints of 2^52 equal cells, so neither end can appear
-/// and the smallest value is 2^-53. (With 53 bits the largest midpoint would round to 1.)
+/// Returns a 64-bit word as a double strictly inside (0, 1): the midpoint of one of 2^52 equal cells, so
+/// neither end can appear and the smallest value is 2^-53. (With 53 bits the largest midpoint would round to
+/// 1.)
 SPECLAB_HD inline double open_unit(std::uint64_t word) {
   return (static_cast<double>(word >> 12U) + 0.5) * 0x1p-52;
 }

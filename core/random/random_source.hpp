@@ -1,7 +1,7 @@
 // Sources of randomness. A drafter or a rule is a program over two operations,
 //     random.bernoulli(draw, probability) -> bool       true with that probability
 //     random.categorical(draw, weights)   -> Token      with probability proportional to weights
-// and is sampled (Philox), injected (given uniforms) or enumerated
+// which can be sampled (Philox), injected (given uniforms) or enumerated
 // (core/random/enumerated_random_source.hpp).
 #pragma once
 
@@ -21,9 +21,9 @@ concept RandomSourceOver = requires(C& random, Draw draw, const Weights& weights
   { random.categorical(draw, weights) } -> std::same_as<Token>;
 };
 
-/// The id where the running total of `weights` first exceeds u * total, for u in [0, 1]. Ids of weight zero
-/// are never chosen. Total zero gives `no_token`, a NaN or infinite total gives `invalid_token`. One pass
-/// sums fixed blocks, one partial pass reads the block that holds the answer.
+/// Returns the id where the running total of `weights` first exceeds u * total, for u in [0, 1]. An id of
+/// weight zero is never chosen. A total of zero gives `no_token`, a NaN or infinite total gives
+/// `invalid_token`. One pass sums fixed blocks; a partial pass reads the block that holds the answer.
 template <class Weights>
 SPECLAB_HD Token inverse_cdf(const Weights& weights, double u) {
   constexpr std::int32_t max_blocks = 256;
@@ -44,7 +44,8 @@ SPECLAB_HD Token inverse_cdf(const Weights& weights, double u) {
   if (!(total - total == 0)) return invalid_token;
   if (!(total > 0)) return no_token;
 
-  // Powers of 2 leave all digits as they are: the smallest totals have too few for a share of them.
+  // The smallest totals have too few digits to take a share of them: scaling by a power of 2 keeps all
+  // digits.
   const double lift = total < 0x1p-900 ? 0x1p900 : 1;
   const double goal = u * (total * lift);
   double below = 0;
@@ -60,8 +61,8 @@ SPECLAB_HD Token inverse_cdf(const Weights& weights, double u) {
     below += probability;
     if (below > goal) return i;
   }
-  // Rounding, or u = 1, can leave the goal at the end of the block: the last id of positive probability
-  // stands in for it.
+  // Rounding, or u = 1, can leave the goal at the end of the block. The last id of positive probability is
+  // then chosen.
   Token id = last - 1;
   while (id > 0 && !(weights[id] > 0)) --id;
   return id;

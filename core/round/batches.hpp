@@ -1,5 +1,5 @@
-// Cuts the rounds of a run into batches, for intervals, and batches into pieces, which threads or blocks
-// share out. Rounds are counted over all trials: trial * length + round.
+// Cuts the rounds of a run into batches, for intervals, and cuts batches into pieces, which are shared out to
+// threads or blocks. Rounds are counted over all trials: trial * length + round.
 #pragma once
 
 #include <cstdint>
@@ -8,9 +8,10 @@
 
 namespace speclab {
 
-/// Consecutive stretches of the `total` rounds, which are a multiple of `unit`: batches begin and end at
-/// multiples of it, so that a unit as long as a trial keeps every trial whole. Their sizes differ by at most
-/// one unit, and of at most total / unit batches none is empty: an empty batch would count as an observation.
+/// Cuts the `total` rounds, a multiple of `unit`, into consecutive batches. Batches begin and end at
+/// multiples of `unit`, so that a unit as long as a trial keeps every trial whole. Their sizes differ by at
+/// most one unit. There are at most total / unit batches, so that none is empty: an empty batch would count
+/// as an observation.
 struct BatchCut {
   std::uint64_t total;
   std::uint32_t batches;
@@ -18,7 +19,7 @@ struct BatchCut {
 
   SPECLAB_HD std::uint64_t units() const { return total / unit; }
 
-  /// Batches that have rounds.
+  /// Returns the number of batches that have rounds.
   SPECLAB_HD std::uint32_t count() const {
     return batches < units() ? batches : static_cast<std::uint32_t>(units());
   }
@@ -26,7 +27,7 @@ struct BatchCut {
   SPECLAB_HD std::uint32_t batch_of(std::uint64_t round) const {
     const std::uint64_t at = round / unit;
     const std::uint64_t size = units() / batches;
-    const std::uint64_t longer = units() % batches;  // the first so many batches take one unit more
+    const std::uint64_t longer = units() % batches;  // the first `longer` batches have one unit more
     const std::uint64_t in_longer = longer * (size + 1);
     return static_cast<std::uint32_t>(at < in_longer ? at / (size + 1) : longer + (at - in_longer) / size);
   }
@@ -41,10 +42,10 @@ struct BatchCut {
   }
 };
 
-/// Rounds of one piece, at most.
+/// Largest number of rounds in one piece.
 inline constexpr std::uint64_t max_piece_rounds = 1U << 20U;
 
-/// Rounds begin..end-1 of one batch; none when begin >= end.
+/// Rounds begin..end-1 of one batch; none if begin >= end.
 struct Piece {
   std::uint32_t batch;
   std::uint64_t begin;
@@ -53,8 +54,8 @@ struct Piece {
   SPECLAB_HD std::uint64_t rounds() const { return begin < end ? end - begin : 0; }
 };
 
-/// The first piece of every batch comes before the second of any, so that a run that is stopped has something
-/// of each.
+/// Returns the number of pieces. The first piece of every batch comes before the second of any, so that a run
+/// that is stopped has some rounds of each batch.
 SPECLAB_HD inline std::uint64_t piece_count(const BatchCut& cut) {
   return (cut.size(0) + max_piece_rounds - 1) / max_piece_rounds * cut.count();
 }

@@ -1,4 +1,4 @@
-// Which nodes of a grown draft tree to verify.
+// Selects the nodes of a grown draft tree that the target verifies.
 #pragma once
 
 #include <algorithm>
@@ -13,15 +13,15 @@ namespace speclab {
 
 struct SelectedNodes {
   std::vector<std::int32_t> nodes;    ///< their indices in the grown tree, ascending
-  std::vector<std::int32_t> parents;  ///< of the selected tree: positions in `nodes`, -1 for the context
+  std::vector<std::int32_t> parents;  ///< in the selected tree: positions in `nodes`, -1 for the context
 };
 
-/// The `most` nodes with the largest scores (the reranking of EAGLE-2, Li et al. 2024), equal scores by lower
-/// index. parents[i] < i is the node before node i, -1 for the context that drafting started from. A score is
-/// the product of draft probabilities along a node's path, so that it never exceeds its parent's (asserted):
-/// hence a selected node's parent is selected, and the selected nodes are a tree again, the one of `most`
-/// nodes whose scores, taken as acceptance probabilities, give the largest expected number of accepted
-/// tokens.
+/// Selects the `most` nodes with the largest scores (the reranking of EAGLE-2, Li et al. 2024); equal scores
+/// go by lower index. parents[i] < i is the node before node i, -1 for the context that drafting started
+/// from. A score is the product of draft probabilities along a node's path, so that it never exceeds its
+/// parent's (asserted). A selected node's parent is therefore selected, and the selected nodes form a tree
+/// again. Among trees of `most` nodes it has the largest expected number of accepted tokens, if scores are
+/// taken as acceptance probabilities.
 template <class Real>
 SelectedNodes select_best_nodes(std::span<const std::int32_t> parents, std::span<const Real> scores,
                                 std::size_t most) {

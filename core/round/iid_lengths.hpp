@@ -12,9 +12,10 @@
 
 namespace speclab {
 
-/// Entry k: alpha^(k+1) * 2^64, rounded, as far as 64 bits go; gamma of them. At least k + 1 tokens are
-/// accepted when the round's number lies below it, so that each probability is right to 2^-64 beyond its own
-/// rounding. The largest number stands for 1 as well: it fails once in 2^64. Host only.
+/// Returns gamma thresholds. Entry k is alpha^(k+1) * 2^64, rounded, as far as 64 bits go. The round accepts
+/// at least k + 1 tokens if its number lies below entry k, so that each probability is right to 2^-64 beyond
+/// its own rounding. The largest 64-bit number stands for probability 1 as well: it fails once in 2^64. Host
+/// only.
 inline std::vector<std::uint64_t> iid_thresholds(double alpha, std::int32_t gamma) {
   std::vector<std::uint64_t> thresholds;
   double power = 1;
@@ -26,7 +27,8 @@ inline std::vector<std::uint64_t> iid_thresholds(double alpha, std::int32_t gamm
   return thresholds;
 }
 
-/// Drafted tokens that a round accepts: the number of thresholds above its word. They never rise.
+/// Returns the number of drafted tokens that a round accepts: the number of thresholds above `word`.
+/// Thresholds never rise.
 SPECLAB_HD inline std::int32_t iid_accepted(std::uint64_t word, const std::uint64_t* thresholds,
                                             std::int32_t gamma) {
   std::int32_t accepted = 0;
@@ -34,20 +36,20 @@ SPECLAB_HD inline std::int32_t iid_accepted(std::uint64_t word, const std::uint6
   return accepted;
 }
 
-/// Rounds 2 b and 2 b + 1 of a trial use the two words of its block b, which stands where the round of a site
-/// does.
+/// Returns the two words of block b of a trial, for its rounds 2 b and 2 b + 1. The block takes the place of
+/// the round in the site.
 SPECLAB_HD inline PhiloxWords iid_words(std::uint64_t seed, std::uint32_t trial, std::uint32_t block) {
   return philox_words(seed, 0, use_and_slot({Use::iid, 0}), block, trial);
 }
 
-/// The block of one round, counted over all trials of `length` rounds, as rounds are: trials do not share
-/// blocks.
+/// Returns the block of one round. Rounds and blocks are counted over all trials of `length` rounds each;
+/// trials do not share blocks.
 SPECLAB_HD inline std::uint64_t iid_block(std::uint64_t round, std::uint32_t length) {
   const std::uint64_t blocks_a_trial = (std::uint64_t{length} + 1) / 2;
   return round / length * blocks_a_trial + round % length / 2;
 }
 
-/// Blocks that the rounds of a piece use.
+/// Returns the number of blocks that the rounds of a piece use.
 SPECLAB_HD inline std::uint64_t iid_blocks(const Piece& piece, std::uint32_t length) {
   return piece.rounds() == 0 ? 0 : iid_block(piece.end - 1, length) - iid_block(piece.begin, length) + 1;
 }

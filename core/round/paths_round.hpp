@@ -1,7 +1,7 @@
 // A round with several drafted continuations: k i.i.d. paths of gamma tokens, verified position by position
-// by a rule for k drafts (core/rules/recursive.hpp). Paths that begin with the accepted tokens stay in play;
-// given those tokens, what they hold next is again i.i.d. from the draft. Or a rule selects one path, which
-// is verified as a block (core/rules/gbv.hpp). Host only.
+// by a rule for k drafts (core/rules/recursive.hpp). Paths that begin with the accepted tokens remain
+// candidates; given those tokens, their next tokens are again i.i.d. from the draft. Or a rule selects one
+// path, which is verified as a block (core/rules/gbv.hpp). Host only.
 #pragma once
 
 #include <cassert>
@@ -41,8 +41,7 @@ inline std::vector<std::size_t> first_tokens_of_paths(std::int32_t paths, std::s
   return first;
 }
 
-/// Goes along the path that the rule selects, and verifies it as a block drawn from the rows of the
-/// selection.
+/// Follows the path that the rule selects, and verifies it as a block drawn from the rows of the selection.
 template <class Real, class Target, class Rule, class Random, class Watch>
 Round selected_path_round(const Target& target, const Rule& rule, std::int32_t gamma,
                           std::vector<Token>& context, Random& random, RoundScratch<Real>& scratch,
@@ -81,7 +80,7 @@ Round selected_path_round(const Target& target, const Rule& rule, std::int32_t g
   return {rule.paths * gamma, gamma, verdict.examined, verdict.accepted, verdict.next};
 }
 
-/// Goes down position by position, as long as a candidate is accepted.
+/// Verifies position by position, as long as a candidate is accepted.
 template <class Real, class Target, class Rule, class Random, class Watch>
 Round walked_round(const Target& target, const Rule& rule, std::int32_t gamma, std::vector<Token>& context,
                    Random& random, RoundScratch<Real>& scratch, const Watch& watch) {
@@ -118,8 +117,9 @@ Round walked_round(const Target& target, const Rule& rule, std::int32_t gamma, s
 
 }  // namespace detail
 
-/// As for one draft. Rows of path k at position i are number k * gamma + i; draws have the same numbers as
-/// slots, so rule.paths * gamma < 65536 (asserted).
+/// Runs one round of k paths; arguments and result are those of a round with one draft. Rows of path k at
+/// position i have number k * gamma + i, and draws have the same numbers as slots, so rule.paths * gamma <
+/// 65536 (asserted).
 template <class Real, LanguageModel<Real> Target, LanguageModel<Real> Draft, PathsRule Rule,
           RandomSourceOver<BasicRow<Real>> Random, class Watch>
 Round speculative_round(const Target& target, const Draft& draft, const Rule& rule, std::int32_t gamma,
@@ -133,11 +133,11 @@ Round speculative_round(const Target& target, const Draft& draft, const Rule& ru
   scratch.tokens.resize(count * length);
   for (std::size_t k = 0; k < count; ++k) {
     for (std::size_t at = k * length; at < (k + 1) * length; ++at) {
-      const bool first = at == k * length;  // all paths begin in one context, whose row is computed once
+      const bool first = at == k * length;  // all paths begin in one context, so its row is computed once
       scratch.drafts[at] = first && k > 0 ? scratch.drafts[0] : draft.next(context, scratch.draft_rows[at]);
       const Draw draw{Use::draft, static_cast<std::uint16_t>(at)};
       const Token token = [&] {
-        // A planted fault draws from other rows than it verifies with.
+        // A planted fault draws from rows that differ from those it verifies with.
         if constexpr (requires { rule.drawn_from(scratch.drafts[at]); }) {
           return random.categorical(draw, rule.drawn_from(scratch.drafts[at]));
         } else {

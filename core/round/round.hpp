@@ -1,5 +1,6 @@
-// One round of speculative decoding: draft some tokens, verify them, extend the context. Written once over
-// models, drafting, rule and random source; sampled by the simulator, enumerated by the analysis. Host only.
+// One round of speculative decoding: draft some tokens, verify them, extend the context. It is written once
+// over models, drafting, rule and random source; the simulator samples it, the analysis enumerates it. Host
+// only.
 #pragma once
 
 #include <algorithm>
@@ -14,8 +15,8 @@
 
 namespace speclab {
 
-/// A model gives, for a context of token ids, the row of its next token. `scratch` is memory it may use: the
-/// row returned views either the model's own storage or `scratch`, and stays valid until `scratch` is used
+/// A model gives, for a context of token ids, the row of its next token. It may use the memory `scratch`: the
+/// returned row views either the model's own storage or `scratch`, and stays valid until `scratch` is used
 /// again.
 template <class M, class Real = double>
 concept LanguageModel = requires(const M& model, std::span<const Token> context, std::vector<Real>& scratch) {
@@ -23,31 +24,31 @@ concept LanguageModel = requires(const M& model, std::span<const Token> context,
   { model.next(context, scratch) } -> std::convertible_to<BasicRow<Real>>;
 };
 
-/// Runs of the models below the draft, where a draft is itself decoded speculatively: inner_runs[0] of the
-/// model that drafts for the draft, inner_runs[1] of the one below it, and so on.
+/// Runs of the models below the draft, if a draft is itself decoded speculatively: inner_runs[0] counts the
+/// model that drafts for the draft, inner_runs[1] the one below it, and so on.
 inline constexpr std::size_t max_inner_levels = 3;
 using InnerRuns = std::array<std::int32_t, max_inner_levels>;
 
-/// What one round did.
+/// Counts of one round, and the token after the accepted ones.
 struct Round {
   std::int32_t drafted = 0;     ///< tokens drafted
-  std::int32_t draft_runs = 0;  ///< draft runs one after the other; the tokens of one depth share a run
+  std::int32_t draft_runs = 0;  ///< draft runs in sequence; the tokens of one depth share a run
   std::int32_t examined = 0;  ///< positions that verification reached: accepted, plus the rejected one if any
   std::int32_t accepted = 0;  ///< drafted tokens accepted
-  Token next = invalid_token;  ///< the token after them; not an id when a row was invalid
-  InnerRuns inner_runs = {};   ///< of the models that drafted for the draft
+  Token next = invalid_token;  ///< the token after them; not an id if a row was invalid
+  InnerRuns inner_runs = {};   ///< runs of the models that drafted for the draft
 };
 
-/// Room for the rows of one round; reuse it to avoid allocation. Rows are numbered by drafted position, or as
-/// the kind of round says.
+/// Memory for the rows of one round; reuse it to avoid allocation. Rows are numbered by drafted position, or
+/// as the kind of round documents.
 template <class Real>
 struct RoundScratch {
   std::vector<std::vector<Real>> draft_rows;
   std::vector<BasicRow<Real>> drafts;
   std::vector<std::vector<Real>> target_rows;
   std::vector<BasicRow<Real>> targets;
-  std::vector<Real> extra_row;         ///< for whoever watches the round
-  std::vector<Real> acceptance_rates;  ///< for whoever measures it
+  std::vector<Real> extra_row;         ///< for the watch of the round
+  std::vector<Real> acceptance_rates;  ///< for measurements of the round
   std::vector<Token> tokens;
 
   void reserve(std::size_t draft_count, std::size_t target_count) {
@@ -74,17 +75,17 @@ struct NoWatch {
   void operator()(std::span<const Token>, BasicRow<Real>, const BasicRow<Real>*) const {}
 };
 
-/// What a drafting says it did.
+/// Counts that a drafting reports.
 struct Drafted {
-  std::int32_t count = 0;     ///< tokens drafted; below 0 when a row was invalid
-  std::int32_t runs = 0;      ///< draft runs one after the other
+  std::int32_t count = 0;     ///< tokens drafted; below 0 if a row was invalid
+  std::int32_t runs = 0;      ///< draft runs in sequence
   InnerRuns inner_runs = {};  ///< as in Round
 };
 
-/// Drafting of a fixed number of tokens by a model. In general a drafting appends tokens to the context and
-/// leaves the rows that they were drawn from in `scratch.drafts`. It may stop wherever it likes, by anything
-/// it has seen so far, but every token that it has drawn is handed to verification: to drop one for what it
-/// is would change the output distribution.
+/// Drafts a fixed number of tokens by a model. In general a drafting appends tokens to the context and leaves
+/// the rows that they were drawn from in `scratch.drafts`. It may stop anywhere, depending on anything it has
+/// seen so far, but it must hand every token that it has drawn to verification: dropping a token because of
+/// its value would change the output distribution.
 template <class Model>
 struct FixedDrafting {
   const Model& model;
@@ -106,10 +107,10 @@ struct FixedDrafting {
   }
 };
 
-/// Runs one round and appends the emitted tokens (accepted prefix and one more) to `context`. Afterwards
-/// `watch(prefix, target, draft)` sees, in order, each context that a token was emitted from, with the
-/// target's row and the draft's (null at the bonus position, where nothing was drafted). When the next token
-/// is not an id (an invalid row), nothing is appended for it.
+/// Runs one round and appends the emitted tokens (accepted prefix and one more) to `context`. Afterwards it
+/// calls `watch(prefix, target, draft)`, in order, for each context that a token was emitted from, with the
+/// target's row and the draft's (null at the bonus position, where nothing was drafted). If the next token is
+/// not an id (an invalid row), nothing is appended for it.
 template <class Real, LanguageModel<Real> Target, class Drafting, class Rule,
           RandomSourceOver<BasicRow<Real>> Random, class Watch>
 Round drafted_round(const Target& target, Drafting&& drafting, const Rule& rule, std::vector<Token>& context,
@@ -121,7 +122,7 @@ Round drafted_round(const Target& target, Drafting&& drafting, const Rule& rule,
   scratch.reserve(0, static_cast<std::size_t>(gamma) + 1);
 
   const std::span<const Token> drafted(context);
-  // For models that compute several rows together.
+  // A model that computes several rows together is told which.
   if constexpr (requires { target.prepare(drafted, start); }) target.prepare(drafted, start);
   std::size_t asked = 0;
   const auto target_rows = [&](std::int32_t i) {
@@ -143,7 +144,7 @@ Round drafted_round(const Target& target, Drafting&& drafting, const Rule& rule,
   return {gamma, done.runs, verdict.examined, verdict.accepted, verdict.next, done.inner_runs};
 }
 
-/// A round of `gamma` tokens drafted by a model.
+/// Runs a round of `gamma` tokens drafted by a model.
 template <class Real, LanguageModel<Real> Target, LanguageModel<Real> Draft, class Rule,
           RandomSourceOver<BasicRow<Real>> Random, class Watch>
 Round speculative_round(const Target& target, const Draft& draft, const Rule& rule, std::int32_t gamma,

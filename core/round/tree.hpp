@@ -1,4 +1,4 @@
-// The shape of a draft tree: which drafted tokens continue which. Host only.
+// The shape of a draft tree: the node that each drafted token continues. Host only.
 #pragma once
 
 #include <cassert>
@@ -8,13 +8,13 @@
 
 namespace speclab {
 
-/// Where a list that begins with the context (node -1) holds a node.
+/// Returns the index of `node` in a list that begins with the context (node -1).
 constexpr std::size_t list_index(std::int32_t node) {
   return static_cast<std::size_t>(std::int64_t{node} + 1);
 }
 
-/// Node i is a drafted token. parents[i] < i is the node it continues, or -1 for the context itself; siblings
-/// are drafted in the order of their numbers.
+/// A tree of drafted tokens, one per node. parents[i] < i is the node that node i continues, or -1 for the
+/// context itself; siblings are drafted in the order of their numbers.
 class DraftTree {
  public:
   DraftTree() = default;
@@ -31,11 +31,11 @@ class DraftTree {
   }
 
   std::int32_t size() const { return static_cast<std::int32_t>(parents_.size()); }
-  /// Longest path, in tokens.
+  /// Returns the length of the longest path, in tokens.
   std::int32_t depth() const { return depth_; }
   std::int32_t depth(std::int32_t node) const { return depths_[static_cast<std::size_t>(node)]; }
   std::int32_t parent(std::int32_t node) const { return parents_[static_cast<std::size_t>(node)]; }
-  /// Of a node, or of the context (-1).
+  /// Returns the children of a node, or of the context (-1).
   const std::vector<std::int32_t>& children(std::int32_t node) const { return children_[list_index(node)]; }
   const std::vector<std::int32_t>& parents() const { return parents_; }
 
@@ -46,7 +46,8 @@ class DraftTree {
   std::int32_t depth_ = 0;
 };
 
-/// Every node at depth d - 1 has branching[d - 1] children: {k, 1, 1} is k chains that part at the root.
+/// Returns a tree in which every node at depth d - 1 has branching[d - 1] children: {k, 1, 1} gives k chains
+/// that part at the root.
 inline DraftTree branching_tree(const std::vector<std::int32_t>& branching) {
   std::vector<std::int32_t> parents;
   std::vector<std::int32_t> layer{-1};

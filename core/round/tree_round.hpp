@@ -1,4 +1,4 @@
-// A round with a draft tree: draft it, verify it, extend the context by the accepted path. Host only.
+// A round with a draft tree: draft the tree, verify it, extend the context by the accepted path. Host only.
 #pragma once
 
 #include <algorithm>
@@ -15,14 +15,14 @@
 
 namespace speclab {
 
-/// The tokens of a tree. Siblings that the draft had no probability left for are missing at the end of their
-/// row, and with them what would follow.
+/// The tokens of a tree. If the draft has no probability left for a sibling, the last siblings of a node are
+/// missing, and so are their descendants.
 template <class Real>
 struct DraftedTree {
   DraftTree shape;
-  std::vector<Token> tokens;         ///< by node; only those of present nodes mean something
-  std::vector<std::size_t> present;  ///< present[node + 1]: how many children were drafted
-  std::vector<BasicRow<Real>> rows;  ///< rows[node + 1]: the draft's after the node, if it has children
+  std::vector<Token> tokens;         ///< by node; meaningful only for present nodes
+  std::vector<std::size_t> present;  ///< present[node + 1]: number of children drafted
+  std::vector<BasicRow<Real>> rows;  ///< rows[node + 1]: the draft's row after the node, if it has children
   std::int32_t count = 0;            ///< nodes present
   std::int32_t draft_runs = 0;       ///< depths at which the draft was run
 
@@ -36,7 +36,7 @@ struct DraftedTree {
     return std::span(shape.children(node)).first(present[list_index(node)]);
   }
 
-  /// Gives `context`, whose first `start` tokens are the round's, the path to `node` as its end.
+  /// Replaces the end of `context`, after its first `start` tokens, by the path to `node`.
   void follow(std::int32_t node, std::size_t start, std::vector<Token>& context) const {
     const auto depth = static_cast<std::size_t>(node < 0 ? 0 : shape.depth(node));
     context.resize(start + depth);
@@ -46,7 +46,7 @@ struct DraftedTree {
   }
 };
 
-/// What a rule for trees sees.
+/// The view of a tree that a rule for trees reads.
 template <class Number, class Target>
 class TreeView {
  public:
@@ -66,7 +66,7 @@ class TreeView {
   Token token(std::int32_t node) const { return drafted_.tokens[static_cast<std::size_t>(node)]; }
   BasicRow<Number> draft(std::int32_t node) const { return drafted_.rows[list_index(node)]; }
 
-  /// The target's row after `node`; the target is asked once.
+  /// Returns the target's row after `node`; the target computes it once.
   BasicRow<Number> target(std::int32_t node) {
     const auto at = list_index(node);
     if (scratch_.targets[at].probabilities == nullptr) {
@@ -85,7 +85,8 @@ class TreeView {
   RoundScratch<Number>& scratch_;
 };
 
-/// Draws the tokens of a tree down to `depth`, siblings without replacement. False when a row is invalid.
+/// Draws the tokens of a tree down to `depth`, siblings without replacement. Returns false if a row is
+/// invalid.
 template <class Real, class Draft, class Random>
 bool draw_tree(const Draft& draft, std::int32_t depth, std::vector<Token>& context, Random& random,
                RoundScratch<Real>& scratch, DraftedTree<Real>& drafted) {
@@ -118,7 +119,8 @@ bool draw_tree(const Draft& draft, std::int32_t depth, std::vector<Token>& conte
 
 /// Grows a tree down to `depth` (Li et al. 2024, "EAGLE-2", section 4): the `branching` most likely nodes of
 /// each depth get their `branching` most likely children, and the `nodes` most likely of all are selected. A
-/// node is as likely as the draft makes the path to it; ties go to the earlier node, tokens to the lower id.
+/// node's likelihood is the draft's probability of the path to it; ties go to the earlier node, tokens to the
+/// lower id.
 template <class Real, class Draft>
 DraftedTree<Real> grow_tree(const Draft& draft, std::int32_t depth, std::size_t branching, std::size_t nodes,
                             std::vector<Token>& context, RoundScratch<Real>& scratch) {
@@ -127,9 +129,9 @@ DraftedTree<Real> grow_tree(const Draft& draft, std::int32_t depth, std::size_t 
   std::vector<std::int32_t> parents;
   std::vector<Token> tokens;
   std::vector<Real> likely;
-  std::vector<BasicRow<Real>> rows{{}};  // after each candidate; rows[0] after the context
+  std::vector<BasicRow<Real>> rows{{}};  // after each candidate; rows[0] follows the context
   std::vector<std::int32_t> layer{-1};
-  std::vector<Token> best;  // children of a node
+  std::vector<Token> best;  // children of one node
   const auto likelier = [&](std::int32_t a, std::int32_t b) {
     const Real& left = likely[static_cast<std::size_t>(a)];
     const Real& right = likely[static_cast<std::size_t>(b)];
@@ -148,7 +150,7 @@ DraftedTree<Real> grow_tree(const Draft& draft, std::int32_t depth, std::size_t 
       scratch.reserve(at + 1, 0);
       const BasicRow<Real> row = rows[at] = draft.next(context, scratch.draft_rows[at]);
       cut(context, start);
-      // The best so far, by insertion: after a few tokens hardly any is better than the worst of them.
+      // Insertion keeps the best so far: after a few tokens hardly any is better than the worst of them.
       best.clear();
       Real worst(0);
       for (Token id = 0; id < row.size; ++id) {
@@ -196,8 +198,8 @@ concept AnyTreeRule = GrowingRule<Rule> || requires(const Rule& rule) {
   rule.tree->size();
 };
 
-/// As for one draft. gamma limits the depth. Draws of a node have its number + 1 as slot, so trees have fewer
-/// than 65535 nodes (asserted).
+/// Runs one round of a tree; arguments and result are those of a round with one draft. gamma limits the
+/// depth. The slot of a node's draws is its number + 1, so trees have fewer than 65535 nodes (asserted).
 template <class Real, LanguageModel<Real> Target, LanguageModel<Real> Draft, AnyTreeRule Rule,
           RandomSourceOver<BasicRow<Real>> Random, class Watch>
 Round speculative_round(const Target& target, const Draft& draft, const Rule& rule, std::int32_t gamma,

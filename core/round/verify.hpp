@@ -11,23 +11,24 @@
 
 namespace speclab {
 
-/// What verification decided about gamma drafted tokens.
+/// The decision of verification about gamma drafted tokens.
 struct Verdict {
   std::int32_t accepted;  ///< length of the accepted prefix, 0..gamma
   std::int32_t examined;  ///< tokens that verification reached: accepted, plus the rejected one if any
-  Token next;             ///< the correction or bonus token; `invalid_token` when a row it needed holds NaN
+  Token next;             ///< the correction or bonus token; `invalid_token` if a row it needed holds NaN
 };
 
-/// Draws from `weights`, or from `fallback` when they sum to 0: a residual of exactly zero (target =
-/// draft; any rejection is then a matter of rounding and the target is the right distribution), or the argmax
-/// of an invalid row, which the fallback reports.
+/// Draws from `weights`, or from `fallback` if they sum to 0. A residual of exactly zero means target =
+/// draft: any rejection is then a matter of rounding, and the target is the right distribution. The argmax of
+/// an invalid row also sums to 0; the fallback reports the invalid row.
 template <class Random, class Weights, class Fallback>
 SPECLAB_HD Token categorical_or(Random& random, Draw draw, const Weights& weights, const Fallback& fallback) {
   const Token token = random.categorical(draw, weights);
   return token == no_token ? random.categorical(draw, fallback) : token;
 }
 
-/// What plain decoding samples: the target, unless the rule says what it stands for (argmax decoding).
+/// Returns the weights that plain decoding samples: the target, unless the rule defines others (argmax
+/// decoding).
 template <class Rule, class Real>
 SPECLAB_HD auto plain_weights(const Rule& rule, BasicRow<Real> target) {
   if constexpr (requires { rule.plain(target); }) {
@@ -37,16 +38,17 @@ SPECLAB_HD auto plain_weights(const Rule& rule, BasicRow<Real> target) {
   }
 }
 
-/// A rule that draws the emitted token given the drafted one, and accepts the draft when both agree
-/// (core/rules/match.hpp), rather than making an acceptance draw for it (core/rules/token.hpp).
+/// A rule that draws the emitted token given the drafted one and accepts the draft if both agree
+/// (core/rules/match.hpp), instead of making an acceptance draw (core/rules/token.hpp).
 template <class Rule, class Real>
 concept CouplingRule = requires(const Rule& rule, Token token, BasicRow<Real> row) {
   { rule.coupled(token, row, row)[token] } -> std::convertible_to<Real>;
 };
 
-/// `targets(i)` gives the target's row after i drafted tokens, for i = 0..gamma, asked for in order and only
-/// as far as the verdict needs them; `drafts(i)` gives the row that drafted[i] was drawn from, for i < gamma.
-/// A rule that neither accepts with a probability nor couples overloads this function (core/rules/block.hpp).
+/// Verifies gamma drafted tokens. `targets(i)` gives the target's row after i drafted tokens, for i =
+/// 0..gamma; it is called in order and only as far as the verdict needs. `drafts(i)` gives the row that
+/// drafted[i] was drawn from, for i < gamma. A rule that neither accepts with a probability nor couples
+/// overloads this function (core/rules/block.hpp).
 template <class Rule, class Targets, class Drafts, class Random>
 SPECLAB_HD Verdict verify(const Rule& rule, const Targets& targets, const Drafts& drafts,
                           const Token* drafted, std::int32_t gamma, Random& random) {

@@ -1,4 +1,4 @@
-// Room 4, of a recording: rounds over a text that a neural target generated, which need its two columns alone
+// Room 4 for a recording: rounds over a text that a neural target generated, which only need its two columns
 // (sim/models/recorded_model.hpp), and the pair's schedules.
 #pragma once
 
@@ -14,10 +14,10 @@
 
 namespace speclab::explorer {
 
-/// A round from the sequence's first token on emits the recorded tokens; of each, `counts` were drafted and
-/// `accepted` kept, and one more was a correction or a bonus. `first` is the index of its first token in the
-/// text, after whose last token the first follows; `column` is the drafter in a file of several.
-/// `task.prompt` and orders do not matter.
+/// Decodes a recording: rounds from the sequence's first token on emit the recorded tokens. For each round,
+/// `counts` is the number of drafted tokens and `accepted` of kept ones; one more token is a correction or a
+/// bonus. `first` is the index of its first token in the text; after the text's last token the first follows.
+/// `column` is the drafter in a file of several. `task.prompt` and orders do not matter.
 inline void decode_recording(const LiveTask& task, const std::string& file, const std::string& column,
                              std::size_t sequence, Record& out) {
   const Recording recording = read_recording(file, "", nullptr, column).recording;

@@ -1,4 +1,5 @@
-// Room 4: a text decoded token by token by models of a small text, and the same pair under several schedules.
+// Room 4: models of a small text decode a text token by token, and the same pair runs under several
+// schedules.
 #pragma once
 
 #include <algorithm>
@@ -53,7 +54,7 @@ struct LiveTask {
   int target_order = 4;
   int draft_order = 2;  ///< 0: prompt lookup
   std::int32_t gamma = 4;
-  std::int32_t tokens = 60;  ///< emitted at least
+  std::int32_t tokens = 60;  ///< minimum of tokens emitted
   double c = 0.05;
   std::uint64_t seed = 1;
   std::string_view prompt;
@@ -61,8 +62,8 @@ struct LiveTask {
 
 namespace detail {
 
-/// Rounds of prompt lookup; a round drafts fewer tokens, or none, where nothing is found. Random numbers are
-/// addressed by the place in the text at which a round starts, as sim/sequence_decode.hpp has them.
+/// Returns rounds of prompt lookup; a round drafts fewer tokens, or none, if nothing more is found. Random
+/// numbers are addressed by the position in the text at which a round starts, as in sim/sequence_decode.hpp.
 inline std::vector<RoundRecord> record_lookup(const Model& target, std::int32_t gamma,
                                               std::vector<Token> context, std::size_t tokens,
                                               std::uint64_t seed) {
@@ -103,7 +104,7 @@ inline void describe_records(const std::vector<RoundRecord>& records, const Voca
   out.texts("next", records, [&](const RoundRecord& record) { return word(record.next); });
 }
 
-/// What the rounds add up to. A round of lookup has one look-up, whose time is nothing.
+/// Writes the sums over rounds. A round of lookup has one look-up, which takes no time.
 inline void describe_totals(const std::vector<RoundRecord>& records, double c, Record& out) {
   double drafted = 0;
   double examined = 0;
@@ -124,14 +125,14 @@ inline void describe_totals(const std::vector<RoundRecord>& records, double c, R
   out.number("speedup", (rounds + accepted) / (rounds + drafted * c));
 }
 
-/// Which bar of the timeline an event belongs to: the draft, then the target's servers.
+/// Returns the timeline's bar of a run: the draft, then the target's servers.
 inline double row_of(const Track& track) { return track.kind == TrackKind::draft ? 0 : 1 + track.number; }
 
-/// Schedules may look beyond the last token that they are asked for, as the experiment "schedules" lets them.
+/// Schedules may look this far beyond the last token that they need, as in the experiment "schedules".
 inline constexpr std::uint32_t spare_positions = 128;
 
-/// Four schedules over one further sequence of the pair, as that experiment plays its first: times of all
-/// tokens, and the runs of its trace of 12 tokens, in the first 12 target runs.
+/// Runs four schedules over one further sequence of the pair, as that experiment runs its first sequence.
+/// Writes the times of all tokens, and the runs of its trace of 12 tokens, in the first 12 target runs.
 inline void describe_schedules(const LiveTask& task, const Model& target, const Model& draft,
                                const std::vector<Token>& prompt, Record& out) {
   constexpr std::uint64_t traced = 12;

@@ -22,7 +22,7 @@ inline void optional_number(Record& out, std::string_view name, const std::optio
   if (value) out.number(name, *value);
 }
 
-/// `speclab predict`, under the names of its --json; without `gamma` at the best one.
+/// Writes the results of `speclab predict`, under the names of its --json; without `gamma` at the best one.
 inline void predict(double alpha, double c, double c_hat, std::optional<int> gamma, Record& out) {
   const OptimalGamma best = optimal_gamma(alpha, c);
   if (!gamma) gamma = best.gamma;
@@ -46,7 +46,7 @@ inline void predict(double alpha, double c, double c_hat, std::optional<int> gam
   out.text("reason", best.reason);
 }
 
-/// Tokens, speedup and operations for gamma = 0..most.
+/// Writes tokens, speedup and operations for gamma = 0..most.
 inline void curves(double alpha, double c, double c_hat, int most, Record& out) {
   std::vector<double> tokens;
   std::vector<double> speedups;
@@ -61,7 +61,7 @@ inline void curves(double alpha, double c, double c_hat, int most, Record& out) 
   out.list("operations", work);
 }
 
-/// The best gamma and its speedup at alpha = 0.01, 0.02, ... 0.99 (Leviathan et al. 2023, Figure 3).
+/// Writes the best gamma and its speedup at alpha = 0.01, 0.02, ... 0.99 (Leviathan et al. 2023, Figure 3).
 inline void best_by_alpha(double c, Record& out) {
   constexpr int steps = 100;
   std::vector<double> alphas;
@@ -80,11 +80,11 @@ inline void best_by_alpha(double c, Record& out) {
   out.list("speedup", speedups);
 }
 
-/// The numbers that the i.i.d. simulation has to agree with: P(N = n) for n = 1..gamma + 1.
+/// Writes the numbers with which the i.i.d. simulation must agree: P(N = n) for n = 1..gamma + 1.
 inline void iid_distribution(double alpha, int gamma, Record& out) {
   std::vector<double> probabilities;
   for (int n = 1; n <= gamma + 1; ++n) {
-    // P(N >= n) is what the n-th token adds to the expectation.
+    // P(N >= n) is the amount that the n-th token adds to the expectation.
     const double at_least = n == 1 ? 1 : expected_tokens(alpha, n - 1) - expected_tokens(alpha, n - 2);
     const double more = n > gamma ? 0 : expected_tokens(alpha, n) - expected_tokens(alpha, n - 1);
     probabilities.push_back(at_least - more);
@@ -92,13 +92,13 @@ inline void iid_distribution(double alpha, int gamma, Record& out) {
   out.list("iid", probabilities);
 }
 
-/// Rounds counted by how many tokens they accepted, which go on where the last call left off.
+/// Rounds counted by their number of accepted tokens; the next call continues the counts.
 struct LengthCounts {
   std::uint64_t rounds = 0;
-  std::vector<std::uint64_t> lengths;  ///< lengths[k] accepted k tokens
+  std::vector<std::uint64_t> lengths;  ///< lengths[k] rounds accepted k tokens
 };
 
-/// rounds, lengths, shares (P(N = n) as counted, n = 1, 2, ...) and tokens_per_target_step.
+/// Writes rounds, lengths, shares (counted P(N = n), n = 1, 2, ...) and tokens_per_target_step.
 inline void describe_lengths(const LengthCounts& counts, Record& out) {
   out.number("rounds", static_cast<double>(counts.rounds));
   out.list("lengths", counts.lengths);
@@ -112,8 +112,7 @@ inline void describe_lengths(const LengthCounts& counts, Record& out) {
   out.number("tokens_per_target_step", emitted / static_cast<double>(counts.rounds));
 }
 
-/// Plays `count` more rounds, counted over trials of `length` rounds each, as the experiment "iid" plays
-/// them.
+/// Runs `count` more rounds, counted over trials of `length` rounds each, as the experiment "iid" does.
 inline void iid_rounds(double alpha, std::int32_t gamma, std::uint64_t seed, std::uint32_t length,
                        std::uint64_t count, LengthCounts& state, Record& out) {
   const std::vector<std::uint64_t> thresholds = iid_thresholds(alpha, gamma);
@@ -133,7 +132,7 @@ inline void iid_rounds(double alpha, std::int32_t gamma, std::uint64_t seed, std
 }
 
 /// A text of easy and hard stretches: each token stays in its stretch with probability `stay`. A drafted
-/// token is accepted with probability `easy` after an easy token and `hard` after a hard one. As models:
+/// token is accepted with probability `easy` after an easy token and `hard` after a hard one. The models have
 /// tokens 0 (easy) and 1 (hard), and token 2, which only the draft proposes.
 struct Stretches {
   double easy;
@@ -146,7 +145,7 @@ struct StretchModels {
   ExactTable<double> draft;
 };
 
-/// Rows as computed here and normalised, as the program's tables are.
+/// Returns the models, whose rows are normalised as the program's tables are.
 inline StretchModels models_of(const Stretches& stretches) {
   const auto row = [&](bool is_easy, double accepted) {
     const double to_easy = is_easy ? stretches.stay : 1 - stretches.stay;
@@ -160,7 +159,7 @@ inline StretchModels models_of(const Stretches& stretches) {
       ExactTable<double>({row(true, stretches.easy), row(false, stretches.hard), row(true, stretches.easy)})};
 }
 
-/// The rows of both models, three of three, one after the other; what `speclab exact` finds for them.
+/// Writes the three rows of both models, in sequence, and the results of `speclab exact` for them.
 inline void exact_stretches(const Stretches& stretches, std::int32_t gamma, Record& out) {
   const StretchModels models = models_of(stretches);
   std::vector<double> scratch;
@@ -192,13 +191,13 @@ inline void exact_stretches(const Stretches& stretches, std::int32_t gamma, Reco
   optional_number(out, "second_accepted", found.second_accepted);
 }
 
-/// A sequence of rounds that goes on where the last call left off.
+/// A sequence of rounds, which the next call continues.
 struct StretchRounds {
   std::vector<Token> context{0};
   LengthCounts counts;
 };
 
-/// Plays `count` more rounds of trial 0.
+/// Runs `count` more rounds of trial 0.
 inline void play_stretches(const Stretches& stretches, std::int32_t gamma, std::uint64_t seed,
                            std::uint32_t count, StretchRounds& state, Record& out) {
   const StretchModels models = models_of(stretches);
@@ -210,7 +209,7 @@ inline void play_stretches(const Stretches& stretches, std::int32_t gamma, std::
     const Round done = speculative_round(models.target, models.draft, TokenRule{}, gamma, state.context,
                                          random, scratch, NoWatch{});
     ++counts.lengths[static_cast<std::size_t>(done.accepted)];
-    // The models read the last token only.
+    // The models read only the last token.
     state.context.erase(state.context.begin(), state.context.end() - 1);
   }
   describe_lengths(counts, out);

@@ -1,4 +1,4 @@
-// Room 3, on a device: the plan of `speclab plan alpha --device`, by the roofline, for a batch and for all
+// Room 3 on a device: the plan of `speclab plan alpha --device`, by the roofline, for one batch and for all
 // batches.
 #pragma once
 
@@ -41,7 +41,7 @@ const Preset& preset_named(const std::vector<Preset>& presets, const std::string
 
 }  // namespace detail
 
-/// Under the names of the program's --json.
+/// Writes the plan under the names of the program's --json.
 inline void plan_on_device(const DeviceTask& task, Record& out) {
   Machine machine;
   machine.device = detail::preset_named(device_presets(), task.device);
@@ -75,7 +75,7 @@ inline void plan_on_device(const DeviceTask& task, Record& out) {
     out.number("verify_ms", plan.device->verify_ms);
     out.number("plain_tokens_per_second", plan.device->plain_tokens_per_second);
     out.number("speculative_tokens_per_second", plan.device->speculative_tokens_per_second);
-    // Negative where the weights do not fit; none where any batch fits.
+    // Negative if the weights do not fit; none if any batch fits.
     if (plan.device->memory.largest_batch) out.number("largest_batch", *plan.device->memory.largest_batch);
   }
 }

@@ -1,4 +1,4 @@
-// Room 1: one round of a rule on two rows, drawn, looked at and enumerated.
+// Room 1: one round of a rule on two rows, sampled, shown draw by draw, and enumerated.
 #pragma once
 
 #include <cmath>
@@ -17,16 +17,16 @@
 
 namespace speclab::explorer {
 
-/// What room 1 is about. Rows are weights, normalised as the program normalises them.
+/// The inputs of room 1. Rows are weights, normalised as the program normalises them.
 struct RoundTask {
   std::string_view rule;
   double parameter = 0;
   std::int32_t gamma = 1;
-  std::span<const std::int32_t> target;  ///< as long as `draft`, not all 0
+  std::span<const std::int32_t> target;  ///< same size as `draft`, not all 0
   std::span<const std::int32_t> draft;
 };
 
-/// A page that answers while a bar is dragged follows no more branches than this.
+/// Largest number of branches for a page that must answer while a bar is dragged.
 inline constexpr double max_branches = 20000;
 
 template <class Real>
@@ -39,17 +39,17 @@ ExactTable<Real> table_of(std::span<const std::int32_t> weights) {
   return ExactTable<Real>({std::move(row)});
 }
 
-/// As the simulator's tables are normalised: sum and divide in double.
+/// Normalises like the simulator's tables: sum and division in double.
 inline ExactTable<double> sampled_table_of(std::span<const std::int32_t> weights) {
   std::vector<double> row(weights.begin(), weights.end());
   normalise(row);
   return ExactTable<double>({std::move(row)});
 }
 
-/// overlap, and what the rule does with each token where it accepts or replaces position by position:
-/// accept[x], the probability to accept a drafted x, which is drafted with q(x) > 0; replacement[x], that of
-/// x after a rejection; and of the first emitted token kept[x] + replaced[x], of which kept[x] + refused[x]
-/// is the draft's.
+/// Writes the overlap and, if the rule accepts or replaces position by position, its treatment of each token:
+/// accept[x], the probability to accept a drafted x, which is drafted with q(x) > 0; replacement[x], the
+/// probability of x after a rejection. The first emitted token is x with probability kept[x] + replaced[x];
+/// the draft proposes x with probability kept[x] + refused[x].
 inline void describe_rows(const RoundTask& task, Record& out) {
   const ExactTable<double> target = sampled_table_of(task.target);
   const ExactTable<double> draft = sampled_table_of(task.draft);
@@ -93,7 +93,7 @@ inline std::string joined(const std::vector<Token>& tokens) {
 
 }  // namespace detail
 
-/// The proof of `speclab prove --exact`: fractions as texts, under the names of its --json.
+/// Writes the proof of `speclab prove --exact`: fractions as texts, under the names of its --json.
 inline void prove_round(const RoundTask& task, Record& out) {
   const ExactTable<Rational> target = table_of<Rational>(task.target);
   const ExactTable<Rational> draft = table_of<Rational>(task.draft);
@@ -136,12 +136,12 @@ inline void prove_round(const RoundTask& task, Record& out) {
 struct SeenDraw {
   Draw draw;
   double uniform;
-  double probability;   ///< of a Bernoulli draw: that of success; else that of the token drawn
-  std::int32_t result;  ///< of a Bernoulli draw 1 or 0, else the token
+  double probability;   ///< for a Bernoulli draw that of success; else that of the token drawn
+  std::int32_t result;  ///< for a Bernoulli draw 1 or 0; else the token
   bool categorical;
 };
 
-/// Draws by the simulator's uniforms; each is told to `see`.
+/// Returns a guide that draws by the simulator's uniforms and reports each draw to `see`.
 template <class See>
 DrawGuide<double> guide_by(const RoundUniforms& uniforms, const See& see) {
   return {.bernoulli =
@@ -160,7 +160,8 @@ DrawGuide<double> guide_by(const RoundUniforms& uniforms, const See& see) {
               }};
 }
 
-/// Round number `round` of trial 0, draw by draw: each with its use, slot, uniform, probability and result.
+/// Writes round number `round` of trial 0, draw by draw: each with its use, slot, uniform, probability and
+/// result.
 inline void draw_round(const RoundTask& task, std::uint64_t seed, std::uint32_t round, Record& out) {
   const ExactTable<double> target = sampled_table_of(task.target);
   const ExactTable<double> draft = sampled_table_of(task.draft);
@@ -185,16 +186,16 @@ inline void draw_round(const RoundTask& task, std::uint64_t seed, std::uint32_t 
   out.number("next", done.next);
 }
 
-/// Counts of rounds that go on where the last call left off.
+/// Counts of rounds, which the next call continues.
 struct CountedRounds {
   std::uint32_t rounds = 0;
-  std::vector<std::uint64_t> lengths;  ///< lengths[k] of them accepted k tokens
-  std::vector<std::uint64_t> tokens;   ///< tokens[x] of them emitted x first
+  std::vector<std::uint64_t> lengths;  ///< lengths[k] rounds accepted k tokens
+  std::vector<std::uint64_t> tokens;   ///< tokens[x] rounds emitted x first
   std::uint64_t examined = 0;
   std::uint64_t accepted = 0;
 };
 
-/// Plays `count` more rounds of trial 0, each from an empty context.
+/// Runs `count` more rounds of trial 0, each from an empty context.
 inline void count_rounds(const RoundTask& task, std::uint64_t seed, std::uint32_t count, CountedRounds& state,
                          Record& out) {
   const ExactTable<double> target = sampled_table_of(task.target);

@@ -1,5 +1,5 @@
-// What a function of the engine returns: named numbers, lists of numbers and texts, in three flat buffers
-// that the page reads without parsing a format (explorer/page/wasm.js is the other side).
+// The result of an engine function: named numbers, lists of numbers and texts, in three flat buffers that the
+// page reads without parsing a format (explorer/page/wasm.js reads them).
 #pragma once
 
 #include <cstddef>
@@ -27,7 +27,7 @@ class Record {
     entry('l', name, values.size());
     for (const auto& value : values) numbers_.push_back(static_cast<double>(value));
   }
-  /// One value of each item: a member, or what a function gives.
+  /// Adds a list with one value for each item: a member, or the result of a function.
   template <class Items, class Value>
   void list(std::string_view name, const Items& items, const Value& value) {
     entry('l', name, items.size());
@@ -37,7 +37,7 @@ class Record {
     entry('t', name, value.size());
     text_ += value;
   }
-  /// A list of texts, none of which holds a line break.
+  /// Adds a list of texts, none of which contains a line break.
   void texts(std::string_view name, const std::vector<std::string>& values) {
     texts(name, values, [](const std::string& value) -> const std::string& { return value; });
   }
@@ -49,7 +49,8 @@ class Record {
     text_ += joined;
   }
 
-  /// Lines "kind name count": of a number 1, of a list its length, of a text its bytes.
+  /// Returns lines "kind name count": the count is 1 for a number, the length of a list, or the bytes of a
+  /// text.
   const std::string& names() const { return names_; }
   const std::vector<double>& numbers() const { return numbers_; }
   const std::string& text() const { return text_; }

@@ -1,5 +1,5 @@
-// The rules that the page offers: every one of the catalogue, by the names and parameters that
-// `speclab prove --rule` takes.
+// The rules that the page offers: every rule of the catalogue, with the names and parameters of `speclab
+// prove --rule`.
 #pragma once
 
 #include <algorithm>
@@ -15,27 +15,28 @@
 
 namespace speclab::explorer {
 
-/// A rule has one parameter with a slider at most; an empty name says none.
+/// A rule on the page. It has at most one parameter with a slider; an empty name means none.
 struct OfferedRule {
   std::string name;
   std::string parameter = {};
-  bool whole = false;  ///< its values are whole numbers
-  double value = 0;    ///< the parameter's first value
+  bool whole = false;  ///< whether its values are whole numbers
+  double value = 0;    ///< first value of the parameter
   double least = 0;
   double most = 0;
-  std::string kind = {};   ///< of the catalogue, where the page has another name for it
-  std::string fixed = {};  ///< its other parameters, "name=value" with commas between
+  std::string kind = {};   ///< name in the catalogue, if the page uses another name
+  std::string fixed = {};  ///< its other parameters, "name=value" separated by commas
 };
 
 namespace detail {
 
-/// Drafts and depths beyond these have more branches than a page follows.
+/// More drafts or levels have more branches than a page can follow.
 inline constexpr double max_whole = 3;
-/// Of a number whose range does not include its end.
+/// First value of a number whose range does not include its lower end.
 inline constexpr double step = 0.05;
 
-/// The first parameter that a slider can set: a number between 0 and 1, or a small whole one. It begins where
-/// the survey examines the rule: at its default, l = 1, "lenient" is token verification.
+/// Adds the first parameter that a slider can set: a number between 0 and 1, or a small whole number. It
+/// starts at the value with which the survey examines the rule: at its default, l = 1, "lenient" is token
+/// verification.
 inline void add_parameter(const RuleKind& kind, std::int32_t drafts, OfferedRule& rule) {
   const ObjectType& parameters = *kind.parameters->object();
   Json surveyed = Json::object();
@@ -58,7 +59,7 @@ inline void add_parameter(const RuleKind& kind, std::int32_t drafts, OfferedRule
   }
 }
 
-/// What a choice of parameters says that the defaults do not, but for the one with the slider.
+/// Returns the parameters in which a choice differs from the defaults, except the one with the slider.
 inline std::string fixed_text(const ObjectType& parameters, const void* chosen, const std::string& slider) {
   Json json = Json::object();
   parameters.write(chosen, json);
@@ -81,7 +82,7 @@ inline std::vector<OfferedRule> all_rules() {
     OfferedRule rule{.name = kind.name, .kind = kind.name};
     add_parameter(kind, drafts, rule);
     all.push_back(rule);
-    // Other forms that are surveyed under names of their own: "tree, dynamic".
+    // These are other forms, surveyed under separate names: "tree, dynamic".
     for (const SurveyedRule& form : kind.surveyed) {
       if (!form.label.starts_with(kind.name + ", ")) continue;
       OfferedRule& other = all.emplace_back(rule);
@@ -99,8 +100,8 @@ inline const std::vector<OfferedRule>& offered_rules() {
   return all;
 }
 
-/// The rule of that name. `value` is its parameter. Throws std::invalid_argument for other names, and
-/// ConfigError for a value that it does not take.
+/// Returns the rule of that name. `value` is its parameter. Throws std::invalid_argument for other names, and
+/// ConfigError for a value that the rule does not take.
 inline RulePrograms rule_named(std::string_view name, double value, std::int32_t gamma) {
   const auto& all = offered_rules();
   const auto found =

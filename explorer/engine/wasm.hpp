@@ -1,16 +1,15 @@
-// What a WebAssembly build of the sources needs before any of them is read; scripts/build_explorer.sh
-// includes it first.
+// Adapts a WebAssembly build of the sources; scripts/build_explorer.sh includes this file first.
 #pragma once
 
-// Random123 knows processors by name and refuses the others. Its only processor-specific code for compilers
-// like this one is for x86 and PowerPC, so any other known name selects the portable multiplication. The bits
-// are tested against the native program's (tests/explorer).
+// Random123 knows processors by name and refuses others. Its only processor-specific code for compilers like
+// this one is for x86 and PowerPC, so any other known name selects the portable multiplication. Tests compare
+// the bits with the native program's (tests/explorer).
 #define __riscv 1
 #include <Random123/philox.h>
 #undef __riscv
 
-// 128-bit integers are aligned more strictly here than anything that operator new promises; exact fractions
-// do without them.
+// 128-bit integers need a stricter alignment here than operator new guarantees; exact fractions work without
+// them.
 #include <boost/config.hpp>
 #undef BOOST_HAS_INT128
 
@@ -21,14 +20,14 @@
 #include <string>
 #include <system_error>
 
-// What this libc++ does not have yet.
+// Functions that this libc++ lacks.
 namespace std {
 template <class To, class From>
 constexpr To bit_cast(const From& value) {
   return __builtin_bit_cast(To, value);
 }
 
-/// The shortest digits that are read back as the same number.
+/// Writes the shortest digits that are read back as the same number.
 inline to_chars_result to_chars(char* first, char* last, double value, chars_format) {
   constexpr int enough = 17;
   char digits[32];
@@ -42,7 +41,7 @@ inline to_chars_result to_chars(char* first, char* last, double value, chars_for
 }
 
 inline from_chars_result from_chars(const char* first, const char* last, double& value) {
-  // strtod would also read white space, a plus sign and hexadecimal numbers, which from_chars does not.
+  // strtod also accepts white space, a plus sign and hexadecimal numbers, which from_chars rejects.
   const char* at = first + (first != last && *first == '-' ? 1 : 0);
   const bool begins = at != last && ((*at >= '0' && *at <= '9') || *at == '.' || *at == 'i' || *at == 'n');
   if (!begins || (at + 1 != last && *at == '0' && (at[1] == 'x' || at[1] == 'X')))

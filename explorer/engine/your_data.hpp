@@ -1,5 +1,4 @@
-// Room 5: what a dropped file says about acceptance, and the plan that follows, by the code of `speclab plan
-// --log`.
+// Room 5: acceptance from a dropped file, and the plan that follows, by the code of `speclab plan --log`.
 #pragma once
 
 #include <cmath>
@@ -44,7 +43,8 @@ inline std::uint64_t count_at(const Json& document, const std::string& path) {
   return static_cast<std::uint64_t>(value);
 }
 
-/// Position by position, from the counts of one cell. All its rounds drafted equally many tokens.
+/// Returns acceptance position by position, from the counts of one cell. All its rounds drafted the same
+/// number of tokens.
 inline AcceptanceFile acceptance_of_cell(const Json& document, std::size_t cell) {
   const std::string path = "/cells/" + std::to_string(cell);
   const std::uint64_t rounds = count_at(document, path + "/counts/rounds");
@@ -72,7 +72,7 @@ inline AcceptanceFile acceptance_of_cell(const Json& document, std::size_t cell)
   return log;
 }
 
-/// Whether the text is one JSON document rather than a line each.
+/// Returns true if the text is one JSON document, false if each line is one.
 inline bool is_document(const std::string& text) {
   const auto first = text.find_first_not_of(" \t\r\n");
   if (first == std::string::npos || text[first] != '{') return false;
@@ -122,7 +122,8 @@ inline void describe_log(const LogFindings& log, Record& out) {
 
 }  // namespace detail
 
-/// "choices": the models of a dropped log, or the drafters of a recording, that one is to be chosen of.
+/// Writes "choices": the models in a dropped log, or the drafters in a recording, from which the user chooses
+/// one.
 inline void names_in_file(const std::string& file, bool has_draft, Record& out) {
   const std::string& text = dropped_files().at(file);
   const bool blank = text.find_first_not_of(" \t\r\n") == std::string::npos;
@@ -135,9 +136,9 @@ inline void names_in_file(const std::string& file, bool has_draft, Record& out) 
   out.texts("choices", names);
 }
 
-/// The plan for the acceptances in a dropped file: a recording, one of the forms that `speclab plan log`
-/// reads, or a result.json, of which `cell` is taken. `draft` is a second recording or empty, `model` the
-/// model_name, in a log of several, or the drafter's column, in a recording of several.
+/// Writes the plan for the acceptances in a dropped file: a recording, a format that `speclab plan log`
+/// reads, or a result.json, from which `cell` is taken. `draft` is a second recording or empty. `model` is
+/// the model_name in a log of several models, or the drafter's column in a recording of several.
 inline void plan_from_file(const std::string& file, const std::string& draft, const std::string& model,
                            std::size_t cell, double c, Record& out) {
   const std::string& text = dropped_files().at(file);

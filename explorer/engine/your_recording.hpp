@@ -1,4 +1,4 @@
-// Room 5: what a dropped recording of log-probabilities says, by the code of `speclab plan recording`.
+// Room 5: results from a dropped recording of log-probabilities, by the code of `speclab plan recording`.
 #pragma once
 
 #include <map>
@@ -13,13 +13,14 @@
 
 namespace speclab::explorer {
 
-/// The files that were dropped, by name; what opens a file (MappedFile) finds them here.
+/// Returns the files that were dropped, by name; code that opens a file (MappedFile) finds them here.
 inline std::map<std::string, std::string>& dropped_files() {
   static std::map<std::string, std::string> files;
   return files;
 }
 
-/// The file is in some format of recordings, or speaks of log-probabilities, so that it is wrong as one.
+/// Returns whether the file is in some format of recordings, or mentions log-probabilities, so that errors
+/// about it are those of a recording.
 inline bool is_recording(const std::string& file) {
   const RecordingSource source(file);
   for (const RecordingFormat& format : recording_formats()) {
@@ -42,8 +43,8 @@ inline void describe_server_settings(const std::vector<ServerSetting>& settings,
   });
 }
 
-/// The plan of a dropped file; `draft` is the name of a second one with the draft's part, or empty, `column`
-/// the drafter in a file of several.
+/// Writes the plan of a dropped file. `draft` is the name of a second file with the draft's part, or empty;
+/// `column` is the drafter in a file of several.
 inline void plan_from_recording(const std::string& file, const std::string& draft, const std::string& column,
                                 double c, Record& out) {
   const ReadRecording read = read_recording(file, draft, nullptr, column);

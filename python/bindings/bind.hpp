@@ -1,5 +1,5 @@
-// The parts of the extension module speclab._core; each file binds one subject. What a user meets is written
-// in Python (python/speclab), which checks arguments and hands plain arrays, texts and handles over.
+// The parts of the extension module speclab._core; each file binds one subject. The user's interface is
+// written in Python (python/speclab); it checks arguments and passes plain arrays, texts and handles.
 #pragma once
 
 #include <nanobind/nanobind.h>

@@ -1,4 +1,4 @@
-// `speclab claims`.
+// Binds `speclab claims`.
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
@@ -15,7 +15,7 @@ namespace speclab::python {
 
 namespace {
 
-/// JSON and text.
+/// Returns JSON and text.
 nb::tuple claims(const std::string& folder, const std::vector<std::string>& only) {
   Watch watch;
   const auto [text, words] = watch.run([&] {

@@ -1,4 +1,4 @@
-// What configs ask for: run, exact, check, and the results.
+// Binds the commands that take configs: run, exact, check, and their results.
 #include "python/bindings/configs.hpp"
 
 #include <nanobind/stl/optional.h>
@@ -40,7 +40,7 @@ Config read_config(const ConfigText& text) {
 
 namespace {
 
-/// A dict or a file; its text is read here, so that errors are the program's.
+/// Reads a config file here, so that errors are the program's.
 ConfigText of_file(const std::string& file) {
   Watch watch;
   return watch.run([&] { return in_file(file, [&] { return ConfigText{read_text(file), file}; }); });
@@ -64,7 +64,7 @@ RunResult run(const ConfigText& text, int threads, nb::object progress) {
   return result;
 }
 
-/// True when the shard is complete.
+/// Returns true if the shard is complete.
 bool run_one_shard(const ConfigText& text, const std::string& folder, int index, int count, int threads) {
   const auto config = with_sections(read_config(text));
   Watch watch;
@@ -88,7 +88,7 @@ RunResult merge(const std::string& folder) {
   return merged;
 }
 
-/// `timings`: timings.json, or nothing.
+/// Reads a result; `timings` is the text of timings.json, or empty.
 RunResult read_back(const std::string& text, const std::string& timings) {
   RunResult run{.result = read_result(parse_json(text)), .timings = {}};
   if (!timings.empty())
@@ -122,7 +122,7 @@ std::string report(const RunResult& run) {
   });
 }
 
-/// Title, then columns and rows of text for each table.
+/// Returns, for each table, its title, then columns and rows of text.
 nb::list tables(const RunResult& run) {
   nb::list tables;
   for (const Table& table : tables_of(run.result, run.timings, "result")) {
@@ -167,7 +167,7 @@ std::string dumped(const T& value) {
   return json.dump();
 }
 
-/// JSON, and the text for people.
+/// Returns JSON, and the text for people.
 nb::tuple exact(const ConfigText& text, bool simulation, int threads) {
   const Config config = read_config(text);
   Watch watch;

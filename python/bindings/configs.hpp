@@ -1,4 +1,4 @@
-// A config that came from Python: the text of a dict, or a file.
+// A config from Python: the text of a dict, or a file.
 #pragma once
 
 #include <string>
@@ -10,10 +10,10 @@ namespace speclab::python {
 
 struct ConfigText {
   std::string text;
-  std::string file;  ///< where it was read from, for errors; empty for a dict
+  std::string file;  ///< file it was read from, for errors; empty for a dict
 };
 
-/// Reads and checks it, as the program does. Throws ConfigError.
+/// Reads and checks the config, as the program does. Throws ConfigError.
 Config read_config(const ConfigText& text);
 
 /// Runs `work`; a ConfigError that leaves it names the config's file, if there is one.

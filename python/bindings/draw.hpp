@@ -1,4 +1,4 @@
-// What a rule or drafter written in Python gets as `draw`: a source of random numbers of any kind.
+// The argument `draw` of a rule or drafter written in Python: a source of random numbers of any kind.
 #pragma once
 
 #include <cstddef>
@@ -16,7 +16,7 @@
 
 namespace speclab::python {
 
-/// Handed to Python; all with the GIL.
+/// The object that Python gets; all functions need the GIL.
 class PythonDraw {
  public:
   PythonDraw() = default;
@@ -25,16 +25,18 @@ class PythonDraw {
   virtual ~PythonDraw() = default;
 
   virtual bool bernoulli(nb::handle probability) = 0;
-  /// An id with probability proportional to `weights`, or to `otherwise` (unless None) where they sum to 0.
+  /// Draws an id with probability proportional to `weights`, or to `otherwise` (unless None) if they sum to
+  /// 0.
   virtual Token categorical(nb::handle weights, nb::handle otherwise) = 0;
 };
 
-/// What a function asked for at each point of an enumeration. Every branch is followed by running it again,
-/// so it must ask for the same at the same point: it has to be a function of its arguments and draws.
+/// The draws that a function asked for at each point of an enumeration. Every branch is followed by running
+/// the function again, so it must ask for the same draw at the same point: it has to be a function of its
+/// arguments and draws.
 class AskedDraws {
  public:
-  /// `point` stands for the arguments and the outcomes so far, `question` for what is asked there. Throws
-  /// ValueError when something else was asked there before.
+  /// Checks a draw. `point` identifies the arguments and the outcomes so far, `question` the draw asked for
+  /// there. Throws ValueError if something else was asked there before.
   void check(const std::string& point, std::size_t question);
 
  private:
@@ -55,18 +57,18 @@ struct Enumerates : std::false_type {};
 template <class Real>
 struct Enumerates<EnumeratedRandomSource<Real>> : std::true_type {};
 
-/// What random numbers a run draws from. Where both are the same, all draws are counted together.
+/// The uses of a run's random numbers. If both are the same, all draws are counted together.
 struct DrawUses {
   Use bernoulli = Use::accept;
   Use categorical = Use::replace;
 };
 
-/// Draws of one run of a rule or a drafter. The k-th bernoulli of a run has the address (uses.bernoulli,
-/// first + k), the k-th categorical (uses.categorical, first + k).
+/// Makes the draws of one run of a rule or a drafter. The k-th bernoulli of a run has the address
+/// (uses.bernoulli, first + k), the k-th categorical (uses.categorical, first + k).
 template <class Real, class Random>
 class DrawFrom final : public PythonDraw {
  public:
-  /// `point` stands for the function's arguments.
+  /// `point` identifies the function's arguments.
   DrawFrom(Random& random, std::int32_t vocab, AskedDraws& asked, std::string point, std::uint16_t first,
            DrawUses uses = {})
       : random_(&random),
@@ -107,9 +109,9 @@ class DrawFrom final : public PythonDraw {
     return outcome;
   }
 
-  /// When the function has returned.
+  /// Ends the draws when the function has returned.
   void close() { random_ = nullptr; }
-  /// In an enumeration: throws ValueError when it returned something else after the same draws.
+  /// In an enumeration: throws ValueError if the function returned something else after the same draws.
   void check_end(std::size_t returned) { asked_.check(point_ + '.', returned); }
 
  private:

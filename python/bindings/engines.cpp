@@ -1,4 +1,4 @@
-// Tests of what serving engines emitted (speclab.audit).
+// Binds tests of sequences that serving engines emitted (speclab.audit).
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
@@ -32,7 +32,8 @@ using Rows = nb::ndarray<const double, nb::ndim<2>, nb::c_contig, nb::device::cp
 
 std::span<const Token> tokens_of(const Sequences& sequences) { return {sequences.data(), sequences.size()}; }
 
-/// `speclab check CONFIG --samples`, of sequences of check.tokens ids below the vocabulary: its JSON.
+/// Runs `speclab check CONFIG --samples` on sequences of check.tokens ids below the vocabulary; returns its
+/// JSON.
 std::string check_emitted(const ConfigText& text, const Sequences& emitted) {
   const Config config = read_config(text);
   Watch watch;
@@ -52,8 +53,9 @@ std::string check_emitted(const ConfigText& text, const Sequences& emitted) {
   return json.dump();
 }
 
-/// Total variation between the cells of the joint test that `samples` sequences of this config show with
-/// probability check.power, as EqualityResult states it; known before any is drawn.
+/// Returns the total variation between the cells of the joint test that `samples` sequences of this config
+/// detect with probability check.power, as EqualityResult states it; it is known before any sequence is
+/// drawn.
 double detectable_before(const ConfigText& text, std::uint64_t samples) {
   const Config config = read_config(text);
   Watch watch;
@@ -81,7 +83,8 @@ nb::dict dict_of(const FitTest& test, double p) {
   return out;
 }
 
-/// Two samples of one law? The joint test of whole sequences; "adjusted_p" is that of all tests together.
+/// Tests whether two samples have one distribution, by the joint test of whole sequences; "adjusted_p" is the
+/// p-value of all tests together.
 nb::dict two_samples(const Sequences& first, const Sequences& second) {
   Watch watch;
   const SequenceTests tests = watch.run(
@@ -91,8 +94,8 @@ nb::dict two_samples(const Sequences& first, const Sequences& second) {
   return out;
 }
 
-/// Counts of the tokens that came after each token, against the rows: one test a row, added up,
-/// with exact tests of rare tokens.
+/// Tests counts of the tokens that came after each token against the rows: the sum of one test per row, with
+/// exact tests of rare tokens.
 nb::dict transitions(const Counts& counts, const Rows& rows) {
   std::vector<FitTest> tests;
   const std::size_t vocab = rows.shape(1);
@@ -104,7 +107,7 @@ nb::dict transitions(const Counts& counts, const Rows& rows) {
   return dict_of(sum, sum.p());
 }
 
-/// Kolmogorov-Smirnov of p-values: the distance from uniform, and its p.
+/// Returns the Kolmogorov-Smirnov distance of p-values from uniform, and its p.
 std::pair<double, double> uniformity(const std::vector<double>& values) {
   const UniformityTest test = kolmogorov_smirnov(values);
   return {test.distance, test.p};

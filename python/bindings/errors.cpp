@@ -1,4 +1,4 @@
-// What is wrong with an input becomes speclab.ConfigError, a ValueError.
+// Converts errors about inputs to speclab.ConfigError, a ValueError.
 #include <nanobind/stl/string.h>
 
 #include <exception>
@@ -11,8 +11,8 @@
 namespace speclab::python {
 
 void bind_errors(nb::module_& module) {
-  // Raised as (sentence, path, file); the class itself is written in Python. Never let go of, as modules are
-  // when the interpreter ends.
+  // The error is raised as (sentence, path, file); the class itself is written in Python. The reference is
+  // never released, since modules are released when the interpreter ends.
   static nb::handle error_class;
   module.def(
       "set_config_error", [](nb::object made) { error_class = made.release(); }, nb::arg("made"));

@@ -1,4 +1,4 @@
-// Models as handles: tables of rows, and functions.
+// Binds models as handles: tables of rows, and functions.
 #include <fmt/format.h>
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/optional.h>
@@ -49,7 +49,7 @@ class LastTokenModel {
 
 Model made_by_context(const Model& model) { return LastTokenModel(model); }
 
-/// A model of the catalogue, described as in a config.
+/// Returns a model of the catalogue, described as in a config.
 Model of_config(const std::string& text, const Model* target) {
   const Typed<ModelConfig> type = kind_of(model_family());
   const auto config = read(type, parse_json(text), "");

@@ -20,7 +20,7 @@ std::string name_of_type(nb::handle value) { return nb::cast<std::string>(value.
 
 std::string text_of(nb::handle value) { return nb::cast<std::string>(nb::steal(PyObject_Str(value.ptr()))); }
 
-/// Of an attribute that is an int.
+/// Returns the digits of an attribute that is an int.
 std::string digits_of(nb::handle value, const char* attribute) {
   const nb::object number = value.attr(attribute);
   return text_of(number);
@@ -30,8 +30,8 @@ nb::object python_int(const std::string& digits) {
   return nb::steal(PyLong_FromString(digits.c_str(), nullptr, 10));
 }
 
-/// fractions.Fraction and numpy, from `import_for_numbers` on; never let go of, as modules are when the
-/// interpreter ends.
+/// fractions.Fraction and numpy, set by `import_for_numbers`. They are never released, since modules are
+/// released when the interpreter ends.
 nb::handle fraction_type;
 nb::handle numpy;
 

@@ -1,4 +1,4 @@
-// Numbers and rows between Python and C++, in doubles and in exact rationals. All of this is called with the
+// Converts numbers and rows between Python and C++, in doubles and in exact rationals. All functions need the
 // GIL.
 #pragma once
 
@@ -16,10 +16,11 @@ namespace speclab::python {
 
 namespace nb = nanobind;
 
-/// Called once, when the module is imported: an import within a call could let another thread in.
+/// Imports modules; called once when the module is imported: an import within a call could let another thread
+/// in.
 void import_for_numbers();
 
-/// A Python object that threads without the GIL may copy and let go of.
+/// A Python object that threads without the GIL may copy and release.
 class HeldObject {
  public:
   explicit HeldObject(nb::object object);
@@ -29,8 +30,9 @@ class HeldObject {
   std::shared_ptr<nb::object> object_;
 };
 
-/// A number that Python gave: for doubles anything with __float__ but NaN; for rationals an int, a Fraction,
-/// or a float that is a whole number. Throws ValueError or TypeError, beginning with `name`.
+/// Converts a number from Python: for doubles anything with __float__ except NaN; for rationals an int, a
+/// Fraction, or a float that is a whole number. Throws ValueError or TypeError, whose message begins with
+/// `name`.
 template <class Real>
 Real number_of(nb::handle value, const std::string& name);
 template <>
@@ -38,15 +40,15 @@ double number_of(nb::handle value, const std::string& name);
 template <>
 Rational number_of(nb::handle value, const std::string& name);
 
-/// A float, or a fractions.Fraction.
+/// Returns a float, or a fractions.Fraction.
 nb::object python_number(double value);
 nb::object python_number(const Rational& value);
 
-/// A sequence or one-dimensional array of numbers, none below 0.
+/// Converts a sequence or one-dimensional array of numbers, none below 0.
 template <class Real>
 std::vector<Real> weights_of(nb::handle values, const std::string& name);
 
-/// A NumPy array that nobody may write to: of float64, or of Fractions.
+/// Returns a read-only NumPy array of float64, or of Fractions.
 nb::object python_row(BasicRow<double> row);
 nb::object python_row(BasicRow<Rational> row);
 

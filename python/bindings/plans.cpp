@@ -1,4 +1,4 @@
-// `speclab plan`.
+// Binds `speclab plan`.
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
@@ -18,7 +18,7 @@ namespace speclab::python {
 
 namespace {
 
-/// JSON, text and warnings of a way of planning and its words.
+/// Returns JSON, text and warnings of the way of planning `name` with these words.
 nb::tuple plan(const std::string& name, const Words& words) {
   const std::vector<PlanWay>& ways = plan_ways();
   const auto way =

@@ -1,5 +1,5 @@
-// How a round drafts, decided by a Python function: a gamma policy, or a drafter; with the rule that verifies
-// what it drafted.
+// Lets a Python function decide how a round drafts: a gamma policy, or a drafter; combined with the rule that
+// verifies the drafted tokens.
 #pragma once
 
 #include <map>
@@ -18,16 +18,16 @@
 
 namespace speclab::python {
 
-/// `function(drafted, row)`, asked before each token of a round whether to draft it, given a tuple of the ids
-/// drafted so far and the row that the last was drawn from (None before the first).
+/// Calls `function(drafted, row)` before each token of a round; it returns whether to draft the token. It
+/// gets a tuple of the ids drafted so far and the row that the last was drawn from (None before the first).
 class PythonPolicy {
  public:
   explicit PythonPolicy(HeldObject function) : function_(std::move(function)) {}
 
-  /// For one enumeration.
+  /// Returns a policy for one enumeration.
   PythonPolicy fresh(double) const { return PythonPolicy(function_); }
 
-  /// Drafting by a model for as long as the policy goes on, `most` tokens at most.
+  /// Drafts by a model for as long as the policy continues, at most `most` tokens.
   template <class Real, class Draft, class Random>
   Drafted draft(const Draft& draft, std::int32_t most, std::vector<Token>& context, Random& random,
                 RoundScratch<Real>& scratch) const {
@@ -65,19 +65,19 @@ class PythonPolicy {
   }
 
   HeldObject function_;
-  /// Answers of an enumeration, which asks again for each branch: a policy must be a function.
+  /// Answers within an enumeration, which asks again for each branch: a policy must be a function.
   std::shared_ptr<std::map<std::vector<Token>, bool>> answers_ =
       std::make_shared<std::map<std::vector<Token>, bool>>();
 };
 
-/// `function(draw, tokens, gamma)`, given the ids before the round, returns (drafted, rows): at most gamma
-/// ids, and for each the row that it was drawn from, as verification is told.
+/// Calls `function(draw, tokens, gamma)` with the ids before the round; it returns (drafted, rows): at most
+/// gamma ids, and for each the row that it was drawn from, which verification uses.
 class PythonDrafter {
  public:
   PythonDrafter(std::string name, HeldObject function)
       : name_(std::move(name)), function_(std::move(function)), seen_(std::make_shared<Seen>()) {}
 
-  /// For one enumeration, which may run it at most so often.
+  /// Returns a drafter for one enumeration, which may run it at most `max_runs` times.
   PythonDrafter fresh(double max_runs) const {
     PythonDrafter made(name_, function_);
     made.seen_->max_runs = static_cast<std::uint64_t>(max_runs);
@@ -112,9 +112,9 @@ class PythonDrafter {
   }
 
  private:
-  /// One enumeration's: what was asked, and rows that stay where they are.
+  /// State of one enumeration: the draws asked for, and rows at fixed addresses.
   struct Seen {
-    void count();  ///< throws ValueError when it is run too often
+    void count();  ///< throws ValueError if it is run too often
 
     std::uint64_t max_runs = 0;
     std::uint64_t runs = 0;
@@ -134,7 +134,8 @@ class PythonDrafter {
       return *seen_->rationals.insert(std::move(row)).first;
   }
 
-  /// Ids and rows, each divided by its sum. Throws TypeError or ValueError, naming the drafter.
+  /// Returns ids and rows; each row is divided by its sum. Throws TypeError or ValueError, naming the
+  /// drafter.
   template <class Real>
   std::pair<std::vector<Token>, std::vector<std::vector<Real>>> checked(nb::handle returned,
                                                                         std::int32_t most,
@@ -145,7 +146,7 @@ class PythonDrafter {
   std::shared_ptr<Seen> seen_;
 };
 
-/// A rule, and how its rounds draft.
+/// A rule, and the drafting of its rounds.
 template <class Inner, class Drafting>
 struct RuleAndDrafting : Inner {
   RuleAndDrafting(Inner verified, Drafting drafting)
@@ -166,7 +167,7 @@ Round speculative_round(const Target& target, const Draft& draft,
   return drafted_round(target, drafting, rule, context, random, scratch, watch);
 }
 
-/// Verified as any other draft.
+/// Verifies the tokens as those of any other draft.
 template <class Inner, class Drafting, class Targets, class Drafts, class Random>
 Verdict verify(const RuleAndDrafting<Inner, Drafting>& rule, const Targets& targets, const Drafts& drafts,
                const Token* drafted, std::int32_t gamma, Random& random) {

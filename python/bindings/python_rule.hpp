@@ -21,42 +21,42 @@
 
 namespace speclab::python {
 
-/// `function(draw, target, draft, drafted)`: target is a tuple of gamma + 1 rows, draft of gamma rows,
-/// drafted of gamma ids; returns (accepted, next): the length of the accepted prefix, and the id of the token
-/// after it.
+/// A Python function `function(draw, target, draft, drafted)`: target is a tuple of gamma + 1 rows, draft of
+/// gamma rows, drafted of gamma ids. It returns (accepted, next): the length of the accepted prefix, and the
+/// id of the token after it.
 struct PythonFunction {
   PythonFunction(std::string rule_name, nb::object rule, std::uint64_t most)
       : name(std::move(rule_name)), function(std::move(rule)), max_runs(most) {}
 
   std::string name;
   HeldObject function;
-  std::uint64_t max_runs;  ///< of an enumeration
+  std::uint64_t max_runs;  ///< limit for one enumeration
   std::atomic<std::uint64_t> runs = 0;
   AskedDraws asked;
-  /// Rows of an enumeration as Python has them; their numbers stay where they are.
+  /// Rows of an enumeration as Python objects; their numbers stay at fixed addresses.
   std::unordered_map<const void*, HeldObject> rows = {};
 };
 
-/// What the function returned, checked. Throws TypeError or ValueError, naming the rule.
+/// Checks and converts what the function returned. Throws TypeError or ValueError, naming the rule.
 Verdict verdict_of(const PythonFunction& rule, nb::handle returned, std::int32_t gamma, std::int32_t vocab);
 
-/// The same of a rule for several drafts.
+/// Does the same for a rule of several drafts.
 Choice choice_of(const PythonFunction& rule, nb::handle returned, std::span<const Token> candidates,
                  std::int32_t vocab);
 
-/// The same of a rule for trees, whose nodes have these tokens, below 0 where nothing was drafted.
+/// Does the same for a rule for trees, whose nodes have these tokens, below 0 where nothing was drafted.
 std::pair<std::int32_t, Token> node_of(const PythonFunction& rule, nb::handle returned,
                                        std::span<const Token> tokens, std::int32_t vocab);
 
-/// Counts a run of an enumeration. Throws ValueError when there are too many.
+/// Counts a run of an enumeration. Throws ValueError if there are too many.
 void count_run(PythonFunction& rule);
 
 struct PythonRule {
   std::shared_ptr<PythonFunction> rule;
 };
 
-/// The same, where plain decoding means other weights than the target's row: `plain(row)` gives them, as
-/// greedy rules have it.
+/// The same with other weights of plain decoding than the target's row: `plain(row)` gives them, as for
+/// greedy rules.
 struct PythonRuleBesidePlain {
   std::shared_ptr<PythonFunction> rule;
   HeldObject weights;
@@ -70,8 +70,8 @@ struct PythonRuleBesidePlain {
   }
 };
 
-/// A rule for several i.i.d. drafts of each position: `function(draw, target, draft, candidates)` of one row
-/// each and a tuple of ids returns (accepted, token), as `choose` of core/rules/recursive.hpp.
+/// A rule for several i.i.d. drafts of each position: `function(draw, target, draft, candidates)` gets one
+/// row each and a tuple of ids and returns (accepted, token), as `choose` of core/rules/recursive.hpp does.
 struct PythonPathsRule : SeveralPaths {
   PythonPathsRule(std::shared_ptr<PythonFunction> function, std::int32_t drafts)
       : SeveralPaths(drafts), rule(std::move(function)) {}
@@ -83,7 +83,7 @@ struct PythonPathsRule : SeveralPaths {
                 std::uint16_t slot, Random& random) const;
 };
 
-/// One run of a function in Python; with the GIL.
+/// One run of a Python function, with the GIL.
 template <class Real, class Random>
 class PythonRun {
  public:
@@ -91,14 +91,14 @@ class PythonRun {
     if constexpr (enumerates) count_run(rule);
   }
 
-  /// In an enumeration rows stay where they are, and are made once.
+  /// Returns a row as a Python object; in an enumeration it is made once and stays at a fixed address.
   nb::object row(BasicRow<Real> row) {
     if constexpr (enumerates)
       point_.append(reinterpret_cast<const char*>(&row.probabilities), sizeof(row.probabilities));
     return seen(row);
   }
 
-  /// The same for rows that follow from the ids.
+  /// Does the same for rows that the ids determine.
   nb::object seen(BasicRow<Real> row) {
     if constexpr (enumerates) {
       const auto found = rule_.rows.find(row.probabilities);
@@ -111,12 +111,12 @@ class PythonRun {
     }
   }
 
-  /// The function's result for these arguments after `draw`; `ids` are all that the rows do not say of them.
-  /// `first` draws of this round have been made by earlier runs.
+  /// Calls the function with these arguments after `draw`. `ids` identify the arguments together with the
+  /// rows. Earlier runs have made `first` draws of this round.
   template <class... Arguments>
   nb::object operator()(Random& random, std::span<const Token> ids, std::int32_t vocab, std::uint16_t first,
                         const Arguments&... arguments) {
-    // With their number, so that no outcome is taken for one more id.
+    // The number of ids comes first, so that no outcome is taken for one more id.
     point_ += std::to_string(ids.size()) + ' ';
     point_.append(reinterpret_cast<const char*>(ids.data()), ids.size_bytes());
     const auto draw =
@@ -164,7 +164,7 @@ Choice PythonPathsRule::choose(std::span<const Token> candidates, BasicRow<Real>
                    candidates, target.size);
 }
 
-/// What a rule for trees gets as `tree`; all with the GIL, while the rule runs.
+/// The argument `tree` of a rule for trees; valid while the rule runs, and all functions need the GIL.
 class PythonTree {
  public:
   PythonTree() = default;

@@ -1,4 +1,4 @@
-// Recorded texts.
+// Binds recorded texts.
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>

@@ -1,4 +1,4 @@
-// Compiled once for each instruction set: Highway includes this file again and again.
+// Highway includes this file again and again, and so compiles it once for each instruction set.
 #include "python/bindings/row_fault.hpp"
 
 #include <algorithm>
@@ -14,17 +14,17 @@ namespace speclab::HWY_NAMESPACE {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
-/// The sum of a row, NaN or infinite when any number is, and whether any number is below 0.
+/// Returns the sum of a row, NaN or infinite if any number is, and sets `negative` if any number is below 0.
 template <class Scalar>
 double sum_of(const Scalar* row, std::size_t count, bool& negative) {
   const hn::ScalableTag<Scalar> d;
   const std::size_t lanes = hn::Lanes(d);
   constexpr std::size_t additions =
-      256;  // to a lane, before it joins the total: a float's rounding stays below 2e-5
+      256;  // per lane, before the sum joins the total: a float's rounding stays below 2e-5
   double total = 0;
   Scalar least = 0;
   std::size_t i = 0;
-  while (i + 4 * lanes <= count) {  // four sums side by side hide the latency of one
+  while (i + 4 * lanes <= count) {  // four sums at a time hide the latency of one
     auto a = hn::Zero(d), b = a, c = a, e = a, low = a;
     const std::size_t end = std::min(count, i + additions * 4 * lanes);
     for (; i + 4 * lanes <= end; i += 4 * lanes) {

@@ -1,4 +1,4 @@
-// Whether a row is a distribution.
+// Checks whether a row is a distribution.
 #pragma once
 
 #include "core/distribution/row.hpp"
@@ -6,7 +6,7 @@
 
 namespace speclab::python {
 
-/// What is wrong with a row, as the end of a sentence; null when it is a distribution, to row_tolerance.
+/// Returns the fault of a row, as the end of a sentence; null if it is a distribution, within row_tolerance.
 /// Reads the row once.
 const char* fault_of(BasicRow<float> row);
 const char* fault_of(BasicRow<double> row);

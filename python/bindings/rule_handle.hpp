@@ -1,4 +1,4 @@
-// A rule as Python holds it.
+// The handle of a rule in Python.
 #pragma once
 
 #include <cstdint>
@@ -11,11 +11,11 @@ namespace speclab::python {
 
 struct RuleHandle {
   std::string name;
-  /// The rule for rounds of so many drafted tokens; one written in Python enumerates at most so many
-  /// branches.
+  /// Makes the rule for rounds of `gamma` drafted tokens; a rule written in Python enumerates at most
+  /// `max_branches` branches.
   std::function<RulePrograms(std::int32_t gamma, double max_branches)> make;
   bool in_python = false;
-  bool own_drafter = false;  ///< drafts by a function of its own, so that the draft model says nothing
+  bool own_drafter = false;  ///< drafts by its own function, so that the draft model has no effect
 };
 
 }  // namespace speclab::python

@@ -1,4 +1,4 @@
-// Rules as handles: of the catalogue, and functions.
+// Binds rules as handles: those of the catalogue, and functions.
 #include <algorithm>
 #include <utility>
 
@@ -41,7 +41,7 @@ void count_run(PythonFunction& rule) {
 
 namespace {
 
-/// The pair that a rule returned. `wanted` describes it.
+/// Returns the pair that a rule returned. `wanted` describes it, for errors.
 std::pair<std::int64_t, std::int64_t> pair_of(const PythonFunction& rule, nb::handle returned,
                                               const std::string& wanted) {
   const auto index = [](nb::handle entry) {
@@ -54,13 +54,13 @@ std::pair<std::int64_t, std::int64_t> pair_of(const PythonFunction& rule, nb::ha
   if (nb::isinstance<nb::tuple>(returned) && nb::len(returned) == 2) {
     const auto pair = nb::borrow<nb::tuple>(returned);
     try {
-      // NumPy's booleans are no indices.
+      // NumPy's booleans are not indices.
       const bool is_bool =
           nb::cast<std::string>(nb::type_name(nb::handle(pair[0]).type())).starts_with("bool");
       const std::int64_t first = is_bool ? PyObject_IsTrue(nb::handle(pair[0]).ptr()) : index(pair[0]);
       return {first, index(pair[1])};
     } catch (const nb::python_error&) {
-      // Not two integers.
+      // The pair does not consist of two integers.
     }
   }
   throw nb::type_error(
@@ -144,7 +144,8 @@ RuleHandle rule_of_function(const std::string& name, nb::object function, std::o
           true};
 }
 
-/// The rule with this drafting. `of_what` begins the ValueError for rules that this is not compiled for.
+/// Returns the rule with this drafting. `of_what` begins the ValueError for rules for which this is not
+/// compiled.
 template <class Drafting>
 RuleHandle with_drafting(const RuleHandle& handle, const char* of_what, const Drafting& drafting) {
   RuleHandle made{handle.name, nullptr, handle.in_python};
@@ -172,7 +173,7 @@ RuleHandle with_policy(const RuleHandle& handle, nb::object function) {
 
 RuleHandle with_drafter(const RuleHandle& handle, const std::string& name, nb::object function) {
   RuleHandle made = with_drafting(handle, "draft", PythonDrafter(name, HeldObject(std::move(function))));
-  // How often it draws is not known beforehand.
+  // The number of its draws is not known beforehand.
   made.in_python = made.own_drafter = true;
   return made;
 }

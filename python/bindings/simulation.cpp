@@ -1,4 +1,4 @@
-// Many rounds of decoding with given models, and sequences of tokens.
+// Binds simulations of many rounds of decoding with given models, and sequences of tokens.
 #include <fmt/format.h>
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/optional.h>
@@ -24,7 +24,7 @@ namespace speclab::python {
 
 namespace {
 
-/// What a simulation counted.
+/// The counts of a simulation.
 struct Simulated {
   Outcome outcome;
   std::int32_t gamma = 0;
@@ -41,7 +41,7 @@ struct Simulated {
     nb::dict all;
     for (const Estimate& estimate : speclab::estimates(outcome.batches, {c, c_hat}, confidence, independence))
       all[estimate.name.c_str()] = interval(estimate.interval);
-    if (own_drafter) all["alpha_overlap"] = nb::none();  // it has no row where it did not draft
+    if (own_drafter) all["alpha_overlap"] = nb::none();  // there is no row where it did not draft
     return all;
   }
 
@@ -85,7 +85,7 @@ std::optional<ThreadLimit> limited(int threads) {
   return threads > 0 ? std::optional<ThreadLimit>(std::in_place, threads) : std::nullopt;
 }
 
-/// `given` is null for a drafter, which asks the draft for its vocabulary alone.
+/// Simulates. `given` is null for a drafter, which only asks the draft for its vocabulary.
 Simulated simulate(const Model& target, const Model* given, const RuleHandle& handle, std::int32_t gamma,
                    std::uint64_t seed, std::uint32_t trials, std::uint32_t length, std::vector<Token> prompt,
                    int threads, nb::object progress) {
@@ -107,7 +107,7 @@ Simulated simulate(const Model& target, const Model* given, const RuleHandle& ha
       try {
         pair.emplace(target, draft, rule);
       } catch (const ModelError&) {
-        // Decoded plainly, as `speclab run` does.
+        // The general engine below decodes instead, as in `speclab run`.
       }
     }
     made.fast = pair.has_value();
@@ -117,7 +117,7 @@ Simulated simulate(const Model& target, const Model* given, const RuleHandle& ha
   return made;
 }
 
-/// [trials, length] ids, by plain decoding where `draft` is null and the rule has no drafter of its own.
+/// Returns [trials, length] ids, by plain decoding if `draft` is null and the rule does not draft itself.
 nb::object sequences(const Model& target, const Model* draft, const RuleHandle& handle, std::int32_t gamma,
                      std::uint64_t seed, std::uint32_t trials, std::size_t length, std::vector<Token> prompt,
                      int threads, nb::object progress) {
@@ -125,7 +125,7 @@ nb::object sequences(const Model& target, const Model* draft, const RuleHandle& 
   const SimulationSize size = size_of(seed, trials, 1, std::move(prompt));
   require_memory(static_cast<double>(trials) * static_cast<double>(length) * sizeof(Token), "/samples",
                  fmt::format("{} samples of {} tokens", trials, length));
-  if (handle.own_drafter) draft = &target;  // asked for its vocabulary alone
+  if (handle.own_drafter) draft = &target;  // only asked for its vocabulary
   Watch watch(std::move(progress));
   auto tokens = std::make_unique<std::vector<Token>>();
   watch.run(threads, [&] {

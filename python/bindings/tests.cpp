@@ -1,4 +1,4 @@
-// Do these samples have that distribution?
+// Binds tests whether samples have a given distribution.
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
@@ -34,7 +34,7 @@ class Law {
     }
   }
 
-  /// The test as JSON, and its text.
+  /// Returns the test as JSON, and its text.
   nb::tuple test(const Samples& samples, double level, double power) const {
     CheckSection settings;
     settings.tokens = static_cast<std::int32_t>(length_);
@@ -57,20 +57,21 @@ class Law {
   std::size_t length_;
 };
 
-/// Samples with which a total variation of `distance` is found with probability `power` by the joint test of
-/// laws with so many sequences, at its share of the level.
+/// Returns the number of samples with which the joint test of distributions over `sequences` sequences finds
+/// a total variation of `distance` with probability `power`, at its share of the level.
 std::uint64_t samples_for(std::size_t sequences, std::size_t length, double distance, double level,
                           double power) {
-  // As EqualityResult states its power: two joint tests, and one a position.
+  // The share is that of EqualityResult's power: two joint tests, and one per position.
   const double share = level / static_cast<double>(length + 2);
   if (sequences < 2) {
-    // Any other sequence settles it.
+    // A single other sequence is enough.
     return static_cast<std::uint64_t>(std::ceil(std::log1p(-power) / std::log1p(-distance)));
   }
   return planned_samples(2 * distance, static_cast<int>(sequences) - 1, share, power);
 }
 
-/// The first `length` tokens of plain decoding: a dict from tuples to probabilities.
+/// Returns the distribution of the first `length` tokens of plain decoding: a dict from tuples to
+/// probabilities.
 nb::dict plain_law(const Model& target, const std::vector<Token>& context, std::size_t length) {
   Watch watch;
   const SequenceDistribution<double> distribution =

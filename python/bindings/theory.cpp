@@ -1,4 +1,4 @@
-// Closed forms, and acceptance rates of rows.
+// Binds closed forms, and acceptance rates of rows.
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
@@ -29,7 +29,7 @@ template <class Scalar>
 using RowArray = nb::ndarray<const Scalar, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 using Written = nb::ndarray<double, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 
-/// of(target row, draft row) for every pair.
+/// Calls of(target row, draft row) for every pair.
 template <class Scalar, class Of>
 void by_row(const RowArray<Scalar>& target, const RowArray<Scalar>& draft, const Written& written,
             const Of& of) {
@@ -56,7 +56,7 @@ void overlaps(const RowArray<Scalar>& target, const RowArray<Scalar>& draft, con
   });
 }
 
-/// Of log-probabilities.
+/// Computes overlaps from log-probabilities.
 template <class Scalar>
 void log_overlaps(const RowArray<Scalar>& target, const RowArray<Scalar>& draft, const Written& out) {
   by_row(target, draft, out, [](const Scalar* p, const Scalar* q, std::int32_t vocab) {
@@ -84,7 +84,7 @@ void bind_overlaps(nb::module_& module) {
              nb::arg("draft").noconvert(), nb::arg("out"));
 }
 
-/// Of rows by the last token, [V, V]: the target steps of a text, by the token before it.
+/// Returns the target steps of a text, by the token before it, for rows by the last token, [V, V].
 std::vector<double> steps_of_rows(const RowArray<double>& target, const RowArray<double>& draft,
                                   const std::string& rule, int gamma, int tokens) {
   const auto vocab = target.shape(1);
@@ -101,7 +101,7 @@ std::vector<double> steps_of_rows(const RowArray<double>& target, const RowArray
   });
 }
 
-/// Of sums over groups: their ratio with bounds; None where nothing bounds it.
+/// Returns the ratio of sums over groups with bounds; None if there are no bounds.
 nb::object ratio_of_sums(const std::vector<double>& numerators, const std::vector<double>& denominators,
                          double confidence) {
   const std::optional<Interval> found = ratio_interval(numerators, denominators, confidence);
@@ -137,7 +137,7 @@ void bind_theory(nb::module_& module) {
         return nb::make_tuple(json.dump(), prediction_text(prediction));
       },
       nb::arg("alpha"), nb::arg("c"), nb::arg("c_hat"), nb::arg("gamma").none());
-  // (estimate, low, high) of the mean of independent values from 0 to 1.
+  // Returns (estimate, low, high) for the mean of independent values from 0 to 1.
   module.def(
       "mean_interval",
       [](const Written& values, double confidence) {

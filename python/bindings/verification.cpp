@@ -1,4 +1,4 @@
-// Verification of drafted tokens, many requests at a time, on the rows of somebody's models.
+// Binds the verification of drafted tokens, many requests at a time, on rows of the user's models.
 #include <fmt/format.h>
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/optional.h>
@@ -33,7 +33,7 @@ using Drafted = nb::ndarray<const Token, nb::ndim<2>, nb::c_contig, nb::device::
 using Uniforms = nb::ndarray<const double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 using Written = nb::ndarray<Token, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 
-/// Rows by request and position; the numbers of a row are next to one another.
+/// Rows by request and position; the numbers of a row are contiguous.
 template <class Scalar>
 struct Rows {
   const Scalar* data;
@@ -52,7 +52,7 @@ struct Rows {
   }
 };
 
-/// Where the random numbers of a request come from.
+/// The source of a request's random numbers.
 struct Chance {
   const double* uniforms;  ///< [requests, gamma + 1]; null: Philox
   std::uint64_t seed;
@@ -68,7 +68,7 @@ struct GivenUniforms {
   double operator()(Draw draw) const { return uniforms[draw.use == Use::accept ? draw.slot : gamma]; }
 };
 
-/// The first request, if any, whose rows cannot be used.
+/// The first request whose rows cannot be used, and the row at fault.
 struct Refused {
   std::size_t request;
   bool of_target;
@@ -103,7 +103,7 @@ Verdict verdict_of(const Rule& rule, const Rows<Scalar>& target, const Rows<Scal
   return verify(rule, targets, drafts, drafted, chance.gamma, random);
 }
 
-/// Any rule of one draft, on copies in doubles.
+/// Verifies by any rule of one draft, on copies in doubles.
 template <class Scalar>
 Verdict verdict_of(const AnyRule& rule, const Rows<Scalar>& target, const Rows<Scalar>& draft,
                    const Token* drafted, std::size_t request, const Chance& chance) {
@@ -144,7 +144,7 @@ std::optional<Refused> verify_all(const Rule& rule, const Rows<Scalar>& target, 
   const std::size_t requests = drafted.shape(0);
   const auto gamma = static_cast<std::size_t>(chance.gamma);
   std::atomic<std::size_t> first_refused{requests};
-  // Some requests at a time: the loop itself costs little then.
+  // Each part has several requests, so that the loop itself costs little.
   const std::size_t work =
       std::max<std::size_t>(1, 65536 / (static_cast<std::size_t>(target.vocab) * (gamma + 1)));
   const auto some = [&](std::size_t part) {

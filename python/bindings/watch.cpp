@@ -12,8 +12,7 @@ namespace {
 
 constexpr auto between_questions = std::chrono::milliseconds(50);
 
-/// Python's own state of a thread that calls functions of Python again and again: made once, not at each
-/// call.
+/// Python's state of a thread that calls Python functions again and again: made once, not at each call.
 class ThreadState {
  public:
   ThreadState() : gil_(PyGILState_Ensure()), state_(PyEval_SaveThread()) {}

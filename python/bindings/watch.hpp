@@ -18,21 +18,21 @@ namespace speclab::python {
 
 namespace nb = nanobind;
 
-/// Watches work that runs without the GIL: twenty times a second the thread that made it asks Python for
-/// signals, which Python handles on its main thread alone, and calls `progress(done, total)`, unless it is
-/// None. Made with the GIL.
+/// Watches work that runs without the GIL: twenty times a second the thread that constructed it asks Python
+/// for signals, which Python handles only on its main thread, and calls `progress(done, total)`, unless it is
+/// None. Construct it with the GIL.
 class Watch {
  public:
   explicit Watch(nb::object progress = nb::none())
       : progress_(std::move(progress)), caller_(std::this_thread::get_id()) {}
 
-  /// For work of `total` steps; 0 when it is not known.
+  /// Returns the Control for work of `total` steps; 0 if the number is not known.
   Control control(std::uint64_t total);
 
-  /// What `work()` returns, which runs without the GIL and asks whether to end (core/stop.hpp). Called with
-  /// the GIL; raises what a signal's handler, `progress` or the work raised. With more than one of `threads`
-  /// (0: all cores) it is another thread that works, and this one only asks: one that takes part in a loop
-  /// would ask no more once it waits for the others.
+  /// Runs `work()` without the GIL and returns its result; the work asks whether to end (core/stop.hpp). Call
+  /// it with the GIL; it raises what a signal's handler, `progress` or the work raised. With more than one of
+  /// `threads` (0: all cores) another thread works, and this one only asks: a thread that takes part in a
+  /// loop would stop asking once it waits for the others.
   template <class Work>
   auto run(int threads, const Work& work) {
     if constexpr (std::is_void_v<decltype(work())>) {
@@ -43,7 +43,7 @@ class Watch {
       return *std::move(result);
     }
   }
-  /// Work of this thread, or of steps so short that it does not wait for others.
+  /// Runs work in this thread, or work of steps so short that it does not wait for others.
   template <class Work>
   auto run(const Work& work) {
     return run(1, work);

@@ -1,4 +1,4 @@
-// Drafting the input itself, for tasks whose output repeats most of it: shallow, or input-guided, aggressive
+// Drafts the input itself, for tasks whose output repeats most of it: shallow, or input-guided, aggressive
 // decoding (Sun et al. 2021; Ge et al. 2022).
 #pragma once
 
@@ -13,49 +13,49 @@
 
 namespace speclab {
 
-/// Where to go on after a disagreement when the last tokens stand in the input: only where they stand once,
-/// as published; or at the first place that is not before the old one.
+/// Where to continue after a disagreement if the last tokens occur in the input: only if they occur once, as
+/// published; or at the first place that is not before the old one.
 enum class Realign { unique, nearest };
 
 struct AlignedCopyOptions {
-  std::int32_t source = 0;  ///< the input is the first so many tokens of the prompt; 0: all of it
-  std::int32_t match = 1;   ///< output tokens that must stand in the input to align again
-  std::int32_t length = 0;  ///< most tokens drafted a round; 0 sets no limit
+  std::int32_t source = 0;  ///< the input is this many first tokens of the prompt; 0: all of it
+  std::int32_t match = 1;   ///< output tokens that must occur in the input to align again
+  std::int32_t length = 0;  ///< maximum of tokens drafted in a round; 0 sets no limit
   Realign realign = Realign::unique;
 };
 
-/// The prompt is the context of a Memory's first read, the input x[0 .. n) its beginning, and the output what
-/// follows the prompt. An alignment is a place 0 <= a <= n in the input, at first 0. For each output token y:
+/// Copies from the input. The prompt is the context of a Memory's first read; the input x[0 .. n) is its
+/// beginning, and the output follows the prompt. An alignment is a place 0 <= a <= n in the input, at first
+/// 0. For each output token y:
 ///
-/// 1. aligned, a < n and x[a] = y: a grows by 1;
-/// 2. otherwise the alignment is lost, and the last `match` output tokens (y the last of them) are sought in
-///    the input. They end one before a place e, for every occurrence x[e - match .. e). unique: when there is
-///    exactly one such e, a = e. nearest: a is the smallest e with e >= the last alignment. Else, and while
-///    the output has fewer than `match` tokens, there is no alignment until a later token finds one.
+/// 1. if aligned, a < n and x[a] = y: a grows by 1;
+/// 2. otherwise the alignment is lost, and the last `match` output tokens (y the last of them) are searched
+///    in the input. Each occurrence x[e - match .. e) gives a place e. unique: if there is exactly one such
+///    e, a = e. nearest: a is the smallest e with e >= the last alignment. If neither gives one, or while the
+///    output has fewer than `match` tokens, there is no alignment until a later token finds one.
 ///
-/// A round drafts x[a], x[a + 1], ... as point masses: nothing without an alignment, and never beyond
-/// n.
+/// A round drafts x[a], x[a + 1], ... as point masses: nothing without an alignment, and never beyond n.
 ///
-/// read: sorting the input once; then constant for a token copied, and match * log n for any other.
+/// Time of read: sorting the input once; then constant for a copied token, and match * log n for any other.
 class AlignedCopy {
  public:
   struct Memory {
     std::size_t read = 0;               ///< settled tokens seen
-    std::optional<std::size_t> prompt;  ///< its length
+    std::optional<std::size_t> prompt;  ///< length of the prompt
     std::size_t source = 0;             ///< length of the input
     bool aligned = true;
     std::size_t at = 0;               ///< the alignment, or the last one
     std::vector<std::size_t> places;  ///< every e, by the tokens before it, then ascending
   };
 
-  /// vocab >= 1, source >= 0, match >= 1, length >= 0.
+  /// Requires vocab >= 1, source >= 0, match >= 1, length >= 0.
   explicit AlignedCopy(std::int32_t vocab, const AlignedCopyOptions& options = {});
 
   std::int32_t vocab() const { return points_.vocab(); }
   void read(Memory& memory, std::span<const Token> context) const;
   Row propose(Memory& memory, std::span<const Token> context, std::int32_t position,
               std::vector<double>& storage) const;
-  /// One look-up a round.
+  /// Returns 1 if anything was drafted: one look-up per round.
   std::int32_t runs(std::int32_t drafted) const { return drafted > 0 ? 1 : 0; }
 
  private:

@@ -1,4 +1,4 @@
-// Any drafter, as one value. What a hierarchy drafts with may be a hierarchy.
+// Holds any drafter as one value. A hierarchy's drafter may itself be a hierarchy.
 #pragma once
 
 #include <concepts>
@@ -16,8 +16,8 @@
 
 namespace speclab {
 
-/// Satisfies RowDrafter and ExtendingDrafter. A drafter costs one virtual call a token, where a row costs far
-/// more. Whatever a drafter points to must outlive it.
+/// A drafter of any type; satisfies RowDrafter and ExtendingDrafter. It costs one virtual call per token,
+/// while a row costs far more. Whatever a drafter points to must outlive it.
 class AnyDrafter {
  public:
   using Memory = AnyMemory;
@@ -35,10 +35,10 @@ class AnyDrafter {
     return held_->propose(memory, context, position, storage);
   }
   std::int32_t runs(std::int32_t drafted) const { return held_->runs(drafted); }
-  /// Whether `runs` knows the runs of a round; of hierarchies they are only known once it was played.
+  /// Returns whether `runs` knows the runs of a round; those of hierarchies are only known after the round.
   bool foretells_runs() const { return held_->foretells_runs(); }
 
-  /// For the simulator's random source, and for rounds within its rounds.
+  /// Extends the context, with the simulator's random source or that of a round within a round.
   template <class Random>
   void extend(Memory& memory, std::vector<Token>& context, Random& random, RoundScratch<double>& scratch,
               Drafted& done) const {

@@ -1,5 +1,5 @@
-// Heads that guess several tokens at once, each without knowing the others (Stern et al. 2018, blockwise
-// parallel decoding; Cai et al. 2024, Medusa).
+// Heads that guess several tokens at once, each without knowing the other guesses (Stern et al. 2018,
+// blockwise parallel decoding; Cai et al. 2024, Medusa).
 #pragma once
 
 #include <cstddef>
@@ -14,17 +14,17 @@
 namespace speclab {
 
 /// Head i gives the row of the token at distance i + 1 from the last settled one, from the settled context
-/// alone: the drafted tokens of a round are independent, and one run makes all of them.
+/// alone. The drafted tokens of a round are therefore independent, and one run makes all of them.
 class HeadsDrafter {
  public:
   struct Memory {};
 
-  /// At least one head, all over one vocabulary.
+  /// Requires at least one head, and one vocabulary for all.
   explicit HeadsDrafter(std::vector<Model> heads);
 
   std::int32_t vocab() const { return heads_.front().vocab(); }
   void read(Memory&, std::span<const Token>) const {}
-  /// At most as many tokens as there are heads.
+  /// Proposes at most as many tokens as there are heads.
   Row propose(Memory&, std::span<const Token> context, std::int32_t position,
               std::vector<double>& storage) const;
   std::int32_t runs(std::int32_t drafted) const { return drafted > 0 ? 1 : 0; }
@@ -35,15 +35,15 @@ class HeadsDrafter {
   std::vector<Model> heads_;
 };
 
-/// P(x[t + distance] | x[t]), interpolated Kneser-Ney of order 2 (sim/models/kneser_ney.hpp) over the tokens
-/// x[0], x[d], x[2 d], ..., x[1], x[1 + d], ..., x[d - 1], ...: in that order the pairs at distance d are
-/// neighbours. d - 1 pairs more arise where one residue class ends and the next begins. Throws ModelError for
-/// a distance outside 1 .. tokens - 1, and as train_kneser_ney does.
+/// Trains P(x[t + distance] | x[t]), interpolated Kneser-Ney of order 2 (sim/models/kneser_ney.hpp), on the
+/// tokens x[0], x[d], x[2 d], ..., x[1], x[1 + d], ..., x[d - 1], ..., where d = distance: in that order the
+/// pairs at distance d are neighbours. Where one residue class ends and the next begins, d - 1 more pairs
+/// arise. Throws ModelError for a distance outside 1 .. tokens - 1, and as train_kneser_ney does.
 NgramModel train_head(std::span<const Token> tokens, std::int32_t vocab, std::int32_t distance);
 
-/// `count` heads: head 0 an n-gram of `first_order` of the text as it is, head i the one of distance i + 1.
-/// `how` adjusts every row: temperature 0 gives the argmax of blockwise parallel decoding. Throws ModelError
-/// when count is below 1, and as train_head does.
+/// Trains `count` heads: head 0 is an n-gram model of `first_order` on the text as it is, head i the head of
+/// distance i + 1. `how` adjusts every row: temperature 0 gives the argmax of blockwise parallel decoding.
+/// Throws ModelError if count is below 1, and as train_head does.
 HeadsDrafter fit_heads(std::span<const Token> tokens, std::int32_t vocab, std::int32_t count,
                        int first_order = 2, const Adjustment& how = {});
 

@@ -1,6 +1,6 @@
 // A draft that is itself decoded speculatively: a drafter drafts for a middle model, whose tokens are drafts
 // for the target (staged speculative decoding, Spector and Re 2023; Leviathan et al. 2023, section 6, on
-// hierarchies). The inner drafter may be hierarchical again.
+// hierarchies). The inner drafter may itself be hierarchical.
 #pragma once
 
 #include <cstddef>
@@ -18,18 +18,19 @@ namespace speclab {
 
 /// Drafts by rounds of token verification of `middle` against `inner`, so that its tokens have the middle
 /// model's distribution and its rows are the middle model's. A round is one run of the middle model. All
-/// tokens of a round are drafted, also those beyond what the policy asked for: they are paid for.
+/// tokens of a round are drafted, also those beyond the number that the policy asked for: their time is spent
+/// anyway.
 template <class Middle, class Inner, class Real = double>
 class HierarchicalDrafter {
  public:
   struct Memory {
-    typename Inner::Memory settled;  ///< what the inner drafter knows of the settled context
-    typename Inner::Memory working;  ///< and of the tokens drafted in this round
+    typename Inner::Memory settled;  ///< the inner drafter's memory of the settled context
+    typename Inner::Memory working;  ///< its memory with the tokens drafted in this round
     RoundScratch<Real> scratch;
     std::uint32_t rounds = 0;
   };
 
-  /// The inner drafter drafts up to `gamma` tokens in each of the middle model's rounds.
+  /// Lets the inner drafter draft up to `gamma` tokens in each of the middle model's rounds.
   HierarchicalDrafter(Middle middle, Inner inner, std::int32_t gamma)
       : middle_(std::move(middle)), inner_(std::move(inner)), policy_(gamma) {}
 
@@ -42,7 +43,7 @@ class HierarchicalDrafter {
     return middle_.next(context, storage);
   }
 
-  /// Not known from the number of tokens: `extend` counts.
+  /// Returns 0: the number of tokens does not determine the runs; `extend` counts them.
   std::int32_t runs(std::int32_t) const { return 0; }
 
   template <class Random>

@@ -1,4 +1,4 @@
-// Lookahead decoding: n-grams that the target itself produced while guessing ahead (Fu et al. 2024).
+// Lookahead decoding: drafts n-grams that the target itself produced while guessing ahead (Fu et al. 2024).
 #pragma once
 
 #include <algorithm>
@@ -22,44 +22,44 @@ struct LookaheadOptions {
   std::int32_t window = 15;      ///< W: columns
   std::int32_t ngram = 5;        ///< N: tokens of an n-gram in the pool
   std::int32_t candidates = 15;  ///< G: n-grams kept for each first token
-  std::uint64_t seed = 0;        ///< of the places where guesses start
+  std::uint64_t seed = 0;        ///< seed of the places where guesses start
 };
 
-/// Guesses g[k][j] stand on N - 1 levels in W columns. With n settled tokens, numbered from 0, g[k][j] is a
-/// guess of token n - 1 + k + j, so that g[0][0] stands for the last settled token, and is replaced by it. A
-/// step, one at each read that brings new tokens, is one run of the target over all W (N - 1) places; the row
-/// that follows level N - 2 of column j is that of the context
+/// Guesses g[k][j] form N - 1 levels of W columns. With n settled tokens, numbered from 0, g[k][j] is a guess
+/// of token n - 1 + k + j, so that g[0][0] stands for the last settled token, and is replaced by it. A step
+/// happens at each read that brings new tokens; it is one run of the target over all W (N - 1) places. The
+/// row after level N - 2 of column j is the row after the context
 ///
 ///     settled, g[0][1], ..., g[0][j], g[1][j], ..., g[N-2][j]
 ///
-/// and its argmax the new token y[j]; the other rows of the run are not used. Each column gives an n-gram to
-/// the pool: g[0][j], ..., g[N-2][j], y[j]. Then every level moves down by one and y becomes the highest:
-/// Jacobi iteration along diagonals, and plain Jacobi iteration for N = 2. When the context grew by e tokens,
-/// e - 1 columns leave at the left and new ones enter at the right. A new column, as all at first, holds N -
-/// 1 settled tokens in a row, from a place picked by a Philox word addressed by (seed, step, column); shorter
-/// texts are repeated.
+/// and its argmax is the new token y[j]; the other rows of the run are not used. Each column gives an n-gram
+/// to the pool: g[0][j], ..., g[N-2][j], y[j]. Then every level moves down by one and y becomes the highest:
+/// this is Jacobi iteration along diagonals, and plain Jacobi iteration for N = 2. When the context grew by e
+/// tokens, e - 1 columns leave at the left and new ones enter at the right. A new column, as all at first,
+/// holds N - 1 consecutive settled tokens from a place that a Philox word addressed by (seed, step, column)
+/// picks; shorter texts are repeated.
 ///
-/// The pool keeps, for each first token, the G n-grams added last; one that is there already counts as added
-/// again. A round drafts the rest of the n-gram added last among those that start with the last settled
-/// token, as point masses. The original verifies all G of them at once, as branches of one run. Here
-/// is one chain: G does not change it, but what was added last does. That is the leftmost column of a step;
-/// and column 0 adds nothing when its guess of the last settled token was wrong, since levels 1 to N - 2
-/// followed from that guess (for N = 2 there are none, and it is always added).
+/// The pool keeps, for each first token, the G n-grams added last; an n-gram that is already there counts as
+/// added again. A round drafts, as point masses, the rest of the n-gram added last among those that start
+/// with the last settled token. The original verifies all G of them at once, as branches of one run. This
+/// version verifies one chain: G does not change it, but the order of addition does. The leftmost column of a
+/// step is added last; and column 0 adds nothing if its guess of the last settled token was wrong, since
+/// levels 1 to N - 2 followed from that guess (for N = 2 there are none, and it is always added).
 ///
-/// read: W rows of the target.
+/// Time of read: W rows of the target.
 template <LanguageModel<double> Model>
 class LookaheadDrafter {
  public:
   struct Memory {
-    std::vector<Token> text;     ///< settled tokens; guesses are put after them during a step
+    std::vector<Token> text;     ///< settled tokens; during a step guesses follow them
     std::vector<Token> guesses;  ///< g[k][j] at k * W + j; empty before the first step
     std::uint32_t steps = 0;
-    /// By first token: up to G times N - 1 tokens, added last at the end.
+    /// N-grams by first token: up to G times N - 1 tokens, the last added at the end.
     std::unordered_map<Token, std::vector<Token>> pool;
-    std::vector<Token> chain;  ///< of this round
+    std::vector<Token> chain;  ///< the n-gram that this round drafts
   };
 
-  /// window >= 1, ngram >= 2, candidates >= 1.
+  /// Requires window >= 1, ngram >= 2, candidates >= 1.
   explicit LookaheadDrafter(Model model, const LookaheadOptions& options = {})
       : model_(std::move(model)), options_(options), points_(model_.vocab()) {
     assert(options.window >= 1 && options.ngram >= 2 && options.candidates >= 1);
@@ -67,7 +67,7 @@ class LookaheadDrafter {
 
   std::int32_t vocab() const { return points_.vocab(); }
 
-  /// Throws ModelError when the target gives a row with NaN.
+  /// Reads settled tokens and makes a step. Throws ModelError if the target gives a row with NaN.
   void read(Memory& memory, std::span<const Token> context) const {
     assert(context.size() >= memory.text.size());
     const std::size_t grown = context.size() - memory.text.size();
@@ -92,8 +92,8 @@ class LookaheadDrafter {
     return at < memory.chain.size() ? points_[memory.chain[at]] : Row{};
   }
 
-  /// The step of each round, whether or not it proposes: a run of the target over so many more places,
-  /// usually together with verification. c is what it adds.
+  /// Returns 1 for the step of each round, whether or not it proposes: a run of the target over W (N - 1)
+  /// more places, usually together with verification. c is the time that it adds.
   std::int32_t runs(std::int32_t) const { return 1; }
 
  private:
@@ -123,7 +123,7 @@ class LookaheadDrafter {
     }
   }
 
-  /// Puts the new tokens above the highest level.
+  /// Computes the new tokens and puts them above the highest level.
   void step(Memory& memory) const {
     const std::size_t settled = memory.text.size();
     std::vector<Token>& text = memory.text;

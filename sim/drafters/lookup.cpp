@@ -7,8 +7,8 @@ namespace speclab {
 
 namespace {
 
-/// Calls visit(length, hash) for the suffixes of `text` of 1 to `longest` tokens; a longer one's hash goes on
-/// from the shorter one's. visit returns whether to go on.
+/// Calls visit(length, hash) for the suffixes of `text` of 1 to `longest` tokens. The hash of a longer suffix
+/// continues that of the shorter one. visit returns whether to continue.
 template <class Visit>
 void for_each_suffix(std::span<const Token> text, std::size_t longest, const Visit& visit) {
   std::uint64_t hash = 0;
@@ -72,7 +72,7 @@ void LookupDrafter::read(Memory& memory, std::span<const Token> context) const {
   const auto shortest = static_cast<std::size_t>(options_.min_match);
   const auto longest = static_cast<std::size_t>(options_.max_match);
   memory.places.resize(longest - shortest + 1);
-  // An n-gram is stored when the token after it is known.
+  // An n-gram is stored once the token after it is known.
   for (std::size_t end = std::max<std::size_t>(memory.read, 1); end < searched(context.size()); ++end) {
     for_each_suffix(context.first(end), longest, [&](std::size_t length, std::uint32_t hash) {
       if (length >= shortest) {
@@ -92,7 +92,7 @@ std::size_t LookupDrafter::longest_match(const Memory& memory, std::span<const T
         if (length < shortest) return true;
         const std::size_t end = memory.places[length - shortest].find(hash, settled.last(length), settled);
         if (end != 0) found = end;
-        return end != 0;  // where a suffix does not occur, no longer one does
+        return end != 0;  // if a suffix does not occur, no longer one does
       });
   return found;
 }

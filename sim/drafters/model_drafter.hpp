@@ -17,7 +17,7 @@ class ModelDrafter {
  public:
   struct Memory {};
 
-  /// At most `length` tokens a round; 0 sets no limit.
+  /// Drafts at most `length` tokens in a round; 0 sets no limit.
   explicit ModelDrafter(Model model, std::int32_t length = 0) : model_(std::move(model)), length_(length) {
     assert(length >= 0);
   }
@@ -29,7 +29,7 @@ class ModelDrafter {
     if (length_ > 0 && position >= length_) return {};
     return model_.next(context, storage);
   }
-  /// One run a token.
+  /// Returns one run per token.
   std::int32_t runs(std::int32_t drafted) const { return drafted; }
 
  private:

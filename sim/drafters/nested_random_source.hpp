@@ -1,4 +1,4 @@
-// Random numbers of a round that is played within another one.
+// Random numbers of a round that runs within another round.
 #pragma once
 
 #include <cassert>
@@ -9,12 +9,12 @@
 
 namespace speclab {
 
-/// A random source for a round within a round: the same operations at addresses of their own. Nesting it
-/// again gives the same type one level further down.
+/// A random source for a round within a round: the same operations at different addresses. Nesting it again
+/// gives the same type one level further down.
 template <class Random>
 class NestedRandomSource {
  public:
-  static constexpr std::uint32_t most_rounds = 128;  ///< within one round of the level above
+  static constexpr std::uint32_t most_rounds = 128;  ///< in one round of the level above
 
   NestedRandomSource(Random& outermost, std::uint32_t number) : NestedRandomSource(outermost, 1, number) {
     assert(number < most_rounds);
@@ -46,7 +46,7 @@ class NestedRandomSource {
 
   Random& outermost_;
   std::uint32_t depth_;
-  std::uint32_t path_;  ///< numbers of the rounds that this one lies in, one digit a level
+  std::uint32_t path_;  ///< numbers of the rounds around this one, one digit per level
 };
 
 template <class Random>

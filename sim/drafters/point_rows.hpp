@@ -1,4 +1,4 @@
-// Every row with all its probability on one token, in the room of two rows.
+// Rows with all probability on one token; all of them share the memory of two rows.
 #pragma once
 
 #include <cassert>
@@ -10,11 +10,12 @@
 
 namespace speclab {
 
-/// A single 1 between vocab - 1 zeros on either side: the row of a token is the window that has the 1 at its
-/// place. So a drafter of certain tokens fills no row, and threads share the rows. 16 bytes a token.
+/// A single 1 between vocab - 1 zeros on either side: the row of a token is the window in which the 1 is at
+/// the token's place. A drafter of certain tokens therefore fills no row, and threads share the rows. Memory:
+/// 16 bytes per token id.
 class PointRows {
  public:
-  /// vocab >= 1.
+  /// Requires vocab >= 1.
   explicit PointRows(std::int32_t vocab)
       : vocab_(vocab), probabilities_(2 * static_cast<std::size_t>(vocab) - 1) {
     assert(vocab >= 1);
@@ -23,7 +24,7 @@ class PointRows {
 
   std::int32_t vocab() const { return vocab_; }
 
-  /// 0 <= token < vocab. Valid as long as this object.
+  /// Returns the row of 0 <= token < vocab, valid as long as this object.
   Row operator[](Token token) const {
     assert(0 <= token && token < vocab_);
     return {probabilities_.data() + (vocab_ - 1 - token), vocab_};

@@ -96,7 +96,7 @@ void SuffixAutomaton::extend(Token token) {
   }
 }
 
-/// From a state that holds a string, up to the one that holds its suffix of `length` tokens.
+/// Returns the state that holds the suffix of `length` tokens of a string that `state` holds.
 SuffixAutomaton::State SuffixAutomaton::holder(State state, std::int32_t length) const {
   while (state != root && at(at(state).link).length >= length) state = at(state).link;
   return state;
@@ -123,7 +123,7 @@ void SuffixAutomaton::append(Token token) {
 SuffixAutomaton::Match SuffixAutomaton::match(std::int32_t longest) const {
   assert(longest <= depth_);
   if (last_ == root) return {root, 0};
-  // What the link of the whole text holds are the suffixes that end somewhere else too.
+  // The link of the whole text holds the suffixes that also end somewhere else.
   const std::int32_t length = std::min(longest, at(at(last_).link).length);
   return {holder(counted_, length), length};
 }

@@ -1,4 +1,4 @@
-// All substrings of a growing text, and what followed each of them how often.
+// Holds all substrings of a growing text, and counts the tokens that followed each.
 #pragma once
 
 #include <cstddef>
@@ -10,52 +10,52 @@
 namespace speclab {
 
 /// The smallest automaton of the text's substrings, built token by token (Blumer et al. 1985). A state is a
-/// class of strings that end at the same places: each the suffix of the longest, down to one token more than
-/// the longest of its link. At most two states and three edges a token, in amortised constant time whatever
-/// the vocabulary. Fewer than 2^29 tokens.
+/// class of strings that end at the same places: the suffixes of its longest string, down to one token more
+/// than the longest string of its link. Each token adds at most two states and three edges, in amortised
+/// constant time whatever the vocabulary. The text has fewer than 2^29 tokens.
 ///
 /// An edge counts how often its token followed the strings of its state. `append` counts the new token on
-/// every state that holds a suffix of the text, which are as many as the suffixes have different sets of
-/// places. That would be all of them in a text of one token, so only suffixes of up to `depth` tokens are
-/// followed: at most depth + 2 steps a token, and few on natural text. Counts are exact in every state that
-/// holds a string of up to `depth` tokens.
+/// every state that holds a suffix of the text. There is one such state for each distinct set of places at
+/// which suffixes end. In a text of one repeated token these would be all states, so `append` follows only
+/// suffixes of up to `depth` tokens: at most depth + 2 steps per token, and few on natural text. Counts are
+/// exact in every state that holds a string of up to `depth` tokens.
 class SuffixAutomaton {
  public:
   using State = std::int32_t;
-  static constexpr State root = 0;  ///< of the empty string
+  static constexpr State root = 0;  ///< the state of the empty string
   static constexpr std::int32_t none = -1;
 
   struct Edge {
     Token token;
     State target;
     std::int32_t count;
-    std::int32_t next;  ///< of the same state; `none` ends the list
+    std::int32_t next;  ///< next edge of the same state; `none` ends the list
   };
 
-  /// depth >= 0.
+  /// Requires depth >= 0.
   explicit SuffixAutomaton(std::int32_t depth);
 
   void append(Token token);
 
-  /// The longest suffix of the text that occurs in it earlier as well, cut to its last `longest` tokens.
+  /// The longest suffix of the text that also occurs earlier in it, cut to its last `longest` tokens.
   struct Match {
     State state;
     std::int32_t length;
   };
-  /// longest <= depth.
+  /// Returns the match. longest <= depth.
   Match match(std::int32_t longest) const;
 
-  /// The edge of a token, or null.
+  /// Returns the edge of a token, or null.
   const Edge* edge(State state, Token token) const {
     const std::int32_t found = find(state, token);
     return found == none ? nullptr : &edge_at(found);
   }
-  /// The edge counted most often, among equals the one counted last; null when none was counted.
+  /// Returns the edge counted most often, among equals the one counted last; null if none was counted.
   const Edge* best(State state) const {
     const std::int32_t found = at(state).best;
     return found == none ? nullptr : &edge_at(found);
   }
-  /// How often any token followed: the sum of the counts.
+  /// Returns how often any token followed: the sum of the counts.
   std::int32_t total(State state) const { return at(state).total; }
 
   template <class Visit>
@@ -68,7 +68,7 @@ class SuffixAutomaton {
 
  private:
   struct Node {
-    std::int32_t length;  // of its longest string
+    std::int32_t length;  // length of its longest string
     State link;
     std::int32_t first = none;
     std::int32_t best = none;
@@ -98,12 +98,12 @@ class SuffixAutomaton {
   std::int32_t depth_;
   std::vector<Node> nodes_;
   std::vector<Edge> edges_;
-  // Edges other than the first of their state: most states have only one, and need no table.
+  // Edges other than the first of their state: most states have only one edge, and need no table.
   std::vector<Slot> slots_;
   std::size_t used_ = 0;
   State last_ = root;
-  // Holds the last counted_length_ tokens; or, once a clone took these over, longer suffixes of the text
-  // only, and the clone is its link.
+  // Holds the last counted_length_ tokens. Once a clone has taken these over, it holds only longer suffixes
+  // of the text, and the clone is its link.
   State counted_ = root;
   std::int32_t counted_length_ = 0;  // min(depth, length of the text)
 };

@@ -53,7 +53,7 @@ class Reader {
     read_unigrams();
     for (std::size_t n = 2; n <= std::min(order, counts_.size()); ++n) read_ngrams(n);
     if (order < counts_.size()) {
-      // Back-off weights that only longer n-grams use.
+      // These back-off weights would only serve longer n-grams.
       for (ListedNgram& ngram : list_.levels.back()) ngram.backoff = 1;
     } else if (line_ != "\\end\\") {
       fail(fmt::format("found \"{}\"", line_), "expected \\end\\");
@@ -97,14 +97,15 @@ class Reader {
     const std::string_view digits = field.front() == '+' ? field.substr(1) : field;
     const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
     const bool whole = end == digits.data() + digits.size();
-    // NaN fails the comparison; -inf, which some tools write for zero, passes; nothing means 10^99.
+    // NaN fails the comparison; -inf, which some tools write for zero, passes. No probability is as large as
+    // 10^99.
     if (!whole || error != std::errc() || !(value < -log_of_zero)) {
       fail(fmt::format("\"{}\" is not a base-10 logarithm", field), expected);
     }
     return value;
   }
 
-  /// \data\, then "ngram n=count" lines; leaves the reader on the line after them.
+  /// Reads \data\, then "ngram n=count" lines; leaves the reader on the line after them.
   void read_counts() {
     do {
       advance("expected \\data\\");
@@ -223,7 +224,7 @@ class Reader {
         context.empty() ? "of the unigrams" : fmt::format("after \"{}\"", context), worst.sum, row_error));
   }
 
-  /// See `read_arpa`. Keys depend on the size of the vocabulary.
+  /// Removes marks that `write_arpa` added (see `read_arpa`). Keys depend on the size of the vocabulary.
   void drop_added_marks() {
     const std::size_t marks = sentence_marks.size();
     if (words_.size() <= marks) return;

@@ -1,4 +1,4 @@
-// n-gram models as ARPA files, the format of SRILM (ngram-format(5)) and KenLM.
+// Reads and writes n-gram models as ARPA files, the format of SRILM (ngram-format(5)) and KenLM.
 #pragma once
 
 #include <filesystem>
@@ -14,23 +14,23 @@ struct ArpaModel {
   Vocabulary vocabulary;
 };
 
-/// How far from 1 the sum of a listed row may be, when nothing is said. Rounded digits, pruning and words
-/// that were left out give errors of percents; a damaged file, or one of another kind of model, gives more.
+/// Default of the largest distance from 1 that the sum of a listed row may have. Rounded digits, pruning and
+/// words that were left out give errors of percents; a damaged file, or one of another kind of model, gives
+/// more.
 constexpr double usual_arpa_row_error = 0.2;
 
 /// Writes base-10 logarithms with 17 digits, -99 for zero. Tokens appear as `vocabulary.text`, in the order
-/// of their ids, so that reading gives the same ids; then <s> and </s> with probability 0 where the
-/// vocabulary lacks them, since KenLM reads no file without. The sizes must agree. Check the stream
-/// afterwards.
+/// of their ids, so that reading gives the same ids. If the vocabulary lacks <s> and </s>, they follow with
+/// probability 0, since KenLM reads no file without them. The sizes must agree. Check the stream afterwards.
 void write_arpa(const NgramModel& model, const Vocabulary& vocabulary, std::ostream& out);
 
-/// Token ids count the unigrams from 0. The vocabulary is a word list, or the bytes when the unigrams are
-/// those of `Vocabulary::bytes`. A logarithm of -99 or less is probability 0, and "<s>" always has
-/// probability 0, whatever the file says: it opens contexts and is never emitted. Files up to order
-/// max_ngram_order; their n-grams of more than `order` tokens are not read. <s> and </s> at the end of the
+/// Reads a model. Token ids count the unigrams from 0. The vocabulary is a word list, or the bytes if the
+/// unigrams are those of `Vocabulary::bytes`. A logarithm of -99 or less is probability 0, and "<s>" always
+/// has probability 0, whatever the file says: it opens contexts and is never emitted. Files may have orders
+/// up to max_ngram_order; n-grams of more than `order` tokens are not read. <s> and </s> at the end of the
 /// unigrams that are never emitted and begin no n-gram, as `write_arpa` adds them, get no ids. Throws
-/// ModelError "file:line: what is wrong; what was expected", and where rows are renormalised for one whose
-/// sum is not within `row_error` of 1.
+/// ModelError "file:line: what is wrong; what was expected". If rows are renormalised, it also throws for a
+/// row whose sum is not within `row_error` of 1.
 ArpaModel read_arpa(const std::filesystem::path& file, RowSums sums = RowSums::renormalised,
                     int order = max_ngram_order, double row_error = usual_arpa_row_error);
 

@@ -14,7 +14,8 @@ struct Occurrence {
   std::size_t match;
 };
 
-/// Earlier places where `text` reads as it does at its end, with how far back it does, at most `longest`.
+/// Returns earlier places where `text` reads as it does at its end, and the length of each match, at most
+/// `longest`.
 std::vector<Occurrence> occurrences(std::span<const Token> text, std::size_t longest) {
   std::vector<Occurrence> found;
   const auto last = text.end() - 1;
@@ -63,8 +64,8 @@ Row CachedModel::next(std::span<const Token> context, std::vector<double>& scrat
   const auto matched = static_cast<double>(longest);
   const double weight =
       longest == 0 ? options_.unigram_weight : options_.weight * matched / (matched + options_.half_match);
-  // From the longest match down, what c_n counts once is worth, summed over the n that an occurrence counts
-  // for.
+  // From the longest match down: worth[n] is the value of one occurrence that c_n counts, summed over all n
+  // for which the occurrence counts.
   std::vector<double>& worth = count;
   double left = weight;
   for (std::size_t n = longest; n > 0; --n) {

@@ -1,5 +1,5 @@
 // A model that copies from its own context: a cache and a pointer mixed into another model (Kuhn and De Mori
-// 1990; Grave, Joulin and Usunier 2017). A target for tasks in which the text repeats itself.
+// 1990; Grave, Joulin and Usunier 2017). It serves as target for tasks in which the text repeats itself.
 #pragma once
 
 #include <cstddef>
@@ -13,28 +13,28 @@
 
 namespace speclab {
 
-/// The defaults are one choice near the likeliest for held-out C++ headers, help pages, package descriptions
-/// and novels alike, over trigrams of each.
+/// Options of the cache. The defaults are one choice near the likeliest for held-out C++ headers, help pages,
+/// package descriptions and novels alike, over trigrams of each.
 struct CacheOptions {
   double weight = 0.95;          ///< largest weight of the pointer, 0 <= weight < 1
-  double half_match = 4;         ///< the match length at which half of it is reached, >= 0
+  double half_match = 4;         ///< match length at which half of `weight` is reached, >= 0
   double unigram_weight = 0.05;  ///< weight without a match, 0 <= unigram_weight < 1
-  double smoothing = 2;          ///< of longer matches by shorter ones, in occurrences, > 0
-  std::int32_t max_match = 16;   ///< longest match looked for, >= 1
-  std::int32_t window = 4096;    ///< tokens at the end of a context that are looked at, >= 2
+  double smoothing = 2;          ///< smoothing of longer matches by shorter ones, in occurrences, > 0
+  std::int32_t max_match = 16;   ///< longest match searched for, >= 1
+  std::int32_t window = 4096;    ///< tokens at the end of a context that are searched, >= 2
 };
 
-/// Satisfies LanguageModel. Where the last m tokens of the context, and no more (but at most max_match),
-/// occurred before in it,
+/// Satisfies LanguageModel. Let the last m tokens of the context, and no more (but at most max_match), have
+/// occurred before in it. Then
 ///
 ///     P(w) = (1 - u(m)) base(w) + u(m) pointer_m(w)
 ///     u(0) = unigram_weight,  u(m) = weight * m / (m + half_match)
 ///     pointer_n(w) = (c_n(w) + smoothing * pointer_{n-1}(w)) / (C_n + smoothing)
 ///
-/// with c_n(w) how often w followed an earlier occurrence of the last n tokens, C_n the sum of c_n, and
-/// pointer_0 the frequencies of the context's tokens; the base's row after an empty context. Rows sum to 1
-/// and have full support when the base's do. "The context" is its last `window` tokens, for all but the base.
-/// Time: the base's row, a pass over the vocabulary and one over the context.
+/// where c_n(w) is how often w followed an earlier occurrence of the last n tokens, C_n is the sum of c_n,
+/// and pointer_0 are the frequencies of the context's tokens. After an empty context the row is the base's.
+/// Rows sum to 1 and have full support if the base's do. For all but the base, "the context" is its last
+/// `window` tokens. Time: the base's row, a pass over the vocabulary and one over the context.
 class CachedModel {
  public:
   CachedModel(Model base, const CacheOptions& options);
@@ -42,7 +42,7 @@ class CachedModel {
   std::int32_t vocab() const;
   Row next(std::span<const Token> context, std::vector<double>& scratch) const;
 
-  /// How many tokens at the end of a context its rows depend on, when that is known of the base.
+  /// Returns how many tokens at the end of a context its rows depend on, if that is known for the base.
   std::optional<int> memory() const;
   std::optional<std::size_t> max_context() const { return base_.max_context(); }
   void prepare(std::span<const Token> context, std::size_t first) const { base_.prepare(context, first); }

@@ -38,7 +38,7 @@ double GgufModel::cache_bytes(const GgufFacts& facts, const GgufOptions& options
 
 #ifdef SPECLAB_HAS_LLAMA
 
-/// What copies share: weights, one session for each thread that asks, rows that are kept.
+/// State shared by copies of a model: weights, one session for each thread that asks, and kept rows.
 class GgufModel::Engine final : public RunsTogether {
  public:
   Engine(std::shared_ptr<const GgufTokenizer> tokenizer, const GgufOptions& options)
@@ -52,7 +52,7 @@ class GgufModel::Engine final : public RunsTogether {
   const GgufOptions& options() const { return options_; }
   std::int32_t max_context() const { return max_context_; }
 
-  /// `use(logits)` with the logits after a context.
+  /// Calls `use(logits)` with the logits after a context.
   template <class Use>
   void with_logits(std::span<const Token> context, const Use& use) {
     const std::vector<Token> tokens = seen_by_model(context);
@@ -87,7 +87,7 @@ class GgufModel::Engine final : public RunsTogether {
   }
 
  private:
-  /// A session that serves nobody else meanwhile.
+  /// Reserves a session for one caller.
   class Lease {
    public:
     explicit Lease(Engine& engine) : engine_(engine), session_(engine.take()) {}
@@ -101,7 +101,7 @@ class GgufModel::Engine final : public RunsTogether {
     GgufSession& session_;
   };
 
-  /// The session of so many texts that are decoded together, by one thread at a time.
+  /// Returns the session for `texts` texts that are decoded together, used by one thread at a time.
   GgufSession& session_of(std::size_t texts) {
     const std::scoped_lock lock(mutex_);
     std::unique_ptr<GgufSession>& session = together_[texts];
@@ -111,7 +111,7 @@ class GgufModel::Engine final : public RunsTogether {
     return *session;
   }
 
-  /// It knows the logits from after the first `from` tokens on.
+  /// Returns a session that knows the logits after the first `from` tokens and all later ones.
   const GgufSession& run_with_others(const TogetherPlace& place, std::span<const Token> tokens,
                                      std::size_t from) {
     const GgufSession& session = session_of(place.texts);
@@ -142,8 +142,8 @@ class GgufModel::Engine final : public RunsTogether {
     return tokens;
   }
 
-  /// The session that served this thread last, or else a new one, or else the one that was not used for
-  /// longest.
+  /// Returns the session that served this thread last, or else a new one, or else the least recently used
+  /// one.
   GgufSession& take() {
     std::unique_lock lock(mutex_);
     const auto most = static_cast<std::size_t>(concurrency()) + 1;
@@ -186,7 +186,7 @@ class GgufModel::Engine final : public RunsTogether {
   std::mutex mutex_;
   std::condition_variable free_;
   std::vector<std::unique_ptr<GgufSession>> sessions_;
-  std::map<std::size_t, std::unique_ptr<GgufSession>> together_;  ///< by the number of texts
+  std::map<std::size_t, std::unique_ptr<GgufSession>> together_;  ///< by number of texts
   std::uint64_t uses_ = 0;
 };
 
@@ -203,7 +203,7 @@ Row GgufModel::next(std::span<const Token> context, std::vector<double>& scratch
     scratch.resize(logits.size());
     row_of_logits(logits, how_, scratch);
   });
-  // A logit that is no number makes the whole row so.
+  // A logit that is not a number makes the whole row so.
   if (std::isnan(scratch.front())) {
     throw ModelError(fmt::format(
         "{}: its row after {} tokens holds no numbers; the file is damaged, or the model's weights "

@@ -1,5 +1,5 @@
-// A neural language model from a GGUF file, run by libllama on the CPU. Builds without the library can name
-// the type and nothing more: making one throws.
+// A neural language model from a GGUF file, run by libllama on the CPU. Builds without the library can only
+// name the type: constructing one throws.
 #pragma once
 
 #include <cstddef>
@@ -16,24 +16,23 @@
 namespace speclab {
 
 struct GgufOptions {
-  /// Tokens that a context may have; 0: as many as the model was trained for, at most 4096.
+  /// Maximum of tokens of a context; 0: as many as the model was trained for, at most 4096.
   std::int32_t context = 0;
-  /// Tokens of every run, which makes a row depend on its context alone, to the last bit: shorter runs are
-  /// filled up. 0: a run has as many tokens as are new; rows then depend on which tokens share a run, by more
-  /// than rounding where weights are quantised.
+  /// Tokens of every run. A fixed number makes a row depend on its context alone, to the last bit: shorter
+  /// runs are filled up. 0: a run has as many tokens as are new; rows then depend on which tokens share a
+  /// run, by more than rounding if weights are quantised.
   std::int32_t batch = 1;
-  std::int32_t threads = 1;  ///< of one run
-  /// Bytes for rows that are kept, so that a context which comes again costs no run; 0: none are kept.
+  std::int32_t threads = 1;  ///< threads of one run
+  /// Bytes for kept rows, so that a context that comes again costs no run; 0: none are kept.
   std::size_t kept_rows = std::size_t{64} << 20U;
 
   bool operator==(const GgufOptions&) const = default;
 };
 
-/// Satisfies LanguageModel. Copies share weights, caches and rows. Rows are softmax(logits),
-/// adjusted.
-/// Every thread that asks has a cache of its own, so that contexts which grow at their end, or differ from
-/// the last one near their end, cost a run of the tokens that are new. Asked from more threads at once than
-/// sim/parallel has, some wait.
+/// Satisfies LanguageModel. Copies share weights, caches and rows. Rows are softmax(logits), adjusted.
+/// Every thread that asks has its own cache, so that a context that grows at its end, or differs from the
+/// last one near its end, costs only a run of the new tokens. If more threads ask at once than sim/parallel
+/// has, some wait.
 class GgufModel {
  public:
   /// Loads the weights. Throws ModelError.
@@ -43,19 +42,20 @@ class GgufModel {
   /// Throws ModelError for a context that is longer than `max_context`.
   Row next(std::span<const Token> context, std::vector<double>& scratch) const;
 
-  /// Rows after the context's first `first` tokens, after one more, and so on to its end, will be asked for:
-  /// they are computed together, in one run where they fit into a batch.
+  /// Announces that the rows after the context's first `first` tokens, after one more, and so on to its end
+  /// will be asked for. They are computed together, in one run if they fit into a batch.
   void prepare(std::span<const Token> context, std::size_t first) const;
-  /// Whether that is worth it; with a batch of 1 it is not: rows that nobody asks for would be computed.
+  /// Returns whether `prepare` is worth it. With a batch of 1 it is not: it would compute rows that nobody
+  /// asks for.
   bool prepares() const;
 
-  /// Tokens that a context may have.
+  /// Returns the maximum of tokens of a context.
   std::size_t max_context() const;
 
-  /// The model through sampling options, which are applied to its logits; none when it has some already.
+  /// Returns the model with sampling options applied to its logits; none if it has some already.
   std::optional<GgufModel> adjusted(const Adjustment& how) const;
 
-  /// Bytes for the weights, and for a cache of one thread, as far as the file tells them before loading.
+  /// Bytes of the weights, and of the cache of one thread, as far as the file tells them before loading.
   static double cache_bytes(const GgufFacts& facts, const GgufOptions& options);
 
  private:

@@ -23,13 +23,13 @@ void add_to(llama_batch& batch, std::size_t text, Token token, std::size_t posit
   batch.logits[at] = wanted ? 1 : 0;
 }
 
-/// Tokens that the cache has of a run's beginning.
+/// Returns how many tokens at a run's beginning the cache holds.
 std::size_t shared_tokens(const std::vector<Token>& cached, std::span<const Token> tokens) {
   return static_cast<std::size_t>(
       std::mismatch(cached.begin(), cached.end(), tokens.begin(), tokens.end()).first - cached.begin());
 }
 
-/// Tokens of a run where the batch is not fixed.
+/// Maximum of tokens of a run if the batch is not fixed.
 constexpr std::size_t largest_run = 512;
 
 }  // namespace
@@ -50,11 +50,13 @@ GgufSession::GgufSession(const std::shared_ptr<llama_model>& model, const GgufOp
   parameters.n_batch = most;
   parameters.n_ubatch = most;
   parameters.n_seq_max = static_cast<std::uint32_t>(texts);
-  // One cache for all texts: with one each, a run of texts with different numbers of tokens would be cut.
+  // All texts share one cache: with separate caches, a run of texts with different numbers of tokens would be
+  // cut.
   parameters.kv_unified = texts > 1;
   parameters.n_threads = options.threads;
   parameters.n_threads_batch = options.threads;
-  // Sums in full precision and in the order of the cache's cells, so that a row depends on its context alone.
+  // Sums are in full precision and in the order of the cache's cells, so that a row depends on its context
+  // alone.
   parameters.flash_attn_type = LLAMA_FLASH_ATTN_TYPE_DISABLED;
   parameters.type_k = GGML_TYPE_F32;
   parameters.type_v = GGML_TYPE_F32;
@@ -81,7 +83,7 @@ const std::vector<float>& GgufSession::logits(std::size_t length, std::size_t te
   return found->values;
 }
 
-/// The first length whose logits have to be computed; more than all tokens when none have.
+/// Returns the first length whose logits must be computed; more than all tokens if none must.
 std::size_t GgufSession::first_missing(const CachedText& cached, const TextRun& run) {
   assert(0 < run.first && run.first <= run.tokens.size());
   const std::size_t shared = shared_tokens(cached.tokens, run.tokens);
@@ -94,14 +96,14 @@ bool GgufSession::knows(const TextRun& run) const {
   return first_missing(texts_[run.text], run) > run.tokens.size();
 }
 
-/// Forgets what is cached of a text after `length` tokens, and logits but those after `first` to `length`
-/// tokens.
+/// Forgets the cached tokens of a text after `length` tokens, and all logits except those after `first` to
+/// `length` tokens.
 void GgufSession::keep(std::size_t text, std::size_t length, std::size_t first) {
   CachedText& cached = texts_[text];
   if (length < cached.tokens.size()) {
     llama_memory_t memory = llama_get_memory(context_.get());
     const auto id = static_cast<llama_seq_id>(text);
-    // Recurrent models cannot go back, but from the start.
+    // Recurrent models can only go back to the start.
     if (length == 0 || !llama_memory_seq_rm(memory, id, static_cast<llama_pos>(length), -1)) {
       llama_memory_seq_rm(memory, id, -1, -1);
       length = 0;
@@ -140,13 +142,13 @@ void GgufSession::run(std::span<const TextRun> runs) {
   }
 }
 
-/// One run over the next tokens of these texts, as many as it may have.
+/// Makes one run over the next tokens of these texts, as many as a run may have.
 void GgufSession::decode(std::span<const TextRun> runs) {
   struct Part {
     const TextRun* run;
-    std::size_t at;     ///< its place in the batch
-    std::size_t start;  ///< tokens cached before
-    std::size_t end;    ///< and after
+    std::size_t at;     ///< place of the part in the batch
+    std::size_t start;  ///< tokens cached before the run
+    std::size_t end;    ///< tokens cached after the run
   };
   std::vector<Part> parts;
   batch_.n_tokens = 0;

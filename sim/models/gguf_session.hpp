@@ -1,5 +1,5 @@
-// Texts of a neural model: its key-value cache, run forward and rolled back. Not for several threads at once.
-// Include only where SPECLAB_HAS_LLAMA is defined.
+// Texts of a neural model: its key-value cache, which can run forward and be rolled back. Not for several
+// threads at once. Include only where SPECLAB_HAS_LLAMA is defined.
 #pragma once
 
 #include <cstddef>
@@ -19,8 +19,8 @@ struct GgufOptions;
 
 class GgufSession {
  public:
-  /// For so many texts, of at most `context` tokens each; of several the batch is not fixed. Throws
-  /// ModelError.
+  /// Opens a session for `texts` texts of at most `context` tokens each. With several texts the batch is not
+  /// fixed. Throws ModelError.
   GgufSession(const std::shared_ptr<llama_model>& model, const GgufOptions& options, std::int32_t context,
               std::size_t texts = 1);
 
@@ -28,24 +28,26 @@ class GgufSession {
   GgufSession& operator=(const GgufSession&) = delete;
   ~GgufSession();
 
-  /// Makes the logits after the first n tokens of each text known for every n from `first` to the end; 0 <
-  /// first <= tokens.size(). What the cache holds of the beginning is not computed again; where anything has
-  /// to be computed, what follows it there is forgotten. Texts share runs. With a fixed batch every run has
-  /// exactly so many tokens, the last ones of no meaning and forgotten again. Throws ModelError.
+  /// Computes the logits after the first n tokens of each text, for every n from `first` to the end; 0 <
+  /// first <= tokens.size(). Does not compute again what the cache holds of a text's beginning. If anything
+  /// must be computed, the cache forgets the tokens that followed. Texts share runs. With a fixed batch every
+  /// run has exactly that many tokens; filling tokens at its end mean nothing and are forgotten. Throws
+  /// ModelError.
   void run(std::span<const TextRun> runs);
-  /// Whether that would compute nothing.
+  /// Returns whether `run` would compute nothing.
   bool knows(const TextRun& run) const;
 
-  /// After the first `length` tokens of the text's last `run`; `length` at least its `first`.
+  /// Returns the logits after the first `length` tokens of the text's last `run`; `length` is at least its
+  /// `first`.
   const std::vector<float>& logits(std::size_t length, std::size_t text = 0) const;
 
-  std::thread::id user;    ///< whom it served last
-  std::uint64_t used = 0;  ///< when, as a count
+  std::thread::id user;    ///< thread that it served last
+  std::uint64_t used = 0;  ///< time of last use, as a count
   bool busy = false;
 
  private:
   struct KnownLogits {
-    std::size_t length = 0;  ///< tokens that they come after
+    std::size_t length = 0;  ///< number of tokens before these logits
     std::vector<float> values;
   };
   struct Free {
@@ -67,7 +69,7 @@ class GgufSession {
   std::shared_ptr<llama_model> model_;
   std::unique_ptr<llama_context, Free> context_;
   std::size_t vocab_;
-  std::size_t max_;  ///< tokens of a run
+  std::size_t max_;  ///< maximum of tokens of a run
   bool fixed_;       ///< every run has `max_` tokens
   llama_batch batch_;
   std::vector<CachedText> texts_;

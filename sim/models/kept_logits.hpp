@@ -1,4 +1,4 @@
-// Logits that were computed already.
+// Keeps logits that were computed already.
 #pragma once
 
 #include <cstddef>
@@ -15,7 +15,8 @@
 
 namespace speclab {
 
-/// Logits by context, the last used ones: as many as fit into so many bytes. For any number of threads.
+/// Logits by context, the most recently used ones that fit into a number of bytes. Any number of threads may
+/// use it.
 class LogitsOfTexts {
  public:
   using Values = std::shared_ptr<const std::vector<float>>;
@@ -49,7 +50,7 @@ class LogitsOfTexts {
     Values values;
   };
 
-  /// The bytes of the tokens, which the entry holds.
+  /// Returns the bytes of the tokens; the entry owns them.
   static std::string_view text_of(std::span<const Token> tokens) {
     return {reinterpret_cast<const char*>(tokens.data()), tokens.size_bytes()};
   }

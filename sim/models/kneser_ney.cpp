@@ -16,16 +16,16 @@ namespace speclab {
 
 namespace {
 
-/// The distinct n-grams of one order, ascending. Arrays of their own rather than one of structures: a 128-bit
-/// key would pad each to 32 bytes, and most passes need one member.
+/// The distinct n-grams of one order, ascending. Separate arrays instead of an array of structures: a 128-bit
+/// key would pad each structure to 32 bytes, and most passes need one member.
 struct Counts {
   std::vector<PackedNgram> keys;
   std::vector<std::uint32_t> counts;
-  /// Position of each n-gram without its oldest token: in the list of those one shorter, or its id.
+  /// Position of each n-gram without its oldest token: in the list of n-grams one shorter, or its id.
   std::vector<std::uint32_t> suffixes;
 
-  /// Room for the distinct ones of ngram(0), ..., ngram(size - 1), which ascend. This pass over them costs
-  /// less time than lists that move as they grow, and less memory.
+  /// Reserves memory for the distinct n-grams among ngram(0), ..., ngram(size - 1), which ascend. This pass
+  /// takes less time and memory than lists that move as they grow.
   template <class At>
   void reserve_distinct(std::size_t size, const At& ngram) {
     std::size_t distinct = size > 0 ? 1 : 0;
@@ -42,14 +42,14 @@ struct Counts {
   }
 };
 
-/// Counts n-grams by sorting them, longest first, in memory that is taken once. A key holds an n-gram and,
-/// below the longest order, a position.
+/// Counts n-grams by sorting them, longest first, in memory that is allocated once. A key holds an n-gram
+/// and, below the longest order, a position.
 template <class Key>
 class Counter {
  public:
   Counter(std::span<const Token> tokens, const NgramPacking& packing) : tokens_(tokens), packing_(packing) {}
 
-  /// Distinct n-grams of the stream with their numbers of occurrences.
+  /// Returns the distinct n-grams of the stream with their numbers of occurrences.
   Counts occurrences(int order) {
     keys_.reserve(tokens_.size());
     PackedNgram key = 0;
@@ -64,10 +64,10 @@ class Counter {
     return counted;
   }
 
-  /// For each n-gram, the number of distinct tokens before it: `longer` are all (n + 1)-grams. Notes in
-  /// `longer` where each suffix went.
+  /// Returns, for each n-gram, the number of distinct tokens before it. `longer` are all (n + 1)-grams; the
+  /// position of each one's suffix is noted in `longer`.
   Counts continuations(Counts& longer, int order) {
-    // The position rides in the low bits of the key that is sorted: one sort finds both counts and positions.
+    // The position occupies the low bits of the sorted key: one sort finds both counts and positions.
     const std::size_t size = longer.keys.size();
     const auto position_bits = static_cast<int>(std::bit_width(size));
     const auto join = [&](PackedNgram ngram, std::size_t position) {
@@ -75,7 +75,7 @@ class Counter {
     };
     keys_.clear();
     for (std::size_t i = 0; i < size; ++i) keys_.push_back(join(packing_.suffix(longer.keys[i], order), i));
-    // The start of the stream comes before its first n-gram.
+    // The start of the stream counts as a token before its first n-gram.
     keys_.push_back(join(packing_.pack(tokens_.first(static_cast<std::size_t>(order))), size));
     radix_sort(keys_, scratch_, position_bits, position_bits + packing_.bits(order));
     Counts counted;
@@ -99,7 +99,7 @@ class Counter {
   std::vector<Key> scratch_;
 };
 
-/// result[n - 1] are the n-grams. Takes the counter, so that its memory is free again on return.
+/// result[n - 1] are the n-grams. The counter is passed by value, so that its memory is free again on return.
 template <class Key>
 std::vector<Counts> count_with(Counter<Key> counter, int order) {
   std::vector<Counts> counted(static_cast<std::size_t>(order));
@@ -124,7 +124,7 @@ double discount(const Counts& ngrams) {
   return once > 0 && twice > 0 ? once / (once + 2 * twice) : 0.5;
 }
 
-/// By id.
+/// Returns the unigram probabilities, by id.
 std::vector<double> unigrams(const Counts& counted, std::int32_t vocab) {
   double total = 0;
   for (const std::uint32_t count : counted.counts) total += count;
@@ -137,7 +137,8 @@ std::vector<double> unigrams(const Counts& counted, std::int32_t vocab) {
   return probabilities;
 }
 
-/// The n-grams of one order as followers of their contexts, given the probabilities of those one shorter.
+/// Returns the n-grams of one order as followers of their contexts, given the probabilities of the n-grams
+/// one shorter.
 NgramLevel interpolate(const Counts& counted, std::span<const double> lower, const NgramPacking& packing) {
   const double d = discount(counted);
   const std::size_t size = counted.keys.size();
@@ -198,7 +199,7 @@ NgramModel train_kneser_ney(std::span<const Token> tokens, std::int32_t vocab, i
   for (std::size_t n = 1; n < counted.size(); ++n) {
     levels.push_back(interpolate(
         counted[n], n == 1 ? std::span<const double>(by_id) : levels.back().probabilities, packing));
-    counted[n] = {};  // the model grows as the counts go
+    counted[n] = {};  // frees the counts while the model grows
   }
   return {std::move(by_id), std::move(levels)};
 }

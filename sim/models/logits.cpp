@@ -1,4 +1,4 @@
-// Compiled once for each instruction set: Highway includes this file again and again.
+// Highway includes this file again and again, and so compiles it once for each instruction set.
 #include "sim/models/logits.hpp"
 
 #include <algorithm>
@@ -13,13 +13,13 @@
 #define HWY_TARGET_INCLUDE "sim/models/logits.cpp"
 #include <hwy/foreach_target.h>  // must come before highway.h
 #include <hwy/highway.h>
-// Needs the line above.
+// This needs the include above.
 #include <hwy/contrib/math/math-inl.h>
 
 #ifndef SPECLAB_LOGITS_ONCE
 #define SPECLAB_LOGITS_ONCE
 namespace speclab {
-/// Of probabilities that are summed in one pass.
+/// Bounds on probabilities; the probabilities above each are summed in one pass.
 using PBounds = std::array<double, 3>;
 }  // namespace speclab
 #endif
@@ -29,7 +29,7 @@ namespace speclab::HWY_NAMESPACE {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
-/// The largest number; NaN when any is NaN.
+/// Returns the largest number; NaN if any is NaN.
 float largest_logit(const float* logits, std::size_t count) {
   const hn::ScalableTag<float> d;
   const std::size_t lanes = hn::Lanes(d);
@@ -50,7 +50,7 @@ float largest_logit(const float* logits, std::size_t count) {
   return found;
 }
 
-/// row[i] = exp((logits[i] - most) / temperature); their sum.
+/// Writes row[i] = exp((logits[i] - most) / temperature); returns their sum.
 double exponentials(const float* logits, std::size_t count, float most, double temperature, double* row) {
   const hn::ScalableTag<float> f;
   const hn::ScalableTag<double> d;
@@ -62,14 +62,14 @@ double exponentials(const float* logits, std::size_t count, float most, double t
   const auto largest = hn::Set(f, most);
   const auto scale = hn::Set(f, near);
   const auto scale_rest = hn::Set(f, static_cast<float>(factor - static_cast<double>(near)));
-  constexpr float least_exponent = -87;  // the least of f32 is e^-87.3
+  constexpr float least_exponent = -87;  // the smallest f32 is e^-87.3
   const auto least = hn::Set(f, least_exponent);
   HWY_ALIGN std::array<float, HWY_MAX_BYTES / sizeof(float)> some;
   auto sum = hn::Zero(d);
   std::size_t i = 0;
   for (; i + lanes <= count; i += lanes) {
-    // The exponent x = (logit - most) * factor and what rounding leaves of it, by Knuth's sum of two and by
-    // products whose errors a fused multiplication gives: e^(x + rest) = e^x (1 + rest).
+    // The exponent is x = (logit - most) * factor. Knuth's sum of two, and products whose errors a fused
+    // multiplication gives, find the rest that rounding leaves: e^(x + rest) = e^x (1 + rest).
     const auto logit = hn::LoadU(f, logits + i);
     const auto difference = hn::Sub(logit, largest);
     const auto back = hn::Sub(difference, logit);
@@ -103,7 +103,7 @@ void scale_row(double* row, std::size_t count, double factor) {
   for (; at < count; ++at) row[at] *= factor;
 }
 
-/// The first place from `at` on where `numbers` has more than `than`; `count` when there is none.
+/// Returns the first place from `at` on where `numbers` has more than `than`; `count` if there is none.
 template <class Number>
 std::size_t first_above(const Number* numbers, std::size_t at, std::size_t count, Number than) {
   const hn::ScalableTag<Number> tag;
@@ -123,7 +123,7 @@ std::size_t first_probability_above(const double* row, std::size_t at, std::size
   return first_above(row, at, count, than);
 }
 
-/// sums[i]: of all numbers above bounds[i].
+/// Sets sums[i] to the sum of all numbers above bounds[i].
 void sums_above(const double* row, std::size_t count, const PBounds& bounds, PBounds& sums) {
   const hn::ScalableTag<double> d;
   const std::size_t lanes = hn::Lanes(d);
@@ -162,7 +162,7 @@ HWY_EXPORT(sums_above);
 
 namespace {
 
-/// A token and what it is ordered by: the larger first, ties by the lower id.
+/// A token and the value that orders it: the larger first, ties by the lower id.
 template <class Number>
 struct Ranked {
   Number value;
@@ -172,11 +172,11 @@ struct Ranked {
   }
 };
 
-/// The k largest logits, the larger first, into `best`.
+/// Writes the k largest logits, the larger first, into `best`.
 void find_largest(std::span<const float> logits, std::size_t k, std::vector<Ranked<float>>& best) {
   best.clear();
   for (std::size_t i = 0; i < k; ++i) best.push_back({logits[i], static_cast<Token>(i)});
-  std::make_heap(best.begin(), best.end());  // the last in order at its front
+  std::make_heap(best.begin(), best.end());  // the last in order is at the front of the heap
   for (std::size_t i = k;;) {
     i = HWY_DYNAMIC_DISPATCH(first_logit_above)(logits.data(), i, logits.size(), best.front().value);
     if (i == logits.size()) break;
@@ -188,7 +188,7 @@ void find_largest(std::span<const float> logits, std::size_t k, std::vector<Rank
   std::sort_heap(best.begin(), best.end());
 }
 
-/// How many of these, the larger first, reach `share`; at least one.
+/// Returns how many of these, the larger first, reach `share`; at least one.
 std::size_t reaching(std::span<const Ranked<double>> ordered, double share) {
   double running = 0;
   std::size_t keep = 0;
@@ -196,8 +196,8 @@ std::size_t reaching(std::span<const Ranked<double>> ordered, double share) {
   return std::max<std::size_t>(keep, 1);
 }
 
-/// The same of these in any order, and brings them to the front: halves are set apart until one token is
-/// left, which takes a time proportional to their number.
+/// Does the same for values in any order, and moves those that it counts to the front. It partitions halves
+/// until one token is left, in time proportional to their number.
 std::size_t select_reaching(std::vector<Ranked<double>>& found, double share) {
   std::size_t first = 0;
   std::size_t last = found.size();  // the answer is in (first, last]
@@ -218,7 +218,7 @@ std::size_t select_reaching(std::vector<Ranked<double>>& found, double share) {
   return last;
 }
 
-/// A row of nothing but these, normalised.
+/// Makes a row of only these tokens, normalised.
 void put_only(std::span<const Ranked<double>> kept, std::span<double> row) {
   double total = 0;
   for (const auto& one : kept) total += one.value;
@@ -242,18 +242,19 @@ void put_largest(std::span<const float> logits, const Adjustment& how, std::span
 
 /// Keeps the largest probabilities of a normalised row until they reach `share`.
 void keep_share(double share, std::span<double> row) {
-  // A bound above which there is as much as that: a few passes over the row, instead of an order of it.
+  // Finds a bound such that the probabilities above it reach `share`: a few passes over the row are cheaper
+  // than sorting it.
   constexpr double step = 1.0 / 16;
   PBounds bounds{step, step * step, step * step * step};
   PBounds sums{};
-  double bound = -1;  // everything
+  double bound = -1;  // no bound: every probability
   while (bound < 0 && bounds.back() > std::numeric_limits<double>::min()) {
     HWY_DYNAMIC_DISPATCH(sums_above)(row.data(), row.size(), bounds, sums);
     for (std::size_t i = 0; i < bounds.size() && bound < 0; ++i) {
-      // Less by rounding would leave out a token that is kept.
+      // A smaller margin could, by rounding, leave out a token that is kept.
       if (sums[i] > share * (1 + 1e-9)) bound = bounds[i];
     }
-    if (sums.back() >= 1 - 1e-12) break;  // what is below is not worth another pass
+    if (sums.back() >= 1 - 1e-12) break;  // the rest is not worth another pass
     for (double& one : bounds) one *= step * step * step;
   }
   std::vector<Ranked<double>> found;

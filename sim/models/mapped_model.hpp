@@ -1,5 +1,5 @@
-// A neural draft with another tokenizer than the target's: its text is coded again, and its tokens stand for
-// those of the target that are written as they are.
+// A neural draft whose tokenizer differs from the target's: the text is tokenized again, and the draft's
+// tokens stand for target tokens with the same text.
 #pragma once
 
 #include <cstdint>
@@ -14,8 +14,9 @@
 namespace speclab {
 
 /// Satisfies LanguageModel over the tokens of `seen`. The row after a context is the model's row after the
-/// same text in its own tokens, of which those written as one of `seen` keep their probabilities, normalised:
-/// tokens of `seen` without a partner have none. Where no partner has any, the row is uniform.
+/// same text in its own tokens: tokens with the same text as a token of `seen` keep their probabilities,
+/// normalised; tokens of `seen` without a partner have probability 0. If no partner has positive probability,
+/// the row is uniform.
 class MappedModel {
  public:
   MappedModel(GgufModel model, std::shared_ptr<const GgufTokenizer> own,
@@ -24,14 +25,14 @@ class MappedModel {
   std::int32_t vocab() const { return seen_->size(); }
   Row next(std::span<const Token> context, std::vector<double>& scratch) const;
 
-  /// Tokens of `seen` that have a partner.
+  /// Returns the number of tokens of `seen` that have a partner.
   std::int32_t partners() const { return partners_; }
 
  private:
   GgufModel model_;
   std::shared_ptr<const GgufTokenizer> own_;
   std::shared_ptr<const GgufTokenizer> seen_;
-  std::vector<Token> partner_;  ///< by token of `seen`; invalid_token without one
+  std::vector<Token> partner_;  ///< by token of `seen`; invalid_token without a partner
   std::int32_t partners_ = 0;
 };
 

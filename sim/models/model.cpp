@@ -7,7 +7,7 @@
 namespace speclab {
 
 namespace {
-/// Copies a row into `scratch` unless it lives there already.
+/// Copies a row into `scratch` unless it is there already.
 std::span<double> own(Row row, std::vector<double>& scratch) {
   if (row.probabilities != scratch.data()) scratch.assign(row.probabilities, row.probabilities + row.size);
   return {scratch.data(), static_cast<std::size_t>(row.size)};

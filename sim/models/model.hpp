@@ -1,4 +1,4 @@
-// Any language model, as one value. Satisfies LanguageModel.
+// Holds any language model as one value. Satisfies LanguageModel.
 #pragma once
 
 #include <concepts>
@@ -16,9 +16,9 @@
 
 namespace speclab {
 
-/// A model that computes several rows together for less than one after the other. `prepare(context, first)`:
-/// rows after the context's first `first` tokens, after one more, and so on to its end, will be asked for.
-/// `prepares()`: whether that is worth it.
+/// A model that computes several rows together in less time than in sequence. `prepare(context, first)`
+/// announces that the rows after the context's first `first` tokens, after one more, and so on to its end
+/// will be asked for. `prepares()` returns whether that is worth it.
 template <class M>
 concept PreparedModel = requires(const M& model, std::span<const Token> context, std::size_t first) {
   model.prepare(context, first);
@@ -30,8 +30,8 @@ struct AdjustedModel;
 /// A model of any type that satisfies LanguageModel. Copies share the model, which never changes.
 class Model {
  public:
-  /// Takes a model over. What the type has of `memory`, `max_context`, `prepare` and `adjusted` is what
-  /// these give.
+  /// Takes ownership of a model. `memory`, `max_context`, `prepare` and `adjusted` call those of the model's
+  /// type, if it has them.
   template <class M>
   requires(!std::same_as<M, Model> && LanguageModel<M>)
       // NOLINTNEXTLINE(google-explicit-constructor): a model of any type is a Model
@@ -55,32 +55,32 @@ class Model {
     return held_->next(context, scratch);
   }
 
-  /// Says that rows after the context's first `first` tokens, and so on to its end, will be asked for.
-  /// Nothing for models that compute one row at a time.
+  /// Announces that rows after the context's first `first` tokens, and so on to its end, will be asked for.
+  /// Does nothing for models that compute one row at a time.
   void prepare(std::span<const Token> context, std::size_t first) const {
     if (prepares_) held_->prepare(context, first);
   }
   bool prepares() const { return prepares_; }
 
-  /// How many tokens at the end of a context its rows depend on; empty when no number is known to bound it.
+  /// Returns how many tokens at the end of a context its rows depend on; empty if no bound is known.
   std::optional<int> memory() const { return held_->memory(); }
 
-  /// How many tokens a context may have; empty when any number.
+  /// Returns how many tokens a context may have; empty if there is no limit.
   std::optional<std::size_t> max_context() const { return held_->max_context(); }
 
-  /// The model through sampling options, where it can do that better than by its probabilities.
+  /// Returns the model with sampling options applied, if it can apply them better than to its probabilities.
   std::optional<Model> adjusted(const Adjustment& how) const { return held_->adjusted(how); }
 
-  /// The stored table, when this is one; for algorithms that read stored rows directly.
+  /// Returns the stored table if this is one; for algorithms that read stored rows directly.
   const TableModel* table() const { return table_; }
 
-  /// The n-gram model, when this is one.
+  /// Returns the n-gram model if this is one.
   const NgramModel* ngram() const { return ngram_; }
 
-  /// The model and the sampling options that it is seen through, when this is one seen so.
+  /// Returns the model and its sampling options if this is an AdjustedModel.
   const AdjustedModel* sampled() const { return sampled_; }
 
-  /// The same row in every context.
+  /// Returns whether the row is the same in every context.
   bool context_free() const { return table() != nullptr && table()->order() == 0; }
 
  private:
@@ -136,7 +136,7 @@ class Model {
   bool prepares_ = false;
 };
 
-/// A model seen through sampling options. Satisfies LanguageModel.
+/// A model with sampling options applied to its rows. Satisfies LanguageModel.
 struct AdjustedModel {
   Model base;
   Adjustment how;
@@ -149,7 +149,7 @@ struct AdjustedModel {
   bool prepares() const { return base.prepares(); }
 };
 
-/// (1 - epsilon) * base + epsilon * other. Satisfies LanguageModel.
+/// The mixture (1 - epsilon) * base + epsilon * other. Satisfies LanguageModel.
 struct MixtureModel {
   Model base;
   Model other;
@@ -163,10 +163,10 @@ struct MixtureModel {
   bool prepares() const { return base.prepares() || other.prepares(); }
 };
 
-/// `model` with `how` applied to each row: once if rows are stored, else on the fly.
+/// Returns `model` with `how` applied to each row: once if rows are stored, else on each call.
 Model adjusted(Model model, const Adjustment& how);
 
-/// The mixture, stored when both are. Vocabularies must agree.
+/// Returns the mixture, stored if both are. Vocabularies must agree.
 Model mixed(Model base, Model other, double epsilon);
 
 }  // namespace speclab

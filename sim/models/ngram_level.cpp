@@ -7,8 +7,8 @@ namespace speclab {
 
 namespace {
 
-/// Where a key's probing starts. The multiplier is that of splitmix64's finaliser; high bits are the mixed
-/// ones.
+/// Returns the slot where a key's probing starts. The multiplier is that of splitmix64's finaliser; the high
+/// bits are the well-mixed ones.
 std::size_t home(PackedNgram key, std::size_t slots) {
   constexpr std::uint64_t odd = 0xbf58476d1ce4e5b9U;
   const auto high = static_cast<std::uint64_t>(key >> 64U);

@@ -1,4 +1,4 @@
-// How an n-gram model keeps its contexts of one length and what follows them.
+// Stores an n-gram model's contexts of one length and their followers.
 #pragma once
 
 #include <cstddef>
@@ -26,7 +26,7 @@ class StoredNgram {
 struct NgramContext {
   StoredNgram key;
   double backoff;
-  /// Its followers in NgramLevel::tokens.
+  /// Position of its first follower in NgramLevel::tokens.
   std::uint32_t first;
   std::uint32_t count;
 };
@@ -37,21 +37,21 @@ struct NgramLevel {
   std::vector<NgramContext> contexts;
   std::vector<Token> tokens;  // ascending within a context
   std::vector<double> probabilities;
-  /// By context: 1 / (sum of the row). Empty when rows are taken as listed.
+  /// By context: 1 / (sum of the row). Empty if rows are taken as listed.
   std::vector<double> scales;
   /// An open-addressing table of 1 + position in `contexts`; 0 is empty.
   std::vector<std::uint32_t> slots;
 
-  /// Makes `slots`, 2 to 4 for each context.
+  /// Builds `slots`, 2 to 4 for each context.
   void index();
-  /// Null for contexts that are not there. Needs `slots`.
+  /// Returns null for contexts that are not there. Needs `slots`.
   const NgramContext* find(PackedNgram key) const;
-  /// The listed probability, or null.
+  /// Returns the listed probability, or null.
   const double* follower(const NgramContext& context, Token token) const;
   double scale(const NgramContext& context) const {
     return scales.empty() ? 1 : scales[static_cast<std::size_t>(&context - contexts.data())];
   }
-  /// Memory the vectors hold.
+  /// Returns the bytes that the vectors hold.
   std::size_t bytes() const;
 };
 

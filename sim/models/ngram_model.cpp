@@ -27,7 +27,7 @@ NgramModel::NgramModel(const NgramList& list, RowSums sums) : packing_(list.voca
     const std::vector<ListedNgram>& ngrams = list.levels[k + 1];
     level.tokens.reserve(ngrams.size());
     level.probabilities.reserve(ngrams.size());
-    // A merge: n-grams with a back-off weight, and whatever longer n-grams start with.
+    // Merges n-grams with a back-off weight and contexts of longer n-grams.
     std::size_t weighted = 0;
     std::size_t longer = 0;
     while (weighted < shorter.size() || longer < ngrams.size()) {
@@ -67,7 +67,8 @@ NgramModel::Suffixes NgramModel::suffixes(std::span<const Token> context) const 
   return known;
 }
 
-/// The scale of the longest known context: it alone decides which shorter ones are known, hence the row.
+/// Returns the scale of the longest known context: it alone determines which shorter ones are known, hence
+/// the row.
 double NgramModel::scale(const Suffixes& known) const {
   for (std::size_t k = known.size(); k-- > 0;) {
     if (known[k] != nullptr) return levels_[k].scale(*known[k]);
@@ -77,7 +78,7 @@ double NgramModel::scale(const Suffixes& known) const {
 
 Row NgramModel::next(std::span<const Token> context, std::vector<double>& scratch) const {
   const Suffixes known = suffixes(context);
-  // weight[k] is what a probability listed below level k is multiplied by.
+  // weight[k] is the factor of a probability listed below level k.
   std::array<double, max_ngram_order> weight{};
   double running = scale(known);
   for (std::size_t k = known.size(); k-- > 0;) {
@@ -118,7 +119,7 @@ double NgramModel::probability(std::span<const Token> context, Token token) cons
   return scale(known) * listed_probability(known, token);
 }
 
-/// Sums follow from those one token shorter, so no row is written out:
+/// Computes each sum from that of a context one token shorter, so no row is written out:
 ///     sum(a b c) = listed probability after (a b c) + backoff(a b c) * (sum(b c) - probability of the same
 ///     tokens after (b c)).
 double NgramModel::renormalise() {

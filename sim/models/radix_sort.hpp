@@ -1,4 +1,4 @@
-// Sorting many unsigned integers faster than by comparisons.
+// Sorts many unsigned integers faster than by comparisons.
 #pragma once
 
 #include <array>
@@ -10,13 +10,13 @@
 
 namespace speclab {
 
-/// Sorts by key >> first_bit, and keys equal in that keep their order. No key has bits from `last_bit` on.
-/// `scratch` is room of the same size; its contents do not matter. Time: one pass that counts, and one that
-/// moves for each 11 bits in which keys differ (least significant digit first: Knuth, The Art of Computer
-/// Programming 3, section 5.2.5).
+/// Sorts by key >> first_bit; keys that are equal in this keep their order. No key has bits from `last_bit`
+/// on. `scratch` is memory of the same size; its contents do not matter. Time: one pass that counts, and one
+/// pass that moves for each 11 bits in which keys differ (least significant digit first: Knuth, The Art of
+/// Computer Programming 3, section 5.2.5).
 template <class Key>
 void radix_sort(std::vector<Key>& keys, std::vector<Key>& scratch, int first_bit, int last_bit) {
-  // 2048 places to write at stay within the second-level caches, of data and of addresses.
+  // 2048 write positions stay within the second-level caches, of data and of addresses.
   constexpr int digit_bits = 11;
   constexpr std::size_t digits = std::size_t{1} << digit_bits;
   const auto digit = [](Key key, int bit) { return static_cast<std::size_t>(key >> bit) & (digits - 1); };

@@ -1,12 +1,12 @@
 // A recorded text as a pair of models over two tokens, so that decoding can run on it. At position t of the
 // text the draft always proposes `kept`, and the target gives `kept` the probability min(1, q/p) of the
-// recorded token: so token verification accepts with just the probability that it accepts the recorded token
-// (Leviathan et al. 2023, Alg. 1; analysis/recorded/recording.hpp), and both models' overlap is that
-// probability. No other rule does so.
+// recorded token. Token verification therefore accepts with exactly the probability with which it accepts the
+// recorded token (Leviathan et al. 2023, Alg. 1; analysis/recorded/recording.hpp), and both models' overlap
+// is that probability. No other rule does so.
 //
-// Acceptance rates of a text are another matter: a rule's rate in a context is a sum over tokens of some
-// f(p, q), such as min(p / l, q) under lenience l (A.5). Of degree 1, its mean over tokens y drawn from p is
-// that of f(1, q(y)/p(y)), which rows in units of p(y) have.
+// Acceptance rates of a text need other rows: a rule's rate in a context is a sum over tokens of some f(p,
+// q), such as min(p / l, q) under lenience l (A.5). If f has degree 1, the rate is the mean of f(1,
+// q(y)/p(y)) over tokens y drawn from p, which rows in units of p(y) give.
 #pragma once
 
 #include <cstdint>
@@ -26,15 +26,15 @@ class RecordedModel {
   static constexpr Token kept = 0;
   static constexpr Token not_kept = 1;
 
-  /// `ratios` are q/p of the recorded token at each position, of which decoding needs the least of them and
-  /// 1; not empty, asserted. After the last position follows the first.
+  /// `ratios` are q/p of the recorded token at each position; not empty (asserted). Decoding needs only
+  /// min(1, q/p). After the last position the text starts again.
   RecordedModel(std::shared_ptr<const std::vector<double>> ratios, Side side);
 
   std::int32_t vocab() const { return 2; }
-  /// The context is a prompt of `prompt`, and what came after it. Others are asserted against.
+  /// Returns the row after a context that is a prompt of `prompt` and the tokens after it (asserted).
   Row next(std::span<const Token> context, std::vector<double>& scratch) const;
 
-  /// The context at which position `start` is next: its number in binary.
+  /// Returns the context at which position `start` is next: its number in binary.
   static std::vector<Token> prompt(std::uint32_t start);
 
  private:

@@ -19,12 +19,12 @@ namespace {
 
 using boost::context::fiber;
 
-/// What rounds and rows need; the models run on the thread's own stack.
+/// Stack bytes for rounds and rows; the models run on the thread's own stack.
 constexpr std::size_t stack_bytes = std::size_t{256} << 10U;
 
 /// A text that is being decoded.
 struct DecodedText {
-  fiber position;  ///< where it goes on; empty while it runs and after it ended
+  fiber position;  ///< continuation; empty while the text runs and after it ended
   RunsTogether* wanted_of = nullptr;
   TextRun wanted;
 };
@@ -38,7 +38,7 @@ struct Together {
 
 thread_local Together* here = nullptr;
 
-/// Makes what all wait for.
+/// Makes the runs that all texts wait for.
 void make_runs(Together& all) {
   std::vector<TextRun> runs;
   for (const DecodedText& first : all.texts) {
@@ -92,7 +92,7 @@ void decode_together(std::size_t texts, const std::function<void(std::size_t tex
                 try {
                   decode(text);
                 } catch (const boost::context::detail::forced_unwind&) {
-                  throw;  // another text ended all
+                  throw;  // the exception of another text ends all
                 } catch (...) {
                   all.error = std::current_exception();
                 }

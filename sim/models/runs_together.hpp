@@ -1,5 +1,5 @@
-// Several texts decoded at once in one thread, whose model runs are made together: the batch of a server.
-// Builds without neural models have no use for it, and `decode_together` throws there.
+// Decodes several texts at once in one thread and makes their model runs together, as a server does with a
+// batch. Builds without neural models do not need it: `decode_together` throws there.
 #pragma once
 
 #include <cstddef>
@@ -10,14 +10,14 @@
 
 namespace speclab {
 
-/// Logits wanted of one of the texts: after its first n tokens, for every n from `first` to the end.
+/// Logits wanted for one of the texts: after its first n tokens, for every n from `first` to the end.
 struct TextRun {
-  std::size_t text = 0;  ///< which of them, from 0
+  std::size_t text = 0;  ///< index of the text, from 0
   std::span<const Token> tokens;
   std::size_t first = 1;
 };
 
-/// A model that makes runs of several texts in one go.
+/// A model that makes the runs of several texts together.
 class RunsTogether {
  public:
   RunsTogether() = default;
@@ -25,27 +25,27 @@ class RunsTogether {
   RunsTogether& operator=(const RunsTogether&) = delete;
   virtual ~RunsTogether() = default;
 
-  /// At most one run a text; `texts` are decoded at once in all. May throw.
+  /// Makes at most one run per text; `texts` texts are decoded together. May throw.
   virtual void run_together(std::span<const TextRun> runs, std::size_t texts) = 0;
 };
 
-/// What the running text of `decode_together` belongs to.
+/// The place of the running text of `decode_together`.
 struct TogetherPlace {
   std::size_t text = 0;
-  std::size_t texts = 0;  ///< 0: nothing is decoded together here
+  std::size_t texts = 0;  ///< 0: no `decode_together` is running
 };
 TogetherPlace together_place();
 
-/// Inside `decode_together`: lets the other texts go on until each of them waits for a run or has ended, and
-/// returns when the run of this text has been made with theirs by `model`.
+/// Inside `decode_together`: lets the other texts continue until each of them waits for a run or has ended;
+/// returns once `model` has made the run of this text together with theirs.
 void wait_for_run(RunsTogether& model, std::span<const Token> tokens, std::size_t first);
 
-/// Inside `decode_together`: lets the other texts go on first. Elsewhere nothing.
+/// Inside `decode_together`: lets the other texts continue first. Elsewhere it does nothing.
 void let_others_go_on();
 
-/// Calls `decode(text)` for each of `texts` texts, all in this thread. A text goes on until it needs a run of
-/// a model that makes them together; when all wait, their runs are made, one for each model. What one throws,
-/// or a run, ends all and is thrown.
+/// Calls `decode(text)` for each of `texts` texts, all in this thread. A text continues until it needs a run
+/// of a model that makes them together; when all wait, their runs are made, one for each model. An exception
+/// of a text or of a run ends all and is thrown.
 void decode_together(std::size_t texts, const std::function<void(std::size_t text)>& decode);
 
 }  // namespace speclab

@@ -30,7 +30,7 @@ std::vector<double> dirichlet_rows(std::int32_t vocab, std::uint32_t rows, doubl
   std::vector<double> all;
   std::vector<double> logs(static_cast<std::size_t>(vocab));
   std::vector<double> row(logs.size());
-  // Gamma(a) = Gamma(a + 1) * U^(1/a): in logarithms, so that a concentration near 0 does not underflow to
+  // Gamma(a) = Gamma(a + 1) * U^(1/a), in logarithms, so that a concentration near 0 does not underflow to
   // 0/0.
   boost::random::gamma_distribution<double> gamma(concentration + 1, 1.0);
   for (std::uint32_t index = 0; index < rows; ++index) {

@@ -60,8 +60,8 @@ TableModel adjusted(const TableModel& model, const Adjustment& how) {
 
 namespace {
 
-/// Walks the rows of both models in the contexts of the longer one: epsilon_of(base row, other row) per
-/// context.
+/// Mixes the rows of both models in the contexts of the longer one, with weight epsilon_of(base row, other
+/// row) in each context.
 template <class EpsilonOf>
 TableModel mix(const TableModel& base, const TableModel& other, const EpsilonOf& epsilon_of) {
   assert(base.vocab() == other.vocab());

@@ -16,12 +16,12 @@ namespace speclab {
 namespace {
 
 constexpr int em_iterations = 5;
-/// Rarer translations make rows slow and hardly better.
+/// Smallest translation probability kept: rarer translations make rows slow and hardly better.
 constexpr double least_translation = 1e-3;
 
 std::size_t index(Token token) { return static_cast<std::size_t>(token); }
 
-/// The documents from their separator on, one after the other, and a separator at the end.
+/// Returns the documents from their separator on, in sequence, and a separator at the end.
 std::vector<Token> target_stream(std::span<const std::vector<Token>> documents, Token separator) {
   std::vector<Token> stream;
   for (const std::vector<Token>& document : documents) {

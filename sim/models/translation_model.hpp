@@ -1,4 +1,4 @@
-// A model of translations: an n-gram of the target language, lifted towards words that translate the source.
+// A model of translations: an n-gram of the target language that favours words which translate the source.
 #pragma once
 
 #include <cstdint>
@@ -13,14 +13,14 @@
 
 namespace speclab {
 
-/// The defaults are near the likeliest for held-out English and German help pages, over a trigram.
+/// Options; the defaults are near the likeliest for held-out English and German help pages, over a trigram.
 struct TranslationOptions {
-  double lift = 1;         ///< exponent of the lift, >= 0; 0 leaves the n-gram alone
-  double smoothing = 0.1;  ///< of the lexicon by the target language's frequencies, 0 < smoothing <= 1
+  double lift = 1;         ///< exponent of the lift, >= 0; 0 leaves the n-gram unchanged
+  double smoothing = 0.1;  ///< weight of the target language's frequencies in the lexicon, 0 < smoothing <= 1
   double coverage = 4;     ///< how much less a source word counts for each word that translated it, >= 0
 };
 
-/// Satisfies LanguageModel. Contexts are source tokens, the separator, target tokens so far:
+/// Satisfies LanguageModel. A context holds source tokens, the separator, and target tokens so far:
 ///
 ///     P(w) ~ language(w | separator, target so far) * lift(w)^options.lift
 ///     lift(w) = smoothing + (1 - smoothing) * lexical(w) / frequency(w)
@@ -29,7 +29,7 @@ struct TranslationOptions {
 ///
 /// where i and k run over the source tokens and NULL, whose v is 1, and t is the lexicon: a log-linear
 /// combination (Och and Ney 2002). A second separator ends the translation and begins another of the same
-/// source. Before any separator the rows are the language's. Full support when the language has it.
+/// source. Before any separator the rows are the language's. The rows have full support if the language's do.
 class TranslationModel {
  public:
   /// The parts share one vocabulary. `frequencies` are positive.
@@ -40,7 +40,7 @@ class TranslationModel {
   Row next(std::span<const Token> context, std::vector<double>& scratch) const;
 
   const TranslationOptions& options() const { return options_; }
-  /// The same parts under other options.
+  /// Returns a model of the same parts with other options.
   TranslationModel with(const TranslationOptions& options) const;
 
  private:
@@ -53,12 +53,12 @@ class TranslationModel {
   TranslationOptions options_;
 };
 
-/// Kneser-Ney n-gram of the targets alone, of each from a separator to the next: what a draft knows that has
-/// not read the source. Documents as in ParallelDocuments.
+/// Trains a Kneser-Ney n-gram on the targets alone, each from a separator to the next. It serves as a draft
+/// that has not read the source. Documents are as in ParallelDocuments.
 std::shared_ptr<const NgramModel> train_target_language(std::span<const std::vector<Token>> documents,
                                                         Token separator, std::int32_t vocab, int order);
 
-/// All parts trained on the same documents: the language as above, the lexicon by five iterations of
+/// Trains all parts on the same documents: the language as above, and the lexicon by five iterations of
 /// expectation maximisation, with the separator as the last word of each target. Throws ModelError for
 /// documents without a separator, and as training does.
 std::shared_ptr<const TranslationModel> train_translation(std::span<const std::vector<Token>> documents,

@@ -1,5 +1,5 @@
-// AdaEDL (Agrawal et al. 2024): the entropy of the draft's row bounds its acceptance from below, roughly, by
-// 1 - sqrt(kappa H); draft while the bound is high enough.
+// AdaEDL (Agrawal et al. 2024): the entropy H of the draft's row bounds its acceptance from below, roughly,
+// by 1 - sqrt(kappa H). The policy drafts as long as the bound is high enough.
 #pragma once
 
 #include <cmath>
@@ -8,7 +8,7 @@
 
 namespace speclab {
 
-/// Entropy in nats, in double whatever the arithmetic of the row.
+/// Returns the entropy in nats, in double whatever the arithmetic of the row.
 template <class Real>
 double entropy(BasicRow<Real> row) {
   return -sum_terms<double>(0, row.size, [&](Token id) {
@@ -17,7 +17,7 @@ double entropy(BasicRow<Real> row) {
   });
 }
 
-/// Stops after a token whose row's bound lies below `least`; that token is still verified.
+/// Stops after a token if the bound for its row lies below `least`; that token is still verified.
 struct AdaEdlPolicy : Forgetful {
   double kappa;
   double least;

@@ -1,4 +1,4 @@
-// Any gamma policy, as one value.
+// Holds any gamma policy as one value.
 #pragma once
 
 #include <concepts>
@@ -10,7 +10,8 @@
 
 namespace speclab {
 
-/// Satisfies GammaPolicy. A question costs one virtual call, where a row costs far more.
+/// A policy of any type; satisfies GammaPolicy. A question costs one virtual call, while a row costs far
+/// more.
 class AnyPolicy {
  public:
   using Memory = AnyMemory;

@@ -1,6 +1,6 @@
-// Each gamma an arm of a bandit, tokens per time its reward: upper confidence bounds (UCB1, Auer et al. 2002;
-// for speculative decoding Hou et al. 2025, "BanditSpec"). For one gamma the time of a round is fixed, so
-// that the mean of its rewards is its speedup.
+// A bandit whose arms are the gammas and whose reward is tokens per time: upper confidence bounds (UCB1, Auer
+// et al. 2002; for speculative decoding Hou et al. 2025, "BanditSpec"). The time of a round is fixed for each
+// gamma, so that the mean of its rewards is its speedup.
 #pragma once
 
 #include <cmath>
@@ -11,11 +11,11 @@
 
 namespace speclab {
 
-/// Arms are 1 to the cap. A drafter with nothing to offer leaves the arm untried.
+/// Arms are 1 to the cap. If a drafter has nothing to propose, the arm counts as untried.
 struct BanditPolicy {
   RoundTimes time;
   std::int32_t cap;
-  double width;  ///< of the bounds, in units of the largest reward; UCB1 has sqrt(2)
+  double width;  ///< width of the bounds, in units of the largest reward; UCB1 has sqrt(2)
 
   struct Memory {
     std::vector<std::int64_t> plays;
@@ -55,7 +55,7 @@ struct BanditPolicy {
     const auto gamma = static_cast<std::int32_t>(arm) + 1;
     const double largest = (gamma + 1) / time(gamma);
     const auto plays = static_cast<double>(memory.plays[arm]);
-    // Untried arms first, in order: their bound is above every other.
+    // Untried arms come first, in order: their bound is above every other.
     if (plays == 0) return 1e300;
     return memory.rewards[arm] / plays +
            width * largest * std::sqrt(std::log(static_cast<double>(memory.total)) / plays);

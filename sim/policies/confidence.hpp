@@ -1,15 +1,14 @@
-// Draft while the draft is sure of itself.
+// Drafts as long as the draft's probabilities are high enough.
 #pragma once
 
 #include "sim/policies/policy.hpp"
 
 namespace speclab {
 
-/// Whose probability counts as confidence.
+/// The probability that counts as confidence.
 enum class Confidence {
   top,   ///< the row's largest probability
-  drawn  ///< the probability of the token that was drawn, as Hugging Face's assistant_confidence_threshold
-         ///< has it
+  drawn  ///< the drawn token's probability, as in Hugging Face's assistant_confidence_threshold
 };
 
 /// Stops after a token whose row was not confident; that token is still verified.

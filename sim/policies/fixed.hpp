@@ -1,4 +1,4 @@
-// The same number of drafted tokens in every round (Leviathan et al. 2023, Algorithm 1).
+// Drafts the same number of tokens in every round (Leviathan et al. 2023, Algorithm 1).
 #pragma once
 
 #include "sim/policies/policy.hpp"

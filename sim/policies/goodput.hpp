@@ -1,5 +1,5 @@
-// The gamma of most expected tokens per time, from acceptance rates by position as seen so far (SmartSpec,
-// Liu et al. 2024): argmax over k of (1 + sum over i <= k of a_1 ... a_i) / time(k).
+// Chooses the gamma with the most expected tokens per time, from the acceptance rates by position observed so
+// far (SmartSpec, Liu et al. 2024): argmax over k of (1 + sum over i <= k of a_1 ... a_i) / time(k).
 #pragma once
 
 #include <numeric>
@@ -20,7 +20,7 @@ struct GoodputPolicy {
   struct Memory {
     std::vector<std::int64_t> examined;  ///< by position
     std::vector<std::int64_t> accepted;
-    std::int32_t gamma = -1;  ///< of this round; below 0: not yet chosen
+    std::int32_t gamma = -1;  ///< gamma of this round; below 0: not yet chosen
   };
 
   GoodputPolicy(RoundTimes times, std::int32_t largest) : time(std::move(times)), cap(largest) {}
@@ -43,9 +43,10 @@ struct GoodputPolicy {
   }
 
  private:
-  /// Each position's rate starts from `prior` observations at the rate of all positions together, so that
-  /// those seldom or never reached do not end the draft by chance; that rate starts from two, one accepted.
-  /// At least one token is drafted: a policy that stopped drafting would never learn that it was wrong.
+  /// Chooses gamma. Each position's rate starts from `prior` observations at the rate of all positions
+  /// together, so that positions that are seldom or never reached do not end the draft by chance; the common
+  /// rate starts from two observations, one accepted. At least one token is drafted: a policy that stopped
+  /// drafting would never learn that it was wrong.
   void choose(Memory& memory) const {
     double reach = 1;
     double tokens = 1;

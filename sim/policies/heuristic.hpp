@@ -1,5 +1,5 @@
-// Two more after a round that accepted everything, one fewer after any other: the schedule "heuristic" of
-// Hugging Face's assisted generation (num_assistant_tokens_schedule).
+// Drafts two tokens more after a round that accepted everything, one fewer after any other: the schedule
+// "heuristic" of Hugging Face's assisted generation (num_assistant_tokens_schedule).
 #pragma once
 
 #include <algorithm>
@@ -23,7 +23,8 @@ struct HeuristicPolicy {
   bool goes_on(Memory& memory, std::int32_t drafted, const LastDrafted<Real>&) const {
     return drafted < current(memory);
   }
-  /// A drafter that had fewer tokens to offer than asked for says nothing about gamma.
+  /// Adapts gamma. A round in which the drafter had fewer tokens to propose than asked for does not change
+  /// it.
   void learn(Memory& memory, const Round& round) const {
     const std::int32_t gamma = current(memory);
     if (round.accepted < round.drafted) {

@@ -1,6 +1,6 @@
-// How many tokens to draft. A policy is asked before every drafted token whether to go on, and is told how
-// each round ended. It decides by what was drafted so far and by earlier rounds, never by a token that it
-// could still drop: so the output distribution stays the target's whatever it decides
+// Decides how many tokens to draft. A policy is asked before every drafted token whether to go on, and is
+// told how each round ended. It decides by the tokens drafted so far and by earlier rounds, never by a token
+// that it could still drop: so the output distribution stays the target's whatever it decides
 // (tests/analysis/exact/policies_lossless_test).
 #pragma once
 
@@ -11,14 +11,16 @@
 
 namespace speclab {
 
-/// The token drafted last in this round, and the row it was drawn from. Before the first: no row (size 0).
+/// The last token drafted in this round, and the row it was drawn from. Before the first token there is no
+/// row (size 0).
 template <class Real>
 struct LastDrafted {
   BasicRow<Real> row;
   Token token = no_token;
 };
 
-/// `Memory` is what the policy remembers of one sequence; default-constructed at its start.
+/// `Memory` holds what the policy remembers of one sequence; it is default-constructed at the sequence's
+/// start.
 template <class P>
 concept GammaPolicy = requires(const P& policy, typename P::Memory& memory, std::int32_t drafted,
                                const LastDrafted<double>& last, const Round& round) {
@@ -27,8 +29,8 @@ concept GammaPolicy = requires(const P& policy, typename P::Memory& memory, std:
   policy.learn(memory, round);
 };
 
-/// Whether a policy knows beforehand how many tokens will be accepted, so that its rounds count as
-/// `foreseen_round`. Policies that do say so by `foresees()`.
+/// Returns whether a policy knows beforehand how many tokens will be accepted, so that its rounds count as
+/// `foreseen_round`. Such policies have a function `foresees()`.
 template <class Policy>
 bool foresees(const Policy& policy) {
   if constexpr (requires { policy.foresees(); }) {
@@ -38,14 +40,14 @@ bool foresees(const Policy& policy) {
   }
 }
 
-/// A round in which only the accepted tokens were drafted, given the draft runs that those take.
+/// Returns a round in which only the accepted tokens were drafted, given the draft runs that those take.
 inline Round foreseen_round(Round round, std::int32_t runs_of_accepted) {
   round.drafted = round.examined = round.accepted;
   round.draft_runs = runs_of_accepted;
   return round;
 }
 
-/// What policies have in common that do not look back.
+/// Common part of policies that do not look back.
 struct Forgetful {
   struct Memory {};
   void learn(Memory&, const Round&) const {}

@@ -1,4 +1,4 @@
-// What a round costs by the number of tokens drafted, for policies that weigh gain against cost.
+// The time of a round by the number of tokens drafted, for policies that weigh gain against cost.
 #pragma once
 
 #include <algorithm>
@@ -6,8 +6,8 @@
 
 namespace speclab {
 
-/// times[k]: a round with k drafted tokens, drafting and verification, in plain target runs; at least one
-/// entry, all > 0. Beyond the last entry, the last.
+/// times[k] is the time of a round with k drafted tokens, drafting and verification, in plain target runs; at
+/// least one entry, all > 0. Beyond the last entry, the last holds.
 struct RoundTimes {
   std::vector<double> times;
 

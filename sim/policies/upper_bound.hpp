@@ -1,7 +1,7 @@
-// The bound on every policy: it knows how many of the tokens to come will be accepted, and drafts exactly
-// those (the oracle of Leviathan et al. 2023, section 3.4). No program can; the simulator can, by drafting
-// far and counting only what was accepted. With drafting paid, the time includes the runs that draft those
-// tokens; with drafting free it does not: both are times of the same rounds.
+// The upper bound on every policy: it knows how many of the next tokens will be accepted, and drafts exactly
+// those (the oracle of Leviathan et al. 2023, section 3.4). No program can do that; the simulator can, by
+// drafting far and counting only the accepted tokens. With drafting paid, the time includes the runs that
+// draft those tokens; with drafting free it does not: both are times of the same rounds.
 #pragma once
 
 #include "sim/policies/policy.hpp"
@@ -9,7 +9,7 @@
 namespace speclab {
 
 struct UpperBoundPolicy : Forgetful {
-  std::int32_t cap;  ///< knows this many tokens ahead
+  std::int32_t cap;  ///< number of tokens ahead that it knows
 
   explicit UpperBoundPolicy(std::int32_t farthest) : cap(farthest) {}
 

@@ -11,27 +11,27 @@
 
 namespace speclab {
 
-/// The draft has a device of its own. While the target verifies, it drafts the next round for the likeliest
-/// outcomes: how many tokens are accepted, and which token follows them. With probability `hit` the outcome
-/// is among these, independently of all else, and the next target run starts when both devices are done.
-/// Otherwise what was drafted is dropped, and the round is drafted after the verification, or with
-/// `plain_after_miss` the target runs without drafts, while the draft goes on for the round after. The first
-/// round is the same: the prompt was a target run, too.
+/// The draft runs on its own device. While the target verifies, the draft prepares the next round for the
+/// likeliest outcomes: how many tokens are accepted, and which token follows them. With probability `hit` the
+/// outcome is among these, independently of everything else, and the next target run starts when both devices
+/// are free. Otherwise the prepared tokens are dropped, and the round is drafted after the verification; with
+/// `plain_after_miss` the target instead runs without drafts, while the draft prepares the round after that.
+/// The first round is no exception: the prompt was a target run, too.
 struct Asynchronous {
   std::uint64_t gamma;
-  double c;    ///< of a draft run over all outcomes that are prepared
-  double hit;  ///< probability
+  double c;    ///< time of a draft run over all prepared outcomes
+  double hit;  ///< probability that the outcome was prepared
   bool plain_after_miss;
 };
 
 template <class Events>
 Elapsed run_schedule(const Asynchronous& schedule, const Acceptances& text, Events& events) {
-  // Acceptances of levels of a hierarchy come before.
+  // Slots before this one belong to acceptances of the levels of a hierarchy.
   constexpr auto hit_slot = static_cast<std::uint16_t>(pair_stream_slot - 1);
   BernoulliStream hits(text.seed, text.trial, hit_slot, schedule.hit);
   const double drafting = static_cast<double>(schedule.gamma) * schedule.c;
   std::uint64_t emitted = 0;
-  double now = 0;  ///< the target is free
+  double now = 0;  ///< time at which the target is free
   const auto draft_runs = [&](double from, double until, EventKind kind) {
     if constexpr (Events::wanted) {
       for (std::uint64_t i = 0; i < schedule.gamma; ++i) {

@@ -1,5 +1,5 @@
-// Many sequences decoded in lockstep. They accept different numbers of tokens, and no sequence waits for
-// another inside a round; what differs is what becomes of the place of a sequence that is finished.
+// Decodes many sequences in lockstep. They accept different numbers of tokens, and no sequence waits for
+// another inside a round. The variants differ in the use of a finished sequence's place.
 #pragma once
 
 #include <algorithm>
@@ -10,22 +10,22 @@
 
 namespace speclab {
 
-/// Time of a run over so many tokens, those of all sequences together: 1 until the arithmetic takes longer
-/// than reading the weights, then in proportion.
+/// Time of a run over the tokens of all sequences together: 1 until the arithmetic takes longer than reading
+/// the weights, then proportional to the tokens.
 struct SaturatingCost {
-  double saturation;  ///< tokens at which a run stops being bound by memory
+  double saturation;  ///< tokens from which a run is no longer bound by memory
 
   double operator()(double tokens) const { return std::max(1.0, tokens / saturation); }
 };
 
-/// `sequences` at a time, each until it has `goal` tokens; what its last round emits beyond is dropped. In a
-/// round every active sequence drafts gamma tokens (gamma draft runs of c * cost(active)), and one target run
-/// of cost(active * (gamma + 1)) verifies all of them.
-///   replaced: the next sequence takes the place of a finished one at once, so that the batch is always full;
-///     the run ends when a place stays empty, and counts what was emitted until then.
-///   else: places stay empty until all sequences of the batch are finished; then the next batch starts.
+/// Decodes `sequences` at a time, each until it has `goal` tokens; further tokens of its last round are
+/// dropped. In a round every active sequence drafts gamma tokens (gamma draft runs of c * cost(active)), and
+/// one target run of cost(active * (gamma + 1)) verifies all of them.
+/// - replaced: the next sequence takes the place of a finished one at once, so that the batch is always full;
+///    the run ends when a place stays empty, and counts the tokens emitted until then.
+/// - else: places stay empty until all sequences of the batch are finished; then the next batch starts.
 /// Sequence i is the stretch of positions [i * goal, (i + 1) * goal); only whole sequences (whole batches)
-/// within `tokens` are decoded. Plain decoding has the same batches: cost(sequences) for a token of each.
+/// within `tokens` are decoded. Plain decoding has the same batches: cost(sequences) for one token of each.
 template <class Cost>
 struct BatchedOver {
   std::uint64_t sequences;

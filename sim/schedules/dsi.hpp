@@ -14,35 +14,34 @@
 namespace speclab {
 
 /// The model, from a moment at which the text is known to be right (the start, or a correction):
-///   - The draft makes a token every c, one after the other, and goes on until it is told to stop.
-///   - A server that is free starts a target run (time 1) over everything drafted so far: at once when no run
-///     was started since that moment, else as soon as at least `lookahead` tokens were drafted beyond the
-///     last run's.
-///   - A run over m drafted tokens settles these and the token after them, whose draft is there when the run
-///     ends since c <= 1.
-///   - The first run to end that covers the first rejected position gives the token in its place. Drafts and
-///     runs beyond it are stopped and dropped, all servers are free, and everything starts again.
-/// When a draft and a run end together, the run that starts then covers that draft.
-/// 0 < c <= 1.
+/// - The draft makes one token after another, one every c, until it is told to stop.
+/// - A free server starts a target run (time 1) over all tokens drafted so far: at once if no run was started
+///    since that moment, else as soon as at least `lookahead` tokens were drafted beyond those of the last
+///    run.
+/// - A run over m drafted tokens decides these and the token after them, whose draft exists when the run
+///    ends, since c <= 1.
+/// - The first run to end that covers the first rejected position gives the token in its place. Drafts and
+///    runs beyond it are stopped and dropped, all servers are free, and everything starts again.
+/// If a draft and a run end together, the run that starts then covers that draft. 0 < c <= 1.
 struct Dsi {
-  std::uint64_t servers;  ///< 0: as many as are asked for
+  std::uint64_t servers;  ///< 0: as many as are needed
   std::uint64_t lookahead;
   double c;
 };
 
-/// From one correction to the next.
+/// The time from one correction to the next.
 template <class Events>
 class DsiCycle {
  public:
   DsiCycle(const Dsi& schedule, double start, Events& events)
       : schedule_(schedule), start_(start), events_(events) {}
 
-  /// Runs until the rejection after `accepted` drafts is found; how long that takes.
+  /// Runs until the rejection after `accepted` drafts is found; returns how long that takes.
   double run(std::uint64_t accepted) {
-    // Multiples of c and sums of ones meet only up to rounding.
+    // Multiples of c and sums of ones coincide only up to rounding.
     constexpr double together = 1e-9;
     while (true) {
-      // A server that is free at this very moment is taken before another.
+      // A server that becomes free at this moment is taken before another one.
       if (next_end() > now_ + together) start_runs();
       const double next_draft = schedule_.c * static_cast<double>(drafted_ + 1);
       if (next_draft <= next_end() + together) {
@@ -66,7 +65,8 @@ class DsiCycle {
     int server;
   };
 
-  /// Runs take the same time, so that they end in the order in which they started.
+  /// Returns when the next run ends. Runs take the same time, so that they end in the order in which they
+  /// started.
   double next_end() const {
     return runs_.size() > done_ ? runs_[done_].start + 1 : std::numeric_limits<double>::infinity();
   }
@@ -80,7 +80,7 @@ class DsiCycle {
     runs_.push_back({now_, drafted_, server});
   }
 
-  /// The first server that is free.
+  /// Returns the first server that is free.
   int take_server() {
     for (; given_back_ < done_; ++given_back_) free_servers_.push(runs_[given_back_].server);
     if (free_servers_.empty()) return servers_++;
@@ -104,7 +104,7 @@ class DsiCycle {
       report_run(runs_[done_], now_, EventKind::target_run);
       for (std::size_t i = done_ + 1; i < runs_.size(); ++i)
         report_run(runs_[i], now_, EventKind::dropped_run);
-      // The last one had not ended.
+      // The last draft run, i = drafted_, had not ended.
       for (std::uint64_t i = 0; i <= drafted_; ++i) {
         const double from = schedule_.c * static_cast<double>(i);
         const double to = std::min(from + schedule_.c, now_);
@@ -120,9 +120,9 @@ class DsiCycle {
   double now_ = 0;
   std::uint64_t drafted_ = 0;
   std::vector<Run> runs_{};  ///< in the order of their starts
-  std::size_t done_ = 0;     ///< of these, how many have ended
-  // For events: servers that had a run and are free, how many had one, and of how many runs it was given
-  // back.
+  std::size_t done_ = 0;     ///< number of these runs that have ended
+  // Only for events: free servers that had a run, the number of servers that had one, and the number of runs
+  // whose server was given back.
   std::priority_queue<int, std::vector<int>, std::greater<>> free_servers_{};
   int servers_ = 0;
   std::size_t given_back_ = 0;

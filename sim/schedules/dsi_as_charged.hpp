@@ -1,9 +1,9 @@
 // Distributed speculative inference as its authors' offline simulation charges it
 // (keyboardAnt/distributed-speculative-inference, dsi/offline/simul/dsi.py, commit 2024206): a sum of costs,
-// where sim/schedules/dsi.hpp has a clock. What differs: a stretch of accepted drafts is also charged for the
-// `lookahead` drafts in which the rejected one stands, although the run that rejects it has started before
-// these are there; and of each stretch the cheaper of this and plain decoding is taken, which nobody knows
-// beforehand.
+// while sim/schedules/dsi.hpp has a clock. Two things differ. A stretch of accepted drafts is also charged
+// for the `lookahead` drafts that contain the rejected one, although the run that rejects it has started
+// before these exist. And the cheaper of this charge and plain decoding is taken for each stretch, which
+// nobody knows beforehand.
 #pragma once
 
 #include <algorithm>
@@ -15,10 +15,10 @@
 
 namespace speclab {
 
-/// From one correction to the next, with n accepted drafts: one target run, and c for each of the drafts up
-/// to the first multiple of `lookahead` beyond n, unless n = 0; at most the n + 1 target runs of plain
-/// decoding. Two ends of their program are left out: it charges the drafts of n = 0 in the first stretch, and
-/// cuts the last one at its number of tokens. 0 < c <= 1, lookahead >= 1.
+/// The charge from one correction to the next, with n accepted drafts: one target run, and c for each of the
+/// drafts up to the first multiple of `lookahead` beyond n, unless n = 0; at most the n + 1 target runs of
+/// plain decoding. Two boundary effects of their program are left out: it charges the drafts of n = 0 in the
+/// first stretch, and cuts the last one at its number of tokens. 0 < c <= 1, lookahead >= 1.
 struct DsiAsCharged {
   std::uint64_t lookahead;
   double c;

@@ -1,4 +1,4 @@
-// What schedules report: how long they took, and, when asked, every run on the virtual clock.
+// The reports of schedules: how long they took and, if asked for, every run on the virtual clock.
 #pragma once
 
 #include <cstdint>
@@ -6,24 +6,24 @@
 
 namespace speclab {
 
-/// What a schedule did to one sequence. Times are in target runs.
+/// The result of a schedule for one sequence. Times are in target runs.
 struct Elapsed {
-  std::uint64_t tokens = 0;  ///< emitted
+  std::uint64_t tokens = 0;  ///< tokens emitted
   double time = 0;
-  double plain_time = 0;  ///< what plain decoding takes for the same tokens
+  double plain_time = 0;  ///< time of plain decoding for the same tokens
 };
 
-/// Where a run takes place. Runs of one track never overlap.
+/// The place of a run. Runs of one track never overlap.
 enum class TrackKind : std::uint8_t { draft, target, function_f, function_g, draft_of_f };
 
 struct Track {
   TrackKind kind;
-  int number = 0;  ///< of several servers, or of the level of a draft
+  int number = 0;  ///< number of the server, or of the level of a draft
 
   bool operator==(const Track&) const = default;
 };
 
-/// `dropped`: the run's result was not used, and it was stopped where it was.
+/// `dropped`: the run's result was not used, and the run was stopped at its end time.
 enum class EventKind : std::uint8_t {
   draft_run,
   target_run,
@@ -39,11 +39,11 @@ struct Event {
   double end;
   Track track;
   EventKind kind;
-  std::int64_t tokens = -1;    ///< drafted, or verified
-  std::int64_t accepted = -1;  ///< of these
+  std::int64_t tokens = -1;    ///< tokens drafted, or verified
+  std::int64_t accepted = -1;  ///< accepted tokens among these
 };
 
-/// Wants no events; schedules then make none.
+/// A receiver that wants no events; schedules then make none.
 struct NoEvents {
   static constexpr bool wanted = false;
 };

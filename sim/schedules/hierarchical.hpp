@@ -9,18 +9,18 @@
 
 namespace speclab {
 
-/// One draft model. `alpha` is the acceptance of its tokens by the model above it; for the first level, whose
-/// model above is the target, the sequence's bits stand instead.
+/// One draft model. `alpha` is the acceptance rate of its tokens by the model above it. The model above the
+/// first level is the target, and the sequence's bits replace alpha.
 struct DraftLevel {
-  std::uint64_t gamma;  ///< fewest tokens it drafts before the model above verifies them
-  double c;             ///< one run of it, in target runs
+  std::uint64_t gamma;  ///< minimum of tokens that it drafts before the model above verifies them
+  double c;             ///< time of one run, in target runs
   double alpha;
 };
 
-/// The last level drafts exactly its gamma tokens, one a run. A level above runs rounds of its own (the level
-/// below drafts, then one run of this level verifies) until at least gamma tokens are there: a round's last
-/// tokens may exceed gamma, and these surplus tokens are not thrown away, but verified with the others.
-/// What a level drafted is gone when the level above has verified it: nothing is carried over to the next
+/// A hierarchy of drafts. The last level drafts exactly its gamma tokens, one per run. A level above runs its
+/// own rounds (the level below drafts, then one run of this level verifies) until it has at least gamma
+/// tokens: a round's last tokens may exceed gamma; these surplus tokens are kept and verified with the
+/// others. Once the level above has verified a level's tokens, nothing of them is carried over to the next
 /// round. Acceptances below the first level are independent acceptances, each used once: a draft's own text
 /// differs from the output after its first rejection, so that bits by position would be those of another
 /// text.
@@ -28,7 +28,7 @@ struct Hierarchical {
   std::vector<DraftLevel> levels;
 };
 
-/// The drafting of one sequence, with its clock.
+/// Drafts one sequence on its clock.
 template <class Events>
 class HierarchicalDrafts {
  public:

@@ -1,4 +1,4 @@
-// Drafting and verification in parallel, in lockstep: PEARL (Liu et al. 2024).
+// Drafts and verifies in parallel, in lockstep: PEARL (Liu et al. 2024).
 #pragma once
 
 #include <algorithm>
@@ -8,20 +8,21 @@
 
 namespace speclab {
 
-/// In every step the draft makes gamma tokens while one target run goes on; the step ends when both have, so
+/// In every step the draft makes gamma tokens during one target run; the step ends when both have ended, so
 /// that it takes max(1, gamma c).
-///   Pre-verify, the first step and the one after every correction: the target runs over the known text while
-///   gamma tokens are drafted, and settles the first of them. Rejected: its correction is emitted, and
-///   pre-verify comes again.
-///   Post-verify, all other steps: the target verifies those tokens of the last step that are not settled
-///   (gamma - 1 after pre-verify, else gamma) while the next gamma are drafted after them. All accepted: the
-///   next step is post-verify again, and there is no bonus token, since the draft has gone on without it. A
-///   rejection emits the correction, drops all that was drafted after it, and pre-verify follows.
-/// With `next_row` the target's last row of a post-verify step is used, too: it settles the first of the
-/// tokens drafted meanwhile, as pre-verify does. Every post-verify step then settles gamma tokens. The
+/// - Pre-verify, in the first step and in the step after every correction: the target runs over the known
+///    text while gamma tokens are drafted, and decides the first of them. If it is rejected, its correction
+///    is emitted, and the next step is pre-verify again.
+/// - Post-verify, in all other steps: the target verifies those tokens of the last step that are not yet
+///    decided (gamma - 1 after pre-verify, else gamma) while the next gamma are drafted after them. If all
+///    are accepted, the next step is post-verify again, and there is no bonus token, since the draft has
+///    continued without it. A rejection emits the correction, drops all tokens drafted after it, and
+///    pre-verify follows.
+/// With `next_row` the target's last row of a post-verify step is used, too: it decides the first of the
+/// tokens drafted meanwhile, as pre-verify does. Every post-verify step then decides gamma tokens. The
 /// authors' program does so (github.com/smart-lty/ParallelSpeculativeDecoding, src/engine.py: its gamma rows
-/// begin after the token that is settled, and end with that of the first new draft). With gamma c = 1 the
-/// result is DSI with one server (sim/schedules/dsi.hpp).
+/// begin after the token that is already decided, and end with that of the first new draft). With gamma c = 1
+/// the result is DSI with one server (sim/schedules/dsi.hpp).
 struct Pearl {
   std::uint64_t gamma;  ///< at least 1
   double c;
@@ -39,7 +40,7 @@ Elapsed run_schedule(const Pearl& schedule, const Acceptances& text, Events& eve
       for (std::uint64_t i = 0; i < schedule.gamma; ++i) {
         const double at = start + schedule.c * static_cast<double>(i);
         const EventKind kind = accepted < looked_at ? EventKind::dropped_run : EventKind::draft_run;
-        // A rejected first token of pre-verify is among the dropped.
+        // A rejected first token of pre-verify is among the dropped ones.
         events.add({at, at + schedule.c, {TrackKind::draft}, kind, 1});
       }
       target_run(events, start, looked_at, accepted);

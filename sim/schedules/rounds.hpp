@@ -1,6 +1,6 @@
-// Schedules of rounds: first the drafts, then one target run, and nothing at the same time. Each starts its
-// rounds anew, so that rounds over independent acceptances are independent, and a sequence ends with a whole
-// round: tokens over time then has no bias from the end (Wald).
+// Schedules of rounds: first the drafts, then one target run, never both at once. Each round starts anew, so
+// that rounds over independent acceptances are independent, and a sequence ends with a whole round: the end
+// then does not bias tokens over time (Wald).
 #pragma once
 
 #include <algorithm>
@@ -11,31 +11,31 @@
 
 namespace speclab {
 
-/// One token a target run.
+/// Emits one token per target run.
 struct Plain {};
 
-/// gamma drafted tokens of c each, then a target run over them (Leviathan et al. 2023, Thm 3.8).
+/// Drafts gamma tokens of c each, then makes a target run over them (Leviathan et al. 2023, Thm 3.8).
 struct Speculative {
   std::uint64_t gamma;
   double c;
 };
 
-/// An upper bound for schedules of rounds: drafts exactly the tokens that will be accepted, up to `most`.
-/// c = 0: drafting takes no time.
+/// An upper bound for schedules of rounds: drafts exactly the tokens that will be accepted, up to `most`. c =
+/// 0: drafting takes no time.
 struct UpperBound {
   std::uint64_t most;
   double c;
 };
 
-/// gamma heads of the target itself draft all at once, for c a round (Leviathan et al. 2023, section 6, on
-/// non-autoregressive drafts). Real heads accept less often than a model that sees the tokens before: the
-/// comparison is at equal acceptance.
+/// gamma heads of the target itself draft all tokens at once, for c per round (Leviathan et al. 2023, section
+/// 6, on non-autoregressive drafts). Real heads are accepted less often than a model that sees the tokens
+/// before: the comparison is at equal acceptance.
 struct Heads {
   std::uint64_t gamma;
   double c;
 };
 
-/// A run over `drafted` tokens, as the last of a round.
+/// Reports a run over `drafted` tokens, the last run of a round.
 template <class Events>
 void target_run(Events& events, double start, std::uint64_t drafted, std::uint64_t accepted) {
   if constexpr (Events::wanted) {
@@ -48,7 +48,7 @@ void target_run(Events& events, double start, std::uint64_t drafted, std::uint64
   }
 }
 
-/// `drafted(position)` tokens each round, in `runs(drafted)` draft runs of c.
+/// Runs rounds of `drafted(position)` tokens in `runs(drafted)` draft runs of c.
 template <class Drafted, class Runs, class Events>
 Elapsed run_rounds(const Acceptances& text, double c, const Drafted& drafted, const Runs& runs,
                    Events& events) {

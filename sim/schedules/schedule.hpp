@@ -1,4 +1,4 @@
-// Any schedule as one value, and many of them over the same sequences.
+// Holds any schedule as one value, and runs many schedules over the same sequences.
 #pragma once
 
 #include <concepts>
@@ -15,7 +15,7 @@
 
 namespace speclab {
 
-/// A type with a function `run_schedule(schedule, text, events)`, for `events` that are NoEvents or an
+/// A type with a function `run_schedule(schedule, text, events)`, where `events` is a NoEvents or an
 /// EventLog.
 template <class S>
 concept Schedule = std::copy_constructible<S> &&
@@ -31,12 +31,12 @@ class AnySchedule {
   requires(!std::same_as<S, AnySchedule> && Schedule<S>) AnySchedule(S schedule)
       : program_(std::make_shared<const Typed<S>>(std::move(schedule))) {}
 
-  /// Plays the schedule over one sequence until it has text.tokens tokens.
+  /// Runs the schedule over one sequence until it has text.tokens tokens.
   Elapsed run(const Acceptances& text) const {
     NoEvents none;
     return program_->run(text, none);
   }
-  /// The same, with every run in `log`.
+  /// Does the same and writes every run into `log`.
   Elapsed run(const Acceptances& text, EventLog& log) const { return program_->run(text, log); }
 
  private:
@@ -60,20 +60,20 @@ class AnySchedule {
   std::shared_ptr<const Program> program_;
 };
 
-/// What all schedules did, trial by trial.
+/// The results of all schedules, trial by trial.
 class ScheduleRuns {
  public:
-  /// Stopped: no trials.
+  /// Makes the result of a stopped run: no trials.
   ScheduleRuns() = default;
-  /// Trials that have not run; memory is taken as they do.
+  /// Prepares trials that have not run yet; each allocates its memory when it runs.
   ScheduleRuns(std::size_t trials, std::size_t schedules);
 
   std::size_t trials() const { return trials_; }
-  /// By schedule.
+  /// Returns one entry per schedule.
   std::span<const Elapsed> elapsed(std::size_t trial) const {
     return std::span(blocks_[trial / block_].elapsed).subspan(trial % block_ * schedules_, schedules_);
   }
-  /// Of the trial's first simulation.length positions.
+  /// Returns how many of the trial's first simulation.length positions are accepted.
   std::uint64_t accepted(std::size_t trial) const { return blocks_[trial / block_].accepted[trial % block_]; }
 
  private:
@@ -85,16 +85,16 @@ class ScheduleRuns {
   };
   std::size_t trials_ = 0;
   std::size_t schedules_ = 0;
-  std::size_t block_ = 1;  ///< trials of one
+  std::size_t block_ = 1;  ///< trials of one block
   std::vector<Block> blocks_;
 };
 
-/// The acceptances of one trial, by position.
+/// Makes the acceptances of one trial, by position.
 using MakeBits = std::function<AcceptanceBits(std::uint32_t trial)>;
 
-/// Every schedule over the same simulation.trials sequences of simulation.length tokens, in parallel over
-/// trials. `bits` gives at least simulation.length positions; what schedules read beyond them counts as
-/// rejected. Progress counts tokens times schedules.
+/// Runs every schedule over the same simulation.trials sequences of simulation.length tokens, in parallel
+/// over trials. `bits` gives at least simulation.length positions; positions beyond them count as rejected.
+/// Progress counts tokens times schedules.
 ScheduleRuns run_schedules(const std::vector<AnySchedule>& schedules, const SimulationSize& simulation,
                            const MakeBits& bits, const Control& control = {});
 

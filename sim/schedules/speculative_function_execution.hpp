@@ -1,4 +1,4 @@
-// Two slow functions in a row, the second on the first's sample, run in parallel: the use of speculative
+// Runs two slow functions in parallel, although the second takes the first's sample: the use of speculative
 // sampling beyond decoding that Leviathan et al. 2023, section 6, name (f a policy and g a world, say).
 #pragma once
 
@@ -10,15 +10,15 @@
 
 namespace speclab {
 
-/// A call takes f, whose distribution the input of g is drawn from, then g. A cheap stand-in of f (t_q) draws
-/// that input in advance, and g starts on it while f computes. When f is done the input is accepted or
-/// replaced; replaced, g runs again. Each call waits for the one before. One position of the sequence is one
-/// call.
+/// A call computes f, which gives the distribution of the input of g, then g. A cheap stand-in of f (t_q)
+/// draws that input in advance, and g starts on it while f computes. When f is done, the input is accepted or
+/// replaced; if it is replaced, g runs again. Each call waits for the one before. One position of the
+/// sequence is one call.
 struct SpeculativeFunctionExecution {
   double f;
   double g;
-  double q;         ///< the stand-in
-  bool interrupts;  ///< a useless g is stopped when f is done; else g is busy until it ends
+  double q;         ///< time of the stand-in
+  bool interrupts;  ///< true: a useless g is stopped when f is done; false: g stays busy until it ends
 };
 
 template <class Events>

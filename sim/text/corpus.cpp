@@ -18,14 +18,14 @@ namespace speclab {
 
 namespace {
 
-// Locale-free: bytes of UTF-8 sequences are letters.
+// These do not depend on the locale: bytes of UTF-8 sequences are letters.
 bool is_space(char c) { return c == ' ' || ('\t' <= c && c <= '\r'); }
 bool is_letter_or_digit(char c) {
   return ('a' <= c && c <= 'z') || ('A' <= c && c <= 'Z') || ('0' <= c && c <= '9') ||
          static_cast<unsigned char>(c) >= 128;
 }
 
-/// One past the last character of the word that starts at `at`.
+/// Returns one past the last character of the word that starts at `at`.
 std::size_t word_end(std::string_view text, std::size_t at) {
   if (!is_letter_or_digit(text[at])) return std::min(text.find_first_not_of(text[at], at), text.size());
   std::size_t end = at + 1;
@@ -76,8 +76,8 @@ std::string escape_invalid_utf8(std::string_view text) {
   return out;
 }
 
-/// Spacing of English print. A straight quote or an underscore (emphasis, in plain text books) opens and
-/// closes in turns.
+/// Joins words with the spacing of English print. A straight quote or an underscore (emphasis, in plain text
+/// books) alternately opens and closes.
 class WordJoiner {
  public:
   void add(const std::string& word) {
@@ -102,8 +102,9 @@ class WordJoiner {
   bool clings_right_ = false;
 };
 
-/// The distinct words of a text, numbered as they come, with their counts. An open-addressing table of its
-/// own: look-ups in std::unordered_map were most of the time that a model of order 2 or 3 took to train.
+/// The distinct words of a text, numbered in order of appearance, with their counts. It has its own
+/// open-addressing table: look-ups in std::unordered_map took most of the time of training a model of order 2
+/// or 3.
 class WordCounter {
  public:
   struct Entry {
@@ -111,7 +112,7 @@ class WordCounter {
     std::size_t count;
   };
 
-  /// The number of the word, which is counted. Views stay those of the first appearance.
+  /// Counts the word and returns its number. Views stay those of the first appearance.
   std::uint32_t add(std::string_view word) {
     if (2 * (entries_.size() + 1) > slots_.size()) grow();
     const auto hash = static_cast<std::uint32_t>(std::hash<std::string_view>{}(word));
@@ -150,7 +151,7 @@ class WordCounter {
   std::vector<Entry> entries_;
 };
 
-/// One pass over the text: tokens are numbers of words first, and become ids when the counts are known.
+/// Makes one pass over the text: tokens are first numbers of words, and become ids once the counts are known.
 Corpus frequent_words(std::string_view text, std::int32_t cap) {
   if (cap != 0 && cap < 2) {
     throw ModelError(fmt::format(
@@ -160,7 +161,8 @@ Corpus frequent_words(std::string_view text, std::int32_t cap) {
   WordCounter counter;
   std::vector<Token> tokens;
   for_each_chunk(text, [&](std::string_view chunk) {
-    // Its three words are counted, but as Vocabulary::tokens has it the whole stands for what is unknown.
+    // The three words of "<unk>" are counted, but the whole chunk stands for an unknown word, as in
+    // Vocabulary::tokens.
     const bool literal = chunk == "<unk>";
     for_each_word(chunk, [&](std::string_view word) {
       const std::uint32_t number = counter.add(word);

@@ -13,7 +13,7 @@ namespace speclab {
 
 namespace {
 
-/// The parts between the separators: one more than there are separators.
+/// Returns the parts between the separators: one more than there are separators.
 std::vector<std::string_view> parts(std::string_view text, char separator) {
   std::vector<std::string_view> all;
   for (std::size_t at = 0;;) {
@@ -24,7 +24,7 @@ std::vector<std::string_view> parts(std::string_view text, char separator) {
   }
 }
 
-/// Its lines; a line break at the end opens no line.
+/// Returns the lines of `text`; a line break at the end opens no line.
 std::vector<std::string_view> lines(std::string_view text) {
   std::vector<std::string_view> all = parts(text, '\n');
   if (all.back().empty()) all.pop_back();
@@ -44,7 +44,7 @@ Documents make_documents(std::string_view text, Vocabulary vocabulary) {
 }
 
 Documents make_documents(std::string_view text, Tokenization tokenization, std::int32_t vocabulary_cap) {
-  // Form feeds separate; they shall not become a piece.
+  // Form feeds separate documents and must not become a piece.
   std::string whole(text);
   std::replace(whole.begin(), whole.end(), '\f', '\n');
   return make_documents(text, make_corpus(whole, tokenization, vocabulary_cap).vocabulary);
@@ -80,7 +80,7 @@ ParallelDocuments make_parallel_documents(std::string_view source, std::string_v
   ParallelDocuments made{Vocabulary::words(std::move(list)), {}, words.size()};
   for (std::size_t i = 0; i < sources.size(); ++i) {
     if (blank(sources[i]) || blank(targets[i])) continue;
-    // Without "<sep>" among the words, so that a text which has it cannot break its document in two.
+    // `words` lacks "<sep>", so that a text which contains it cannot break its document in two.
     std::vector<Token> document = words.tokens(sources[i]);
     document.push_back(made.separator);
     const std::vector<Token> translation = words.tokens(targets[i]);

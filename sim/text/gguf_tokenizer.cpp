@@ -24,7 +24,7 @@ namespace speclab {
 
 namespace {
 
-/// The library's last error on this thread, of which its return values tell nothing.
+/// The library's last error on this thread; its return values do not tell it.
 std::string& last_llama_error() {
   thread_local std::string text;
   return text;
@@ -44,7 +44,7 @@ void prepare_llama() {
 
 void require_gguf(const std::filesystem::path& file) {
   std::array<char, 4> magic{};
-  // Opening a pipe would wait for who writes into it.
+  // Opening a pipe would wait for its writer.
   const bool opens = std::filesystem::is_regular_file(file);
   if (!opens || !std::ifstream(file, std::ios::binary).read(magic.data(), magic.size())) {
     throw ModelError(fmt::format("{}: cannot be read", file.string()));
@@ -55,15 +55,14 @@ void require_gguf(const std::filesystem::path& file) {
   }
 }
 
-/// A value of the file's metadata as text; empty when it is not there.
+/// Returns a value of the file's metadata as text; empty if it is not there.
 std::string metadata(const llama_model* model, const std::string& key) {
   std::array<char, 256> text{};
   const std::int32_t length = llama_model_meta_val_str(model, key.c_str(), text.data(), text.size());
   return length < 0 ? std::string() : std::string(text.data());
 }
 
-/// The same as a number; `otherwise` when it is not there, and of a list its largest entry's place is taken
-/// by `otherwise` as well.
+/// Returns a value as a number; `otherwise` if it is not there or is a list.
 double metadata_number(const llama_model* model, const std::string& key, double otherwise) {
   const std::string text = metadata(model, key);
   double number = otherwise;
@@ -71,7 +70,7 @@ double metadata_number(const llama_model* model, const std::string& key, double 
   return error == std::errc() && end == text.data() + text.size() ? number : otherwise;
 }
 
-/// As a token is printed.
+/// Returns a piece as its token is printed.
 std::string printed(std::string_view piece) {
   std::string out;
   while (!piece.empty()) {
@@ -104,8 +103,8 @@ std::shared_ptr<llama_model> load_llama_model(const std::filesystem::path& file,
   llama_model_params parameters = llama_model_default_params();
   parameters.n_gpu_layers = 0;
   parameters.vocab_only = vocabulary_only;
-  // Weights as the file has them: no forms for special instructions, of which some (AMX) are there on virtual
-  // machines that do not allow them.
+  // Keeps weights in the file's form: other forms serve special instructions, and some of these (AMX) are
+  // present on virtual machines that do not allow them.
   parameters.use_extra_bufts = false;
   std::shared_ptr<llama_model> model(llama_model_load_from_file(file.c_str(), parameters), llama_model_free);
   if (!model) {
@@ -138,7 +137,7 @@ GgufTokenizer::GgufTokenizer(const std::filesystem::path& file) : file_(file) {
   const auto of_architecture = [&](const std::string& key, double otherwise) {
     return metadata_number(model.get(), facts_.architecture + "." + key, otherwise);
   };
-  // Whatever a damaged file claims.
+  // A damaged file may claim any number.
   facts_.trained_context =
       static_cast<std::int32_t>(std::clamp(of_architecture("context_length", 0), 0.0, double{INT32_MAX}));
   const double heads = std::max(of_architecture("attention.head_count", 1), 1.0);
@@ -162,7 +161,7 @@ std::string GgufTokenizer::text(Token token) const {
     length = write();
   }
   piece.resize(static_cast<std::size_t>(std::max(length, 0)));
-  // Of tokens that stand for nothing, their name in the file.
+  // A token that stands for no text is printed by its name in the file.
   return printed(piece.empty() ? llama_vocab_get_text(vocabulary, token) : piece);
 }
 

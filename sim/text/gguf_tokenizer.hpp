@@ -1,5 +1,5 @@
-// The tokenizer of a neural model, and what else its GGUF file says of it, read by libllama (llama.cpp).
-// Builds without the library can name these types and nothing more: reading throws.
+// The tokenizer of a neural model, and other facts in its GGUF file, read by libllama (llama.cpp). Builds
+// without the library can only name these types: reading throws.
 #pragma once
 
 #include <cstdint>
@@ -17,40 +17,43 @@ struct llama_model;
 
 namespace speclab {
 
-/// Built with libllama.
+/// Returns whether this build has libllama.
 bool has_libllama();
 
-/// What a file says before its weights are read.
+/// Facts that a file states before its weights are read.
 struct GgufFacts {
-  std::string architecture;          ///< "llama"
-  double file_bytes = 0;             ///< about those of the weights
-  std::int32_t trained_context = 0;  ///< tokens
-  double cache_bytes = 0;            ///< of the key-value cache for each token of a context, in f32
+  std::string architecture;          ///< for example "llama"
+  double file_bytes = 0;             ///< bytes of the file, about those of the weights
+  std::int32_t trained_context = 0;  ///< context in tokens that the model was trained for
+  double cache_bytes = 0;            ///< bytes of the key-value cache for each token of a context, in f32
 };
 
 class GgufTokenizer final : public TokenCoder {
  public:
-  /// Throws ModelError, naming the file: it cannot be read, is not a GGUF file, has no tokenizer or cannot be
-  /// run (encoders, diffusion), and always when built without libllama.
+  /// Reads the tokenizer. Throws ModelError, naming the file, if it cannot be read, is not a GGUF file, has
+  /// no tokenizer or cannot be run (encoders, diffusion), and always in builds without libllama.
   explicit GgufTokenizer(const std::filesystem::path& file);
 
   const std::filesystem::path& file() const { return file_; }
   const GgufFacts& facts() const { return facts_; }
 
   std::int32_t size() const override { return size_; }
-  /// A space is U+2581; other white space and bytes that are not UTF-8 are "<0xNN>".
+  /// Returns a token as printed: a space is U+2581; other white space and bytes that are not UTF-8 are
+  /// "<0xNN>".
   std::string text(Token token) const override;
-  /// Of plain text: names of special tokens in it are text, and nothing is put before it.
+  /// Returns the tokens of plain text: names of special tokens in it are text, and no token is added before
+  /// it.
   std::vector<Token> tokens(std::string_view text) const override;
   std::string join(std::span<const Token> tokens) const override;
 
-  /// The tokens of `text` as the first message of a user, with the beginning of the answer, by the file's
-  /// chat template. Throws ModelError when the file has none, or one that libllama does not know.
+  /// Returns the tokens of `text` as the first message of a user, with the beginning of the answer, by the
+  /// file's chat template. Throws ModelError if the file has none, or one that libllama does not know.
   std::vector<Token> chat(std::string_view text) const;
 
-  /// What the model wants to see before every text; none for most byte-level models.
+  /// Returns the token that the model expects before every text; none for most byte-level models.
   std::optional<Token> start() const { return start_; }
-  /// What stands for an empty context, of which no model has a row: the beginning of a text, or else its end.
+  /// Returns the token that replaces an empty context, for which no model has a row: the beginning of a text,
+  /// or else its end.
   std::optional<Token> for_nothing() const { return for_nothing_; }
 
  private:
@@ -64,7 +67,8 @@ class GgufTokenizer final : public TokenCoder {
   std::optional<Token> for_nothing_;
 };
 
-/// The user's side of a conversation: `tokens` is GgufTokenizer::chat, all else the tokenizer's own.
+/// Codes the user's side of a conversation: `tokens` is GgufTokenizer::chat, everything else is the
+/// tokenizer's.
 class ChatCoder final : public TokenCoder {
  public:
   explicit ChatCoder(std::shared_ptr<const GgufTokenizer> tokenizer) : tokenizer_(std::move(tokenizer)) {}

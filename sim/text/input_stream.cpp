@@ -17,11 +17,11 @@ namespace speclab {
 
 InputStream::InputStream(const std::filesystem::path& file) : std::istream(nullptr), bytes_(file) {
   rdbuf(&bytes_);
-  exceptions(std::ios::badbit);  // Stopped comes out
+  exceptions(std::ios::badbit);  // lets Stopped through
   if (!bytes_.is_open()) setstate(std::ios::failbit);
 }
 
-// Opening a pipe would wait for who writes into it; reading, which waits as well, can be ended.
+// Opening a pipe would wait for its writer. Reading waits as well, but can be ended.
 InputStream::Bytes::Bytes(const std::filesystem::path& file)
     : name_(file), descriptor_(::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)) {
   struct stat about = {};

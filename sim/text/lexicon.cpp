@@ -15,9 +15,9 @@ namespace speclab {
 
 namespace {
 
-/// Everything about the pairs that stays the same from one iteration to the next. A cell is a source token
-/// (or NULL, which comes after them) beside a target token of the same pair, target by target within a source
-/// token.
+/// The data about the pairs that stays the same from one iteration to the next. A cell is a source token (or
+/// NULL, which comes after them) with a target token of the same pair; the targets of one source token are
+/// consecutive.
 class Cells {
  public:
   Cells(std::span<const SentencePair> pairs, std::int32_t vocab) : pairs_(pairs), vocab_(vocab) {
@@ -48,7 +48,7 @@ class Cells {
   const std::vector<std::uint32_t>& first_entry() const { return first_entry_; }
   const std::vector<Token>& targets() const { return targets_; }
 
-  /// visit(p, start) for each place of a source word: its pair, and the first of its cells.
+  /// Calls visit(p, start) for each place of a source word: its pair, and the first of its cells.
   template <class Visit>
   void for_each_place(std::size_t source, const Visit& visit) const {
     for (std::size_t i = first_place_[source]; i < first_place_[source + 1]; ++i)
@@ -57,14 +57,14 @@ class Cells {
   std::size_t start(std::size_t pair) const { return starts_[pair]; }
   std::uint32_t entry(std::size_t cell) const { return entries_[cell]; }
 
-  /// body(source, room) for every source word, in parallel; `scratch` holds a zero for each word of the
-  /// vocabulary, and must again when the body returns.
+  /// Calls body(source, scratch) for every source word, in parallel. `scratch` holds a zero for each word of
+  /// the vocabulary; the body must restore the zeros.
   template <class Body>
   void for_each_source(const Body& body) const {
     const std::size_t strides = std::min<std::size_t>(sources(), 128);
     for_each_index(strides, [&](std::size_t stride) {
       std::vector<std::uint32_t> scratch(static_cast<std::size_t>(vocab_));
-      // From the back, since NULL takes longest.
+      // Sources are processed from the last to the first, since NULL takes longest.
       for (std::size_t i = stride; i < sources(); i += strides) body(sources() - 1 - i, scratch);
     });
   }
@@ -106,15 +106,16 @@ class Cells {
 
   std::span<const SentencePair> pairs_;
   std::int32_t vocab_;
-  std::vector<std::size_t> starts_;  // by pair: its first cell
+  std::vector<std::size_t> starts_;  // first cell of each pair
   std::vector<std::size_t> first_place_;
   std::vector<Place> places_;
-  std::vector<std::uint32_t> entries_;      // by cell
-  std::vector<std::uint32_t> first_entry_;  // by source word
-  std::vector<Token> targets_;              // by entry
+  std::vector<std::uint32_t> entries_;      // entry of each cell
+  std::vector<std::uint32_t> first_entry_;  // first entry of each source word
+  std::vector<Token> targets_;              // target of each entry
 };
 
-/// sums[p][j]: sum over the source tokens i of pair p of t(target j | source i). Returns the log-likelihood.
+/// Sets sums[p][j] to the sum over the source tokens i of pair p of t(target j | source i). Returns the
+/// log-likelihood.
 double add_up(std::span<const SentencePair> pairs, const Cells& cells, std::span<const double> table,
               std::vector<std::vector<double>>& sums) {
   std::vector<double> logs(pairs.size());
@@ -192,7 +193,7 @@ FittedLexicon fit_lexicon(std::span<const SentencePair> pairs, std::int32_t voca
   for (int iteration = 0; iteration < iterations; ++iteration) {
     end_if_stopped();
     log_likelihoods.push_back(add_up(pairs, cells, table, sums));
-    // Expected counts are added up source word by source word, each in the order of the pairs, so that the
+    // Expected counts are added source word by source word, each in the order of the pairs, so that the
     // number of threads does not matter.
     std::vector<double> counts(table.size());
     cells.for_each_source([&](std::size_t source, std::vector<std::uint32_t>&) {

@@ -1,4 +1,4 @@
-// Which words translate which: IBM Model 1 (Brown et al. 1993).
+// Learns which words translate which: IBM Model 1 (Brown et al. 1993).
 #pragma once
 
 #include <cstddef>
@@ -20,8 +20,8 @@ struct SentencePair {
 /// the word that is in every source sentence.
 class Lexicon {
  public:
-  /// `first` has one more entry than there are source words with NULL, which is the last: where the entries
-  /// of each begin. Targets ascend within a source word.
+  /// `first` holds where the entries of each source word begin, NULL last, and one more entry for the end.
+  /// Targets ascend within a source word.
   Lexicon(std::vector<std::uint32_t> first, std::vector<Token> targets, std::vector<double> probabilities);
 
   Token null() const { return static_cast<Token>(first_.size()) - 2; }
@@ -32,7 +32,7 @@ class Lexicon {
   std::span<const double> probabilities(Token source) const {
     return std::span(probabilities_).subspan(begin(source), begin(source + 1) - begin(source));
   }
-  /// t(target | source), 0 where there is no entry. A binary search.
+  /// Returns t(target | source), 0 if there is no entry, by binary search.
   double probability(Token source, Token target) const;
 
  private:
@@ -45,16 +45,15 @@ class Lexicon {
 
 struct FittedLexicon {
   Lexicon lexicon;
-  /// Logarithm of the likelihood of the targets given the sources before each iteration, and at the end;
-  /// without the constant that stands for their lengths. It never falls.
+  /// Logarithm of the likelihood of the targets given the sources before each iteration, and at the end,
+  /// without the constant for their lengths. It never falls.
   std::vector<double> log_likelihoods;
 };
 
-/// Expectation maximisation from uniform distributions over what occurs together. Entries below `least` are
-/// dropped in the end, and what is left of a distribution is made to sum to 1; a distribution always keeps
-/// its largest entry. The same bits at any number of threads. Memory: 4 bytes for each source token (and
-/// NULL) times each target token of a pair. Tokens are 0 <= token < vocab. Throws ModelError for tokens that
-/// are not.
+/// Fits by expectation maximisation, starting from uniform distributions over words that occur together. At
+/// the end it drops entries below `least` and normalises each distribution again; a distribution always keeps
+/// its largest entry. Gives the same bits for any number of threads. Memory: 4 bytes for each source token
+/// (and NULL) times each target token of a pair. Tokens are 0 <= token < vocab; throws ModelError for others.
 FittedLexicon fit_lexicon(std::span<const SentencePair> pairs, std::int32_t vocab, int iterations,
                           double least);
 

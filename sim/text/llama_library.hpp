@@ -1,4 +1,4 @@
-// Loading by libllama, for the files that use it: include only where SPECLAB_HAS_LLAMA is defined.
+// Loads models by libllama, for the files that use it: include only where SPECLAB_HAS_LLAMA is defined.
 #pragma once
 
 #include <llama.h>
@@ -8,7 +8,7 @@
 
 namespace speclab {
 
-/// Throws ModelError, naming the file, with what the library says.
+/// Loads a model. Throws ModelError that names the file and gives the library's message.
 std::shared_ptr<llama_model> load_llama_model(const std::filesystem::path& file, bool vocabulary_only);
 
 }  // namespace speclab

@@ -49,8 +49,9 @@ class Lines : public sentencepiece::SentenceIterator {
   bool done_ = false;
 };
 
-/// The library keeps places within a word in 16 bits, of which it loses one, and crashes beyond. It takes a
-/// word to reach from one space to the next, whatever else stands there, and puts a character in front.
+/// Throws for words that the library cannot hold: it keeps places within a word in 16 bits, loses one of
+/// them, and crashes beyond. For the library a word reaches from one space to the next, whatever it contains,
+/// and it puts one more character before each word.
 void refuse_long_words(std::string_view text) {
   constexpr std::size_t longest = 32768;
   std::size_t begin = 0;

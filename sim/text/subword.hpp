@@ -1,5 +1,5 @@
-// Subword pieces by SentencePiece (Kudo and Richardson 2018). Builds without the library can name this type
-// and nothing more: training throws.
+// Subword pieces by SentencePiece (Kudo and Richardson 2018). Builds without the library can only name this
+// type: training throws.
 #pragma once
 
 #include <cstdint>
@@ -21,13 +21,13 @@ namespace speclab {
 class Subword final : public TokenCoder {
  public:
   /// Trains a BPE coder of up to `vocabulary_cap` pieces on the lines of `text`, in memory. The same text
-  /// gives the same pieces. Throws ModelError with the library's reason, or when built without it.
+  /// gives the same pieces. Throws ModelError with the library's reason, or if built without it.
   static Subword train(std::string_view text, std::int32_t vocabulary_cap);
 
   std::int32_t size() const override;
-  /// The piece, with U+2581 for the space before a word.
+  /// Returns the piece, with U+2581 for the space before a word.
   std::string text(Token token) const override;
-  /// Lines are coded one by one; a line break reads as a space afterwards.
+  /// Codes lines one by one; a line break is read back as a space.
   std::vector<Token> tokens(std::string_view text) const override;
   std::string join(std::span<const Token> tokens) const override;
 

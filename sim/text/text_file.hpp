@@ -1,4 +1,4 @@
-// Reading a whole file, and errors that name it.
+// Reads a whole file; errors name it.
 #pragma once
 
 #include <filesystem>
@@ -10,15 +10,15 @@ namespace speclab {
 
 enum class Encoding { any, utf8 };
 
-/// Whether reading a file would never end: a device such as /dev/zero, but no terminal, which a person ends,
-/// and not /dev/null.
+/// Returns whether reading a file would never end: true for a device such as /dev/zero, but not for a
+/// terminal, whose input a person ends, or /dev/null.
 bool is_endless(const std::filesystem::path& file);
 
-/// The content of a file. Throws ModelError, naming the file, when it cannot be read, is endless, has more
-/// than 2 GiB, or is not UTF-8 and has to be, saying where.
+/// Returns the content of a file. Throws ModelError, naming the file, if it cannot be read, is endless, has
+/// more than 2 GiB, or must be UTF-8 and is not; the message says where.
 std::string load_text(const std::filesystem::path& file, Encoding encoding = Encoding::any);
 
-/// Calls make() and puts `where` in front of what it complains about.
+/// Calls make() and puts `where` before the messages of its errors.
 template <class Make>
 auto naming(const std::string& where, const Make& make) {
   try {

@@ -1,4 +1,4 @@
-// A text itself as the target: the model that, decoded greedily, would write just this.
+// A text itself as the target: the model that would write exactly this text when decoded greedily.
 #pragma once
 
 #include <algorithm>
@@ -10,9 +10,9 @@
 
 namespace speclab {
 
-/// Satisfies LanguageModel. A context is the text's own beginning, as far as its length: all probability goes
-/// to the token that comes next, and past the end to the last token again. `text` is not empty; it and `rows`
-/// must outlive the target.
+/// Satisfies LanguageModel. A context must be the text's own beginning, up to its length: all probability
+/// goes to the token that comes next. Past the end it goes to the last token again. `text` is not empty; it
+/// and `rows` must outlive the target.
 struct TextTarget {
   std::span<const Token> text;
   const PointRows* rows;

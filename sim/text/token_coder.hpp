@@ -1,4 +1,4 @@
-// Text to tokens and back, where somebody else knows how: SentencePiece, or the tokenizer of a neural model.
+// Converts text to tokens and back by a library: SentencePiece, or the tokenizer of a neural model.
 #pragma once
 
 #include <cstdint>
@@ -19,11 +19,11 @@ class TokenCoder {
   virtual ~TokenCoder() = default;
 
   virtual std::int32_t size() const = 0;
-  /// One token as printed, without white space in it.
+  /// Returns one token as printed, without white space.
   virtual std::string text(Token token) const = 0;
-  /// Throws ModelError for a text that cannot be coded.
+  /// Returns the tokens of a text. Throws ModelError for a text that cannot be coded.
   virtual std::vector<Token> tokens(std::string_view text) const = 0;
-  /// The text that these tokens stand for, as bytes.
+  /// Returns the text of these tokens, as bytes.
   virtual std::string join(std::span<const Token> tokens) const = 0;
 };
 

@@ -8,7 +8,7 @@ std::size_t utf8_length(std::string_view text) {
   if (lead < 0x80) return 1;
   const std::size_t length = lead >= 0xF0 ? 4 : lead >= 0xE0 ? 3 : 2;
   if (lead < 0xC2 || lead > 0xF4 || text.size() < length) return 0;
-  // No overlong forms, no surrogates, nothing above U+10FFFF.
+  // Rejects overlong forms, surrogates, and code points above U+10FFFF.
   const unsigned lowest = lead == 0xE0 ? 0xA0 : lead == 0xF0 ? 0x90 : 0x80;
   const unsigned highest = lead == 0xED ? 0x9F : lead == 0xF4 ? 0x8F : 0xBF;
   if (byte(1) < lowest || byte(1) > highest) return 0;

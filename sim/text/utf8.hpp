@@ -1,4 +1,4 @@
-// UTF-8: what is well-formed, and where text stops being so.
+// Checks UTF-8: which sequences are well-formed, and where a text stops being UTF-8.
 #pragma once
 
 #include <cstddef>
@@ -7,10 +7,11 @@
 
 namespace speclab {
 
-/// Length of the well-formed UTF-8 sequence at the front (Unicode 15, table 3-7), 0 when there is none.
+/// Returns the length of the well-formed UTF-8 sequence at the front (Unicode 15, table 3-7), 0 if there is
+/// none.
 std::size_t utf8_length(std::string_view text);
 
-/// Where the first byte stands that belongs to no well-formed sequence; none where all do.
+/// Returns the position of the first byte that belongs to no well-formed sequence; none if all do.
 std::optional<std::size_t> first_not_utf8(std::string_view text);
 
 }  // namespace speclab

@@ -1,4 +1,4 @@
-// Language models in ARPA files; rows of those that are read are distributions.
+// Reads language models in ARPA files; rows of accepted models must be distributions.
 #include <cmath>
 #include <vector>
 

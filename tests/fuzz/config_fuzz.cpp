@@ -1,4 +1,4 @@
-// Config files: parsed, read, expanded and written again.
+// Parses, reads, expands and writes config files.
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
@@ -14,9 +14,9 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   return refused_or_read([&] {
     const Json json = parse_json(std::string(data, data + size));
     const Config config = read_config(json);
-    // What was read once reads again as itself.
+    // A config that was read must read again as itself.
     if (config_json(read_config(config_json(config))) != config_json(config)) std::abort();
-    if (config.sweep && config.sweep->size() > 3) return;  // cells without end are another test
+    if (config.sweep && config.sweep->size() > 3) return;  // another test covers configs with endless cells
     const std::vector<CellSpec> cells = expand(config);
     if (cells.empty()) std::abort();
   });

@@ -1,4 +1,4 @@
-// A fuzz target reads bytes as one kind of input. It may refuse them with an error that is meant for people;
+// A fuzz target reads bytes as one kind of input. It may reject them with an error that is meant for people;
 // anything else that leaves it (another exception, a signal, a sanitizer's report) is a finding.
 #pragma once
 
@@ -17,7 +17,7 @@
 
 namespace speclab {
 
-/// Aborts for exceptions that are not made for people.
+/// Aborts for exceptions that are not meant for people.
 template <class Read>
 int refused_or_read(const Read& read) {
   try {
@@ -32,7 +32,7 @@ int refused_or_read(const Read& read) {
   return 0;
 }
 
-/// A file in memory with these bytes.
+/// Returns a file in memory with these bytes.
 inline std::filesystem::path file_with(const std::uint8_t* data, std::size_t size, const std::string& name) {
   static const std::filesystem::path folder =
       std::filesystem::path("/dev/shm") / ("speclab_fuzz_" + std::to_string(::getpid()));
@@ -45,5 +45,5 @@ inline std::filesystem::path file_with(const std::uint8_t* data, std::size_t siz
 
 }  // namespace speclab
 
-/// Of each target; libFuzzer calls it, or standalone.cpp.
+/// The entry of each target; libFuzzer, or standalone.cpp, calls it.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size);

@@ -1,4 +1,4 @@
-// Journals of interrupted runs: what is taken from one is a cell of the run, unchanged.
+// Reads journals of interrupted runs; a cell taken from one must be a cell of the run, unchanged.
 #include <nlohmann/json.hpp>
 
 #include "experiments/base/format/json_io.hpp"
@@ -11,7 +11,8 @@ namespace {
 
 using namespace speclab;
 
-/// The run whose journal stands in the corpus; its lines are made here, so that they belong to this version.
+/// Returns the run whose journal is in the corpus; its lines are made here, so that they belong to this
+/// version.
 const std::shared_ptr<const Config>& config() {
   static const auto read = with_sections(read_config(parse_json(
       R"({"title": "t", "experiment": "iid", "alpha": 0.5, "simulation": {"trials": 2, "length": 4, "batches": 2},
@@ -31,7 +32,7 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
       Journal made(folder, identity, Resume::never);
       for (std::size_t i = 0; i < whole.cells.size(); ++i) made.add(i, whole.cells[i]);
     }
-    // Bytes of the input in pairs: a place in the journal, and what to put there.
+    // Each three bytes of the input give a place in the journal and the byte to put there; 0 deletes.
     std::string text = read_text(folder / "journal.jsonl");
     for (std::size_t i = 0; i + 2 < size; i += 3) {
       const std::size_t place = (data[i] * 256u + data[i + 1]) % text.size();

@@ -1,4 +1,4 @@
-// What servers log about acceptance.
+// Reads server logs of acceptance.
 #include "serving/advisor/acceptance_file.hpp"
 #include "tests/fuzz/fuzz.hpp"
 

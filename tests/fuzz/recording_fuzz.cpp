@@ -1,4 +1,4 @@
-// Recordings in every format; what is read has log-probabilities, and sequences that cover it.
+// Reads recordings in every format; accepted ones must have log-probabilities, and sequences that cover them.
 #include <cstdlib>
 
 #include "experiments/recording/recording_file.hpp"

@@ -1,5 +1,5 @@
-// Recorded rounds with confidences; what is read accepts at most what was drafted, with probabilities that
-// are.
+// Reads recorded rounds with confidences; accepted rounds must not accept more than they drafted, and their
+// probabilities must be valid.
 #include "serving/traces/confident_rounds.hpp"
 #include "tests/fuzz/fuzz.hpp"
 

@@ -1,4 +1,5 @@
-// Sequences of other samplers, as JSON lines and as NumPy arrays; ids that are read are in the vocabulary.
+// Reads sequences of other samplers, as JSON lines and as NumPy arrays; accepted ids must be in the
+// vocabulary.
 #include "experiments/verify/check/sample_file.hpp"
 #include "tests/fuzz/fuzz.hpp"
 

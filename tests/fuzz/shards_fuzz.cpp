@@ -1,5 +1,5 @@
-// Journals of shards under other names, with other first lines, lines lost, twice or in another order, and
-// those of several runs in one folder: status and merge come to an end, and what is merged is the run.
+// Reads journals of shards with other names and other first lines, with lines lost, doubled or reordered, and
+// journals of several runs in one folder: status and merge must end, and a merged result must be the run's.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -18,11 +18,11 @@ namespace {
 using namespace speclab;
 namespace fs = std::filesystem;
 
-constexpr unsigned max_seconds = 30;  // after them an input has not come to an end
+constexpr unsigned max_seconds = 30;  // longer inputs count as endless
 
 struct SharedRun {
-  std::string result;                                      ///< of one process
-  std::vector<std::pair<std::string, std::string>> files;  ///< what its shards left: names and texts
+  std::string result;                                      ///< result of one process
+  std::vector<std::pair<std::string, std::string>> files;  ///< files of its shards: names and texts
 };
 
 std::string merged_result(const fs::path& folder) {
@@ -48,7 +48,7 @@ SharedRun shared_run(const std::string& simulation, int shards) {
   return run;
 }
 
-/// Numbers from the input's bytes; 0 after its end.
+/// Takes numbers from the input's bytes; 0 after its end.
 class Choices {
  public:
   Choices(const std::uint8_t* data, std::size_t size) : next_(data), end_(data + size) {}
@@ -59,7 +59,7 @@ class Choices {
   const std::uint8_t* end_;
 };
 
-/// The line with another number at `pointer`, where it has one, and the sum that goes with that.
+/// Returns the line with another number at `pointer`, if it has one there, and the matching sum.
 std::string with_number(const std::string& line, const std::string& pointer, std::uint64_t number) {
   if (line.size() < 18) return line;
   Json json = Json::parse(line.substr(17));
@@ -69,7 +69,7 @@ std::string with_number(const std::string& line, const std::string& pointer, std
   return sha256(json.dump()).substr(0, 16) + " " + json.dump();
 }
 
-/// True where the text still is what some process of the run could have written.
+/// Changes a journal. Returns true if some process of the run could still have written the text.
 bool change(std::string& text, Choices& choices) {
   std::vector<std::string> lines = split(text, '\n');
   if (!lines.empty() && lines.back().empty()) lines.pop_back();

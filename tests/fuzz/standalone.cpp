@@ -93,7 +93,7 @@ int main(int argc, char** argv) {
     Bytes bytes = corpus[below(random, corpus.size())];
     const Bytes& other = corpus[below(random, corpus.size())];
     for (std::size_t changes = 1 + below(random, 4); changes > 0; --changes) change(bytes, other, random);
-    // Kept before the target sees it: after an abort it is the finding.
+    // The input is saved before the target reads it: after an abort it is the finding.
     std::ofstream("fuzz_last_input", std::ios::binary)
         .write(reinterpret_cast<const char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
     run(bytes);

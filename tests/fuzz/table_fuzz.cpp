@@ -1,4 +1,4 @@
-// Tables of probabilities in CSV files, as models.
+// Reads tables of probabilities in CSV and JSON files, as models.
 #include <nlohmann/json.hpp>
 
 #include "experiments/catalog/models/model_factory.hpp"
@@ -11,7 +11,7 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   static const Json form{{"title", "t"},
                          {"models", {{"target", {{"kind", "table"}}}, {"draft", {{"kind", "uniform"}}}}}};
   return refused_or_read([&] {
-    // The first byte tells which of the two formats the rest is.
+    // The first byte tells which of the two formats the rest has.
     const char* name = size > 0 && data[0] == 'j' ? "table.json" : "table.csv";
     Json json = form;
     json["models"]["target"]["file"] = file_with(data + (size > 0), size > 0 ? size - 1 : 0, name).string();

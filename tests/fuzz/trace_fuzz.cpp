@@ -1,4 +1,4 @@
-// Requests as a server recorded them; what is read begins at 0, goes forward in time, and has tokens.
+// Reads recorded requests of servers; accepted traces must begin at 0, go forward in time, and have tokens.
 #include <cmath>
 
 #include "serving/traces/arrival_trace.hpp"

@@ -1,8 +1,7 @@
-// Configs whose values are of the right type: random ones at any key, keys that their objects lack, two keys
-// alike, counts of one object in another order, files that hold something else. The bytes of an input are the
-// seed of a shipped config, or one made of the format alone, and of its changes, and choose what is done with
-// it. Whatever is wrong is refused at a path in one line that a person can read; what is not refused is run,
-// and its page and CSV hold no number that is none.
+// Makes configs whose values have the right type: random values at any key, unknown keys, doubled keys, files
+// with other content. The bytes of an input seed the choice of a shipped config, or of one made from the
+// format alone, its changes, and what is done with it. An error must name a path in one line that a person
+// can read; a config that is not rejected runs, and its page and CSV must hold no invalid number.
 #include <fmt/format.h>
 
 #include <array>
@@ -46,7 +45,7 @@ const auto& one_of(Random& random, const List& list) {
   return list[below(random, list.size())];
 }
 
-/// Files of every kind that the program reads, and a folder, and one that is not there.
+/// Returns files of every kind that the program reads, a folder, and a missing file.
 const std::vector<std::string>& files() {
   static const std::vector<std::string> all = [] {
     std::vector<std::string> found{"no_such_file.csv", program_file("tests/fuzz/corpus/table").string()};
@@ -59,7 +58,7 @@ const std::vector<std::string>& files() {
   return all;
 }
 
-/// A text long enough for n-grams, with documents to hold out.
+/// Returns a text long enough for n-grams, with documents to hold out.
 const std::string& text_file() {
   static const std::string file = [] {
     std::string text;
@@ -70,7 +69,7 @@ const std::string& text_file() {
   return file;
 }
 
-/// Every place below a config, as a pointer.
+/// Adds every place in a config, as a pointer.
 void add_places(const Json& value, const std::string& here, std::vector<std::string>& places) {
   if (!here.empty()) places.push_back(here);
   if (value.is_array()) {
@@ -89,14 +88,15 @@ Json schema_of(const Type& type) {
   return schema;
 }
 
-/// The files that a shipped config names, where they are; texts and large models are those of the tests.
+/// Returns where a file that a shipped config names is; texts and large models are replaced by those of the
+/// tests.
 std::string placed(const std::string& text) {
   if (text.ends_with(".txt")) return text_file();
   if (text.ends_with(".arpa")) return program_file("tests/fuzz/corpus/arpa/bigram.arpa").string();
   return text.starts_with("configs/") ? program_file(text).string() : text;
 }
 
-/// Counts, lists and sweeps of a shipped config made small.
+/// Makes counts, lists and sweeps of a shipped config small.
 void make_small(Json& value) {
   if (value.is_object() && value.contains("from") && value.contains("to"))
     value = Json::array({value["from"], value["to"]});
@@ -109,7 +109,7 @@ void make_small(Json& value) {
   for (Json& one : value) make_small(one);
 }
 
-/// Most counts small, each by itself: some stay large beside others that do not.
+/// Makes most counts small, each independently: some stay large beside small ones.
 void make_counts_small(Random& random, Json& config) {
   std::vector<std::string> places;
   add_places(config, "", places);
@@ -135,7 +135,7 @@ const std::vector<Json>& shipped_configs() {
     for (const fs::path& file : found) {
       Json config = parse_json(read_text(file));
       const std::string text = config.dump();
-      // Neural models are not there, and what is measured by the clock has no bytes to compare.
+      // Neural models are not available, and clock measurements have no bytes to compare.
       if (text.find("gguf") != std::string::npos || text.find("walltime") != std::string::npos) continue;
       make_small(config);
       config["simulation"]["trials"] = 8;
@@ -205,7 +205,7 @@ double random_number(Random& random, double low, double high) {
   }
 }
 
-/// A value as the schema of a leaf allows it; beyond its bounds now and then.
+/// Returns a value that the schema of a leaf allows; sometimes beyond its bounds.
 Json random_leaf(Random& random, const Json& schema) {
   if (schema.contains("enum")) return one_of(random, schema["enum"]);
   const std::string type = schema.contains("type") && schema["type"].is_string() ? schema["type"] : "string";
@@ -217,7 +217,7 @@ Json random_leaf(Random& random, const Json& schema) {
   const double low = schema.value("minimum", schema.value("exclusiveMinimum", 0.0));
   const double high = schema.value("maximum", 1.0);
   if (type == "number") return random_number(random, low, high);
-  // Mostly a few above the least, sometimes many, sometimes one below.
+  // The count is usually a few above the minimum, sometimes many above, sometimes one below.
   constexpr std::array<std::int64_t, 4> counts{largest_count, largest_count, largest_count, 400};
   const auto above = static_cast<std::int64_t>(random() % static_cast<std::uint64_t>(one_of(random, counts)));
   return static_cast<std::int64_t>(std::max(low, -1e9)) + above - (below(random, 8) == 0 ? 1 : 0);
@@ -257,7 +257,7 @@ Json random_value(Random& random, const Type& type, int depth) {
   return out;
 }
 
-/// Values of sweeps and cases: those of the keys that they set.
+/// Changes values of sweeps and cases, as those of the keys that they set.
 void change_set_value(Random& random, Json& config) {
   std::vector<std::pair<std::string, Json*>> values;
   if (config.contains("sweep")) {
@@ -328,7 +328,7 @@ void change(Random& random, Json& config) {
       return relate_counts(random, config, places);
     case 3:  // a number far from what it was
       return scale_number(random, config, places);
-    case 2: {  // a key that its object lacks
+    case 2: {  // an unknown key
       const Json::json_pointer above = pointer.parent_pointer();
       std::string name = above.to_string();
       const Type* const owner = above.empty() ? config_type().type.get() : type_at(name);
@@ -348,7 +348,7 @@ void change(Random& random, Json& config) {
   std::abort();
 }
 
-/// Finds "nan" and "inf" that stand where numbers do.
+/// Finds "nan" and "inf" in places of numbers.
 void check_numbers(const std::string& text, const Json& json) {
   constexpr std::size_t around = 200;
   for (const char* word : {"nan", "inf"}) {
@@ -361,11 +361,11 @@ void check_numbers(const std::string& text, const Json& json) {
   }
 }
 
-/// What the verbs of a config make of it: `run` mostly, with its page and its CSV.
+/// Runs the commands of a config on it: mostly `run`, with its page and its CSV.
 void use(Random& random, Json json) {
   const Control control{.stop = stop_asked};
   const std::size_t verb = below(random, 10);
-  if (verb < 2) {  // of one cell
+  if (verb < 2) {  // commands for one cell
     json.erase("sweep");
     json.erase("cases");
     json.erase("figures");
@@ -411,7 +411,7 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     for (const auto& [path, values] : json["sweep"].items()) swept().push_back(path);
   }
   for (std::size_t changes = 1 + below(random, 3); changes > 0; --changes) change(random, json);
-  // What takes long is left as it is: slow configs are another test.
+  // Work that takes long is stopped: another test covers slow configs.
   constexpr std::clock_t enough = CLOCKS_PER_SEC / 2;
   const std::function<bool()> stop = [end = std::clock() + enough] { return std::clock() > end; };
   const StopScope scope(&stop);

@@ -17,7 +17,7 @@ namespace {
 
 double ones(const AcceptanceBits& bits) { return std::accumulate(bits.begin(), bits.end(), 0.0); }
 
-/// A chain of order 1 over three tokens, and a draft of another.
+/// A chain of order 1 over three tokens, and a different chain as draft.
 TableModel chain() { return {3, 1, {0.7, 0.2, 0.1, 0.1, 0.8, 0.1, 0.25, 0.25, 0.5}}; }
 TableModel other() { return {3, 1, {0.2, 0.4, 0.4, 0.3, 0.4, 0.3, 0.6, 0.2, 0.2}}; }
 
@@ -28,7 +28,7 @@ SimulationSize simulation_of(std::uint64_t seed) {
   return simulation;
 }
 
-/// Accepts every draft: its text has the draft's distribution.
+/// A rule that accepts every draft: its text has the draft's distribution.
 struct AcceptAll : TokenRule {
   template <class Real>
   Real acceptance(Token, BasicRow<Real>, BasicRow<Real>) const {
@@ -36,7 +36,8 @@ struct AcceptAll : TokenRule {
   }
 };
 
-/// Null: the text is the target chain from token 0. Each transition's count is binomial given its origin.
+/// Null: the text comes from the target chain, started at token 0. Each transition's count is binomial given
+/// its origin.
 bool has_distribution(const std::vector<Token>& text, const TableModel& target) {
   std::map<Token, double> from;
   std::map<std::pair<Token, Token>, double> steps;
@@ -69,7 +70,7 @@ TEST_CASE("independent acceptances: frequency alpha, no correlation, one stream 
     double pairs = 0;
     for (std::size_t t = 0; t + 1 < positions; t += 2) pairs += bits[t] * bits[t + 1];
     CHECK(count_agrees(pairs, positions / 2.0, alpha * alpha));
-    // Of another trial, and of another stream of acceptance draws in the same one.
+    // Compares with another trial, and with another stream of acceptance draws in the same trial.
     const AcceptanceBits trial = iid_acceptances(alpha, seed, 4, positions);
     BernoulliStream coins(seed, 3, iid_stream_slot + 1, alpha);
     double with_trial = 0;

@@ -1,4 +1,4 @@
-// Memories of drafters and policies as one value: copies are independent.
+// Tests that copies of memories of drafters and policies, held as one value, are independent.
 #include "sim/any_memory.hpp"
 
 #include <doctest/doctest.h>

@@ -1,4 +1,4 @@
-// An AnyRule is the rule that it was made of: the same rounds, bit for bit, and the same answers.
+// Tests that an AnyRule equals the rule it was made from: the same rounds, bit for bit, and the same answers.
 #include "sim/any_rule.hpp"
 
 #include <doctest/doctest.h>
@@ -39,7 +39,7 @@ void check_rounds(const Rule& rule) {
   CHECK(by_any == by_rule);
 }
 
-/// Token verification that counts how often the acceptances of a context are asked for at once.
+/// Token verification that counts how often all acceptances of a context are asked for at once.
 struct CountingRule : TokenRule {
   int* calls;
   explicit CountingRule(int* count) : calls(count) {}

@@ -17,7 +17,7 @@ using namespace speclab;
 
 namespace {
 
-/// Rows of few distinct probabilities: zeros and ties abound.
+/// Returns a table whose rows have few distinct probabilities, so that zeros and ties are frequent.
 Model table_with_ties(std::uint64_t seed, std::int32_t vocab, std::int32_t order) {
   Philox stream = world(seed);
   std::vector<double> probability;
@@ -30,12 +30,12 @@ Model table_with_ties(std::uint64_t seed, std::int32_t vocab, std::int32_t order
   return Model(TableModel(vocab, order, std::move(probability)));
 }
 
-/// Rows nearly those of `base`, so that drafts are good but not perfect.
+/// Returns rows close to those of `base`, so that drafts are good but not perfect.
 Model disturbed(const Model& base, std::uint64_t seed, double epsilon) {
   return mixed(base, table_with_ties(seed, base.vocab(), 1), epsilon);
 }
 
-/// The definition, with nothing saved: every extension of every member, fully sorted.
+/// Searches by the definition, without any savings: every extension of every member, fully sorted.
 Beam exhaustive_beam(const Model& model, const std::vector<Token>& prompt, std::size_t width,
                      std::uint32_t length) {
   struct Candidate {
@@ -57,7 +57,7 @@ Beam exhaustive_beam(const Model& model, const std::vector<Token>& prompt, std::
         all.push_back(candidate);
       }
     }
-    // Ids ascend within a parent, so that a stable sort leaves the last tie as stated.
+    // Ids ascend within a parent, so that a stable sort breaks the last tie as stated.
     std::stable_sort(all.begin(), all.end(), [](const Candidate& a, const Candidate& b) {
       if (a.hypothesis.score != b.hypothesis.score) return a.hypothesis.score > b.hypothesis.score;
       return a.parent != b.parent ? a.parent < b.parent : a.probability > b.probability;
@@ -87,7 +87,7 @@ struct Comparison {
   int identical = 0;
 };
 
-/// Speculative against plain beams on random tables, all widths and gammas.
+/// Compares speculative with plain beams on random tables, for all widths and gammas.
 Comparison compare_on_tables(BeamAcceptance acceptance) {
   Comparison comparison;
   constexpr std::uint32_t length = 7;
@@ -117,16 +117,16 @@ Comparison compare_on_tables(BeamAcceptance acceptance) {
 }  // namespace
 
 TEST_CASE("a beam worked out by hand, ties included") {
-  // After 0: 1 and 2 tie at 1/4 behind 0; after 1 or 2: always 0.
+  // After 0, tokens 1 and 2 tie at 1/4 below token 0; after 1 or 2 the next token is always 0.
   const Model model(TableModel(3, 1, {2, 1, 1, 1, 0, 0, 1, 0, 0}));
   const std::vector<Token> prompt{0};
   const double half = std::log(0.5);
   const double quarter = std::log(0.25);
   CHECK(plain_beam_search(model, prompt, 2, 1).beam == Beam{{{0, 0}, half}, {{0, 1}, quarter}});
-  // Of the sequences of two tokens 00 has 1/4, and 10 has 1/4 from the second parent; 20 lost its parent.
+  // Of the sequences of two tokens 00 has 1/4, and 10 has 1/4 from the second parent; 20 has lost its parent.
   CHECK(plain_beam_search(model, prompt, 2, 2).beam ==
         Beam{{{0, 0, 0}, half + half}, {{0, 1, 0}, quarter + 0.0}});
-  // Fewer sequences than the beam has room for.
+  // There are fewer sequences than the beam has room for.
   CHECK(plain_beam_search(model, std::vector<Token>{1}, 4, 1).beam == Beam{{{1, 0}, 0.0}});
   CHECK(plain_beam_search(model, prompt, 3, 0).beam == Beam{{{0}, 0.0}});
 }
@@ -188,7 +188,7 @@ TEST_CASE("speculative beams are plain beams: n-grams of a small text") {
       }
     }
   }
-  // Both kinds of step were met.
+  // Both kinds of step occurred.
   CHECK(accepted > 100);
   CHECK(rejected > 100);
 }
@@ -197,13 +197,13 @@ TEST_CASE("without a draft, or with drafts that are never right, the search is t
   const Model target(TableModel(4, 0, {4, 3, 2, 1}));
   const BeamSearch plain = plain_beam_search(target, {}, 3, 9);
   CHECK(speculative_beam_search(target, target, {}, 3, 5, 0, 9) == plain);
-  // A draft that never proposes the token 0.
+  // This draft never proposes token 0.
   const Model wrong(TableModel(4, 0, {0, 0, 1, 1}));
   const BeamSearch search = speculative_beam_search(target, wrong, {}, 3, 3, 2, 9);
   CHECK(search.beam == plain.beam);
   CHECK(search.tally.accepted == 0);
   CHECK(search.tally.rounds == 9);
-  // The first guess ends a round; the last round, of one step, drafts none.
+  // The first guess ends a round; the last round, of one step, drafts nothing.
   CHECK(search.tally.examined == 8);
   CHECK(search.tally.drafted == 7 * 2 + 1);
 }
@@ -219,7 +219,7 @@ TEST_CASE("a perfect draft of the target's width has every step accepted: the co
       CHECK(search.tally.rounds == rounds);
       CHECK(search.tally.accepted == rounds * drafted);
       CHECK(search.tally.accepted == search.tally.drafted);
-      // w + u gamma rows a run, but for the prompt, which is one sequence.
+      // A run has w + u gamma rows, except for the prompt, which is one sequence.
       CHECK(search.target_rows == rounds * (width + width * drafted) - (width - 1));
       CHECK(search.draft_rows == rounds * (width + width * (drafted - 1)) - (width - 1));
       const BeamSearch plain = plain_beam_search(target, {}, width, length);
@@ -230,7 +230,7 @@ TEST_CASE("a perfect draft of the target's width has every step accepted: the co
 }
 
 TEST_CASE("a wider perfect draft can be rejected: its extra sequences outrank the target's") {
-  // From 0 the target's best is 1, whose followers are many; 2 is second and sure of its follower.
+  // After 0 the target's best is 1, which has many followers; 2 is second and has a certain follower.
   const Model target(TableModel(5, 1, {0,   0.6, 0.4,  0,    0,     //
                                        0.3, 0.3, 0.2,  0.1,  0.1,   //
                                        0,   0,   0.02, 0.49, 0.49,  //
@@ -257,7 +257,7 @@ TEST_CASE("the last round drafts only what is left") {
 
 TEST_CASE("damaged rows are refused, whichever model has them") {
   const Model sound(TableModel(2, 0, {1, 1}));
-  // (1 - inf) * p + inf * q: a row of NaN or infinity.
+  // (1 - inf) * p + inf * q gives a row of NaN or infinity.
   const Model invalid(MixtureModel{sound, sound, std::numeric_limits<double>::infinity()});
   CHECK_THROWS_AS(plain_beam_search(invalid, {}, 2, 3), ModelError);
   CHECK_THROWS_AS(speculative_beam_search(invalid, sound, {}, 2, 2, 2, 3), ModelError);

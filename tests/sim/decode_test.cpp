@@ -34,7 +34,7 @@ auto with_threads(std::size_t threads, const Run& run) {
   return run();
 }
 
-/// Target and draft without memory, of overlap exactly alpha.
+/// Target and draft without memory, whose overlap is exactly alpha.
 struct Pair {
   Model target;
   Model draft;
@@ -47,16 +47,16 @@ Pair iid_pair(double alpha) {
 
 double eq1(double alpha, int gamma) { return (1 - std::pow(alpha, gamma + 1)) / (1 - alpha); }
 
-/// Variance of the tokens of a round, from their distribution: alpha^(n-1) (1 - alpha), and alpha^gamma at
-/// gamma + 1.
+/// Returns the variance of the tokens of a round, from their distribution: alpha^(n-1) (1 - alpha), and
+/// alpha^gamma at gamma + 1.
 double tokens_variance(double alpha, int gamma) {
   double square = std::pow(alpha, gamma) * (gamma + 1) * (gamma + 1);
   for (int n = 1; n <= gamma; ++n) square += std::pow(alpha, n - 1) * (1 - alpha) * n * n;
   return square - eq1(alpha, gamma) * eq1(alpha, gamma);
 }
 
-/// Null: rounds are i.i.d. with acceptance alpha. The mean of the tokens, and the number of rounds that
-/// accept at least k tokens for each k, at seven sigma: gamma + 1 comparisons.
+/// Null: rounds are i.i.d. with acceptance alpha. Compares the mean of the tokens, and the number of rounds
+/// that accept at least k tokens for each k, at seven sigma: gamma + 1 comparisons.
 bool follows_eq1(const Tally& tally, double alpha, int gamma) {
   const auto rounds = static_cast<double>(tally.rounds);
   bool agrees = mean_agrees(static_cast<double>(tally.emitted) / rounds, eq1(alpha, gamma),
@@ -75,10 +75,10 @@ const std::vector<double> chain_rows{0.4, 0.2, 0.2, 0.2, 0.2, 0.4, 0.2, 0.2,
 const std::vector<double> chain_draft_rows{0.45, 0.15, 0.2, 0.2, 0.8, 0.1, 0.05, 0.05,
                                            0.6,  0.1,  0.2, 0.1, 0.5, 0.2, 0.2,  0.1};
 
-/// What a long run of the target chain must show, by power iteration: the stationary mean of the overlap, and
-/// the deviation of one context's share in the mean, correlations between contexts included. The latter is
-/// the asymptotic variance Var f + 2 sum_k Cov(f(X_0), f(X_k)); it also holds when a stopping time, such as
-/// the end of a number of rounds, ends the run (Anscombe 1952).
+/// Long-run values of the target chain, by power iteration: the stationary mean of the overlap, and the
+/// deviation of one context's share in the mean, including correlations between contexts. The latter is the
+/// asymptotic variance Var f + 2 sum_k Cov(f(X_0), f(X_k)); it also holds if a stopping time, such as the end
+/// of a number of rounds, ends the run (Anscombe 1952).
 struct Stationary {
   double mean = 0;
   double deviation = 0;
@@ -106,7 +106,7 @@ Stationary stationary(const TableModel& walk, const std::vector<double>& f) {
 
   Stationary result;
   result.mean = mean_of(distribution, f);
-  // Covariances through the signed measure distribution * (f - mean), which the chain carries along.
+  // Covariances come from the signed measure distribution * (f - mean), which the chain propagates.
   std::vector<double> carried(size);
   for (std::size_t i = 0; i < size; ++i) carried[i] = distribution[i] * (f[i] - result.mean);
   double variance = mean_of(carried, f);
@@ -132,7 +132,8 @@ struct Chain {
   }
 };
 
-/// Null: the contexts are those the target generates (Cor. 3.6). Seven sigma, and the start's effect.
+/// Null: the contexts are those that the target generates (Cor. 3.6). The bound is seven sigma, plus the
+/// start's effect.
 bool has_alpha(const Tally& tally, std::uint32_t trials, const Stationary& exact) {
   const auto contexts = static_cast<double>(tally.overlap_contexts);
   const double bound =
@@ -171,7 +172,7 @@ TEST_CASE(
   };
   const Outcome fine = decode(64);
   const Outcome coarse = decode(8);
-  REQUIRE(fine.batches.size() == 16);  // one a trial: none is cut
+  REQUIRE(fine.batches.size() == 16);  // one per trial: none is cut
   REQUIRE(coarse.batches.size() == 8);
   for (std::size_t i = 0; i < 8; ++i) {
     Tally both = fine.batches[2 * i];
@@ -212,7 +213,8 @@ TEST_CASE("tokens per round and accepted lengths follow Eq. 1 at the exact alpha
       CHECK(tally.overlap_contexts == tally.emitted);
       CHECK(tally.overlap_sum() / static_cast<double>(tally.overlap_contexts) ==
             doctest::Approx(alpha).epsilon(1e-9));
-      // Power on the same budget: a wrong alpha by .02 and a rule that accepts everything are rejected.
+      // Power on the same budget: an alpha that is wrong by .02 and a rule that accepts everything are
+      // rejected.
       CHECK_FALSE(follows_eq1(tally, alpha + 0.02, gamma));
       CHECK_FALSE(follows_eq1(
           decode_speculatively(pair.target, pair.draft, AcceptAllFault{}, gamma, simulation).total(), alpha,
@@ -246,20 +248,20 @@ TEST_CASE("alpha of a Markov pair is the overlap's stationary mean, while decodi
   CHECK(has_alpha(measure_acceptance(target, draft, TokenRule{}, simulation).total(), simulation.trials,
                   exact));
 
-  // Power on the same budget. The fault changes which contexts are visited; so does measuring over contexts
-  // that the draft generates.
+  // Power on the same budget: the fault changes which contexts are visited, and so does measuring over
+  // contexts that the draft generates.
   CHECK_FALSE(has_alpha(decode_speculatively(target, draft, ResampleTargetFault{}, 4, simulation).total(),
                         simulation.trials, exact));
   CHECK_FALSE(has_alpha(measure_acceptance(draft, target, TokenRule{}, simulation).total(), simulation.trials,
                         exact));
-  // The witness is no constant: an unweighted mean over tokens is another number.
+  // The witness is not trivial: an unweighted mean over tokens is a different number.
   double flat = 0;
   for (const double f : chain.overlaps()) flat += f / 4;
   CHECK(std::abs(flat - exact.mean) > 0.02);
 }
 
 TEST_CASE("with two prompts, trials start in turn from each") {
-  // Absorbing: a trial stays where its prompt put it, and only token 1 is drafted well.
+  // The chain is absorbing: a trial stays where its prompt put it, and only token 1 is drafted well.
   const Model target(TableModel(2, 1, {1, 0, 0, 1}));
   const Model draft(TableModel(2, 0, {0, 1}));
   SimulationSize simulation = simulation_of(4, 50);

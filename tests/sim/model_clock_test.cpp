@@ -13,10 +13,10 @@ using namespace speclab;
 
 namespace {
 
-/// What a model was asked to prepare: first and length of the context.
+/// Requests to prepare: first and length of the context.
 using Asked = std::vector<std::pair<std::size_t, std::size_t>>;
 
-/// A chain that computes rows together, and notes it.
+/// A chain that computes rows together and records each request.
 struct PreparingChain {
   TableModel table;
   std::shared_ptr<Asked> asked;
@@ -43,7 +43,7 @@ TEST_CASE("model clock: runs over 1, 2, ... new positions at every place") {
   const RunSeconds runs = measure_runs(target, chain(2), text, starts, 3, ClockKind::processor);
   CHECK(runs.target.size() == 3);
   CHECK(runs.draft.size() == 2);
-  // A run before the round, as long as the one that is timed.
+  // A run of the same length precedes the timed round.
   const Asked expected{{6, 6}, {7, 7}, {5, 6}, {7, 8}, {4, 6}, {7, 9},
                        {4, 4}, {5, 5}, {3, 4}, {5, 6}, {2, 4}, {5, 7}};
   CHECK(*asked == expected);

@@ -11,7 +11,7 @@ namespace speclab {
 
 inline Philox world(std::uint64_t seed) { return {seed, Site{0, 0, Draw{Use::world, 0}}}; }
 
-/// `length` ids below `used`, the smaller ones more often.
+/// Returns `length` ids below `used`, the smaller ones more often.
 inline std::vector<Token> random_tokens(std::uint64_t seed, std::size_t length, std::uint64_t used) {
   Philox stream = world(seed);
   std::vector<Token> tokens;
@@ -19,7 +19,7 @@ inline std::vector<Token> random_tokens(std::uint64_t seed, std::size_t length, 
   return tokens;
 }
 
-/// Every context of exactly `length` tokens below `vocab`.
+/// Returns every context of exactly `length` tokens below `vocab`.
 inline std::vector<std::vector<Token>> all_contexts(std::int32_t vocab, int length) {
   std::vector<std::vector<Token>> contexts{{}};
   for (int k = 0; k < length; ++k) {

@@ -23,7 +23,7 @@ SimulationSize simulation_of(std::uint32_t trials, std::uint32_t length) {
 
 TEST_CASE(
     "golden pair: the first sibling is accepted with the overlap, the second with what recursion adds") {
-  // Null: counts are binomial with the exact shares .6, .1 (without replacement .7 in all) and, since three
+  // Null: counts are binomial with the exact shares .6, .1 (.7 in all without replacement) and, since three
   // siblings are the whole vocabulary, .3; seven sigmas. Shares in another order would be off by far more.
   const TableModel target(3, 0, {0.5, 0.3, 0.2});
   const TableModel draft(3, 0, {0.1, 0.3, 0.6});

@@ -35,7 +35,8 @@ SimulationSize simulation_of(std::uint32_t trials, std::uint32_t length) {
   return simulation;
 }
 
-/// The distribution of the first token of a round with one draft, by following every branch of the program.
+/// Returns the distribution of the first token of a round with one draft, by following every branch of the
+/// program.
 template <class Rule>
 std::vector<double> first_token_distribution(const Rule& rule, const std::vector<double>& target,
                                              const std::vector<double>& draft) {
@@ -75,7 +76,7 @@ void check_distribution(const Rule& rule) {
 
 Model chain(std::uint64_t seed) { return Model(TableModel(6, 1, dirichlet_rows(6, 6, 0.4, seed))); }
 
-/// The same sums from rounds played one after the other, by the definitions.
+/// Computes the same sums from rounds one after another, by the definitions.
 template <class Rule>
 Tally by_definition(const Rule& rule, std::int32_t gamma, const RuleQualityOptions& how,
                     const SimulationSize& simulation) {
@@ -186,7 +187,7 @@ TEST_CASE("the sums of a run are those of the definitions") {
   check_sums("without replacement", TreeRule(branching_tree({3, 1})), 2, true);
   check_sums("tree deeper than gamma", TreeRule(branching_tree({2, 2, 2})), 2, true);
   check_sums("traversal", TraversalRule(branching_tree({2, 2})), 2, true);
-  // Kept by their likelihood alone, so that nodes which were expanded can be left without children.
+  // Nodes are kept by their likelihood alone, so that expanded nodes can be left without children.
   check_sums("grown", GrownTreeRule(3, 5), 3, true);
   check_sums("lenient", LenienceRule(0.4), 3, false);
   check_sums("typical", TypicalRule{}, 3, false);

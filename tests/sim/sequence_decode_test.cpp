@@ -1,5 +1,5 @@
-// Decoding of given sequences: its counts are those of the rounds one by one, the same at any number of
-// threads, and on independent acceptances those of the closed forms.
+// Tests decoding of given sequences: its counts are those of the rounds one by one, the same for any number
+// of threads, and for independent acceptances those of the closed forms.
 #include "sim/sequence_decode.hpp"
 
 #include <doctest/doctest.h>
@@ -60,7 +60,7 @@ Outcome decode(const SequenceSet& simulation, const Model& target, const AnyDraf
       simulation, [&](std::size_t) { return target; }, drafter, policy, TokenRule{});
 }
 
-/// The same with core's rounds, one after the other, for types known to the compiler.
+/// Does the same with core's rounds, one after another, for types known to the compiler.
 template <RowDrafter Drafter, GammaPolicy Policy>
 Tally round_by_round(const SequenceSet& simulation, const Model& target, const Drafter& drafter,
                      const Policy& policy) {
@@ -146,7 +146,7 @@ TEST_CASE("any drafter drafts as the drafter it holds, hierarchies included") {
   CHECK(found.total() == round_by_round(simulation, target, two, policy));
   CHECK(!AnyDrafter(two).foretells_runs());
   CHECK(inner.foretells_runs());
-  // Every round of the middle model drafts up to two tokens for it, and emits at least one.
+  // Every round of the middle model has two draft runs for it, and emits at least one token.
   const Tally total = found.total();
   CHECK(total.inner_runs[0] == 2 * total.draft_runs);
   CHECK(total.drafted >= total.draft_runs);
@@ -184,7 +184,7 @@ TEST_CASE("independent coins: Eq. 1, the upper bound and alpha, 7 sigma; a wrong
   CHECK(tokens_agree(alpha));
   CHECK(!tokens_agree(alpha - 0.03));
 
-  // Geometric: mean 1 / (1 - alpha), standard deviation sqrt(alpha) / (1 - alpha).
+  // The number is geometric: mean 1 / (1 - alpha), standard deviation sqrt(alpha) / (1 - alpha).
   const Tally oracle =
       decode(simulation, pair.target, ModelDrafter<Model>(pair.draft), UpperBoundPolicy(60)).total();
   const auto runs = static_cast<double>(oracle.rounds);
@@ -201,8 +201,8 @@ TEST_CASE("independent coins: Eq. 1, the upper bound and alpha, 7 sigma; a wrong
   CHECK(measured.overlap_contexts == 200 * 500);
   CHECK(measured.drafted == 200 * 500);
   CHECK(measured.overlap_sum() / (200.0 * 500) == doctest::Approx(alpha).epsilon(1e-8));
-  // min(1, q/p) of the tokens that came has the overlap as its mean; in [0, 1], so its variance is at most
-  // alpha (1 - alpha). Another alpha is told apart.
+  // The mean of min(1, q/p) over the tokens that came is the overlap. Its values are in [0, 1], so its
+  // variance is at most alpha (1 - alpha). Another alpha is detected.
   const Tally recorded = text.recorded.total();
   CHECK(recorded.overlap_contexts == 200 * 500);
   const double mean = recorded.overlap_sum() / (200.0 * 500);
@@ -232,8 +232,8 @@ TEST_CASE("a text as the target: lookup accepts what the text repeats, counted b
   const Tally tally =
       decode_sequences(simulation, target_of, LookupDrafter(6, {.length = 3}), FixedPolicy(8), TokenRule{})
           .total();
-  // "1" last stood before 2 3 4: three accepted and 1. Then "2 3 4 1" is followed by 2: rejected for 0. Then
-  // 0 was never followed by anything.
+  // "1" was last followed by 2 3 4: three are accepted, then 1. Then "2 3 4 1" is followed by 2, which is
+  // rejected for 0. Then 0 was never followed by anything.
   CHECK(tally.rounds == 3);
   CHECK(tally.accepted == 3);
   CHECK(tally.examined == 4);

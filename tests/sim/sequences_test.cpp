@@ -11,7 +11,7 @@
 #include "sim/models/model.hpp"
 #include "sim/models/synthetic.hpp"
 
-// Whether these sequences have the right distribution: tests/analysis/exact/losslessness_slow_test.cpp.
+// tests/analysis/exact/losslessness_slow_test.cpp tests whether these sequences have the right distribution.
 
 using namespace speclab;
 
@@ -57,7 +57,7 @@ TEST_CASE("a correction never repeats the rejected token, whose residual is zero
     CHECK(record.next != record.drafted[static_cast<std::size_t>(record.accepted)]);
   }
   CHECK(corrected > 100);
-  // The planted fault, which samples the target instead, does repeat.
+  // The planted fault, which samples the target instead, does repeat the rejected token.
   int repeated = 0;
   for (const RoundRecord& record : record_rounds(target, draft, ResampleTargetFault{}, 3, {}, 2000, 4)) {
     if (record.corrected() && record.next == record.drafted[static_cast<std::size_t>(record.accepted)])
@@ -86,7 +86,7 @@ TEST_CASE("sequences are addressed by trial: neither threads nor the number of t
   };
   check(speculative);
   check(plain);
-  // Independent samples of one distribution: another stream for plain decoding.
+  // The samples are independent, although of one distribution: plain decoding uses another stream.
   CHECK(speculative(50) != plain(50));
   CHECK(speculative_sequences(target, target, TokenRule{}, 0, simulation_of(50), 5) != plain(50));
 }

@@ -1,4 +1,4 @@
-// A file of the test's own, gone when the test is over.
+// A temporary file that is deleted after the test.
 #pragma once
 
 #include <atomic>

@@ -18,7 +18,7 @@ using namespace speclab;
 
 namespace {
 
-/// Small enough to count by hand: 32 + 16 + 96 weights a layer, 40 in each embedding.
+/// Returns a model small enough to count by hand: 32 + 16 + 96 weights per layer, 40 in each embedding.
 Transformer tiny() {
   Transformer model;
   model.layers = 3;
@@ -31,7 +31,7 @@ Transformer tiny() {
   return model;
 }
 
-/// No overheads and full efficiency: the bare roofline.
+/// Returns a machine without overheads at full efficiency: the bare roofline.
 Machine bare(double flops, double bandwidth) {
   Machine machine;
   machine.device.flops_16bit = flops;
@@ -77,7 +77,7 @@ TEST_CASE("weights, FLOPs and bytes of a tiny model, by hand") {
   const Transformer model = tiny();
   CHECK(parameters(model) == 3 * 144 + 80);
   CHECK(active_parameters(model) == 3 * 144 + 40);
-  // Keys and values: 2 heads' numbers of 2 bytes, twice, in 3 layers: 24 bytes a token.
+  // Keys and values take 2 heads' numbers of 2 bytes, twice, in 3 layers: 24 bytes per token.
   CHECK(cache_bytes(model, 5, {}) == 5 * 24);
   const RunWork done = work(model, {1, 2, 5}, {});
   CHECK(done.flops == 2 * (2 * 472 + 4 * 4 * 3 * 5));
@@ -89,7 +89,8 @@ TEST_CASE("weights, FLOPs and bytes of a tiny model, by hand") {
   Transformer translator = model;
   translator.encoder_layers = 3;
   CHECK(parameters(translator) == 3 * (144 + 48) + 3 * 144 + 80);
-  // Keys and values of the source are not made again: only the queries and outputs of cross-attention run.
+  // Keys and values of the source are not computed again: only the queries and outputs of cross-attention
+  // run.
   CHECK(active_parameters(translator) == 3 * (144 + 32) + 40);
   CHECK(cache_bytes(translator, 5, {}) == 2 * 5 * 24);
 }
@@ -103,15 +104,15 @@ TEST_CASE("experts touched: 2 of 8 by one token, 3.5 by two, all by many") {
   CHECK(independent_experts(model, 2) == doctest::Approx(3.5));
   CHECK(independent_experts(model, 1000) == doctest::Approx(8));
   CHECK(expected_experts(model, 2, 3) == doctest::Approx(independent_experts(model, 6)));
-  // A layer: 48 of attention, 96 an expert, 32 of the router.
+  // A layer has 48 weights of attention, 96 per expert, and 32 of the router.
   CHECK(parameters(model) == 3 * (48 + 8 * 96 + 32) + 80);
   const double once = work(model, {1, 1, 0}, {}).bytes;
   const double twice = work(model, {2, 1, 0}, {}).bytes;
   CHECK(twice - once == doctest::Approx(3 * 1.5 * 96 * 2 + 24));
 }
 
-// A count matrix by matrix, and experts touched token by token: each further token chooses `active` of all,
-// so that it adds active (1 - touched / experts) on average.
+// Counts matrix by matrix, and experts touched token by token: each further token chooses `active` of all, so
+// that it adds active (1 - touched / experts) on average.
 TEST_CASE("random models with experts and a shared block: stored, multiplied and read as counted by hand") {
   std::mt19937_64 random(54);
   const auto from = [&](int least, int most) {
@@ -173,11 +174,11 @@ TEST_CASE("tokens of one sequence share experts, sequences do not") {
   CHECK(expected_experts(model, 15, 1) == doctest::Approx(8));
 }
 
-// A second witness: each sequence has its own popular experts, an inclusion probability by expert of law
+// A second witness: each sequence has its own popular experts, with inclusion probabilities by expert from
 // beta(a, 31 a), drawn as Polya's urn. a = 0.1765 gives 39.4 for 8 tokens and, with nothing fitted, 55.2 for
-// 15 (58.9 measured). Means of 400 runs have a standard error below 0.5 (of one sequence) and 1 (of four):
-// bounds are five of them beside the difference of the two laws, so that false alarms are rarer than 1e-6.
-// Sequences that shared experts would touch 76 rather than 124.8, half a hundred standard errors away.
+// 15 (58.9 measured). Means of 400 runs have a standard error below 0.5 (for one sequence) and 1 (for four):
+// bounds are five of them plus the difference of the two distributions, so that false alarms are rarer than
+// 1e-6. Sequences that shared experts would touch 76 instead of 124.8, about fifty standard errors away.
 TEST_CASE("simulated sequences with popular experts touch as many") {
   constexpr int experts = 256;
   constexpr double a = 0.1765;
@@ -238,7 +239,7 @@ TEST_CASE("devices in parallel share the work and pay for all-reduces") {
   const RunTime time = run_time(machine, tiny(), {1, 2, 5});
   CHECK(time.memory == doctest::Approx(1232 / 4e6));
   CHECK(time.overhead == doctest::Approx(1e-4 + 3e-6));
-  // Six all-reduces of 2 tokens of 4 numbers of 2 bytes, of which each link carries 3/2.
+  // There are six all-reduces of 2 tokens of 4 numbers of 2 bytes; each link carries 3/2 of that.
   CHECK(time.communication == doctest::Approx(6 * (1e-5 + 1.5 * 16 / 1e9)));
   machine.precision.eight_bit_arithmetic = true;
   CHECK(peak_flops(machine) == 8e12);
@@ -247,7 +248,7 @@ TEST_CASE("devices in parallel share the work and pay for all-reduces") {
 TEST_CASE("memory: how many sequences fit beside the weights") {
   const Machine machine = bare(1e12, 1e6);
   const Transformer model = tiny();
-  // 9000 bytes less 1024 of weights, 240 a sequence of 10 tokens.
+  // 9000 bytes less 1024 of weights remain; a sequence of 10 tokens takes 240.
   CHECK(largest_batch(machine, model, nullptr, 10, 0.9) == 33);
   CHECK(largest_batch(machine, model, &model, 10, 0.9) == std::floor((9000.0 - 2048) / 480));
   CHECK(largest_batch(machine, model, nullptr, 10, 0.1) < 0);
@@ -275,11 +276,11 @@ TEST_CASE("presets: parameters from the shape are the published ones within 1%")
     CHECK(names.insert(model.name).second);
   }
   CHECK(names.size() >= 30);
-  // The check can fail: a feed-forward size that is off by a tenth is seen.
+  // The check can fail: it detects a feed-forward size that is off by a tenth.
   Transformer wrong = preset("llama-3.1-8b");
   wrong.feed_forward = wrong.feed_forward * 9 / 10;
   CHECK(std::abs(parameters(wrong) / wrong.published - 1) > 0.02);
-  // Known from elsewhere: 128 KiB of cache a token, and 12.9 of 46.7 billion parameters active.
+  // Published values: 128 KiB of cache per token, and 12.9 of 46.7 billion parameters active.
   CHECK(cache_bytes(preset("llama-3.1-8b"), 1, {}) == 128 * 1024);
   CHECK(active_parameters(preset("mixtral-8x7b")) / 1e9 == doctest::Approx(12.9).epsilon(0.02));
 }
@@ -292,7 +293,8 @@ TEST_CASE("presets: devices are whole, and their rates in order") {
     CHECK_FALSE(one.source.empty());
     const double eight_bit_gain = one.name == "tpu-v4" ? 1 : 2;
     CHECK(one.flops_8bit / one.flops_16bit == doctest::Approx(eight_bit_gain).epsilon(0.02));
-    // FLOP per byte at which 16-bit arithmetic and memory balance: 80 to 450 for every accelerator here.
+    // The FLOP per byte at which 16-bit arithmetic and memory balance is 80 to 450 for every accelerator
+    // here.
     CHECK(one.flops_16bit / one.bandwidth > 80);
     CHECK(one.flops_16bit / one.bandwidth < 450);
     CHECK(one.power > 0);
@@ -311,8 +313,8 @@ TEST_CASE("a plain token of Llama-3.1-8B on an H100 reads 15 GB: memory-bound, s
   CHECK(run_time(machine, model, {8, 512, 128}).compute_bound());
 }
 
-// A witness from outside: c of Table 4 of Leviathan et al. 2023, measured on one TPU v4 at batch 1. The model
-// claims no more than a quarter; without its overheads, which small drafts mostly consist of, it fails.
+// An external witness: c of Table 4 of Leviathan et al. 2023, measured on one TPU v4 at batch 1. The model
+// only claims to be within a quarter; without its overheads, which dominate small drafts, it fails.
 TEST_CASE("c of the paper's T5 pairs on its device, within a quarter of what was measured") {
   Machine machine;
   machine.device = device("tpu-v4");
@@ -347,7 +349,7 @@ TEST_CASE("measured times are bilinear, constant before the grid, and go on risi
 TEST_CASE("measured times that say too little or too much are refused") {
   CHECK(refusal({}) == "no measured times");
   CHECK(refusal({{1, 1, 10}, {1, 1, 11}}) == "tokens 1, batch 1: measured twice");
-  // A grid of 10^11 numbers is not stored to find out what it lacks.
+  // A grid of 10^11 numbers is not stored to find its missing points.
   std::vector<MeasuredPoint> diagonal;
   for (int i = 1; i <= 300000; ++i) diagonal.push_back({double(i), double(i), 1});
   CHECK(refusal(diagonal).starts_with("tokens 1, batch 2: missing"));
@@ -375,7 +377,7 @@ TEST_CASE("at other costs: what each combination of other assumptions gives by i
   Machine machine;
   machine.device = device("h100-sxm");
   machine.devices = 4;
-  machine.bandwidth_efficiency = 0.9;  // a fifth more is all of it
+  machine.bandwidth_efficiency = 0.9;  // a fifth more reaches 1
   const Transformer target = preset("llama-3.1-70b");
   const Transformer draft = preset("llama-3.2-1b");
   const Operation at{64, 2048};

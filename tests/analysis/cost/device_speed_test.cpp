@@ -32,7 +32,7 @@ TEST_CASE("memory is that of weights and caches, counted apart") {
   const Transformer& target = preset_of(model_presets(), "llama-3.1-70b");
   const Transformer& draft = preset_of(model_presets(), "llama-3.2-1b");
   CHECK(memory.weights() == doctest::Approx(2 * (parameters(target) + parameters(draft))));
-  // Layers, both of keys and values, heads, size of a head, two bytes, tokens.
+  // The factors are layers, keys and values, heads, size of a head, two bytes, tokens.
   CHECK(memory.cache_per_sequence == doctest::Approx((80.0 * 2 * 8 * 128 + 16.0 * 2 * 8 * 64) * 2 * 2048));
   CHECK(memory.usable == doctest::Approx(0.9 * 4 * 80e9));
   const double largest = memory.largest_batch.value();
@@ -47,7 +47,7 @@ TEST_CASE("the devices that hold a batch hold it, and one fewer does not") {
   for (const double batch : {1.0, 50.0, 391.0, 1000.0, 5000.0}) {
     const Operation at{batch, 1024};
     const double needed = devices_that_hold(device_memory(pair_on(1), at, 0.9).value(), batch, 1);
-    // Said alike whatever number is asked about.
+    // The answer does not depend on the number of devices asked about.
     CHECK(devices_that_hold(device_memory(pair_on(4), at, 0.9).value(), batch, 4) == needed);
     CHECK(device_memory(pair_on(static_cast<int>(needed)), at, 0.9)->holds(batch));
     CHECK_FALSE(device_memory(pair_on(static_cast<int>(needed) - 1), at, 0.9)->holds(batch));
@@ -70,7 +70,7 @@ TEST_CASE("tokens a second are those of the runs' times") {
 }
 
 TEST_CASE("an EAGLE-3 head has the weights of its checkpoint") {
-  // As the head of Llama 3.1 8B: counted matrix by matrix, without the embedding, which is the target's.
+  // The head is that of Llama 3.1 8B, counted matrix by matrix, without the embedding, which is the target's.
   Transformer head{.layers = 1,
                    .hidden = 4096,
                    .heads = 32,
@@ -86,6 +86,6 @@ TEST_CASE("an EAGLE-3 head has the weights of its checkpoint") {
   const double rest = 3 * 4096.0 * 14336 + 4096.0 * 32000 + 3 * 4096.0 * 4096;
   CHECK(parameters(head) == attention + rest);
   CHECK(active_parameters(head) == attention + rest);
-  // Read as a Llama of one layer it would be taken for a slower one.
+  // Read as a Llama of one layer it would be taken for a slower model.
   CHECK(as_model > 1.7 * active_parameters(head));
 }

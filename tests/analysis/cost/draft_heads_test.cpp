@@ -1,4 +1,4 @@
-// Draft heads and latent attention by the roofline: counts by hand, against what was published, and limits.
+// Tests draft heads and latent attention by the roofline: by hand, against published numbers, and in limits.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -20,7 +20,7 @@ Machine h100(int devices) {
   return machine;
 }
 
-/// Small enough to count by hand.
+/// Returns a head small enough to count by hand.
 Transformer tiny(HeadKind kind) {
   Transformer head{.hidden = 4, .vocab = 10};
   head.head = kind;
@@ -40,7 +40,7 @@ Transformer tiny(HeadKind kind) {
   return head;
 }
 
-/// The DFlash head of Qwen3-8B, by its config.json (vllm-project/speculators,
+/// Returns the DFlash head of Qwen3-8B, by its config.json (vllm-project/speculators,
 /// tests/unit/convert/test_dflash_converter.py).
 Transformer qwen_dflash() {
   Transformer head{.layers = 5,
@@ -65,7 +65,7 @@ Transformer vicuna_medusa() {
   return heads;
 }
 
-/// By the config.json of deepseek-ai/DeepSeek-V3.
+/// Returns DeepSeek-V3 by the config.json of deepseek-ai/DeepSeek-V3.
 Transformer deepseek_v3() {
   Transformer model{.name = "DeepSeek-V3",
                     .layers = 61,
@@ -85,7 +85,7 @@ Transformer deepseek_v3() {
   return model;
 }
 
-/// By the config.json of zai-org/GLM-4.5.
+/// Returns GLM-4.5 by the config.json of zai-org/GLM-4.5.
 Transformer glm_45() {
   Transformer model{.layers = 92,
                     .hidden = 5120,
@@ -116,14 +116,14 @@ Transformer llama_8b() {
 
 TEST_CASE("Medusa heads, by hand: a run of gamma tokens has the weights of gamma heads, and no cache") {
   const Transformer heads = tiny(HeadKind::medusa);
-  // Two residual matrices of 4 x 4, and 10 outputs.
+  // A head has two residual matrices of 4 x 4, and 10 outputs.
   CHECK(parameters(heads) == 5 * (2 * 16 + 40));
   CHECK(active_parameters(heads) == 72);
   const RunWork three = work(heads, {3, 2, 1000}, {});
   CHECK(three.bytes == 3 * 72 * 2);
   CHECK(three.flops == 2 * 2 * 3 * 72);
   CHECK(cache_bytes(heads, 1000, {}) == 0);
-  // Medusa-1 of Vicuna-7B: a matrix of 4096 x 4096 and 32000 outputs a head.
+  // Medusa-1 of Vicuna-7B has a matrix of 4096 x 4096 and 32000 outputs per head.
   CHECK(parameters(vicuna_medusa()) == 5 * 147849216.0);
   const RunTime time = run_time(h100(8), vicuna_medusa(), {5, 1, 1024});
   CHECK(time.overhead == doctest::Approx(100e-6 + 5 * 5e-6));
@@ -133,16 +133,17 @@ TEST_CASE("Medusa heads, by hand: a run of gamma tokens has the weights of gamma
 
 TEST_CASE("a DFlash block, by hand") {
   const Transformer head = tiny(HeadKind::dflash);
-  // A layer: 32 of queries and outputs, 16 of keys and values, 96 of the feed-forward block; `fc` has 12 x 4.
+  // A layer has 32 weights of queries and outputs, 16 of keys and values, 96 of the feed-forward block; `fc`
+  // has 12 x 4.
   CHECK(parameters(head) == 2 * 144 + 48);
   const RunWork three = work(head, {3, 2, 5}, {});
-  // Four positions of two sequences: layers, and for four verified tokens `fc`, keys and values; three
-  // outputs.
+  // Layers run over four positions of two sequences; `fc`, keys and values also run over four verified
+  // tokens; there are three outputs.
   CHECK(three.flops == 2 * (4 * (2 * (288 + 48 + 32) + 4 * 4 * 2 * 5) + 3 * 2 * 40));
-  // Of a token the cache has 2 numbers for keys and values each, in two layers; four verified tokens and the
+  // The cache has 2 numbers each for keys and values per token, in two layers; four verified tokens and the
   // block's four are written.
   CHECK(three.bytes == 2 * (288 + 48 + 40) + 2 * (16 * 5 + 16 * 8));
-  // Reading six tokens of two prompts.
+  // The draft reads six tokens of two prompts.
   Machine bare = h100(1);
   bare.run_overhead = bare.layer_overhead = 0;
   const RunTime reading = reading_time(bare, head, {6, 2, 0});
@@ -151,9 +152,9 @@ TEST_CASE("a DFlash block, by hand") {
 }
 
 TEST_CASE("a DFlash checkpoint has the counted matrices") {
-  // tests/fixtures/dflash2-safetensors-header.json of z-lab/dflash lists the tensors of a head that has,
-  // besides, a selector and convolutions. Bytes of all, less those of the selector, the convolutions and the
-  // norms.
+  // tests/fixtures/dflash2-safetensors-header.json of z-lab/dflash lists the tensors of a head that also has
+  // a selector and convolutions. The bytes are those of all tensors less those of the selector, the
+  // convolutions and the norms.
   Transformer head = qwen_dflash();
   head.hidden = 6656;
   head.feed_forward = 19968;
@@ -163,13 +164,13 @@ TEST_CASE("a DFlash checkpoint has the counted matrices") {
   const double convolutions = 5 * 2 * (22151168.0 + 53248);
   const double norms = 5 * (2 * 13312.0 + 2 * 256) + 2 * 13312;
   CHECK(2 * parameters(head) == 5544319488.0 - selector - convolutions - norms);
-  // Published as a model of 1B parameters, at huggingface.co/z-lab/Qwen3-8B-DFlash-b16.
+  // It is published as a model of 1B parameters, at huggingface.co/z-lab/Qwen3-8B-DFlash-b16.
   CHECK(parameters(qwen_dflash()) == doctest::Approx(1.05e9).epsilon(0.005));
 }
 
 TEST_CASE("DeepSeek-V3 and GLM-4.5 have the parameters that were published") {
-  // README_WEIGHTS.md of deepseek-ai/DeepSeek-V3: 671B, 36.7B of them active; the module 11.5B besides the
-  // embedding and outputs that it shares.
+  // README_WEIGHTS.md of deepseek-ai/DeepSeek-V3: 671B, of them 36.7B active; the module has 11.5B besides
+  // the embedding and outputs that it shares.
   const Transformer deepseek = deepseek_v3();
   CHECK(parameters(deepseek) == doctest::Approx(671e9).epsilon(0.001));
   CHECK(active_parameters(deepseek) == doctest::Approx(36.7e9).epsilon(0.005));
@@ -177,9 +178,9 @@ TEST_CASE("DeepSeek-V3 and GLM-4.5 have the parameters that were published") {
   CHECK(parameters(module) == doctest::Approx(11.5e9).epsilon(0.01));
   const double shared = 2 * 129280.0 * 7168;
   CHECK(parameters(module) + shared == doctest::Approx(14e9).epsilon(0.05));
-  // Zhao et al. 2025 ("Insights into DeepSeek-V3", table 1): 70.272 KB of cache a token.
+  // Zhao et al. 2025 ("Insights into DeepSeek-V3", table 1): the cache takes 70.272 KB per token.
   CHECK(cache_bytes(deepseek, 1, {}) == 70272);
-  // 355B and 32B of them active (README.md of zai-org/GLM-4.5), with the module.
+  // README.md of zai-org/GLM-4.5: 355B, of them 32B active, with the module.
   const Transformer glm = glm_45();
   CHECK(parameters(glm) + parameters(mtp_drafter(glm)) == doctest::Approx(355e9).epsilon(0.01));
   CHECK(active_parameters(glm) == doctest::Approx(32e9).epsilon(0.03));
@@ -195,16 +196,16 @@ TEST_CASE("an MTP module is stored without what it shares, and reads it in every
   const double router = 7168.0 * 256;
   CHECK(parameters(module) == matrix + attention + 257 * expert + router);
   CHECK(active_parameters(module) == matrix + attention + 9 * expert + router + 129280.0 * 7168);
-  // One token of one sequence touches the experts that it uses.
+  // One token of one sequence touches only the experts that it uses.
   CHECK(work(module, {1, 1, 1000}, {}).bytes ==
         doctest::Approx(2 * active_parameters(module) + 2 * 576 * 1001.0));
-  // Scores over 576 numbers of each attended token, and a sum of 512, for each head.
+  // Each head computes scores over 576 numbers of each attended token, and a sum of 512.
   CHECK(work(module, {1, 1, 1000}, {}).flops ==
         doctest::Approx(2 * active_parameters(module) + 1000 * 128 * 2 * (576.0 + 512)));
   const Machine machine = h100(16);
   const auto memory = device_memory(on(machine, target, module), {1, 4096}, 0.9).value();
   CHECK(*memory.draft_weights == 2 * parameters(module));
-  // Latent caches are whole on each device.
+  // Each device stores latent caches whole.
   CHECK(memory.cache_per_sequence == doctest::Approx(16 * 2.0 * 576 * 62 * 4096));
   Transformer three = target;
   three.mtp_modules = 3;
@@ -261,7 +262,8 @@ TEST_CASE("a drafter of one run a round costs c a round, and gains with every to
   const GammaChoice choice = best_of(curve, 0.8, a_round, {});
   CHECK(curve.estimate[static_cast<std::size_t>(choice.gamma)] >= 0.99 * 5 / 1.2);
   CHECK(curve.estimate[static_cast<std::size_t>(choice.gamma) - 1] < 0.99 * 5 / 1.2);
-  // Who knows that nothing will be accepted does not draft: with many gammas 1 / ((1 - alpha)(1 + c alpha)).
+  // An oracle that knows that nothing will be accepted does not draft: with many gammas it has 1 / ((1 -
+  // alpha)(1 + c alpha)).
   const SpeedupBounds bounds = speedup_bounds(curve, 0.8, a_round, {});
   CHECK(bounds.drafting_paid == doctest::Approx(5 / 1.16).epsilon(0.001));
   CHECK(bounds.guaranteed.value() == doctest::Approx(1.8 / 1.2));

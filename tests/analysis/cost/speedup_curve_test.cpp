@@ -15,13 +15,14 @@ namespace {
 
 CostPair fixed(double c) { return {ConstantCost{1}, ConstantCost{c}}; }
 
-/// A target whose run over k positions takes 1 + slope (k - 1), up to 200 positions; a draft of a fixed time.
+/// Returns a target whose run over k positions takes 1 + slope (k - 1), up to 200 positions, and a draft of
+/// fixed time.
 CostPair rising(double slope, double c) {
   const MeasuredPoint points[] = {{1, 1, 1}, {200, 1, 1 + 199 * slope}};
   return {MeasuredCost(points), ConstantCost{c}};
 }
 
-/// Speed of drafting exactly what will be accepted, at most m tokens: outcomes one by one.
+/// Returns the speedup of drafting exactly the tokens that will be accepted, at most m: outcomes one by one.
 double speed_of_oracle(double alpha, int m, double slope, double c) {
   double tokens = 0;
   double time = 0;
@@ -88,7 +89,7 @@ TEST_CASE("the bound with drafting paid is the best of all oracles, outcome by o
       for (int m = 1; m <= most; ++m) best = std::max(best, speed_of_oracle(alpha, m, slope, 0.04));
       const SpeedupBounds bounds = speedup_bounds(curve, alpha, costs, {});
       CHECK(bounds.drafting_paid == doctest::Approx(best));
-      // No choice of one gamma is above it.
+      // No choice of one gamma is above the bound.
       CHECK(*std::max_element(curve.estimate.begin(), curve.estimate.end()) <= bounds.drafting_paid + 1e-12);
       CHECK_FALSE(bounds.guaranteed);
       CHECK(bounds.drafting_free.value() == doctest::Approx(1 / (1 - alpha)));
@@ -106,7 +107,7 @@ TEST_CASE("under constant costs bounds are the closed forms, which a long curve 
 }
 
 TEST_CASE("a curve by positions follows what was counted, no further") {
-  // 1,000 rounds of 3: .9, .8 and .5 of those examined.
+  // Of 1,000 rounds of 3 drafts, .9, .8 and .5 of the examined tokens are accepted.
   const std::vector<std::uint64_t> accepted{900, 720, 360};
   const PositionCounts counts = count_positions(1000, accepted);
   const SpeedupCurve curve = position_curve(positional_tokens(counts, 0.95), 20, fixed(0.1), {});
@@ -121,6 +122,6 @@ TEST_CASE("a curve by positions follows what was counted, no further") {
   const SpeedupBounds bounds = speedup_bounds(curve, 0, fixed(0.1), {});
   CHECK_FALSE(bounds.guaranteed);
   CHECK_FALSE(bounds.drafting_free);
-  // Outcomes: none .1, one .18, two .36, three .36.
+  // The outcomes are none .1, one .18, two .36, three .36.
   CHECK(bounds.drafting_paid == doctest::Approx(2.98 / (1 + 0.1 * 1.98)));
 }

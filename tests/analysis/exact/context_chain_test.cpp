@@ -40,7 +40,8 @@ TableModel random_table(std::int32_t vocab, std::int32_t order, double concentra
   return {vocab, order, dirichlet_rows(vocab, rows_of(vocab, order), concentration, seed)};
 }
 
-/// Unlike one another: spiky and flat, independent and mixed, orders that differ, rows with zeros.
+/// Returns different pairs: spiky and flat, independent and mixed, of different orders, and with zeros in
+/// rows.
 std::vector<Pair> pairs() {
   const TableModel spiky = random_table(4, 1, 0.3, 1);
   const TableModel flat = random_table(4, 1, 3, 2);
@@ -83,7 +84,7 @@ double largest_difference(const std::vector<double>& a, const std::vector<double
   return largest;
 }
 
-/// What enumeration says about one round from every context.
+/// The results of enumeration for one round from every context.
 struct Enumerated {
   std::vector<double> tokens;                     // E[N | x]
   std::vector<std::vector<double>> distribution;  // distribution[x][n - 1] = P(N = n | x)
@@ -133,7 +134,7 @@ void check_against_enumeration(const Pair& pair, const Rule& rule, int gamma) {
   const RoundStatistics found = round_statistics(chain, gamma, stationary.distribution);
   CHECK(found.expected_tokens ==
         doctest::Approx(dot(stationary.distribution, other.tokens)).epsilon(rounding));
-  // The distribution is stationary by enumeration's own matrix.
+  // The distribution is stationary under enumeration's own matrix.
   std::vector<double> after(stationary.distribution.size());
   for (std::size_t x = 0; x < after.size(); ++x) {
     for (std::size_t y = 0; y < after.size(); ++y)
@@ -215,9 +216,9 @@ TEST_CASE("order 2, contexts shorter than the memory, and models of different or
 }
 
 TEST_CASE("the third witness: simulation") {
-  // Null: the mean of N over the plan's rounds is what the chain says for its start. Rounds are correlated,
-  // so trials are the samples; false alarm 2.6e-12 each. Power: standard errors are below 0.1% of E, so that
-  // an error of 1.2% is found with probability 1 - 3e-7; where Eq. 1 is off by so much, it must be refused.
+  // Null: the mean of N over the plan's rounds is the chain's value for its start. Rounds are correlated, so
+  // trials are the samples; false alarm 2.6e-12 each. Power: standard errors are below 0.1% of E, so that an
+  // error of 1.2% is found with probability 1 - 3e-7; where Eq. 1 is off by that much, it must be rejected.
   constexpr int gamma = 3;
   const SimulationSize plan{.seed = 11, .trials = 2000, .length = 200, .prompts = {{0}}, .batches = 2000};
   int far_formulas = 0;
@@ -298,7 +299,7 @@ TEST_CASE("a coupling rule is read from the weights of the emitted token") {
   const ContextChain chain = chain_of(target, draft, MatchRule{});
   CHECK(mean_acceptance(chain, std::vector<double>{1}) == doctest::Approx(0.26).epsilon(rounding));
 
-  // With memory: M + J is the target's row, whatever is accepted.
+  // With memory, M + J is the target's row, whatever is accepted.
   const Pair pair = pairs()[1];
   const ContextChain with_memory = chain_of(pair.target, pair.draft, MatchRule{});
   for (std::int32_t x = 0; x < with_memory.size(); ++x) {
@@ -335,7 +336,7 @@ TEST_CASE("without memory the chain is Eq. 1 and its variance") {
 
 TEST_CASE("the first-order model is exact where acceptance depends on the last acceptance alone") {
   // Token 0 is always drafted, and accepted with 0.9 after a 0 and with 0.3 after a 1: whatever came before,
-  // a drafted token that was accepted leaves the context 0.
+  // an accepted token leaves the context 0.
   const TableModel target(2, 1, {0.9, 0.1, 0.3, 0.7});
   const TableModel draft(2, 1, {1, 0, 1, 0});
   const ContextChain chain = chain_of(target, draft);
@@ -351,7 +352,7 @@ TEST_CASE("the first-order model is exact where acceptance depends on the last a
 
 TEST_CASE("a periodic chain settles") {
   // Tokens run 0 -> {1, 2} -> 0: plain decoding has period 2, and so have rounds of a perfect draft with
-  // gamma = 1, while a draft that misses half the time makes them aperiodic.
+  // gamma = 1, while a draft that misses half the time makes rounds aperiodic.
   const TableModel target(3, 1, {0, 0.5, 0.5, 1, 0, 0, 1, 0, 0});
   const TableModel draft(3, 1, {0, 1, 0, 1, 0, 0, 1, 0, 0});
   const ContextChain chain = chain_of(target, draft);
@@ -363,7 +364,7 @@ TEST_CASE("a periodic chain settles") {
   CHECK(rounds.converged);
   CHECK(largest_difference(after_round(chain, 2, rounds.distribution), rounds.distribution) < rounding);
 
-  // A perfect draft with gamma + 1 = the period: rounds always start where they started.
+  // With a perfect draft and gamma + 1 = the period, all rounds start from the same context.
   const ContextChain perfect = chain_of(target, target);
   const StationaryDistribution from_zero = stationary_rounds(perfect, 1, point(perfect, 0));
   CHECK(from_zero.converged);
@@ -374,7 +375,7 @@ TEST_CASE("a periodic chain that is too large for the direct solution settles by
   constexpr std::int32_t vocab = max_direct_states + 2;
   std::vector<double> cycle(static_cast<std::size_t>(vocab) * vocab);
   for (std::int32_t i = 0; i < vocab; ++i) {
-    // Even ids go to the two next odd ones, odd ids to the next even one: period 2.
+    // Even ids lead to the two next odd ids, odd ids to the next even one: the period is 2.
     const auto row = static_cast<std::size_t>(i) * vocab;
     cycle[row + static_cast<std::size_t>((i + 1) % vocab)] = 0.5;
     cycle[row + static_cast<std::size_t>((i * 7 + 3) % vocab % 2 == i % 2 ? (i + 3) % vocab
@@ -399,7 +400,7 @@ TEST_CASE("bounds of the long-run tokens hold them, and meet where rounds forget
   CHECK(bounds.least <= exact + 1e-12);
   CHECK(bounds.most >= exact - 1e-12);
   CHECK(bounds.most - bounds.least < 1e-12);
-  // Parts that hardly ever meet: the bounds are those of the two parts.
+  // Two parts hardly ever communicate: the bounds are those of the two parts.
   const TableModel apart(2, 1, {1 - 1e-9, 1e-9, 1e-9, 1 - 1e-9});
   const TableModel half(2, 1, {0.5, 0.5, 0, 1});
   const TokenBounds wide = expected_tokens_bounds(chain_of(apart, half), 1, {0, 1});

@@ -22,7 +22,7 @@ std::vector<double> solved(const Rows& rows, std::vector<double> start) {
   return direct_stationary(std::move(transitions), std::move(start));
 }
 
-/// The worst relative error.
+/// Returns the largest relative error.
 double error(const std::vector<double>& found, const std::vector<double>& expected) {
   double worst = 0;
   for (std::size_t i = 0; i < found.size(); ++i) {
@@ -86,8 +86,8 @@ TEST_CASE("a periodic chain: its average over time") {
 }
 
 TEST_CASE("several closed classes: each by the probability of ending there") {
-  // The gambler's ruin with 0 and 4 absorbing and p = 0.6: from 1 the top is reached with (1 - r) / (1 -
-  // r^4), r = 2/3.
+  // This is the gambler's ruin with 0 and 4 absorbing and p = 0.6: from 1 the top is reached with probability
+  // (1 - r) / (1 - r^4), r = 2/3.
   const double p = 0.6;
   const Rows ruin{
       {1, 0, 0, 0, 0}, {1 - p, 0, p, 0, 0}, {0, 1 - p, 0, p, 0}, {0, 0, 1 - p, 0, p}, {0, 0, 0, 0, 1}};

@@ -1,5 +1,5 @@
-// Do the numbers of fast rounds have the distribution that the program is proved to have? The enumerator
-// follows every branch but draws nothing; here blocks of Philox and alias tables draw.
+// Tests whether the numbers of fast rounds have the distribution that the program is proved to have. The
+// enumerator follows every branch but draws nothing; here blocks of Philox and alias tables draw.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -30,7 +30,7 @@ constexpr std::uint32_t samples = 200000;
 const TableModel target(vocab, 1, {0.5, 0.3, 0.2, 0.2, 0.5, 0.3, 0.3, 0.2, 0.5});
 const TableModel draft(vocab, 1, {0.2, 0.3, 0.5, 0.4, 0.3, 0.3, 0.1, 0.6, 0.3});
 
-/// The planted fault: the acceptance draw is the word that picked the token, as if noise were shared.
+/// The planted fault: the acceptance draw is the word that chose the token, as if noise were shared.
 struct SharedWord {
   BlockRandomSource random;
   std::uint64_t seed;
@@ -65,7 +65,7 @@ std::vector<Token> sequences(std::uint32_t proposals) {
   return all;
 }
 
-/// 200,000 residuals of a context, by token; those of another scale are the planted fault.
+/// Counts 200,000 residuals of a context by token; residuals of another scale are the planted fault.
 template <class Rows>
 std::vector<std::uint64_t> residuals(const Rows& rows, std::uint32_t context, double scale) {
   std::vector<std::uint64_t> counts(static_cast<std::size_t>(rows.vocab()));
@@ -114,8 +114,8 @@ void check_residuals(const Rows& rows, const std::vector<std::uint32_t>& context
   CHECK(least < 1e-30);
 }
 
-/// 200,000 tokens that the Gumbel coupling emits where it rejects a drafted one, by token. `moves` says that
-/// thresholds do; that of the drafted token for all is the planted fault.
+/// Counts by token 200,000 tokens that the Gumbel coupling emits where it rejects a drafted token. `moves`:
+/// each token has its threshold; the planted fault uses that of the drafted token for all.
 template <class Rows>
 std::vector<std::uint64_t> coupled_tokens(const Rows& rows, std::uint32_t context, double from, bool moves) {
   std::vector<std::uint64_t> counts(static_cast<std::size_t>(rows.vocab()));
@@ -139,8 +139,8 @@ std::vector<std::uint64_t> coupled_tokens(const Rows& rows, std::uint32_t contex
   return counts;
 }
 
-/// Null: where token x is rejected, what is emitted has the distribution that the rule couples x with. The
-/// fault draws from p over the tokens of larger p/q than x.
+/// Null: where token x is rejected, the emitted token has the distribution that the rule couples x with. The
+/// fault draws from p over the tokens with larger p/q than x.
 template <class Rows>
 void check_coupled(const Rows& rows, const std::vector<std::uint32_t>& contexts) {
   double least = 1;
@@ -188,7 +188,7 @@ TEST_CASE("so have tokens coupled by thresholds; thresholds that stay are found 
 }
 
 // Null: the first three tokens have the target's joint distribution. A total variation of .017 or more is
-// found with probability .99 at this level; the shared word moves the distribution by more than that.
+// found with probability .99 at this level; the shared word changes the distribution by more than that.
 TEST_CASE("the tokens of fast rounds have the target's distribution; a shared word is found out") {
   const ExactSequenceTests tests(plain_distribution<double>(target, std::vector<Token>{0}, length), vocab,
                                  length);
@@ -200,7 +200,7 @@ TEST_CASE("the tokens of fast rounds have the target's distribution; a shared wo
 }
 
 // Null: accepted lengths of an i.i.d. pair are geometric, cut off at gamma, with the overlap of its rows. The
-// alternative is a distribution whose alpha is .005 off, which is found with probability 1 - 1e-9.
+// alternative is a distribution whose alpha is off by .005, which is found with probability 1 - 1e-9.
 TEST_CASE(
     "accepted lengths of the interleaved engine have the geometric distribution; another alpha is found "
     "out") {

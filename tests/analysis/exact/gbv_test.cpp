@@ -1,4 +1,5 @@
-// Greedy multi-path block verification: the distribution of the selected path, by brute force, and proofs.
+// Tests greedy multi-path block verification: the distribution of the selected path, by brute force, and
+// proofs.
 #include "core/rules/gbv.hpp"
 
 #include <doctest/doctest.h>
@@ -18,7 +19,7 @@ namespace {
 
 using GbvGenerator = std::mt19937;
 
-/// Rows of weights below 7, zeros among them, for each last token.
+/// Returns rows of weights below 7, some zero, for each last token.
 ExactTable<Rational> chain_with_zeros(std::int32_t vocab, GbvGenerator& generator) {
   std::vector<std::vector<Rational>> rows;
   while (rows.size() < static_cast<std::size_t>(vocab)) {
@@ -78,7 +79,7 @@ TEST_CASE("the selected path has the distribution that it is verified with") {
     const auto draft = chain_with_zeros(3, generator);
     const std::vector<RankedPath> paths = all_paths(target, draft, gamma);
     const std::size_t drafts = 2 + static_cast<std::size_t>(instance % 2);
-    // The highest of `drafts` i.i.d. paths, over all tuples of them.
+    // Finds the highest of `drafts` i.i.d. paths, over all tuples of paths.
     std::vector<Rational> selected(paths.size(), Rational(0));
     std::vector<std::size_t> tuple(drafts, 0);
     for (bool more = true; more;) {

@@ -1,5 +1,5 @@
-// Hierarchical verification is block verification but for the last token; the optimum decides whether it can
-// be lossless.
+// Hierarchical verification equals block verification except for the last token; the optimum decides whether
+// it can be lossless.
 #include "core/rules/hsd.hpp"
 
 #include <doctest/doctest.h>
@@ -45,7 +45,7 @@ Losslessness<Rational> by(const ExactTable<Rational>& target, const ExactTable<R
 }  // namespace
 
 TEST_CASE("below the last token the capped ratios give the acceptance of block verification") {
-  // As the source states it: joint ratios, capped by the largest so far, and both sums.
+  // This follows the source: joint ratios, capped by the largest so far, and both sums.
   HsdGenerator generator(3);
   int capped = 0;
   for (int path = 0; path < 200; ++path) {
@@ -109,7 +109,7 @@ TEST_CASE("the instance of the documentation") {
   const auto program = by(target, draft, HsdRule{}, 2);
   CHECK(program.expected_emitted == Rational(7, 3));
   CHECK(program.distance == Rational(1, 9));
-  // As the pseudocode stands every token but the last is accepted.
+  // By the pseudocode every token but the last is accepted.
   const auto pseudocode = by(target, draft, HsdRule{HsdReading::pseudocode}, 2);
   CHECK(pseudocode.acceptance() == 1);
   CHECK(pseudocode.expected_emitted == Rational(8, 3));

@@ -1,5 +1,5 @@
-// The distribution of what the simulator emits, against the distribution found by following every branch of
-// plain decoding.
+// Compares the distribution of the simulator's output with the distribution found by following every branch
+// of plain decoding.
 #include <doctest/doctest.h>
 
 #include <vector>
@@ -21,12 +21,12 @@ constexpr std::int32_t vocab = 5;
 constexpr std::size_t length = 3;
 constexpr std::uint32_t samples = 100000;
 constexpr std::size_t cells = vocab * vocab * vocab;
-/// Cells that expect fewer share one, so that the chi-squared distribution holds far into its tail.
+/// Classes that expect fewer share a cell, so that the chi-squared distribution holds far into its tail.
 constexpr double least_expected = 50;
 
 Model chain(std::uint64_t seed) { return Model(TableModel(vocab, 1, dirichlet_rows(vocab, vocab, 1, seed))); }
 
-/// Order 2, so that a draft of order 1 cannot know the target's context.
+/// Returns a chain of order 2: a draft of order 1 cannot know the target's context.
 Model longer_chain(std::uint64_t seed) {
   return Model(TableModel(vocab, 2, dirichlet_rows(vocab, vocab * vocab, 1, seed)));
 }
@@ -61,7 +61,8 @@ std::vector<double> exact_distribution(const Model& target) {
   return distribution;
 }
 
-/// Null: the sample has the exact distribution of the target's first three tokens. Both statistics at 1e-11.
+/// Null: the sample has the exact distribution of the target's first three tokens. Both statistics are tested
+/// at 1e-11.
 bool fits(const std::vector<Token>& sequences, const std::vector<double>& distribution) {
   const FitTest test = fit_test(counts(sequences), distribution, least_expected);
   return test.p() > p_value_bound && test.g_p > p_value_bound;
@@ -96,7 +97,7 @@ TEST_CASE(
       CHECK(fits(sample(TokenRule{}, gamma, 2), distribution));
     }
     CHECK(fits(sample(LenienceRule{1}, 2, 3), distribution));
-    // Power, on the same budget.
+    // Power on the same budget: faults are rejected.
     CHECK_FALSE(fits(sample(AcceptAllFault{}, 2, 2), distribution));
     CHECK_FALSE(fits(sample(ResampleTargetFault{}, 2, 2), distribution));
     CHECK_FALSE(fits(sample(SwappedResidualFault{}, 2, 2), distribution));
@@ -105,8 +106,8 @@ TEST_CASE(
 }
 
 TEST_CASE("under one seed the plain and the speculative sample are independent") {
-  // Null: two independent samples of one distribution. Shared draws would make the samples too alike, and p
-  // too near 1.
+  // Null: two independent samples of one distribution. Shared draws would make the samples too similar, and p
+  // too close to 1.
   const Model target = chain(1);
   const auto plain = counts(plain_sequences(target, TokenRule{}, plan_of(5), length));
   const auto speculative =

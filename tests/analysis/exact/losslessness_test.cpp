@@ -1,4 +1,4 @@
-// Exact: the golden vector and the block toy as fractions, inequalities that hold for every rule, and
+// Exact tests: the golden vector and the block toy as fractions, inequalities that hold for every rule, and
 // identities between rules.
 #include "analysis/exact/losslessness.hpp"
 #include "analysis/exact/rational.hpp"
@@ -43,8 +43,8 @@ void check_golden(const Rule& rule, const Q& acceptance, const Q& distance = 0) 
   CHECK(found.rejection == 1 - acceptance);
 }
 
-/// TV(out, p) + P(reject) >= TV(p, q) for every rule of one draft, at gamma = 1: where nothing is rejected
-/// the output is the draft's.
+/// Returns TV(out, p) + P(reject) - TV(p, q), which is at least 0 for every rule of one draft, at gamma = 1:
+/// if nothing is rejected the output is the draft's.
 template <class Rule>
 Q margin(const Rule& rule, const Rows& target, const Rows& draft) {
   const auto found = examined(rule, target, draft);

@@ -25,7 +25,7 @@ namespace {
 
 using Generator = std::mt19937;
 
-/// A row of weights below 10, some of them 0.
+/// Returns a row of weights below 10, some of them 0.
 std::vector<Rational> row_of(std::int32_t vocab, Generator& generator) {
   std::vector<std::int64_t> weights;
   std::int64_t sum = 0;
@@ -41,7 +41,7 @@ std::vector<Rational> row_of(std::int32_t vocab, Generator& generator) {
   return row;
 }
 
-/// A row for each last token.
+/// Returns a model with a row for each last token.
 ExactTable<Rational> model_of(std::int32_t vocab, Generator& generator) {
   std::vector<std::vector<Rational>> rows;
   for (std::int32_t last = 0; last < vocab; ++last) rows.push_back(row_of(vocab, generator));

@@ -1,6 +1,6 @@
-// Exact: whatever a policy decides, by rows, by tokens drafted so far or by earlier rounds, the distribution
-// of several tokens over several rounds is the target's; and a policy that drops a token for what it is
-// breaks it.
+// Exact tests: whatever a policy decides by rows, by tokens drafted so far or by earlier rounds, the
+// distribution of several tokens over several rounds is the target's; a policy that drops a token because of
+// its value breaks this.
 #include <doctest/doctest.h>
 
 #include <string>
@@ -73,7 +73,7 @@ struct DroppingDrafter : TableDrafter {
   }
 };
 
-/// The distribution of the first `length` tokens over as many rounds as that takes, memories included.
+/// Returns the distribution of the first `length` tokens over as many rounds as needed, including memories.
 template <class Drafter, class Policy, class Rule>
 SequenceDistribution<Q> decoded_distribution(const Drafter& drafter, const Policy& policy, const Rule& rule,
                                              std::size_t length) {
@@ -143,7 +143,7 @@ TEST_CASE("a hierarchy of three levels, counted") {
   const HierarchicalDrafter<Table, Two, Q> three(draft, Two(small, TableDrafter{&small}, 1), 1);
   CHECK(distance(three, FixedPolicy(1), 2) == 0);
 
-  // A draft that equals its middle model is always accepted: one run of the middle model gives gamma + 1
+  // The draft equals its middle model and is always accepted: one run of the middle model gives gamma + 1
   // tokens.
   const Two equal(small, TableDrafter{&small}, 2);
   Two::Memory memory;

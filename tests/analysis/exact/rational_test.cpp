@@ -24,7 +24,7 @@ TEST_CASE("rationals: arithmetic and comparisons are Boost's") {
     const std::int64_t top = number(engine);
     const std::int64_t bottom = 1 + std::abs(number(engine));
     const Rational our_other(top, bottom);
-    const Witness their_other = Witness(top) / bottom;  // GCC 12 fears for the constructor of two numbers
+    const Witness their_other = Witness(top) / bottom;  // GCC 12 warns about the constructor of two numbers
     CHECK((ours < our_other) == (theirs < their_other));
     CHECK((ours >= our_other) == (theirs >= their_other));
     CHECK(ours == ours);

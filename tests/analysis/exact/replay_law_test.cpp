@@ -60,8 +60,8 @@ std::vector<LoggedRound> logged(const Rule& rule, int gamma, std::uint32_t round
 }  // namespace
 
 TEST_CASE("a log of seven drafted tokens has the exact tokens a round of every shorter draft") {
-  // Null: the mean of replayed rounds is exact, 300,000 logged rounds; standard errors are below .003 of the
-  // mean. Planted: rates by position, which give 3.2 to 13.9% too few by exact computation.
+  // Null: the mean of replayed rounds is exact, for 300,000 logged rounds; standard errors are below .003 of
+  // the mean. Planted: rates by position, which by exact computation give 3.2 to 13.9% too few.
   const std::vector<LoggedRound> log = logged(TokenRule{}, 7, 300000);
   const ReplayedTokens replay = replayed_tokens(log, 0.95);
   const PositionalTokens positions = positional_tokens(count_positions(log), 0.95);
@@ -78,7 +78,8 @@ TEST_CASE("a log of seven drafted tokens has the exact tokens a round of every s
 }
 
 TEST_CASE("rounds of block verification are not those of one text") {
-  // It accepts a token for what follows it, so that shorter drafts would have accepted others.
+  // Block verification accepts a token depending on the tokens after it, so that shorter drafts would have
+  // accepted others.
   const ReplayedTokens replay = replayed_tokens(logged(BlockRule{}, 7, 100000), 0.95);
   CHECK(replay.tokens[4] > 1.02 * exact_tokens(4));
 }

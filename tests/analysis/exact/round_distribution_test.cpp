@@ -14,7 +14,7 @@ using namespace speclab;
 
 namespace {
 
-/// Rows of tenths.
+/// Returns a row given in tenths.
 template <class Real>
 std::vector<Real> tenths(const std::vector<int>& probabilities) {
   std::vector<Real> row;
@@ -36,7 +36,7 @@ Rational hundredths(int n) { return Rational(n) / 100; }
 // The golden vector: overlap 3/5, total variation 2/5.
 const std::vector<std::vector<int>> golden_target{{5, 3, 2}};
 const std::vector<std::vector<int>> golden_draft{{1, 3, 6}};
-// Order 1, with zeros on both sides, an identical row and a draft that misses the target's support.
+// Chains of order 1, with zeros on both sides, an identical row and a draft that misses the target's support.
 const std::vector<std::vector<int>> chain_target{{5, 3, 2}, {0, 4, 6}, {2, 2, 6}};
 const std::vector<std::vector<int>> chain_draft{{1, 3, 6}, {7, 0, 3}, {2, 2, 6}};
 
@@ -82,7 +82,7 @@ TEST_CASE("Algorithm 1 is lossless, exactly: golden vector and order-1 chains, s
       CAPTURE(length);
       CHECK(sequence_distance(TokenRule{}, golden_target, golden_draft, gamma, length) == 0);
       CHECK(sequence_distance(TokenRule{}, chain_target, chain_draft, gamma, length) == 0);
-      // Draft and target of different orders, both ways.
+      // Draft and target have different orders, both ways.
       CHECK(sequence_distance(TokenRule{}, chain_target, golden_draft, gamma, length) == 0);
       CHECK(sequence_distance(TokenRule{}, golden_target, chain_draft, gamma, length) == 0);
     }
@@ -224,8 +224,8 @@ TEST_CASE("greedy lenience at 1 keeps any of several tied maxima, so it equals a
 }
 
 TEST_CASE("block verification rejects fewer of the examined tokens than any lossless rule token by token") {
-  // Total variation 1/3, the least token by token (Yin et al. 2024, Theorem 1). A round examines what it
-  // accepts and the token that it rejects.
+  // The total variation is 1/3, the smallest rejection token by token (Yin et al. 2024, Theorem 1). A round
+  // examines the tokens that it accepts and the token that it rejects.
   const ExactTable<Rational> target({{Rational(1) / 3, Rational(2) / 3}});
   const ExactTable<Rational> draft({{Rational(2) / 3, Rational(1) / 3}});
   const auto rejected_of_examined = [&](const auto& rule) {

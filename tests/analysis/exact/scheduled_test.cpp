@@ -1,5 +1,5 @@
-// A verified length that looks only at the past keeps the target's distribution; one that looks at the token
-// does not.
+// Tests that a verified length that depends only on the past keeps the target's distribution, and that one
+// that depends on the token does not.
 #include "core/rules/scheduled.hpp"
 
 #include <doctest/doctest.h>
@@ -59,7 +59,8 @@ TEST_CASE("scheduled prefixes are lossless, by token and by block verification, 
 }
 
 TEST_CASE("a length that depends on the token itself changes the distribution") {
-  // Token 0, of draft probability .7, is verified, and accepted; token 1 is dropped, and the target drawn.
+  // Token 0, of draft probability .7, is verified, and accepted; token 1 is dropped, and the target is
+  // sampled.
   const ExactTable<Rational> target({{Rational(17, 20), Rational(3, 20)}});
   const ExactTable<Rational> draft({{Rational(7, 10), Rational(3, 10)}});
   const auto found = scheduled(target, draft, AnticipatingFault{}, 1);

@@ -14,7 +14,7 @@ struct Equations {
   std::vector<Rational> solution, right;
 };
 
-/// `size` equations with about `entries` coefficients a column and a known solution.
+/// Makes `size` equations with about `entries` coefficients per column and a known solution.
 Equations made(int size, int entries, std::mt19937& generator) {
   const auto number = [&] {
     return Rational(static_cast<std::int64_t>(generator() % 19) - 9,

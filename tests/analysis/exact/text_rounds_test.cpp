@@ -1,5 +1,5 @@
-// Exact tokens per target step from the text's law, against two other ways: the chain over contexts, for
-// rules that decide by position, and enumeration of rounds draw by draw, for all of them.
+// Tests exact tokens per target step from the text's distribution against two other methods: the chain over
+// contexts, for rules that decide by position, and enumeration of rounds draw by draw, for all rules.
 #include "analysis/exact/text_rounds.hpp"
 
 #include "analysis/exact/enumeration_program.hpp"
@@ -32,7 +32,7 @@ TableModel random_rows(std::int32_t vocab, std::int32_t order, double concentrat
   return {vocab, order, dirichlet_rows(vocab, rows, concentration, seed)};
 }
 
-/// Unlike orders, rows with zeros, a target at temperature 0 and an argmax draft.
+/// Returns pairs of different orders, with zeros in rows, a target at temperature 0 and an argmax draft.
 std::vector<Pair> random_pairs() {
   std::vector<Pair> all;
   for (std::uint64_t seed = 1; seed <= 12; ++seed) {
@@ -61,7 +61,7 @@ Known known_of(const Pair& pair) {
   const auto contexts = static_cast<std::size_t>(std::lround(std::pow(vocab, order)));
   known.chain.vocab = pair.target.vocab();
   known.chain.start.assign(contexts, 0);
-  known.chain.start[0] = 1;  // what precedes a text counts as token 0
+  known.chain.start[0] = 1;  // tokens before a text count as token 0
   for (std::size_t x = 0; x < contexts; ++x) {
     for (const TableModel* model : {&pair.target, &pair.draft}) {
       const Row row = model->row(x % model->contexts());
@@ -81,7 +81,7 @@ std::vector<Token> tokens_of(std::size_t context, std::int32_t order, std::size_
   return tokens;
 }
 
-/// Long-run tokens a round, from the law of each context's round, draw by draw.
+/// Returns long-run tokens per round, from the distribution of each context's round, draw by draw.
 template <class Rule>
 double enumerated(const Pair& pair, const Rule& rule, int gamma) {
   const std::int32_t order = std::max(pair.target.order(), pair.draft.order());
@@ -110,7 +110,7 @@ double enumerated(const Pair& pair, const Rule& rule, int gamma) {
   return tokens;
 }
 
-/// Target steps of a text of so many tokens after context 0, from the same laws.
+/// Returns the target steps of a text of `tokens` tokens after context 0, from the same distributions.
 template <class Rule>
 double enumerated_steps(const Pair& pair, const Rule& rule, int gamma, std::size_t tokens) {
   const std::int32_t order = std::max(pair.target.order(), pair.draft.order());
@@ -216,7 +216,7 @@ TEST_CASE("without context, tokens per target step are Equation 1's, and block v
 }
 
 TEST_CASE("shares of contexts are those of plain decoding") {
-  // Two states: 0 stays with .9, 1 with .6; in the long run 0 has .4 / (.1 + .4).
+  // There are two states: 0 stays with .9, 1 with .6; in the long run 0 has .4 / (.1 + .4).
   const Pair pair{TableModel(2, 1, {9, 1, 4, 6}), TableModel(2, 1, {1, 1, 1, 1})};
   const Known known = known_of(pair);
   const std::vector<double> shares = text_shares(known.chain, known.target);

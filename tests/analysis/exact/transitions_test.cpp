@@ -11,7 +11,7 @@ using namespace speclab;
 
 namespace {
 
-/// Each row lists where one leads to.
+/// Returns a graph; each row lists the successors of one context.
 Transitions graph_of(const std::vector<std::vector<std::int32_t>>& successors) {
   Transitions graph;
   for (const auto& row : successors) {
@@ -30,7 +30,7 @@ std::vector<ClosedClass> classes_of(const Transitions& graph) {
   return closed_classes(only);
 }
 
-/// The definition: x is in a closed class iff everything that x reaches, reaches x.
+/// Finds classes by the definition: x is in a closed class iff every context that x reaches, reaches x.
 std::vector<ClosedClass> by_definition(const std::vector<std::vector<std::int32_t>>& successors) {
   const std::size_t size = successors.size();
   std::vector<std::vector<bool>> reaches(size, std::vector<bool>(size));

@@ -1,5 +1,5 @@
-// Rounds of a recorded text, against enumeration in fractions: the joint law of text and round lengths of a
-// pair of Markov chains, and the same from two columns of each text.
+// Tests rounds of a recorded text against enumeration in fractions: the joint distribution of text and round
+// lengths for a pair of Markov chains, and the same from two columns of each text.
 #include "analysis/recorded/expected_rounds.hpp"
 
 #include <doctest/doctest.h>
@@ -33,8 +33,9 @@ using Lengths = std::vector<std::size_t>;
 
 using JointLaw = std::map<std::pair<std::vector<Token>, Lengths>, Q>;
 
-/// P(text of `length` tokens, and the lengths of the rounds that emit it; the last as far as the text goes).
-/// Each round is enumerated once for each last token, on which alone its law depends.
+/// Returns P(text of `length` tokens, and the lengths of the rounds that emit it); the last round is cut at
+/// the end of the text. Each round is enumerated once for each last token, since its distribution depends
+/// only on that.
 template <class Rule>
 JointLaw joint_law(const Rule& rule, std::int32_t gamma, std::size_t length) {
   std::map<std::vector<Token>, SequenceDistribution<Q>> rounds;
@@ -66,7 +67,7 @@ Q row_value(const Table& table, const std::vector<Token>& text, std::size_t posi
   return table.next(std::span(text).first(position), storage)[text[position]];
 }
 
-/// Expected rounds of each text, from the joint law.
+/// Returns the expected rounds of each text, from the joint distribution.
 std::map<std::vector<Token>, Q> expected_by_text(
     const std::map<std::pair<std::vector<Token>, Lengths>, Q>& law) {
   std::map<std::vector<Token>, Q> rounds;
@@ -90,7 +91,7 @@ Q rounds_from_columns(std::size_t length, int gamma, const Survival& survival) {
   return sum;
 }
 
-/// Whether the expected rounds of every text follow from its two columns, to the last digit.
+/// Returns whether the two columns of every text determine its expected rounds, to the last digit.
 template <class Rule, class Survival>
 bool columns_suffice(const Rule& rule, int gamma, std::size_t length, const Survival& survival_of) {
   for (const auto& [text, rounds] : expected_by_text(joint_law(rule, gamma, length))) {
@@ -109,7 +110,7 @@ const auto block_from_columns = [](const std::vector<Token>& text) {
   return block_survival<Q>([text](std::size_t position) { return ratio_at(text, position); });
 };
 
-/// The recording of one text of the chains.
+/// Returns the recording of these texts of the chains.
 Recording recorded(const std::vector<std::vector<Token>>& texts) {
   Recording recording;
   recording.draft.resize(1);
@@ -151,7 +152,7 @@ TEST_CASE("token verification: so does the law of texts and round lengths") {
     std::size_t start = 0;
     for (const std::size_t one : lengths) {
       const bool to_the_end = start + one == length;
-      // A round that reaches the end of the text emitted at least what is left of it.
+      // A round that reaches the end of the text emitted at least the rest of it.
       if (to_the_end) {
         wanted *= survival(start, one - 1);
       } else {
@@ -200,7 +201,7 @@ TEST_CASE("all gammas at once are the definition, for sequences of any length") 
         const double rounds = std::accumulate(starts.begin(), starts.end(), 0.0);
         CHECK(all[gamma - 1].rounds[s] == doctest::Approx(rounds).epsilon(1e-12));
         accepted += all[gamma - 1].kept[s];
-        // Every token is kept, or ends a round; the last round may end by running out of text.
+        // Every token is kept, or ends a round; the last round may end because the text does.
         CHECK(static_cast<double>(texts[s].size()) - all[gamma - 1].kept[s] <= rounds + 1e-9);
         CHECK(static_cast<double>(texts[s].size()) - all[gamma - 1].kept[s] >= rounds - 1 - 1e-9);
       }
@@ -222,7 +223,8 @@ TEST_CASE("rounds are counted where they start, in any stretches") {
 }
 
 TEST_CASE("whole rounds of coins of one probability have the closed form's length") {
-  // Equation 1 of Leviathan et al. 2023, whatever the length of the text: no round is cut off.
+  // The length is that of Equation 1 of Leviathan et al. 2023, whatever the length of the text: no round is
+  // cut off.
   const double alpha = 0.8;
   Recording recording;
   recording.target.assign(40, std::log(0.5));
@@ -256,7 +258,7 @@ TEST_CASE("acceptance by position") {
   const Recording recording = recorded({some_text(400, 9)});
   const auto positions = accepted_by_position(recording, 4);
   for (std::size_t i = 1; i < 4; ++i) CHECK(positions[i].all < positions[i - 1].all);
-  // Tokens of a round are 1 and the accepted ones, but for rounds at the end.
+  // The tokens of a round are 1 and the accepted ones, except for rounds at the end.
   const auto all = expected_rounds(recording, sequence_stretches(recording), 4);
   double tokens = 1;
   for (const AcceptedPosition& position : positions) tokens += position.all;
@@ -264,8 +266,8 @@ TEST_CASE("acceptance by position") {
 }
 
 TEST_CASE("acceptance of a position, given those before, is of the rounds that have the position") {
-  // Of the first text all is kept, of the second nothing: its last round has a first position and no second
-  // one.
+  // Everything in the first text is kept, nothing in the second: its last round has a first position and no
+  // second one.
   Recording recording;
   recording.draft.resize(1);
   for (const auto& [logq, count] : {std::pair<double, std::size_t>{-1, 6}, {-INFINITY, 3}}) {
@@ -273,7 +275,8 @@ TEST_CASE("acceptance of a position, given those before, is of the rounds that h
     recording.target.insert(recording.target.end(), count, -1.0);
     recording.draft[0].insert(recording.draft[0].end(), count, logq);
   }
-  // Rounds of two drafted tokens: two of the first text, three of the second, where the last one drafts one.
+  // With two drafted tokens, the first text has two rounds and the second three, the last of which drafts one
+  // token.
   const auto positions = accepted_by_position(recording, 2);
   CHECK(positions[0].all == doctest::Approx(2.0 / 5));
   CHECK(positions[1].all == doctest::Approx(2.0 / 4));
@@ -297,7 +300,7 @@ TEST_CASE("policies: a fixed one is its gamma, and none beats the bounds") {
     CHECK(fixed.drafted == doctest::Approx(static_cast<double>(gamma) * fixed.rounds));
     CHECK(least <= fixed.rounds + c * fixed.drafted);
   }
-  // gamma from 1 to 8: two more after a round that accepted everything, else one fewer.
+  // gamma goes from 1 to 8: two more after a round that accepted everything, else one fewer.
   const StatePolicy heuristic{8, [](std::size_t state) { return state + 1; },
                               [](std::size_t state, std::size_t accepted) {
                                 if (accepted == state + 1) return std::min<std::size_t>(7, state + 2);

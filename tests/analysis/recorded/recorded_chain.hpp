@@ -1,4 +1,4 @@
-// Texts drawn from Markov chains, with their columns.
+// Draws texts from Markov chains, with their columns.
 #pragma once
 
 #include <cmath>
@@ -22,7 +22,7 @@ inline std::size_t drawn(const std::vector<double>& row, std::mt19937_64& random
   return row.size() - 1;
 }
 
-/// Rows p^(1/temperature), normalised.
+/// Returns rows p^(1/temperature), normalised.
 inline ChainRows at_temperature(ChainRows rows, double temperature) {
   for (auto& row : rows) {
     double sum = 0;
@@ -32,7 +32,7 @@ inline ChainRows at_temperature(ChainRows rows, double temperature) {
   return rows;
 }
 
-/// Sequences of `length` tokens drawn from `text`, with the columns of `target` and `draft`.
+/// Draws sequences of `length` tokens from `text`, with the columns of `target` and `draft`.
 inline Recording recorded_chain(const ChainRows& text, const ChainRows& target, const ChainRows& draft,
                                 std::size_t sequences, std::size_t length, std::uint64_t seed,
                                 bool with_rows = false) {
@@ -68,7 +68,7 @@ inline Recording recorded_chain(const ChainRows& text, const ChainRows& target, 
   return recording;
 }
 
-/// Random rows: exp(spread * normal), normalised.
+/// Returns random rows: exp(spread * normal), normalised.
 inline ChainRows random_chain(std::size_t vocab, double spread, std::uint64_t seed) {
   std::mt19937_64 random(seed);
   std::normal_distribution<double> normal;
@@ -81,7 +81,7 @@ inline ChainRows random_chain(std::size_t vocab, double spread, std::uint64_t se
   return rows;
 }
 
-/// exp of log p with normal noise: a draft that is like the target.
+/// Returns rows exp(log p + normal noise): a draft that resembles the target.
 inline ChainRows noisy(ChainRows rows, double spread, std::uint64_t seed) {
   std::mt19937_64 random(seed);
   std::normal_distribution<double> normal;

@@ -1,4 +1,4 @@
-// Coverage of the intervals of alpha over recordings of one pair.
+// Tests coverage of the intervals of alpha over recordings of one pair.
 #include <doctest/doctest.h>
 
 #include <numeric>
@@ -13,7 +13,7 @@ namespace {
 const ChainRows target = random_chain(6, 1.2, 3);
 const ChainRows draft = noisy(target, 1, 4);
 
-/// alpha over the contexts that the target generates.
+/// Returns alpha over the contexts that the target generates.
 double true_alpha() {
   std::vector<double> share(target.size(), 1.0 / static_cast<double>(target.size()));
   for (int step = 0; step < 2000; ++step) {
@@ -44,8 +44,8 @@ int covered(std::size_t sequences, std::size_t length, bool rows) {
 }  // namespace
 
 TEST_CASE("intervals of alpha hold it in about 95% of 200 recordings") {
-  // Of 200 with 95% each, 177 to 198 hold but for 1e-3 (binomial, both tails). Unbounded ones hold, which
-  // stretches of one sequence have in 5% of the cases.
+  // With 95% each, 177 to 198 of 200 intervals contain alpha, except with probability 1e-3 (binomial, both
+  // tails). Unbounded intervals contain it; stretches of one sequence are unbounded in 5% of the cases.
   for (const bool rows : {false, true}) {
     const int few = covered(8, 400, rows);
     const int many = covered(50, 200, rows);

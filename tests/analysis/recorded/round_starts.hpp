@@ -1,4 +1,5 @@
-// Where the rounds of a recorded text begin: the definition, over any arithmetic. expected_rounds is faster.
+// Computes where the rounds of a recorded text begin, by the definition, over any arithmetic. expected_rounds
+// is faster.
 #pragma once
 
 #include <algorithm>
@@ -8,11 +9,11 @@
 
 namespace speclab {
 
-/// The probability that a round starts at each of `length` positions, given the text. `survival(start, k)` is
-/// P(at least k drafted tokens are accepted | a round starts there, text) for k = 0..gamma, with
-/// start + k <= length. A round that accepts k < gamma tokens emits one more, the correction; one that
-/// accepts all gamma emits one more, the bonus. The sum of what is returned is the expected number of target
-/// runs that emit the text; the last of them may also emit what the text does not hold.
+/// Returns the probability that a round starts at each of `length` positions, given the text.
+/// `survival(start, k)` is P(at least k drafted tokens are accepted | a round starts there, text) for k =
+/// 0..gamma, with start + k <= length. A round that accepts k < gamma tokens emits one more, the correction;
+/// one that accepts all gamma emits one more, the bonus. The sum of the returned values is the expected
+/// number of target runs that emit the text; the last of them may also emit tokens beyond its end.
 template <class Real, class Survival>
 std::vector<Real> round_starts(std::size_t length, std::size_t gamma, const Survival& survival) {
   std::vector<Real> starts(length + 1, Real(0));
@@ -28,7 +29,8 @@ std::vector<Real> round_starts(std::size_t length, std::size_t gamma, const Surv
   return starts;
 }
 
-/// Token verification: `keep(depth, position)` is P(kept | y), for depth = 0..gamma - 1 in the round.
+/// Returns the survival of token verification: `keep(depth, position)` is P(kept | y), for depth = 0..gamma -
+/// 1 in the round.
 template <class Real, class Keep>
 auto token_survival(const Keep& keep) {
   return [keep](std::size_t start, std::size_t accepted) {
@@ -38,10 +40,10 @@ auto token_survival(const Keep& keep) {
   };
 }
 
-/// Block verification (Sun et al. 2024, "Block verification accelerates speculative decoding", Algorithm 2):
-/// with w_k = min(1, w_{k-1} p_k/q_k), w_0 = 1, along the drafted tokens, at least k of them are accepted
-/// with probability w_k given the drafted ones up to k; so P(at least k accepted | text) is w_k times the
-/// product of q_i/p_i, i = 1..k. `ratio(position)` is q(y)/p(y).
+/// Returns the survival of block verification (Sun et al. 2024, "Block verification accelerates speculative
+/// decoding", Algorithm 2): with w_k = min(1, w_{k-1} p_k/q_k), w_0 = 1, along the drafted tokens, at least k
+/// of them are accepted with probability w_k given the drafted ones up to k; so P(at least k accepted | text)
+/// is w_k times the product of q_i/p_i, i = 1..k. `ratio(position)` is q(y)/p(y).
 template <class Real, class Ratio>
 auto block_survival(const Ratio& ratio) {
   return [ratio](std::size_t start, std::size_t accepted) {
@@ -49,7 +51,8 @@ auto block_survival(const Ratio& ratio) {
     Real weight(1);
     for (std::size_t i = 0; i < accepted; ++i) {
       const Real here = ratio(start + i);
-      // w_{k-1} q/p * min(1, ...) without a division by q: min(w_{k-1}, q/p) * (product so far) / w_{k-1}.
+      // Computes w_{k-1} q/p * min(1, ...) without a division by q: min(w_{k-1}, q/p) * (product so far) /
+      // w_{k-1}.
       const Real least = std::min(weight, here);
       survived = weight == Real(0) ? Real(0) : Real(survived / weight * least);
       weight = here <= weight ? Real(1) : Real(weight / here);

@@ -1,4 +1,4 @@
-// Rows in one pass, against the definition in double.
+// Tests measuring rows in one pass against the definition in double.
 #include "analysis/recorded/row_measures.hpp"
 
 #include <doctest/doctest.h>
@@ -16,13 +16,13 @@ std::vector<double> logits(std::size_t count, std::uint32_t seed) {
   std::vector<double> row;
   for (std::size_t i = 0; i < count; ++i) {
     seed = seed * 1664525U + 1013904223U;
-    // Exactly representable in half precision.
+    // The numbers are exactly representable in half precision.
     row.push_back(static_cast<double>(static_cast<int>(seed >> 24U) - 128) / 16);
   }
   return row;
 }
 
-/// Of numbers that half precision holds exactly, in its normal range or 0.
+/// Converts numbers that half precision represents exactly, in its normal range or 0.
 std::uint16_t half_of(double value) {
   if (value == 0) return 0;
   int exponent = 0;
@@ -84,7 +84,7 @@ TEST_CASE("rows of every kind of number give what their definition gives, at any
     for (const RowNumber number : {RowNumber::f16, RowNumber::bf16, RowNumber::f32, RowNumber::f64}) {
       CAPTURE(count);
       CAPTURE(static_cast<int>(number));
-      for (const std::ptrdiff_t offset : {0, 1}) {  // files of rows begin anywhere
+      for (const std::ptrdiff_t offset : {0, 1}) {  // files of rows begin at any address
         std::vector<char> target = stored(p, number);
         std::vector<char> draft = stored(q, number);
         target.insert(target.begin(), static_cast<std::size_t>(offset), 0);

@@ -1,5 +1,5 @@
-// The checks that a text fits its column: what they must not say of a text drawn from it, and what they must
-// say of texts that were not.
+// Tests the checks that a text fits its column: they must not refute a text drawn from it, and must refute
+// texts that were not.
 #include "analysis/recorded/text_fit.hpp"
 
 #include <doctest/doctest.h>
@@ -13,10 +13,10 @@ using namespace speclab;
 namespace {
 
 const ChainRows target = random_chain(50, 2, 1);
-/// Less sure than the target, with errors of its own.
+/// The draft is less certain than the target, and has its own errors.
 const ChainRows draft = noisy(at_temperature(target, 1.5), 0.5, 2);
 
-/// Each row's argmax.
+/// Returns each row's argmax as a point.
 ChainRows greedy(const ChainRows& rows) {
   ChainRows points = rows;
   for (auto& row : points) {
@@ -76,7 +76,7 @@ TEST_CASE("a greedy text with its own column fits when the column is said to be 
   const ChainRows points = greedy(target);
   CHECK(fit_of(points, points).too_small == FitVerdict::does_not_fit);
   CHECK_FALSE(fit_of(points, points, false, true).refuted());
-  // With rows what q has where p is 0 is known.
+  // With rows, the probability that q has where p is 0 is known.
   CHECK_FALSE(fit_of(points, points, true).refuted());
 }
 

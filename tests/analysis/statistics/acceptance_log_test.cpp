@@ -13,9 +13,9 @@ using namespace speclab;
 
 namespace {
 
-constexpr double normal_90 = 1.6448536269514722;  // the normal distribution's quantile at 0.95
+constexpr double normal_90 = 1.6448536269514722;  // 0.95 quantile of the normal distribution
 
-/// Rounds whose position i is accepted with probability rate(i, round before), i from 0.
+/// Returns rounds whose position i is accepted with probability rate(i, round before), i from 0.
 template <class Rate>
 std::vector<LoggedRound> simulate(std::uint32_t trial, int rounds, int gamma, const Rate& rate) {
   Philox stream(test_seed(20230911), Site{trial, 0, Draw{Use::world, 1}});
@@ -50,8 +50,8 @@ TEST_CASE("acceptance draws of rounds, by hand") {
   CHECK(totals.examined == std::vector<std::uint64_t>{100, 80, 60});
 }
 
-// Null: coverage is the confidence; seven standard deviations of 3000 repeats are 0.04 at 0.9. Stretches
-// without bounds, one in twenty, count as covering.
+// Null: coverage is the confidence; seven standard deviations of 3000 repeats are 0.04 at 0.9. Unbounded
+// intervals from stretches, one in twenty, count as covering.
 TEST_CASE("the intervals of alpha cover at their confidence for cut-off geometric rounds") {
   constexpr double alpha = 0.72;
   int covered = 0;
@@ -63,7 +63,7 @@ TEST_CASE("the intervals of alpha cover at their confidence for cut-off geometri
     const auto holds = [&](const Interval& x) { return x.low <= alpha && alpha <= x.high ? 1 : 0; };
     covered += holds(*binomial_interval(counts.total_accepted(), counts.total_examined(), 0.9));
     stretches_covered += holds(*stretch_interval(log, 20, 0.9));
-    // A planted fault: accepted over drafted is not alpha.
+    // Planted fault: accepted over drafted is not alpha.
     naive_covered += holds(*binomial_interval(counts.total_accepted(), 5 * counts.rounds, 0.9));
   }
   CHECK(count_agrees(covered, repeats, 0.9));
@@ -89,7 +89,8 @@ TEST_CASE("the intervals of alpha at extremes: conservative, and never too narro
 }
 
 TEST_CASE("stretches that resemble their neighbours have no bounds") {
-  // 1,000 rounds that turn between easy and hard once in 100: bounds would cover .63 at 95%. Most have none.
+  // The logs have 1,000 rounds that alternate between easy and hard once in 100: bounds would cover .63 at
+  // 95%. Most have none.
   int known = 0;
   for (std::uint32_t i = 0; i < 300; ++i) {
     Philox stream(test_seed(77), Site{i, 0, Draw{Use::world, 2}});
@@ -103,8 +104,8 @@ TEST_CASE("stretches that resemble their neighbours have no bounds") {
   CHECK(known < 150);
 }
 
-// Null: bounds of 95% cover in a share .95 of 1,000 logs, or say that they know nothing (1 to gamma + 1);
-// seven standard deviations are .048. Bounds for independent rounds, which were given before, are the planted
+// Null: bounds of 95% cover in a share .95 of 1,000 logs, or are 1 to gamma + 1, which tells nothing; seven
+// standard deviations are .048. Bounds for independent rounds, which an earlier version gave, are the planted
 // fault.
 TEST_CASE(
     "tokens by positions of rounds that depend on one another: stretches cover, positions alone do not") {
@@ -114,7 +115,7 @@ TEST_CASE(
   for (int i = 1; i <= gamma; ++i) expected += (std::pow(.9, i) + std::pow(.5, i)) / 2;
   struct Case {
     int rounds;
-    double change;  ///< probability that easy and hard turn after a round
+    double change;  ///< probability of a change between easy and hard after a round
     double covered;
     double covered_alone;
   };
@@ -185,8 +186,8 @@ TEST_CASE("tests of a log: false alarms at their level, planted departures found
   }
   CHECK(count_agrees(position_alarms, repeats, 0.05));
   CHECK(count_agrees(neighbour_alarms, repeats, 0.05));
-  // Noncentralities 114 (5 degrees) and 40 (1 degree): a miss has probability below 1e-5, ten of 300 have
-  // none.
+  // The noncentralities are 114 (5 degrees) and 40 (1 degree): a miss has a probability below 1e-5, so ten of
+  // 300 never happen.
   CHECK(decay_found > 290);
   CHECK(runs_found > 290);
 }
@@ -213,7 +214,7 @@ TEST_CASE("tokens per round from positions: at the log's own gamma the plain mea
   for (int gamma = 0; gamma <= 3; ++gamma) {
     CHECK(iid.tokens[static_cast<std::size_t>(gamma)] == doctest::Approx(expected_tokens(0.6, gamma)));
   }
-  // At the log's own gamma the error is that of the binomial mean, and of many rounds normal.
+  // At the log's own gamma the error is that of the binomial mean, and normal for many rounds.
   const double error = normal_90 * std::sqrt(tokens_variance(0.6, 3) / 10000);
   CHECK(iid.tokens[3] - iid.low[3] == doctest::Approx(error).epsilon(0.02));
   CHECK(iid.high[3] - iid.tokens[3] == doctest::Approx(error).epsilon(0.02));
@@ -262,13 +263,13 @@ TEST_CASE("the fit of a log is its tests, and its positions multiply") {
   CHECK(fits.positions[3].examined == 3430);
   CHECK(fits.positions[3].conditional.estimate == doctest::Approx(0.7));
   CHECK(fits.positions[3].unconditional == doctest::Approx(0.2401));
-  // Planted: acceptance that falls with the position.
+  // Planted: acceptance falls with the position.
   const std::vector<std::uint64_t> decaying{9000, 7200, 4320, 1728};
   const LogFit decays = log_fit({}, count_positions(10000, decaying), 0.95);
   CHECK(decays.positions_rejected());
   CHECK(decays.iid_rejected());
   CHECK_FALSE(decays.rounds_rejected());
-  // Planted: rounds that copy the one before.
+  // Planted: rounds copy the one before.
   std::vector<LoggedRound> copied;
   for (int i = 0; i < 2000; ++i) copied.push_back({1, i / 10 % 2});
   const LogFit copies = log_fit(copied, count_positions(copied), 0.95);

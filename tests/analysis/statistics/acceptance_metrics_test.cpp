@@ -10,7 +10,7 @@
 using namespace speclab;
 
 TEST_CASE("acceptance metrics: three rounds by hand") {
-  // 3 of 4, 0 of 4 and 2 of 2 drafted tokens accepted; 4, 1 and 2 examined.
+  // 3 of 4, 0 of 4 and 2 of 2 drafted tokens are accepted; 4, 1 and 2 are examined.
   const AcceptanceMetrics metrics =
       acceptance_metrics(sums_of(std::vector<LoggedRound>{{4, 3}, {4, 0}, {2, 2}}));
   CHECK(metrics.accepted_of_drafted == doctest::Approx(5.0 / 10));
@@ -20,7 +20,7 @@ TEST_CASE("acceptance metrics: three rounds by hand") {
   CHECK(metrics.accepted_a_round == doctest::Approx(5.0 / 3));
   CHECK(metrics.emitted_a_round == doctest::Approx(8.0 / 3));
   CHECK(*metrics.mean_of_rates == doctest::Approx((0.75 + 0 + 1) / 3));
-  // Position 3 was examined by the first round alone, as the last one drafted two tokens.
+  // Only the first round examined position 3, since the last one drafted two tokens.
   REQUIRE(metrics.by_position.size() == 4);
   CHECK(metrics.by_position[0] == doctest::Approx(2.0 / 3));
   CHECK(metrics.by_position[2] == doctest::Approx(1.0 / 3));
@@ -33,7 +33,7 @@ TEST_CASE("acceptance metrics: three rounds by hand") {
 }
 
 TEST_CASE("acceptance metrics: the identities between definitions") {
-  // Of 2,000 rounds of unequal lengths, seed 1; counted again one by one.
+  // Counts 2,000 rounds of unequal lengths, seed 1, again one by one.
   std::mt19937_64 random(1);
   std::vector<LoggedRound> log;
   double drafted = 0, accepted = 0, examined = 0, emitted = 0;
@@ -53,7 +53,8 @@ TEST_CASE("acceptance metrics: the identities between definitions") {
   CHECK(*metrics.accepted_of_examined == doctest::Approx(accepted / examined));
   CHECK(metrics.accepted_of_emitted == doctest::Approx(accepted / emitted));
   CHECK(metrics.emitted_of_verified == doctest::Approx(emitted / (drafted + rounds)));
-  // Length and rates: L = 1 + (drafted a round) (accepted / drafted) = 1 / (1 - accepted / emitted).
+  // Length and rates are related: L = 1 + (drafted per round) (accepted / drafted) = 1 / (1 - accepted /
+  // emitted).
   const double length = metrics.emitted_a_round;
   CHECK(length == doctest::Approx(metrics.accepted_a_round + 1));
   CHECK(length == doctest::Approx(1 + drafted / rounds * metrics.accepted_of_drafted));
@@ -62,8 +63,8 @@ TEST_CASE("acceptance metrics: the identities between definitions") {
   double sum = 1;
   for (const double rate : metrics.by_position) sum += rate;
   CHECK(length == doctest::Approx(sum));
-  // With unequal lengths the mean of rates is another number, and products of conditional rates are not the
-  // rates of all rounds.
+  // With unequal lengths the mean of rates is a different number, and products of conditional rates are not
+  // the rates of all rounds.
   CHECK(*metrics.mean_of_rates != doctest::Approx(metrics.accepted_of_drafted).epsilon(1e-3));
   CHECK(metrics.by_position_given[0] * metrics.by_position_given[1] > metrics.by_position[1] + 0.01);
 }
@@ -81,7 +82,7 @@ TEST_CASE("acceptance metrics: rounds of one length, from counts and from rates"
   double length = 1, product = 1;
   for (const double given : counted.by_position_given) length += product *= given;
   CHECK(length == doctest::Approx(counted.emitted_a_round));
-  // Totals of which some rounds were shorter do not tell what was examined.
+  // Totals in which some rounds were shorter do not tell what was examined.
   const AcceptanceMetrics some = acceptance_metrics(sums_of(count_positions(1000, accepted), 2900));
   CHECK(some.accepted_of_drafted == doctest::Approx(2008.0 / 2900));
   CHECK_FALSE(some.accepted_of_examined.has_value());

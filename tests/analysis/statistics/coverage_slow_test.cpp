@@ -1,6 +1,7 @@
-// Do intervals hold the truth as often as they say, at ordinary settings and at extreme ones? Null: an
-// interval of 95% covers in a share .95 of 3,000 runs, 7 sigma: .922 to .978. Those from counts of few events
-// are conservative (estimates.hpp says why) and may cover more. 200 runs would tell no more than .84 from 1.
+// Tests whether intervals contain the truth as often as they claim, at ordinary settings and at extreme ones.
+// Null: an interval of 95% covers in a share .95 of 3,000 runs, 7 sigma: .922 to .978. Intervals from counts
+// of few events are conservative (estimates.hpp says why) and may cover more. 200 runs could not distinguish
+// .84 from 1.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -26,8 +27,8 @@ constexpr std::int32_t drafts = 3;
 constexpr double confidence = 0.95;
 constexpr CostRatios cost{0.1, 0.2};
 
-/// Rounds whose tokens are accepted with a probability that depends on a hidden state, one of two. The state
-/// of the first round of a trial is either; it changes after a round with probability `change`.
+/// Rounds whose tokens are accepted with a probability that depends on a hidden state, one of two. The first
+/// round of a trial starts in either state; the state changes after a round with probability `change`.
 struct Chain {
   std::array<double, 2> alpha;
   double change = 0;
@@ -96,7 +97,7 @@ Intervals intervals_of(const std::vector<Tally>& batches, Independence independe
   return all;
 }
 
-/// Today's formula of a planted fault: Student's t over batches, whatever they hold.
+/// Planted fault: Student's t over batches, whatever their values.
 Intervals by_batches_alone(const std::vector<Tally>& batches) {
   return {{"tokens_per_target_step",
            *ratio_over_batches(
@@ -106,10 +107,10 @@ Intervals by_batches_alone(const std::vector<Tally>& batches) {
 
 struct Coverage {
   int covered = 0;
-  int given = 0;  ///< intervals with bounds
+  int given = 0;  ///< number of intervals with bounds
 };
 
-/// By kind of interval, of `repeats` runs.
+/// Returns coverage over `repeats` runs, by kind of interval.
 std::map<std::string, Coverage> coverage(
     const Chain& chain, std::uint32_t trials, std::uint32_t length, bool independent,
     const std::function<Intervals(const std::vector<Tally>&)>& intervals) {
@@ -139,7 +140,7 @@ Intervals of_batches(const std::vector<Tally>& batches) {
 
 enum class Side { exact, conservative };
 
-/// Every kind there is covers as often as it says, or more where that is allowed.
+/// Checks that every kind of interval covers as often as it claims, or more where that is allowed.
 void check_covers(const std::map<std::string, Coverage>& all, Side side) {
   CHECK(all.size() == 7 + 2 * drafts);
   for (const auto& [name, one] : all) {
@@ -155,7 +156,7 @@ void check_covers(const std::map<std::string, Coverage>& all, Side side) {
   }
 }
 
-/// What a number of rounds of `drafts` drafted tokens can be.
+/// Returns the possible values of a number for rounds of `drafts` drafted tokens.
 Support possible_of(const std::string& name) {
   constexpr double most = 1 + drafts;  // tokens of a round
   constexpr double time = 1 + cost.c * drafts;
@@ -214,12 +215,12 @@ TEST_CASE("dependent rounds, whole trials as batches: covered as said, however s
     check_covers(coverage(chain, 8, 50, false, of_batches), Side::exact);
   }
   check_covers(coverage({{0.9, 0.5}, 0.025}, 64, 100, false, of_batches), Side::exact);
-  // Batches of unequally many trials, which today's cut let straddle them.
+  // Batches have unequal numbers of trials; an earlier cut let trials straddle them.
   check_covers(coverage({{0.9, 0.5}, 0.0}, 100, 10, false, of_batches), Side::exact);
 }
 
 TEST_CASE("dependent rounds, hardly any rejected: batches that are mostly alike have honest bounds") {
-  // Whole trials that may be unlike all those seen: wide, and far above 95%.
+  // Whole trials may differ from all those seen: intervals are wide, and cover far more than 95%.
   check_covers(coverage({{0.9999, 0.999}, 0.025}, 8, 50, false, of_batches), Side::conservative);
 }
 

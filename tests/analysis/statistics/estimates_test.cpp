@@ -24,7 +24,7 @@ std::map<std::string, Interval> by_name(const std::vector<Tally>& batches, const
   return all;
 }
 
-/// One round of the paper's i.i.d. assumption.
+/// Adds one round under the paper's i.i.d. assumption.
 void add_round(Tally& tally, Philox& stream, double alpha, std::int32_t gamma) {
   std::int32_t accepted = 0;
   while (accepted < gamma && open_unit(stream()) < alpha) ++accepted;
@@ -44,7 +44,8 @@ std::vector<Tally> simulate(std::uint32_t repeat, std::size_t batches, int round
 }  // namespace
 
 TEST_CASE("estimators by hand") {
-  // gamma = 2. Batch one: all accepted, then none. Batch two: one accepted, then all.
+  // gamma = 2. In batch one a round accepts all, then one none; in batch two a round accepts one token, then
+  // one all.
   std::vector<Tally> batches(2);
   batches[0].add_round(Round{2, 2, 2, 2, 0});
   batches[0].add_round(Round{2, 2, 1, 0, 0});
@@ -58,10 +59,10 @@ TEST_CASE("estimators by hand") {
   CHECK(found.at("alpha_examined").estimate == doctest::Approx(5.0 / 7));
   CHECK(found.at("alpha_drafted").estimate == doctest::Approx(5.0 / 8));
   CHECK(found.at("tokens_per_target_step").estimate == doctest::Approx(9.0 / 4));
-  // Tokens 3, 1, 2, 3 around their mean 9/4.
+  // The tokens are 3, 1, 2, 3; their mean is 9/4.
   CHECK(found.at("tokens_variance").estimate == doctest::Approx(11.0 / 16));
   CHECK(found.at("speedup").estimate == doctest::Approx(9 / (4 + 0.1 * 8)));
-  // Positions evaluated by the target: 4 rounds of 3; draft runs: 8.
+  // The target evaluates 4 rounds of 3 positions; there are 8 draft runs.
   CHECK(found.at("operations").estimate == doctest::Approx((12 + 0.25 * 8) / 9));
   CHECK(found.at("memory_accesses").estimate == doctest::Approx(4.0 / 9));
   CHECK(batch_speedup(batches[0], 0.1) == doctest::Approx(4 / 2.4));
@@ -116,9 +117,9 @@ TEST_CASE("a mean over contexts that are alike has the width of their rounding, 
 }
 
 TEST_CASE("intervals cover the closed forms about as often as they say") {
-  // Null: coverage is Binomial(repeats, .9). Seven sigma, .047, for each of seven metrics, and .01 for the
-  // ratio's bias and the skewness of a batch. Power: intervals too short by a third cover .73 of the time,
-  // and are rejected.
+  // Null: coverage is Binomial(repeats, .9). The margin is seven sigma, .047, for each of seven metrics, and
+  // .01 for the ratio's bias and the skewness of a batch. Power: intervals too short by a third cover .73 of
+  // the time, and are rejected.
   constexpr int repeats = 2000;
   constexpr double alpha = 0.7;
   constexpr int gamma = 4;

@@ -50,7 +50,7 @@ TEST_CASE("speeds near the best") {
 }
 
 TEST_CASE("a chosen gamma is judged by the best, and by what its rounded inputs allow") {
-  // Table 2 of Leviathan et al. 2023: EnDe with T5-small at T = 0 and T = 1, both with gamma 7.
+  // Table 2 of Leviathan et al. 2023 has EnDe with T5-small at T = 0 and T = 1, both with gamma 7.
   const JudgedGamma faster = judge_gamma(7, 0.75, 0.02, 0.005, 0.005);
   CHECK(faster.verdict == ChoiceVerdict::ours_is_faster);
   CHECK(faster.best_gamma == 9);

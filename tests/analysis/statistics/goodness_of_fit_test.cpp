@@ -61,7 +61,7 @@ TEST_CASE("two samples by hand: the 2 x 2 table's n (ad - bc)^2 / (row and colum
 TEST_CASE(
     "p-values of true samples are uniform: 1,500 tests at four levels, one- and two-sample, both "
     "statistics") {
-  // Null: multinomial samples from the distribution tested. 16 comparisons at seven sigma.
+  // Null: multinomial samples from the tested distribution. 16 comparisons at seven sigma.
   constexpr int repeats = 1500;
   constexpr double levels[] = {0.05, 0.25, 0.5, 0.9};
   int below[4][4] = {};
@@ -95,13 +95,13 @@ TEST_CASE("a class that expects enough has its own cell, and rare classes form g
   const std::vector<double> distribution{0.5, 0.03, 0.3, 0.04, 0.13};
   const Counts counts{52, 1, 28, 6, 13};
   const FitTest found = fit_test(counts, distribution);
-  // Expectations 50, 3, 30, 4, 13: the two rare classes expect 7 together.
+  // The expectations are 50, 3, 30, 4, 13: the two rare classes expect 7 together.
   CHECK(found.cells == 4);
   CHECK(found.degrees == 3);
   CHECK(found.rare_classes == 2);
   CHECK(found.tails == 2);
   CHECK(found.pearson == doctest::Approx(4.0 / 50 + 4.0 / 30 + 0.0 / 7 + 0.0 / 13));
-  // Together they expect less than ten: the cells are tested given how many samples are in them.
+  // Together they expect less than ten: the cells are tested given the number of samples in them.
   const FitTest few = fit_test(counts, distribution, minimum_expectation_for_power);
   CHECK(few.cells == 3);
   CHECK(few.tails == 3);
@@ -217,10 +217,10 @@ TEST_CASE("a planned test knows its effect, its cells and its power") {
   // With 40 samples the classes of .15 and .1 expect less than 8, and form a group.
   CHECK(planned_fit_test(skewed, faulty, 40, 8).degrees == 3);
   CHECK(planned_fit_test(skewed, skewed, 1000).effect == 0);
-  // One of two samples: for small differences w^2 is half as large.
+  // With two samples w^2 is half as large for small differences.
   const PlannedTest two = planned_two_sample_test(skewed, faulty, 1000);
   CHECK(two.effect == doctest::Approx(std::sqrt(0.0025 / 0.65 + 0.0025 / 0.15)));
-  // An impossible outcome of probability .01 settles it in 1 - .99^n.
+  // An impossible outcome of probability .01 is found with probability 1 - .99^n.
   const PlannedTest impossible =
       planned_fit_test(std::vector<double>{0.5, 0.5, 0}, std::vector<double>{0.495, 0.495, 0.01}, 200);
   CHECK(impossible.impossible == doctest::Approx(0.01));
@@ -229,8 +229,9 @@ TEST_CASE("a planned test knows its effect, its cells and its power") {
 }
 
 TEST_CASE("planned power agrees with simulation, one- and two-sample") {
-  // Null: rejections are Binomial(repeats, planned power). Seven sigma (.13), and .03 because the noncentral
-  // distribution is a limit for small effects. Power: the plan for half the effect is rejected.
+  // Null: rejections are Binomial(repeats, planned power). The margin is seven sigma (.13), and .03 because
+  // the noncentral distribution is a limit for small effects. Power: the plan for half the effect is
+  // rejected.
   constexpr int repeats = 1000;
   const std::vector<double> moved{0.33, 0.25, 0.2, 0.15, 0.07};
   const auto plausible = [](int rejected, double predicted) {
@@ -253,7 +254,7 @@ TEST_CASE("planned power agrees with simulation, one- and two-sample") {
 
 namespace {
 
-/// A null whose rare classes differ in kind, and how many samples are drawn from it.
+/// A null with some kind of rare classes, and the number of samples drawn from it.
 struct Shape {
   const char* name;
   std::vector<double> null;
@@ -298,7 +299,8 @@ std::vector<double> moved_to(std::vector<double> law, std::size_t to, double dis
   return law;
 }
 
-/// Share of `repeats` tests that reject, Pearson's statistic and the tails each held to `level`.
+/// Returns the share of `repeats` tests that reject, with Pearson's statistic and the tails each tested at
+/// `level`.
 double rejected_share(const Shape& shape, const std::vector<double>& law, double level, int repeats,
                       std::uint32_t first_trial) {
   int rejected = 0;
@@ -320,10 +322,10 @@ double total_variation_of(const std::vector<double>& a, const std::vector<double
 
 TEST_CASE(
     "ten shapes with rare classes: false alarms, and the power that is stated is what simulation finds") {
-  // Null: samples of the shape. Pearson and tails at .02 each reject at most .04 of 300 samples; 7 sigma of
-  // it are .08. Power: `detectable_difference` states .9 at 1e-4; differences of that total variation are
-  // planted in the likeliest class, in each of the last two and between halves, and 300 samples of each are
-  // tested, at 7 sigma (.12). planned_power is compared with the same samples (.03 more for the limit of many
+  // Null: samples of the shape. Pearson and tails at .02 each reject at most .04 of 300 samples; 7 sigma are
+  // .08. Power: `detectable_difference` states .9 at 1e-4; differences of that total variation are planted in
+  // the likeliest class, in each of the last two and between halves, and 300 samples of each are tested, at 7
+  // sigma (.12). planned_power is compared with the same samples (with .03 more, since it is a limit for many
   // samples).
   constexpr int repeats = 300;
   constexpr double level = 1e-4;
@@ -342,7 +344,8 @@ TEST_CASE(
       planted.push_back(moved_to(shape.null, to, std::min(distance, 1 - shape.null[to])));
     }
     for (const std::vector<double>& law : planted) {
-      if (total_variation_of(law, shape.null) < distance * (1 - 1e-9)) continue;  // there is none so far away
+      if (total_variation_of(law, shape.null) < distance * (1 - 1e-9))
+        continue;  // no distribution is that far away
       const double found = rejected_share(shape, law, level, repeats, trial += repeats);
       CHECK(found >= power - sigmas(power));
       const PlannedTest plan = planned_fit_test(shape.null, law, static_cast<std::uint64_t>(shape.samples),
@@ -350,7 +353,8 @@ TEST_CASE(
       const double planned = planned_power(plan, level);
       CHECK(std::abs(found - planned) <= sigmas(planned) + 0.03);
     }
-    // A quarter of the distance in the rarest class: the plan says how often it is found, be it often or not.
+    // A quarter of the distance is moved to the rarest class: the plan predicts how often it is found, rarely
+    // or often.
     const auto small = moved_to(shape.null, shape.null.size() - 1, std::min(distance, 0.1) / 4);
     const double planned =
         planned_power(planned_fit_test(shape.null, small, static_cast<std::uint64_t>(shape.samples),
@@ -362,8 +366,8 @@ TEST_CASE(
 }
 
 TEST_CASE("a difference that lies in the rare classes alone is found, one- and two-sample") {
-  // Classes 2 to 101 expect one sample of 10,000 each, the last two all that the hundred have. Their sum is
-  // as it should be, so that a pool of them sees nothing. At p_value_bound; 48 samples where .9999 are
+  // Classes 2 to 101 each expect one of 10,000 samples; the last two get all samples of the hundred. Their
+  // sum is as expected, so that a pool of them detects nothing. At p_value_bound; 48 samples where .9999 are
   // expected have P < 1e-60.
   const std::vector<double> null = with_rare({0.5, 0.49}, 100, 1e-4);
   std::vector<double> fault = null;
@@ -373,7 +377,7 @@ TEST_CASE("a difference that lies in the rare classes alone is found, one- and t
   const Counts right = sample(null, 10000, 2);
   CHECK(fit_test(wrong, null).p() < p_value_bound);
   CHECK(fit_test(right, null).p() > p_value_bound);
-  const FitTest single = fit_test(wrong, null, 1000);  // too few for a group: the tails alone
+  const FitTest single = fit_test(wrong, null, 1000);  // too few for a group: only the tails
   CHECK(single.cells == 2);
   CHECK(single.tail_p < p_value_bound);
   CHECK(single.pearson_p > p_value_bound);
@@ -382,8 +386,8 @@ TEST_CASE("a difference that lies in the rare classes alone is found, one- and t
 }
 
 TEST_CASE("tails of rare classes by hand") {
-  // Ten samples, classes of .9 and .1: the second expects one. Three of it or more: 1 - .9^10 - 10 .1 .9^9 -
-  // 45 .01 .9^8; both tails, one class.
+  // Ten samples, classes of .9 and .1: the second expects one. Three or more have probability 1 - .9^10 - 10
+  // .1 .9^9 - 45 .01 .9^8; both tails, one class.
   const FitTest one = fit_test(Counts{7, 3}, std::vector<double>{0.9, 0.1});
   const double above = 1 - std::pow(0.9, 10) - std::pow(0.9, 9) - 0.45 * std::pow(0.9, 8);
   CHECK(one.tails == 1);
@@ -392,10 +396,12 @@ TEST_CASE("tails of rare classes by hand") {
   CHECK(one.tail_p == doctest::Approx(2 * above));
   CHECK(one.p() == one.tail_p);
   CHECK(one.degrees == 0);
-  // Two samples of ten, four of a class in the first and none in the second: C(10, 4) / C(20, 4).
+  // Two samples of ten, four of a class in the first and none in the second, have probability C(10, 4) /
+  // C(20, 4).
   const FitTest two = two_sample_test(Counts{6, 4}, Counts{10, 0});
   CHECK(two.tail_p == doctest::Approx(2 * 210.0 / 4845));
-  // Two rare classes: each for itself by Bonferroni, and both as one, which takes half.
+  // There are two rare classes: each is tested separately by Bonferroni, and both as one, which takes half of
+  // the level.
   const FitTest three = fit_test(Counts{10, 3, 0}, std::vector<double>{0.9, 0.05, 0.05}, 2);
   CHECK(three.tails == 3);
   const auto at_least_3 = [](double p) {

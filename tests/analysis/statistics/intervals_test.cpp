@@ -61,7 +61,7 @@ TEST_CASE("the mean's interval covers at its confidence, for normal batches") {
 }
 
 TEST_CASE("the ratio's interval covers at its confidence, for accepted over examined") {
-  // Batches of 20 rounds with alpha = 0.6 and gamma = 3: accepted over examined estimates alpha.
+  // Batches have 20 rounds with alpha = 0.6 and gamma = 3: accepted over examined estimates alpha.
   constexpr int repeats = 3000;
   constexpr double alpha = 0.6;
   int covered = 0;
@@ -101,12 +101,12 @@ TEST_CASE(
   const Interval same = bounded_ratio_interval(accepted, equal, {0, 1}, 0.95).value();
   CHECK(same.low == doctest::Approx(mean.low));
   CHECK(same.high == doctest::Approx(mean.high));
-  // The same again by way of the sums, for a largest denominator that is hardly another.
+  // The result must be the same by way of the sums, if the largest denominator is hardly different.
   const Interval sums =
       bounded_ratio_interval(accepted, equal, {0, 1}, 0.95, LargestDenominators{2 + 1e-9, 2}).value();
   CHECK(sums.low == doctest::Approx(mean.low).epsilon(1e-6));
   CHECK(sums.high == doctest::Approx(mean.high).epsilon(1e-6));
-  // Batches that were not seen weigh more when their denominators may be larger.
+  // Batches that were not seen weigh more if their denominators may be larger.
   const Interval larger =
       bounded_ratio_interval(accepted, equal, {0, 1}, 0.95, LargestDenominators{8, 2}).value();
   CHECK(larger.low < same.low - 0.05);
@@ -150,7 +150,7 @@ TEST_CASE("Sidak: the family holds together") {
 }
 
 TEST_CASE("difference of paired ratios: the plain difference of means, and what pairing is worth") {
-  // With denominators of 1 it is the paired t interval: differences 1, 2, 3.
+  // With denominators of 1 it is the paired t interval: the differences are 1, 2, 3.
   const std::vector<double> ones(3, 1.0);
   const std::vector<double> first{3, 5, 7};
   const std::vector<double> second{2, 3, 4};
@@ -160,8 +160,7 @@ TEST_CASE("difference of paired ratios: the plain difference of means, and what 
   CHECK(found->estimate == doctest::Approx(2));
   CHECK(found->low == doctest::Approx(wanted->low));
   CHECK(found->high == doctest::Approx(wanted->high));
-  // That a run against itself differs by nothing, or two of which most batches are alike, says nothing of
-  // others.
+  // If a run is compared with itself, or most batches of two runs are equal, the others remain unknown.
   const std::vector<double> below{1, 2, 1.5};
   const auto same = paired_difference({first, below}, {first, below}, 0.95);
   CHECK(same->estimate == 0);

@@ -28,9 +28,9 @@ TEST_CASE("intervals at the ends stay within 0 and 1") {
   CHECK(all.low < 1);
 }
 
-// Null: the interval holds alpha with probability 0.95. Of 2,000 logs the number that it holds is binomial,
-// so that fewer than 1,840 (8.2 standard deviations below 1,900 by the normal approximation of its tail, p <
-// 1e-9) refuse it, and so do more than 1,965 (6.7 above).
+// Null: the interval contains alpha with probability 0.95. The number of such logs among 2,000 is binomial:
+// fewer than 1,840 (8.2 standard deviations below 1,900 by the normal approximation of its tail, p < 1e-9)
+// refute it, and so do more than 1,965 (6.7 above).
 TEST_CASE("the score interval holds alpha in 95% of logs") {
   std::mt19937_64 random(7);
   int held = 0;
@@ -67,7 +67,7 @@ TEST_CASE("alpha of counted rounds is that of their mean, of lines that of their
   CHECK(by_lines.low < 0.7);
   CHECK(by_lines.high > 0.7);
   CHECK(by_lines.high - by_lines.low < 0.1);
-  // A few lines say little.
+  // A few lines give wide intervals.
   const LoggedMeans few{0, 5, lines.accepted, {lines.accepted - 0.3, lines.accepted + 0.3}, {1, 1}};
   const Interval by_few = alpha_of_means(few, 0.95);
   CHECK(by_few.estimate == doctest::Approx(0.7));

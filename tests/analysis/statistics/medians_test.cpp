@@ -18,12 +18,12 @@ TEST_CASE("medians: the middle value, or the mean of the middle two") {
 }
 
 TEST_CASE("medians: the interval is the one of the binomial distribution") {
-  // P(fewer than 2 of 11 below the median) = 12/2048, fewer than 3: 67/2048 > 0.025.
+  // P(fewer than 2 of 11 below the median) = 12/2048; for fewer than 3 it is 67/2048 > 0.025.
   const Interval of_eleven = median_interval({11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1}, 0.95).value();
   CHECK(of_eleven.estimate == 6);
   CHECK(of_eleven.low == 2);
   CHECK(of_eleven.high == 10);
-  // Of 6 all but 2/64 lie on both sides; of 5 not enough.
+  // Six values lie on both sides except with probability 2/64; five are not enough.
   CHECK(median_interval({1, 2, 3, 4, 5, 6}, 0.95)->low == 1);
   CHECK_FALSE(median_interval({1, 2, 3, 4, 5}, 0.95)->bounded());
 }

@@ -12,7 +12,7 @@ using namespace speclab;
 
 namespace {
 
-/// Independent uniforms, each raised to `exponent`: uniform at 1.
+/// Returns independent uniforms, each raised to `exponent`: uniform at 1.
 std::vector<double> powers_of_uniforms(std::size_t n, std::uint32_t trial, double exponent) {
   Philox stream(test_seed(1933), Site{trial, 0, Draw{Use::world, 0}});
   std::vector<double> values(n);
@@ -33,8 +33,8 @@ TEST_CASE("Holm by hand: p = .01, .04, .03, .005") {
 }
 
 TEST_CASE("the family's error rate, by simulation") {
-  // Null: 10 true hypotheses beside 10 false ones. Holm: any false rejection in at most .1 of the families.
-  // Without adjustment a family of 10 has a false rejection in .65 of the cases.
+  // Null: 10 true hypotheses beside 10 false ones. Holm makes any false rejection in at most .1 of the
+  // families. Without adjustment a family of 10 has a false rejection in .65 of the cases.
   constexpr int families = 3000;
   constexpr double level = 0.1;
   int any = 0;
@@ -55,16 +55,16 @@ TEST_CASE("the family's error rate, by simulation") {
 }
 
 TEST_CASE("Kolmogorov's distribution at known values") {
-  // Marsaglia, Tsang and Wang 2003, section 3.
+  // This value is from Marsaglia, Tsang and Wang 2003, section 3.
   CHECK(kolmogorov_distribution(10, 0.274) == doctest::Approx(0.6284796154565).epsilon(1e-12));
-  // One value: P(D < d) = 2 d - 1 for d in [1/2, 1].
+  // For one value, P(D < d) = 2 d - 1 for d in [1/2, 1].
   for (const double d : {0.5, 0.6, 0.75, 0.999}) {
     CHECK(kolmogorov_distribution(1, d) == doctest::Approx(2 * d - 1).epsilon(1e-12));
   }
-  // Two values: 2 (2 d - 1/2)^2 for d in [1/4, 1/2], 1 - 2 (1 - d)^2 above.
+  // For two values it is 2 (2 d - 1/2)^2 for d in [1/4, 1/2], and 1 - 2 (1 - d)^2 above.
   CHECK(kolmogorov_distribution(2, 0.4) == doctest::Approx(2 * 0.3 * 0.3).epsilon(1e-12));
   CHECK(kolmogorov_distribution(2, 0.7) == doctest::Approx(1 - 2 * 0.09).epsilon(1e-12));
-  // Percentage points of Massey 1951 (three digits), and of the limit.
+  // These are percentage points of Massey 1951 (three digits), and of the limit.
   CHECK(1 - kolmogorov_distribution(20, 0.294) == doctest::Approx(0.05).epsilon(0.02));
   CHECK(1 - kolmogorov_distribution(10, 0.409) == doctest::Approx(0.05).epsilon(0.02));
   CHECK(1 - kolmogorov_distribution(10000, 1.3581 / 100) == doctest::Approx(0.05).epsilon(0.01));
@@ -86,7 +86,7 @@ TEST_CASE("the exact distribution, its tail and the limit meet") {
 
 TEST_CASE("Kolmogorov-Smirnov by hand") {
   const double values[] = {0.9, 0.1, 0.2};
-  // Steps 1/3 at each value: the largest distance is 2/3 - .2.
+  // There is a step of 1/3 at each value: the largest distance is 2/3 - .2.
   CHECK(kolmogorov_smirnov(values).distance == doctest::Approx(2.0 / 3 - 0.2));
   CHECK(kolmogorov_smirnov({}).p == 1);
   const double ends[] = {0, 1};

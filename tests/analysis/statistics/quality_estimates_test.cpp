@@ -21,7 +21,7 @@ std::map<std::string, Interval> by_name(const std::vector<Estimate>& estimates) 
 }  // namespace
 
 TEST_CASE("judgements by hand") {
-  // Three rounds of gamma = 2: two tokens accepted; none accepted; one accepted.
+  // Three rounds of gamma = 2 accept two tokens, none, and one.
   std::vector<Tally> batches(2);
   batches[0].add_round(Round{2, 2, 2, 2, 0});
   batches[0].add_round(Round{2, 2, 1, 0, 0});
@@ -34,7 +34,7 @@ TEST_CASE("judgements by hand") {
   CHECK(found.size() == 3);
   CHECK(found.at("first_token_acceptance").estimate == doctest::Approx(2.0 / 3));
   CHECK(found.at("optimal_transport_bound").estimate == doctest::Approx(2.25 / 3));
-  // Two rejections among five examined, of which 1.375 had to be.
+  // There are two rejections among five examined tokens; 1.375 of them are unavoidable.
   CHECK(found.at("regret").estimate == doctest::Approx((2 - 1.375) / 5));
   for (const auto& [name, interval] : found) {
     CAPTURE(name);
@@ -52,7 +52,7 @@ TEST_CASE("a lossy rule has a distance and no regret") {
   }
   const auto found = by_name(quality_estimates(batches, 0.95));
   CHECK(found.at("tv_to_target").estimate == 0.25);
-  CHECK(found.at("tv_to_target").half_width() > 0.1);  // other contexts may have others
+  CHECK(found.at("tv_to_target").half_width() > 0.1);  // other contexts may have other values
   const auto everywhere = by_name(quality_estimates(batches, 0.95, Independence::rounds));
   CHECK(everywhere.at("tv_to_target").half_width() < 1e-9);
   CHECK_FALSE(found.contains("regret"));
@@ -65,7 +65,7 @@ TEST_CASE("without drafts there are no estimates") {
 }
 
 TEST_CASE("speed counts draft runs, not drafted tokens") {
-  // A tree of 14 tokens at 3 depths.
+  // The tree has 14 tokens at 3 depths.
   std::vector<Tally> batches(2);
   for (Tally& batch : batches) batch.add_round(Round{14, 3, 2, 1, 0});
   const auto found = by_name(estimates(batches, {0.1, 0.1}, 0.95));

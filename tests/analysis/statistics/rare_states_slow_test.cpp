@@ -1,6 +1,6 @@
-// Do intervals hold the truth where few batches say anything: short sequences that are mostly alike, and
-// states that few sequences come to? Null: an interval of 95% covers in a share of .95 of 1,000 runs or more,
-// 7 sigma: .902. Wide ones may cover more.
+// Tests whether intervals contain the truth if only few batches carry information: short sequences that are
+// mostly alike, and states that few sequences reach. Null: an interval of 95% covers in a share of .95 of
+// 1,000 runs or more, 7 sigma: .902. Wide ones may cover more.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -25,8 +25,8 @@ constexpr std::int32_t rare_drafts = 2;
 constexpr double rare_confidence = 0.95;
 constexpr CostRatios rare_cost{0.05, 0.05};
 
-/// A text in one of two states, which are left after a token with these probabilities. A drafted token is
-/// accepted with the state's overlap. Each sequence begins in the first state.
+/// A text in one of two states; after each token the state is left with these probabilities. A drafted token
+/// is accepted with the state's overlap. Each sequence begins in the first state.
 struct States {
   std::array<double, 2> overlap;
   std::array<double, 2> leave;
@@ -41,7 +41,7 @@ StateShares after_token(const States& states, const StateShares& at) {
           at[0] * states.leave[0] + at[1] * (1 - states.leave[1])};
 }
 
-/// By following the probabilities of the states through every round.
+/// Computes the expected numbers by following the probabilities of the states through every round.
 Numbers expected_of(const States& states, std::uint32_t length) {
   StateShares start{1, 0};
   double overlap = 0;
@@ -117,7 +117,7 @@ Measured by_estimates(const std::vector<Tally>& batches) {
   return all;
 }
 
-/// Planted faults: Student's t whatever the batches hold, and a bound of the mean of their ratios.
+/// Planted faults: Student's t whatever the batches' values, and a bound of the mean of their ratios.
 Measured by_students_t(const std::vector<Tally>& batches) {
   return {{"alpha_overlap",
            *ratio_over_batches(
@@ -131,7 +131,7 @@ Measured by_mean_of_ratios(const std::vector<Tally>& batches) {
   return {{"memory_accesses", bounded_mean_interval(values, {1.0 / (1 + rare_drafts), 1}, rare_confidence)}};
 }
 
-/// The share of runs whose interval holds the truth, by name.
+/// Returns the share of runs whose interval contains the truth, by name.
 Numbers covered(const States& states, std::uint32_t trials, std::uint32_t length,
                 const std::function<Measured(const std::vector<Tally>&)>& intervals) {
   const Numbers expected = expected_of(states, length);

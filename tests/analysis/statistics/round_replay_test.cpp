@@ -12,7 +12,7 @@ using namespace speclab;
 
 namespace {
 
-/// Rounds of `gamma` along a text whose positions are easy or hard in runs.
+/// Returns rounds of `gamma` along a text whose positions are easy or hard in runs.
 std::vector<LoggedRound> along_text(const TextLaw& law, int gamma, int rounds, std::uint64_t seed) {
   const AcceptanceDraws draws(law, seed);
   RequestAcceptance own = draws.begin(0);
@@ -28,7 +28,7 @@ std::vector<LoggedRound> along_text(const TextLaw& law, int gamma, int rounds, s
 }  // namespace
 
 TEST_CASE("a logged text is cut into rounds by hand") {
-  // Accepted positions, of drafts of 3: 110, 0, 111 and one that was not drafted, ten times.
+  // The accepted positions of drafts of 3 are 110, 0, 111 and one that was not drafted, ten times.
   std::vector<LoggedRound> log;
   for (int i = 0; i < 40; ++i) {
     log.push_back({3, 2});
@@ -38,12 +38,12 @@ TEST_CASE("a logged text is cut into rounds by hand") {
   const ReplayedTokens found = replayed_tokens(log, 0.95);
   REQUIRE(found.tokens.size() == 4);
   CHECK(found.tokens[0] == 1);
-  // gamma 1: 1 1 | 0 | 0 | 1 1 | 1 u: rounds of 2, 1, 1, 2, 2 of eight positions; the last ends whatever u
-  // is.
+  // gamma 1 cuts 1 1 | 0 | 0 | 1 1 | 1 u: rounds of 2, 1, 1, 2, 2 of eight positions; the last ends whatever
+  // u is.
   CHECK(found.tokens[1] == doctest::Approx(8.0 / 5).epsilon(0.01));
-  // gamma 2: 1 1 0 | 0 | 1 1 1 | u: the last is a round of its own when u is 0; else it begins the next one,
-  // 1 1 1 | 0 | 0 | ... All that were drafted third were accepted, but those of rounds that ended before: the
-  // share of u is 1.
+  // gamma 2 cuts 1 1 0 | 0 | 1 1 1 | u: the last is a separate round if u is 0; else it begins the next one,
+  // 1 1 1 | 0 | 0 | ... All third drafts were accepted, except in rounds that ended before: the share of u is
+  // 1.
   CHECK(found.tokens[3] == doctest::Approx(8.0 / 3).epsilon(0.01));
   CHECK(found.reached[3][3] == doctest::Approx(1.0 / 3).epsilon(0.01));
   CHECK(found.reached[3][1] == doctest::Approx(2.0 / 3).epsilon(0.01));
@@ -52,8 +52,8 @@ TEST_CASE("a logged text is cut into rounds by hand") {
 
 TEST_CASE("rounds of seven give those of every shorter draft along a text, where rates by position do not") {
   // Null: the replayed mean is that of rounds of the shorter draft. Two independent simulations of 100,000
-  // rounds each, whose standard error is below .01 of the mean; 6 gammas. Rates by position, planted in its
-  // place, are off by more.
+  // rounds each, whose standard error is below .01 of the mean; 6 gammas. Rates by position, the planted
+  // fault, are off by more.
   const TextLaw law{{0.97, 0.35}, {0.08, 0.15}};
   const std::vector<LoggedRound> log = along_text(law, 7, 100000, 3);
   const ReplayedTokens replay = replayed_tokens(log, 0.95);
@@ -65,10 +65,11 @@ TEST_CASE("rounds of seven give those of every shorter draft along a text, where
     const double wanted = 1 + mean_accepted(law, static_cast<std::uint32_t>(gamma));
     CHECK(replay.tokens[at] == doctest::Approx(wanted).epsilon(0.015));
     worst = std::max(worst, std::abs(positions.tokens[at] / wanted - 1));
-    // Of the drafted seven themselves nothing has to be cut.
+    // Every round accepts at least 0 tokens.
     CHECK(replay.reached[at].front() == 1);
   }
   CHECK(worst > 0.05);
+  // Rounds of gamma 7 itself are not cut.
   CHECK(replay.tokens[7] == doctest::Approx(positions.tokens[7]).epsilon(0.01));
 }
 

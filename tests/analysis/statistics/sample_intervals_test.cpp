@@ -1,6 +1,6 @@
-// Do the intervals of few values, and of the difference to the best of several runs, cover? Null: an interval
-// of 95% covers in a share .95 of 3,000 runs; seven standard deviations are .028. Bounds that are
-// conservative may cover more.
+// Tests whether the intervals of few values, and of the difference to the best of several runs, cover. Null:
+// an interval of 95% covers in a share .95 of 3,000 runs; seven standard deviations are .028. Conservative
+// bounds may cover more.
 #include "analysis/statistics/sample_intervals.hpp"
 
 #include <doctest/doctest.h>
@@ -23,7 +23,7 @@ Philox sample_stream(std::uint32_t repeat, std::uint16_t slot) {
   return {test_seed(5410), Site{repeat, 0, Draw{Use::world, slot}}};
 }
 
-/// A token from q, by inversion.
+/// Draws a token from q, by inversion.
 std::size_t drawn_from(const std::vector<double>& q, Philox& stream) {
   double left = open_unit(stream());
   std::size_t token = 0;
@@ -71,7 +71,7 @@ TEST_CASE("means of min(1, p/q) of few drafted tokens are covered, and by normal
         normal_covered += std::abs(found.estimate - truth) <= 1.959964 * std::sqrt(squares / (n - 1) / n);
       }
       CHECK(covered >= least_covered * sample_repeats);
-      // Planted: what the interval was before.
+      // Planted: the interval of an earlier version.
       if (tokens <= 10) CHECK(normal_covered < least_covered * sample_repeats);
     }
   }
@@ -108,7 +108,7 @@ TEST_CASE(
     for (std::uint32_t repeat = 0; repeat < sample_repeats; ++repeat) {
       Philox stream = sample_stream(repeat, 21);
       const std::vector<double> ones(batches, 1);
-      // Batches share most of their luck between runs, as shared random numbers have it.
+      // Batches share most of their noise between runs, as with shared random numbers.
       std::vector<std::vector<double>> values(truth.others.size() + 1);
       for (std::size_t b = 0; b < batches; ++b) {
         const double shared = 0.2 * standard_normal(stream);
@@ -121,7 +121,7 @@ TEST_CASE(
       for (std::size_t i = 0; i < truth.others.size(); ++i) others.push_back({values[i], ones});
       const BatchRatio run{values.back(), ones};
       covered += difference_to_best(run, others, .95)->holds(difference) ? 1 : 0;
-      // Planted: the paired interval to the one that these batches chose.
+      // Planted: the paired interval to the run with the largest estimate in these batches.
       const auto chosen = std::ranges::max_element(others, {}, [](const BatchRatio& one) {
         return ratio_interval(one.numerators, one.denominators, .5)->estimate;
       });
@@ -142,7 +142,7 @@ TEST_CASE("the difference to one other is the paired one, and unknown where they
   const auto one = difference_to_best({run, ones}, std::span(others, 1), .95);
   CHECK(one->low == paired->low);
   CHECK(one->high == paired->high);
-  // Planted: a loser that these four batches cannot tell from the best keeps the bounds wide.
+  // Planted: a worse run that these four batches cannot distinguish from the best keeps the bounds wide.
   const auto two = difference_to_best({run, ones}, others, .95);
   CHECK(two->estimate == paired->estimate);
   CHECK(two->low < paired->low);

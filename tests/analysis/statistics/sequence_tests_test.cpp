@@ -55,7 +55,7 @@ SequenceDistribution<double> distribution_of_right() {
   return plain_distribution<double>(right, std::vector<Token>{0}, length);
 }
 
-/// What a test of one position alone sees.
+/// Tests the tokens of one position alone.
 FitTest marginal(const std::vector<Token>& sample, std::size_t position) {
   std::vector<std::uint64_t> counts(vocab);
   for (std::size_t i = position; i < sample.size(); i += length)
@@ -67,14 +67,14 @@ FitTest marginal(const std::vector<Token>& sample, std::size_t position) {
 
 TEST_CASE("a decoder whose marginals are right and whose conditionals are wrong") {
   // Null: 20,000 sequences of the target's distribution. Joint (Pearson, G) and three positions, one- and
-  // two-sample, each at 1e-11. Power: the fault moves a conditional by .1 to .3 (w > .1 in the joint), n w^2
-  // > 200.
+  // two-sample, each at 1e-11. Power: the fault changes a conditional by .1 to .3 (w > .1 in the joint test),
+  // n w^2 > 200.
   const std::vector<Token> good = sequences(right, 1);
   const std::vector<Token> bad = sequences(off_by_one, 2);
   const ExactSequenceTests exact(distribution_of_right(), vocab, length);
   for (std::size_t position = 0; position < length; ++position) {
     CHECK(marginal(good, position).pearson_p > p_value_bound);
-    CHECK(marginal(bad, position).pearson_p > p_value_bound);  // blind
+    CHECK(marginal(bad, position).pearson_p > p_value_bound);  // it does not detect the fault
   }
   for (const double p : exact.test(good).p_values()) CHECK(p > p_value_bound);
   for (const double p : two_sample_sequence_tests(good, sequences(right, 3), length).p_values()) {
@@ -105,7 +105,7 @@ TEST_CASE("a position's test adds the tests of its prefixes") {
   CHECK(tests.joint.degrees == 26);
   CHECK(tests.p_values().size() == 2 + length);
   CHECK(tests.positions[0].sum.pearson == doctest::Approx(marginal(sequences(right, 4), 0).pearson));
-  // Log-likelihood ratios factor over prefixes where no cell is pooled.
+  // Log-likelihood ratios factor over prefixes if no cell is pooled.
   double sum = 0;
   for (const PositionTest& position : tests.positions) sum += position.sum.g;
   CHECK(sum == doctest::Approx(tests.joint.g));
@@ -115,7 +115,7 @@ TEST_CASE("rare prefixes are left out and counted") {
   const SequenceTests tests =
       two_sample_sequence_tests(sequences(right, 5, 100), sequences(right, 6, 100), length);
   CHECK(tests.positions[0].covered == 1);
-  // Nine prefixes of about 22 sequences each allow two cells of ten in either sample to hardly any.
+  // There are nine prefixes of about 22 sequences each; hardly any has two cells of ten in either sample.
   CHECK(tests.positions[2].covered < 0.9);
   const SequenceTests few =
       two_sample_sequence_tests(sequences(right, 5, 10), sequences(right, 6, 10), length);
@@ -124,9 +124,9 @@ TEST_CASE("rare prefixes are left out and counted") {
 }
 
 TEST_CASE("rare sequences form groups, and still count") {
-  // 6^4 = 1296 sequences and 4,000 samples: hardly any has a cell of its own. Null: the even distribution, at
-  // 1e-11. Power: the first and the last token alone have w^2 = .28, which makes n w^2 = 1,100, and half of
-  // that for two samples; about 150 are found.
+  // There are 6^4 = 1296 sequences and 4,000 samples: hardly any sequence has its own cell. Null: the even
+  // distribution, at 1e-11. Power: the first and the last token alone have w^2 = .28, which gives n w^2 =
+  // 1,100, and half of that for two samples; about 150 are found.
   const TableModel even(6, 0, std::vector<double>(6, 1.0));
   const TableModel tilted(6, 0, {1.6, 1.2, 1, 1, 0.8, 0.4});
   SimulationSize plan;
@@ -159,7 +159,8 @@ TEST_CASE("a sequence that the distribution excludes settles the matter") {
 
 TEST_CASE("p-values of a position are uniform: 2,000 tests of 300 sequences") {
   // Null: as above. KS at 1e-11 for the third position, one- and two-sample; chi-squared's own error is far
-  // below the .08 that this finds. Power: one degree too many for the first token (3, not 2) is .19 away.
+  // below .08, the smallest difference found. Power: one degree too many for the first token (3, not 2) is
+  // .19 away.
   const ExactSequenceTests exact(distribution_of_right(), vocab, length);
   std::vector<double> one;
   std::vector<double> two;

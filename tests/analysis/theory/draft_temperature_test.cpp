@@ -1,4 +1,4 @@
-// The draft's best temperature, against grids a hundred times finer.
+// Tests the draft's best temperature against grids a hundred times finer.
 #include "analysis/theory/draft_temperature.hpp"
 
 #include <doctest/doctest.h>
@@ -16,14 +16,14 @@ using namespace speclab;
 
 namespace {
 
-/// Mean of sum min(p, q_T') over some contexts of random rows.
+/// The mean of sum min(p, q_T') over some contexts of random rows.
 class MeanOverlap {
  public:
   MeanOverlap(std::uint64_t seed, const Adjustment& target)
       : filter_(target),
         target_(dirichlet_rows(size, contexts, 0.4, seed)),
         draft_(dirichlet_rows(size, contexts, 0.8, 1000 + seed)) {
-    // The draft knows something of the target.
+    // The draft is a mixture with the target.
     for (std::size_t i = 0; i < draft_.size(); ++i) draft_[i] = 0.3 * draft_[i] + 0.7 * target_[i];
     std::vector<Token> order;
     for (std::size_t at = 0; at < target_.size(); at += size)

@@ -34,7 +34,7 @@ TEST_CASE("the optimum agrees with trying every gamma") {
 }
 
 TEST_CASE("exact ties go to the smaller gamma") {
-  // alpha = c: gamma = 0 and 1 are equally fast.
+  // With alpha = c, gamma = 0 and 1 are equally fast.
   for (const double both : {0.1, 0.3, 0.5, 0.9}) CHECK(optimal_gamma(both, both).gamma == 0);
   // A(1/2, 1) / (1 + c) = A(1/2, 2) / (1 + 2c) at c = 1/5.
   CHECK(speedup(0.5, 1, 0.2) == doctest::Approx(speedup(0.5, 2, 0.2)).epsilon(1e-15));
@@ -57,8 +57,8 @@ TEST_CASE("no finite optimum is said, with the limit where there is one") {
 }
 
 TEST_CASE("near alpha = 1 an optimum below 10^9 is found, and beyond it the bound holds and is near") {
-  // The optimum as a real number, where c is small against 1 / gamma: 1 - alpha = x / gamma with e^x - 1 - x
-  // = (1 - alpha) / c, by bisection.
+  // If c is small against 1 / gamma, the optimum as a real number has 1 - alpha = x / gamma with e^x - 1 - x
+  // = (1 - alpha) / c, solved by bisection.
   const auto continuous = [](double rejection, double c) {
     double low = 0;
     double high = 50;

@@ -19,7 +19,7 @@ namespace {
 
 using Parents = std::vector<std::int32_t>;
 
-/// Random acceptance by rank, with a sum below 1; as they come, or falling.
+/// Returns random acceptance by rank, with a sum below 1, in random order or falling.
 std::vector<double> random_ranks(std::uint64_t seed, std::size_t count, bool falling) {
   Philox stream(seed, Site{0, 0, Draw{Use::world, 0}});
   std::vector<double> ranks;
@@ -39,7 +39,7 @@ std::size_t max_siblings(const Parents& parents) {
   return *std::max_element(children.begin(), children.end());
 }
 
-/// Every list of parents of `nodes` nodes: every tree, most of them in several orders.
+/// Visits every list of parents of `nodes` nodes: every tree, most of them in several orders.
 template <class Visit>
 void for_each_tree(std::size_t nodes, Parents& parents, const Visit& visit) {
   if (parents.size() == nodes) {
@@ -54,7 +54,7 @@ void for_each_tree(std::size_t nodes, Parents& parents, const Visit& visit) {
   }
 }
 
-/// The largest value of all trees within the limits; 0 when there is none.
+/// Returns the largest value of all trees within the limits; 0 if there is none.
 double brute_force(std::size_t nodes, std::int32_t max_depth, const std::vector<double>& ranks) {
   double best = 0;
   Parents parents;
@@ -65,7 +65,8 @@ double brute_force(std::size_t nodes, std::int32_t max_depth, const std::vector<
   return best;
 }
 
-/// For falling ranks: the largest path products, a sibling after its elder, a child after its parent.
+/// Returns the value of the largest path products, for falling ranks: a sibling comes after its elder, a
+/// child after its parent.
 double greedy_value(std::int32_t nodes, std::int32_t max_depth, const std::vector<double>& ranks) {
   struct Node {
     double product;
@@ -98,7 +99,7 @@ TEST_CASE("expected tokens of small trees, by hand") {
   CHECK(expected_tokens(Parents{}, ranks) == 1);
   CHECK(expected_tokens(Parents{-1}, ranks) == doctest::Approx(1.5));
   CHECK(expected_tokens(Parents{-1, -1}, ranks) == doctest::Approx(1.7));
-  // A third sibling is never accepted, nor is what hangs on it.
+  // A third sibling is never accepted, and neither are its descendants.
   CHECK(expected_tokens(Parents{-1, -1, -1, 2}, ranks) == doctest::Approx(1.7));
   // Siblings count in the order of their indices, whatever lies between.
   CHECK(expected_tokens(Parents{-1, 0, -1, 2, 2}, ranks) == doctest::Approx(1 + .5 + .25 + .2 + .1 + .04));
@@ -137,7 +138,7 @@ TEST_CASE("no tree of up to six nodes is better: all trees tried, falling accept
           CHECK(tree.parents.size() == static_cast<std::size_t>(nodes));
           CHECK(tree.expected_tokens == doctest::Approx(best).epsilon(1e-13));
         } else {
-          // Too many nodes for these limits: every tree of one node more is impossible.
+          // There are too many nodes for these limits: no tree with one more node exists.
           CHECK(brute_force(tree.parents.size() + 1, depth, ranks) == 0);
         }
       }
@@ -164,12 +165,12 @@ TEST_CASE("falling acceptance: the largest path products, one after another") {
 }
 
 TEST_CASE("the greedy witness needs falling acceptance; the programme does not") {
-  // The second sibling is the likely one, but only the first opens it.
+  // The second sibling is the likely one, but it needs the first.
   const std::vector<double> ranks{0.1, 0.8};
   CHECK(optimal_tree(2, 2, ranks).expected_tokens == doctest::Approx(1.9));
   CHECK(optimal_tree(4, 2, ranks).expected_tokens == doctest::Approx(1.9 + 0.08 + 0.64));
   CHECK(optimal_tree(4, 2, ranks).parents == Parents{-1, -1, 1, 1});
-  // Greedy goes down from the first sibling and never sees the third.
+  // Greedy goes down from the first sibling and never reaches the third.
   const std::vector<double> late{0.4, 0.1, 0.5};
   CHECK(greedy_value(3, 3, late) == doctest::Approx(1 + 0.4 + 0.16 + 0.1));
   CHECK(optimal_tree(3, 3, late).expected_tokens == doctest::Approx(2));
@@ -190,7 +191,7 @@ TEST_CASE("limits: no nodes, no levels, no ranks, more nodes than fit") {
   CHECK(optimal_tree(100, 1, ranks).parents == Parents{-1, -1});
   CHECK(optimal_tree(100, 2, ranks).parents.size() == 6);
   CHECK(optimal_tree(5, 0, ranks).expected_tokens == 1);
-  // Ranks that are never accepted make room all the same.
+  // Ranks that are never accepted still allow nodes.
   CHECK(optimal_tree(3, 1, std::vector<double>{0.5, 0, 0}).parents.size() == 3);
 }
 
@@ -241,7 +242,7 @@ TEST_CASE("drafting that costs more than it saves: no tree at all") {
 
 TEST_CASE("512 nodes, 16 levels and 16 siblings take well under a second") {
   const std::vector<double> ranks = random_ranks(9, 16, true);
-  const std::clock_t start = std::clock();  // processor time: other programs do not count
+  const std::clock_t start = std::clock();  // processor time, which other programs do not use up
   const OptimalTree tree = optimal_tree(512, 16, ranks);
   const double seconds = static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC;
   CHECK(tree.parents.size() == 512);

@@ -134,8 +134,8 @@ TEST_CASE("hierarchies follow their exact form, and not the usual approximation"
 }
 
 TEST_CASE("a hierarchy whose second level is never accepted drafts a token a round") {
-  // Each round of the middle model then takes c_1 + gamma_2 c_2 and gives one token, so that nothing is left
-  // over and the approximation is exact.
+  // Each round of the middle model then takes c_1 + gamma_2 c_2 and gives one token, so that there is no
+  // surplus and the approximation is exact.
   const std::vector<LevelInputs> levels{{0.8, 4, 0.2}, {0, 3, 0.02}};
   CHECK(hierarchical_speedup(levels) == doctest::Approx(speedup(0.8, 4, 0.26)));
   CHECK(hierarchical_speedup_usual(levels) == doctest::Approx(speedup(0.8, 4, 0.26)));
@@ -153,11 +153,10 @@ TEST_CASE("DSI as its authors charge it") {
       }
     }
   }
-  // 5 tokens in 1 + 0.05 (0.8 + 4) = 1.24, where the clock takes 1.2: 4.032 beside 4.167.
+  // The charge is 1 + 0.05 (0.8 + 4) = 1.24 for 5 tokens, while the clock takes 1.2: 4.032 against 4.167.
   CHECK(*dsi_speedup_as_charged(0.8, 0.05, 1) == doctest::Approx(5 / 1.24));
   CHECK(*dsi_speedup(0.8, 0.05, 1) == doctest::Approx(5 / 1.2));
-  // Taking the cheaper of a stretch and plain decoding of it, which nobody knows beforehand, can outweigh
-  // that.
+  // Taking the cheaper of a stretch and its plain decoding, which nobody knows beforehand, can outweigh that.
   CHECK(*dsi_speedup_as_charged(0.8, 0.3, 10) > *dsi_speedup(0.8, 0.3, 10));
   CHECK_FALSE(follows(DsiAsCharged{1, 0.3}, 0.8, *dsi_speedup(0.8, 0.3, 1)));
   CHECK_FALSE(dsi_speedup_as_charged(1, 0.1, 1).has_value());
@@ -181,7 +180,7 @@ TEST_CASE("DSI with as many servers as it asks for") {
       CHECK(*dsi_speedup(alpha, c, 1) == doctest::Approx(*speedup_bound_drafting_paid(alpha, c)));
     }
   }
-  // The printed form is that of lookahead 1 only.
+  // The printed form only holds for lookahead 1.
   CHECK_FALSE(follows(Dsi{0, 3, 0.3}, 0.8, 1 / (1 - 0.8 + 0.3 * 0.8)));
   CHECK(dsi_servers(0.05, 1) == 20);
   CHECK(dsi_servers(0.05, 5) == 4);
@@ -208,7 +207,7 @@ TEST_CASE("DSI with too few servers") {
     }
   }
   CHECK_FALSE(follows(Dsi{2, 1, 0.05}, 0.8, *dsi_speedup(0.8, 0.05, 1)));
-  // One server and a draft as slow as the target: every run settles one token more than the last.
+  // With one server and a draft as slow as the target, every run decides one token more than the last.
   CHECK(*dsi_speedup(0.8, 1, 1, 1) == doctest::Approx(1));
 }
 
@@ -284,7 +283,8 @@ TEST_CASE("batches: places refilled, and batches that wait for their slowest seq
       CAPTURE(alpha);
       CAPTURE(sequences);
       const auto width = static_cast<std::uint64_t>(sequences);
-      // Long sequences of trials: the end of the queue is a place's last sequence, of very many.
+      // Sequences of trials are long: each place decodes very many sequences, and the end of the queue only
+      // affects the last.
       CHECK(follows(Batched{width, 3, 0.05, 20, true, cost}, alpha,
                     batched_speedup_replaced(alpha, 3, 0.05, sequences, 20, cost), 60'000));
       CHECK(follows(Batched{width, 3, 0.05, 20, false, cost}, alpha,
@@ -306,7 +306,7 @@ TEST_CASE("batches of one sequence within memory's bound are Thm 3.8; far beyond
   CHECK(expected_rounds(0.8, 5, 1) == doctest::Approx(1));
   CHECK(expected_rounds(0, 5, 7) == doctest::Approx(7));
   CHECK(expected_rounds(1, 5, 7) == doctest::Approx(2));
-  // The slowest of one sequence is that sequence.
+  // With a single sequence the slowest is that sequence.
   CHECK(batched_speedup_waves(0.8, 5, 0.05, 1, 33, cost) ==
         doctest::Approx(batched_speedup_replaced(0.8, 5, 0.05, 1, 33, cost)));
 }
@@ -325,7 +325,7 @@ TEST_CASE("paired differences: what both share cancels, and unpaired batches do 
   const Interval itself =
       *paired_difference({fast.plain, fast.time}, {fast.plain, fast.time}, 1 - p_value_bound);
   CHECK(itself.estimate == 0);
-  CHECK_FALSE(itself.bounded());  // batches that are all alike say nothing of others
+  CHECK_FALSE(itself.bounded());  // equal batches tell nothing about others
   Sums turned = fast;
   std::rotate(turned.plain.begin(), turned.plain.begin() + 1, turned.plain.end());
   std::rotate(turned.time.begin(), turned.time.begin() + 1, turned.time.end());

@@ -12,8 +12,8 @@ namespace {
 constexpr double alphas[] = {0, 1e-20, 0.1, 0.2, 0.49, 0.5, 0.8, 0.99, 1 - 1e-9, 1 - 1e-15, 1};
 constexpr int gammas[] = {0, 1, 2, 5, 40, 1000};
 
-/// E[f(N)] over the distribution of N, in long double: P(N = n) = alpha^(n-1) (1 - alpha) for n <= gamma,
-/// alpha^gamma at the end.
+/// Returns E[f(N)] over the distribution of N, in long double: P(N = n) = alpha^(n-1) (1 - alpha) for n <=
+/// gamma, alpha^gamma at the end.
 template <class F>
 double expectation(double alpha, int gamma, const F& f) {
   long double sum = 0;
@@ -114,8 +114,8 @@ TEST_CASE("oracles bound every gamma, and have no value where they have no bound
     for (const double c : {0.0, 0.05, 0.5, 0.9}) {
       for (const int gamma : gammas) {
         CHECK(speedup(alpha, gamma, c) <= *speedup_bound_drafting_free(alpha) * (1 + 1e-12));
-        // The charged oracle drafts only what will be accepted; it beats every fixed gamma when drafting
-        // pays.
+        // The oracle that pays for drafts drafts only tokens that will be accepted; it is faster than every
+        // fixed gamma if drafting pays.
         if (c < 1) CHECK(speedup(alpha, gamma, c) <= *speedup_bound_drafting_paid(alpha, c) * (1 + 1e-12));
       }
     }
@@ -131,10 +131,10 @@ TEST_CASE("the first-order model is Eq. 1 at gain = 0, and the first acceptance 
       // a = 1: either every token is accepted or none.
       CHECK(close(expected_tokens_first_order(alpha, 1, gamma), 1 + alpha * gamma));
     }
-    // a = 0: no second acceptance.
+    // a = 0: there is no second acceptance.
     CHECK(close(expected_tokens_first_order(0.5, -1, gamma), gamma > 0 ? 1.5 : 1));
   }
-  // 1 + 0.6 (1 + 0.8 + 0.64), by hand: a = 0.6 + 0.5 * 0.4.
+  // By hand: 1 + 0.6 (1 + 0.8 + 0.64), with a = 0.6 + 0.5 * 0.4.
   CHECK(close(expected_tokens_first_order(0.6, 0.5, 3), 2.464));
   CHECK(std::abs(expected_tokens_first_order(0.6, 0.5, 3) - expected_tokens(0.6, 3)) > 0.2);
 }

@@ -1,4 +1,4 @@
-// The best tree where drafting takes longer for wider levels: against every tree, and against all caps.
+// Tests the best tree, if drafting takes longer for wider levels, against every tree, and against all caps.
 #include "analysis/theory/tree_search.hpp"
 
 #include <doctest/doctest.h>
@@ -24,7 +24,7 @@ TreeCosts costs_of(std::int32_t nodes, const Draft& draft, const std::function<d
   return costs;
 }
 
-/// Tokens per time, counted anew from the parents.
+/// Returns tokens per time, counted again from the parents.
 double speed_of(const std::vector<std::int32_t>& parents, const std::vector<double>& ranks,
                 const TreeCosts& costs) {
   std::vector<std::size_t> level(parents.size() + 1, 0);
@@ -46,7 +46,7 @@ double speed_of(const std::vector<std::int32_t>& parents, const std::vector<doub
   return expected_tokens(parents, ranks) / time;
 }
 
-/// The best of every tree of up to `nodes` nodes in breadth-first order, which each tree has.
+/// Returns the best of all trees of up to `nodes` nodes in breadth-first order; every tree has such an order.
 double best_of_all(std::size_t nodes, std::int32_t levels, const std::vector<double>& ranks,
                    const TreeCosts& costs) {
   double best = 0;
@@ -77,7 +77,7 @@ std::vector<double> falling(std::mt19937_64& random, std::size_t count) {
   return ranks;
 }
 
-/// Times of draft runs: constant, growing, with steps, as a roofline has them, and growing less and less.
+/// Returns times of draft runs: constant, growing, with steps, as by a roofline, or growing less and less.
 Draft draft_kind(std::uint64_t kind, double scale, double bend) {
   switch (kind % 5) {
     case 0:

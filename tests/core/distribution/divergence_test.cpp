@@ -12,7 +12,7 @@ using namespace speclab;
 
 namespace {
 
-/// A random probability row with about a third of its probabilities zero.
+/// Returns a random probability row with about a third of its probabilities zero.
 std::vector<double> random_row(Philox& stream, std::size_t size) {
   std::vector<double> row(size);
   double total = 0;

@@ -43,7 +43,7 @@ TEST_CASE("temperature 0 is argmax, lowest id on ties, and the limit of small te
   check_rows(adjusted({0.2, 0.4, 0.4}, {.temperature = 0}), {0, 1, 0});
   check_rows(adjusted(plain, {.temperature = 1e-3}), {0, 1, 0, 0});
   check_rows(adjusted(plain, {.temperature = std::numeric_limits<double>::min()}), {0, 1, 0, 0});
-  // The limit of a tie is shared between its ids; argmax must choose one.
+  // In the limit tied ids share the probability; argmax must choose one.
   check_rows(adjusted({0.2, 0.4, 0.4}, {.temperature = 1e-3}), {0, 0.5, 0.5});
 }
 
@@ -66,7 +66,7 @@ TEST_CASE("top-p keeps the smallest set that reaches p, and at least one id") {
 }
 
 TEST_CASE("the order is temperature, top-k, top-p") {
-  // Squared: 1, 16, 4, 9 of 30; top 3: 16, 9, 4 of 29; 25/29 > 0.8 keeps two.
+  // The squares are 1, 16, 4, 9 of 30; the top 3 are 16, 9, 4 of 29; 25/29 > 0.8 keeps two.
   check_rows(adjusted(plain, {.temperature = 0.5, .top_k = 3, .top_p = 0.8}), {0, 16.0 / 25, 0, 9.0 / 25});
 }
 
@@ -95,7 +95,7 @@ TEST_CASE("softmax: by hand, shift-invariant, and without overflow") {
     CHECK(row[i] == doctest::Approx(std::vector<double>{0.125, 0.25, 0.625}[i]));
   softmax(std::vector<double>{0, 1, -1e308}, 0.5, row);
   check_rows(row, {1 / (1 + std::exp(2.0)), 1 / (1 + std::exp(-2.0)), 0});
-  // Temperature on logits is temperature on the row.
+  // Temperature on logits equals temperature on the row.
   const std::vector<double> logits{0.3, -1, 2};
   softmax(logits, 1, row);
   const std::vector<double> cooled = adjusted(row, {.temperature = 0.7});

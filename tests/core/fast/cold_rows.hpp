@@ -1,4 +1,4 @@
-// Rows as low temperatures leave them, for tests.
+// Rows as low temperatures make them, for tests.
 #pragma once
 
 #include <cmath>
@@ -12,8 +12,8 @@ namespace speclab {
 
 using ColdRows = std::vector<std::vector<double>>;
 
-/// Random rows at temperatures from 1 to 1e-4: of reals, or of small whole numbers, which have ties and
-/// zeros. Some are point masses, and some have the smallest positive doubles beside one token.
+/// Returns random rows at temperatures from 1 to 1e-4: of reals, or of small whole numbers, which have ties
+/// and zeros. Some are point masses, and some have the smallest positive doubles beside one token.
 inline ColdRows cold_rows(Philox& stream, std::size_t vocab, std::size_t count) {
   const auto uniform = [&stream] { return open_unit(stream()); };
   ColdRows rows;
@@ -34,7 +34,7 @@ inline ColdRows cold_rows(Philox& stream, std::size_t vocab, std::size_t count) 
   return rows;
 }
 
-/// The smallest probability above 0.
+/// Returns the smallest probability above 0.
 inline double smallest_of(const ColdRows& rows) {
   double smallest = 1;
   for (const auto& row : rows) {

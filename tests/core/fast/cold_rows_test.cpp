@@ -1,5 +1,5 @@
-// Rows as low temperatures leave them, with ties, zeros and the smallest numbers that a double holds: every
-// rule, and every program of core/fast, in double beside the rule in fractions on the very same rows.
+// Rows as low temperatures make them, with ties, zeros and the smallest numbers that a double holds. Tests
+// every rule, and every program of core/fast, in double against the rule in fractions on the same rows.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -38,7 +38,7 @@ struct ColdChain {
   }
 };
 
-/// What one round emits, and how many of that were accepted.
+/// The probabilities of each emitted sequence with its number of accepted tokens.
 using ColdLaw = std::map<std::pair<std::vector<Token>, std::int32_t>, double>;
 
 template <class Real, class Play>
@@ -65,7 +65,7 @@ ColdLaw law_of_rule(const ColdChain<Real>& target, const ColdChain<Real>& draft,
   });
 }
 
-/// The largest difference of two probabilities.
+/// Returns the largest difference of two probabilities.
 double largest_difference(const ColdLaw& one, const ColdLaw& other) {
   double largest = 0;
   for (const auto& [a, b] : {std::pair{&one, &other}, {&other, &one}}) {
@@ -78,8 +78,8 @@ double largest_difference(const ColdLaw& one, const ColdLaw& other) {
 }
 
 struct ColdDifferences {
-  double rule = 0;     ///< of the rule in double
-  double program = 0;  ///< of its fast program
+  double rule = 0;     ///< error of the rule in double
+  double program = 0;  ///< error of its fast program
 };
 
 template <class Rule>
@@ -163,8 +163,8 @@ TEST_CASE("so do rules for several drafts") {
   check_cold(RecursiveRule(2), 33, 2, 10);
   check_cold(KSeqRule(2), 34, 1, 100);
   check_cold(KSeqRule(3), 35, 1, 30);
-  // Where several choices accept equally often, rounding can make it accept other tokens than in fractions:
-  // not in these pairs.
+  // If several choices accept equally often, rounding can make the rule accept other tokens than in
+  // fractions; it does not in these pairs.
   check_cold(ImportanceRule(2), 36, 1, 60);
   check_cold(GbvRule(2), 37, 1, 60);
   check_cold(GrownTreeRule(2, 4), 38, 2, 30);
@@ -221,7 +221,7 @@ TEST_CASE("the transport bound of cold rows without sorting is that of sorted on
 
 namespace {
 
-/// What core/fast/emitted_distance.hpp asks, of dense rows.
+/// The values that core/fast/emitted_distance.hpp reads, from dense rows.
 struct DenseFacts {
   Row target;
   Row draft;
@@ -236,7 +236,8 @@ struct DenseFacts {
   std::array<double, 2> of(Token id) const { return {target[id], draft[id]}; }
 };
 
-/// Total variation of what the rule emits at a position and the target, from all of it.
+/// Returns the total variation between the rule's emitted distribution at a position and the target, computed
+/// from all tokens.
 template <class Rule>
 double dense_distance(const Rule& rule, Row target, Row draft) {
   PositionWeights weights;

@@ -13,10 +13,10 @@
 using namespace speclab;
 
 static_assert(PointwiseRule<TokenRule> && PointwiseRule<LenienceRule>);
-// What derives from a pointwise rule may differ anywhere.
+// A rule derived from a pointwise rule may differ anywhere.
 static_assert(!PointwiseRule<AcceptAllFault> && !PointwiseRule<ResampleTargetFault> &&
               !PointwiseRule<SwappedResidualFault> && !PointwiseRule<ClosedComparisonFault>);
-// A rule derived from one is not taken for it: it may verify otherwise.
+// A rule derived from another is not taken for it: it may verify differently.
 static_assert(RuleSaidByPosition<TokenRule> && !RuleSaidByPosition<SharedNoiseFault>);
 static_assert(!PointwiseRule<BlockRule> && !PointwiseRule<MatchRule> && !PointwiseRule<TypicalRule>);
 
@@ -49,7 +49,7 @@ Chain<Real> random_chain(Philox& stream, std::size_t vocab) {
   return chain;
 }
 
-/// The distribution of what one round emits, in exact arithmetic.
+/// Returns the distribution of the tokens that one round emits, in exact arithmetic.
 template <class Play>
 std::map<Tokens, Rational> distribution(const Play& play) {
   std::map<Tokens, Rational> found;
@@ -87,7 +87,7 @@ int exact_distributions(const Rule& rule, std::uint64_t seed) {
   return compared;
 }
 
-/// Proposing without the acceptance draw: the target instead of the residual.
+/// Proposes replacements without their acceptance draw: samples the target instead of the residual.
 struct NoAcceptance : TokenRule {
   using SaidByPosition = NoAcceptance;
   using Pointwise = NoAcceptance;
@@ -143,7 +143,7 @@ TEST_CASE("bit for bit: with the same random numbers both rounds accept the same
       REQUIRE(a.examined == b.examined);
       REQUIRE(plain.size() == fast.size());
       const bool all = a.accepted == 4;
-      // All but the replacement, which has the same distribution and other numbers.
+      // All draws are equal except the replacement, which has the same distribution but other numbers.
       for (std::size_t i = 0; i + (all ? 0 : 1) < plain.size(); ++i) REQUIRE(plain[i] == fast[i]);
       (all ? kept_all : rejected) += 1;
     }

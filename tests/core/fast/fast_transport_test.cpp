@@ -29,8 +29,8 @@ void normalise_row(std::vector<double>& row) {
   for (double& probability : row) probability /= total;
 }
 
-/// Rows as language models have them: a common tail of one ratio up to rounding, some tokens of their own,
-/// some that one side lacks, and ties.
+/// Returns rows as language models have them: a common tail of one ratio up to rounding, some tokens with
+/// their own ratio, some that one side lacks, and ties.
 Pair random_pair(std::uint32_t number, std::size_t size) {
   Philox stream(11, Site{number, 0, Draw{Use::world, 0}});
   Pair pair{std::vector<double>(size), std::vector<double>(size)};
@@ -61,7 +61,7 @@ Pair random_pair(std::uint32_t number, std::size_t size) {
   return pair;
 }
 
-/// 1 + min over all sets.
+/// Returns 1 + min over all sets.
 double by_all_sets(const Pair& pair, int drafts) {
   double least = 0;
   const std::size_t size = pair.target.size();
@@ -110,7 +110,7 @@ TEST_CASE("a minimum inside a bin is found") {
   const double exact = optimal_transport_acceptance(pair.p(), pair.q(), 2);
   CHECK(exact < 1);
   CHECK(std::abs(fast_transport_acceptance(pair.p(), pair.q(), 2) - exact) < 1e-12);
-  // What the borders of bins alone would say.
+  // This is the value from the borders of bins alone.
   double p = 0;
   double q = 0;
   double borders = 0;
@@ -137,7 +137,7 @@ TEST_CASE("sorting by digits gives the order that comparing gives") {
     for (const std::size_t size : {1U, 2U, 40U, 3000U}) {
       Pair pair = random_pair(number, size);
       CHECK(radix_by_ratio(pair.p(), pair.q()) == by_ratio(pair.p(), pair.q()));
-      // Exact ties, among them those of ratio zero and infinity.
+      // The pair gets exact ties, also at ratio zero and infinity.
       for (std::size_t i = 0; i < size; i += 2) {
         pair.target[i] = i % 4 == 0 ? 0.25 : 0;
         pair.draft[i] = i % 8 == 0 ? 0.25 : i % 8 == 4 ? 0 : 0.5;

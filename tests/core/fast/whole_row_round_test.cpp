@@ -12,14 +12,14 @@
 
 using namespace speclab;
 
-// What derives from a rule may differ anywhere.
+// A rule derived from another may differ anywhere.
 static_assert(!WholeRowRule<BlockPrefixFault> && !WholeRowRule<StaleSiblingsFault>);
 static_assert(!WholeRowRule<GrownTreeRule> && !WholeRowRule<ImportanceRule> && !WholeRowRule<SigmoidRule>);
 
 namespace {
 
 using Rational = boost::multiprecision::cpp_rational;
-using Emitted = std::pair<std::vector<Token>, std::int32_t>;  // and how many were accepted
+using Emitted = std::pair<std::vector<Token>, std::int32_t>;  // emitted tokens and how many were accepted
 
 /// Rows by the last token, of small whole numbers so that zeros, ties and equal rows occur.
 struct SmallChain {
@@ -41,7 +41,8 @@ struct SmallChain {
   }
 };
 
-/// The joint distribution of what one round emits and accepts, in exact arithmetic.
+/// Returns the joint distribution of the emitted tokens and the number accepted in one round, in exact
+/// arithmetic.
 template <class Play>
 std::map<Emitted, Rational> emitted_by(const Play& play) {
   std::map<Emitted, Rational> found;

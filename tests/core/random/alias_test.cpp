@@ -20,7 +20,7 @@ std::vector<AliasSlot> table_of(const std::vector<double>& weights) {
   return slots;
 }
 
-/// The exact distribution of a table's items, in units of 2^-32 of a slot.
+/// Returns the exact distribution of a table's items, in units of 2^-32 of a slot.
 std::vector<std::uint64_t> distribution_of(const std::vector<AliasSlot>& slots) {
   std::vector<std::uint64_t> distribution(slots.size());
   for (std::size_t i = 0; i < slots.size(); ++i) {
@@ -53,7 +53,7 @@ TEST_CASE(
       if (wanted == 0) CHECK(distribution[i] == 0);
       distance += std::abs(static_cast<double>(distribution[i]) - wanted) / 2;
     }
-    // Half a unit a slot, and what adding doubles has lost.
+    // The bound is half a unit per slot, and the rounding of sums of doubles.
     CHECK(distance <= 0.5 * static_cast<double>(slots.size()) + 1);
   }
 }

@@ -28,7 +28,7 @@ Token categorical_at(const std::vector<double>& row, double u) {
 }  // namespace
 
 TEST_CASE("Philox4x32-10 gives Random123's published known answers") {
-  // kat_vectors of Random123: counter and key all zero, and all ones.
+  // The vectors are kat_vectors of Random123: counter and key all zero, and all ones.
   using P = r123::Philox4x32;
   const P::ctr_type zero = P{}(P::ctr_type{{0, 0, 0, 0}}, P::key_type{{0, 0}});
   CHECK(zero.v[0] == 0x6627e8d5U);
@@ -62,7 +62,7 @@ TEST_CASE("weights of the smallest positive doubles are drawn by their shares") 
   const double least = 0x1p-1074;
   for (const auto& [u, token] : {std::pair{0.0, 0}, {0.24, 0}, {0.26, 1}, {0.49, 1}, {0.51, 3}, {0.99, 3}})
     CHECK(categorical_at({least, least, 0, 2 * least}, u) == token);
-  // The same in a long row, whose totals are made block by block.
+  // The same must hold in a long row, whose totals are computed block by block.
   std::vector<double> row(1000, least);
   for (int i = 0; i < 1000; ++i) CHECK(categorical_at(row, (i + 0.5) / 1000) == i);
 }
@@ -115,7 +115,7 @@ TEST_CASE("inverse CDF agrees with the running sum at sizes around and far above
   for (const int size : {1, 7, 31, 32, 33, 255, 256, 257, 8191, 8192, 8193, 100000}) {
     std::vector<double> row(static_cast<std::size_t>(size));
     Philox stream(3, Site{static_cast<std::uint32_t>(size), 0, Draw{Use::world, 0}});
-    // Small integers: every partial sum is exact, so both witnesses must agree bit for bit.
+    // The weights are small integers: every partial sum is exact, so both witnesses must agree bit for bit.
     double total = 0;
     for (double& probability : row) {
       probability = static_cast<double>(stream() % 4);

@@ -16,7 +16,7 @@ struct Grown {
   std::vector<double> scores;
 };
 
-/// A random tree whose draft probabilities are 1/4, 2/4, .. 1: scores tie, also with a parent's.
+/// Returns a random tree whose draft probabilities are 1/4, 2/4, .. 1: scores tie, also with a parent's.
 Grown grown_tree(std::uint64_t seed, std::int32_t nodes) {
   Philox stream = world(seed);
   Grown tree;
@@ -29,7 +29,7 @@ Grown grown_tree(std::uint64_t seed, std::int32_t nodes) {
   return tree;
 }
 
-/// The largest sum of scores of a connected set of `most` nodes, all sets tried.
+/// Returns the largest sum of scores of a connected set of `most` nodes, by trying all sets.
 double best_sum(const Grown& tree, int most) {
   double best = 0;
   for (std::uint32_t set = 0; set < (1U << tree.parents.size()); ++set) {

@@ -15,14 +15,14 @@ using namespace speclab;
 
 namespace {
 
-/// One row for every context.
+/// A model with one row for every context.
 struct Constant {
   std::vector<double> row;
   std::int32_t vocab() const { return static_cast<std::int32_t>(row.size()); }
   Row next(std::span<const Token>, std::vector<double>&) const { return {row.data(), vocab()}; }
 };
 
-/// The row depends on the last token; it is built in scratch, as a model that computes its rows would.
+/// A model whose row depends on the last token; it is built in scratch, as by a model that computes its rows.
 struct Follows {
   std::vector<std::vector<double>> rows;
   std::int32_t vocab() const { return static_cast<std::int32_t>(rows.size()); }
@@ -32,7 +32,7 @@ struct Follows {
   }
 };
 
-/// Uniforms given per use and slot.
+/// Uniforms given by use and slot.
 struct Injected {
   const std::map<std::pair<Use, int>, double>* uniforms;
   double operator()(Draw draw) const { return uniforms->at({draw.use, draw.slot}); }
@@ -99,7 +99,7 @@ TEST_CASE("the watch sees each row that verification reached, with its own conte
     CHECK(row[(prefix.back() + 1) % 3] == 1);
     seen.emplace_back(prefix.begin(), prefix.end());
   };
-  // Drafts 1, 1, 1: the first is right, the second is not, so the third is never reached.
+  // The drafts are 1, 1, 1: the first is right, the second is not, so the third is never reached.
   const Round round = speculative_round(target, wrong, TokenRule{}, 3, context, random, scratch, watch);
   CHECK(round.accepted == 1);
   CHECK(round.examined == 2);
@@ -141,7 +141,7 @@ TEST_CASE("sampled: acceptance is the overlap, and the first token has the targe
   const auto sound = count_with(TokenRule{});
   for (std::size_t id = 0; id < 3; ++id) CHECK(within(sound[id], golden_target.row[id]));
   CHECK(within(sound[3], 0.6));
-  // Power: the planted faults, each at least .1 away in some count, are hundreds of sigma out.
+  // Power: the planted faults change some count by at least .1, which is hundreds of sigma.
   CHECK_FALSE(within(count_with(AcceptAllFault{})[0], 0.5));
   CHECK_FALSE(within(count_with(ResampleTargetFault{})[0], 0.5));
   CHECK_FALSE(within(count_with(SwappedResidualFault{})[0], 0.5));

@@ -1,5 +1,5 @@
-// Faults whose closed form stands for a mistake with random numbers: the mistake itself, sampled, is the
-// second witness.
+// Faults whose closed form describes a mistake with random numbers: sampling the mistake itself is the second
+// witness.
 #include "core/rules/engine_faults.hpp"
 
 #include <doctest/doctest.h>
@@ -18,7 +18,7 @@ namespace {
 
 constexpr std::uint32_t sampled_rounds = 200000;
 
-/// Drafts gamma tokens of one row, verifies them with one row, and visits every branch.
+/// Drafts gamma tokens from one row, verifies them with one row, and visits every branch.
 template <class Rule, class Visit>
 void follow_rounds(const Rule& rule, const std::vector<double>& target, const std::vector<double>& draft,
                    std::int32_t gamma, const Visit& visit) {
@@ -43,8 +43,8 @@ void follow_rounds(const Rule& rule, const std::vector<double>& target, const st
 }  // namespace
 
 TEST_CASE("reused Gumbel noise: the coupling is an argmin over the exponentials that drew the token") {
-  // Null: counts of the emitted token are binomial with the enumerated law; seven sigmas. With noise of its
-  // own the correction is that of Algorithm 1, which the same counts refute.
+  // Null: counts of the emitted token are binomial with the enumerated distribution; seven sigmas. With
+  // separate noise the correction is that of Algorithm 1, which the same counts refute.
   const std::vector<double> target{0.5, 0.25, 0.05, 0.2};
   const std::vector<double> draft{0.1, 0.2, 0.6, 0.1};
   std::vector<double> law(4);
@@ -81,7 +81,7 @@ TEST_CASE("reused Gumbel noise: the coupling is an argmin over the exponentials 
 }
 
 TEST_CASE("a repeated uniform: the closed form is one number compared with all ratios") {
-  // Null: as above, for the number of accepted tokens. Numbers of their own are told apart.
+  // Null: as above, for the number of accepted tokens. Separate uniforms are detected.
   const std::vector<double> target = golden_target;
   const std::vector<double> draft = golden_draft;
   constexpr std::int32_t gamma = 3;

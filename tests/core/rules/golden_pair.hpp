@@ -1,4 +1,4 @@
-// The pair of rows whose acceptance rates are known for every rule.
+// A pair of rows whose acceptance rates are known for every rule.
 #pragma once
 
 #include <vector>

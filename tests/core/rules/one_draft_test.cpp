@@ -1,4 +1,4 @@
-// Rules for one drafted sequence: known values, bounds between them, and second witnesses.
+// Tests rules for one drafted sequence by known values, bounds between them, and second witnesses.
 #include <doctest/doctest.h>
 
 #include <boost/random/exponential_distribution.hpp>
@@ -126,8 +126,8 @@ TEST_CASE("every coupling rule's rate is the probability that both agree, and it
 }
 
 TEST_CASE("Gumbel: the closed form is the distribution of two argmins over shared exponentials") {
-  // Null: counts of (draft, target) pairs are multinomial with q_x * coupled(x)[y]; seven sigmas a cell. The
-  // planted alternative, independent noise for both, is off by far more.
+  // Null: counts of (draft, target) pairs are multinomial with q_x * coupled(x)[y]; seven sigmas per cell.
+  // The planted alternative, independent noise for both, is off by far more.
   const std::vector<double> target{0.5, 0.3, 0.2, 0};
   const std::vector<double> draft{0.1, 0.3, 0.5, 0.1};
   constexpr std::uint32_t samples = 200000;
@@ -213,7 +213,7 @@ TEST_CASE("order of acceptance: rejection <= gumbel <= token, match <= token") {
     CHECK(RejectionRule{}.acceptance_rate(row(p), row(q)) <= gumbel + 1e-12);
     CHECK(gumbel <= token + 1e-12);
     CHECK(MatchRule{}.acceptance_rate(row(p), row(q)) <= token + 1e-12);
-    // Daliri et al. 2024: at least (1 - TV) / (1 + TV).
+    // Daliri et al. 2024: the rate is at least (1 - TV) / (1 + TV).
     CHECK(gumbel >= token / (2 - token) - 1e-12);
   }
 }

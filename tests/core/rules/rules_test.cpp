@@ -80,7 +80,8 @@ TEST_CASE("the comparison is strict: u just below and at p/q") {
 }
 
 TEST_CASE("a token of draft probability zero is rejected, and a residual of zero falls back on the target") {
-  // Injected: the draft says it cannot have drawn token 1. Residual (0, 0): the target stands in.
+  // Injected: by the draft's row token 1 cannot have been drawn. The residual is (0, 0), so the target
+  // replaces it.
   const Verdict verdict = verify_one(TokenRule{}, {1, 0}, {1, 0}, 1, 0.5);
   CHECK(verdict.accepted == 0);
   CHECK(verdict.next == 0);
@@ -99,7 +100,7 @@ TEST_CASE("an invalid row never becomes an id") {
     std::vector<double> invalid = sound;
     invalid[static_cast<std::size_t>(at)] = not_a_number;
     CAPTURE(at);
-    // The NaN is the probability of the drafted token: rejected, and no replacement can be drawn.
+    // The NaN is the probability of the drafted token: it is rejected, and no replacement can be drawn.
     CHECK(verify_one(TokenRule{}, invalid, sound, at, 0.0).accepted == 0);
     CHECK(verify_one(TokenRule{}, invalid, sound, at, 0.0).next == invalid_token);
     CHECK(verify_one(TokenRule{}, sound, invalid, at, 0.0).next == invalid_token);

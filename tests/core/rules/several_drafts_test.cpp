@@ -1,4 +1,4 @@
-// Rules for several drafts and trees: known values, degenerate cases, and the sampled distribution.
+// Tests rules for several drafts and trees by known values, degenerate cases, and the sampled distribution.
 #include <doctest/doctest.h>
 
 #include <array>
@@ -23,8 +23,8 @@ struct Constant {
 const Constant target_model{golden_target};
 const Constant draft_model{golden_draft};
 
-/// Rounds of the golden pair with one drafted position: how often a token was accepted, and the first token's
-/// counts. Null of the comparisons: acceptance and first token have the stated distribution; seven sigmas.
+/// Runs rounds of the golden pair with one drafted position, and compares how often a token was accepted and
+/// the first token's counts. Null: acceptance and first token have the stated distribution; seven sigmas.
 template <class Rule>
 void check_sampled(const Rule& rule, double acceptance, std::int32_t drafted) {
   constexpr std::uint32_t rounds = 100000;
@@ -112,8 +112,8 @@ TEST_CASE(
   CHECK(accepted(p, q, 3) == doctest::Approx(0.771));
   const ImportanceWeights<double> one(p, q, 1);
   for (Token id = 0; id < 3; ++id) CHECK(one.distribution()[id] == doctest::Approx(q[id]));
-  // Random rows of 8 tokens: never above the bound; on average within 1% of it for two drafts and 5% for
-  // four, and ahead of recursive rejection.
+  // On random rows of 8 tokens the rule is never above the bound; on average it is within 1% of the bound for
+  // two drafts and 5% for four, and above recursive rejection.
   for (const std::int32_t drafts : {2, 4}) {
     double mean = 0;
     double most = 0;

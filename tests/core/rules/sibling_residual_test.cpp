@@ -1,5 +1,5 @@
-// Recursive rejection and traversal verification in four numbers beside their definitions by rows, in exact
-// fractions.
+// Tests recursive rejection and traversal verification in four numbers against their definitions by rows, in
+// exact fractions.
 #include "core/rules/sibling_residual.hpp"
 
 #include <doctest/doctest.h>
@@ -18,7 +18,7 @@ namespace {
 
 using Fraction = boost::multiprecision::cpp_rational;
 
-/// A random row of fractions, in part zeros.
+/// Returns a random row of fractions, some of them zero.
 std::vector<Fraction> fraction_row(Philox& stream, std::size_t vocab) {
   std::vector<Fraction> row(vocab);
   for (Fraction& probability : row)
@@ -28,7 +28,7 @@ std::vector<Fraction> fraction_row(Philox& stream, std::size_t vocab) {
   return row;
 }
 
-/// What a walk sees of a node whose children have these tokens; behind them the target is the same.
+/// A node whose children have these tokens, as a walk sees it; after each child the target is the same.
 struct Star {
   using Real = Fraction;
   const std::vector<Fraction>& target_row;
@@ -50,8 +50,8 @@ Siblings siblings_of(const std::vector<Fraction>& p, const std::vector<Fraction>
   return siblings;
 }
 
-/// Refuses siblings as long as that is possible; whether both forms agree on what is left, and on what any
-/// token would be accepted with.
+/// Rejects siblings as long as possible and returns their number. Checks that both forms agree on the
+/// residual, and on the acceptance probability of any token.
 template <class Siblings>
 int agreeing_refusals(Siblings rows, SiblingResidual<Fraction> numbers, bool replaced, Philox& stream) {
   const std::vector<Fraction> p = rows.target.probabilities;
@@ -69,7 +69,7 @@ int agreeing_refusals(Siblings rows, SiblingResidual<Fraction> numbers, bool rep
         CHECK(rows.acceptance_probability(id) == numbers.acceptance_probability(Fraction(p[at] / q[at])));
       }
     }
-    // A token that can be refused: one that the draft may give, or one that it cannot.
+    // The token must be one that can be rejected; the draft may have probability for it or not.
     const Token token = static_cast<Token>(stream() % p.size());
     if (rows.acceptance_probability(token) == 1) continue;
     const auto at = static_cast<std::size_t>(token);
@@ -85,7 +85,7 @@ int agreeing_refusals(Siblings rows, SiblingResidual<Fraction> numbers, bool rep
     if constexpr (requires { rows.reach; }) {
       CHECK(numbers.reach == rows.reach);
       if (reach == 1) CHECK(numbers.reach == 1);
-      // Nothing is accepted any more.
+      // From here on nothing is accepted.
       if (numbers.reach == 0) return refusals + 1;
     } else {
       CHECK(numbers.reach == 1);
@@ -96,7 +96,7 @@ int agreeing_refusals(Siblings rows, SiblingResidual<Fraction> numbers, bool rep
   return refusals;
 }
 
-/// The law of the first token that is emitted after three siblings were drawn from q.
+/// Returns the distribution of the first token emitted after three siblings were drawn from q.
 template <class Siblings>
 std::vector<Fraction> emitted(const std::vector<Fraction>& p, const std::vector<Fraction>& q, bool replaced) {
   std::vector<Fraction> law(p.size());
@@ -143,7 +143,7 @@ TEST_CASE("what traversal leaves of a node, and how far it is reached, are as ex
   for (int pair = 0; pair < 600; ++pair) {
     const auto p = fraction_row(stream, 5);
     const auto q = pair % 10 == 0 ? p : fraction_row(stream, 5);
-    // In a quarter of the nodes 1.
+    // The reach is 1 in a quarter of the nodes.
     const Fraction reach = Fraction(static_cast<int>(stream() % 12) + 1) / 12;
     const Fraction reached = pair % 4 == 0 ? Fraction(1) : reach;
     const TraversedSiblings<Fraction> rows{siblings_of<DrawnSiblings<Fraction>>(p, q), reached};

@@ -15,7 +15,8 @@ namespace {
 
 using Tokens = std::vector<Token>;
 
-/// The definition: the alignment after each output token, from the start, by plain search; -1 without one.
+/// Computes by the definition the alignment after each output token, from the start, by plain search; -1
+/// without one.
 Tokens plainly(const Tokens& input, const Tokens& output, const AlignedCopyOptions& options) {
   const long size = std::ssize(input);
   long at = 0;
@@ -52,7 +53,7 @@ Tokens joined(Tokens one, const Tokens& other) {
   return one;
 }
 
-/// The input with about one token in four left out, put in or changed.
+/// Returns the input with about one token in four left out, inserted or changed.
 Tokens edited(const Tokens& input, std::uint64_t seed, std::uint64_t vocab) {
   Philox stream = world(seed);
   Tokens output;
@@ -66,7 +67,7 @@ Tokens edited(const Tokens& input, std::uint64_t seed, std::uint64_t vocab) {
   return output;
 }
 
-/// What is drafted for this input after this output, read token by token.
+/// Returns the tokens drafted for this input after this output, which is read token by token.
 Tokens chain_after(const AlignedCopy& drafter, const Tokens& input, const Tokens& output) {
   AlignedCopy::Memory memory;
   drafter.read(memory, input);
@@ -85,13 +86,13 @@ TEST_CASE("copies from the start, and again after a disagreement") {
   const Tokens input{1, 2, 3, 4, 5, 6};
   CHECK(chain_after(drafter, input, {}) == input);
   CHECK(chain_after(drafter, input, {1, 2}) == Tokens{3, 4, 5, 6});
-  CHECK(chain_after(drafter, input, {1, 2, 9}).empty());                // changed: 9 is not in the input
+  CHECK(chain_after(drafter, input, {1, 2, 9}).empty());                // 9 is not in the input
   CHECK(chain_after(drafter, input, {1, 2, 9, 4}) == Tokens{5, 6});     // aligned again at 4
-  CHECK(chain_after(drafter, input, {1, 2, 4}) == Tokens{5, 6});        // 3 left out
-  CHECK(chain_after(drafter, input, {1, 2, 9, 3}) == Tokens{4, 5, 6});  // 9 put in
+  CHECK(chain_after(drafter, input, {1, 2, 4}) == Tokens{5, 6});        // 3 is left out
+  CHECK(chain_after(drafter, input, {1, 2, 9, 3}) == Tokens{4, 5, 6});  // 9 is inserted
   CHECK(chain_after(drafter, input, input).empty());
   CHECK(chain_after(drafter, input, joined(input, {2})) ==
-        Tokens{3, 4, 5, 6});  // beyond the end, from 2 again
+        Tokens{3, 4, 5, 6});  // after the end, from 2 again
 }
 
 TEST_CASE("a token that stands twice: the unique place, or the nearest") {
@@ -99,7 +100,7 @@ TEST_CASE("a token that stands twice: the unique place, or the nearest") {
   CHECK(chain_after(AlignedCopy(10), input, {7, 1, 9, 7}).empty());
   CHECK(chain_after(AlignedCopy(10, {0, 1, 0, Realign::nearest}), input, {7, 1, 9, 7}) == Tokens{3, 4, 7, 5});
   CHECK(chain_after(AlignedCopy(10, {0, 2, 0, Realign::unique}), input, {7, 1, 9, 4, 7}) == Tokens{5});
-  // Both tokens stand before the old alignment only.
+  // Both tokens only occur before the old alignment.
   CHECK(chain_after(AlignedCopy(10, {0, 1, 0, Realign::nearest}), input, {7, 1, 2, 7, 2}).empty());
   CHECK(chain_after(AlignedCopy(10), input, {7, 1, 2, 7, 2}) == Tokens{7, 3, 4, 7, 5});
 }
@@ -145,7 +146,7 @@ TEST_CASE("the input may be the beginning of the prompt") {
 
 TEST_CASE("the last tokens are the output's, not the prompt's") {
   const AlignedCopy drafter(10, {0, 2, 0, Realign::unique});
-  // (5 2) stands in the input, but 5 is the prompt's last token.
+  // (5 2) occurs in the input, but 5 is the prompt's last token.
   CHECK(chain_after(drafter, {1, 5, 2, 3, 5}, {2}).empty());
   CHECK(chain_after(drafter, {1, 5, 2, 3, 5}, {2, 3}) == Tokens{5});
 }
@@ -168,7 +169,7 @@ TEST_CASE("nothing to copy, one token") {
   CHECK(chain_after(drafter, {}, {0}).empty());
   CHECK(chain_after(drafter, {0}, {}) == Tokens{0});
   CHECK(chain_after(drafter, {0, 0, 0}, {0}) == Tokens{0, 0});
-  CHECK(chain_after(drafter, {0, 0, 0}, {0, 0, 0, 0}).empty());  // 0 does not stand there once
+  CHECK(chain_after(drafter, {0, 0, 0}, {0, 0, 0, 0}).empty());  // 0 does not occur there once
   AlignedCopy::Memory unread;
   CHECK(drafted_chain(drafter, unread, Tokens{}).empty());
   CHECK(drafter.runs(0) == 0);

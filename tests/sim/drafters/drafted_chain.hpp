@@ -1,4 +1,4 @@
-// What a drafter of point masses proposes in one round.
+// Returns the proposals of a drafter of point masses in one round.
 #pragma once
 
 #include <doctest/doctest.h>
@@ -11,7 +11,7 @@
 
 namespace speclab {
 
-/// The tokens of a round, each checked to be a point mass. Reads nothing.
+/// Returns the tokens of a round and checks that each is a point mass. Reads nothing.
 template <RowDrafter D>
 std::vector<Token> drafted_chain(const D& drafter, typename D::Memory& memory,
                                  std::span<const Token> settled) {
@@ -30,7 +30,7 @@ std::vector<Token> drafted_chain(const D& drafter, typename D::Memory& memory,
   return {context.begin() + static_cast<long>(settled.size()), context.end()};
 }
 
-/// The same after reading the context at once.
+/// Does the same after reading the whole context at once.
 template <RowDrafter D>
 std::vector<Token> fresh_chain(const D& drafter, std::span<const Token> settled) {
   typename D::Memory memory;

@@ -19,7 +19,7 @@ namespace {
 
 using Tokens = std::vector<Token>;
 
-/// Interpolated Kneser-Ney of the pairs at a distance, counted where they stand in the text.
+/// Interpolated Kneser-Ney of the pairs at a distance, counted at their places in the text.
 class PlainHead {
  public:
   PlainHead(const Tokens& text, std::int32_t vocab, std::size_t distance) : vocab_(vocab) {

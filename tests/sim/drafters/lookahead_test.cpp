@@ -20,7 +20,7 @@ namespace {
 using Tokens = std::vector<Token>;
 using Drafter = LookaheadDrafter<TableModel>;
 
-/// A model of the given order whose rows have no ties.
+/// Returns a model of the given order whose rows have no ties.
 TableModel random_model(std::uint64_t seed, std::int32_t vocab, std::int32_t order) {
   Philox stream = world(seed);
   std::vector<double> probability(static_cast<std::size_t>(std::pow(vocab, order + 1)));
@@ -42,7 +42,7 @@ Tokens greedily(const TableModel& model, Tokens context, std::size_t count) {
   return tokens;
 }
 
-/// Lookahead by absolute places: a trajectory starts at a token number and is N - 1 guesses long.
+/// Lookahead by absolute places: a trajectory starts at a token number and has N - 1 guesses.
 class PlainLookahead {
  public:
   PlainLookahead(const TableModel& model, const LookaheadOptions& options)
@@ -101,7 +101,7 @@ class PlainLookahead {
   std::uint32_t steps_ = 0;
 };
 
-/// Counts how often it is asked.
+/// A model that counts how often it is asked.
 struct CountingModel {
   const TableModel* model;
   int* asked;
@@ -137,7 +137,7 @@ TEST_CASE("agrees with lookahead by absolute places, whatever is emitted") {
             for (const auto& [first, known] : memory.pool) {
               CHECK(known.size() <= static_cast<std::size_t>(candidates * (ngram - 1)));
             }
-            // Sometimes more than the window is wide.
+            // The text sometimes grows by more than the window's width.
             for (std::uint64_t grown = 0; grown <= growth() % 4; ++grown) {
               const bool own = growth() % 2 == 0;
               settled.push_back(own ? greedy(model, settled)
@@ -152,9 +152,9 @@ TEST_CASE("agrees with lookahead by absolute places, whatever is emitted") {
 }
 
 TEST_CASE("an order-1 target: the pool comes to propose exactly its greedy continuation") {
-  // Every guess starts from a settled token, so that its trajectory runs into the cycle that decoding runs
-  // into. After that and N - 1 steps more every n-gram that is added is right, and one turn of the cycle
-  // later each of its tokens has one: within 3 * vocab + N steps.
+  // Every guess starts from a settled token, so that its trajectory reaches the same cycle as decoding. After
+  // that and N - 1 more steps every added n-gram is right, and one turn of the cycle later each of its tokens
+  // has one: within 3 * vocab + N steps.
   constexpr std::int32_t vocab = 12;
   for (std::uint64_t seed = 0; seed < 20; ++seed) {
     const TableModel model = random_model(seed, vocab, 1);
@@ -168,7 +168,8 @@ TEST_CASE("an order-1 target: the pool comes to propose exactly its greedy conti
         const Tokens chain = drafted_chain(drafter, memory, settled);
         const Tokens expected = greedily(model, settled, static_cast<std::size_t>(ngram - 1));
         if (round >= warm) CHECK(chain == expected);
-        // One token a round while the pool warms up, then all that greedy verification accepts, and one more.
+        // A round emits one token while the pool warms up; then all that greedy verification accepts, and one
+        // more.
         const std::size_t emitted = round >= warm ? expected.size() + 1 : 1;
         const Tokens next = greedily(model, settled, emitted);
         settled.insert(settled.end(), next.begin(), next.end());
@@ -187,7 +188,8 @@ TEST_CASE("right guesses are a fixed point, for a target of any order") {
     const Tokens ahead = greedily(model, settled, 20);
     Drafter::Memory memory;
     drafter.read(memory, settled);
-    // As after a step with these tokens settled: level k, column j is token number n + k + j.
+    // The guesses are those after a step with these tokens settled: level k, column j is token number n + k +
+    // j.
     for (std::size_t level = 0; level + 1 < ngram; ++level) {
       for (std::size_t column = 0; column < window; ++column) {
         memory.guesses[level * window + column] = ahead[level + column];

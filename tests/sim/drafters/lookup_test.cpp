@@ -15,7 +15,7 @@ namespace {
 
 using Tokens = std::vector<Token>;
 
-/// The definition, tried length by length and place by place.
+/// Drafts by the definition, length by length and place by place.
 Tokens plainly(const Tokens& context, const LookupOptions& options) {
   const auto searched = options.within > 0 ? std::min<long>(options.within, std::ssize(context))
                                            : static_cast<long>(context.size());
@@ -74,7 +74,7 @@ TEST_CASE("agrees with the definition while random texts grow, and at once") {
         drafter.read(memory, settled);
         const Tokens expected = plainly(settled, options);
         CHECK(drafted_chain(drafter, memory, settled) == expected);
-        CHECK(drafted_chain(drafter, memory, settled) == expected);  // a round may be asked for again
+        CHECK(drafted_chain(drafter, memory, settled) == expected);  // the same round may be asked for again
         CHECK(fresh_chain(drafter, settled) == expected);
       }
     }
@@ -94,7 +94,7 @@ TEST_CASE("the settled context alone decides, whatever was drafted") {
   const Row early = drafter.propose(memory, context, 1, storage);
   context.push_back(7);
   CHECK(argmax(drafter.propose(memory, context, 2, storage)) == 2);
-  CHECK(argmax(early) == 9);  // rows of one round live side by side
+  CHECK(argmax(early) == 9);  // rows of one round stay valid together
 }
 
 TEST_CASE("copies of a memory go their own ways") {

@@ -16,7 +16,7 @@ namespace {
 
 using Tokens = std::vector<Token>;
 
-/// What followed a string: how often, and when last.
+/// The tokens that followed a string: how often, and when last.
 struct Followers {
   std::map<Token, int> counts;
   std::map<Token, std::size_t> last;
@@ -45,7 +45,7 @@ Followers followers(const Tokens& text, const Tokens& string) {
   return found;
 }
 
-/// Longest suffix that occurs earlier too.
+/// Returns the length of the longest suffix that also occurs earlier.
 std::size_t longest_match(const Tokens& text) {
   for (std::size_t length = text.size(); length-- > 1;) {
     if (followers(text, Tokens(text.end() - static_cast<long>(length), text.end())).total > 0) return length;
@@ -53,7 +53,7 @@ std::size_t longest_match(const Tokens& text) {
   return 0;
 }
 
-/// Every string of the text of up to `depth` tokens, against its naive counts.
+/// Checks every string of the text of up to `depth` tokens against its naive counts.
 void check_counts(const SuffixAutomaton& automaton, const Tokens& text, std::size_t depth) {
   for (std::size_t begin = 0; begin <= text.size(); ++begin) {
     SuffixAutomaton::State state = SuffixAutomaton::root;
@@ -76,7 +76,8 @@ void check_counts(const SuffixAutomaton& automaton, const Tokens& text, std::siz
   }
 }
 
-/// The definition of the row at one position, counting in the text afresh. `drafted` are the tokens so far.
+/// The row at one position by the definition, which counts in the text again. `drafted` are the tokens so
+/// far.
 struct PlainRow {
   std::vector<double> probabilities;
   Token best = no_token;  // no_token: nothing to propose
@@ -181,7 +182,7 @@ TEST_CASE("suffixes longer than the depth are not followed: the cost of a token 
 }
 
 TEST_CASE("drafts the most frequent continuation") {
-  // After (1 2): 3 twice and 4 once; after (1 2 3): 5 once, 6 once and last.
+  // After (1 2) come 3 twice and 4 once; after (1 2 3) come 5 once, and 6 once and last.
   const Tokens text{1, 2, 3, 5, 1, 2, 4, 1, 2, 3, 6, 1, 2};
   SuffixOptions options;
   options.factor = 2;

@@ -1,5 +1,5 @@
-// The fast engine on rows as low temperatures leave them, with ties, zeros and the smallest numbers that a
-// double holds. tests/core/fast/cold_rows_test.cpp proves the programs that it is compared with here.
+// Tests the fast engine on rows as low temperatures make them, with ties, zeros and the smallest numbers that
+// a double holds. tests/core/fast/cold_rows_test.cpp proves the programs with which it is compared here.
 #include <doctest/doctest.h>
 
 #include <cmath>
@@ -24,7 +24,7 @@ using namespace speclab;
 
 namespace {
 
-/// The rows by the last token.
+/// Returns a table whose rows depend on the last token.
 TableModel cold_table(Philox& stream, std::int32_t vocab) {
   std::vector<double> all;
   for (const auto& row : cold_rows(stream, static_cast<std::size_t>(vocab), static_cast<std::size_t>(vocab)))
@@ -32,9 +32,9 @@ TableModel cold_table(Philox& stream, std::int32_t vocab) {
   return {vocab, 1, all};
 }
 
-/// Draws 2,000 tokens from the residual of each context at each scale, and returns how many tokens come more
-/// than seven standard deviations and seven draws too rarely or too often. `planted`: from the target
-/// instead.
+/// Draws 2,000 tokens from the residual of each context at each scale. Returns how many tokens occur too
+/// rarely or too often by more than seven standard deviations and seven draws. `planted` draws from the
+/// target instead.
 int deviating_tokens(const TableRows& rows, std::span<const double> scales, bool planted) {
   constexpr std::uint32_t count = 2000;
   DrawBlocks blocks(5);
@@ -46,7 +46,7 @@ int deviating_tokens(const TableRows& rows, std::span<const double> scales, bool
     for (const double scale : scales) {
       const ResidualRow<double> residual(p, q, scale);
       const double total = total_probability(residual);
-      // What is smaller is rounding, or happens too rarely.
+      // Smaller totals are rounding, or happen too rarely.
       if (!(total > 1e-9)) continue;
       const double drawn_scale = planted ? 0 : scale;
       std::vector<RowDraw> draws;
@@ -71,7 +71,7 @@ int deviating_tokens(const TableRows& rows, std::span<const double> scales, bool
   return deviating;
 }
 
-/// Whether the fast engine runs the pair; then its rounds are those of its program.
+/// Returns whether the fast engine runs the pair; if so, checks that its rounds are those of its program.
 template <class Rule>
 bool check_cold_rounds(const TableModel& target, const TableModel& draft, const Rule& rule) {
   const Model target_model(target);
@@ -111,9 +111,9 @@ double accepted_per_round(const TableModel& target, const TableModel& draft, con
 
 }  // namespace
 
-// Null: draws follow the residual's weights. 8,000 counts of 2,000 draws at most, of which a right engine
-// exceeds its bound in fewer than one of 10^6 runs of this test (Bernstein); draws from the target, the
-// planted fault, exceed it in more than 100.
+// Null: draws follow the residual's weights. There are at most 8,000 counts of 2,000 draws; with a right
+// engine one exceeds its bound in fewer than one of 10^6 runs of this test (Bernstein); with draws from the
+// target, the planted fault, more than 100 do.
 TEST_CASE("totals of cold rows are those of dense ones, and draws from their residuals follow the weights") {
   Philox stream(61, Site{0, 0, Draw{Use::world, 0}});
   int planted = 0;
@@ -171,9 +171,10 @@ TEST_CASE("rounds over cold rows are those of the program's statement, or are re
   CHECK(run > 320);
 }
 
-// Null: both engines accept by one law. 14 comparisons of means of 19,200 rounds with at most two accepted
-// tokens, whose difference has a standard error of 0.0102 at most: a right engine exceeds seven of them in
-// one of 10^10 runs. An engine that takes what is left of the draft for 0 accepts one token less.
+// Null: both engines accept with the same distribution. There are 14 comparisons of means of 19,200 rounds
+// with at most two accepted tokens, whose difference has a standard error of at most 0.0102: a right engine
+// exceeds seven of them in one of 10^10 runs. An engine that takes the draft's remaining probability for 0
+// accepts one token less.
 TEST_CASE("a second sibling after one that had nearly all is accepted as it should be") {
   std::vector<Token> order;
   const auto peaked = [&](std::vector<double> row, double temperature) {
@@ -204,9 +205,9 @@ TEST_CASE("a block whose ratio has no inverse in double is not accepted") {
   }
 }
 
-// Null: both engines emit one law. 2 comparisons of 40 batches each, of which a right engine differs by 7
-// standard errors in one of 300 million runs of this test (Student's t of 78 degrees); the planted fault,
-// siblings that are taken for independent ones, by more than 10.
+// Null: both engines emit the same distribution. There are 2 comparisons of 40 batches each; a right engine
+// differs by 7 standard errors in one of 300 million runs of this test (Student's t of 78 degrees); the
+// planted fault, siblings taken for independent ones, differs by more than 10.
 TEST_CASE("siblings of n-grams at the lowest temperature are accepted as the plain engine accepts them") {
   const Model target = adjusted(Model(trained(5, 12, 3, 3000)), {.temperature = 0.1});
   const Model draft = adjusted(Model(trained(6, 12, 2, 2000)), {.temperature = 0.1});

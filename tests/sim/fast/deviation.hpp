@@ -1,4 +1,4 @@
-// Two runs beside one another.
+// Compares two runs.
 #pragma once
 
 #include <algorithm>
@@ -9,12 +9,12 @@
 
 namespace speclab {
 
-/// How far the mean acceptance rates of drafted tokens' contexts, and the mean accepted lengths, of two runs
-/// differ, in standard errors over batches: the larger of both.
+/// Returns how far two runs differ, in standard errors over batches, in the mean acceptance rates of drafted
+/// tokens' contexts and in the mean accepted lengths: the larger of both.
 inline double deviation(const std::vector<Tally>& one, const std::vector<Tally>& two) {
   struct Mean {
     double value;
-    double variance;  ///< of the value
+    double variance;  ///< variance of `value`
   };
   const auto mean_of = [](const std::vector<Tally>& batches, const auto& of_batch) {
     double sum = 0;

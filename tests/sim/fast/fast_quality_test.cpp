@@ -1,4 +1,5 @@
-// Measuring rules without passes over rows: contexts against dense rows, runs against the plain measurement.
+// Tests measuring rules without passes over rows: contexts against dense rows, runs against the plain
+// measurement.
 #include "sim/fast/fast_quality.hpp"
 
 #include <doctest/doctest.h>
@@ -72,7 +73,7 @@ SimulationSize rounds_of(std::uint32_t trials, std::uint32_t length, std::uint64
   return simulation;
 }
 
-/// Mean over a context, and its standard error from batches.
+/// A mean over a context, and its standard error from batches.
 struct Mean {
   double value;
   double error;
@@ -129,9 +130,9 @@ TEST_CASE("without a context the sums are exact, and every round counts its firs
   });
 }
 
-// Null: both measure the same means. 36 comparisons of 40 batches each, of which a right pair differs by 7
+// Null: both measure the same means. There are 36 comparisons of 40 batches each; a right pair differs by 7
 // standard errors in one of 35 million runs of this test (Student's t of 78 degrees); the planted fault, the
-// bound of a draft less, by more than 10.
+// bound for one draft fewer, differs by more than 10.
 TEST_CASE("over contexts the means are those of the plain measurement") {
   const auto target = std::make_shared<const NgramModel>(trained(5, 40, 3, 3000));
   const auto draft = std::make_shared<const NgramModel>(trained(6, 40, 2, 2000));
@@ -186,7 +187,7 @@ TEST_CASE("the measured quality is the same for any number of sequences in turn 
     CHECK(pair.measure(2, lossless, simulation, Control{}, 1).batches == expected);
     const tbb::global_control one(tbb::global_control::max_allowed_parallelism, 1);
     CHECK(pair.measure(2, lossless, simulation, Control{}, 33).batches == expected);
-    // Rounds are those of decoding, where it goes by the same program.
+    // Rounds equal those of decoding, if decoding uses the same program.
     if (name == "token") return;
     const Tally decoded = FastPair(p, q, rule).decode(2, simulation).total();
     CHECK(decoded.accepted_lengths == pair.measure(2, lossless, simulation).total().accepted_lengths);
@@ -246,7 +247,7 @@ TEST_CASE("how far from the target a rule emits is, by context, what dense rows 
   check(trained(3, 9, 2, 300), trained(4, 9, 3, 400));
 }
 
-// Null as above, of three lossy rules: 3 comparisons; the planted fault is another slack.
+// Null as above, for three lossy rules: 3 comparisons; the planted fault is another slack.
 TEST_CASE("over contexts the distances of lossy rules are those of the plain measurement") {
   const Model p(std::make_shared<const NgramModel>(trained(5, 40, 3, 3000)));
   const Model q(std::make_shared<const NgramModel>(trained(6, 40, 2, 2000)));

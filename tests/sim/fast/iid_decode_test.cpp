@@ -12,8 +12,8 @@ using namespace speclab;
 
 namespace {
 
-/// The definition: round r of a trial is word r % 2 of block r / 2, and accepts the most tokens k <= gamma
-/// with word < alpha^k 2^64.
+/// Decodes by the definition: round r of a trial is word r % 2 of block r / 2, and accepts the largest number
+/// of tokens k <= gamma with word < alpha^k 2^64.
 Outcome reference(double alpha, std::int32_t gamma, const SimulationSize& simulation) {
   Outcome outcome;
   outcome.batches.resize(simulation.batches);
@@ -65,7 +65,7 @@ TEST_CASE("accepted lengths have the geometric distribution; 7 sigma, and a wron
   for (std::size_t k = 0; k < 5; ++k) {
     at_least -= static_cast<double>(total.accepted_lengths[k]);
     CHECK(count_agrees(at_least, rounds, std::pow(0.8, static_cast<double>(k + 1))));
-    // 2.56e6 rounds tell .8 from .803 at the first position with certainty: 12 sigma apart.
+    // 2.56e6 rounds separate .8 from .803 at the first position with certainty: 12 sigma apart.
     if (k == 0) CHECK(!count_agrees(at_least, rounds, 0.803));
   }
 }

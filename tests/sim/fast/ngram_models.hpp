@@ -12,7 +12,7 @@
 
 namespace speclab {
 
-/// Texts whose tokens follow one another, so that contexts matter.
+/// Trains a model on a text whose tokens depend on the one before, so that contexts matter.
 inline NgramModel trained(std::uint64_t seed, std::int32_t vocab, int order, std::size_t length) {
   Philox stream = world(seed);
   std::vector<Token> tokens{0};
@@ -24,7 +24,8 @@ inline NgramModel trained(std::uint64_t seed, std::int32_t vocab, int order, std
   return train_kneser_ney(tokens, vocab, order);
 }
 
-/// With n-grams listed below what their back-off gives them, of all lengths, as models of Katz have.
+/// Returns the model with n-grams of all lengths listed below their back-off probability, as in models of
+/// Katz.
 inline NgramModel with_low_ngrams(const NgramModel& model, std::uint64_t seed) {
   Philox stream = world(seed);
   NgramList list = model.listed();

@@ -1,5 +1,5 @@
-// Fast decoding of n-grams against dense rows: the draws' distribution, every probability, and whole outcomes
-// bit for bit.
+// Tests fast decoding of n-grams against dense rows: the draws' distribution, every probability, and whole
+// outcomes bit for bit.
 #include <doctest/doctest.h>
 #include <tbb/global_control.h>
 
@@ -19,7 +19,7 @@ using namespace speclab;
 
 namespace {
 
-/// The exact distribution of draws in a context that are kept, as far as 32-bit cuts give it.
+/// Returns the exact distribution of kept draws in a context, as far as 32-bit cuts determine it.
 std::vector<double> draw_distribution(const NgramTable& table, std::uint32_t at, Side side) {
   std::vector<double> distribution(static_cast<std::size_t>(table.vocab()));
   const std::uint32_t longest = at;
@@ -50,7 +50,8 @@ std::vector<double> draw_distribution(const NgramTable& table, std::uint32_t at,
   return distribution;
 }
 
-/// What NgramPairDecoder does, from dense rows and whole histories; only the draws come from the table.
+/// Does the same as NgramPairDecoder, from dense rows and whole histories; only the draws come from the
+/// table.
 class Reference {
  public:
   Reference(const NgramModel& target, const NgramModel& draft, const NgramTable& table)
@@ -77,7 +78,7 @@ class Reference {
     double u;
   };
 
-  /// The next block at a site, and those after it as far as the draw goes on.
+  /// Draws from the next block at a site, and from further blocks as far as the draw needs them.
   Drawn draw(const At& where, const std::vector<Token>& context, Side side, Use use, std::uint16_t slot,
              std::uint32_t& block) const {
     const std::uint32_t longest = table_.context(table_.context_of(context)).longest[side];
@@ -249,7 +250,7 @@ TEST_CASE("n-grams listed below their back-off are drawn by their rows") {
 }
 
 TEST_CASE("a model that keeps hardly any draw is refused") {
-  // After 0, all but the rare token 1 has come down to nothing.
+  // After 0, the probability of all tokens but the rare token 1 is close to 0.
   const NgramPacking packing(2);
   const auto key = [&](std::vector<Token> tokens) { return packing.pack(tokens); };
   const NgramList list{2, {{{key({0}), 0.999, 1}, {key({1}), 0.001, 1}}, {{key({0, 0}), 1e-9, 1}}}};

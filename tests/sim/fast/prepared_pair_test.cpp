@@ -1,5 +1,5 @@
-// Fast decoding of stored tables against the plain statement of its program and numbers, whole outcomes bit
-// for bit: overlaps depend on every context visited, so that one other token would show.
+// Tests fast decoding of stored tables against a plain version of its program and numbers, whole outcomes bit
+// for bit: overlaps depend on every context visited, so that a single wrong token would show.
 #include <doctest/doctest.h>
 #include <tbb/global_control.h>
 
@@ -18,12 +18,12 @@ using namespace speclab;
 
 namespace {
 
-/// A rule of one's own whose replacement is another than the residual.
+/// A user's rule whose replacement differs from the residual.
 struct Resampling : ResampleTargetFault {
   using SaidByPosition = Resampling;
 };
 
-/// Decoding by core/fast/fast_round.hpp, one round after the other.
+/// Decodes by core/fast/fast_round.hpp, one round after another.
 template <class Rule>
 Outcome reference(const TableModel& target, const TableModel& draft, const Rule& rule, std::int32_t gamma,
                   const SimulationSize& simulation) {
@@ -139,7 +139,7 @@ TEST_CASE("a residual of one token in a million") {
 }
 
 TEST_CASE("a coin whose upper bits do not tell is decided by the rest") {
-  // A draft of one token, accepted with a probability just above or below the very number that is drawn.
+  // The draft has one token, accepted with a probability just above or below the very number that is drawn.
   for (std::uint64_t seed = 1; seed < 40; ++seed) {
     Philox block(seed, Site{0, 0, Draw{Use::draft, 0}});
     block();
@@ -155,7 +155,7 @@ TEST_CASE("a coin whose upper bits do not tell is decided by the rest") {
       simulation.length = 1;
       simulation.batches = 1;
       const Outcome found = FastPair(target_model, draft_model, AnyRule(TokenRule{})).decode(1, simulation);
-      // Rows are normalised, which may move the last bit; the reference reads the same row.
+      // Rows are normalised, which may change the last bit; the reference reads the same row.
       CHECK(found.batches == reference(target, draft, TokenRule{}, 1, simulation).batches);
       CHECK(found.total().accepted == (u < target.row(0)[0] ? 1 : 0));
     }

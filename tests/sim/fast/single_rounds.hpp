@@ -1,4 +1,4 @@
-// Rounds of fast decoding by the statement of their program.
+// Runs rounds of fast decoding by the plain version of their program.
 #pragma once
 
 #include <cstddef>
@@ -14,7 +14,7 @@
 
 namespace speclab {
 
-/// Rounds of one round a trial, of which a tally holds all but the last token, by whole_row_round.
+/// Runs one round per trial by whole_row_round; a tally then holds everything but the last token.
 template <class Rule>
 Outcome single_rounds(const TableModel& target, const TableModel& draft, const Rule& rule, std::int32_t gamma,
                       const SimulationSize& simulation) {

@@ -1,5 +1,5 @@
-// N-gram rows through top-k and top-p on the fast engine: against the rows that the plain engine reads, and
-// runs against its runs.
+// Tests n-gram rows with top-k and top-p on the fast engine: against the rows that the plain engine reads,
+// and runs against its runs.
 #include "sim/fast/truncated_rows.hpp"
 
 #include <doctest/doctest.h>
@@ -34,7 +34,7 @@ const std::vector<Adjustment> options{{.top_k = 1},
                                       {.temperature = 0.003, .top_k = 5},
                                       {.temperature = 0.0002, .top_k = 5, .top_p = 0.9}};
 
-/// All contexts of up to three tokens.
+/// Returns all contexts of up to three tokens.
 std::vector<std::vector<Token>> contexts_of(std::int32_t vocab) {
   std::vector<std::vector<Token>> all{{}};
   for (std::size_t at = 0; at < all.size() && all[at].size() < 3; ++at) {
@@ -81,7 +81,7 @@ void check_rows(const Model& target, const Model& draft) {
   }
   CHECK(largest < 1e-12);
 
-  // What is not kept is found again, the same.
+  // Rows that are not kept are computed again, with the same result.
   const auto drawn = [&](const TruncatedRows& from, int way) {
     std::vector<RowDraw> made = draws;
     DrawBlocks blocks(7);
@@ -106,7 +106,7 @@ TEST_CASE("rows, and totals over them, are those of the models") {
     const Model target(low ? with_low_ngrams(p, 10) : p);
     const Model draft(low ? with_low_ngrams(q, 11) : q);
     for (const Adjustment& how : options) {
-      if (low && how.temperature == 0.7) continue;  // such models have no temperature of their own
+      if (low && how.temperature == 0.7) continue;  // such models have no temperature
       check_rows(adjusted(target, how), adjusted(draft, how));
       check_rows(adjusted(target, how), adjusted(draft, options[2]));
     }
@@ -119,7 +119,7 @@ TEST_CASE("models whose options keep whole rows are not taken for those") {
   CHECK(TruncatedRows::ngram_of(adjusted(ngram, {.top_k = 9})) == nullptr);
   CHECK(TruncatedRows::ngram_of(adjusted(ngram, {.temperature = 0.05})) == nullptr);
   CHECK(TruncatedRows::ngram_of(adjusted(ngram, {.temperature = 0.05, .top_p = 0.9})) == nullptr);
-  // What siblings without replacement divide by is too small there.
+  // The divisor of siblings without replacement is too small there.
   const Model cold = adjusted(ngram, {.temperature = 0.003, .top_k = 3});
   CHECK_THROWS_AS(FastPair(cold, cold, AnyRule(TreeRule(branching_tree({2})))), ModelError);
   CHECK(FastPair(cold, cold, AnyRule(BlockRule{})).contexts() > 0);
@@ -128,9 +128,9 @@ TEST_CASE("models whose options keep whole rows are not taken for those") {
                                 AnyRule(SigmoidRule{})));
 }
 
-// Null: both engines emit one law. 22 comparisons of 40 batches each, of which a right engine differs by 7
-// standard errors in one of 28 million runs of this test (Student's t of 78 degrees); the planted fault, a
-// token more in the target's rows, by more than 10.
+// Null: both engines emit the same distribution. There are 22 comparisons of 40 batches each; a right engine
+// differs by 7 standard errors in one of 28 million runs of this test (Student's t of 78 degrees); the
+// planted fault, one more token in the target's rows, differs by more than 10.
 TEST_CASE("runs accept what the plain engine's do, also with fewer tokens than siblings") {
   const NgramModel p = trained(5, 40, 3, 3000);
   const NgramModel q = trained(6, 40, 2, 2000);

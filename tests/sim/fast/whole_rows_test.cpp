@@ -1,5 +1,5 @@
-// Fast decoding by rules that read whole rows: totals against sums over dense rows, rounds against the
-// statement of their program, and one result however many sequences take turns.
+// Tests fast decoding by rules that read whole rows: totals against sums over dense rows, rounds against the
+// plain version of their program, and equal results however many sequences take turns.
 #include <doctest/doctest.h>
 #include <tbb/global_control.h>
 
@@ -38,7 +38,8 @@ double dense_total(Row target, Row draft, double scale) {
   return total_probability(ResidualRow<double>(target, draft, scale));
 }
 
-/// Totals of every context at many scales, alone and together, and what the rows say of themselves.
+/// Checks totals of every context at many scales, alone and together, and the properties that the rows
+/// report.
 template <class Rows>
 void check_totals(const Rows& rows) {
   DrawBlocks blocks(1);
@@ -163,7 +164,7 @@ TEST_CASE("rounds over stored tables draft, keep and count what the program's st
     check_single_rounds(target, mixed(target, some_table(5, 2, 2), 0.6), rule);
     check_single_rounds(target, target, rule);
     check_single_rounds(some_table(70, 1, 4), some_table(70, 1, 5), rule);
-    // Fewer tokens than siblings.
+    // These rows have fewer tokens than siblings.
     check_single_rounds(TableModel(3, 0, {0.2, 0.5, 0.3}), TableModel(3, 0, {0, 0.5, 0.5}), rule);
     check_single_rounds(TableModel(3, 0, point_row(3, 1)), TableModel(3, 0, point_row(3, 2)), rule);
     check_single_rounds(TableModel(1, 0, {1.0}), TableModel(1, 0, {1.0}), rule);
@@ -245,7 +246,7 @@ TEST_CASE("the numbers of n-gram contexts are those of dense rows") {
 
 namespace {
 
-/// Replaces by a token of the target what CascadeRule replaces by one of its residual.
+/// Replaces by a token of the target where CascadeRule replaces by one of its residual.
 struct UnthinnedCascade : CascadeRule {
   using SaidByPosition = UnthinnedCascade;
   using CascadeRule::CascadeRule;
@@ -255,8 +256,8 @@ struct UnthinnedCascade : CascadeRule {
   }
 };
 
-/// A text in which 1, 2 and 3 follow one another, but now and then there is a 0, after which these are the
-/// weights of 0 to 3: where models of two such texts agree is known from the last token.
+/// Returns a text in which 1, 2 and 3 follow one another, with an occasional 0, after which `after_zero` are
+/// the weights of 0 to 3: the last token tells where models of two such texts agree.
 std::vector<Token> rounds_with_zeros(std::uint64_t seed, const std::vector<double>& after_zero) {
   Philox stream = world(seed);
   const auto uniform = [&stream] { return static_cast<double>(stream() >> 11U) * 0x1p-53; };
@@ -277,9 +278,9 @@ std::vector<Token> rounds_with_zeros(std::uint64_t seed, const std::vector<doubl
 
 }  // namespace
 
-// Null: both engines emit one law, on which what is accepted later depends. 24 comparisons of 40 batches
-// each, of which a right engine differs by 7 standard errors in one of 26 million runs of this test
-// (Student's t of 78 degrees); the planted fault, a residual that is not thinned, by more than 10.
+// Null: both engines emit the same distribution, on which later acceptances depend. There are 24 comparisons
+// of 40 batches each; a right engine differs by 7 standard errors in one of 26 million runs of this test
+// (Student's t of 78 degrees); the planted fault, a residual that is not thinned, differs by more than 10.
 TEST_CASE("over n-grams rules that decide position by position accept and replace as dense rows say") {
   const Model target(train_kneser_ney(rounds_with_zeros(5, {0.3, 0.4, 0.15, 0.15}), 4, 3));
   const Model draft(train_kneser_ney(rounds_with_zeros(6, {0.85, 0.05, 0.05, 0.05}), 4, 2));

@@ -26,7 +26,7 @@ ArpaModel read_text(const std::string& text, RowSums sums = RowSums::renormalise
   return read_arpa(TempFile(text).path(), sums);
 }
 
-/// A bigram file as SRILM writes it: tabs, no <unk>, no weight where there is no context.
+/// A bigram file as SRILM writes it: tabs, no <unk>, and no weight for n-grams that are no context.
 const std::string srilm =
     "\n\\data\\\nngram 1=4\nngram 2=3\n\n"
     "\\1-grams:\n-0.4771213\t</s>\n-99\t<s>\t-0.30103\n-0.4771213\ta\t-0.1760913\n-0.4771213\tb\n\n"
@@ -83,7 +83,7 @@ TEST_CASE("what is written has <s> and </s>, without which KenLM reads no file; 
   const ArpaModel again = read_text(text);
   CHECK(again.vocabulary.size() == 3);
   CHECK(again.model.vocab() == 3);
-  // A vocabulary that has them keeps its own, wherever they stand; one is added where one is missing.
+  // A vocabulary that has these marks keeps them in place; only a missing one is added.
   const std::string own = written(model, Vocabulary::words({"<unk>", "</s>", "<s>"}));
   CHECK(own.find("ngram 1=3\n") != std::string::npos);
   CHECK(written(model, Vocabulary::words({"<unk>", "</s>", "b"})).find("ngram 1=4\n") != std::string::npos);
@@ -102,14 +102,14 @@ TEST_CASE("a file whose rows are far from sums of 1 is refused, naming the row")
     }
     return std::string();
   };
-  // Every probability 1.
+  // Every probability is 1.
   const std::string ones = "\\data\\\nngram 1=3\n\\1-grams:\n0\ta\n0\tb\n0\tc\n\\end\\\n";
   CHECK(error(ones).find("of the unigrams sum to 3") != std::string::npos);
   CHECK(read_text(ones, RowSums::as_listed).vocabulary.size() == 3);
-  // A back-off weight of 10^98, and one that is too small.
+  // One back-off weight is 10^98, another is too small.
   CHECK(error(with("a\t-0.1760913", "a\t98")).find("after \"a\" sum to") != std::string::npos);
   CHECK(error(with("a\t-0.1760913", "a\t-9")).find("after \"a\" sum to 0.6") != std::string::npos);
-  // A probability with a digit lost.
+  // One probability has lost a digit.
   CHECK(error(with("-0.39794\ta b", "-0.09794\ta b")).find("after \"a\"") != std::string::npos);
   CHECK(error(srilm).empty());
   const TempFile low(with("a\t-0.1760913", "a\t-9"));

@@ -26,7 +26,7 @@ Model chain() { return TableModel(cached_vocab, 1, dirichlet_rows(cached_vocab, 
 
 Model trigram() { return train_kneser_ney(random_tokens(5, 300, cached_vocab), cached_vocab, 3); }
 
-/// The formula, read from its definition: quadratic in the context.
+/// Returns the row by the formula's definition, in time quadratic in the context.
 std::vector<double> reference(const Model& base, const CacheOptions& options,
                               std::span<const Token> context) {
   std::vector<double> scratch;
@@ -59,7 +59,7 @@ std::vector<double> reference(const Model& base, const CacheOptions& options,
   return row;
 }
 
-/// Largest difference, for contexts that are the beginnings of random texts.
+/// Returns the largest difference over contexts that are the beginnings of random texts.
 double worst_difference(const Model& base, const CacheOptions& options, const CacheOptions& told) {
   const CachedModel model(base, options);
   double worst = 0;
@@ -90,7 +90,7 @@ TEST_CASE("cached rows are the formula's, over stored, n-gram and cached bases")
       CHECK(worst_difference(base, options, options) < 1e-14);
     }
   }
-  // The comparison notices each of the constants.
+  // The comparison detects a change of each constant.
   CHECK(worst_difference(chain(), all, {.weight = 0.94}) > 1e-6);
   CHECK(worst_difference(chain(), all, {.half_match = 4.01}) > 1e-6);
   CHECK(worst_difference(chain(), all, {.unigram_weight = 0.051}) > 1e-6);
@@ -141,7 +141,7 @@ TEST_CASE("cached rows are functions of the context: the same from any thread, i
     const Row row = model.next(std::span(text).first(length), scratch);
     different += std::equal(row.probabilities, row.probabilities + row.size, rows[length].begin()) ? 0 : 1;
     if (length < 150) continue;
-    // Nothing before the window matters.
+    // Tokens before the window do not matter.
     const Row tail = model.next(std::span(text).first(length).last(100), scratch);
     different += std::equal(tail.probabilities, tail.probabilities + tail.size, rows[length].begin()) ? 0 : 1;
   }

@@ -52,7 +52,7 @@ double total_variation(const std::vector<double>& a, const std::vector<double>& 
   return sum / 2;
 }
 
-/// Rounding of f32 in two blocks of 32 numbers: measured 1e-6.
+/// Bound on the rounding of f32 in two blocks of 32 numbers: measured 1e-6.
 constexpr double rounding = 2e-5;
 
 const bool without = !has_libllama();
@@ -78,7 +78,7 @@ TEST_CASE("gguf: rows are those of an independent forward pass" * doctest::skip(
       const auto context = std::span(text).first(length);
       CHECK(total_variation(row_of(run, context), model.row_after(context)) < rounding);
     }
-    // The test can tell: another model's rows are far away.
+    // Power: another model's rows are far away.
     CHECK(total_variation(row_of(run, text), TinyLlama(seed + 2, size).row_after(text)) > 0.05);
   }
 }
@@ -121,7 +121,7 @@ TEST_CASE("gguf: rows prepared together are those computed one by one" * doctest
         const auto context = std::span(text).first(at);
         const std::vector<double> row = row_of(together, context);
         CHECK(total_variation(row, row_of(one_by_one, context)) < rounding);
-        // A run of fixed shape gives the same bits wherever a token stands in it.
+        // A run of fixed shape gives the same bits wherever a token is in it.
         if (batch > 0) CHECK(row == row_of(alone, context));
       }
     }
@@ -145,8 +145,8 @@ TEST_CASE("gguf: rows prepared together cost no further run" * doctest::skip(wit
     prepared += static_cast<double>(between - begin);
     asked += static_cast<double>(std::clock() - between);
   }
-  // 27 rows that are known, where a run over 9 tokens makes 9; each as a run of its own takes longer than
-  // that.
+  // 27 rows are known, while a run over 9 tokens computes 9; computing each in its own run would take longer
+  // than that.
   CHECK(asked < 3 * prepared);
 }
 
@@ -156,7 +156,8 @@ TEST_CASE("gguf: the clock times runs, not rows that are known" * doctest::skip(
   const auto seconds = [&](const std::vector<std::size_t>& starts) {
     return measure_runs(model, model, text, starts, 8, ClockKind::processor).target.front();
   };
-  // Runs that begin within what an earlier one computed take as long as others. A known row takes a tenth.
+  // Runs that begin within the tokens of an earlier run take as long as others. A known row takes a tenth of
+  // that.
   CHECK(seconds({20, 21, 22, 23, 24}) > 0.4 * seconds({10, 20, 30, 40, 50}));
 }
 
@@ -194,7 +195,7 @@ TEST_CASE("gguf: texts decoded together have the rows that each has alone" * doc
   constexpr std::size_t texts = 5;
   std::vector<std::vector<Token>> contexts;
   for (std::uint64_t i = 0; i < texts; ++i) contexts.push_back(text_of(20 + i, 40));
-  // Rollbacks, several rows of a run, and numbers of new tokens that differ from text to text.
+  // The runs have rollbacks, several rows, and numbers of new tokens that differ from text to text.
   for (int turn = 0; turn < 3; ++turn) {
     std::vector<std::pair<std::span<const Token>, std::vector<double>>> rows;
     decode_together(texts, [&](std::size_t text) {
@@ -227,7 +228,7 @@ TEST_CASE("gguf: decoding together makes the runs of all texts in one, and ends 
   decode_together(3, [&](std::size_t text) {
     for (std::size_t i = 0; i <= text; ++i) wait_for_run(counted, tokens, 1);
   });
-  // Texts of 1, 2 and 3 runs.
+  // The texts have 1, 2 and 3 runs.
   CHECK(counted.runs == std::vector<std::size_t>{3, 2, 1});
   std::size_t ended = 0;
   struct Ends {
@@ -259,7 +260,7 @@ TEST_CASE("gguf: greedy speculative text is greedy plain text" * doctest::skip(w
     const auto plain = plain_sequences(target, rule, simulation, length);
     for (const int gamma : {1, 3, 5}) {
       CHECK(speculative_sequences(target, draft, rule, gamma, simulation, length) == plain);
-      // A draft that is the target is accepted throughout, and must not change the text either.
+      // A draft that equals the target is always accepted, and must not change the text either.
       CHECK(speculative_sequences(target, target, rule, gamma, simulation, length) == plain);
     }
   }
@@ -272,7 +273,7 @@ TEST_CASE("gguf: a text that outgrows the context is an error with a remedy" * d
   CHECK_NOTHROW(row_of(model, text_of(6, 16)));
   CHECK_THROWS_WITH_AS(row_of(model, text_of(6, 17)), doctest::Contains("give a larger \"context\""),
                        ModelError);
-  // The last tokens of a full context, in runs of a fixed shape.
+  // These are the last tokens of a full context, in runs of a fixed shape.
   const GgufModel filled = loaded(tiny(), {.context = 16, .batch = 7});
   CHECK(row_of(filled, text_of(6, 16)) == row_of(loaded(tiny(), {.batch = 7}), text_of(6, 16)));
 }
@@ -296,7 +297,7 @@ TEST_CASE("gguf: what a cache takes is told before loading" * doctest::skip(with
   const GgufTokenizer tokenizer(file.path());
   CHECK(tokenizer.facts().architecture == "llama");
   CHECK(tokenizer.facts().trained_context == 96);
-  // Keys and values of 2 heads of 8 numbers in 2 blocks, 4 bytes each.
+  // Keys and values of 2 heads of 8 numbers in 2 blocks take 4 bytes each.
   CHECK(tokenizer.facts().cache_bytes == 2 * 2 * 8 * 2 * 4);
   CHECK(GgufModel::cache_bytes(tokenizer.facts(), {.context = 10, .batch = 2}) == 12 * 256);
 }

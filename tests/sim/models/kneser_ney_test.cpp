@@ -69,7 +69,7 @@ class PlainKneserNey {
   std::vector<double> discounts_;
 };
 
-/// FNV-1a over every key, probability and back-off weight a model lists, bit for bit.
+/// Returns FNV-1a over every key, probability and back-off weight that a model lists, bit for bit.
 std::uint64_t fingerprint(const NgramModel& model) {
   std::uint64_t hash = 0xcbf29ce484222325U;
   const auto add = [&](std::uint64_t word) { hash = (hash ^ word) * 0x100000001b3U; };
@@ -150,7 +150,7 @@ TEST_CASE("agrees with the plain formulas in every context, orders 1 to 5") {
 }
 
 TEST_CASE("keys wider than 64 bits: far-apart ids, order 5") {
-  constexpr std::int32_t vocab = 70000;  // 17 bits a token, 85 bits an n-gram
+  constexpr std::int32_t vocab = 70000;  // 17 bits per token, 85 bits per n-gram
   std::vector<Token> tokens = random_tokens(11, 60, 4);
   for (Token& token : tokens) token = token * 23000 + 7;
   const NgramModel model = train_kneser_ney(tokens, vocab, 5);
@@ -165,14 +165,14 @@ TEST_CASE("keys wider than 64 bits: far-apart ids, order 5") {
 }
 
 TEST_CASE("results stay what they were, to the last bit, orders 1 to 5") {
-  // Values of the first implementation, which sorted whole keys with std::sort. 8000 tokens: ids below 300
-  // (9 bits, 45 an n-gram) and the same ones spread over 70000 (17 bits, 85 an n-gram).
+  // The values are those of the first implementation, which sorted whole keys with std::sort. The 8000 tokens
+  // are ids below 300 (9 bits, 45 per n-gram), and the same ids spread over 70000 (17 bits, 85 per n-gram).
   const std::vector<std::uint64_t> close_ids{13108977015749566775U, 11001021841163042235U,
                                              17257244708466000868U, 1952844451218647959U,
                                              16345210438718309460U};
   const std::vector<std::uint64_t> far_ids{3310888604997259559U, 12561283003705288724U, 12238629491226598002U,
                                            8032646630634392995U, 2127550293653749718U};
-  // Not random_tokens: which of its two draws comes first is the compiler's choice.
+  // This does not use random_tokens: the order of its two draws is the compiler's choice.
   Philox stream = world(21);
   std::vector<Token> tokens;
   while (tokens.size() < 8000) {

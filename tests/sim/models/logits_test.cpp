@@ -20,7 +20,7 @@ std::vector<float> random_logits(std::uint64_t seed, std::size_t count) {
   return logits;
 }
 
-/// Of exponentials in f32, and what a product without fused multiplication loses.
+/// Bound on the rounding of exponentials in f32 and of products without fused multiplication.
 constexpr double f32_rounding = 1e-5;
 
 std::vector<double> row_of(const std::vector<float>& logits, double temperature) {
@@ -41,7 +41,7 @@ TEST_CASE("logits: the softmax is its definition, whatever the length") {
       const std::vector<double> row = row_of(logits, temperature);
       double total = 0;
       for (std::size_t i = 0; i < count; ++i) {
-        // Below e^-87 of the largest a probability is 0.
+        // Below e^-87 of the largest probability a probability is 0.
         CHECK(std::abs(row[i] - expected[i]) <= f32_rounding * expected[i] + 1e-37);
         total += row[i];
       }
@@ -68,7 +68,7 @@ TEST_CASE("logits: sampling options of logits are those of their probabilities")
   std::vector<Token> order;
   for (const std::size_t count : {1, 2, 7, 33, 500, 5000}) {
     std::vector<float> logits = random_logits(count + 1, count);
-    // Equal logits, of which the lower ids are kept.
+    // Some logits are equal; among these the lower ids are kept.
     for (std::size_t i = 3; i < count; i += 5) logits[i] = logits[i / 2];
     for (const Adjustment how :
          {Adjustment{}, Adjustment{.temperature = 0}, Adjustment{.temperature = 0.6}, Adjustment{.top_k = 1},

@@ -22,7 +22,8 @@ TableModel markov(std::uint64_t seed) {
   return {model_vocab, 1, dirichlet_rows(model_vocab, model_vocab, 0.5, seed)};
 }
 
-/// Equal rows in every context of up to two tokens, to rounding: stored rows are normalised once more.
+/// Checks equal rows in every context of up to two tokens, up to rounding: stored rows are normalised once
+/// more.
 void check_same(const Model& a, const Model& b) {
   std::vector<double> scratch_a;
   std::vector<double> scratch_b;
@@ -36,7 +37,7 @@ void check_same(const Model& a, const Model& b) {
   }
 }
 
-/// A model of a type that Model does not know: by whether the context's length is even.
+/// A model of a type unknown to Model: its rows depend on whether the context's length is even.
 struct Parity {
   static std::int32_t vocab() { return model_vocab; }
   static Row next(std::span<const Token> context, std::vector<double>& scratch) {
@@ -45,7 +46,7 @@ struct Parity {
     return {scratch.data(), model_vocab};
   }
 };
-/// The same, which says how far back it reads.
+/// The same model, which reports how far back it reads.
 struct Bounded : Parity {
   static std::optional<int> memory() { return 7; }
 };

@@ -18,7 +18,7 @@ namespace {
 
 using Ngram = std::vector<Token>;
 
-/// The format's definition, word for word, over maps.
+/// The format's definition, literally, over maps.
 struct BackoffTable {
   std::map<Ngram, double> probability;
   std::map<Ngram, double> backoff;
@@ -33,7 +33,8 @@ struct BackoffTable {
   }
 };
 
-/// A random list: not normalised, not closed under prefixes or suffixes, as files from elsewhere may be.
+/// Returns a random list: neither normalised nor closed under prefixes or suffixes, as files from elsewhere
+/// may be.
 NgramList random_list(std::uint64_t seed, std::int32_t vocab, int order, BackoffTable& table) {
   Philox stream = world(seed);
   const NgramPacking packing(vocab);
@@ -74,8 +75,8 @@ TEST_CASE("packed n-grams: prefix, suffix and tokens, at the widest vocabulary")
 }
 
 TEST_CASE("rows by hand: listed n-grams as they are, the rest through back-off weights") {
-  // Unigrams 0.5 0.25 0.25. After 0: token 1 has 0.9, the rest back off with 0.4. After (2 0): token 2 has
-  // 0.7, the rest back off with 0.5. Context (1 0) is not listed: weight 1.
+  // Unigrams are 0.5 0.25 0.25. After 0, token 1 has 0.9 and the rest back off with 0.4. After (2 0), token 2
+  // has 0.7 and the rest back off with 0.5. Context (1 0) is not listed: its weight is 1.
   const NgramPacking packing(3);
   const auto key = [&](const Ngram& ngram) { return packing.pack(ngram); };
   const NgramModel model(NgramList{3,
@@ -96,7 +97,7 @@ TEST_CASE("rows by hand: listed n-grams as they are, the rest through back-off w
   CHECK(model.order() == 3);
   CHECK(model.contexts(1) == 2);  // 0, and 2 as the start of (2 0)
   CHECK(model.contexts(2) == 1);
-  // After (2 0): 0.1 + 0.45 + 0.7 = 1.25, and no row is further from 1.
+  // The row after (2 0) sums to 0.1 + 0.45 + 0.7 = 1.25, and no row is further from 1.
   CHECK(model.max_row_error(10) == doctest::Approx(0.25));
 }
 
@@ -142,7 +143,7 @@ TEST_CASE("renormalised rows are the listed ones divided by their sums") {
       const Row after = renormalised.next(context, scratch);
       const double total = total_probability(before);
       for (Token token = 0; token < 4; ++token) {
-        // The total comes from a recursion with differences: a few more roundings than `close` allows.
+        // The total comes from a recursion with differences: it has a few more roundings than `close` allows.
         wrong += std::abs(after[token] - before[token] / total) < 1e-12 &&
                          close(renormalised.probability(context, token), after[token])
                      ? 0
@@ -198,12 +199,12 @@ TEST_CASE("only temperatures above the least, without other options, keep a mode
   CHECK(!model.adjusted({.temperature = 0.09}));
   CHECK(!model.adjusted({.temperature = 0.5, .top_k = 2}));
   CHECK(!model.adjusted({.temperature = 0.5, .top_k = 0, .top_p = 0.9}));
-  // After 1, token 0 is listed far below what backing off would give it, and nothing else is left.
+  // After 1, token 0 is listed far below its back-off probability, and nothing else is left.
   const NgramModel low(
       NgramList{2, {{{0, 1 - 1e-9}, {1, 1e-9}}, {{NgramPacking(2).pack(Ngram{1, 0}), 1e-3}}}});
   CHECK(low.adjusted({.temperature = 0.9}));
   CHECK(!low.adjusted({.temperature = 0.5}));
-  // As a model it falls back to the rows themselves.
+  // As a Model it falls back to the rows themselves.
   const Model rows = adjusted(Model(low), {.temperature = 0.5});
   CHECK(rows.ngram() == nullptr);
   CHECK(adjusted(Model(low), {.temperature = 0.9}).ngram() != nullptr);

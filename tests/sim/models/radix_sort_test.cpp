@@ -12,7 +12,8 @@
 using namespace speclab;
 
 namespace {
-/// `size` random keys of `bits` bits, sorted by those from `first_bit`, against the standard library.
+/// Sorts `size` random keys of `bits` bits by the bits from `first_bit` on, and compares with the standard
+/// library.
 template <class Key>
 bool agrees(std::size_t size, int first_bit, int bits) {
   Philox stream = world(static_cast<std::uint64_t>(bits));

@@ -75,13 +75,15 @@ TEST_CASE("dirichlet: first and second moments, at several concentrations") {
     CAPTURE(concentration);
     CHECK(looks_dirichlet(dirichlet_rows(5, 60000, concentration, test_seed(11)), 5, concentration));
   }
-  // Power: a concentration off by a fifth, and rows all equal to the mean, are rejected on the same budget.
+  // Power: a concentration that is off by a fifth, and rows all equal to the mean, are rejected on the same
+  // budget.
   CHECK_FALSE(looks_dirichlet(dirichlet_rows(5, 60000, 0.6, test_seed(11)), 5, 0.5));
   CHECK_FALSE(looks_dirichlet(std::vector<double>(5 * 60000, 0.2), 5, 0.5));
 }
 
 TEST_CASE("dirichlet: concentrations that underflow in floating point still give rows") {
-  // Gamma(1e-6) is below the smallest double nearly always; in the limit a row is all on one uniform id.
+  // Gamma(1e-6) is nearly always below the smallest double; in the limit a row has all probability on one
+  // uniform id.
   for (const double concentration : {1e-6, 1e-12}) {
     const std::vector<double> all = dirichlet_rows(4, 20000, concentration, test_seed(3));
     double largest_mean = 0;

@@ -96,7 +96,7 @@ TEST_CASE("a mixture walks the contexts of the longer model") {
   CHECK(first_probability(forward, {0}) == doctest::Approx(0.75 * 0.2 + 0.25));
   CHECK(first_probability(forward, {1}) == doctest::Approx(0.75 * 0.2));
   CHECK(first_probability(mixed(other, base, 0.75), {1}) == doctest::Approx(0.75 * 0.2));
-  // Order 2 with order 1: the most recent token decides for the shorter one.
+  // Order 2 is mixed with order 1: the most recent token decides for the shorter model.
   const TableModel long_other(2, 2, {1, 0, 1, 0, 0, 1, 0, 1});
   CHECK(first_probability(mixed(other, long_other, 0.5), {0, 1}) == doctest::Approx(0.5));
   CHECK(first_probability(mixed(other, long_other, 0.5), {1, 0}) == doctest::Approx(0.5));
@@ -123,7 +123,7 @@ TEST_CASE("mixed_to_alpha: the overlap is alpha in every context") {
 }
 
 TEST_CASE("mixed_to_alpha says which alpha is the lowest") {
-  // Overlaps .5 and .75: the second context is the obstacle.
+  // The overlaps are .5 and .75: the second context limits alpha.
   const TableModel base(2, 1, {1, 0, 1, 0});
   const TableModel other(2, 1, {0.5, 0.5, 0.75, 0.25});
   CHECK_NOTHROW(mixed_to_alpha(base, other, 0.75));
@@ -133,7 +133,7 @@ TEST_CASE("mixed_to_alpha says which alpha is the lowest") {
   } catch (const ModelError& error) {
     CHECK(mentions(error.what(), "0.75"));
   }
-  // With itself nothing but 1 can be reached, without a division by zero.
+  // Mixing a model with itself only reaches alpha 1, without a division by zero.
   CHECK_THROWS_AS(mixed_to_alpha(base, base, 0.9), ModelError);
   const TableModel same = mixed_to_alpha(base, base, 1);
   CHECK(same.row(0)[0] == 1);

@@ -1,6 +1,6 @@
-// A Llama-architecture model of random weights, small enough to be computed here in plain loops and doubles:
-// the second opinion on what libllama computes from the GGUF file that it writes. Tokens are bytes, some
-// pairs of them, and "<|end|>".
+// A model of the Llama architecture with random weights, small enough to be computed here in plain loops and
+// doubles: the second witness for libllama's results from the GGUF file that it writes. Tokens are bytes,
+// some pairs of bytes, and "<|end|>".
 #pragma once
 
 #include <cmath>
@@ -22,12 +22,12 @@ namespace speclab {
 struct TinyLlamaSize {
   std::size_t width = 32;
   std::size_t heads = 4;
-  std::size_t key_heads = 2;  ///< shared by heads / key_heads heads each
+  std::size_t key_heads = 2;  ///< each is shared by heads / key_heads heads
   std::size_t hidden = 48;
   std::size_t blocks = 2;
   std::size_t context = 96;
-  std::size_t more_tokens = 0;  ///< unused ones at the vocabulary's end
-  double scale = 0.35;          ///< of weights; larger ones make sharper rows
+  std::size_t more_tokens = 0;  ///< unused tokens at the vocabulary's end
+  double scale = 0.35;          ///< scale of weights; larger ones make sharper rows
 };
 
 class TinyLlama {
@@ -43,7 +43,7 @@ class TinyLlama {
   std::size_t vocab() const { return tokens_.size(); }
   const TinyLlamaSize& size() const { return size_; }
 
-  /// Logits after these tokens, at least one.
+  /// Returns the logits after these tokens, at least one.
   std::vector<double> logits(std::span<const Token> tokens) const {
     std::vector<Numbers> states;
     for (const Token token : tokens) {
@@ -61,7 +61,7 @@ class TinyLlama {
     return row;
   }
 
-  /// The file, version 3.
+  /// Returns the file, version 3.
   std::string gguf() const {
     std::string header;
     std::uint64_t keys = 0;
@@ -171,7 +171,7 @@ class TinyLlama {
 
   std::size_t head() const { return size_.width / size_.heads; }
 
-  /// GPT-2's printable stand-in for a byte, in UTF-8.
+  /// Returns GPT-2's printable replacement of each byte, in UTF-8.
   static std::vector<std::string> byte_names() {
     std::vector<std::string> names;
     std::uint32_t others = 256;
@@ -203,7 +203,7 @@ class TinyLlama {
     for (std::size_t i = 0; i < size_.more_tokens; ++i) tokens_.push_back("<|" + std::to_string(i) + "|>");
   }
 
-  /// Of numbers that f32 holds.
+  /// Returns a normal random number that f32 can represent.
   double random_number() {
     const double radius = std::sqrt(-2 * std::log(open_unit(stream_())));
     return static_cast<float>(radius * std::cos(2 * std::numbers::pi * open_unit(stream_())));
@@ -253,7 +253,7 @@ class TinyLlama {
     for (std::size_t i = 0; i < x.size(); ++i) out[i] = x[i] * scale * weight[i];
     return out;
   }
-  /// Su et al. 2021: neighbouring numbers of a head are turned together.
+  /// Rotates neighbouring numbers of a head together (Su et al. 2021).
   void turn(Numbers& x, std::size_t position) const {
     for (std::size_t at = 0; at < x.size(); at += 2) {
       const double exponent = static_cast<double>(at % head()) / static_cast<double>(head());

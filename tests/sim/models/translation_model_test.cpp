@@ -21,7 +21,7 @@ constexpr std::int32_t words = 8;
 constexpr std::int32_t vocab = 2 * words + 1;
 constexpr Token separator = 2 * words;
 
-/// Source words 0..7, each of which translates to the word 8 above it, in the opposite order.
+/// Makes documents with source words 0..7; each translates to the word 8 above it, in the opposite order.
 std::vector<std::vector<Token>> made_up(std::uint64_t seed, std::size_t count) {
   std::vector<std::vector<Token>> documents;
   Philox stream = world(seed);
@@ -45,7 +45,7 @@ std::vector<SentencePair> pairs_of(const std::vector<std::vector<Token>>& docume
   return pairs;
 }
 
-/// Mean surprise over the targets and what ends them, in nats a token.
+/// Returns the mean surprise over the targets and their final separators, in nats per token.
 template <class M>
 double surprise(const M& model, std::vector<std::vector<Token>> documents) {
   double total = 0;
@@ -153,7 +153,7 @@ TEST_CASE(
   const double covered = surprise(*model, held_out);
   CHECK(lifted < alone - 0.3);
   CHECK(covered < lifted);
-  // The source is what helps: another document's does not.
+  // The source is the cause of the improvement: another document's source does not help.
   std::vector<std::vector<Token>> shuffled = held_out;
   for (std::size_t i = 0; i < shuffled.size(); ++i) {
     const auto& other = held_out[(i + 1) % held_out.size()];

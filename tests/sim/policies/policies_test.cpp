@@ -1,4 +1,4 @@
-// Every gamma policy, by hand and on independent acceptances, where the best gamma is known.
+// Tests every gamma policy by hand and on independent acceptances, where the best gamma is known.
 #include <doctest/doctest.h>
 
 #include <array>
@@ -20,8 +20,8 @@ using namespace speclab;
 
 namespace {
 
-/// Tokens that a policy drafts in a round of a drafter with these rows, the last one for all that follow,
-/// which always draws token `drawn`.
+/// Returns the number of tokens that a policy drafts in a round of a drafter with these rows; the last row is
+/// repeated, and the drafter always draws token `drawn`.
 template <class Policy>
 std::int32_t drafted(const Policy& policy, typename Policy::Memory& memory,
                      const std::vector<std::vector<double>>& rows, Token drawn = 0) {
@@ -42,7 +42,7 @@ Round round_of(std::int32_t drafted, std::int32_t accepted) {
 const std::vector<double> sure{0.9, 0.05, 0.05};
 const std::vector<double> unsure{0.4, 0.3, 0.3};
 
-/// Plays rounds of acceptance draws that fall with probability alpha; how often each gamma was played, in the
+/// Runs rounds whose drafts are accepted with probability alpha; returns how often each gamma was used in the
 /// second half.
 template <class Policy>
 std::vector<int> play(const Policy& policy, double alpha, std::uint32_t rounds) {
@@ -65,7 +65,7 @@ RoundTimes times_of(double c) {
   return times;
 }
 
-/// Theorem 3.8, term by term.
+/// Returns the best gamma by Theorem 3.8, term by term.
 int best_gamma(double alpha, double c, int most) {
   int best = 0;
   double best_speed = 0;
@@ -100,7 +100,7 @@ TEST_CASE("heuristic: two more after a clean round, one fewer after any other, b
   }
   CHECK(played == std::vector<int>{3, 5, 6, 6, 5, 4, 3, 2, 1, 1, 1});
   CHECK(drafted(policy, memory, {sure}) == 3);
-  // A drafter that ran out of tokens is no reason to ask for more.
+  // A drafter that ran out of tokens does not raise gamma.
   policy.learn(memory, round_of(2, 2));
   CHECK(drafted(policy, memory, {sure}) == 3);
 }
@@ -127,19 +127,19 @@ TEST_CASE("entropy: in nats, of the whole row, and the bound made of it") {
 TEST_CASE("product: learns how often tokens of each mass are kept") {
   const SpecDecPpPolicy policy(0.5, 8);
   SpecDecPpPolicy::Memory memory;
-  // Nothing known: every token counts as sure to be accepted.
+  // Nothing is known: every token counts as certain to be accepted.
   CHECK(drafted(policy, memory, {sure}) == 8);
   CHECK(memory.all_accepted == 1);
-  // Of tokens of probability .4 (bucket 1) six of eight were accepted: (6 + 2) / (8 + 2) each.
+  // Six of eight tokens of probability .4 (bucket 1) were accepted: (6 + 2) / (8 + 2) each.
   for (int i = 0; i < 4; ++i) {
     drafted(policy, memory, {unsure});
     policy.learn(memory, {8, 8, 2, i < 2 ? 2 : 1, 0});
   }
   CHECK(memory.examined[1] == 8);
   CHECK(memory.accepted[1] == 6);
-  // .8^3 = .512 leaves a risk of .488, .8^4 one of .59.
+  // .8^3 = .512 leaves a risk of .488, and .8^4 one of .59.
   CHECK(drafted(policy, memory, {unsure}) == 4);
-  // Tokens of probability .9 (bucket 0) are still thought sure.
+  // Tokens of probability .9 (bucket 0) still count as certain.
   CHECK(drafted(policy, memory, {sure}) == 8);
 }
 
@@ -162,11 +162,12 @@ TEST_CASE("goodput finds the gamma of Theorem 3.8 on independent coins, or a nei
 TEST_CASE("goodput by hand: rates by position, drawn to the rate of all") {
   const GoodputPolicy policy({{1, 1.5, 2, 2.5}}, 3);
   GoodputPolicy::Memory memory;
-  // Nothing known: 1/2 everywhere, 1.5/1.5 > 1.75/2.
+  // Nothing is known: the rate is 1/2 everywhere, and 1.5/1.5 > 1.75/2.
   CHECK(drafted(policy, memory, {sure}) == 1);
   for (int i = 0; i < 8; ++i) policy.learn(memory, round_of(2, 2));
   CHECK(memory.examined == std::vector<std::int64_t>{8, 8});
-  // Overall 17/18, positions 1 and 2 (8 + 16 * 17/18) / 24 = .963: 1.963/1.5 < 2.89/2 < 3.767/2.5.
+  // The common rate is 17/18, that of positions 1 and 2 (8 + 16 * 17/18) / 24 = .963: 1.963/1.5 < 2.89/2 <
+  // 3.767/2.5.
   CHECK(drafted(policy, memory, {sure}) == 3);
 }
 

@@ -54,7 +54,7 @@ std::size_t count(const Played& played, EventKind kind) {
 struct Example {
   const char* name;
   AnySchedule schedule;
-  bool parallel = false;  ///< some runs take place at the same time
+  bool parallel = false;  ///< whether runs may take place at the same time
 };
 
 const std::vector<Example>& all_schedules() {
@@ -85,7 +85,7 @@ std::vector<AnySchedule> programs() {
   return all;
 }
 
-/// A schedule of the user's own: one token every two units.
+/// A user's schedule: one token every two units.
 struct HalfSpeed {};
 
 template <class Events>
@@ -97,7 +97,7 @@ Elapsed run_schedule(const HalfSpeed&, const Acceptances& text, Events& events) 
 
 using TrackKey = std::pair<int, int>;
 
-/// Events by track, in the order of their starts.
+/// Groups events by track, in the order of their starts.
 std::map<TrackKey, std::vector<Event>> tracks_of(const Played& played) {
   std::map<TrackKey, std::vector<Event>> tracks;
   for (const Event& event : played.events) {
@@ -122,10 +122,10 @@ bool tracks_hold(const Played& played) {
 }  // namespace
 
 TEST_CASE("rounds on six bits, by hand") {
-  // Positions 0 1 2 accepted, 3 rejected, 4 5 accepted.
+  // Positions 0 1 2 are accepted, 3 is rejected, 4 5 are accepted.
   const std::string text = "111011";
   CHECK(play(Plain{}, text).elapsed.time == 6);
-  // gamma 2: {0 1, bonus 2}, {rejected 3}, {4 5, bonus}: 3 + 1 + 3 tokens.
+  // gamma 2 gives the rounds {0 1, bonus 2}, {rejected 3}, {4 5, bonus}: 3 + 1 + 3 tokens.
   const Played speculative = play(Speculative{2, 0.1}, text);
   CHECK(speculative.elapsed.tokens == 7);
   CHECK(speculative.elapsed.time == doctest::Approx(3 * 1.2));
@@ -133,7 +133,7 @@ TEST_CASE("rounds on six bits, by hand") {
   CHECK(count(speculative, EventKind::target_run) == 3);
   CHECK(speculative.events[2].accepted == 2);
   CHECK(speculative.events[5].accepted == 0);
-  // The upper bound drafts 3 and then 2.
+  // The upper bound drafts 3 and then 2 tokens.
   const Played upper_bound = play(UpperBound{10, 0.1}, text);
   CHECK(upper_bound.elapsed.tokens == 7);
   CHECK(upper_bound.elapsed.time == doctest::Approx(2 + 0.5));
@@ -141,13 +141,13 @@ TEST_CASE("rounds on six bits, by hand") {
 }
 
 TEST_CASE("a hierarchy verifies its surplus") {
-  // The middle model's drafts are always accepted by it, so that each of its rounds gives 3 tokens: 4 are
+  // The middle model always accepts its draft's tokens, so that each of its rounds gives 3 tokens: 4 are
   // wanted, 6 drafted.
   const Hierarchical schedule{{{4, 0.2, 0}, {2, 0.05, 1}}};
   const Played played = play(schedule, "1111111");
   CHECK(played.elapsed.tokens == 7);
   CHECK(played.elapsed.time == doctest::Approx(1 + 2 * (0.2 + 2 * 0.05)));
-  // One level is speculative decoding, event for event.
+  // A hierarchy of one level is speculative decoding, event for event.
   const AcceptanceBits bits = iid_acceptances(0.7, 1, 0, 500);
   const Played one = play(Hierarchical{{{5, 0.07, 0}}}, bits, 400);
   const Played plain = play(Speculative{5, 0.07}, bits, 400);
@@ -157,14 +157,14 @@ TEST_CASE("a hierarchy verifies its surplus") {
 }
 
 TEST_CASE("DSI as its authors charge it, by hand") {
-  // Stretches of 0, 2 and 3 accepted drafts.
+  // The stretches have 0, 2 and 3 accepted drafts.
   CHECK(play(DsiAsCharged{1, 0.25}, "0").elapsed.time == doctest::Approx(1));
   CHECK(play(DsiAsCharged{1, 0.25}, "110").elapsed.time == doctest::Approx(1 + 3 * 0.25));
   CHECK(play(Dsi{0, 1, 0.25}, "110").elapsed.time == doctest::Approx(1 + 2 * 0.25));
   CHECK(play(DsiAsCharged{2, 0.25}, "110").elapsed.time == doctest::Approx(1 + 4 * 0.25));
   CHECK(play(DsiAsCharged{2, 0.25}, "1110").elapsed.time == doctest::Approx(1 + 4 * 0.25));
   CHECK(play(DsiAsCharged{2, 0.25}, "0110").elapsed.time == doctest::Approx(1 + 1 + 4 * 0.25));
-  // Never more than plain decoding: 4 drafts of 0.9 for one accepted token.
+  // The charge is never more than plain decoding: 4 drafts of 0.9 for one accepted token.
   CHECK(play(DsiAsCharged{4, 0.9}, "10").elapsed.time == doctest::Approx(2));
   CHECK(play(DsiAsCharged{1, 0.25}, "1100").elapsed.tokens == 4);
 }
@@ -174,7 +174,7 @@ TEST_CASE("DSI by hand") {
     const Played played = play(Dsi{0, 1, 0.25}, "110");
     CHECK(played.elapsed.tokens == 3);
     CHECK(played.elapsed.time == doctest::Approx(1.5));
-    // Runs start at 0, 0.25, 0.5, ...; the third to start is the one that counts.
+    // Runs start at 0, 0.25, 0.5, ...; the third one finds the rejection.
     CHECK(count(played, EventKind::target_run) == 3);
     CHECK(count(played, EventKind::draft_run) == 2);
   }
@@ -184,7 +184,7 @@ TEST_CASE("DSI by hand") {
     CHECK(play(Dsi{0, 2, 0.25}, "0").elapsed.time == doctest::Approx(1));
   }
   SUBCASE("one server takes what was drafted while it was busy") {
-    // Runs at 0 (no drafts) and 1 (four drafts).
+    // Runs start at 0 (no drafts) and 1 (four drafts).
     const Played played = play(Dsi{1, 1, 0.25}, "11110");
     CHECK(played.elapsed.time == doctest::Approx(2));
     CHECK(count(played, EventKind::target_run) == 2);
@@ -225,7 +225,7 @@ TEST_CASE("DSI by hand") {
       }
       CHECK(most == static_cast<int>(servers) - 1);
     }
-    // One run starts every 0.05: twenty at a time, where an end and a start coincide.
+    // One run starts every 0.05: twenty run at a time, where an end and a start coincide.
     int most = 0;
     for (const Event& event : play(Dsi{0, 1, 0.05}, bits, 800).events) {
       if (event.track.kind == TrackKind::target) most = std::max(most, event.track.number);
@@ -237,21 +237,22 @@ TEST_CASE("DSI by hand") {
 }
 
 TEST_CASE("PEARL by hand") {
-  // gamma 3. Pre-verify settles 0; post-verify 1 2; post-verify 3 4 5, of which 4 is rejected.
+  // gamma is 3. Pre-verify decides 0; post-verify decides 1 2; post-verify of 3 4 5 rejects 4.
   CHECK(play(Pearl{3, 0.1, false}, "11110").elapsed.tokens == 5);
   CHECK(play(Pearl{3, 0.1, false}, "11110").elapsed.time == 3);
-  // With the row after the block: 0; 1 2 3; 4 rejected.
+  // With the row after the block the steps decide 0; 1 2 3; 4 rejected.
   CHECK(play(Pearl{3, 0.1, true}, "11110").elapsed.time == 3);
-  // Rejected at 3: the third step, or the second.
+  // Position 3 is rejected in the third step, or in the second.
   CHECK(play(Pearl{3, 0.1, false}, "1110").elapsed.time == 3);
   CHECK(play(Pearl{3, 0.1, true}, "1110").elapsed.time == 2);
-  // Nothing accepted: pre-verify only; a slow draft stretches the steps.
+  // Nothing is accepted: there is only pre-verify, and a slow draft stretches the steps.
   CHECK(play(Pearl{3, 0.1, false}, "000").elapsed.time == 3);
   CHECK(play(Pearl{3, 0.5, false}, "000").elapsed.time == doctest::Approx(4.5));
 }
 
 TEST_CASE("drafts for likely outcomes by hand") {
-  // Rounds 11+1, 0: all outcomes drafted for, none, and drafts that take longer than verification.
+  // The rounds are 11+1, 0: with all outcomes drafted for, none, and drafts that take longer than
+  // verification.
   const auto time = [](double c, double hit, bool plain) {
     return play(Asynchronous{2, c, hit, plain}, "1110").elapsed.time;
   };
@@ -265,7 +266,7 @@ TEST_CASE("drafts for likely outcomes by hand") {
 }
 
 TEST_CASE("two functions by hand") {
-  // f = 1, g = 2, q = 0.5. Accepted: max(1, 2.5). Rejected: g again, at 2.5 or at 1.
+  // f = 1, g = 2, q = 0.5. Accepted: max(1, 2.5). Rejected: g runs again, from 2.5 or from 1.
   CHECK(play(SpeculativeFunctionExecution{1, 2, 0.5, false}, "1").elapsed.time == doctest::Approx(2.5));
   CHECK(play(SpeculativeFunctionExecution{1, 2, 0.5, false}, "0").elapsed.time == doctest::Approx(4.5));
   CHECK(play(SpeculativeFunctionExecution{1, 2, 0.5, true}, "0").elapsed.time == doctest::Approx(3));
@@ -273,14 +274,15 @@ TEST_CASE("two functions by hand") {
 }
 
 TEST_CASE("batches by hand") {
-  // Two sequences of three tokens: bits 111 and 000. gamma 1: the first takes two rounds, the second three.
-  const SaturatingCost cost{1};  // in proportion to the tokens
+  // There are two sequences of three tokens: bits 111 and 000. gamma 1: the first takes two rounds, the
+  // second three.
+  const SaturatingCost cost{1};  // time proportional to the tokens
   const Batched waves{2, 1, 0, 3, false, cost};
   const Played played = play(waves, "111000");
   CHECK(played.elapsed.tokens == 6);
   CHECK(played.elapsed.time == 4 + 4 + 2);
   CHECK(played.elapsed.plain_time == 6);
-  // Refilled: the first place is free after two rounds, and nobody is left to take it.
+  // Refilled: the first place is free after two rounds, and no sequence is left to take it.
   const Played refilled = play(Batched{2, 1, 0, 3, true, cost}, "111000");
   CHECK(refilled.elapsed.tokens == 3 + 2);
   CHECK(refilled.elapsed.time == 8);
@@ -288,9 +290,9 @@ TEST_CASE("batches by hand") {
   const Played third = play(Batched{2, 1, 0, 3, true, cost}, "111000111");
   CHECK(third.elapsed.tokens == 3 + 3 + 2);
   CHECK(third.elapsed.time == 12);
-  // Whole batches only.
+  // Only whole batches count.
   CHECK(play(waves, "111000111").elapsed.tokens == 6);
-  // One sequence that memory bounds is speculative decoding whose last round is cut.
+  // One sequence whose runs are bound by memory is speculative decoding whose last round is cut.
   const AcceptanceBits bits = iid_acceptances(0.7, 3, 0, 500);
   const Played one = play(Batched{1, 4, 0.1, 400, false, {100}}, bits, 400);
   const Played alone = play(Speculative{4, 0.1}, bits, 400);
@@ -318,7 +320,7 @@ TEST_CASE("lanes never overlap, and the last event ends when the schedule does")
     CHECK(last <= played.elapsed.time + 1e-9);
     CHECK(last == doctest::Approx(played.elapsed.time));
 
-    // Looking changes nothing; a horizon keeps the events that start before it.
+    // Recording events changes nothing; a horizon keeps the events that start before it.
     const Elapsed unseen = schedule.run(Acceptances{bits, 300});
     CHECK(std::tie(unseen.tokens, unseen.time, unseen.plain_time) ==
           std::tie(played.elapsed.tokens, played.elapsed.time, played.elapsed.plain_time));
@@ -328,7 +330,7 @@ TEST_CASE("lanes never overlap, and the last event ends when the schedule does")
     CHECK(early.events.size() ==
           static_cast<std::size_t>(std::count_if(played.events.begin(), played.events.end(), before)));
   }
-  // The check can fail: a run that begins before another has ended.
+  // The check can fail: here a run begins before another has ended.
   Played broken = play(Speculative{2, 0.1}, bits, 50);
   broken.events.back().start -= 2;
   CHECK_FALSE(tracks_hold(broken));

@@ -57,7 +57,7 @@ TEST_CASE("words: the tokens of a corpus are those its vocabulary finds, many wo
   Philox stream = world(3);
   std::string text = "<unk> ";
   for (int i = 0; i < 20000; ++i) {
-    // 2000 words, more than the first table of the counter holds; some in runs of their own, some unknown.
+    // There are 2000 words, more than the first table of the counter holds; some are in runs, some unknown.
     const std::uint64_t bound = 1 + stream() % 2000;
     text += std::to_string(stream() % bound);
     text += stream() % 8 == 0 ? " <unk>" : "";

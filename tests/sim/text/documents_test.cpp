@@ -19,7 +19,7 @@ std::vector<std::string> read(const Vocabulary& vocabulary,
   return texts;
 }
 
-/// What `call` complains about; empty when it does not.
+/// Returns the message of the error that `call` throws; empty if it throws none.
 template <class Call>
 std::string complaint(const Call& call) {
   try {

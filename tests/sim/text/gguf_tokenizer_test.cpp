@@ -27,7 +27,7 @@ const bool without = !has_libllama();
 }  // namespace
 
 TEST_CASE("gguf tokens: pairs are merged in the file's order" * doctest::skip(without)) {
-  // 256 bytes, then "th", "the", " the", "in", "er", " a", "on".
+  // The tokens are 256 bytes, then "th", "the", " the", "in", "er", " a", "on".
   CHECK(vocabulary().tokens("the then") == std::vector<Token>{257, 258, 'n'});
   CHECK(vocabulary().tokens("on a") == std::vector<Token>{262, 261});
   CHECK(vocabulary().tokens("").empty());
@@ -50,7 +50,7 @@ TEST_CASE("gguf tokens: joined they are the text again, and print without white 
   }
   // Names of special tokens are text.
   CHECK(std::find(tokens.begin(), tokens.end(), 263) == tokens.end());
-  // Half of a character is no UTF-8.
+  // Half of a character is not UTF-8.
   CHECK(words.join(std::vector<Token>{0xc3}) == "\\xC3");
 }
 
@@ -67,6 +67,6 @@ TEST_CASE("gguf tokens: a chat prompt is a message in the template of the file" 
   const ChatCoder chat(tokenizer());
   CHECK(chat.size() == 264);
   const std::vector<Token> said = chat.tokens("the");
-  // "<|im_start|>user" and so on, in bytes; the message is in it.
+  // The text has "<|im_start|>user" and so on, in bytes, and the message.
   CHECK(tokenizer()->join(said).find("user\nthe<|im_end|>") != std::string::npos);
 }

@@ -25,11 +25,11 @@ std::vector<SentencePair> random_pairs(std::uint64_t seed, std::size_t count, st
   return pairs;
 }
 
-/// Expectation maximisation over dense tables, as the paper has it. table[source][target].
+/// Runs expectation maximisation over dense tables, as in the paper. table[source][target].
 std::vector<std::vector<double>> reference(const std::vector<SentencePair>& pairs, std::int32_t vocab,
                                            int iterations) {
   const auto size = static_cast<std::size_t>(vocab);
-  // Before the first iteration every entry that can have a count is the same within a distribution.
+  // Before the first iteration all entries of a distribution that can have a count are equal.
   std::vector<std::vector<double>> table(size + 1, std::vector<double>(size));
   const auto with_null = [&](const SentencePair& pair) {
     std::vector<Token> source = pair.source;
@@ -74,7 +74,7 @@ TEST_CASE("lexicon: one iteration by hand") {
   const std::vector<SentencePair> pairs{{{0}, {2}}, {{0, 1}, {2, 3}}};
   const FittedLexicon fitted = fit_lexicon(pairs, 4, 1, 0);
   const Lexicon& lexicon = fitted.lexicon;
-  // From t = 1/2 everywhere: a and NULL count x 1/2 + 1/3 times and y 1/3, b both 1/3.
+  // From t = 1/2 everywhere, a and NULL count x 1/2 + 1/3 times and y 1/3 times; b counts both 1/3 times.
   CHECK(lexicon.probability(0, 2) == doctest::Approx(5.0 / 7));
   CHECK(lexicon.probability(0, 3) == doctest::Approx(2.0 / 7));
   CHECK(lexicon.probability(1, 2) == doctest::Approx(0.5));
