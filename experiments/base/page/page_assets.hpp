@@ -1,4 +1,4 @@
-// What every page carries inside itself.
+// The style sheet and script that every page contains.
 #pragma once
 
 #include <string>
@@ -6,11 +6,12 @@
 
 namespace speclab {
 
-/// The style sheet: readable on a phone and on paper, light or dark as the reader's system asks or the page's
-/// button says.
+/// Returns the style sheet: readable on a phone and on paper, light or dark as the reader's system or the
+/// page's button asks.
 std::string page_style();
 
-/// The script: theme, values of figures, legends, sorting, downloads and the cue of wide tables.
+/// The script for theme, values of figures, legends, sorting, downloads and the sign that a wide table
+/// scrolls.
 extern const std::string_view page_script;
 
 }  // namespace speclab

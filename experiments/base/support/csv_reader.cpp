@@ -79,7 +79,8 @@ std::vector<std::string> header_names(std::string_view line) {
 }
 
 std::vector<NumberRow> read_numbers(std::string_view text, const std::string& file, bool header_allowed) {
-  // The first number after a mark is none, so that its row would be taken for a header.
+  // With a byte order mark the first field would not be a number, and the first row would be taken for a
+  // header.
   if (const std::string problem = byte_order_mark_problem(text); !problem.empty())
     throw std::invalid_argument(fmt::format("{}: {}", file, problem));
   std::vector<NumberRow> rows;
