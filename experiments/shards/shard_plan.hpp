@@ -1,6 +1,6 @@
-// Which cells, or batches of cells, each of several processes runs. Random numbers are addressed by seed,
-// trial and round, so that they need no messages: put together, they are the run of one process, byte for
-// byte.
+// Divides the cells of a run, or batches of cells, among several processes. Random numbers are addressed by
+// seed, trial and round, so that the processes need no messages, and their merged results are those of one
+// process, byte for byte.
 #pragma once
 
 #include <cstdint>
@@ -18,58 +18,60 @@
 
 namespace speclab {
 
-/// The shard that words begin with, two numbers with `between` between them, or that is all of them.
+/// Parses a shard at the beginning of `words`: two numbers with `between` between them. If `all`, the words
+/// must contain nothing else. Empty if there is none.
 std::optional<Shard> shard_in(std::string_view words, std::string_view between, bool all);
-/// "3/8". Throws UsageError.
+/// Parses a shard such as "3/8". Throws UsageError if it is malformed.
 Shard shard_named(const std::string& words);
 
-/// In grids of more cells, those that go on until they are precise stay whole: what each look at them gave
-/// would take more memory than a merge has, some 25 kB a look, and every shard has enough cells of all kinds.
+/// In grids of more cells, cells with `until` stay whole: the tallies of their looks, some 25 kB per look,
+/// would take more memory than a merge has, and every shard has enough cells of all kinds.
 inline constexpr std::size_t max_cells_in_looks = 10'000;
 
-/// What every shard runs: cells in order, of equal cost. The cost of a cell is its rounds times gamma + 1.
-/// Cells that share simulations stay together. A cell is cut between batches where its experiment allows that
-/// (Experiment::cut) and it costs more than a quarter of a shard. Where simulations go on until they are
-/// precise, this is one look at them: the first, or one of those that follow with what is left to do. On a
-/// GPU every cell stays whole. Some 40 bytes a cell.
+/// The part of a run for each shard: consecutive cells of about equal cost. The cost of a cell is its rounds
+/// times gamma + 1. Cells that share simulations stay together. A cell is cut between batches if its
+/// experiment allows that (Experiment::cut) and it costs more than a quarter of a shard. For simulations that
+/// continue until they are precise, a plan covers one look: the first, or a later one with the remaining
+/// work. On a GPU every cell stays whole. A plan takes some 40 bytes per cell.
 class ShardPlan {
  public:
-  /// Of all cells and their first looks; of the cells of a later one alone where `look` is given.
+  /// Plans all cells and their first looks or, if `look` is given, only the cells of that later look.
   ShardPlan(const CellGrid& cells, int shards, Backend backend,
             const std::optional<LookCells>& look = std::nullopt);
 
   int shards() const { return shards_; }
-  /// Of the grid.
+  /// Returns the number of cells in the grid.
   std::size_t cells() const { return simulation_of_.size(); }
   int look() const { return look_; }
-  /// What a shard, from 1, runs of the cells that `wanted` takes.
+  /// Returns the turns of a shard, counted from 1, for the cells that `wanted` accepts.
   std::vector<Turn> turns(
       int shard,
       const std::function<bool(std::size_t cell)>& wanted = [](std::size_t) { return true; }) const;
-  /// The cells that are cut, whole: what a merge makes results of.
+  /// Returns the cells that are cut, as whole cells, from whose tallies a merge makes results.
   std::vector<Turn> turns_of_cut_cells() const;
-  /// Of each shard, in tokens drafted or emitted, by the size of the simulation; index 0 for shard 1.
+  /// Returns the cost of each shard, in tokens drafted or emitted, according to the size of the simulation;
+  /// index 0 is shard 1.
   std::vector<double> costs() const;
-  /// The first and the last shard, from 1, that may have batches of a cell (`runs` says which do); the one
-  /// shard twice for a cell that is whole. An empty range for a cell that this look is not for.
+  /// Returns the first and the last shard, counted from 1, that may have batches of a cell (`runs` says which
+  /// do). Both are equal for a whole cell. The range is empty for a cell that this look does not include.
   std::pair<int, int> shards_of(std::size_t cell) const;
   bool runs(std::size_t cell, int shard) const;
-  /// Whether shards give tallies of the cell, not its result.
+  /// Returns true if shards produce tallies of the cell, not its result.
   bool is_cut(std::size_t cell) const { return has(cell) && simulation_at(cell).is_cut(); }
-  /// Whether that is so because it has looks.
+  /// Returns true if the cell is cut because it has looks.
   bool has_looks(std::size_t cell) const { return has(cell) && simulation_at(cell).looks; }
-  /// The first cell that shares its simulations: tallies are named by it.
+  /// Returns the first cell that shares its simulations; tallies are named by it.
   std::size_t name_of(std::size_t cell) const { return simulation_at(cell).first_cell; }
 
  private:
-  /// What one cell simulates, or several that are likely to share their jobs.
+  /// The simulation of one cell, or of several that probably share their jobs.
   struct Simulation {
-    double begin = 0;  ///< cost of all before it
+    double begin = 0;  ///< cost of all simulations before it
     double cost = 0;
     std::size_t first_cell = 0;
     std::uint32_t first_batch = 0, batches = 1;
     bool looks = false;
-    std::int32_t first = 0, last = 0;  ///< the shards that run it, from 0
+    std::int32_t first = 0, last = 0;  ///< shards that run it, from 0
 
     bool is_cut() const { return looks || first < last; }
   };
@@ -84,9 +86,9 @@ class ShardPlan {
 
   int shards_;
   int look_ = 1;
-  double each_ = 0;  ///< cost of a shard
+  double each_ = 0;  ///< cost per shard
   std::vector<Simulation> simulations_;
-  std::vector<std::uint32_t> simulation_of_;  ///< by cell
+  std::vector<std::uint32_t> simulation_of_;  ///< index of the simulation, by cell
 };
 
 }  // namespace speclab

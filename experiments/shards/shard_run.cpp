@@ -58,7 +58,7 @@ bool run(const Config& config, const ShardOptions& options) {
   return true;
 }
 
-/// What is missing, shard by shard, with the commands that mend it.
+/// Returns a list of the shards that are not complete, with the commands that complete them.
 std::string missing_shards(const std::filesystem::path& folder, const ShardedRun& run,
                            const std::vector<ShardPlan>& plans) {
   constexpr int max_listed = 20;
@@ -77,12 +77,12 @@ std::string missing_shards(const std::filesystem::path& folder, const ShardedRun
                      text);
 }
 
-/// Merges as far as the looks go that were asked for before.
+/// Merges the shards up to the last look that was requested earlier.
 MergedRun merge_once(const std::filesystem::path& folder,
                      const std::function<Control(std::uint64_t total)>& control_for) {
   ShardedRun run = read_shards(folder);
   const Experiment& experiment = *run.head.config->experiment;
-  // The results of cells that were cut, for the time of the merge.
+  // The scratch journal holds the results of cells that were cut, while the merge lasts.
   remove_merge_journals(folder);
   const std::filesystem::path scratch = new_merge_journal(folder);
   std::optional<JournalWriter> writer(std::in_place, scratch, run.head);
@@ -161,7 +161,7 @@ MergedRun merge_shards(const std::filesystem::path& folder,
                        const std::function<Control(std::uint64_t total)>& control_for) {
   while (true) {
     MergedRun merged = merge_once(folder, control_for);
-    // The list of a look may have been lost while its tallies were not.
+    // The list of a look may have been lost although its tallies exist; the merge then simply continues.
     if (merged.next && merged.sentence.empty()) continue;
     if (merged.next) {
       merged.sentence = fmt::format(

@@ -1,4 +1,4 @@
-// Runs one shard, and puts the shards of a run together.
+// Runs one shard of a run, and merges all its shards.
 #pragma once
 
 #include <cstdint>
@@ -12,35 +12,34 @@
 
 namespace speclab {
 
-/// How a shard is run.
+/// Options for running a shard.
 struct ShardOptions {
-  std::filesystem::path folder;  ///< of the whole run
+  std::filesystem::path folder;  ///< folder of the whole run
   Shard shard;
-  std::string command;  ///< of the whole run, for a shell
-  bool anew = false;    ///< without what earlier processes finished, whose journals are removed
+  std::string command;  ///< command of the whole run, for a shell
+  bool anew = false;    ///< ignores the work of earlier processes and removes their journals
   Backend backend = Backend::cpu;
-  std::function<Control(std::uint64_t total)> control_for;  ///< as of run_config
+  std::function<Control(std::uint64_t total)> control_for;  ///< as for run_config
 };
 
-/// Runs a shard of a config, which has the sections of its experiment, and goes on with what earlier
-/// processes finished of it, through all looks that a merge asked for. True when it is complete, false after
-/// an interrupt. Throws ConfigError for a config that cannot be run and UsageError for one that cannot be
-/// shared out, or whose folder holds shards of another run. The sentence of an error is left in the folder,
-/// too.
+/// Runs a shard of a config, which must have the sections of its experiment. Continues the work of earlier
+/// processes, through all looks that a merge requested. Returns true when the shard is complete, false after
+/// an interrupt. Throws ConfigError for a config that cannot be run. Throws UsageError for one that cannot be
+/// divided, or whose folder holds shards of another run. An error message is also written into the folder.
 bool run_shard(const Config& config, const ShardOptions& options);
 
-/// What shards give together.
+/// The result of merging all shards.
 struct MergedRun {
   RunResult run;
-  /// The look at simulations that go on until they are precise which some cells need, and why nothing is
-  /// merged yet: a sentence with the commands that run it. Further shards then run it.
+  /// Set if some cells need a further look because they continue until they are precise. Nothing is merged
+  /// then; `sentence` says why and has the commands that run the look.
   std::optional<LookCells> next = std::nullopt;
   std::string sentence = {};
 };
 
-/// The result of all shards in a folder: that of one process, byte for byte; nothing but `partial` after an
-/// interrupt, or when further looks are needed, which shards know of from then on. Throws UsageError for
-/// shards that are missing or not complete, with the commands that run them.
+/// Merges all shards in a folder. The result equals that of one process, byte for byte. After an interrupt,
+/// or if further looks are needed, only `partial` is set, and the shards will run these looks. Throws
+/// UsageError if shards are missing or incomplete; the message has the commands that run them.
 MergedRun merge_shards(const std::filesystem::path& folder,
                        const std::function<Control(std::uint64_t total)>& control_for);
 
