@@ -21,7 +21,7 @@ namespace {
 constexpr std::int32_t bench_vocab = 32000;
 constexpr std::size_t tokens_a_round = 4;
 
-/// Nanoseconds of the repetitions.
+/// Nanoseconds per token, one entry for each repetition.
 struct Samples {
   std::vector<double> read;
   std::vector<double> propose;
@@ -39,7 +39,7 @@ void measure_reading(const Drafter& drafter, std::span<const Token> text, Sample
   samples.read.push_back(1e9 * (thread_seconds() - start) / static_cast<double>(text.size()));
 }
 
-/// Time of proposals alone.
+/// Measures the time of proposals alone.
 template <class Drafter>
 void measure_proposing(const Drafter& drafter, std::span<const Token> text, Samples& samples) {
   using Clock = std::chrono::steady_clock;
@@ -48,7 +48,8 @@ void measure_proposing(const Drafter& drafter, std::span<const Token> text, Samp
   std::size_t rounds = 0;
   typename Drafter::Memory memory;
   std::vector<Token> context;
-  const double* one = nullptr;  // where all rows have their 1: their tokens without a search
+  const double* one =
+      nullptr;  // the address at which every row has its 1; it gives each row's token without a search
   Clock::duration spent{};
   while (context.size() + tokens_a_round <= text.size()) {
     const std::span<const Token> next = text.subspan(context.size(), tokens_a_round);

@@ -1,4 +1,4 @@
-// What drafting without a model costs: reading a settled token, and proposing a row.
+// Measures the cost of drafting without a model: reading a settled token, and proposing a row.
 #pragma once
 
 #include <cstddef>
@@ -8,11 +8,12 @@
 
 namespace speclab {
 
-/// Names of the rows, in their order.
+/// Returns the names of the rows, in their order.
 std::vector<std::string> drafting_names();
 
-/// Prompt lookup and suffix drafts on the words of `text_bytes` bytes of made text and rows of 32,000 tokens,
-/// in rounds of four settled tokens. Medians of `repetitions`, in turn.
+/// Measures prompt lookup and suffix drafts on the words of `text_bytes` bytes of generated text with rows of
+/// 32,000 tokens, in rounds of four settled tokens. Returns medians of `repetitions`, for which the drafters
+/// take turns.
 std::vector<DraftingRow> drafting_costs(std::size_t text_bytes, int repetitions);
 
 }  // namespace speclab

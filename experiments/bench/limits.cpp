@@ -14,7 +14,7 @@ namespace speclab {
 
 namespace {
 
-/// Sattolo's algorithm: a uniformly random permutation among those that are one cycle.
+/// Returns a uniformly random permutation among those with a single cycle (Sattolo's algorithm).
 std::vector<std::uint32_t> random_cycle(std::uint32_t length, std::uint64_t seed) {
   std::vector<std::uint32_t> next(length);
   std::iota(next.begin(), next.end(), 0U);
@@ -26,7 +26,8 @@ std::vector<std::uint32_t> random_cycle(std::uint32_t length, std::uint64_t seed
   return next;
 }
 
-/// Sums `blocks` Philox blocks (rounded up to what fits the first cache at once) by philox_blocks.
+/// Computes `blocks` Philox blocks by philox_blocks and returns their sum. `blocks` is rounded up to a
+/// multiple of the number that fits the first-level cache.
 std::uint32_t make_blocks(std::uint64_t blocks) {
   constexpr std::size_t width = 32 * philox_batch;  // 8 KiB of counters and as many of words
   alignas(64) std::array<std::uint32_t, 4 * width> counters{};
@@ -41,7 +42,7 @@ std::uint32_t make_blocks(std::uint64_t blocks) {
   return sum;
 }
 
-/// The same by core/random/philox.hpp, one at a time, each at a site of its own.
+/// Computes the same by core/random/philox.hpp, one block at a time, each at its own site.
 std::uint64_t make_scalar_blocks(std::uint64_t blocks) {
   std::uint64_t sum = 0;
   for (std::uint64_t i = 0; i < blocks; ++i) {
@@ -52,7 +53,7 @@ std::uint64_t make_scalar_blocks(std::uint64_t blocks) {
   return sum;
 }
 
-// The order of the jobs: these, then a pair of jobs a size.
+// The order of the jobs: these first, then two jobs for each size.
 enum FixedJob : std::size_t { vector_blocks, scalar_blocks, in_order, fixed_jobs };
 
 double ns_each(const Timing& timing, std::uint64_t count) {

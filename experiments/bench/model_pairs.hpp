@@ -1,4 +1,4 @@
-// The pairs of models that the simulator is measured on, and what it takes to make them.
+// Makes the pairs of models on which the simulator is measured, and measures the cost of making them.
 #pragma once
 
 #include <cstddef>
@@ -14,9 +14,9 @@
 
 namespace speclab {
 
-/// A pair with orders of 0 is stored: order-1 tables, the target's rows Dirichlet(0.3), the draft's 0.7 of
-/// the target's and 0.3 of other such rows; else n-grams of these orders, trained on the two halves of made
-/// text.
+/// The shape of a pair. A pair with orders of 0 is stored: order-1 tables, with the target's rows from
+/// Dirichlet(0.3) and each draft row a mixture of 0.7 of the target's and 0.3 of another such row. Other
+/// pairs are n-grams of these orders, trained on the two halves of generated text.
 struct PairShape {
   std::string name;
   std::int32_t vocab;
@@ -31,11 +31,11 @@ struct PairModels {
   Model draft;
 };
 
-/// Does not move: the tables point to the models.
+/// A pair with its tables. It must not move, because the tables point to the models.
 struct BenchPair : PairModels {
   PreparationRow costs;
-  std::unique_ptr<const FastPair> tables = nullptr;       ///< of the fast engine, for token verification
-  std::shared_ptr<SharedRows> rows = make_shared_rows();  ///< of the other rules
+  std::unique_ptr<const FastPair> tables = nullptr;  ///< tables of the fast engine for token verification
+  std::shared_ptr<SharedRows> rows = make_shared_rows();  ///< rows shared by the tables of other rules
   std::map<std::string, std::unique_ptr<const FastPair>> by_rule = {};
 };
 
@@ -43,8 +43,8 @@ class BenchPairs {
  public:
   explicit BenchPairs(std::size_t text_bytes) : text_bytes_(text_bytes) {}
 
-  /// With its tables for token verification. Each pair is made once, by one thread, so that the seconds can
-  /// be compared.
+  /// Returns the pair with its tables for token verification. Each pair is made once, by one thread, so that
+  /// the seconds are comparable.
   BenchPair& prepared(const PairShape& shape);
 
   const std::map<std::string, std::unique_ptr<BenchPair>>& by_name() const { return pairs_; }
@@ -63,7 +63,7 @@ class BenchPairs {
   std::map<std::string, std::unique_ptr<BenchPair>> pairs_;
 };
 
-/// Processor time of this thread in seconds, from an arbitrary start.
+/// Returns the processor time of this thread in seconds, from an arbitrary start.
 double thread_seconds();
 
 }  // namespace speclab

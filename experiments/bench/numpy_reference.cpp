@@ -25,8 +25,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Why the script cannot run; empty when it can. -I keeps Python from importing what lies in the working
-/// folder.
+/// Returns the reason why the script cannot run; empty if it can. -I keeps Python from importing files of the
+/// working folder.
 std::optional<std::string> unsupported_reason(const fs::path& script, const fs::path& python) {
   if (!fs::exists(script)) return fmt::format("{} is not there", script.string());
   const auto tried = run_child_process({python.string(), "-I", "-c", "import numpy"});
@@ -38,7 +38,7 @@ std::optional<std::string> unsupported_reason(const fs::path& script, const fs::
   return std::nullopt;
 }
 
-/// Sequences of the fast engine by what they accept in their last round.
+/// Counts sequences of the fast engine by the number of tokens accepted in their last round.
 std::vector<std::uint64_t> last_rounds(const FastPair& tables, std::uint32_t sequences) {
   SimulationSize simulation;
   simulation.seed = 2;
@@ -99,7 +99,7 @@ NumpyRow run_numpy_reference(const PairShape& shape, const BenchPair& pair, std:
                          fmt::format("{}", rounds), "--gamma", fmt::format("{}", bench_gamma), "--length",
                          fmt::format("{}", numpy_sequence_rounds), "--seed", "1"},
                         "", {"OPENBLAS_NUM_THREADS=1"});
-  end_if_stopped();  // the script ends by Ctrl-C as well
+  end_if_stopped();  // Ctrl-C ends the script as well
   if (!ran || ran->status != 0) {
     throw std::runtime_error(
         fmt::format("{} failed: {}", script.string(), ran ? ran->err : "no " + python.string()));

@@ -19,7 +19,7 @@ constexpr double none = std::numeric_limits<double>::quiet_NaN();
 
 double mebibytes(std::size_t bytes) { return static_cast<double>(bytes) / mebi; }
 
-/// A row of a name and numbers.
+/// Adds a row that consists of a name and numbers.
 void add(Table& table, const std::string& name, std::initializer_list<std::optional<double>> numbers) {
   std::vector<Cell>& cells = table.rows.emplace_back(1, text_cell(name));
   for (const std::optional<double>& number : numbers) cells.push_back(measured_cell(number, 4));
@@ -144,7 +144,7 @@ Table numpy_table(const std::optional<NumpyRow>& numpy) {
   return table;
 }
 
-/// Tokens per second of each row with a bound, beside what the bound would give.
+/// Draws the tokens per second of each row that has a bound, beside those of the bound.
 Figure speed_figure(const SimReport& report) {
   Figure figure{.id = "speed-figure",
                 .title = "Tokens per second beside their bound",
@@ -168,7 +168,7 @@ Figure speed_figure(const SimReport& report) {
   return figure;
 }
 
-/// What stands in which column, and what the bound does and does not say: one sentence a line.
+/// Returns notes, one sentence each, that explain the columns and the meaning of the bound.
 std::vector<std::string> notes_of(const SimReport& report) {
   std::vector<std::string> notes;
   notes.push_back(

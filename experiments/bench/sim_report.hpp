@@ -1,4 +1,4 @@
-// The result of `speclab bench sim` as tables and a figure.
+// Presents the result of `speclab bench sim` as tables and a figure.
 #pragma once
 
 #include "experiments/base/page/page.hpp"
@@ -6,10 +6,10 @@
 
 namespace speclab {
 
-/// Facts, tables with rows, and notes on what stands in which column. Without the figure.
+/// Returns facts, tables with rows, and notes that explain the columns; no figure.
 Page sim_text(const SimReport& report);
 
-/// With the figure.
+/// Returns the same with the figure.
 Page sim_page(const SimReport& report);
 
 }  // namespace speclab

@@ -35,7 +35,7 @@ std::string plain_letters(const std::string& name) {
   return letters;
 }
 
-/// With the tables of the workload's rule.
+/// Returns the workload's pair with the tables of its rule; null without a pair.
 BenchPair* prepared_for(const BenchWorkload& workload, BenchPairs& pairs) {
   if (!workload.pair) return nullptr;
   BenchPair& pair = pairs.prepared(*workload.pair);
@@ -54,8 +54,8 @@ int length_count(const SimSuiteOptions& options) { return options.size.lengths +
 
 double least(const std::vector<double>& values) { return *std::min_element(values.begin(), values.end()); }
 
-/// What a run of 10^k tokens takes, k ascending. It comes first of all measurements: the peak of memory never
-/// falls, and belongs to the rows above as long as nothing else has been held.
+/// Measures runs of 10^k tokens, k ascending. It comes before all other measurements: the peak of memory
+/// never falls, and equals that of the current row only while nothing larger has been held.
 std::vector<LengthRow> lengths(const SimSuiteOptions& options, const BenchPair& pair) {
   const ThreadLimit one(1);
   const Control control{.stop = interrupted};
@@ -73,8 +73,8 @@ std::vector<LengthRow> lengths(const SimSuiteOptions& options, const BenchPair& 
     const Tally tally = pair.tables->decode(bench_gamma, simulation, control).total();
     const double ns = 1e9 * (thread_seconds() - start) / static_cast<double>(tally.emitted);
     rows.push_back({length_name(exponent), tally.emitted, peak_memory(), ns, ns, 1});
-    if (at >= options.size.lengths) continue;  // minutes long: once is enough
-    // Short runs are timed many at a time: the machine's speed changes from one moment to the next.
+    if (at >= options.size.lengths) continue;  // these take minutes: one run is enough
+    // Short runs are timed in groups, because the machine's speed changes from one moment to the next.
     const auto runs = std::max(1, static_cast<int>(std::pow(10, options.size.lengths - 1 - at) / 4));
     tokens.push_back(static_cast<double>(runs) * static_cast<double>(tally.emitted));
     jobs.emplace_back([&pair, simulation, control, runs] {
@@ -93,15 +93,15 @@ std::vector<LengthRow> lengths(const SimSuiteOptions& options, const BenchPair& 
   return rows;
 }
 
-/// A workload and what it did, which is the same in each repetition.
+/// A workload with its tally and work, which are the same in each repetition.
 struct Measured {
   BenchWorkload workload;
-  const BenchPair* pair;  ///< null without one
+  const BenchPair* pair;  ///< null without a pair
   Tally tally;
   FastWork work;
 };
 
-/// Rates, counts a token and sizes.
+/// Computes rates, counts per token and sizes.
 WorkloadRow workload_row(const Measured& measured, const Timing& timing) {
   const BenchWorkload& workload = measured.workload;
   const auto tokens = static_cast<double>(measured.tally.emitted);
@@ -136,8 +136,8 @@ WorkloadRow workload_row(const Measured& measured, const Timing& timing) {
   return row;
 }
 
-/// What the limits give for a row of one thread of the fast or i.i.d. engine, which reads memory of one of
-/// their sizes, or none.
+/// Returns the time that the limits give for a row of one thread of the fast or i.i.d. engine. The row reads
+/// memory of one of the limits' sizes, or none.
 TimeBound time_bound(const WorkloadRow& row, const MachineLimits& limits, std::size_t bytes) {
   const TokenCounts counts = row.per_token.value();
   const auto read = std::find_if(limits.reads.begin(), limits.reads.end(),
@@ -152,13 +152,13 @@ TimeBound time_bound(const WorkloadRow& row, const MachineLimits& limits, std::s
   return bound;
 }
 
-/// Rows that are another with something changed ("PAIR: 1 stream") against that other.
+/// Compares each row that changes one thing in another ("PAIR: 1 stream") with that other row.
 std::vector<RatioRow> comparisons(const std::vector<WorkloadRow>& rows) {
   std::vector<RatioRow> all;
   for (const WorkloadRow& row : rows) {
     const std::size_t colon = row.name.find(": ");
     if (colon == std::string::npos) {
-      // "PAIR, RULE" against the pair's own row, that of token verification.
+      // A row "PAIR, RULE" is compared with the pair's own row, which has token verification.
       for (const WorkloadRow& token : rows) {
         if (!row.name.starts_with(token.name + ", ")) continue;
         all.push_back(
@@ -170,8 +170,8 @@ std::vector<RatioRow> comparisons(const std::vector<WorkloadRow>& rows) {
     const WorkloadRow* const base = find_named(rows, pair);
     if (base == nullptr) continue;
     if (row.threads > 1) {
-      // By the wall clock on both sides: processor time does not shrink with threads. The best of each is
-      // what the engine can do; anything else on the machine takes from several threads more than from one.
+      // Both sides use the wall clock, because processor time does not shrink with threads. The best times
+      // show what the engine can do: other work on the machine takes more from several threads than from one.
       const double tokens = static_cast<double>(row.tokens) / static_cast<double>(base->tokens);
       all.push_back(
           {row.name + " over 1, wall clock", tokens * median(base->wall_seconds) / median(row.wall_seconds)});
@@ -188,15 +188,15 @@ std::vector<RatioRow> comparisons(const std::vector<WorkloadRow>& rows) {
   return all;
 }
 
-/// What --only chooses.
+/// The rows that --only chooses.
 struct ChosenRows {
   std::vector<BenchWorkload> workloads;
-  bool lengths = false;  ///< all or none of them: they are compared with each other
+  bool lengths = false;  ///< all or none of them, since they are compared with each other
   bool numpy = false;
   bool drafting = false;  ///< all or none of them
 };
 
-/// Throws UsageError when nothing is chosen.
+/// Returns the chosen rows. Throws UsageError if there are none.
 ChosenRows chosen_rows(const SimSuiteOptions& options, const PairShape& numpy_shape) {
   const auto chosen = [wanted = plain_letters(options.only)](const std::string& name) {
     return plain_letters(name).find(wanted) != std::string::npos;
@@ -224,7 +224,7 @@ ChosenRows chosen_rows(const SimSuiteOptions& options, const PairShape& numpy_sh
 /// Runs the workloads and the limits' jobs in random order.
 void measure_workloads(const SimSuiteOptions& options, const BenchPairs& pairs,
                        std::vector<Measured>& measured, SimReport& report) {
-  // Reads are measured on memory of the size of each pair's tables.
+  // Reads are measured on memory as large as each pair's tables.
   std::set<std::size_t> sizes;
   for (const auto& [name, pair] : pairs.by_name()) sizes.insert(pair->tables->bytes());
   LimitJobs limits(sizes, options.brief);

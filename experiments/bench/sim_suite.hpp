@@ -1,4 +1,4 @@
-// `speclab bench sim`: how fast the simulator is, beside what the machine allows.
+// `speclab bench sim`: measures how fast the simulator is, beside the limits of the machine.
 #pragma once
 
 #include <filesystem>
@@ -11,18 +11,18 @@ namespace speclab {
 
 struct SimSuiteOptions {
   SuiteSize size = SuiteSize::full();
-  bool brief = false;   ///< recorded; `size` says what it means
-  bool longer = false;  ///< lengths go on, two more steps of ten
+  bool brief = false;   ///< only recorded; `size` determines the work
+  bool longer = false;  ///< adds two lengths, each ten times the one before
   int repetitions = 7;  ///< 1 or more
-  std::string only;     ///< part of a row's name, without regard to case and spaces; empty: all rows
+  std::string only;     ///< part of a row's name, ignoring case and spaces; empty: all rows
   int threads = 2;      ///< of the row that is compared with one thread; 1: no such row
-  std::filesystem::path python = "/usr/bin/python3";  ///< that runs the row of NumPy; looked for nowhere else
+  std::filesystem::path python = "/usr/bin/python3";  ///< runs NumPy's row; not searched for
   std::string command;                                ///< recorded
   bool silent = false;                                ///< no progress
 };
 
-/// Throws UsageError when `only` names no row, and Stopped when it shall end (core/stop.hpp): half a
-/// comparison is none.
+/// Runs the suite. Throws UsageError if `only` matches no row, and Stopped if the work shall end
+/// (core/stop.hpp): an incomplete comparison is of no use.
 SimReport run_sim_suite(const SimSuiteOptions& options);
 
 }  // namespace speclab

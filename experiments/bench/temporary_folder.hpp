@@ -1,4 +1,4 @@
-// A folder for the files of a measurement.
+// Makes a folder for the files of a measurement.
 #pragma once
 
 #include <fmt/format.h>
@@ -11,7 +11,7 @@
 
 namespace speclab {
 
-/// New, beside other temporary files; removed at the end with all that is in it.
+/// A new folder in the system's temporary folder; the destructor removes it with its contents.
 struct TemporaryFolder {
   std::filesystem::path path;
 
