@@ -48,8 +48,7 @@ void measure_proposing(const Drafter& drafter, std::span<const Token> text, Samp
   std::size_t rounds = 0;
   typename Drafter::Memory memory;
   std::vector<Token> context;
-  const double* one =
-      nullptr;  // the address at which every row has its 1; it gives each row's token without a search
+  const double* one = nullptr;  // address of the 1 of all rows, which gives their tokens without a search
   Clock::duration spent{};
   while (context.size() + tokens_a_round <= text.size()) {
     const std::span<const Token> next = text.subspan(context.size(), tokens_a_round);
