@@ -103,7 +103,7 @@ void check_until(const Config& cell, JobKind kind) {
 }
 
 void run_until(Job& job, const std::string& experiment, double confidence) {
-  if (job.precision) return;  // of another cell, too
+  if (job.precision) return;  // already set for another cell
   require_until(job, experiment);
   const UntilConfig& until = job.wanted.value().until;
   job.simulation = doubling_size(job.simulation);
@@ -126,7 +126,7 @@ void look_until_precise(Job& job, const std::function<Outcome()>& run) {
 }
 
 void keep_one_look(Job& job, int look, const BatchSpan& span) {
-  if (!job.precision) return;  // made so for another cell
+  if (!job.precision) return;  // already set for another cell
   job.precision.reset();
   job.looks = look;
   job.simulation.trials <<= look - 1;
