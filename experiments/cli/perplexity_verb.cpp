@@ -29,7 +29,7 @@ std::optional<Token> unknown_of(const Vocabulary& vocabulary) {
   return vocabulary.size() > 0 && vocabulary.text(0) == "<unk>" ? std::optional<Token>(0) : std::nullopt;
 }
 
-/// The documents of a file, ended by form feeds, or of a folder.
+/// Returns the documents of a file, which end at form feeds, or of a folder.
 TextDocuments documents_in(const std::string& text, const Vocabulary& vocabulary) {
   try {
     const Encoding encoding = encoding_of(vocabulary.tokenization());

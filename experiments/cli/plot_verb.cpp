@@ -21,7 +21,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// That of --format, else the ending of --out.
+/// Returns the format that --format names, else the extension of --out.
 std::string format_of(const Values& values) {
   static const std::vector<std::string> formats{"svg", "pdf", "png"};
   const auto known = [](const std::string& word) {
@@ -41,7 +41,7 @@ std::string format_of(const Values& values) {
   return format;
 }
 
-/// Where pictures go, without number and ending.
+/// Returns the path of the pictures, without number and extension.
 fs::path stem_of(const Values& values, const std::string& format, const std::vector<PlotSource>& sources) {
   fs::path out = values.given("out").value_or("");
   if (!out.empty()) return out.extension() == "." + format ? out.replace_extension() : out;
@@ -61,7 +61,7 @@ int plot_main(const Values& values) {
   for (const std::string& file : values.texts("results")) sources.push_back(read_plot_source(file));
   const fs::path stem = stem_of(values, format, sources);
   refuse_unwritable(stem.parent_path().empty() ? "." : stem.parent_path());
-  // All are drawn before the first is written.
+  // All figures are drawn before the first file is written.
   const Pictures pictures = draw_pictures(sources, options);
   for (const std::string& note : pictures.notes) fmt::print(stderr, "note: {}\n", printable_line(note));
   for (std::size_t i = 0; i < pictures.files.size(); ++i) {

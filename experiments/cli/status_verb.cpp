@@ -23,7 +23,7 @@ struct StatusRow {
 
 struct ShardStatus {
   int shards = 0, complete = 0;
-  std::optional<int> look = {};  ///< the last that a merge asked for; none for the first
+  std::optional<int> look = {};  ///< the last look that a merge requested; empty for the first
   std::vector<StatusRow> states = {};
 };
 
