@@ -21,7 +21,7 @@ namespace speclab {
 
 namespace {
 
-/// In the order of SeriesStyle.
+/// The names have the order of SeriesStyle.
 constexpr std::array style_names{"line", "points", "steps", "levels"};
 
 template <class T>
@@ -33,7 +33,7 @@ Json range_json(const std::optional<AxisRange>& range) {
   return range ? Json{range->low, range->high} : Json();
 }
 
-/// The fields of python/speclab/_plots/figure.py; what is no number becomes null.
+/// Returns the fields of python/speclab/_plots/figure.py; a value that is not a number becomes null.
 Json figure_json(const Figure& figure) {
   Json series = Json::array();
   for (const Series& one : figure.series) {
@@ -78,7 +78,7 @@ Json words_json() {
   return {{"labels", std::move(labels)}, {"palette", light_palette}, {"colours", own_colours()}};
 }
 
-/// One picture each, when nobody chose columns.
+/// Returns the experiment's own figures, one picture each, if the user chose no columns.
 Json own_figures(const std::vector<PlotSource>& sources, const PlotOptions& options) {
   Json figures = Json::array();
   if (options.chooses() || sources.size() > 1 || !sources.front().result) return figures;
@@ -87,7 +87,7 @@ Json own_figures(const std::vector<PlotSource>& sources, const PlotOptions& opti
   return figures;
 }
 
-/// "95% intervals" where all are of one confidence that is known.
+/// Returns "95% intervals" if all sources have the same known confidence, else "intervals".
 std::string intervals_text(const std::vector<PlotSource>& sources) {
   std::set<std::string> texts;
   for (const PlotSource& source : sources) {
@@ -108,7 +108,7 @@ bool PlotOptions::chooses() const {
 std::string plot_words() { return words_json().dump(); }
 
 Pictures draw_pictures(const std::vector<PlotSource>& sources, const PlotOptions& options) {
-  // A line of JSON, and the tables that it gives the lengths of.
+  // Python receives a line of JSON and then the tables, whose lengths the JSON states.
   Json asked = {
       {"options", options.words}, {"words", words_json()}, {"figures", own_figures(sources, options)}};
   asked["options"]["where"] = options.where;
@@ -123,7 +123,7 @@ Pictures draw_pictures(const std::vector<PlotSource>& sources, const PlotOptions
     tables += csv;
   }
   const std::string folder = program_file("python/speclab").string();
-  // -I keeps Python from importing what lies in the working folder, -B from writing beside its sources.
+  // -I keeps Python from importing files of the working folder, -B from writing into its source folder.
   const auto drawn = run_child_process(
       {options.python.string(), "-I", "-B", "-c",
        "import sys; sys.path.append(sys.argv[1]); from _plots.__main__ import main; main()", folder},

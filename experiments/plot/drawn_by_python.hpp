@@ -1,4 +1,4 @@
-// Pictures for papers, drawn by matplotlib: python/speclab/_plots, which the Python package uses as well.
+// Draws pictures for papers with matplotlib: python/speclab/_plots, which the Python package uses, too.
 #pragma once
 
 #include <filesystem>
@@ -10,28 +10,29 @@
 
 namespace speclab {
 
-/// Options of `speclab plot` as they were written; Python checks them.
+/// The options of `speclab plot` as they were written; Python checks them.
 struct PlotOptions {
-  std::map<std::string, std::string> words;  ///< "x", "color", "theme", ... without those that were not given
+  std::map<std::string, std::string> words;  ///< "x", "color", "theme", ...; only those that were given
   std::vector<std::string> where;            ///< "c=0.05"
-  std::filesystem::path python;              ///< that has matplotlib; run as it is
+  std::filesystem::path python;              ///< the interpreter with matplotlib, run by this path
 
-  /// Are columns, rows or a kind named? Else the figures that the result's experiment draws of itself are
-  /// drawn, where there are some.
+  /// Returns true if the options name columns, rows or a kind. Otherwise the figures that the result's
+  /// experiment draws itself are drawn, if there are any.
   bool chooses() const;
 };
 
 struct Pictures {
   std::vector<std::string> files;  ///< contents
-  std::vector<std::string> notes;  ///< what whoever looks at them should know
+  std::vector<std::string> notes;  ///< remarks for the reader
 };
 
-/// Throws UsageError for what cannot be drawn, which says what there is, and where there is no Python or no
-/// matplotlib, which says what to install; std::runtime_error when Python fails; Stopped.
+/// Draws the pictures. Throws UsageError if something cannot be drawn, with the available columns and kinds,
+/// and if Python or matplotlib is missing, with advice on what to install. Throws std::runtime_error if
+/// Python fails, and Stopped.
 Pictures draw_pictures(const std::vector<PlotSource>& sources, const PlotOptions& options);
 
-/// What Python needs to name and colour things as pages do: JSON of "labels" of metrics, the "palette", and
-/// "colours", the palette's places of names that recur.
+/// Returns the names and colours that Python needs to match those of pages, as JSON: "labels" of metrics, the
+/// "palette", and "colours", the indices in the palette of names that recur.
 std::string plot_words();
 
 }  // namespace speclab

@@ -18,7 +18,7 @@ namespace fs = std::filesystem;
 
 RunResult read_run(const fs::path& file) {
   return in_file(file.string(), [&] {
-    // Measured: of 10^5 cells of "predict", as JSON values and then as cells.
+    // Measured with 10^5 cells of "predict", first as JSON values and then as cells.
     constexpr double times_the_file = 5.3;
     require_memory(times_the_file * static_cast<double>(fs::file_size(file)), "/cells",
                    "all of them at once, as they are drawn,");

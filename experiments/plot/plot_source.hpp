@@ -1,4 +1,4 @@
-// What `speclab plot` draws from.
+// Reads the sources of `speclab plot`.
 #pragma once
 
 #include <optional>
@@ -10,15 +10,15 @@ namespace speclab {
 
 /// A result or a CSV file.
 struct PlotSource {
-  std::string name;                 ///< for people: the folder of a result, the name of another file
+  std::string name;                 ///< for people: the folder of a result, or the name of another file
   std::string file;                 ///< for messages
-  std::string folder;               ///< where it lies
-  std::optional<RunResult> result;  ///< of result.json, with the timings beside it
-  std::string csv;                  ///< of any other file: its text, which Python reads
+  std::string folder;               ///< folder that contains it
+  std::optional<RunResult> result;  ///< of result.json, with the timings of its folder
+  std::string csv;                  ///< text of any other file, which Python reads
 };
 
-/// result.json, a folder that holds one, or a CSV file whose first line names the columns. Throws UsageError
-/// for what is not there.
+/// Reads result.json, a folder with one, or a CSV file whose first line names the columns. Throws UsageError
+/// if it does not exist.
 PlotSource read_plot_source(const std::string& file);
 
 }  // namespace speclab
