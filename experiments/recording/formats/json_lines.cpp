@@ -1,4 +1,5 @@
-// JSON lines of the native fields: {"sequence": 0, "position": 0, "token": 12, "logp": -1.5, "logq": -2}.
+// Reads JSON lines of the native fields: {"sequence": 0, "position": 0, "token": 12, "logp": -1.5, "logq":
+// -2}.
 #include <fmt/format.h>
 
 #include <limits>
@@ -23,7 +24,7 @@ std::string not_json_lines(const RecordingSource& source) {
   return "";
 }
 
-/// JSON has no infinities; as text they are usual.
+/// JSON has no infinities; they are usually written as text.
 double number_of(const JsonPlace& place) {
   if (*place.value == "-inf" || *place.value == "-Infinity") return -std::numeric_limits<double>::infinity();
   return place.number();
@@ -33,7 +34,7 @@ std::string name_of(const JsonPlace& place) {
   return place.value->is_string() ? place.value->get<std::string>() : place.value->dump();
 }
 
-/// How many depths the first line has.
+/// Returns the number of depths in the first line.
 std::size_t depths_of(const Json& first) {
   std::size_t depths = 1;
   while (first.contains(fmt::format("logq_depth{}", depths + 1))) ++depths;
