@@ -29,7 +29,7 @@ ReadRecording read_recording(const std::string& file, const std::string& draft =
 /// empty if the first file has columns instead. Throws UsageError as `read_recording` does.
 std::optional<RowFile> read_row_file(const std::string& file, const std::string& draft = "");
 
-/// Returns the drafters of a recording that has a column for each, one of which must be named; empty if there
+/// Returns the drafters of a recording that has a column for each, so that one must be named; empty if there
 /// is one draft without a name. Throws UsageError for a file in no known format.
 std::vector<std::string> drafters_in(const std::string& file);
 

@@ -27,8 +27,8 @@ struct RecordingFormat {
   /// Reads a file of this format. Throws UsageError, with file, line or path, value and remedy, if it is
   /// inconsistent.
   RecordingPart (*read)(const RecordingSource& source);
-  /// Returns the drafters that have their own columns, one of which the source names; empty for a file with
-  /// one draft without a name. Null for formats with one draft.
+  /// Returns the drafters that have their own columns, so that the source must name one; empty for a file
+  /// with one draft without a name. Null for formats with one draft.
   std::vector<std::string> (*drafters)(const RecordingSource& source) = nullptr;
 };
 

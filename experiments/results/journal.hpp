@@ -11,7 +11,7 @@
 
 namespace speclab {
 
-/// What a run does with the finished cells of an earlier run.
+/// How a run treats the finished cells of an earlier run.
 enum class Resume {
   automatic,  ///< uses them if everything on which they depend is unchanged; else says why not and starts
               ///< anew

@@ -29,7 +29,7 @@
 
 namespace speclab {
 
-/// What a job does with its set-up.
+/// The work of a job with its set-up.
 enum class JobKind { decode, acceptance, rule_quality, independent_acceptances };
 
 /// One simulation to run.

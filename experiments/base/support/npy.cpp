@@ -34,7 +34,7 @@ constexpr std::uint64_t end64_locator_signature = 0x07064B50;
 constexpr std::uint64_t end64_signature = 0x06064B50;
 constexpr std::uint64_t entry_signature = 0x02014B50;
 constexpr std::uint64_t local_signature = 0x04034B50;
-constexpr std::uint64_t in_extra_32 = 0xFFFFFFFF;  // marks a number that stands in the extra field instead
+constexpr std::uint64_t in_extra_32 = 0xFFFFFFFF;  // marks a number that is in the extra field instead
 constexpr std::uint64_t in_extra_16 = 0xFFFF;
 constexpr std::uint64_t zip64_extra = 1;
 

@@ -9,9 +9,9 @@ namespace speclab {
 
 namespace {
 
-/// Returns the formula for alpha < 1 only. The closed forms are long-run ratios between corrections, after
-/// each of which the schedule begins anew. Without any rejection they do not describe a trial of finite
-/// length.
+/// Returns the formula for alpha < 1 only. The closed forms are long-run ratios between corrections, which
+/// restart the schedule. Without any rejection there is no correction, and they do not describe a trial of
+/// finite length.
 template <class Formula>
 SpeedupFormula below_one(Formula formula) {
   return [formula](double alpha) { return alpha < 1 ? std::optional<double>(formula(alpha)) : std::nullopt; };

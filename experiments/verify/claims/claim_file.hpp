@@ -11,7 +11,7 @@
 
 namespace speclab {
 
-/// What the file says of a printed number, whether or not a formula judges it.
+/// The file's description of a printed number, whether or not a formula judges it.
 struct ClaimWords {
   std::string where;      ///< table, section or comment of the source
   std::string quantity;   ///< quantity and unit
