@@ -59,7 +59,7 @@ TEST_CASE("a measurement that shall end before is none") {
 }
 
 TEST_CASE("a chain visits every line once") {
-  // 64 lines: the chain of a single cycle is back at its start after 64 reads and not before.
+  // The chain over 64 lines has a single cycle: it returns to its start after 64 reads and not before.
   ReadMemory memory({ReadMemory::least_size});
   const std::uint32_t start = memory.chase(0, 0);
   for (int reads = 1; reads < 64; ++reads) CHECK(memory.chase(0, 1) != start);
@@ -147,7 +147,7 @@ TEST_CASE("the script decodes what it is given") {
     MESSAGE("skipped: no python3 with NumPy");
     return;
   }
-  // Draft and target agree: everything is accepted.
+  // Draft and target are equal: every token is accepted.
   const std::vector<Token> tokens{0, 1, 2, 0, 2, 1, 0, 1, 1, 2, 0, 0, 1};
   const NgramModel model = train_kneser_ney(tokens, 4, 2);
   const auto folder = std::filesystem::temp_directory_path() / "speclab_bench_test";

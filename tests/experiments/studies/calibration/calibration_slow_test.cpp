@@ -1,5 +1,5 @@
-// Are the check's p-values uniform, and is its power as predicted? In small; configs/calibration.json is the
-// whole.
+// Tests, on a small scale, that the p-values of `check` are uniform and that its power is as predicted.
+// configs/calibration.json is the full study.
 #include "experiments/results/presentation.hpp"
 #include "experiments/studies/calibration/calibration.hpp"
 
@@ -60,7 +60,7 @@ double ks_of(const std::vector<SequenceTests>& tests, const PValue& p_value) {
   return kolmogorov_smirnov(values).p;
 }
 
-/// The p-value of a statistic that counts one degree too many.
+/// Returns the p-value of a statistic with one degree of freedom too many.
 double with_wrong_degrees(FitTest test) {
   FitTest one;
   one.degrees = 1;
@@ -72,7 +72,7 @@ double with_wrong_degrees(FitTest test) {
 TEST_CASE("p-values under the null are uniform; those of a wrong statistic are not") {
   // Null: 2,000 checks of token verification, 1,000 sequences of two tokens each. Eight KS tests at 1e-11,
   // and rejections at .05 at seven sigma. Power: one degree of freedom too many (4, not 3, for the first
-  // token) moves the distribution by .15, where .08 is found.
+  // token) moves the distribution by .15, and .08 is found.
   for (const bool exact : {true, false}) {
     CAPTURE(exact);
     const std::vector<SequenceTests> tests = nulls(exact, 2000);
@@ -104,8 +104,9 @@ TEST_CASE("every repeat has samples of its own") {
 }
 
 TEST_CASE("power: the simulated rate is that of the noncentral law at the enumerated effect") {
-  // Null: rejections are Binomial(400, predicted). Seven sigma (.17 at most), and .04 because the law is a
-  // limit for small effects. Power: twice the samples would be predicted otherwise.
+  // Null: rejections are Binomial(400, predicted). The tolerance is seven sigma (.17 at most) and .04,
+  // because the noncentral distribution is a limit for small effects. Power: twice the samples have another
+  // prediction.
   const Result result = run_of(config_of(R"({"repeats": 20, "samples": 300, "power_repeats": 400,
     "power_samples": [400, 1600], "faults": [{"kind": "fault-resample-target"}, {"kind": "lenient", "lenience": 0.8}]})"))
                             .result;
@@ -123,7 +124,7 @@ TEST_CASE("power: the simulated rate is that of the noncentral law at the enumer
       CHECK(plausible(point.g.estimate, point.predicted));
     }
     CHECK_FALSE(plausible(fault.points[0].pearson.estimate, fault.points[1].predicted));
-    // The line runs through the predictions of the points.
+    // The line passes through the predictions of the points.
     CHECK(fault.line.power.front() == fault.points[0].predicted);
     CHECK(fault.line.power.back() == fault.points[1].predicted);
   }
@@ -147,7 +148,7 @@ TEST_CASE("a result: the same bytes at one thread and at two, and every number i
       const std::vector<std::uint64_t>& ecdf = each.ecdf;
       CHECK(ecdf.back() == 200);
       for (std::size_t i = 1; i < ecdf.size(); ++i) CHECK(ecdf[i] >= ecdf[i - 1]);
-      // .1, .05 and .01 lie on the grid of the distribution.
+      // .1, .05 and .01 are on the grid of the distribution.
       for (const auto& [rejection, step] : {std::pair{0U, 20U}, {1U, 10U}, {2U, 2U}}) {
         CHECK(each.rejections[rejection].rate.estimate * 200 ==
               doctest::Approx(static_cast<double>(ecdf[step])));
