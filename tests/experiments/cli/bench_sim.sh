@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# bench: a suite, some rows of it, the files; no times are asserted
+# Tests bench: a suite, some of its rows, and its files. No times are checked.
 # usage: bench_sim.sh SPECLAB_BINARY SOURCE_DIR
 . "$2/tests/program.bash" "$@"
 
@@ -14,7 +14,7 @@ says bench/report.html "Tokens per second beside their bound"
 expect 0 bench sim --quick --only i.i.d. --repetitions 1
 says out "i.i.d. rounds, alpha = 0.8"
 says out "the strict lower bound is the larger of them"
-# Nothing of the working folder is run: neither a module of NumPy's name nor a script of the right name.
+# Nothing of the working folder is run: neither a module with NumPy's name nor a script with the right name.
 mkdir scripts
 echo "open('$PWD/intruder', 'w')" | tee numpy.py >scripts/numpy_reference.py
 expect 0 bench sim --quick --only numpy --json

@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
-# simulation.until: shards look together and give the bytes of one process; verbs that would not mean it refuse it.
+# Tests simulation.until: shards look together and give the bytes of one process; verbs for which it has no meaning refuse it.
 # usage: until.sh SPECLAB_BINARY SOURCE_DIR
 . "$2/tests/program.bash" "$@"
 
 printf '0.5,0.3,0.2\n0.2,0.5,0.3\n0.1,0.1,0.8\n' >table.csv
 models='"models": {"target": {"kind": "table", "file": "table.csv"}, "draft": {"kind": "uniform"}}'
 
-# Verbs that run no simulation that could go on.
+# These verbs run no simulation that could continue.
 until='simulation.until={"half_width": 0.01}'
 cat >model.json <<JSON
 {"title": "Model", "gamma": 2, "simulation": {"trials": 16, "length": 50, "until": {"half_width": 0.01}}, $models}
@@ -30,7 +30,7 @@ expect 0 record model.json --out record.csv "${without[@]}"
 expect 2 run "$source_dir/configs/schedules_iid.json" --set "$until" --out schedules -q
 says err "schedules_iid.json: /simulation/until: is for decode, iid, acceptance, compare"
 
-# Large cells and small ones, some that are precise at once, one that never is, and two that share a simulation.
+# There are large and small cells, some that are precise at once, one that never is, and two that share a simulation.
 cat >cells.json <<JSON
 {"title": "Cells", "engine": "plain", $models, "cases": [
   {"label": "large", "set": {"/simulation/trials": 64, "/simulation/until/half_width": 0.004}},
@@ -51,7 +51,7 @@ cat >overlap.json <<JSON
 {"title": "Overlap", "experiment": "acceptance", "simulation": {"trials": 8, "length": 50, "until": {"metric": "alpha_overlap", "half_width": 0.004}}, $models}
 JSON
 
-# looks OUT CONFIG SHARDS [OPTIONS]: runs shards, in turns, until they merge; the number of turns is in `turns`.
+# looks OUT CONFIG SHARDS [OPTIONS]: runs shards, in turns, until they merge; stores the number of turns in `turns`.
 looks() {
   local out=$1 config=$2 shards=$3 status=2
   shift 3
@@ -81,7 +81,7 @@ done
 python "looks = [cell['until']['looks'] for cell in data['cells']]
 assert looks[1] == looks[2] == 1 and max(looks) > 3, looks
 assert [cell['until']['reached'] for cell in data['cells']] == [True] * 4 + [False], data['cells']" whole/cells/result.json
-# Every look of the large cell was shared out, and nothing was run twice.
+# Every look of the large cell was divided among shards, and nothing was run twice.
 checks=$((checks + 1))
 python3 - shared/cells-3/shards <<'PYTHON' >python_out 2>&1 || fail "$(tail -1 python_out)"
 import json, pathlib, sys
@@ -98,7 +98,7 @@ for look in {part[1] for part in large}:
     assert sum(part[3] for part in mine) == (12 if look == 1 else 6), mine
 PYTHON
 
-# What a merge says, and status.
+# Output of merge and status.
 expect 0 run coins.json --out told -q --shard 1/2
 expect 2 merge told
 says err "1 of 2 shards are not complete"
@@ -112,7 +112,7 @@ python "assert data['look'] == 2 and [one['finished'] for one in data['states']]
 checks=$((checks + 1))
 [[ ! -e told/result.json ]] || fail "an incomplete merge leaves a result"
 
-# The list of a look is lost or damaged, and a journal of an early look: each is mended by the commands that are named.
+# The list of a look, or a journal of an early look, is lost or damaged: the commands in the message repair it.
 cp -r shared/coins-3 lost
 rm lost/shards/look-2.jsonl lost/result.json
 expect 0 merge lost -q
@@ -126,7 +126,7 @@ says err "1 of 3 shards are not complete"
 looks lost coins.json 3
 same lost/result.json whole/coins/result.json
 
-# Shards and merges that are killed at any time.
+# Shards and merges are killed at any time.
 cat >kill.py <<'PYTHON'
 import random, subprocess, sys
 
@@ -135,7 +135,7 @@ command = [speclab, "run", "coins.json", "--set", "simulation.length=100000", "-
 
 def until_it_ends(command):
     global kills
-    for attempt in range(60):  # later and later, so that slow builds end too: a part that is killed begins again
+    for attempt in range(60):  # kills come later and later, so that slow builds end, too: a part that is killed starts again
         job = subprocess.Popen(command, stderr=subprocess.DEVNULL)
         try:
             return job.wait(timeout=rng.uniform(0.01, 0.1) * 1.3**attempt)
@@ -160,7 +160,7 @@ python3 kill.py "$speclab" >python_out 2>&1 || fail "$(tail -1 python_out)"
 expect 0 run coins.json --set simulation.length=100000 --set simulation.until.half_width=0.0003 --out unkilled -q
 same killed/result.json unkilled/result.json
 
-# submit plays all looks, by processes and by Slurm (a stand-in that loses the first task of the second array).
+# submit runs all looks, by processes and by Slurm (a stand-in that loses the first task of the second array).
 expect 0 submit cells.json --out local --shards 3
 says err "look 2: the intervals of 3 cells are wider than asked for"
 same local/result.json whole/cells/result.json

@@ -1,4 +1,4 @@
-"""Which columns of a table `speclab plot` draws, and what it refuses.
+"""Tests which columns of a table `speclab plot` draws, and what it refuses.
 
 usage: columns.py SPECLAB_BINARY SOURCE_DIR
 """
@@ -42,7 +42,7 @@ def test_columns_that_are_named():
 
 
 def test_columns_that_nobody_names():
-    """The longest axis across, the next as colours, further ones as panels; all rows are there."""
+    """The longest axis is horizontal, the next becomes colours, further ones become panels; all rows are drawn."""
     panels = panels_of(grid(), Request(), LABELS)
     require(len(panels) == 2 and panels[0].x_label == "α", len(panels))
     require(sum(len(series.x) for panel in panels for series in panel.series if series.style == "points") == 24, "rows")

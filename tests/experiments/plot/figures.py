@@ -1,5 +1,5 @@
-"""What `speclab plot` draws: the numbers of the file, each where it belongs. Pictures are read back from their SVG as a person
-would: by the numbers beside the axes' ticks. Tables are random, of fixed seeds; a picture that is drawn from a table with one
+"""Tests the figures of `speclab plot`: they contain the numbers of the file, each in its place. Pictures are read back from their SVG
+as a person would read them, by the numbers beside the axes' ticks. Tables are random, with fixed seeds; a picture of a table with one
 planted fault must be rejected.
 
 usage: figures.py SPECLAB_BINARY SOURCE_DIR
@@ -24,11 +24,11 @@ from _plots.figure import Boxes, Panel, Series, Timeline
 from _plots.plan import Request, panels_of
 from _plots.table import Table, read_table
 
-# Lines, points, bands; of one colour each.
+# Figures with lines, points and bands, each in one colour.
 
 
 def random_rows(seed, log):
-    """x, y, low, high by server; every value once."""
+    """Returns x, y, low, high by server; every value once."""
     source = random.Random(seed)
     value = (lambda: 10 ** source.uniform(-3, 5)) if "y" in log else (lambda: source.uniform(-50, 50))
     place = (lambda: 10 ** source.uniform(0, 3)) if "x" in log else (lambda: source.uniform(-2, 9))
@@ -87,7 +87,7 @@ def rejected(check, *arguments):
 
 
 def test_lines_and_bands():
-    """Every point, every end of a band; and no picture of other numbers passes for them."""
+    """Checks every point and every end of a band. A picture of other numbers must fail."""
     planted = collections.Counter()
     for seed in range(6):
         log = ("", "y", "x", "xy")[seed % 4]
@@ -132,11 +132,11 @@ def test_formula_and_simulation():
     require(rejected(check_formula, shown(exchanged), rows), "not seen: formula and simulation exchanged")
 
 
-# Boxes, distributions, cells.
+# Figures with boxes, distributions and cells.
 
 
 def quartiles(values):
-    """By definition: the value with a share of the others below it, between two of them in proportion."""
+    """Returns the value below which a share of the others lies, by linear interpolation between two of them."""
     ordered = sorted(values)
 
     def at(share):
@@ -153,7 +153,7 @@ def check_boxes(svg, samples):
         ends = {what: [[y for _, y in path] for path in paths] for what, paths in parts.items()}
         for place, sample in enumerate(places):
             least, lower, median, upper, most = quartiles(sample)
-            # Of each place four whiskers: lower, upper, and their ends.
+            # Each place has four whiskers: lower, upper, and their ends.
             down, up = ends["whiskers"][4 * place : 4 * place + 2]
             box = ends["boxes"][place]
             found = [*down, *up, *ends["medians"][place], min(box), max(box)]
@@ -168,7 +168,7 @@ def test_boxes():
     def shown(samples):
         rows = [["abc"[j], "xy"[i], repr(value)] for i, places in enumerate(samples) for j, sample in enumerate(places) for value in sample]
         source.shuffle(rows)
-        # Names come in the order of their appearance.
+        # Names have the order of their appearance.
         rows.sort(key=lambda row: row[:2])
         return picture(panels_of(Table(["batch", "server", "ms"], rows), Request("batch", "ms", ["server"], kind="box"), LABELS))
 
@@ -223,7 +223,7 @@ def test_timelines():
 
 
 def cells_of(panel, **options):
-    """Colours of the cells by place, of the SVG file."""
+    """Returns the colours of the SVG file's cells by place."""
     drawing = Drawing(picture([panel], **options))
     cells = {}
     for path in drawing.groups["panel-0-cells-0"].iter(f"{SVG}path"):
@@ -258,7 +258,7 @@ def test_heat_maps():
     require(turned != cells, "not seen: axes exchanged")
 
 
-# What a picture looks like.
+# The look of pictures.
 
 
 def test_pictures():
@@ -282,7 +282,7 @@ def test_pictures():
     require((width, height) == (600, 600), width, height)
     markers = len(Drawing(picture([panel, panel])).root.findall(f".//{SVG}g[@id='panel-1-points-0']//{SVG}use"))
     require(markers == 3, markers)
-    # In grey as well: markers, dashes and hatches differ.
+    # In grey, markers, dashes and hatches still differ.
     curves = [Series(name, "line", [1, 2], [1, 2]) for name in "abc"]
     groups = Drawing(picture([Panel(series=curves)])).groups
     dashes = {re.sub(r"stroke: #\w+", "", groups[f"panel-0-line-{i}"].find(f"{SVG}path").get("style")) for i in range(3)}
@@ -295,11 +295,11 @@ def test_pictures():
     require(b"<pattern" in picture([Panel(categories=["x"], boxes=boxes)]), "hatches")
 
 
-# The program.
+# The program itself.
 
 
 def test_program():
-    """Through the program: the same numbers, and a figure of a result drawn from its own numbers."""
+    """Draws with the program: the same numbers, and a figure of a result from its own numbers."""
     rows = random_rows(2, "")
     with tempfile.TemporaryDirectory() as folder:
         path = pathlib.Path(folder)
@@ -317,7 +317,7 @@ def test_program():
         drawing = Drawing((path / "made/plot.svg").read_bytes())
         for index, gamma in enumerate((1, 3)):
             (line,) = drawing.paths(f"panel-0-line-{index}")
-            # Leviathan et al. 2023, Theorem 3.8, with the c that a config has.
+            # Leviathan et al. 2023, Theorem 3.8, with the c of a config.
             speedups = [(a, (1 - a ** (gamma + 1)) / (1 - a) / (gamma * c + 1)) for a in (0.5, 0.6, 0.7, 0.8, 0.9)]
             drawing.require_points(line, speedups, f"γ = {gamma}")
 

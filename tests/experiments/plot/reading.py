@@ -1,5 +1,5 @@
-"""For the tests of this folder: what they have in common, and reading a picture back from its SVG as a person would, by the
-numbers beside the axes' ticks."""
+"""Shared by the tests of this folder: reads a picture back from its SVG as a person would, by the numbers beside the axes'
+ticks."""
 
 import math
 import os
@@ -21,7 +21,7 @@ SVG = "{http://www.w3.org/2000/svg}"
 LINK = "{http://www.w3.org/1999/xlink}href"
 PALETTE = ["#0072b2", "#d55e00", "#008a64", "#b8578f", "#a87200", "#2b8cc4"]
 LABELS = {"speedup": "speedup"}
-#: Of the length of an axis: what an SVG's six decimals and the ticks' six digits leave.
+#: A share of an axis' length: the precision of an SVG's six decimals and the ticks' six digits.
 TOLERANCE = 1e-5
 checks = 0
 
@@ -38,12 +38,12 @@ def picture(panels, **options):
 
 
 def coordinates(path):
-    """The corners of a path of straight lines."""
+    """Returns the corners of a path of straight lines."""
     return [(float(x), float(y)) for x, y in re.findall(r"[ML] (\S+) (\S+)", path)]
 
 
 class Drawing:
-    """An SVG file of one panel, in the numbers of its axes; of an axis of names, in units of the file."""
+    """An SVG file of one panel, in the numbers of its axes. An axis with names is in units of the file."""
 
     def __init__(self, text, log="", names=""):
         self.root = ElementTree.fromstring(text)
@@ -58,7 +58,7 @@ class Drawing:
         self.texts = ["".join(text.itertext()) for text in self.root.iter(f"{SVG}text")]
 
     def _scale(self, name, side, log):
-        """From a place to a value, by the first and the last tick that have a number; and how long the axis is."""
+        """Returns a function from a place to a value, from the first and the last tick with a number, and the axis' length."""
         ticks = []
         for tick in self.groups[name].findall(f"{SVG}g"):
             mark, label = tick.find(f".//{SVG}use[@y]"), tick.find(f".//{SVG}text")
@@ -101,7 +101,7 @@ class Drawing:
 
 
 def run(tests):
-    """Those of a module, by name."""
+    """Runs the tests of a module, given by name."""
     for name, test in list(tests.items()):
         if name.startswith("test_"):
             test()
