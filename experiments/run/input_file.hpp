@@ -19,7 +19,7 @@ struct InputFile {
 };
 
 /// Reads and hashes the whole file or, for a folder of texts, all files with their names. Throws ConfigError
-/// if it cannot be read, or if its length is up to its writer (a device, a pipe).
+/// if it cannot be read, or if it has no end of its own (a device, a pipe).
 InputFile input_file_of(const std::string& file);
 
 }  // namespace speclab

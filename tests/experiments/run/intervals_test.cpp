@@ -69,8 +69,8 @@ TEST_CASE("one sequence of rounds that are known to be independent has intervals
 }
 
 TEST_CASE("at extremes a formula that is right is not refuted, nor judged by a number without width") {
-  // Null: 7,200 intervals, each of which holds with probability 1 - 1e-7. Most runs at .9999 see no rejection
-  // at all.
+  // Null: each of 7,200 intervals holds with probability 1 - 1e-7. Most runs at .9999 see no rejection at
+  // all.
   for (const double alpha : {0.0, 0.01, 0.5, 0.99, 0.9999, 1.0}) {
     for (int seed = 1; seed <= 200; ++seed) {
       const CellResult cell = independent(alpha, seed, 0.9999999).cells.front();
@@ -88,8 +88,8 @@ TEST_CASE("at extremes a formula that is right is not refuted, nor judged by a n
 }
 
 TEST_CASE("schedules at extremes: a formula that is right is not refuted by trials that took the same time") {
-  // Null: 40 runs of some intervals, each of which holds with probability 1 - 1e-7. With alpha = .9999 most
-  // trials see no rejection.
+  // Null: in 40 runs each of some intervals holds with probability 1 - 1e-7. With alpha = .9999 most trials
+  // see no rejection.
   std::size_t judged = 0;
   for (const double alpha : {0.9, 0.9999}) {
     for (int seed = 1; seed <= 20; ++seed) {

@@ -147,7 +147,7 @@ TEST_CASE("a value that is not a number is a gap") {
 }
 
 TEST_CASE("no figure prints a number that is none, whatever its series hold") {
-  // Draws 400 figures of random values, a third of which are nan, infinite, 0 or negative.
+  // Draws 400 figures of random values; a third of the values are nan, infinite, 0 or negative.
   for (std::uint32_t seed = 0; seed < 400; ++seed) {
     CAPTURE(seed);
     Philox words(7, Site{seed, 0, Draw{Use::world, 1}});

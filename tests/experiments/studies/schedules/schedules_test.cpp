@@ -47,7 +47,7 @@ Json independent(const std::string& more = "{}") {
   return config;
 }
 
-/// Returns a text with twenty words, some of which follow others, long enough for n-grams.
+/// Returns a text with twenty words, long enough for n-grams; some words follow certain others.
 std::string some_text() {
   std::string text;
   Token before = 0;
