@@ -22,7 +22,7 @@ Vocabulary plain_words(std::int32_t size) {
 }
 
 /// Returns the n-grams of a table whose contexts have `order` tokens. A shorter context has the row of the
-/// context that token 0 fills up, as in TableModel.
+/// context that results from padding it with token 0, as in TableModel.
 NgramModel ngrams_of(const ContextRows& rows, int order) {
   const auto vocab = static_cast<std::int32_t>(rows.vocab);
   NgramList list;

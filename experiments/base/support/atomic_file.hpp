@@ -8,9 +8,9 @@
 namespace speclab {
 
 /// Replaces `path` by a file with these contents: writes them beside it, flushes them to the disk, then
-/// renames the new file. Creates missing parent folders. Before the first file that this process writes into
-/// a folder, removes the files that killed processes left there. If any step fails, the old file stays, the
-/// partial one is removed, and std::runtime_error names the path and the system's reason.
+/// renames the new file to `path`. Creates missing parent folders. Before the first file that this process
+/// writes into a folder, removes the files that killed processes left there. If any step fails, the old file
+/// stays, the partial one is removed, and std::runtime_error names the path and the system's reason.
 void write_file_atomically(const std::filesystem::path& path, std::string_view contents);
 
 /// Does the same for contents that `write` passes piece by piece. Throws Stopped between two pieces once the

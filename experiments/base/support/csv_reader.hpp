@@ -33,8 +33,8 @@ std::vector<TextLine> lines_of(std::string_view text, const std::string& file);
 /// Returns the first line that is not blank, trimmed; empty if there is none.
 std::string_view first_line_of(std::string_view text);
 
-/// Returns the names of a table's header: at least two words between commas, without numbers or words with
-/// blanks. Returns nothing for other lines.
+/// Returns the names of a table's header: at least two words between commas. No word may be a number or
+/// contain blanks. Returns nothing for other lines.
 std::vector<std::string> header_names(std::string_view line);
 
 /// A row of numbers.

@@ -27,7 +27,7 @@ struct DrafterRequest {
   std::string corpus_path;     ///< its JSON pointer, for errors
   const Adjustment& sampling;  ///< the config's, for models that state none
   const CorpusText& text;      ///< the task's text, with the held-out part
-  const Model* target;         ///< null if the text itself is the target, which has no rows
+  const Model* target;         ///< null if the text itself is the target: it cannot score other tokens
   std::uint64_t seed;
   std::size_t level = 0;  ///< 0: drafts for the target; 1: for a drafter of level 0; and so on
 };

@@ -28,8 +28,8 @@ std::string limited(const std::string& tasks, int at_once) {
   return at_once > 0 ? fmt::format("{}%{}", tasks, at_once) : tasks;
 }
 
-/// The characters that every version of sbatch reads unchanged in a #SBATCH line. Its rules for quotes,
-/// backslashes, # and % differ from those of shells and between versions.
+/// The characters that every version of sbatch reads unchanged in a #SBATCH line. The rules of sbatch for
+/// quotes, backslashes, # and % differ from those of shells and between versions.
 constexpr std::string_view bare_letters =
     "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=./:,@";
 
