@@ -39,7 +39,7 @@ void run_job(benchmark::State& state, const TimedJob& job, const std::function<v
   done();
 }
 
-/// Google Benchmark takes its settings as a command line.
+/// Turns on random interleaving; Google Benchmark takes its settings as a command line.
 void interleave() {
   std::string program = "speclab";
   std::string setting = "--benchmark_enable_random_interleaving=true";
@@ -48,7 +48,7 @@ void interleave() {
   benchmark::Initialize(&count, words.data());
 }
 
-/// By linear interpolation between the sorted values; `at` in [0, 1].
+/// Interpolates linearly between the sorted values; `at` is in [0, 1].
 double quantile(const std::vector<double>& sorted, double at) {
   const double position = at * static_cast<double>(sorted.size() - 1);
   const auto below = static_cast<std::size_t>(position);
@@ -64,7 +64,7 @@ std::vector<Timing> measure_interleaved(const std::vector<TimedJob>& jobs, int r
   interleave();
   benchmark::ClearRegisteredBenchmarks();
   for (std::size_t i = 0; i < jobs.size(); ++i) {
-    // The work of a job is a fixed amount, long enough to be timed once: counts then belong to the time.
+    // A job is a fixed amount of work, long enough to be timed once, so that counts and time belong together.
     benchmark::RegisterBenchmark(std::to_string(i).c_str(),
                                  [&, i](benchmark::State& state) { run_job(state, jobs[i], done); })
         ->Iterations(1)

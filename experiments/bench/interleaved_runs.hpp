@@ -1,5 +1,6 @@
-// Measuring several things beside one another. A machine drifts: its clock, its neighbours, its memory. Jobs
-// are repeated in random order within one run, so that each meets the same machine and their ratios hold.
+// Measures several jobs side by side. A machine's clock, neighbours and memory change over time. Jobs are
+// therefore repeated in random order within one run, so that all meet the same conditions and their ratios
+// hold.
 #pragma once
 
 #include <cstdint>
@@ -12,20 +13,19 @@ namespace speclab {
 
 using TimedJob = std::function<void()>;
 
-/// What the repetitions of a job took, in no particular order.
+/// The times of a job's repetitions, in no particular order.
 struct Timing {
   std::vector<double> processor_seconds;  ///< of the calling thread
   std::vector<double> wall_seconds;
 };
 
-/// Runs every job `repetitions` times by Google Benchmark, one at a time in this thread, in random order.
-/// `done` is called after each. Throws Stopped where they shall end before (core/stop.hpp). Not to be called
-/// from two threads: Google Benchmark keeps its jobs in global variables.
+/// Runs every job `repetitions` times with Google Benchmark, one at a time in this thread, in random order,
+/// and calls `done` after each. Throws Stopped if the work shall end earlier (core/stop.hpp). Must not be
+/// called from two threads: Google Benchmark keeps its jobs in global variables.
 std::vector<Timing> measure_interleaved(
     const std::vector<TimedJob>& jobs, int repetitions, const std::function<void()>& done = [] {});
 
-/// Half of the values lie within so wide a stretch around the median, as a share of it (the interquartile
-/// range over the median); 0 of fewer than 2.
+/// Returns the interquartile range of the values over their median; 0 for fewer than 2 values.
 double spread(std::vector<double> values);
 
 }  // namespace speclab

@@ -1,4 +1,4 @@
-// The pairs of models that the simulator is measured on.
+// Makes the pairs of models on which the simulator is measured, and measures the cost of making them.
 #pragma once
 
 #include <cstddef>
@@ -13,9 +13,9 @@
 
 namespace speclab {
 
-/// A pair with orders of 0 is stored: order-1 tables, the target's rows Dirichlet(0.3), the draft's 0.7 of
-/// the target's and 0.3 of other such rows; else n-grams of these orders, trained on the two halves of made
-/// text.
+/// The shape of a pair. A pair with orders of 0 is stored: order-1 tables, with the target's rows from
+/// Dirichlet(0.3) and each draft row a mixture of 0.7 of the target's and 0.3 of another such row. Other
+/// pairs are n-grams of these orders, trained on the two halves of generated text.
 struct PairShape {
   std::string name;
   std::int32_t vocab;
@@ -30,7 +30,7 @@ struct PairModels {
   Model draft;
 };
 
-/// Does not move: the tables point to the models.
+/// A pair with its tables. It must not move, because the tables point to the models.
 struct BenchPair : PairModels {
   std::unique_ptr<const FastPair> tables = nullptr;       ///< of the fast engine, for token verification
   std::shared_ptr<SharedRows> rows = make_shared_rows();  ///< of the other rules
@@ -41,7 +41,8 @@ class BenchPairs {
  public:
   explicit BenchPairs(std::size_t text_bytes) : text_bytes_(text_bytes) {}
 
-  /// With its tables for token verification. Each pair is made once.
+  /// Returns the pair with its tables for token verification. Each pair is made once, by one thread, so that
+  /// the seconds are comparable.
   BenchPair& prepared(const PairShape& shape);
 
  private:

@@ -1,4 +1,4 @@
-// What `speclab bench sim` measures: plain structs, from which its JSON and tables are made.
+// The measurements of `speclab bench sim` as plain structs, from which its JSON, tables and figure are made.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@ namespace speclab {
 struct WorkloadRow {
   std::string name;
   int threads = 1;
-  std::string clock;  ///< of `seconds`: "processor"; "wall" with several threads
+  std::string clock;  ///< clock of `seconds`: "processor", or "wall" with several threads
   std::vector<double> seconds;
   std::vector<double> wall_seconds;
   double spread = 0;  ///< interquartile range over the median

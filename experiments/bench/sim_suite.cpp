@@ -30,7 +30,7 @@ std::string plain_letters(const std::string& name) {
   return letters;
 }
 
-/// With the tables of the workload's rule.
+/// Returns the workload's pair with the tables of its rule; null without a pair.
 BenchPair* prepared_for(const BenchWorkload& workload, BenchPairs& pairs) {
   if (!workload.pair) return nullptr;
   BenchPair& pair = pairs.prepared(*workload.pair);
@@ -50,6 +50,7 @@ struct Measured {
   Tally tally = {};
 };
 
+/// Computes rates, counts per token and sizes.
 WorkloadRow workload_row(const Measured& measured, const Timing& timing) {
   const BenchWorkload& workload = measured.workload;
   const auto tokens = static_cast<double>(measured.tally.emitted);
@@ -76,7 +77,7 @@ std::vector<RatioRow> comparisons(const std::vector<WorkloadRow>& rows) {
   for (const WorkloadRow& row : rows) {
     const std::size_t colon = row.name.find(": ");
     if (colon == std::string::npos) {
-      // "PAIR, RULE" against the pair's own row, that of token verification.
+      // A row "PAIR, RULE" is compared with the pair's own row, which has token verification.
       for (const WorkloadRow& token : rows) {
         if (!row.name.starts_with(token.name + ", ")) continue;
         all.push_back(
@@ -88,8 +89,8 @@ std::vector<RatioRow> comparisons(const std::vector<WorkloadRow>& rows) {
     const WorkloadRow* const base = find_named(rows, pair);
     if (base == nullptr) continue;
     if (row.threads > 1) {
-      // By the wall clock on both sides: processor time does not shrink with threads. The best of each is
-      // what the engine can do; anything else on the machine takes from several threads more than from one.
+      // Both sides use the wall clock, because processor time does not shrink with threads. The best times
+      // show what the engine can do: other work on the machine takes more from several threads than from one.
       const double tokens = static_cast<double>(row.tokens) / static_cast<double>(base->tokens);
       all.push_back(
           {row.name + " over 1, wall clock", tokens * median(base->wall_seconds) / median(row.wall_seconds)});

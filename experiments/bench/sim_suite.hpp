@@ -1,4 +1,4 @@
-// `speclab bench sim`: how fast the simulator is, beside what the machine allows.
+// `speclab bench sim`: measures how fast the simulator is, beside the limits of the machine.
 #pragma once
 
 #include <filesystem>
@@ -13,14 +13,14 @@ struct SimSuiteOptions {
   SuiteSize size = SuiteSize::full();
   bool brief = false;   ///< recorded; `size` says what it means
   int repetitions = 7;  ///< 1 or more
-  std::string only;     ///< part of a row's name, without regard to case and spaces; empty: all rows
+  std::string only;     ///< part of a row's name, ignoring case and spaces; empty: all rows
   int threads = 2;      ///< of the row that is compared with one thread; 1: no such row
   std::string command;  ///< recorded
   bool silent = false;  ///< no progress
 };
 
-/// Throws UsageError when `only` names no row, and Stopped when it shall end (core/stop.hpp): half a
-/// comparison is none.
+/// Runs the suite. Throws UsageError if `only` matches no row, and Stopped if the work shall end
+/// (core/stop.hpp): an incomplete comparison is of no use.
 SimReport run_sim_suite(const SimSuiteOptions& options);
 
 }  // namespace speclab

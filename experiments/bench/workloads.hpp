@@ -1,4 +1,5 @@
-// What the simulator is measured on: a pair of models, an engine, and how much of it.
+// Defines the workloads on which the simulator is measured: a pair of models, an engine, and the number of
+// rounds.
 #pragma once
 
 #include <cstddef>
@@ -17,7 +18,7 @@ inline constexpr std::int32_t bench_gamma = 5;
 
 enum class BenchEngine { fast, iid, plain };
 
-/// What a row of one sequence at a time is called, after its pair's name.
+/// The part of a row's name, after its pair's, that says it decodes one sequence at a time.
 inline constexpr const char* one_stream = "1 stream";
 
 struct BenchRule {
@@ -28,14 +29,14 @@ struct BenchRule {
 struct BenchWorkload {
   std::string name;
   BenchEngine engine;
-  std::optional<PairShape> pair;  ///< none for i.i.d. rounds
-  std::uint64_t rounds;           ///< of one repetition
+  std::optional<PairShape> pair;  ///< empty for i.i.d. rounds
+  std::uint64_t rounds;           ///< rounds of one repetition
   std::size_t streams = 1;        ///< sequences that one thread of the fast engine decodes in turn
   int threads = 1;
-  std::optional<BenchRule> rule = std::nullopt;  ///< none: token verification
+  std::optional<BenchRule> rule = std::nullopt;  ///< empty: token verification
 };
 
-/// How large: what the text measures and how long a repetition is.
+/// Sizes of texts and vocabularies, and lengths of repetitions.
 struct SuiteSize {
   std::size_t text_bytes;
   std::int32_t small_vocab;
@@ -44,29 +45,32 @@ struct SuiteSize {
   std::uint64_t fast_rounds;   ///< of the fast engine at its fastest; slower workloads take a share
   std::uint64_t plain_rounds;  ///< of the plain program at its slowest
 
-  /// 20 million tokens of text, so that n-gram tables are larger than caches; a few minutes.
+  /// Returns 20 million tokens of text, so that n-gram tables exceed the caches; the suite takes a few
+  /// minutes.
   static SuiteSize full();
-  /// Some seconds, for tests: nothing is larger than a cache, and times are too short to mean much.
+  /// Returns sizes for tests, which take some seconds: nothing exceeds a cache, and times are too short to
+  /// mean much.
   static SuiteSize brief();
 };
 
-/// All of them, those of other rules named "PAIR, RULE", with a row of `threads` threads when that is more
-/// than 1.
+/// Returns all workloads. Those of rules other than token verification are named "PAIR, RULE"; there is a row
+/// of `threads` threads if that is more than 1.
 std::vector<BenchWorkload> bench_workloads(const SuiteSize& size, int threads);
 
-/// Rules other than token verification, all of bench_gamma tokens.
+/// Returns the rules other than token verification, all with bench_gamma tokens.
 std::vector<BenchRule> bench_rules();
 
+/// Return the pair on which the lengths are measured, and the pair that NumPy decodes, too.
 PairShape stored_shape(std::int32_t vocab = 256);
 PairShape bigram_shape(std::int32_t vocab);
 
-/// 64 sequences, from the empty prompt, of as many rounds as add up to `rounds` or a little more.
+/// Returns 64 sequences from the empty prompt, with as many rounds as add up to `rounds` or a little more.
 SimulationSize bench_simulation(std::uint64_t rounds);
 
-/// What the fast engine decodes of a pair, prepared.
+/// Returns the prepared tables with which the fast engine decodes a pair.
 const FastPair& tables_of(const BenchWorkload& workload, const BenchPair& pair);
 
-/// One repetition; `pair` is the workload's, or null without one.
+/// Runs one repetition; `pair` is the workload's, or null without one.
 Outcome decode(const BenchWorkload& workload, const BenchPair* pair);
 
 }  // namespace speclab

@@ -1,4 +1,4 @@
-// Every family of kinds, for `speclab list`, `schema` and the reference page.
+// Lists every family of kinds, for `speclab list`, `schema` and the reference page.
 #pragma once
 
 #include <vector>

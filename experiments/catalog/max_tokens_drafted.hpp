@@ -5,7 +5,7 @@
 
 namespace speclab {
 
-/// The most tokens that a config can ask to be drafted in a round.
+/// The most tokens per round that a config can ask to draft.
 inline constexpr std::int32_t max_tokens_drafted = 64;
 
 }  // namespace speclab

@@ -1,4 +1,4 @@
-// Every verb, in the order of help: one line each.
+// Lists every verb in the order of help, one line each.
 #include "experiments/cli/program.hpp"
 
 // clang-format off

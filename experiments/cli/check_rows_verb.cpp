@@ -16,7 +16,7 @@ namespace speclab {
 
 namespace {
 
-/// Ascending, each once.
+/// Returns the sizes in ascending order, each once.
 std::vector<std::int32_t> run_sizes(const Values& values) {
   std::vector<std::int32_t> sizes = ranged_options<std::int32_t>(values, "run", 2, 512, {2, 4, 8});
   std::sort(sizes.begin(), sizes.end());

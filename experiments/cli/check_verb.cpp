@@ -20,7 +20,8 @@ namespace speclab {
 
 namespace {
 
-/// None when it was interrupted. Throws ConfigError when the config cannot be tested (no models, a sweep).
+/// Tests a config. Returns nothing if it was interrupted. Throws ConfigError if the config cannot be tested
+/// (no models, a sweep).
 std::optional<EqualityResult> check_config(const Config& config, const std::string& samples_file,
                                            bool quiet) {
   refuse_many_cells(config, "check tests");

@@ -21,7 +21,7 @@ void require_compare(const Config& config) {
                     experiment.name);
 }
 
-/// What `option` names, as if it had been written with --set.
+/// Sets the names that `option` gives, as if they had been written with --set.
 void set_names(Values& values, const char* option, const char* path) {
   if (!values.has(option)) return;
   Words assignments = values.texts("set");

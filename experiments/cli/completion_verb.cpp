@@ -14,7 +14,7 @@ std::string verb_names(const std::vector<Verb>& verbs) {
   return fmt::format("{}", fmt::join(entry_names(verbs), " "));
 }
 
-/// A line of bash's case for a verb, where `pattern` stands for its name and the word after it.
+/// Returns a line of bash's case statement for a verb; `pattern` matches its name and the word after it.
 std::string bash_case(const Verb& verb, const std::string& pattern) {
   std::vector<std::string> options;
   for (const OptionHelp& option : option_helps(verb)) options.push_back(option.name);
@@ -22,7 +22,8 @@ std::string bash_case(const Verb& verb, const std::string& pattern) {
                      verb_names(verb.verbs));
 }
 
-/// Where nothing is offered the shell itself completes files, whatever their names hold.
+/// Returns the script. If it offers nothing, the shell itself completes files, whatever characters their
+/// names have.
 std::string bash_completion() {
   std::string cases;
   for (const Verb& verb : verbs()) {
@@ -50,7 +51,7 @@ complete -o default -F _speclab speclab
                      verb_names(verbs()), cases);
 }
 
-/// Of a verb that is offered where `where` holds, and of those that follow its name.
+/// Returns the lines of a verb that is offered if the condition `where` holds, and those of its subverbs.
 std::string fish_lines(const Verb& verb, const std::string& where) {
   std::string out =
       fmt::format("complete -c speclab -n \"{}\" -a {} -d {}\n", where, verb.name, shell_word(verb.sentence));

@@ -17,7 +17,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// The configs that come with the program, by their paths below configs/, without ".json".
+/// Returns the configs that come with the program, by their paths in configs/ without ".json".
 std::vector<std::string> config_names(const fs::path& root) {
   std::vector<std::string> names;
   std::error_code error;
@@ -37,7 +37,7 @@ std::string title_of(const fs::path& file) {
              : "";
 }
 
-/// The file of a name as `config list` prints it, or as a path.
+/// Returns the file of a name as `config list` prints it, or of a path.
 fs::path config_file(const fs::path& root, std::string name) {
   for (const char* prefix : {"./", "configs/"}) {
     if (name.starts_with(prefix)) name = name.substr(std::string_view(prefix).size());
@@ -48,7 +48,7 @@ fs::path config_file(const fs::path& root, std::string name) {
   throw UsageError("no config is called \"{}\"{}", name, suggestion(name, names));
 }
 
-/// The folder of the configs that come with the program.
+/// Returns the folder of the configs that come with the program.
 fs::path configs_folder() {
   fs::path root = program_file("configs");
   if (fs::is_directory(root)) return root;

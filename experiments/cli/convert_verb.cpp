@@ -15,7 +15,7 @@ namespace speclab {
 
 namespace {
 
-/// Whether a .json file is a config rather than a table, which is a list.
+/// Returns true if a .json file is a config, and false if it is a table, which is a list.
 bool is_config(const std::string& file) {
   if (std::filesystem::path(file).extension() != ".json") return false;
   return in_file(file, [&] { return parse_json(read_text(file)); }).is_object();
@@ -28,7 +28,7 @@ int convert_main(const Values& values) {
   if (std::filesystem::exists(out) && !values.has("force")) {
     throw UsageError("{} exists; give another --out, or --force to overwrite", out.string());
   }
-  if (out.extension() != ".arpa") table_text(out);  // which refuses other extensions
+  if (out.extension() != ".arpa") table_text(out);  // throws for other extensions
   const bool draft = values.has("draft");
   ModelFactory factory;
   const BuiltModel built = in_file(file, [&] {

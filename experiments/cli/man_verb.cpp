@@ -7,7 +7,7 @@ namespace speclab {
 
 namespace {
 
-/// Text for troff: backslashes and dashes stand for themselves, and no line begins a request.
+/// Escapes text for troff: backslashes and dashes are literal, and no line begins a request.
 std::string roff(const std::string& text) {
   std::string out;
   bool at_start = true;
@@ -25,13 +25,13 @@ std::string roff(const std::string& text) {
   return out;
 }
 
-/// Lines as they stand.
+/// Returns lines that troff does not fill.
 std::string unfilled(const std::string& text) {
   const char* const end = text.ends_with('\n') ? "" : "\n";
   return ".nf\n" + roff(text) + end + ".fi\n";
 }
 
-/// A verb, and those that follow its name. `before` is what stands before it: "bench ".
+/// Prints a verb and its subverbs. `before` is the text before its name, such as "bench ".
 void print_verbs(const std::vector<Verb>& verbs, const std::string& before) {
   for (const Verb& verb : verbs) {
     fmt::print(".SS {}{}\n{}.\n.PP\n{}.PP\n{}", before, verb.name, roff(verb.sentence), unfilled(verb.line),

@@ -26,7 +26,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// That of --format, else the ending of --out.
+/// Returns the format that --format names, else the extension of --out.
 std::string format_of(const Values& values) {
   static const std::vector<std::string> formats{"svg", "pdf", "png"};
   const auto known = [](const std::string& word) {

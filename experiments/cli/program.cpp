@@ -97,7 +97,7 @@ int dispatch(Words words) {
   throw UsageError("unknown verb \"{}\"{}", words[0], suggestion(words[0], names));
 }
 
-/// Which of the verbs beside this one know an option: empty when none does.
+/// Returns the sibling verbs that know an option; empty if none does.
 std::string known_beside(const std::string& option, const std::string& called, const Verb& above) {
   const std::string up = called.substr(0, called.rfind(' '));
   std::vector<std::string> found;
@@ -108,8 +108,8 @@ std::string known_beside(const std::string& option, const std::string& called, c
   return fmt::format("{}", fmt::join(found, ", "));
 }
 
-/// "--set gamma=3" for the words "--gamma 3" or "--gamma=3" of a verb that takes --set, where the option is a
-/// key of configs; else empty.
+/// Returns "--set gamma=3" for the words "--gamma 3" or "--gamma=3" if the verb takes --set and the option is
+/// a key of configs; else empty.
 std::string as_set_option(const Verb& verb, const std::string& option, const Words& words) {
   if (verb.options.find_nothrow("set", false) == nullptr) return "";
   const std::string path = path_of_key(boost::algorithm::replace_all_copy(option, "-", "_"));
@@ -125,7 +125,7 @@ std::string as_set_option(const Verb& verb, const std::string& option, const Wor
 }  // namespace
 
 int run_program(const Words& words) {
-  // A file that grows beyond its limit is an error like a full disk, not a signal.
+  // A file that grows beyond its limit then causes an error, like a full disk, and not a signal.
   std::signal(SIGXFSZ, SIG_IGN);
   const InterruptGuard guard(exit_interrupted);
   std::string message;

@@ -8,23 +8,24 @@
 
 namespace speclab {
 
-/// Every verb, in the order of help; tests and other programs may add some.
+/// Returns the list of all verbs, in the order of help; tests and other programs may add some.
 std::vector<Verb>& verbs();
 
-/// Runs the verb that the words name, and turns whatever went wrong into one sentence and an exit code.
+/// Runs the verb that the words name, and turns any failure into one sentence and an exit code.
 int run_program(const Words& words);
 
-/// The values of a verb's options. `called` is what leads to it, "speclab plan log", and `above` the verb
-/// that has it among its own, or null. Only "help" counts where it is given. Throws UsageError for what the
-/// verb does not declare, with the verbs beside it that do, and for what is missing.
+/// Parses the options of a verb. `called` is the text before them, such as "speclab plan log"; `above` is the
+/// verb to which this one belongs, or null. If "help" is given, the other options are ignored. Throws
+/// UsageError for options that the verb does not declare, naming its sibling verbs that do, and for missing
+/// values.
 Values parse(const Verb& verb, const std::string& called, const Words& words, const Verb* above = nullptr);
 
-/// What --help prints.
+/// Returns the text that --help prints.
 std::string help_text(const Verb& verb);
 
 /// An option as help, completion and the manual page name it.
 struct OptionHelp {
-  std::string name;  ///< with dashes
+  std::string name;  ///< includes the dashes
   std::string sentence;
   bool takes_value = false;
 };

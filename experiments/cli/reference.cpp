@@ -44,8 +44,8 @@ struct KeyPlace {
   const Field* field;
 };
 
-/// The keys of a config, those of few steps first. Keys of an object that may stand in several places are
-/// there once, as are those of models, which target and draft share.
+/// Returns the keys of a config; those with the shortest paths come first. An object that can appear in
+/// several places is listed once, such as the keys of models, which target and draft share.
 std::vector<KeyPlace> places_of_keys() {
   std::vector<KeyPlace> found;
   std::vector<std::pair<std::string, const Type*>> open{{"", config_type().type.get()}};
@@ -78,14 +78,14 @@ std::string dotted(const std::string& path) {
 /// Text in Markdown: "<unk>" is no HTML.
 std::string escaped(const std::string& text) { return boost::algorithm::replace_all_copy(text, "<", "&lt;"); }
 
-/// A link to the section of a heading.
+/// Returns a link to the section with a heading.
 std::string link_to(const std::string& text, const std::string& heading) {
   std::string anchor = boost::algorithm::to_lower_copy(heading);
   std::replace(anchor.begin(), anchor.end(), ' ', '-');
   return fmt::format("[{}](#{})", text, anchor);
 }
 
-/// A value's form and range in as few words as a list has room for: "integer, 0 to 64"; objects and kinds are
+/// Returns a value's form and range in few words, for a list: "integer, 0 to 64". Objects and kinds become
 /// links to their sections.
 std::string value_words(const Type& type) {
   if (type.object() != nullptr) return link_to(type.object()->name(), "object " + type.object()->name());
@@ -108,7 +108,7 @@ std::string value_words(const Type& type) {
   return type.words();
 }
 
-/// A key a line: its value and default, then what it means.
+/// Adds a line for each key: its value and default, then its meaning.
 void keys_of(std::string& out, const ObjectType& object) {
   if (!object.fields().empty()) out += "\n";
   for (const Field& field : object.fields()) {
@@ -125,7 +125,7 @@ void keys_of(std::string& out, const ObjectType& object) {
   }
 }
 
-/// The objects below an object that have keys of their own, once each.
+/// Adds the sections of the objects within an object that have their own keys, each once.
 void sections_of(std::string& out, const ObjectType& object, std::vector<const ObjectType*>& seen) {
   for (const Field& field : object.fields()) {
     const Type* type = field.type.get();

@@ -1,4 +1,4 @@
-// The config format for people and editors: what `speclab list` and `speclab schema` print.
+// Describes the config format for people and editors, for `speclab list` and `speclab schema`.
 #pragma once
 
 #include <string>
@@ -8,20 +8,20 @@
 
 namespace speclab {
 
-/// Where a key stands in a config, as --set takes it: "sampling.temperature" for "temperature", the place of
-/// fewest steps. Empty for a word that is no key.
+/// Returns the shortest path of a key in a config: "sampling.temperature" for "temperature". Empty if the
+/// word is not a key.
 std::string path_of_key(const std::string& key);
 
-/// Every kind of the families and every experiment, with its keys, a line each; with a word, those of the
-/// family ("rules", "rule") or of the name that it is, with its example; else the places of the key that it
-/// is. UsageError for another word, with the nearest of these names and of `known`.
+/// Returns every kind of the families and every experiment with its keys, one per line. With a word, returns
+/// those of the family ("rules", "rule") or the kind with this name, with its example, else the places of the
+/// key with this name. Throws UsageError for any other word, with the nearest of these names and of `known`.
 std::string list_text(const std::vector<const FamilyBase*>& families, const std::string& word = "",
                       std::vector<std::string> known = {});
 
-/// The whole format in Markdown: keys, ranges, units, defaults and former names.
+/// Returns the whole format in Markdown: keys, ranges, units, defaults and former names.
 std::string reference_markdown(const std::vector<const FamilyBase*>& families);
 
-/// The format as JSON Schema (draft 2020-12), with a definition for each family.
+/// Returns the format as JSON Schema (draft 2020-12), with a definition for each family.
 Json json_schema(const std::vector<const FamilyBase*>& families);
 
 }  // namespace speclab

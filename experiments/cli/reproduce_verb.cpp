@@ -29,8 +29,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// The configs of a folder in the order of the paper: Table 1, figures, further tables, claims; what it does
-/// not have, neural models of ours, last. Each in the order of its numbers.
+/// Returns the configs of a folder in the order of the paper: Table 1, figures, further tables, claims, and
+/// then neural models, which the paper does not have. Each group is sorted by name.
 std::vector<fs::path> configs_in(const fs::path& folder) {
   std::vector<fs::path> all;
   std::error_code error;
@@ -64,7 +64,7 @@ std::vector<fs::path> configs_in(const fs::path& folder) {
   return all;
 }
 
-/// What was typed, for these names only.
+/// Returns the command as typed, but only for the configs that `only` names.
 std::string command(const Values& values, const std::string& only) {
   std::string typed = "speclab reproduce";
   if (!only.empty()) typed += " --only " + shell_word(only);
@@ -72,8 +72,8 @@ std::string command(const Values& values, const std::string& only) {
   return typed + set_arguments(values);
 }
 
-/// --out, or out for the whole report. A report of some configs, of other ones or of changed ones has a
-/// folder of its own, so that it does not replace the whole one.
+/// Returns the folder that --out names; by default "out" for the whole report. A report of some configs, of
+/// other ones or of changed ones has its own folder, so that it does not replace the whole report.
 fs::path report_folder(const Values& values) {
   if (!values["out"].defaulted()) return values.text("out");
   Words changes = values.texts("set");
@@ -84,8 +84,8 @@ fs::path report_folder(const Values& values) {
   return changes.empty() ? fs::path("out") : fs::path("out") / ("reproduce" + changes_in_name(changes));
 }
 
-/// Throws UsageError where the report in `out` has sections that this one would not have, or a section's
-/// folder the results of another config.
+/// Throws UsageError if the report in `out` has sections that this one would lack, or if a section's folder
+/// has the results of another config.
 void refuse_other_report(const fs::path& out, const std::vector<fs::path>& todo, const Values& values) {
   std::string lost;
   for (const fs::path& file : configs_in(values.text("configs"))) {
@@ -101,13 +101,13 @@ void refuse_other_report(const fs::path& out, const std::vector<fs::path>& todo,
   for (const fs::path& file : todo) {
     try {
       refuse_foreign_result(out / file.stem(), *with_sections(*load_config(file.string(), values)));
-    } catch (const ConfigError&) {  // which the report says of this section
+    } catch (const ConfigError&) {  // the report shows this error in the config's section
     }
   }
 }
 
-/// One config: runs it, writes its files, and adds what it gave to the page and the summary. The exit code it
-/// asks for.
+/// Runs one config, writes its files, and adds its results to the page and the summary. Returns the exit
+/// code.
 int reproduce(const fs::path& file, const Values& values, const fs::path& out, Page& page,
               PrintedNumbers& numbers, Summary& summary) {
   const std::string name = file.stem().string();
@@ -116,7 +116,7 @@ int reproduce(const fs::path& file, const Values& values, const fs::path& out, P
   RunResult run = in_file(file.string(), [&] {
     RunResult made = run_watched(*load_config(file.string(), values),
                                  {.folder = out / name, .title = name, .quiet = quiet});
-    hold_cells(made);  // the summary goes through them
+    hold_cells(made);  // the summary reads them
     return made;
   });
   const std::string again = command(values, name);
@@ -162,7 +162,7 @@ int reproduce_main(const Values& values) {
     try {
       code = std::max(code, reproduce(file, values, out, page, numbers, summary));
     } catch (const Stopped&) {
-      break;  // nothing of this config; what the others gave is written
+      break;  // nothing remains of this config; the results of the others are written
     } catch (const ConfigError& error) {
       summary.add_failure(file.stem().string(), error.sentence());
       fmt::print(stderr, "error: {}\n", error.sentence());

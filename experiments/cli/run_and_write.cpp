@@ -28,13 +28,14 @@ namespace {
 
 constexpr std::size_t rows_on_terminal = 40;
 
-/// Of an interrupted run: more of them take longer to write than an interrupted program has.
+/// The most cells of an interrupted run that are written: more would take longer than an interrupted program
+/// may run.
 constexpr std::size_t max_partial_cells = 4096;
 
 void print_section(const Section& section) {
   for (std::size_t i = 0; i < section.tables.size(); ++i) {
     const Table& table = section.tables[i];
-    if (i > 0 && table.folded) continue;  // in the report
+    if (i > 0 && table.folded) continue;  // such tables are in the report
     Table shown = table;
     if (shown.rows.size() > rows_on_terminal) {
       shown.note = fmt::format("The first {} rows; all are in results.csv. {}", rows_on_terminal, table.note);
@@ -76,7 +77,8 @@ std::filesystem::path run_folder(const Values& values, const std::string& file) 
 
 void write_and_print(const RunResult& run, const Values& values, const std::filesystem::path& folder,
                      const std::string& command, Backend backend) {
-  // What an interrupted run has is written to its end; a whole result is computed again.
+  // The results of an interrupted run are written without further interruption; a complete result can be
+  // computed again.
   std::optional<StopScope> undisturbed;
   if (run.result.partial) {
     std::size_t cells = 0;

@@ -62,7 +62,7 @@ int submit_main(const Values& values) {
   const int pilot = ranged_option(values, "pilot", 0, 3600);
   const int retries = ranged_option(values, "retries", 0, 1000);
   if (pilot > 0 && !quiet) {
-    const ThreadLimit limit(std::max(submission.threads, 1));  // as many as a shard gets
+    const ThreadLimit limit(std::max(submission.threads, 1));  // as many threads as a shard gets
     in_file(file,
             [&] { print_estimate(estimate_shard(*config, submission.shards, pilot), submission.shards); });
   }

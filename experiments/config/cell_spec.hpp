@@ -5,7 +5,7 @@
 
 namespace speclab {
 
-/// Its own config, and what stands beside it in tables.
+/// The config of a cell, and the case that tables show beside it.
 struct CellSpec : CaseConfig {
   Config config;
 };

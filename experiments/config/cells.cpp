@@ -23,17 +23,17 @@ struct GridAxis {
   std::vector<std::shared_ptr<const Json>> values;
 };
 
-/// A path that cells set: the key of the config that it lies in, as it is read.
+/// The place of a path that cells set: the key of the config that contains it, which is read anew.
 struct GridPlace {
   std::string key;
-  const Field* field = nullptr;  ///< null for paths that are left to reading the whole config
-  bool deep = false;             ///< below the key
+  const Field* field = nullptr;  ///< null: the whole config must be read
+  bool deep = false;             ///< true if the path goes on below the key
 };
 
 struct GridPlan {
-  Config whole;   ///< of a cell that sets nothing
-  Json base;      ///< the config without what cells do not have
-  Config common;  ///< what `base` says by itself
+  Config whole;   ///< the config of a cell that sets nothing
+  Json base;      ///< the config's JSON without the keys that cells lack
+  Config common;  ///< `base`, read by itself
   std::vector<CaseConfig> cases;
   std::vector<GridAxis> axes;
   std::map<std::string, GridPlace> places = {};
@@ -45,11 +45,11 @@ struct GridPlan {
 namespace {
 
 constexpr double max_cells = 1e6;
-constexpr double bytes_of_cell = 3500;  // measured: of 10^5 cells of "predict", with their results
+constexpr double bytes_of_cell = 3500;  // measured with 10^5 cells of "predict" and their results
 
-/// Removes the decimal noise of from + i * step: 0.30000000000000004 is meant as 0.3.
+/// Removes the decimal noise of from + i * step: 0.30000000000000004 becomes 0.3.
 double tidy(double value) { return std::round(value * 1e12) / 1e12; }
-/// Ranges below this are left as they are: 12 decimals are few of their digits.
+/// Smaller ranges are not tidied, because 12 decimals hold few of their digits.
 constexpr double least_tidied = 1e-6;
 
 /// {"from", "to", "step"} or {"from", "to", "count"}.
@@ -75,7 +75,8 @@ Json as_number(double value) {
   return value;
 }
 
-/// Some keys describe the config as a whole; a cell's own value would change nothing, or only half of it.
+/// Throws ConfigError for keys that describe the config as a whole: a cell's own value would have no effect,
+/// or only part of it.
 void refuse_common_key(const std::string& path, const std::string& where) {
   static constexpr std::array common{"experiment", "confidence", "simultaneous", "cases",
                                      "sweep",      "metrics",    "figures"};
@@ -97,7 +98,7 @@ std::string label_of(const GridValues& set) {
   return label;
 }
 
-/// Replaces the value of a path that is set already.
+/// Replaces the value of a path that is already set.
 void set_value(GridValues& values, const std::string& path, std::shared_ptr<const Json> value) {
   for (auto& [known, held] : values) {
     if (known != path) continue;
@@ -107,7 +108,7 @@ void set_value(GridValues& values, const std::string& path, std::shared_ptr<cons
   values.emplace_back(path, std::move(value));
 }
 
-/// The axes of the sweep; ConfigError when they make too many cells of `cases` cases.
+/// Returns the axes of the sweep. Throws ConfigError if they make too many cells with `cases` cases.
 std::vector<GridAxis> axes_of(const Config& config, std::size_t cases) {
   std::vector<GridAxis> axes;
   double count = static_cast<double>(cases);
@@ -125,10 +126,10 @@ std::vector<GridAxis> axes_of(const Config& config, std::size_t cases) {
   return axes;
 }
 
-/// The parts of a config that its cells do not have.
+/// The parts of a config that its cells lack.
 constexpr std::array not_of_cells{"cases", "sweep", "figures", "metrics", "about", "source", "measured_note"};
 
-/// The config of one cell that sets nothing.
+/// Returns the config of a cell that sets nothing.
 Config only_cell(Config config) {
   config.cases.reset();
   config.sweep.reset();
@@ -180,9 +181,9 @@ std::vector<Json> axis_values(const Json& axis, const std::string& path) {
   return values;
 }
 
-/// Sets values in `config`, a copy of the common one, by reading those of its keys anew that they lie in: a
-/// hundredth of the time of reading it whole. False, with nothing of worth in `config`, for values that may
-/// replace what their key held.
+/// Sets values in `config`, a copy of the common one, by reading only the keys that contain them: this takes
+/// a hundredth of the time of reading the whole config. Returns false, and leaves `config` unusable, for
+/// values that may replace all of what their key held.
 bool GridPlan::read_quickly(const GridValues& set, Config& config) const {
   std::map<const Field*, Json> changed;
   for (const auto& [path, value] : set) {
@@ -211,7 +212,7 @@ Config GridPlan::config_of(const GridValues& set, std::size_t of_case) const {
   try {
     Config config = common;
     if (read_quickly(set, config)) return config;
-  } catch (const ConfigError&) {  // which reading the whole config says in full
+  } catch (const ConfigError&) {  // reading the whole config below gives the full message
   }
   Json json = base;
   for (const auto& [path, value] : set) {
@@ -220,7 +221,7 @@ Config GridPlan::config_of(const GridValues& set, std::size_t of_case) const {
   }
   try {
     Config config = read_config(json);
-    config.input.reset();  // a million cells are many copies
+    config.input.reset();  // a million cells would hold a million copies
     return config;
   } catch (const ConfigError& error) {
     throw ConfigError(error.path, "{} (in the cell {})", error.what(), label_of(set));

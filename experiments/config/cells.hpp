@@ -1,4 +1,4 @@
-// A config with "cases" or "sweep" stands for many: its cells, each a complete config.
+// Makes the cells of a config with "cases" or "sweep". Each cell is a complete config.
 #pragma once
 
 #include <cstddef>
@@ -12,35 +12,36 @@ namespace speclab {
 
 struct GridPlan;
 
-/// The cells of a config, made one at a time, so that a million need no memory: cases times the Cartesian
-/// product of the sweep, the last axis fastest; one cell when there is neither. Those that its experiment
-/// makes of one (Experiment::split) stand in its place.
+/// The cells of a config, made one at a time, so that a million cells need no memory: the cases times the
+/// Cartesian product of the sweep, with the last axis fastest; one cell if there is neither. If the
+/// experiment divides a cell (Experiment::split), its parts take its place.
 class CellGrid {
  public:
-  /// `config` comes from read_config. Throws ConfigError, also when there are more than a million cells.
+  /// `config` must come from read_config. Throws ConfigError, also for more than a million cells.
   explicit CellGrid(const Config& config, bool split = true);
 
   std::size_t size() const { return size_; }
-  /// Of all cells.
+  /// Returns the experiment of all cells.
   const Experiment& experiment() const;
-  /// Throws ConfigError for values that make no config.
+  /// Returns a cell. Throws ConfigError for values that do not make a config.
   CellSpec operator[](std::size_t index) const;
 
  private:
   CellSpec unsplit(std::size_t index) const;
 
   std::shared_ptr<const GridPlan> plan_;
-  std::vector<std::size_t> ends_;  ///< of cells that are split: one past the last that each became
+  std::vector<std::size_t>
+      ends_;  ///< for each undivided cell, the index after its last part; empty if no cell is divided
   std::size_t size_ = 0;
 };
 
-/// All cells at once, unsplit.
+/// Returns all cells at once, undivided.
 std::vector<CellSpec> expand(const Config& config);
 
-/// Throws ConfigError for so many cells with their results that this machine's memory does not hold them.
+/// Throws ConfigError if this machine's memory cannot hold so many cells with their results.
 void require_memory_of_cells(std::size_t cells);
 
-/// The values of one sweep axis: a list, or {"from", "to", "step"} or {"from", "to", "count"}.
+/// Returns the values of one sweep axis: a list, {"from", "to", "step"} or {"from", "to", "count"}.
 std::vector<Json> axis_values(const Json& axis, const std::string& path);
 
 }  // namespace speclab

@@ -16,7 +16,7 @@ namespace speclab {
 
 namespace {
 
-/// The name of an experiment.
+/// Reads the name of an experiment.
 class ExperimentType final : public Type {
  public:
   void read(const Json& json, const std::string& path, void* value) const override {
@@ -35,7 +35,7 @@ class ExperimentType final : public Type {
   void schema(Json& out) const override { out["enum"] = entry_names(experiments()); }
 };
 
-/// Text, or token ids.
+/// Reads a prompt: text, or token ids.
 class PromptType final : public Type {
  public:
   void read(const Json& json, const std::string& path, void* value) const override {
@@ -64,7 +64,7 @@ class PromptType final : public Type {
   }
 };
 
-/// A Config that is shared.
+/// Reads a Config that is shared.
 class SharedConfigType final : public Type {
  public:
   void read(const Json& json, const std::string& path, void* value) const override {
@@ -167,7 +167,7 @@ Typed<InputRounding> rounding_type() {
        field("c", &InputRounding::c, number(0, 0.1), "Half a unit of the last printed digit of c.")});
 }
 
-/// The key of one section; its value lies in Config::sections.
+/// Describes the key of one section; its value is stored in Config::sections.
 Field section_field(const SectionKind& section) {
   Field field;
   field.name = section.key;
@@ -229,14 +229,14 @@ std::vector<Field> config_fields() {
   return fields;
 }
 
-/// Printed values are text, so that their digits count, and must still be numbers.
+/// Checks that printed values are numbers. They are text, so that their digits count.
 void check_printed(const CaseConfig& one, const std::string& path) {
   for (const auto& [metric, value] : one.printed) {
     const std::string here = fmt::format("{}/{}", path, metric);
     known_metric(metric, here);
     double number = 0;
     const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), number);
-    // std::stod, which reads them later, takes numbers below 2^-1022 for an error.
+    // std::stod, which reads them later, rejects numbers below 2^-1022.
     const bool readable = std::isnormal(number) || number == 0;
     if (error != std::errc{} || end != value.data() + value.size() || !readable) {
       throw ConfigError(here, "\"{}\" is not a number in quotes, such as \"2.4\"", value);
@@ -244,8 +244,8 @@ void check_printed(const CaseConfig& one, const std::string& path) {
   }
 }
 
-/// Names that a config uses in its tables and figures: each must be a metric, or a path that a case or the
-/// sweep sets.
+/// Checks the names that a config uses in its tables and figures: each must be a metric, or a path that a
+/// case or the sweep sets.
 void check_names(const Config& config) {
   std::vector<std::string> varied;
   if (config.sweep) {
@@ -270,7 +270,7 @@ void check_names(const Config& config) {
   }
 }
 
-/// Every section with its defaults, by key.
+/// Returns every section with its defaults, by key.
 const std::map<std::string, AnyStruct>& default_sections() {
   static const std::map<std::string, AnyStruct> all = [] {
     std::map<std::string, AnyStruct> sections;
@@ -324,7 +324,7 @@ const Typed<std::shared_ptr<const Config>>& described() {
 const ShownConfig& shown_part(const Config& config) { return config; }
 
 Config read_config(const Json& input) {
-  // Editors find the schema by the one, programs their format by the other; neither says what is run.
+  // Editors find the schema by "$schema", programs their format by "format"; neither affects what is run.
   if (input.is_object() && (input.contains("$schema") || input.contains("format"))) {
     require_format(input, config_format, "use the program that the config is for");
     if (input.contains("$schema") && !input["$schema"].is_string())

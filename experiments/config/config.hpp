@@ -1,4 +1,5 @@
-// A config as plain structs: what a JSON file says, checked, with every default. Nothing behind reads JSON.
+// A config as plain structs: the contents of a JSON file, checked, with every default. Later code reads no
+// JSON.
 #pragma once
 
 #include <cstdint>
@@ -21,13 +22,13 @@ struct ModelPair {
   ModelConfig draft;
 };
 
-/// Half a unit of the last printed digit of the inputs.
+/// Half a unit of the last printed digit of each input.
 struct InputRounding {
   double alpha = 0;
   double c = 0;
 };
 
-/// What copies and destroys it is compiled once. The experiment is decode unless the config says otherwise.
+/// A config. Its copy operations and destructor are compiled once. The default experiment is decode.
 struct Config : ShownConfig {
   Config();
   Config(const Config&);
@@ -39,23 +40,24 @@ struct Config : ShownConfig {
   std::optional<CorpusConfig> corpus;
   std::optional<ModelPair> models;
   Adjustment sampling;
-  RuleConfig rule;  ///< token verification unless the config says otherwise
+  RuleConfig rule;  ///< default: token verification
   Engine engine = Engine::automatic;
   std::optional<double> alpha;
   std::int32_t gamma = 5;
   CostRatios cost;
   SimulationConfig simulation;
   std::optional<InputRounding> input_rounding;
-  /// What read_config read this from: cells set values in it by path. Null for configs made otherwise.
+  /// The JSON from which read_config made this; cells set values in it by path. Null for configs made in
+  /// another way.
   std::shared_ptr<const Json> input;
 };
 
-/// Reads and checks a config. Throws ConfigError for unknown keys, wrong types, values out
-/// of range and missing keys, with the JSON path.
+/// Reads and checks a config. Throws ConfigError, with the JSON path, for unknown keys, wrong types, values
+/// out of range and missing keys.
 Config read_config(const Json& input);
 
-/// For verbs that look at one configuration: throws ConfigError for a config that stands for many. `what`
-/// says who does what: "check tests".
+/// Throws ConfigError if a config has several cells, for verbs that take only one. `what` states who does
+/// what: "check tests".
 void refuse_many_cells(const Config& config, const std::string& what);
 
 }  // namespace speclab

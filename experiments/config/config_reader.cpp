@@ -12,7 +12,7 @@ namespace {
 
 const std::vector<Field>& described_fields() { return config_type().type->object()->fields(); }
 
-/// Where the value of each field lies in a config, in bytes from its beginning; of sections nothing sensible.
+/// Returns the offset of each field's value in a config, in bytes; offsets of sections have no meaning.
 const std::vector<std::ptrdiff_t>& offsets() {
   static const std::vector<std::ptrdiff_t> all = [] {
     Config config;
@@ -32,7 +32,7 @@ std::string text_of(const Config& config, const ConfigParts& parts) {
   Json said = Json::array();
   for (const std::size_t part : parts) {
     const Field& field = described_fields()[part];
-    // Descriptions only write through this pointer when they read JSON.
+    // A description writes through this pointer only when it reads JSON, which does not happen here.
     const void* value = field.at(const_cast<Config*>(&config));
     Json json;
     if (value != nullptr) field.type->write(value, json);

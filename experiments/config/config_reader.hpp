@@ -1,5 +1,6 @@
-// What is built from a config, kept for every config that says the same in all that its builder read. No list
-// of what a builder depends on is kept by hand, so that none can be forgotten.
+// Caches what is built from configs. A cached thing is used again for every config that agrees in all parts
+// that its builder read. These parts are recorded while the builder reads them, so that none can be
+// forgotten.
 #pragma once
 
 #include <map>
@@ -13,21 +14,21 @@
 
 namespace speclab {
 
-/// Parts of a config, by their place in its description (config_type).
+/// Parts of a config, by their index in its description (config_type).
 using ConfigParts = std::set<std::size_t>;
-/// What a config says in these parts.
+/// Returns the contents of these parts of a config as text.
 std::string text_of(const Config& config, const ConfigParts& parts);
-/// A value as text.
+/// Returns a value as text.
 std::string text_of(const Type& type, const void* value);
 
-/// A config that notes which of its parts are read. Where one is asked for, a config will do.
+/// A config that records which of its parts are read. A Config converts to it implicitly.
 class ConfigReader {
  public:
   ConfigReader(const Config& config) : config_(&config), shown_(shown_part(config)) {}
   ConfigReader(const ConfigReader&) = delete;
   ConfigReader& operator=(const ConfigReader&) = delete;
 
-  /// A part of the config: reader[&Config::seed].
+  /// Returns a part of the config: reader[&Config::seed].
   template <class T, class Part>
   const T& operator[](T Part::*part) const {
     const T& value = config_->*part;
@@ -35,7 +36,7 @@ class ConfigReader {
     return value;
   }
 
-  /// The section whose struct is T.
+  /// Returns the section whose struct is T.
   template <class T>
   const T& section() const {
     note_section(section_key<T>());
@@ -53,20 +54,21 @@ class ConfigReader {
   mutable ConfigParts parts_;
 };
 
-/// What a builder takes besides a config.
+/// A further argument of a builder, besides the config.
 template <class T>
 struct Given {
   const Typed<T>& type;
   const T& value;
 };
 
-/// Things that were built from configs.
+/// The things of type T that were built from configs.
 template <class T>
 class BuiltFromConfigs {
  public:
-  /// `build(reader, place, given values...)`, or what it returned for equal values and another config that
-  /// said the same in the parts that it read there. `build` captures nothing, so that it depends on nothing
-  /// else; `place` is for errors and for what is shared in turn. Nothing is kept when it throws.
+  /// Returns `build(reader, place, given values...)`, or an earlier result for equal given values and a
+  /// config that agrees in all parts that the builder read. `build` must capture nothing, so that it depends
+  /// on nothing else; `place` serves for errors and for things shared in turn. If `build` throws, nothing is
+  /// kept.
   template <class Build, class... More>
   std::shared_ptr<const T> get(const Config& config, const SharedPlace& place, Build build,
                                const Given<More>&... given) {

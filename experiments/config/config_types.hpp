@@ -1,4 +1,4 @@
-// How configs stand in JSON, for those that need not know what is in a Config.
+// Declares the JSON form of configs, for code that need not know the members of a Config.
 #pragma once
 
 #include <memory>
@@ -10,16 +10,17 @@ namespace speclab {
 
 struct Config;
 
-/// The description of the whole format. Kinds, experiments and sections are registered before its first use.
+/// Returns the description of the whole format. Kinds, experiments and sections must be registered before its
+/// first use.
 const Typed<Config>& config_type();
-/// The same of a config that results share.
+/// Describes a config that results share.
 template <>
 const Typed<std::shared_ptr<const Config>>& described();
 
-/// With every default.
+/// Returns the config as JSON with every default.
 Json config_json(const Config& config);
 
-/// The type at a JSON pointer below the config, as "cases" and "sweep" name it, null when there is none.
+/// Returns the type at a JSON pointer into the config, as used by "cases" and "sweep"; null if there is none.
 const Type* type_at(const std::string& pointer);
 
 }  // namespace speclab

@@ -1,4 +1,4 @@
-// The config that a verb is given, as its options change it.
+// Loads the config that a verb is given, with the changes of the verb's options.
 #pragma once
 
 #include <memory>
@@ -10,8 +10,9 @@ namespace speclab {
 
 struct Config;
 
-/// The config of a file with --seed and --set applied; its title says what --set changed. Files that it names
-/// are looked for in the working folder, beside the config, and among those that come with the program.
+/// Returns the config of a file with --seed and --set applied; its title mentions the changes by --set. Files
+/// that it names are looked for in the working folder, in the config's folder, and among the files that come
+/// with the program.
 std::shared_ptr<const Config> load_config(const std::string& file, const Values& values);
 
 }  // namespace speclab

@@ -1,4 +1,4 @@
-// The numbers that a cell is described by.
+// The metrics: numbers that describe a cell.
 #pragma once
 
 #include <optional>
@@ -10,7 +10,7 @@
 
 namespace speclab {
 
-/// In the order of tables.
+/// The metrics in the order of tables.
 enum class Metric {
   alpha_overlap,
   alpha_examined,
@@ -37,24 +37,24 @@ enum class Metric {
 
 struct MetricInfo {
   Metric metric;
-  std::string name;   ///< as in configs and results
-  const char* label;  ///< as in tables and on axes
+  std::string name;   ///< in configs and results
+  const char* label;  ///< in tables and on axes
 };
 
 const std::vector<MetricInfo>& metric_infos();
 const std::string& metric_name(Metric metric);
 const char* metric_label(Metric metric);
-/// The metric of this name.
+/// Returns the metric with this name; empty if there is none.
 std::optional<Metric> metric_named(std::string_view name);
 
-/// The metric of a name that is known to be one, else ConfigError at `path`.
+/// Returns the metric with this name; throws ConfigError at `path` if there is none.
 Metric known_metric(std::string_view name, const std::string& path = "/");
 
-/// Metrics as keys of maps.
+/// Convert metrics to keys of maps and back.
 inline const std::string& key_text(Metric metric) { return metric_name(metric); }
 inline void read_key(const std::string& text, Metric& metric) { metric = known_metric(text); }
 
-/// A metric by name.
+/// Describes a metric, by its name.
 const Typed<Metric>& metric_type();
 
 /// Values by metric, in the order of `Metric`.
@@ -67,7 +67,7 @@ std::optional<T> value_of(const ByMetric<T>& values, Metric metric) {
   return found != nullptr ? std::optional<T>(*found) : std::nullopt;
 }
 
-/// An object with metrics as keys.
+/// Describes an object whose keys are metrics.
 template <class T>
 Typed<ByMetric<T>> by_metric(const Typed<T>& element) {
   return {detail::map_type(element.type, detail::map_access<ByMetric<T>>())};

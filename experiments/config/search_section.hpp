@@ -1,4 +1,5 @@
-// The section "search": how far the experiment optimal_gamma and `speclab exact` look for the best gamma.
+// The section "search": the range of gamma in which the experiment optimal_gamma and `speclab exact` look for
+// the best one.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
-// What tables, figures and pages read of a config. Nothing here says what is simulated, so that they need not
-// be compiled again when that changes.
+// The part of a config that tables, figures and pages read. It does not determine what is simulated, so that
+// code that shows results need not be compiled again when simulations change.
 #pragma once
 
 #include <cstdint>
@@ -18,28 +18,28 @@ namespace speclab {
 struct Config;
 struct Experiment;
 
-/// One row of a table: what to set, and what the paper prints.
+/// One row of a table: the values to set, and those that the paper prints.
 struct CaseConfig {
   std::string label;
   OrderedMap<std::shared_ptr<const Json>> set;  ///< values by JSON pointer
-  OrderedMap<std::string> printed;              ///< by metric, as text so that digits count
+  OrderedMap<std::string> printed;              ///< by metric; text, so that digits count
   OrderedMap<std::string> measured;
   std::string note;
 };
 
-/// A part of a config that one experiment or verb reads: its key, and the description of its struct. One line
-/// in all_sections.cpp each.
+/// A part of a config that one experiment or verb reads: its key, and the description of its struct. Each
+/// section has a line in all_sections.cpp.
 struct SectionKind {
   std::string key;
   TypePtr type;
 };
-/// Every section; tests and other programs may add some.
+/// Returns the list of all sections; tests and other programs may add some.
 std::vector<SectionKind>& section_kinds();
 
 namespace detail {
 const std::string& section_key(bool (*wanted)(const AnyStruct& section));
 }
-/// The key of the section whose struct is T.
+/// Returns the key of the section whose struct is T.
 template <class T>
 const std::string& section_key() {
   return detail::section_key([](const AnyStruct& section) { return section.is<T>(); });
@@ -62,30 +62,32 @@ struct ShownConfig {
   std::string title;
   std::string about;
   std::string source;
-  std::optional<std::string> measured_note;  ///< why what is found differs from the "measured" of cases
-  const Experiment* experiment = nullptr;    ///< of a Config never null
+  std::optional<std::string>
+      measured_note;                       ///< reason why results differ from the "measured" values of cases
+  const Experiment* experiment = nullptr;  ///< never null in a Config
   std::uint64_t seed = 1;
   double confidence = 0.95;
   bool simultaneous = false;
-  std::map<std::string, AnyStruct> sections;  ///< by key; those that the config has
+  std::map<std::string, AnyStruct> sections;  ///< by key; those that the config gives
   std::optional<std::vector<CaseConfig>> cases;
-  std::optional<OrderedMap<std::shared_ptr<const Json>>> sweep;  ///< axes by JSON pointer: a list, or a range
+  std::optional<OrderedMap<std::shared_ptr<const Json>>>
+      sweep;  ///< axes by JSON pointer, each a list or a range
   std::optional<std::vector<Metric>> metrics;
   std::optional<std::vector<FigureConfig>> figures;
 
-  /// The section whose struct is T, or its defaults.
+  /// Returns the section whose struct is T, or its defaults.
   template <class T>
   const T& section() const {
     return section_of(section_key<T>()).template as<T>();
   }
-  /// Adds the defaults of a section that the config leaves out, as results carry it.
+  /// Adds the defaults of a section that the config leaves out, so that results include it.
   void add_section(const std::string& key);
 
  private:
   const AnyStruct& section_of(const std::string& key) const;
 };
 
-/// For those that only know that there is a Config.
+/// Returns the shown part of a config, for code that has only a declaration of Config.
 const ShownConfig& shown_part(const Config& config);
 
 }  // namespace speclab

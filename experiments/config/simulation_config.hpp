@@ -1,4 +1,4 @@
-// How much a config simulates, and by which engine.
+// How much a config simulates, and with which engine.
 #pragma once
 
 #include <cstdint>
@@ -18,23 +18,23 @@ inline bool is_empty(const PromptConfig& prompt) {
   return std::visit([](const auto& content) { return content.empty(); }, prompt);
 }
 
-/// How narrow an interval is to be before a simulation ends.
+/// The width of an interval at which a simulation ends.
 struct UntilConfig {
   Metric metric = Metric::speedup;
-  double half_width = 0;  ///< of the metric's interval
-  bool relative = false;  ///< half_width is a part of the estimate
+  double half_width = 0;  ///< greatest half-width of the metric's interval
+  bool relative = false;  ///< half_width is relative to the estimate
   std::uint64_t most_rounds = 1'000'000'000;
 };
 
 inline constexpr std::uint32_t max_batches = 4096;
 
 struct SimulationConfig {
-  std::uint32_t trials = 64;    ///< independent sequences
-  std::uint32_t length = 2000;  ///< rounds in each (tokens, for acceptance)
-  std::uint32_t batches = 64;   ///< groups of whole trials that intervals come from
+  std::uint32_t trials = 64;    ///< number of independent sequences
+  std::uint32_t length = 2000;  ///< rounds in each sequence (tokens, for acceptance)
+  std::uint32_t batches = 64;   ///< groups of whole trials from which intervals are computed
   PromptConfig prompt;
-  std::int32_t prompt_tokens = 0;    ///< instead of one prompt: tokens of the corpus, for each trial
-  std::optional<UntilConfig> until;  ///< then `trials` is how many there are before the first look
+  std::int32_t prompt_tokens = 0;    ///< instead of one prompt: tokens of the corpus for each trial
+  std::optional<UntilConfig> until;  ///< with it, `trials` is the number before the first look
 };
 
 enum class Engine { automatic, plain, fast };

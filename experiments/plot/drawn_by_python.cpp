@@ -16,7 +16,7 @@ namespace speclab {
 
 namespace {
 
-/// In the order of SeriesStyle.
+/// The names have the order of SeriesStyle.
 constexpr std::array style_names{"line", "points", "steps", "levels"};
 
 template <class T>
@@ -28,7 +28,7 @@ Json range_json(const std::optional<AxisRange>& range) {
   return range ? Json{range->low, range->high} : Json();
 }
 
-/// The fields of python/speclab/_plots/figure.py; what is no number becomes null.
+/// Returns the fields of python/speclab/_plots/figure.py; a value that is not a number becomes null.
 Json figure_json(const Figure& figure) {
   Json series = Json::array();
   for (const Series& one : figure.series) {
@@ -83,7 +83,7 @@ Pictures draw_pictures(const std::vector<Figure>& figures, const PictureOptions&
   asked["size"] = or_null(options.size);
   asked["intervals"] = options.intervals;
   const std::string folder = program_file("python/speclab").string();
-  // -I keeps Python from importing what lies in the working folder, -B from writing beside its sources.
+  // -I keeps Python from importing files of the working folder, -B from writing into its source folder.
   const auto drawn = run_child_process(
       {options.python.string(), "-I", "-B", "-c",
        "import sys; sys.path.append(sys.argv[1]); from _plots.__main__ import main; main()", folder},

@@ -1,4 +1,4 @@
-// Pictures for papers, drawn by matplotlib: python/speclab/_plots, which the Python package uses as well.
+// Draws pictures for papers with matplotlib: python/speclab/_plots, which the Python package uses, too.
 #pragma once
 
 #include <filesystem>
@@ -20,7 +20,7 @@ struct PictureOptions {
 
 struct Pictures {
   std::vector<std::string> files;  ///< contents
-  std::vector<std::string> notes;  ///< what whoever looks at them should know
+  std::vector<std::string> notes;  ///< remarks for the reader
 };
 
 /// A picture for each figure. Throws UsageError for what cannot be drawn, and where there is no Python or no

@@ -1,4 +1,4 @@
-// Every format of recordings, in the order in which they are tried: one line each.
+// Lists every format of recordings in the order in which they are tried, one line each.
 #include "experiments/recording/recording_format.hpp"
 
 // clang-format off

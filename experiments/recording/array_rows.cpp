@@ -13,7 +13,7 @@ namespace {
 
 bool has_integers(const NpyArray& array) { return array.kind == 'i' || array.kind == 'u'; }
 
-/// None for integers and for types that rows do not have.
+/// Returns the type of the array's numbers; empty for integers and for types that rows cannot have.
 std::optional<RowNumber> number_type(const NpyArray& array) {
   if (array.kind == 'b') return RowNumber::bf16;
   if (array.kind != 'f') return std::nullopt;

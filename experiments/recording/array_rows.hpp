@@ -1,5 +1,5 @@
-// Rows from named arrays, however they are stored: target [T, V], draft [T, V], tokens [T], sequence [T]; or
-// logits [T, V] of one model, with another file for the other.
+// Makes rows from named arrays, however they are stored: target [T, V], draft [T, V], tokens [T], sequence
+// [T]; or logits [T, V] of one model, with another file for the other.
 #pragma once
 
 #include <functional>
@@ -12,8 +12,9 @@
 
 namespace speclab {
 
-/// `find` gives an array by its name, or nothing. Needs tokens, target and draft; sequence is optional,
-/// without it everything is one. Throws UsageError for shapes and kinds that do not fit.
+/// Returns the rows. `find` returns an array by its name, or nothing. Tokens, target and draft are required;
+/// without the optional sequence, all tokens form one. Throws UsageError for shapes and types that do not
+/// fit.
 RowFile rows_of(const std::string& file, std::shared_ptr<const void> memory,
                 const std::function<std::optional<NpyArray>(const std::string& name)>& find);
 

@@ -37,7 +37,7 @@ void RecordingBuilder::add(const TokenRecord& record, const std::function<std::s
   }
   ++sequences.back().count;
   ++next_position_;
-  // Errors are rare, so that where they are is written only then.
+  // Errors are rare, so that their place is computed only then.
   if (!(record.logp <= 0 && record.logp > -9999)) {
     recording_.target.push_back(
         target_log(checked_log(record.logp, where(), "logp"), where(), recording_.size()));

@@ -1,5 +1,5 @@
-// The native recording, token by token: sequence, position, token, logp, logq[, logq_depth2, ...], and
-// optionally entropy and task. As CSV and as JSON lines.
+// Builds the native recording token by token: sequence, position, token, logp, logq[, logq_depth2, ...], and
+// optionally entropy and task. Its formats are CSV and JSON lines.
 #pragma once
 
 #include <cstddef>
@@ -16,7 +16,7 @@
 
 namespace speclab {
 
-/// One token's record. Texts view the file.
+/// The record of one token. Its texts view the file.
 struct TokenRecord {
   std::string_view sequence;
   std::int64_t position = 0;
@@ -28,13 +28,13 @@ struct TokenRecord {
 
 class RecordingBuilder {
  public:
-  /// Columns by depth, and which optional columns there are.
+  /// `depths` is the number of columns by depth; `entropy` says whether there is an entropy column.
   RecordingBuilder(std::size_t depths, bool entropy);
 
-  /// `where` says where the record stands, for errors. Throws UsageError for numbers that are no
-  /// log-probabilities, positions that do not follow one another, and sequences that come again.
+  /// Adds a record. `where` returns the record's place, for errors. Throws UsageError for numbers that are
+  /// not log-probabilities, positions that are not consecutive, and sequences that appear again.
   void add(const TokenRecord& record, const std::function<std::string()>& where);
-  /// Throws UsageError when nothing was added.
+  /// Returns the recording. Throws UsageError if nothing was added.
   Recording take(const std::string& file) &&;
 
  private:
@@ -45,7 +45,7 @@ class RecordingBuilder {
   StopCounter now_and_then_{1 << 10};
 };
 
-/// The depth, from 0, of "logq", "logq_depth2", ...; none of other names.
+/// Returns the depth, from 0, of "logq", "logq_depth2", ...; empty for other names.
 std::optional<std::size_t> depth_of(std::string_view column);
 
 }  // namespace speclab

@@ -43,7 +43,7 @@ std::vector<JsonDocument> json_documents(std::string_view text, const std::strin
 std::vector<JsonDocument> json_documents(std::string_view text, const std::string& name) {
   std::string problem;
   std::vector<JsonDocument> documents = json_documents(text, name, problem);
-  // Of a line that is no JSON it names the file itself.
+  // The problem of a line that is not JSON already names the file.
   if (!problem.empty()) throw UsageError(problem.starts_with(name) ? problem : name + ": " + problem);
   return documents;
 }

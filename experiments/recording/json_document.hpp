@@ -1,4 +1,4 @@
-// JSON values of a recording, with errors that say where.
+// Reads JSON values of a recording, with errors that name their place.
 #pragma once
 
 #include <fmt/format.h>
@@ -17,11 +17,11 @@
 namespace speclab {
 
 struct JsonDocument {
-  std::string where;  ///< "file", "file[3]" of a list, "file:4" of lines
+  std::string where;  ///< "file", "file[3]" of a list, "file:4" of JSON lines
   Json value;
 };
 
-/// A value within a document, and the path to it.
+/// A value within a document, and its path.
 struct JsonPlace {
   const Json* value;
   std::string where;  ///< "file: /choices/0/logprobs"
@@ -29,13 +29,13 @@ struct JsonPlace {
   bool has(const char* key) const {
     return value->is_object() && value->contains(key) && !(*value)[key].is_null();
   }
-  /// Throws UsageError unless it is there.
+  /// Returns the value of a key or an element. Throws UsageError if the key is missing.
   JsonPlace at(const char* key) const {
     if (!has(key)) throw UsageError("{}/{}: missing", where, key);
     return {&(*value)[key], where + "/" + key};
   }
   JsonPlace at(std::size_t index) const { return {&(*value)[index], fmt::format("{}/{}", where, index)}; }
-  /// Elements; throws UsageError unless it is a list.
+  /// Returns the number of elements. Throws UsageError if it is not a list.
   std::size_t size() const {
     if (!value->is_array()) refuse("a list");
     return value->size();
@@ -58,7 +58,7 @@ struct JsonPlace {
   }
 };
 
-/// Whether a choice of an OpenAI response has this key below "logprobs".
+/// Returns true if a choice of an OpenAI response has this key in "logprobs".
 inline bool has_logprobs(const Json& response, const char* key) {
   if (!response.is_object() || !response.contains("choices") || !response["choices"].is_array()) return false;
   const Json& choices = response["choices"];
@@ -68,11 +68,12 @@ inline bool has_logprobs(const Json& response, const char* key) {
   });
 }
 
-/// The documents of a JSON text: the whole, the elements of its list, or one a line where the first line is a
-/// whole value with others after it. Empty when it is not JSON; then `problem` says why not.
+/// Returns the documents of a JSON text: the whole text, the elements of its list, or one per line if the
+/// first line is a whole value and others follow. If the text is not JSON, returns nothing, and `problem`
+/// says why.
 std::vector<JsonDocument> json_documents(std::string_view text, const std::string& name,
                                          std::string& problem);
-/// The same; UsageError, which names the file, when it is not JSON.
+/// Returns the same. Throws UsageError, which names the file, if the text is not JSON.
 std::vector<JsonDocument> json_documents(std::string_view text, const std::string& name);
 
 inline JsonPlace place(const JsonDocument& document) { return {&document.value, document.where + ": "}; }

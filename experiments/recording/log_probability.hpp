@@ -1,4 +1,4 @@
-// Checks of log-probabilities, wherever they were read.
+// Checks log-probabilities from any source.
 #pragma once
 
 #include <cstddef>
@@ -6,13 +6,13 @@
 
 namespace speclab {
 
-/// A natural logarithm of a probability: at most 0, or above it by rounding (1e-4), which gives 0; -infinity
-/// is one. Throws UsageError ("where: what is 0.3; ...") for others, and for -9999 and less, which servers
-/// write where they have none.
+/// Returns a natural logarithm of a probability: at most 0, or -infinity. A value above 0 by rounding (1e-4)
+/// becomes 0. Throws UsageError ("where: what is 0.3; ...") for other values, and for -9999 and less, which
+/// servers write for a missing value.
 double checked_log(double value, const std::string& where, const std::string& what);
 
-/// The target's log-probability of a token that it generated; throws UsageError for -infinity: what has
-/// probability 0 is not generated.
+/// Returns the target's log-probability of a token that it generated. Throws UsageError for -infinity, since
+/// a token with probability 0 is never generated.
 double target_log(double value, const std::string& where, std::size_t token);
 
 }  // namespace speclab

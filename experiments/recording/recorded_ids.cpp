@@ -17,7 +17,7 @@ namespace speclab {
 
 namespace {
 
-/// Puts a token to its sequence.
+/// Adds a token to its sequence.
 using AddToken =
     std::function<void(const std::string& sequence, const std::string& token, const std::string& where)>;
 
@@ -73,7 +73,7 @@ std::vector<RecordedIds> read_recorded_ids(const std::string& file) {
     if (fresh) all.push_back({name, {}});
     all[found->second].ids.push_back(*id);
   };
-  const bool is_json = lines.front().text.starts_with('{');  // the source has refused an empty file
+  const bool is_json = lines.front().text.starts_with('{');  // the source has already refused an empty file
   (is_json ? read_json_ids : read_csv_ids)(lines, add);
   if (all.empty()) throw UsageError("{}: has no tokens", file);
   return all;

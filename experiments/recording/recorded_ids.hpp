@@ -1,4 +1,4 @@
-// The token ids of a recording, which models can be trained on.
+// Reads the token ids of a recording, on which models can be trained.
 #pragma once
 
 #include <cstdint>
@@ -8,12 +8,12 @@
 namespace speclab {
 
 struct RecordedIds {
-  std::string name;  ///< of the sequence
+  std::string name;  ///< name of the sequence
   std::vector<std::int64_t> ids;
 };
 
-/// The sequences of a CSV or JSON lines file with the columns or keys "sequence" and "token", in the order of
-/// their first tokens. Throws UsageError, with file and line, for a file without them.
+/// Returns the sequences of a CSV or JSON lines file with the columns or keys "sequence" and "token", in the
+/// order of their first tokens. Throws UsageError, with file and line, if these are missing.
 std::vector<RecordedIds> read_recorded_ids(const std::string& file);
 
 }  // namespace speclab

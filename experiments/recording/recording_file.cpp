@@ -20,7 +20,7 @@ struct ReadPart {
   std::string format;
 };
 
-/// The first format that the file is in.
+/// Returns the first format that fits the file.
 const RecordingFormat& recording_format_of(const RecordingSource& source) {
   std::string reasons;
   for (const RecordingFormat& format : recording_formats()) {

@@ -1,4 +1,4 @@
-// A recording, from a file in any known format.
+// Reads a recording from a file in any known format.
 #pragma once
 
 #include <optional>
@@ -13,24 +13,24 @@ namespace speclab {
 
 struct ReadRecording {
   Recording recording;
-  std::string format;  ///< of the file; "vllm, with openai-completions" of two
+  std::string format;  ///< format of the file; "vllm, with openai-completions" for two files
 };
 
-/// Of rows, the overlap is the acceptance rate of `rate`, where that is not null.
+/// Reads a recording. For rows, `overlap` is the acceptance rate of the rule `rate`, if that is not null.
 ///
 /// `draft` is a second file with the draft's log-probabilities or rows of the same tokens, for formats that
-/// hold one model; empty for none. Throws UsageError: for a file in no known format with the reason of each,
-/// and for files that do not hold together. `column` is the drafter whose column is read, of a file with
-/// several (logq.NAME); empty for the column logq.
+/// hold one model; empty if there is none. `column` is the drafter whose column is read from a file with
+/// several (logq.NAME); empty for the column logq. Throws UsageError for a file in no known format, with the
+/// reason of each format, and for files that are inconsistent.
 ReadRecording read_recording(const std::string& file, const std::string& draft = "",
                              const AnyRule* rate = nullptr, const std::string& column = "");
 
-/// The rows of both models, checked, of a file that holds whole rows (and of a second one, as above); none
-/// where the first file has columns instead. Throws UsageError as `read_recording` does.
+/// Returns the checked rows of both models from a file with whole rows (and from a second one, as above);
+/// empty if the first file has columns instead. Throws UsageError as `read_recording` does.
 std::optional<RowFile> read_row_file(const std::string& file, const std::string& draft = "");
 
-/// The drafters of a recording with a column for each, of which one is to be named; none for one draft
-/// without a name. Throws UsageError for a file in no known format.
+/// Returns the drafters of a recording that has a column for each, so that one must be named; empty if there
+/// is one draft without a name. Throws UsageError for a file in no known format.
 std::vector<std::string> drafters_in(const std::string& file);
 
 }  // namespace speclab

@@ -1,4 +1,4 @@
-// A format of recordings: one file in formats/, one line in all_formats.cpp.
+// Declares what a format of recordings is. Each has its own file in formats/ and a line in all_formats.cpp.
 #pragma once
 
 #include <cstdint>
@@ -15,23 +15,25 @@
 
 namespace speclab {
 
-/// What a file holds: both models' columns; one model's; rows of one or both.
+/// The contents of a file: the columns of both models, those of one, or rows of one or both.
 using RecordingPart = std::variant<Recording, ScoredText, RowFile>;
 
 struct RecordingFormat {
   const char* name;
   const char* sentence;
-  /// Why the file is not in this format, such as "does not begin with ..."; empty when it is.
+  /// Returns the reason why the file is not in this format, such as "does not begin with ..."; empty if it
+  /// is.
   std::string (*why_not)(const RecordingSource& source);
-  /// Throws UsageError, with file, line or path, value and remedy, for a file of this format that does not
-  /// hold together.
+  /// Reads a file of this format. Throws UsageError, with file, line or path, value and remedy, if it is
+  /// inconsistent.
   RecordingPart (*read)(const RecordingSource& source);
-  /// The names of the drafters that have columns of their own, of which the source names one; none in a file
-  /// of one draft without a name. Null for formats of one draft.
+  /// Returns the drafters that have their own columns, so that the source must name one; empty for a file
+  /// with one draft without a name. Null for formats with one draft.
   std::vector<std::string> (*drafters)(const RecordingSource& source) = nullptr;
 };
 
-/// Every format, in the order in which they are tried; tests and other programs may add some.
+/// Returns the list of all formats, in the order in which they are tried; tests and other programs may add
+/// some.
 std::vector<RecordingFormat>& recording_formats();
 
 }  // namespace speclab

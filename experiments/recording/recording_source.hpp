@@ -1,4 +1,4 @@
-// A file that may hold a recording: its bytes, and its JSON where it is JSON.
+// A file that may hold a recording: its bytes, and its documents if it is JSON.
 #pragma once
 
 #include <memory>
@@ -17,8 +17,8 @@ struct JsonDocument;
 
 class RecordingSource {
  public:
-  /// `column` says which drafter's column is read, of a file with several; empty for the only one. Throws
-  /// UsageError for a file that cannot be read.
+  /// `column` names the drafter whose column is read from a file with several; empty for the only one. Throws
+  /// UsageError if the file cannot be read.
   explicit RecordingSource(std::string file, std::string column = "");
   ~RecordingSource();
   RecordingSource(const RecordingSource&) = delete;
@@ -27,14 +27,14 @@ class RecordingSource {
   const std::string& name() const { return name_; }
   const std::string& column() const { return column_; }
   std::string_view bytes() const { return file_->bytes(); }
-  /// Kept as long as something views its bytes.
+  /// Returns the file. Code that views its bytes must keep it alive.
   std::shared_ptr<const MappedFile> file() const { return file_; }
 
-  /// The first line that is not blank, trimmed; and where it is, "file:1".
+  /// Returns the first line that is not blank, trimmed.
   std::string_view first_line() const;
 
-  /// The documents of a JSON file, parsed at the first call. Empty when it is not JSON; then `json_problem`
-  /// says why not.
+  /// Returns the documents of a JSON file, parsed at the first call. If the file is not JSON, returns
+  /// nothing, and `json_problem` says why.
   const std::vector<JsonDocument>& documents() const;
   const std::string& json_problem() const;
 

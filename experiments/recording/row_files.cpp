@@ -15,7 +15,7 @@ namespace speclab {
 
 namespace {
 
-/// Rows that one thread reads in one go: some megabytes of large vocabularies.
+/// The rows that one thread reads at a time: some megabytes with large vocabularies.
 constexpr std::size_t rows_at_once = 32;
 
 void check_sets(const RowFile& file) {
@@ -58,7 +58,7 @@ void check_sets(const RowFile& file) {
   throw UsageError("{}: row {} is not a distribution", file.target.where, row);
 }
 
-/// Replaces the row by probabilities.
+/// Converts the row to probabilities.
 void to_probabilities(const void* row, const RowSet& set, double* out) {
   read_row(row, set.number, set.vocab, out);
   const double most = *std::max_element(out, out + set.vocab);

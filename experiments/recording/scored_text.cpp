@@ -16,7 +16,7 @@ std::string shown(const ScoredToken& token) {
   return token.text.empty() ? fmt::format("{}", token.id) : fmt::format("{} \"{}\"", token.id, token.text);
 }
 
-/// Whether two reports can be of one token: by ids where both have one, else by their texts.
+/// Returns true if both reports can be about the same token: compares ids if both have one, else texts.
 bool same(const ScoredToken& one, const ScoredToken& other) {
   if (one.id >= 0 && other.id >= 0) return one.id == other.id;
   return one.text == other.text && !one.text.empty();

@@ -1,5 +1,4 @@
-// Texts with one model's log-probabilities, as servers report them, and how a target's and a draft's are
-// joined.
+// Texts with one model's log-probabilities, as servers report them; joins those of a target and a draft.
 #pragma once
 
 #include <cstdint>
@@ -12,8 +11,8 @@
 namespace speclab {
 
 struct ScoredToken {
-  std::int64_t id = -1;  ///< -1: not told
-  std::string text;      ///< empty: not told
+  std::int64_t id = -1;  ///< -1 if unknown
+  std::string text;      ///< empty if unknown
   double log_probability = 0;
 };
 
@@ -26,19 +25,19 @@ struct ScoredSequence {
 struct ScoredText {
   std::vector<ScoredSequence> sequences;
 
-  /// A further sequence, called by its number.
+  /// Adds a sequence; its name is its number.
   ScoredSequence& add(std::string where) {
     return sequences.emplace_back(ScoredSequence{std::to_string(sequences.size()), std::move(where), {}});
   }
 };
 
-/// Checks and adds one token. Throws UsageError at `where` for a number that is no log-probability. -9999 is
-/// what servers write for a token whose log-probability they left out.
+/// Checks and adds one token. Throws UsageError at `where` for a number that is not a log-probability;
+/// servers write -9999 for a token whose log-probability they left out.
 void add_token(ScoredSequence& sequence, ScoredToken token, const std::string& where);
 
-/// The texts that the target generated, with the draft's log-probabilities of the same tokens. Sequences go
-/// together in order; of the draft's the last tokens count, since it may have scored the prompt too. Throws
-/// UsageError where numbers of sequences or tokens differ, or where tokens do: two tokenizers.
+/// Joins the texts that the target generated with the draft's log-probabilities of the same tokens. Sequences
+/// are matched by order. The draft may have scored the prompt, too, so that its last tokens are used. Throws
+/// UsageError if numbers of sequences or tokens differ, or if tokens differ because of two tokenizers.
 Recording join(const ScoredText& target, const ScoredText& draft);
 
 }  // namespace speclab

@@ -1,4 +1,4 @@
-// Figures of results without a sweep.
+// Draws figures of results without a sweep.
 
 #include <algorithm>
 #include <cmath>
@@ -12,7 +12,7 @@ namespace speclab {
 
 namespace {
 
-/// Rows of a figure beyond which it is no longer one.
+/// A figure with more rows than this is not drawn.
 constexpr std::size_t max_case_rows = 60;
 constexpr std::size_t max_metrics = 2;
 
@@ -38,7 +38,7 @@ Figure position_figure(const CellResult& cell) {
   return figure;
 }
 
-/// Also of several metrics of one cell, which then are the rows.
+/// Draws a row for each cell, with the printed, computed and simulated value of one metric.
 Figure rows_of_cells(const Result& result, Metric metric) {
   Figure figure;
   figure.title = metric_label(metric);
@@ -64,7 +64,7 @@ std::vector<Figure> case_figures(const Result& result) {
   if (cells.size() == 1 && cells.front().positions.size() > 1) return {position_figure(cells.front())};
   if (cells.empty() || cells.size() > max_case_rows) return {};
   std::vector<Metric> metrics = shown_metrics(result);
-  // What papers print comes first, then what the experiment draws of sweeps.
+  // Metrics with printed values come first, then the one that the experiment draws for sweeps.
   const auto rank = [&](Metric metric) {
     const bool printed = std::any_of(cells.begin(), cells.end(), [&](const CellResult& cell) {
       return printed_value(cell, metric) != nullptr;

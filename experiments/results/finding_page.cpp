@@ -39,7 +39,7 @@ void write_finding(const std::filesystem::path& folder, const Finding& finding) 
   write_figures(folder, section);
   Page page = page_of_command(finding.title, finding.command);
   page.sections.push_back(std::move(section));
-  // A pipe has been read to its end.
+  // Only a regular file can be hashed: a pipe has already been read to its end.
   if (std::filesystem::is_regular_file(finding.input)) add_input_facts({input_file_of(finding.input)}, page);
   write_report(folder, page);
 }

@@ -1,4 +1,4 @@
-// The page of a verb that computes without a run: exact, prove, check and plan with --out.
+// Writes the page of a verb that computes without a run: exact, prove, check and plan with --out.
 #pragma once
 
 #include <fmt/format.h>
@@ -15,27 +15,28 @@
 
 namespace speclab {
 
-/// What such a verb found.
+/// The result of such a verb.
 struct Finding {
   std::string title;
   std::string headline;
   std::vector<Figure> figures;  ///< without ids
-  Listing text;                 ///< as on a terminal
-  std::string json;             ///< as --json prints it
-  std::string command;          ///< that gives it, for a shell
-  std::string input = {};       ///< a file that was read, whose hash the page states; empty for none
+  Listing text;                 ///< the text for a terminal
+  std::string json;             ///< the output of --json
+  std::string command;          ///< the command that computes it again, for a shell
+  std::string input = {};       ///< an input file, whose hash the page states; empty: none
 };
 
-/// --out FOLDER.
+/// Adds the option --out FOLDER.
 void add_page_option(Verb& verb);
 
-/// The folder of --out, which can be written; empty without it.
+/// Returns the folder of --out, after a check that it can be written; empty without the option.
 std::filesystem::path page_folder(const Values& values);
 
-/// Into the folder, unless it is empty: report.html, result.json and each figure as .svg.
+/// Writes report.html, result.json and each figure as .svg into the folder; does nothing if the folder is
+/// empty.
 void write_finding(const std::filesystem::path& folder, const Finding& finding);
-/// Writes what was found into the folder, and prints its text, or with --json its JSON. Without `figures_of`
-/// it has no figures.
+/// Writes the result into the folder, and prints its text, or its JSON with --json. There are no figures
+/// without `figures_of`.
 template <class T>
 void show_finding(const Values& values, const std::filesystem::path& folder, const std::string& title,
                   const T& found, Listing (*text_of)(const T&), std::string (*headline_of)(const T&),

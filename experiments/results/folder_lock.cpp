@@ -35,7 +35,8 @@ FolderLock::FolderLock(const std::filesystem::path& folder) {
 }
 
 FolderLock::~FolderLock() {
-  for (const std::filesystem::path& folder : made_) ::rmdir(folder.c_str());  // fails for a folder with files
+  for (const std::filesystem::path& folder : made_)
+    ::rmdir(folder.c_str());  // rmdir fails for a folder with files, which stays
   if (descriptor_ >= 0) ::close(descriptor_);
 }
 

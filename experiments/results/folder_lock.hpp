@@ -1,4 +1,4 @@
-// One run at a time writes into a folder.
+// Ensures that only one run at a time writes into a folder.
 #pragma once
 
 #include <filesystem>
@@ -6,19 +6,19 @@
 
 namespace speclab {
 
-/// Holds the folder, which is made when it is missing, until the end of the object or of the process, and
-/// removes what killed processes left half-written in it. Throws UsageError when another process holds the
-/// folder. File systems without locks are used without one.
+/// Holds a lock on the folder, which is created if it is missing, until the object or the process ends.
+/// Removes files that killed processes left half-written in it. Throws UsageError if another process holds
+/// the folder. On a file system without locks there is no protection.
 class FolderLock {
  public:
   explicit FolderLock(const std::filesystem::path& folder);
-  /// Folders that this object made and that are still empty go.
+  /// Removes the folders that this object created and that are still empty.
   ~FolderLock();
   FolderLock(const FolderLock&) = delete;
   FolderLock& operator=(const FolderLock&) = delete;
 
  private:
-  std::vector<std::filesystem::path> made_;  ///< the innermost first
+  std::vector<std::filesystem::path> made_;  ///< innermost first
   int descriptor_ = -1;
 };
 

@@ -1,4 +1,4 @@
-// What was found, in a sentence.
+// States the result in a sentence.
 
 #include <fmt/format.h>
 
@@ -14,7 +14,7 @@ namespace speclab {
 
 namespace {
 
-/// "speedup 2.991 ± 0.003 (formula 2.99)".
+/// Returns a text such as "speedup 2.991 ± 0.003 (formula 2.99)".
 std::string one_cell(const CellResult& cell, Metric metric) {
   const Interval* simulated = find(cell.simulated, metric);
   const std::optional<double> formula = value_of(cell.formula, metric);
@@ -25,7 +25,7 @@ std::string one_cell(const CellResult& cell, Metric metric) {
   return text;
 }
 
-/// "speedup from 0.6 (α = 0.1, γ = 10) to 4.1 (α = 0.9, γ = 5)".
+/// Returns a text such as "speedup from 0.6 (α = 0.1, γ = 10) to 4.1 (α = 0.9, γ = 5)".
 std::string range_text(const Result& result, Metric metric) {
   const CellResult* least = nullptr;
   const CellResult* most = nullptr;
@@ -58,7 +58,7 @@ std::string metric_headline(const Result& result, const Timings&) {
   const auto& drawn = result.shown().figures;
   const Metric metric =
       drawn && !drawn->empty() ? drawn->front().y : presentation_of(result.shown()).metrics.figure;
-  // Where printed numbers were judged the range would say less.
+  // If printed numbers were judged, the range is left out, because it would say less.
   std::string found;
   if (alone) {
     const CellResult& cell = result.cells.front();

@@ -1,6 +1,6 @@
-// The finished cells of a run, on disk as they are finished: a run that was killed or interrupted goes on
-// where it was. journal.jsonl lies in the run's folder from the first finished cell until the result is
-// written.
+// Keeps the finished cells of a run on disk as they are finished, so that a run that was killed or
+// interrupted can continue. journal.jsonl is in the run's folder from the first finished cell until the
+// result is written.
 #pragma once
 
 #include <filesystem>
@@ -11,29 +11,30 @@
 
 namespace speclab {
 
-/// What to do about the finished cells of an earlier run.
+/// How a run treats the finished cells of an earlier run.
 enum class Resume {
-  automatic,  ///< take them when everything that they depend on is as it was, else say why not and start anew
-  required,   ///< take them, or refuse to run
-  never       ///< start anew
+  automatic,  ///< uses them if everything on which they depend is unchanged; else says why not and starts
+              ///< anew
+  required,   ///< uses them, or refuses to run
+  never       ///< starts anew
 };
-/// The mode of that name. Throws UsageError.
+/// Returns the mode of that name. Throws UsageError if there is none.
 Resume resume_named(const std::string& name);
 
-/// Used under the lock of the folder (FolderLock).
+/// The journal of a run. It is used while the folder is locked (FolderLock).
 class Journal {
  public:
-  /// Reads what an earlier run of `identity` left in `folder`. Throws UsageError when `resume` is required
-  /// and there is nothing to go on from. A journal with damaged lines is kept beside the new one, as
-  /// journal.jsonl.damaged, and its sound cells are used.
+  /// Reads the cells that an earlier run of `identity` left in `folder`. Throws UsageError if `resume` is
+  /// required and there is nothing from which to continue. A journal with damaged lines is kept in the same
+  /// folder as journal.jsonl.damaged, and its sound cells are used.
   Journal(const std::filesystem::path& folder, const RunIdentity& identity, Resume resume);
 
-  /// The cells that need not be run again.
+  /// Returns the cells that need not be run again.
   FinishedCells take_finished() { return std::move(finished_); }
-  /// Sentences about what became of the earlier run; empty when there was none.
+  /// Returns sentences that say what was done with the earlier run; empty if there was none.
   const std::vector<std::string>& notes() const { return notes_; }
 
-  /// Writes a finished cell; any thread. Throws std::runtime_error when it cannot be written.
+  /// Writes a finished cell. Any thread may call it. Throws std::runtime_error if the cell cannot be written.
   void add(std::size_t cell, const CellResult& result) { writer_.add(cell, result); }
 
  private:
@@ -46,11 +47,11 @@ class Journal {
   JournalWriter writer_;
 };
 
-/// The config of the run whose journal lies in `folder`; null without one, or when its first
+/// Returns the config of the run whose journal is in `folder`; null if there is no journal or if its first
 /// line is damaged.
 std::shared_ptr<const Config> journal_config(const std::filesystem::path& folder);
 
-/// Called last, when everything that is made of a whole result has been written.
+/// Removes the journal. Called last, when all files of the complete result have been written.
 void remove_journal(const std::filesystem::path& folder);
 
 }  // namespace speclab

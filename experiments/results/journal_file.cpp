@@ -30,15 +30,16 @@ namespace {
 
 constexpr std::size_t check_digits = 16;
 constexpr std::int64_t sync_nanoseconds = 1'000'000'000;
-constexpr int low_bits = 62;  // of a WideCount; JSON's integers have 64
+constexpr int low_bits = 62;  // low bits of a WideCount; JSON's integers have 64 bits
 
-/// The counts of a batch, those that JSON cannot have as they are in other forms.
+/// The counts of a batch; those that JSON cannot represent directly are stored in other forms.
 struct BatchCounts : Tally {
   std::uint64_t overlap_high = 0, overlap_low = 0;
   std::vector<std::uint64_t> runs_by_level = {};
 };
 
-/// One of these: a finished cell, what some batches of its jobs gave, or that the shard is finished.
+/// One of the following: a finished cell, the tallies of some batches of its jobs, or the mark that the shard
+/// is finished.
 struct Line {
   std::size_t cell = 0;
   std::shared_ptr<const Json> result = {};
@@ -88,7 +89,7 @@ class TallyType final : public Type {
                 SPECLAB_FIELDS(BatchCounts, accepted_lengths)});
 };
 
-/// Without the cell, which stands beside it.
+/// Describes tallies without their cell, which the line states separately.
 Typed<BatchTallies> tallies_type() {
   const auto engine = choice<EngineUsed>(
       {{"plain", EngineUsed::plain}, {"fast", EngineUsed::fast}, {"iid", EngineUsed::iid}});
@@ -110,7 +111,8 @@ const Typed<Line>& line_type() {
   return type;
 }
 
-/// Made anew each time: kinds and sections may be added until the first use.
+/// Describes the first line. Built anew at each call, because kinds and sections may be added until the first
+/// use.
 Typed<JournalHead> head_type() {
   return result_object<JournalHead>("journal", {{"speclab", &JournalHead::version},
                                                 {"program", &JournalHead::program},
@@ -124,7 +126,7 @@ Typed<JournalHead> head_type() {
                                                 {"started", &JournalHead::started}});
 }
 
-/// A value as a line of the journal.
+/// Returns a value as a line of the journal.
 template <class T>
 std::string line_of(const T& value, const Typed<T>& type) {
   Json json;
@@ -133,19 +135,19 @@ std::string line_of(const T& value, const Typed<T>& type) {
   return fmt::format("{:.{}} {}\n", sha256(text), check_digits, text);
 }
 
-/// What stands before and after a finished cell in its line: {"cell":12,"result":...}
+/// A line of a finished cell has the form {"cell":12,"result":...}.
 constexpr std::string_view before_cell = "{\"cell\":";
 constexpr std::string_view before_result = ",\"result\":";
 
-/// The JSON of a line that is as it was written; empty for others.
+/// Returns the JSON of a line whose check digits match; empty for other lines.
 std::string_view checked(std::string_view line) {
   if (line.size() <= check_digits || line[check_digits] != ' ') return {};
   const std::string_view json = line.substr(check_digits + 1);
   return line.starts_with(std::string_view(sha256(json)).substr(0, check_digits)) ? json : std::string_view();
 }
 
-/// The place of a finished cell, and its result as JSON text; none for lines of other kinds. Without reading
-/// the JSON, which takes ten times as long.
+/// Returns the index of a finished cell and its result as JSON text; empty for lines of other kinds. Does not
+/// parse the JSON, which would take ten times as long.
 std::optional<std::pair<std::size_t, std::string_view>> finished_cell(std::string_view json) {
   if (!json.starts_with(before_cell) || !json.ends_with('}')) return std::nullopt;
   std::size_t cell = 0;
@@ -158,14 +160,14 @@ std::optional<std::pair<std::size_t, std::string_view>> finished_cell(std::strin
   return std::pair(cell, json);
 }
 
-/// The value of a line; none for a line that is not as it was written.
+/// Returns the value of a line; empty if the line was damaged.
 template <class T>
 std::optional<T> value_of(const std::string& line, const Typed<T>& type) {
   const std::string_view json = checked(line);
   if (json.empty()) return std::nullopt;
   try {
     return read(type, parse_json(std::string(json)), "");
-  } catch (const ConfigError&) {  // of another program
+  } catch (const ConfigError&) {  // written by another program
     return std::nullopt;
   }
 }
@@ -187,12 +189,12 @@ bool add_line(const std::string& line, JournalContent& content) {
   try {
     content.cells[value->cell] = read_cell(*shown_part(*content.head->config).experiment, *value->result);
     return true;
-  } catch (const ConfigError&) {  // of another program
+  } catch (const ConfigError&) {  // written by another program
     return false;
   }
 }
 
-/// What differs between two lists of input files, as a sentence.
+/// Returns a sentence on the difference between two lists of input files.
 std::string changed_input(const std::vector<InputFile>& earlier, const std::vector<InputFile>& now) {
   for (const InputFile& input : now) {
     const auto then = std::find_if(earlier.begin(), earlier.end(),
@@ -205,8 +207,8 @@ std::string changed_input(const std::vector<InputFile>& earlier, const std::vect
   return "it read other files";
 }
 
-/// Reads a journal: `begin` takes its first line, `take` each further whole line with its place in the file,
-/// and says whether the line is as it was written. None when there is no such file.
+/// Reads a journal. `begin` receives its first line, `take` each further whole line with its offset in the
+/// file; `take` returns whether the line is sound. Returns nothing if there is no such file.
 template <class Begin, class Take>
 std::optional<JournalContent> read_lines(const std::filesystem::path& file, Begin begin, Take take) {
   std::ifstream stream(file, std::ios::binary);
@@ -281,7 +283,7 @@ JournalReader::JournalReader(std::filesystem::path file)
 
 std::string_view JournalReader::cell(std::uint64_t offset) {
   stream_.clear();
-  // A seek drops what the stream has read ahead.
+  // A seek drops the data that the stream has read ahead, so that it is avoided between successive cells.
   if (std::exchange(end_, 0) != offset) stream_.seekg(static_cast<std::streamoff>(offset));
   if (std::getline(stream_, line_) && !stream_.eof() && line_.size() > check_digits) {
     end_ = offset + line_.size() + 1;
@@ -318,7 +320,7 @@ void JournalWriter::append(const std::string& line) {
     left.remove_prefix(static_cast<std::size_t>(written));
   }
   const std::int64_t now = std::chrono::steady_clock::now().time_since_epoch().count();
-  // What was written outlives the process at once; a machine that dies loses the last second.
+  // Data that were written survive the process at once; if the machine fails, the last second is lost.
   if (now - synced_ < sync_nanoseconds) return;
   if (::fdatasync(descriptor_) != 0) fail("flush");
   synced_ = now;

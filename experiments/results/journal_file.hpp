@@ -1,5 +1,6 @@
-// The file of a journal: what is run, then what of it is finished, a line each, written as it is finished.
-// Each line is 16 digits of the SHA-256 of the rest, a blank, and JSON.
+// Reads and writes the file of a journal: the first line states the run, and each further line a finished
+// part of it, written when that part is finished. Each line consists of 16 digits of the SHA-256 of the rest,
+// a blank, and JSON.
 #pragma once
 
 #include <cstdint>
@@ -24,71 +25,73 @@ struct Shard {
 };
 inline constexpr int max_shards = 100'000;
 
-/// The first line: what the cells depend on, and who runs them. Only the program that wrote a journal goes on
-/// with it, so that its format needs no number.
+/// The first line: everything on which the cells depend, and the process that runs them. Only the program
+/// that wrote a journal continues it, so that its format needs no number.
 struct JournalHead {
-  std::string version;  ///< for people; programs of one version differ
-  std::string program;  ///< its program_sources (experiments/base/support/version.hpp)
+  std::string version;  ///< for people; different programs may have the same version
+  std::string program;  ///< the program's program_sources (experiments/base/support/version.hpp)
   std::string backend;  ///< "cpu" or "cuda"
   std::size_t cells = 0;
   std::vector<InputFile> inputs;
   std::shared_ptr<const Config> config;
-  // Of a run that is shared out:
-  std::optional<Shard> shard = {};           ///< the one that the journal is of
+  // Only for a run that is divided into shards:
+  std::optional<Shard> shard = {};           ///< the shard to which the journal belongs
   std::shared_ptr<const Json> input = {};    ///< the config as it was read, without defaults
-  std::optional<std::string> command = {};   ///< of the whole run, for a shell
+  std::optional<std::string> command = {};   ///< the command of the whole run, for a shell
   std::optional<std::int64_t> started = {};  ///< Unix time in seconds
 };
-/// Of a run of `identity` by this program.
+/// Returns the first line for a run of `identity` by this program.
 JournalHead journal_head(const RunIdentity& identity);
 
-/// Why what was journaled under `earlier` does not go with `now`, as a sentence; empty when it does.
+/// Returns a sentence that says why cells journaled under `earlier` cannot be used by `now`; empty if they
+/// can.
 std::string difference(const JournalHead& earlier, const JournalHead& now);
 
-/// What a journal holds. Damaged lines are left out; a line without its end was being written when its
+/// The contents of a journal without its damaged lines. A last line without an end was being written when its
 /// process was killed.
 struct JournalContent {
-  std::optional<JournalHead> head;  ///< none when the first line is damaged, or not as this program's are
-  bool foreign = false;             ///< the first line is sound, and not as this program's are
+  std::optional<JournalHead> head;  ///< empty if the first line is damaged or was written by another program
+  bool foreign = false;             ///< the first line is sound but was written by another program
   FinishedCells cells;
   std::vector<BatchTallies> tallies;
-  bool complete = false;    ///< whether the process that wrote it said that its shard is finished
-  std::size_t damaged = 0;  ///< whole lines that are not as they were written
-  bool torn = false;        ///< whether the last line has no end
-  std::string sound;        ///< the lines that are as they were written
+  bool complete = false;    ///< the process that wrote it stated that its shard is finished
+  std::size_t damaged = 0;  ///< number of whole lines that are damaged
+  bool torn = false;        ///< the last line has no end
+  std::string sound;        ///< the sound lines
 };
-/// The first line; none when there is no such file, or none of a journal as this program writes it.
+/// Returns the first line; empty if there is no such file, or if this program did not write the journal.
 std::optional<JournalHead> read_journal_head(const std::filesystem::path& file);
-/// None when there is no such file.
+/// Reads a journal; returns nothing if there is no such file.
 std::optional<JournalContent> read_journal(const std::filesystem::path& file);
 
 /// Told of each finished cell of a journal: its place in the file, where JournalReader finds it again, and
 /// its JSON.
 using UseOfCell = std::function<void(std::size_t cell, std::uint64_t offset, std::string_view json)>;
-/// The same as read_journal, of a journal that memory does not have to hold: `cells` and `sound` stay empty.
-/// `begin` is told of the first line when it is sound, before the cells.
+/// Reads a journal as read_journal does, but without holding it in memory: `cells` and `sound` stay empty.
+/// Calls `begin` with the first line, if it is sound, before the cells.
 std::optional<JournalContent> scan_journal(const std::filesystem::path& file,
                                            const std::function<void(const JournalHead& head)>& begin,
                                            const UseOfCell& use);
 
-/// Reads finished cells at their places in a file.
+/// Reads finished cells at their offsets in a file.
 class JournalReader {
  public:
-  /// Throws std::runtime_error for a file that cannot be opened.
+  /// Throws std::runtime_error if the file cannot be opened.
   explicit JournalReader(std::filesystem::path file);
 
-  /// The cell as JSON text, until the next call. Throws std::runtime_error for a file that was changed.
+  /// Returns the cell as JSON text, which is valid until the next call. Throws std::runtime_error if the file
+  /// has changed.
   std::string_view cell(std::uint64_t offset);
 
  private:
   std::filesystem::path file_;
   std::ifstream stream_;
   std::string line_;
-  std::uint64_t end_ = 0;  ///< of the line; 0 before the first
+  std::uint64_t end_ = 0;  ///< offset of the end of the last line read; 0 before the first
 };
 
-/// Appends to a journal, from any thread; a file that does not exist begins with `head`. Every function
-/// throws std::runtime_error when it cannot be written.
+/// Appends to a journal; any thread may call it. A new file begins with `head`. Every function throws
+/// std::runtime_error if the journal cannot be written.
 class JournalWriter {
  public:
   JournalWriter(std::filesystem::path file, const JournalHead& head) : file_(std::move(file)), head_(head) {}
@@ -98,7 +101,7 @@ class JournalWriter {
 
   void add(std::size_t cell, const CellResult& result);
   void add(const BatchTallies& tallies);
-  /// Says that the shard is finished.
+  /// Writes the mark that the shard is finished.
   void complete();
 
  private:
@@ -109,7 +112,7 @@ class JournalWriter {
   const JournalHead& head_;
   std::mutex mutex_;
   int descriptor_ = -1;
-  std::int64_t synced_ = 0;  ///< when the file was last flushed to the disk, in nanoseconds
+  std::int64_t synced_ = 0;  ///< time of the last flush to the disk, in nanoseconds
 };
 
 }  // namespace speclab

@@ -23,7 +23,8 @@ Cell formula_cell(const CellResult& cell, Metric metric) {
   return number_cell(value_of(cell.formula, metric));
 }
 
-/// Why α differs more than by chance between cells that set γ alone; empty where it does not.
+/// Returns a note on why α differs by more than chance between cells that differ only in γ; empty if it does
+/// not.
 std::string texts_note(const std::vector<CellResult>& cells) {
   double highest_low = 0;
   double lowest_high = 1;
@@ -45,7 +46,7 @@ std::string texts_note(const std::vector<CellResult>& cells) {
       metric_label(Metric::alpha_overlap), *least, most);
 }
 
-/// What a table has of a metric, a column each.
+/// A kind of number that a table shows for a metric, in its own column.
 struct NumberKind {
   const char* word;
   Cell (*cell)(const CellResult& cell, Metric metric);
@@ -184,7 +185,7 @@ Table result_table(const Result& result, const std::string& id, std::size_t max_
     row.push_back(verdict_cell(result, cell));
     table.rows.push_back(std::move(row));
   }
-  // A table that judges nothing needs no column for it.
+  // A table without verdicts needs no column for them.
   const bool silent = std::all_of(table.rows.begin(), table.rows.end(),
                                   [](const auto& row) { return row.back().text.empty(); });
   if (silent) {

@@ -1,4 +1,4 @@
-// Tables of metrics: what is printed, computed and simulated, and the verdict.
+// Builds tables of metrics: printed, computed and simulated values, and the verdict.
 #pragma once
 
 #include <optional>
@@ -10,37 +10,38 @@
 
 namespace speclab {
 
-/// One row per cell: what was set, then printed, formula and simulated value of each metric, then the
-/// verdict. At most `max_rows` rows, with a note when there are more.
+/// Returns a table with one row per cell: the values that it sets, then printed value, formula and simulated
+/// value of each metric, then the verdict. Has at most `max_rows` rows, and a note if there are more cells.
 Table result_table(const Result& result, const std::string& id, std::size_t max_rows);
 
-/// For a result of one cell: one row per metric.
+/// Returns a table for a result of one cell, with one row per metric.
 Table metric_table(const Result& result, const std::string& id);
 
-/// Acceptance by position of one cell, beside alpha^i.
+/// Returns a table of one cell's acceptance rate by position, beside alpha^i.
 Table position_table(const CellResult& cell, const std::string& id);
 
-/// "reproduces; formula in 6 of 6": the printed values, by metric where they differ, then the
-/// formula, then the experiment's remark.
+/// Returns a cell such as "reproduces; formula in 6 of 6": the verdicts on the printed values, by metric if
+/// they differ, then the agreement with the formula, then the experiment's remark.
 Cell verdict_cell(const Result& result, const CellResult& cell);
 
-/// "± is the 95% interval", whether all hold together, and why some are not known.
+/// Returns a note such as "± is the 95% interval". It says whether all intervals hold together, and why some
+/// are unknown.
 std::string interval_note(const Result& result);
-/// What "± ?" means.
+/// Returns a note that explains "± ?".
 std::string unknown_error_note();
 
-/// The metrics of the result's tables: the config's, or the experiment's.
+/// Returns the metrics of the result's tables: those that the config names, else the experiment's.
 std::vector<Metric> shown_metrics(const Result& result);
 
-/// The simulated number of a metric, marked where it stands for a proof; empty without one.
+/// Returns the simulated value of a metric, marked if it serves as a proof; empty if there is none.
 Cell simulated_cell(const CellResult& cell, Metric metric);
-/// "formula in 6 of 6" intervals.
+/// Returns a text such as "formula in 6 of 6", the number of intervals that hold the formula.
 std::string agreement_text(const Agreement& agreement);
-/// What was simulated, or else what the formula gives.
+/// Returns the simulated value, or the formula's if nothing was simulated.
 std::optional<double> estimate_of(const CellResult& cell, Metric metric);
-/// Every name that "measured" of some cell has, in the order of first use.
+/// Returns every name under "measured" of any cell, in the order of first use.
 std::vector<std::string> measured_names(const std::vector<CellResult>& cells);
-/// What "measured" of the cell has under a name; empty without it.
+/// Returns the text under a name in "measured" of the cell; empty if there is none.
 std::string measured_text(const CellResult& cell, const std::string& name);
 
 }  // namespace speclab

@@ -15,7 +15,7 @@ namespace speclab {
 
 namespace {
 
-constexpr std::size_t max_in_sample = 3000;  // a heat map draws each
+constexpr std::size_t max_in_sample = 3000;  // a heat map draws each cell
 constexpr std::size_t max_rows_of_axis = 20;
 
 struct SweptAxis {
@@ -28,8 +28,8 @@ std::string value_text(const Json& value) {
   return value.is_string() ? value.get<std::string>() : shown(value);
 }
 
-/// Cases, then the axes of the sweep. One axis without values when the cells are not their product, as when
-/// an experiment cuts each into several.
+/// Returns the cases, then the axes of the sweep. Returns one axis without values if the cells are not the
+/// product of these, as when an experiment divides each cell into several.
 std::vector<SweptAxis> axes_of_result(const ShownConfig& config, std::size_t cells) {
   std::vector<SweptAxis> axes{{"", {}}};
   for (const CaseConfig& one : config.cases.value_or(std::vector<CaseConfig>(1)))
@@ -46,7 +46,7 @@ std::vector<SweptAxis> axes_of_result(const ShownConfig& config, std::size_t cel
   return axes;
 }
 
-/// How many values of each axis are shown: the longest axes are thinned first.
+/// Returns the number of values to show for each axis; the longest axes are thinned first.
 std::vector<std::size_t> kept_values(const std::vector<SweptAxis>& axes) {
   std::vector<std::size_t> kept;
   double product = 1;
@@ -62,7 +62,7 @@ std::vector<std::size_t> kept_values(const std::vector<SweptAxis>& axes) {
   return kept;
 }
 
-/// Whether place `at` of `count` is among `kept` that stand at equal distances, both ends among them.
+/// Returns true if place `at` of `count` is one of `kept` equally spaced places, which include both ends.
 bool is_kept(std::size_t at, std::size_t count, std::size_t kept) {
   if (kept >= count) return true;
   if (kept == 1) return at == 0;
@@ -70,13 +70,13 @@ bool is_kept(std::size_t at, std::size_t count, std::size_t kept) {
   return number * (count - 1) / (kept - 1) == at;
 }
 
-/// Least, mean and largest of numbers, added one at a time.
+/// The smallest, mean and largest of numbers that are added one at a time.
 struct Spread {
   std::size_t count = 0;
   double least = std::numeric_limits<double>::infinity();
   double largest = -std::numeric_limits<double>::infinity();
   double sum = 0;
-  std::string label;  ///< of the cell with the largest
+  std::string label;  ///< label of the cell with the largest number
 
   void add(double value) {
     ++count;
@@ -94,7 +94,8 @@ Cell spread_cell(const Spread& spread) {
           spread.mean(), ""};
 }
 
-/// The cells of some neighbouring values of an axis, a row of its table.
+/// For each row of an axis' table, the spread of each metric over the cells of one or several neighbouring
+/// values.
 using AxisRows = std::vector<std::vector<Spread>>;
 
 Table axis_table(const SweptAxis& axis, const AxisRows& rows, const std::vector<Metric>& metrics,

@@ -1,4 +1,4 @@
-// Results of more cells than a page can show.
+// Summarises results with more cells than a page can show.
 #pragma once
 
 #include <string>
@@ -9,16 +9,16 @@
 
 namespace speclab {
 
-/// A page of so many cells is read and drawn by a browser in less than a second.
+/// A browser loads and draws a page of so many cells in less than a second.
 inline constexpr std::size_t max_cells_on_page = 20'000;
 
 struct Overview {
-  Result sample;              ///< with the cells of some values of each axis
-  std::vector<Table> tables;  ///< of all cells: each metric, then its means along each axis
-  std::string note;           ///< what is shown, for people
+  Result sample;              ///< result with only some values of each axis
+  std::vector<Table> tables;  ///< tables over all cells: each metric, then its means along each axis
+  std::string note;           ///< says which part is shown
 };
 
-/// Goes through the cells once. `id` begins the ids of the tables.
+/// Returns the overview; reads the cells once. `id` is the beginning of the tables' ids.
 Overview overview_of(const Result& result, const CellSource& cells, const std::string& id);
 
 }  // namespace speclab

@@ -1,4 +1,4 @@
-// A table of what a description alone knows of an experiment's own results.
+// Builds a table of an experiment's own results from their description alone.
 #include <algorithm>
 #include <nlohmann/json.hpp>
 

@@ -1,4 +1,4 @@
-// How the results of an experiment are shown, from the results alone.
+// Declares how the results of an experiment are shown, using the results alone.
 #pragma once
 
 #include <functional>
@@ -17,27 +17,28 @@
 
 namespace speclab {
 
-/// What the table of metrics, one row a cell, and the figures of metrics show.
+/// The contents of the table of metrics, which has one row per cell, and of the figures of metrics.
 struct MetricTable {
   std::vector<Metric> shown = {};
-  /// What is drawn of a sweep that does not say.
+  /// The metric drawn for a sweep whose config names none.
   Metric figure = Metric::speedup;
-  /// What the verdict of a cell says besides; empty for nothing.
+  /// Returns an addition to the verdict of a cell; may be empty.
   std::function<std::string(const CellResult& cell)> remark = nullptr;
-  /// Further columns, and their cells: as many.
+  /// Return further columns and their cells, equally many.
   std::function<std::vector<std::string>(const Result& result)> columns = nullptr;
   std::function<std::vector<Cell>(const CellResult& cell)> cells = nullptr;
-  /// What the note of the table says besides; empty for nothing.
+  /// An addition to the note of the table; may be empty.
   std::string note = {};
 };
 
-/// Tables of metrics: one row a cell, and of a single cell what happened at each position.
+/// Returns tables of metrics with one row per cell; a single cell also has a table of its positions.
 std::vector<Table> metric_tables(const Result& result, const Timings& timings, const std::string& id);
-/// One row a cell of its own result: a column for each number or text of the description.
+/// Returns a table with one row per cell of the experiment's own result, and a column for each number or text
+/// of its description.
 std::vector<Table> own_tables(const Result& result, const Timings& timings, const std::string& id);
-/// Those of a sweep, or of cases where the config asks for none.
+/// Returns the figures of a sweep, or those of cases if the config asks for none.
 std::vector<Figure> metric_figures(const Result& result, const Timings& timings);
-/// The figures that the config asks for; for a sweep without any, curves or a heat map over its axes.
+/// Returns the figures that the config asks for; for a sweep without any, curves or a heat map over its axes.
 std::vector<Figure> sweep_figures(const Result& result);
 
 /// A metric over what cells set. A key is a JSON pointer, a column of results.csv, the last part of either,
@@ -58,41 +59,43 @@ std::vector<Figure> chosen_figures(const Result& result, const FigureChoice& cho
 /// Of a lone cell its acceptance by position, where it was simulated. Else one row per cell: what was
 /// printed, computed and simulated, for each of the first metrics shown.
 std::vector<Figure> case_figures(const Result& result);
-/// Verdicts, agreement with the formula, and the estimate of one cell or the range of several.
+/// Returns the verdicts, the agreement with the formula, and the estimate of one cell or the range of
+/// several.
 std::string metric_headline(const Result& result, const Timings& timings);
 
-/// results.csv: one row per cell of `cells`, every number in full, with the columns of ResultRows and between
-/// them printed, formula and simulated values of every metric with intervals, what "measured" of the cases
-/// says and why that differs, the verdict. Handed over in pieces; goes through the cells twice.
+/// Writes results.csv with one row per cell of `cells` and every number in full. Its columns are those of
+/// ResultRows and, between them, printed, formula and simulated values of every metric with intervals, the
+/// values of "measured" and the reason why they differ, and the verdict. Passes the text to `out` in pieces;
+/// reads the cells twice.
 void write_csv(const Result& result, const CellSource& cells,
                const std::function<void(const std::string& piece)>& out);
 
-/// Files of a result's folder: name and content.
+/// Names and contents of files in a result's folder.
 using ResultFiles = std::vector<std::pair<std::string, std::string>>;
 
-/// What is left out is shown as metrics are.
+/// How an experiment presents its results. Parts that it does not set are shown as metrics are.
 struct Presentation {
   MetricTable metrics = {};
   std::function<std::vector<Table>(const Result& result, const Timings& timings, const std::string& id)>
       tables = metric_tables;
   std::function<std::vector<Figure>(const Result& result, const Timings& timings)> figures = metric_figures;
   std::function<std::vector<Passage>(const Result& result, const std::string& id)> passages = nullptr;
-  /// What was found, in a sentence or two.
+  /// States the result in a sentence or two.
   std::function<std::string(const Result& result, const Timings& timings)> headline = metric_headline;
-  /// results.csv, where it is not a row of metrics a cell: then all cells are held in memory at once.
+  /// Returns results.csv if it is not one row of metrics per cell. All cells are then held in memory at once.
   std::function<std::string(const Result& result, const Timings& timings)> csv = nullptr;
-  /// Further files, from all cells as well.
+  /// Returns further files. All cells are then held in memory at once, too.
   std::function<ResultFiles(const Result& result)> files = nullptr;
-  /// What the summary of `reproduce` says of results without verdicts.
+  /// The text of the summary of `reproduce` for results without verdicts.
   std::string outcome = "measured here";
 
   bool needs_all_cells() const { return csv != nullptr || files != nullptr; }
 };
 
-/// For Experiment::presentation.
+/// Makes the value of Experiment::presentation.
 std::shared_ptr<const Presentation> presented(Presentation how);
 
-/// That of a config's experiment.
+/// Returns the presentation of a config's experiment.
 const Presentation& presentation_of(const ShownConfig& config);
 
 std::vector<Table> tables_of(const Result& result, const Timings& timings, const std::string& id);

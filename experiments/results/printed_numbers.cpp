@@ -20,7 +20,7 @@ void PrintedNumbers::add(const Result& result, const std::string& name) {
       const std::string* printed = printed_value(cell, metric);
       const Interval* simulated = find(cell.simulated, metric);
       const double* formula = find(cell.formula, metric);
-      // The verdict is the formula's, which has no noise.
+      // The verdict judges the formula if there is one, because it has no noise.
       const double found = formula != nullptr     ? *formula
                            : simulated != nullptr ? simulated->estimate
                                                   : std::nan("");
@@ -83,7 +83,7 @@ std::vector<Figure> PrintedNumbers::figures() const {
     figure.add(std::move(series));
   }
   if (figure.series.size() == 1) return {};
-  // A margin, so that a lone number has a band as well.
+  // The margin gives the band a width even around a single number.
   for (const double end : {least / 1.05, most * 1.05}) figure.series.front().add(end, Interval{0, -1, 1});
   figure.caption =
       "One point per printed number: how far the formula (else the simulation) lies from it. In the band it rounds to what is printed: of fewer digits, it may lie further off. Outside, some inputs that round to the printed α and c give a number in the band (within input rounding), or none do.";

@@ -1,4 +1,4 @@
-// What became of the numbers that papers print: in a sentence, and as a figure.
+// Summarises how well printed numbers of papers reproduce, in a sentence and as a figure.
 #pragma once
 
 #include <string>
@@ -9,25 +9,26 @@
 
 namespace speclab {
 
-/// Verdicts and agreements of one result or of several.
+/// The verdicts and agreements of one result or of several.
 class PrintedNumbers {
  public:
-  /// `name` is told of its numbers: the config's.
+  /// Adds a result. `name` is the config's and appears in the names of its numbers.
   void add(const Result& result, const std::string& name = "");
 
-  /// "36 of 40 printed numbers reproduce, 1 within the rounding of its inputs; 3 do not. The formula lies
-  /// within 358 of 360 intervals." Empty when nothing was judged.
+  /// Returns "36 of 40 printed numbers reproduce, 1 within the rounding of its inputs; 3 do not. The formula
+  /// lies within 358 of 360 intervals." Returns an empty text if nothing was judged.
   std::string sentence() const;
-  /// Each printed number, and how far from it the formula (else the simulation) lies, in halves of the unit
-  /// of its last digit, by which the verdict goes; none without printed numbers.
+  /// Returns a figure that shows, for each printed number, the distance to the formula (else to the
+  /// simulation) in half-units of its last digit, the measure that decides the verdict; none without printed
+  /// numbers.
   std::vector<Figure> figures() const;
 
  private:
   struct Judged {
     std::string name;   ///< config, cell and metric, and both numbers
-    std::string label;  ///< of the cell, its beginning
+    std::string label;  ///< beginning of the cell's label
     double printed;
-    double half_unit;  ///< of its last digit
+    double half_unit;  ///< half a unit of its last digit
     double found;
     Reproduction verdict;
   };

@@ -1,4 +1,4 @@
-// results.csv of experiments whose cells are metrics.
+// Writes results.csv of experiments whose cells are metrics.
 
 #include <fmt/format.h>
 
@@ -14,7 +14,7 @@ namespace speclab {
 
 namespace {
 
-/// What some cell has: paths in the order of first use, metrics in their own.
+/// The columns that at least one cell needs: paths in the order of first use, metrics in their own order.
 struct CsvColumns {
   std::vector<std::string> sets;
   std::set<Metric> printed, formulas, simulated;

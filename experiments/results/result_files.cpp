@@ -24,7 +24,7 @@ namespace speclab {
 
 namespace {
 
-/// The config of the result in a folder: null when there is no result.json.
+/// Returns the config of the result in a folder; null if there is no result.json.
 std::shared_ptr<const Config> result_config(const std::filesystem::path& folder) {
   const std::filesystem::path file = folder / "result.json";
   if (!std::filesystem::exists(file)) return nullptr;

@@ -1,4 +1,4 @@
-// The files that a run leaves, and what it says about the machine.
+// Writes the files of a run, and states the machine on which it ran.
 #pragma once
 
 #include <filesystem>
@@ -11,34 +11,35 @@
 
 namespace speclab {
 
-/// Throws UsageError when the folder holds a result or a journal of another config than `config`, which has
-/// the sections of its experiment, or a result.json that this version cannot read; with a remedy.
+/// Throws UsageError, with a remedy, if the folder holds a result or a journal of another config than
+/// `config`, or a result.json that this version cannot read. `config` must include the sections of its
+/// experiment.
 void refuse_foreign_result(const std::filesystem::path& folder, const Config& config);
 
-/// How results.csv holds text that a spreadsheet would run as a formula.
+/// How results.csv writes text that a spreadsheet would run as a formula.
 enum class CsvText { as_it_is, marked };
 
-/// result.json, results.csv, timings.json and the experiment's own files, each written whole or not at all.
+/// Writes result.json, results.csv, timings.json and the experiment's own files, each atomically.
 void write_data(const std::filesystem::path& folder, const RunResult& run, CsvText text = CsvText::as_it_is);
 
-/// A page of what this command computed, without sections: its facts are "Version", "Machine", "GPU" where
-/// one was used, "Threads" and "Command", and it says how to cite it.
+/// Returns a page, still without sections, for the result of this command. Its facts are "Version",
+/// "Machine", "GPU" if one was used, "Threads" and "Command"; it also says how to cite it.
 Page page_of_command(const std::string& title, const std::string& command, Backend backend = Backend::cpu);
-/// Adds the facts "Input", of each file, and "Corpus" that the page does not have.
+/// Add the facts "Input", for each file, and "Corpus", unless the page has them already.
 void add_input_facts(const std::vector<InputFile>& inputs, Page& page);
 void add_corpus_facts(const Result& result, Page& page);
 
-/// How a config is run for a folder, which is locked.
+/// Options of a run whose results go to a folder, which must be locked.
 struct WatchedRun {
   std::filesystem::path folder;
-  std::string title;  ///< of the progress line
+  std::string title;  ///< title of the progress line
   bool quiet = false;
   Resume resume = Resume::automatic;
   Backend backend = Backend::cpu;
 };
 
-/// Runs a config with a progress line on the terminal and a journal in the folder, and adds the run's seconds
-/// and the machine to the timings. What became of an earlier run is said on standard error.
+/// Runs a config with a progress line on the terminal and a journal in the folder. Adds the run's seconds and
+/// the machine to the timings. Prints on standard error what was done with an earlier run.
 RunResult run_watched(const Config& config, const WatchedRun& options);
 
 }  // namespace speclab

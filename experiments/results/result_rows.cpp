@@ -37,7 +37,7 @@ std::string measured_column(const std::string& name) {
   std::string column = "measured";
   bool parted = false;
   for (const char letter : name) {
-    // Bytes of letters beyond ASCII stay as they are.
+    // Bytes of letters outside ASCII stay unchanged.
     const auto byte = static_cast<unsigned char>(letter);
     const bool kept = std::isalnum(byte) != 0 || byte >= 0x80;
     if (kept && !parted) column += '_';
@@ -51,7 +51,7 @@ ResultRows::ResultRows(const Result& result, std::vector<std::string> sets,
                        const std::vector<std::string>& columns)
     : sets_(std::move(sets)), header_{"cell", "label"} {
   for (const std::string& path : sets_) {
-    // A path that has another column's name is marked.
+    // A path whose column name is already taken gets a prefix.
     std::string name = column_name(path);
     while (std::find(header_.begin(), header_.end(), name) != header_.end() ||
            std::find(columns.begin(), columns.end(), name) != columns.end()) {

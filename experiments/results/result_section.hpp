@@ -1,4 +1,4 @@
-// The section of a report about one result.
+// Builds the section of a report about one result.
 #pragma once
 
 #include <string>
@@ -9,12 +9,12 @@
 
 namespace speclab {
 
-/// Introduction, tables, figures and passages, as the result's experiment presents them. `command` redraws
-/// it. Of a result of more cells than a page can show, summaries of all and a part of the cells
-/// (overview_of).
+/// Returns introduction, tables, figures and passages, as the result's experiment presents them. `command`
+/// redraws the section. If the result has more cells than a page can show, the section summarises all cells
+/// and shows a part of them (overview_of).
 Section result_section(const RunResult& run, const std::string& id, const std::string& command);
 
-/// The page of one result, whose section it is given.
+/// Returns the page of one result with the given section.
 Page result_page(const RunResult& run, const Section& section, const std::string& command, Backend backend);
 
 }  // namespace speclab

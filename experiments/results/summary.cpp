@@ -28,7 +28,7 @@ std::string all_cells(const Result& result) {
                      result.partial ? " (interrupted: partial)" : "");
 }
 
-/// What the values in "measured" are of: the first metric of the result's tables.
+/// Returns the metric to which the values in "measured" refer: the first metric of the result's tables.
 std::optional<Metric> measured_metric(const Result& result) {
   const std::vector<Metric> shown = shown_metrics(result);
   return shown.empty() ? std::nullopt : std::optional(shown.front());
@@ -53,7 +53,7 @@ void Summary::add(const Result& result, const std::string& name) {
   };
   Part& part = parts_.emplace_back();
   part.name = name;
-  // Without what --set changed, too.
+  // The title is shown without the changes by --set, too.
   part.title = result.title.substr(0, std::min(result.title.find(": "), result.title.find(", with ")));
   for (std::size_t at = 0; at < result.cells.size(); ++at) {
     const CellResult& cell = result.cells[at];

@@ -1,4 +1,4 @@
-// Figures of sweeps: curves, and heat maps.
+// Draws figures of sweeps: curves and heat maps.
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -23,13 +23,13 @@ namespace {
 constexpr std::size_t max_curves = 12;
 constexpr std::size_t max_facets = 6;
 
-/// The number that a cell sets at a path; none when it sets none, or something else.
+/// Returns the number that a cell sets at a path; empty if it sets none, or another type.
 std::optional<double> set_number(const CellResult& cell, const std::string& path) {
   const Json* value = set_value(cell, path);
   return value != nullptr && value->is_number() ? std::optional(value->get<double>()) : std::nullopt;
 }
 
-/// A kind with its parameters: "zipf exponent=1.2".
+/// Returns a kind with its parameters: "zipf exponent=1.2".
 std::string kind_text(const Json& value) {
   constexpr std::size_t longest = 40;
   std::string text;
@@ -57,14 +57,14 @@ std::optional<std::string> set_text(const CellResult& cell, const std::string& p
   return value->is_string() ? value->get<std::string>() : value->dump();
 }
 
-/// The value at a path as it was written; empty when the cell sets none.
+/// Returns the value at a path as it was written; empty if the cell sets none.
 std::string written(const CellResult& cell, const std::string& path) {
   if (path == label_key) return cell.label;
   const Json* value = path.empty() ? nullptr : set_value(cell, path);
   return value != nullptr ? value->dump() : "";
 }
 
-/// "γ" for ".../gamma"; else the last name of the path.
+/// Returns "γ" for ".../gamma", and similar symbols; else the last name of the path.
 std::string axis_label(const std::string& path) {
   static const std::map<std::string, std::string> symbols{{"alpha", "α"}, {"gamma", "γ"}, {"c_hat", "ĉ"}};
   const std::string name = path.substr(path.rfind('/') + 1);
@@ -74,7 +74,7 @@ std::string axis_label(const std::string& path) {
 
 using Cells = std::vector<const CellResult*>;
 
-/// Cells that have the same at each of the paths stand together, groups in the order of their first cells.
+/// Groups the cells that have equal values at each of the paths; groups have the order of their first cells.
 std::vector<Cells> groups_of(const Cells& cells, const std::vector<std::string>& paths) {
   std::vector<Cells> groups;
   std::map<std::vector<std::string>, std::size_t> index;
@@ -88,7 +88,7 @@ std::vector<Cells> groups_of(const Cells& cells, const std::vector<std::string>&
   return groups;
 }
 
-/// Lines of the formula and points of the simulation.
+/// Draws lines of the formula and points of the simulation.
 Figure curves(Cells cells, const FigureConfig& config) {
   std::erase_if(cells, [&](const CellResult* cell) { return !set_number(*cell, config.x); });
   const std::string label = config.series_label.empty() ? axis_label(config.series) : config.series_label;
@@ -116,7 +116,7 @@ Figure curves(Cells cells, const FigureConfig& config) {
     }
     if (points.x.empty()) continue;
     if (has_line) {
-      // Of a lone curve the two have names, and colours of their own.
+      // For a single curve, line and points have separate names and colours.
       points.name = name.empty() ? "simulated" : "";
       if (!name.empty()) points.colour_of = figure.series.size() - 1;
     }
@@ -131,7 +131,7 @@ Figure heat_map(const Cells& cells, const FigureConfig& config) {
   for (const CellResult* cell : cells) {
     const std::optional<double> x = set_number(*cell, config.x);
     const std::optional<double> y = set_number(*cell, config.series);
-    // As of curves, a logarithmic axis has no place for what is not positive.
+    // As with curves, a logarithmic axis cannot show values that are not positive.
     if (!x || !y || (config.log_x && !(*x > 0)) || (config.log_y && !(*y > 0))) continue;
     values[*y][*x] = estimate_of(*cell, config.y).value_or(std::numeric_limits<double>::quiet_NaN());
     columns.insert(*x);
@@ -157,8 +157,8 @@ bool is_numeric(const Json& axis) {
          std::all_of(axis.begin(), axis.end(), [](const Json& value) { return value.is_number(); });
 }
 
-/// What to draw of a sweep that does not say: curves over its longest axis of numbers, one for each value of
-/// the next longest; a heat map when both are long. Further axes become facets.
+/// Returns the figures of a sweep whose config asks for none: curves over its longest numeric axis, one for
+/// each value of the next longest; a heat map if both are long. Further axes become facets.
 std::vector<FigureConfig> default_figures(const ShownConfig& config) {
   if (!config.sweep) return {};
   struct Axis {
@@ -203,7 +203,7 @@ std::vector<std::string> further_axes(const Cells& cells, const FigureConfig& co
   return further;
 }
 
-/// The values that the cells of one figure share: "c = 0.05, γ = 3".
+/// Returns the values that the cells of one figure share: "c = 0.05, γ = 3".
 std::string values_text(const CellResult& cell, const std::vector<std::string>& axes) {
   std::string text;
   for (const std::string& path : axes)
@@ -212,7 +212,7 @@ std::string values_text(const CellResult& cell, const std::vector<std::string>& 
   return text;
 }
 
-/// Says what is drawn.
+/// Returns a caption that says what is drawn.
 std::string caption_of(const Figure& figure) {
   const auto has = [&](SeriesStyle style) {
     return std::any_of(figure.series.begin(), figure.series.end(),

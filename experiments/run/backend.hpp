@@ -1,4 +1,4 @@
-// Where rounds are simulated, by name, and the device there.
+// Selects where rounds are simulated, by name, and describes the device.
 #pragma once
 
 #include <optional>
@@ -8,17 +8,17 @@
 
 namespace speclab {
 
-/// `emulated` runs the kernels on the CPU, thread by thread: for tests.
+/// Where rounds are simulated. `emulated` runs the kernels on the CPU, thread by thread, for tests.
 enum class Backend { cpu, cuda, emulated };
 
-/// The backend of this name on the command line, ready to be used. Throws UsageError for an unknown name, and
-/// for cuda where there is no device, saying why.
+/// Returns the backend with this name on the command line, ready for use. Throws UsageError for an unknown
+/// name, and for cuda without a device, with the reason.
 Backend backend_named(const std::string& name);
 
-/// The device in use, for timings.json; none for the others.
+/// Returns the device in use, for timings.json; empty for other backends.
 std::optional<DeviceTimings> device_timings(Backend backend);
 
-/// The same for people: "NVIDIA H200, driver 13.0, runtime 13.0"; empty for the others.
+/// Returns the device in words: "NVIDIA H200, driver 13.0, runtime 13.0"; empty for other backends.
 std::string device_words(Backend backend);
 
 }  // namespace speclab

@@ -1,4 +1,4 @@
-// What some batches of a job gave: what processes that share a cell hand to one another.
+// The tallies of some batches of a job, which processes that share a cell pass to one another.
 #pragma once
 
 #include <cstddef>
@@ -13,18 +13,18 @@ namespace speclab {
 
 struct Job;
 
-/// How decoding ran.
+/// The engine that decoded.
 enum class EngineUsed { plain, fast, iid };
 
-/// A job by the first cell that uses it, and its place among that cell's jobs.
+/// A job's name: the first cell that uses it, and its index among that cell's jobs.
 using JobName = std::pair<std::size_t, std::size_t>;
 
 /// The tallies of batches first..first + tallies.size() - 1 of a job, without their `quality`.
 struct BatchTallies {
-  std::size_t cell = 0;  ///< with `job` the name of the job
+  std::size_t cell = 0;  ///< `cell` and `job` are the job's name
   std::size_t job = 0;
   std::uint32_t first = 0;
-  std::uint32_t batches = 0;  ///< of the whole job
+  std::uint32_t batches = 0;  ///< number of batches of the whole job
   EngineUsed engine = EngineUsed::plain;
   std::string why_plain = {};
   FastWork work = {};
@@ -33,14 +33,15 @@ struct BatchTallies {
   bool operator==(const BatchTallies&) const = default;
 };
 
-/// Whether two have a batch of one job in common.
+/// Returns true if both contain a batch of the same look at the same job.
 bool overlap(const BatchTallies& a, const BatchTallies& b);
 
-/// Of the batches that the job ran.
+/// Returns the tallies of the batches that the job ran.
 BatchTallies tallies_of(const Job& job);
 
-/// What these, at least one, say together of the batches that the job runs; partial when some are missing or
-/// there twice. A job that lacks none takes over how they ran.
+/// Combines at least one set of tallies into the outcome of the batches that the job runs next. The outcome
+/// is partial if some of them are missing or present twice. If none is missing, the job takes over the engine
+/// that produced them.
 Outcome outcome_of(const std::vector<const BatchTallies*>& tallies, Job& job);
 
 }  // namespace speclab

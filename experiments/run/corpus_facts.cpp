@@ -23,7 +23,7 @@ SPECLAB_RESULT(CorpusFacts, "corpus_facts", file, tokens, held_out_tokens, vocab
 
 namespace {
 
-/// Kinds whose probabilities are looked up, one at a time.
+/// Kinds whose probabilities are looked up one at a time, without computing a row.
 constexpr std::array quickly_measured{"unigram", "bigram", "ngram"};
 
 std::string model_text(const Config& cell, bool draft) {
@@ -87,7 +87,7 @@ CorpusFacts corpus_facts(const CorpusCells& cells, ModelFactory& factory) {
   CorpusFacts facts{
       .file = corpus.file, .tokens = text->tokens.size(), .vocabulary = text->vocabulary.size()};
   for (const std::vector<Token>& document : text->held_out) facts.held_out_tokens += document.size();
-  // Words and pieces have it first; bytes, and the tokens of neural models, have none.
+  // Vocabularies of words and pieces begin with <unk>; those of bytes and of neural models have none.
   if (text->vocabulary.size() > 0 && text->vocabulary.text(0) == "<unk>" && !text->tokens.empty()) {
     const auto unknown = std::count(text->tokens.begin(), text->tokens.end(), Token{0});
     facts.unknown_share = static_cast<double>(unknown) / static_cast<double>(text->tokens.size());

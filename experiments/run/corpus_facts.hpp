@@ -1,4 +1,4 @@
-// What a result says of the texts that its models were made from.
+// Describes the texts from which a result's models were made.
 #pragma once
 
 #include <cstddef>
@@ -18,31 +18,31 @@ namespace speclab {
 class ModelFactory;
 struct Config;
 
-/// How well a model of a text predicts what was held out of it, as `speclab perplexity` says.
+/// How well a model trained on a text predicts the held-out part of it, as `speclab perplexity` reports it.
 struct HeldOutPerplexity {
   std::string model;                          ///< "target" or "draft"
-  std::shared_ptr<const Json> config;         ///< with its defaults
-  std::optional<double> bits_per_token = {};  ///< of every held-out token; none when it is not known
+  std::shared_ptr<const Json> config;         ///< includes its defaults
+  std::optional<double> bits_per_token = {};  ///< over every held-out token; empty if unknown
   std::optional<double> perplexity = {};      ///< 2^bits_per_token
   std::optional<std::string> unknown_because = {};
 };
 template <>
 const Typed<HeldOutPerplexity>& described();
 
-/// Counts in tokens.
+/// A text's size. Counts are in tokens.
 struct CorpusFacts {
   std::string file;
-  std::uint64_t tokens = 0;  ///< that models are trained on
+  std::uint64_t tokens = 0;  ///< tokens on which models are trained
   std::uint64_t held_out_tokens = 0;
   std::int32_t vocabulary = 0;
-  std::optional<double> unknown_share = {};  ///< of "<unk>" among `tokens`; none for a vocabulary without it
+  std::optional<double> unknown_share = {};  ///< share of "<unk>" among `tokens`; empty without "<unk>"
   std::vector<HeldOutPerplexity> models = {};
 };
 
 template <>
 const Typed<CorpusFacts>& described();
 
-/// A text, and cells whose targets and drafts are all of the models that its cells have.
+/// A text, and cells whose targets and drafts are all models made from it.
 struct CorpusCells {
   CorpusConfig corpus;
   std::vector<Config> targets, drafts;
@@ -51,17 +51,18 @@ struct CorpusCells {
 /// Collects the corpora of cells.
 class CorpusSurvey {
  public:
-  /// A cell whose corpus does not exist is left to its models, which say what is missing.
+  /// Adds a cell's corpus and models. Ignores a corpus that does not exist; the models will report it.
   void add(const Config& cell);
   const std::vector<CorpusCells>& corpora() const { return corpora_; }
 
  private:
   std::vector<CorpusCells> corpora_;
-  std::set<std::tuple<std::ptrdiff_t, bool, std::string>> models_;  ///< corpus, whether a draft, config
+  std::set<std::tuple<std::ptrdiff_t, bool, std::string>> models_;  ///< corpus, whether it is a draft, config
 };
 
-/// Of a text that the factory has, or reads now. Perplexities of n-grams are measured, which takes less than
-/// a microsecond a token; of other models it is said why not. Throws ConfigError.
+/// Computes the facts of a text that the factory has, or reads now. Perplexities of n-grams are measured,
+/// which takes less than a microsecond per token; for other models the facts say why they are not. Throws
+/// ConfigError.
 CorpusFacts corpus_facts(const CorpusCells& cells, ModelFactory& factory);
 
 }  // namespace speclab

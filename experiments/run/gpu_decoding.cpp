@@ -28,7 +28,7 @@ RoundCounts simulate(Backend backend, const Run& run, const Control& control) {
   return backend == Backend::emulated ? simulate_emulated(run, watch) : simulate_on_gpu(run, watch);
 }
 
-/// tally(batch, lengths) for each batch.
+/// Converts counts of rounds to an outcome; tally(batch, lengths) makes the tally of each batch.
 template <class MakeTally>
 Outcome outcome_of(const RoundCounts& counts, const MakeTally& tally) {
   const auto width = static_cast<std::size_t>(counts.gamma) + 1;
@@ -42,7 +42,7 @@ Outcome outcome_of(const RoundCounts& counts, const MakeTally& tally) {
   return outcome;
 }
 
-/// For FastPair::decode of stored tables, which outlive the run.
+/// Returns the run that equals FastPair::decode for stored tables; the tables must outlive it.
 TableRun table_run(const FastPair& pair, std::int32_t gamma, const SimulationSize& simulation) {
   const PreparedPair* const table = pair.stored();
   assert(table != nullptr);

@@ -1,5 +1,5 @@
-// Decoding on any backend: simulations and tables become what the simulating kernels are given, and their
-// counts become the outcome that the CPU's own loops have.
+// Decodes on any backend. Converts simulations and tables to the input of the simulating kernels, and their
+// counts to the outcome that the CPU's own loops have.
 #pragma once
 
 #include <cstdint>
@@ -11,8 +11,9 @@
 
 namespace speclab {
 
-/// decode_iid and FastPair::decode (of stored tables) on any backend. A stopped run on the GPU has the
-/// launches so far, each of whole rounds. Throws std::runtime_error when the device refuses.
+/// Run decode_iid and FastPair::decode (for stored tables) on any backend. A run on the GPU that is stopped
+/// has the results of the launches so far, each of whole rounds. Throw std::runtime_error if the device
+/// fails.
 Outcome decode_iid_on(Backend backend, double alpha, std::int32_t gamma, const SimulationSize& simulation,
                       const Control& control);
 Outcome decode_pair_on(Backend backend, const FastPair& pair, std::int32_t gamma,

@@ -1,4 +1,4 @@
-// What a file held, so that a result can say what it was computed from.
+// Hashes input files, so that a result can state from which contents it was computed.
 #pragma once
 
 #include <cstdint>
@@ -7,19 +7,19 @@
 
 namespace speclab {
 
-/// SHA-256 in 64 hexadecimal digits, as `sha256sum` prints it.
+/// Returns SHA-256 as 64 hexadecimal digits, as `sha256sum` prints it.
 std::string sha256(std::string_view bytes);
 
 /// A file that a run reads.
 struct InputFile {
-  std::string file;  ///< its path as the config says it
+  std::string file;  ///< path as the config gives it
   std::uint64_t bytes = 0;
   std::string sha256;
   bool operator==(const InputFile&) const = default;
 };
 
-/// Reads the whole file, or of a folder of texts all files with their names. Throws ConfigError for one that
-/// cannot be read, or that ends only by its writer's will (a device, a pipe).
+/// Reads and hashes the whole file or, for a folder of texts, all files with their names. Throws ConfigError
+/// if it cannot be read, or if it has no end of its own (a device, a pipe).
 InputFile input_file_of(const std::string& file);
 
 }  // namespace speclab

@@ -23,8 +23,8 @@ namespace speclab {
 
 namespace {
 
-/// Throws ConfigError for texts that are sure to outgrow what a model can take: a round emits at least one
-/// token, after as many as it drafted.
+/// Throws ConfigError if the text will certainly outgrow the context of a model: each round emits at least
+/// one token, and the last round drafts gamma further ones.
 void require_context(const Setup& setup, int gamma) {
   std::size_t prompt = 0;
   for (const auto& one : setup.simulation.prompts) prompt = std::max(prompt, one.size());
@@ -45,8 +45,8 @@ void require_context(const Setup& setup, int gamma) {
   throw ConfigError("/engine", "\"fast\" does not go with this config: {}; use \"auto\"", reason);
 }
 
-/// Lets a job start out on tables of the fast engine where it can and should. Throws ConfigError for decoding
-/// that has to and cannot.
+/// Starts a job on the fast engine's tables if they support it and are asked for or pay. Throws ConfigError
+/// for decoding that must use the fast engine and cannot.
 void choose_engine(Job& job) {
   const Setup& setup = *job.setup;
   if (setup.engine == Engine::plain || job.kind == JobKind::acceptance) return;
@@ -242,7 +242,7 @@ void JobList::run(const Control& control, Backend backend, const std::function<v
     try {
       run_job(jobs_[i], control, backend);
     } catch (const Stopped&) {
-      return;  // before its first round
+      return;  // it was stopped before its first round
     }
     done(jobs_[i]);
   });

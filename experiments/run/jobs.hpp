@@ -1,5 +1,5 @@
-// The simulations behind a config's cells. Cells that differ only in what a simulation does not depend on
-// (cost, confidence, printed numbers) share one.
+// The simulations for a config's cells. Cells share a simulation if they differ only in values on which it
+// does not depend (cost, confidence, printed numbers).
 #pragma once
 
 #include <any>
@@ -29,39 +29,39 @@
 
 namespace speclab {
 
-/// What a job does with its set-up.
+/// The work of a job with its set-up.
 enum class JobKind { decode, acceptance, rule_quality, independent_acceptances };
 
 /// One simulation to run.
 struct Job {
   JobKind kind = JobKind::decode;
-  std::optional<JobName> name = {};         ///< once a cell that uses it is prepared
+  std::optional<JobName> name = {};         ///< set once a cell that uses it is prepared
   std::shared_ptr<const Setup> setup = {};  ///< null for independent acceptances
   SimulationSize simulation;
   int gamma = 0;
-  double alpha = 0;                         ///< of independent acceptances
-  RuleQualityOptions quality_options = {};  ///< of rule quality
+  double alpha = 0;                         ///< for independent acceptances
+  RuleQualityOptions quality_options = {};  ///< for rule quality
   EngineUsed engine = EngineUsed::plain;
-  std::string why_plain = {};                 ///< why the fast engine, which was to run, did not; else empty
-  std::optional<WantedInterval> wanted = {};  ///< none: a simulation of one size
-  std::optional<WantedPrecision> precision = {};  ///< of the interval, once run_until has decided about it
-  int looks = 0;                                  ///< at the precision
-  bool precise = false;                           ///< whether it was reached
+  std::string why_plain = {};  ///< reason why the requested fast engine did not run; else empty
+  std::optional<WantedInterval> wanted = {};      ///< empty: the simulation has a fixed size
+  std::optional<WantedPrecision> precision = {};  ///< of the interval, set by run_until
+  int looks = 0;         ///< number of looks at the precision or, if only part of one look is run, that look
+  bool precise = false;  ///< the precision was reached
   Outcome outcome = {};
   bool done = false;
 };
 
-/// What is independent in a job's rounds: all of them, where acceptances have one probability in every
+/// Returns what is independent in a job's rounds: all of them, if acceptance has one probability in every
 /// context.
 Independence independence_of_rounds(const Job& job);
-/// The same of what depends on the contexts that rounds come through.
+/// Returns the same for quantities that depend on the contexts of the rounds.
 Independence independence_of_contexts(const SimulationSize& simulation);
 
 struct EngineResult;
-/// How a job that is done ran.
+/// Returns how a finished job ran.
 EngineResult engine_result(const Job& job);
 
-/// Whether a job plays rounds, from models or of independent acceptances.
+/// Returns true if a job plays rounds, from models or of independent acceptances.
 bool decodes(const Job& job);
 
 /// Throws ConfigError, before any model is built, for a config that asks for the fast engine where the rule
@@ -74,14 +74,14 @@ void require_gpu_form(const Job& job);
 
 class JobList {
  public:
-  /// The set-up of this config: one for all configs that differ only in what it does not depend on.
+  /// Returns the set-up of this config. Configs share it if they differ only in values on which it does not
+  /// depend.
   std::shared_ptr<const Setup> setup(const Config& config);
 
-  /// The batches that are run of cells that are prepared from now on. Cells of which others are run share no
-  /// job, whatever their set-ups.
+  /// Sets which batches later cells run. Cells with different batches never share a job.
   void set_span(const BatchSpan& span) { span_ = span; }
 
-  /// The job of this set-up, new or shared. References stay valid.
+  /// Return the job for this set-up, new or shared. References stay valid.
   Job& decode(const std::shared_ptr<const Setup>& setup, int gamma) {
     return shared_job(setup, gamma, JobKind::decode);
   }
@@ -92,10 +92,12 @@ class JobList {
     return shared_job(setup, gamma, JobKind::rule_quality, options);
   }
 
-  /// Rounds of the config's simulation whose acceptances are independent, of probability alpha.
+  /// Returns a job with rounds of the config's simulation whose acceptances are independent, with probability
+  /// alpha.
   Job& independent_acceptances(const Config& config, double alpha);
 
-  /// What else cells share, of one type each: BuiltFromConfigs::get, with `path` for errors.
+  /// Returns another thing, one of each type T, that cells share (BuiltFromConfigs::get); `path` is for
+  /// errors.
   template <class T, class Build, class... More>
   std::shared_ptr<const T> shared(const Config& config, const std::string& path, Build build,
                                   const Given<More>&... given) {
@@ -105,17 +107,17 @@ class JobList {
         config, SharedPlace{path, factory_}, build, given...);
   }
 
-  /// Forgets the jobs and their set-ups, but not what the factory made and what else is shared.
+  /// Forgets the jobs and their set-ups, but not what the factory made nor other shared things.
   void clear();
 
-  /// Corpora and models of all cells.
+  /// Returns the factory, which holds the corpora and models of all cells.
   ModelFactory& factory() { return factory_; }
 
-  /// Rounds (or tokens) to run.
+  /// Returns the number of rounds (or tokens) still to run.
   std::uint64_t total() const;
 
   /// Runs the jobs that are not done, in parallel over jobs and trials, and calls `done` after each, from any
-  /// thread. All jobs pass `require_gpu_form` when the backend is not the CPU.
+  /// thread. All jobs must pass `require_gpu_form` if the backend is not the CPU.
   void run(
       const Control& control, Backend backend = Backend::cpu,
       const std::function<void(const Job& job)>& done = [](const Job&) {});
@@ -126,17 +128,18 @@ class JobList {
   void run_job(Job& job, const Control& control, Backend backend);
   Outcome run_once(Job& job, const Control& control, Backend backend);
 
-  /// A set-up's tables for fast decoding: made by the first job that needs them, dropped after the last.
+  /// A set-up's tables for fast decoding, made by the first job that needs them and dropped after the last.
   struct Prepared {
     std::once_flag once;
-    std::unique_ptr<const FastPair> pair;  ///< null when the models turned out not to allow it, as the next
-    std::unique_ptr<const FastQuality> quality;  ///< of jobs that measure a rule
-    std::string why_not;                         ///< then the reason
+    std::unique_ptr<const FastPair>
+        pair;  ///< null if the models turned out not to allow it; `quality` likewise
+    std::unique_ptr<const FastQuality> quality;  ///< for jobs that measure a rule
+    std::string why_not;                         ///< reason why there are none
     std::atomic<int> users{0};
   };
 
-  /// What `member` holds, made by the first that asks; null for jobs of the plain engine, also where the
-  /// models do not allow it, and the job is the plain engine's from now on.
+  /// Returns the tables that `member` holds; the first caller makes them. Returns null for a job of the plain
+  /// engine. If the models do not allow tables, the job becomes one.
   template <class Pair>
   const Pair* prepared_for(Job& job, std::unique_ptr<const Pair> Prepared::*member);
 
@@ -145,7 +148,7 @@ class JobList {
   BuiltFromConfigs<Setup> setups_;
   BatchSpan span_;
   std::map<std::tuple<const Setup*, int, JobKind, RuleQualityOptions, BatchSpan>, Job*> by_inputs_;
-  std::shared_ptr<SharedRows> rows_ = make_shared_rows();  ///< of cells that differ by their rule
+  std::shared_ptr<SharedRows> rows_ = make_shared_rows();  ///< shared by cells that differ in their rule
   std::map<std::pair<const Setup*, JobKind>, Prepared> prepared_;
   std::deque<Job> jobs_;
 };

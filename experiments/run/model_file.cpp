@@ -21,8 +21,8 @@ Vocabulary plain_words(std::int32_t size) {
   return Vocabulary::words(std::move(words));
 }
 
-/// All n-grams of a table whose contexts have `order` tokens. Shorter contexts have the rows of the table
-/// that is filled up with token 0, as in TableModel.
+/// Returns the n-grams of a table whose contexts have `order` tokens. A shorter context has the row of the
+/// context that results from padding it with token 0, as in TableModel.
 NgramModel ngrams_of(const ContextRows& rows, int order) {
   const auto vocab = static_cast<std::int32_t>(rows.vocab);
   NgramList list;
@@ -33,7 +33,7 @@ NgramModel ngrams_of(const ContextRows& rows, int order) {
     std::vector<ListedNgram>& level = list.levels.emplace_back();
     for (std::size_t context = 0; context < contexts; ++context) {
       for (std::int32_t token = 0; token < vocab; ++token) {
-        // A context of few tokens has the same number as with zeros before it.
+        // A short context has the same number as with zeros before it.
         const std::size_t at = context * rows.vocab + static_cast<std::size_t>(token);
         std::size_t rest = at;
         std::vector<Token> tokens(static_cast<std::size_t>(length));
@@ -104,7 +104,7 @@ ContextRows rows_of(const Model& model) {
   for (;;) {
     const Row row = model.next(context, scratch);
     rows.probabilities.insert(rows.probabilities.end(), row.probabilities, row.probabilities + row.size);
-    // The next context: the last token counts fastest.
+    // Moves to the next context; the last token changes fastest.
     std::size_t at = context.size();
     while (at > 0 && ++context[at - 1] == static_cast<Token>(vocab)) context[--at] = 0;
     if (at == 0) return rows;

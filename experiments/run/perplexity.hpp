@@ -1,4 +1,4 @@
-// How well a model predicts a text.
+// Measures how well a model predicts a text.
 #pragma once
 
 #include <cstdint>
@@ -17,17 +17,17 @@ struct Perplexity {
   std::string model;  ///< "target", "draft", or a file
   std::uint64_t documents = 0;
   std::uint64_t tokens = 0;
-  std::uint64_t impossible = 0;    ///< tokens of probability 0; without them the rest would be finite
-  std::optional<double> unknown;   ///< share of <unk>, of vocabularies that have it
-  double bits_per_token = 0;       ///< infinite with impossible tokens
+  std::uint64_t impossible = 0;    ///< tokens with probability 0; the perplexity of the others is finite
+  std::optional<double> unknown;   ///< share of <unk>, if the vocabulary has it
+  double bits_per_token = 0;       ///< infinite if there are impossible tokens
   double perplexity = 0;           ///< 2^bits_per_token
-  double possible_perplexity = 0;  ///< of the other tokens alone
+  double possible_perplexity = 0;  ///< over the other tokens only
 };
 template <>
 const Typed<Perplexity>& described();
 
-/// Of every document from its beginning, token after token. `unknown` is the id of <unk>, if there is one.
-/// Empty when `control` stopped it.
+/// Measures the perplexity of every document, from its beginning, token by token. `unknown` is the id of
+/// <unk>, if there is one. Returns nothing if `control` stopped it.
 std::optional<Perplexity> perplexity_of(const Model& model, const std::vector<std::vector<Token>>& documents,
                                         std::optional<Token> unknown, const Control& control = {});
 

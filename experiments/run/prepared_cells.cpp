@@ -16,7 +16,8 @@ namespace speclab {
 
 namespace {
 
-/// An experiment whose work is not what it says of itself is a mistake in its code.
+/// Throws std::logic_error if an experiment's work differs from its declaration, which is a mistake in its
+/// code.
 void require_as_said(const Experiment& experiment, bool holds, const char* what) {
   if (!holds) throw std::logic_error(fmt::format("the experiment {}: {}", experiment.name, what));
 }
@@ -40,7 +41,7 @@ bool interrupted(const Work& work) {
                      [](const Job* job) { return !job->done || job->outcome.partial; });
 }
 
-/// Some job did not run long enough to say anything.
+/// Returns true if some job did not run long enough for any result.
 bool says_nothing(const Work& work) {
   return std::any_of(work.jobs.begin(), work.jobs.end(), [](const Job* job) {
     const auto& batches = job->outcome.batches;
@@ -119,7 +120,8 @@ CellRunner::CellRunner(PreparedCells& cells, const ResultKeeper& keep, bool shar
 }
 
 void CellRunner::after(const Job& job) {
-  // A cell's own loops run no other jobs here, whose ends would wait for this lock.
+  // isolated: loops of a cell must not run other jobs in this thread, since their ends would wait for this
+  // lock.
   isolated([&] {
     const std::scoped_lock lock(mutex_);
     const auto users = users_.find(&job);
@@ -145,7 +147,7 @@ void CellRunner::run(PreparedCell& cell) {
     cell.result.partial = interrupted(*cell.work);
     return;
   }
-  // Work outside of jobs ends before the next cell.
+  // Work outside of jobs checks for a stop before each cell.
   const bool alone = cell.work->own_steps || cell.work->jobs.empty();
   const bool stopped = alone && context_.control.stop();
   cell.result.partial = interrupted(*cell.work) || stopped;
@@ -162,7 +164,7 @@ void CellRunner::run(PreparedCell& cell) {
   if (shared_) cell.result = {};
 }
 
-/// A cell that is stopped on the way has nothing of its own.
+/// Makes the cell's result. If it is stopped on the way, the result has nothing but what the cell sets.
 void CellRunner::finish(PreparedCell& cell) {
   const Job* const job = cell.work->jobs.empty() ? nullptr : cell.work->jobs.front();
   const WantedPrecision* const precision = job != nullptr && job->precision ? &*job->precision : nullptr;

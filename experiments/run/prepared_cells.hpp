@@ -1,4 +1,4 @@
-// Cells that are ready to run, those of one turn together, and what makes their results as their jobs end.
+// Prepares the cells of one turn, and makes their results as their jobs end.
 #pragma once
 
 #include <cstddef>
@@ -19,65 +19,66 @@
 
 namespace speclab {
 
-/// What a process runs of a cell: all of it, or some batches of its jobs.
+/// The part of a cell that a process runs: all of it, or some batches of its jobs.
 struct CellTask {
   std::size_t cell = 0;                   ///< its place in the grid
   std::optional<BatchSpan> batches = {};  ///< none: the whole cell, with its result
 };
 
-/// Cells that are prepared and run together, because they share jobs. Turns follow one another, so that a
-/// million cells take little memory.
+/// Cells that are prepared and run together, because they share jobs. Turns run one after the other, so that
+/// a million cells take little memory.
 using Turn = std::vector<CellTask>;
 
-/// A cell, ready to run or taken from an earlier run.
+/// A cell that is ready to run, or was finished by an earlier run.
 struct PreparedCell {
   CellTask task;
   CellResult result = {};
-  std::shared_ptr<const CellSpec> spec = {};  ///< as long as there is work
-  std::optional<Work> work = {};              ///< none for a cell that is finished
-  std::size_t waiting = 0;                    ///< jobs that have not run
+  std::shared_ptr<const CellSpec> spec = {};  ///< kept while there is work
+  std::optional<Work> work = {};              ///< empty for a finished cell
+  std::size_t waiting = 0;                    ///< number of jobs that have not run
 
-  /// Its jobs run in part, itself not at all.
+  /// Returns true if only some batches of its jobs run here, and no result is made.
   bool in_part() const { return task.batches.has_value(); }
 };
 
-/// They stay where they are: a work refers to its cell.
+/// The cells of a turn. A deque, because a work refers to its cell, which must not move.
 using PreparedCells = std::deque<PreparedCell>;
 
-/// Whole cells by their place in the grid.
+/// Finished whole cells, by their index in the grid.
 using FinishedCells = std::map<std::size_t, CellResult>;
 
-/// Prepares what is not among `finished`, which is moved from there. `confidence` is that of every interval.
-/// Throws ConfigError for a config that cannot be run.
+/// Prepares the cells of a turn. Takes those in `finished` from there. `confidence` is that of every
+/// interval. Throws ConfigError for a config that cannot be run.
 PreparedCells prepare(const Turn& turn, const CellGrid& grid, double confidence, JobList& jobs,
                       FinishedCells& finished);
 
-/// Rounds, tokens and own steps that are left to run.
+/// Returns the rounds, tokens and own steps that are left to run.
 std::uint64_t steps_of(const PreparedCells& cells, const JobList& jobs);
 
-/// Throws ConfigError for a cell whose work is not all in jobs that the GPU can run.
+/// Throws ConfigError for a cell that has work other than jobs that the GPU can run.
 void require_gpu_form(const PreparedCells& cells);
 
-/// Where results go as they are made.
+/// Receives results as they are made.
 struct ResultKeeper {
-  /// Told of every cell that is finished, by one thread at a time. Cells that cost no work are left out,
-  /// unless processes share the run.
+  /// Called for every finished cell, by one thread at a time. Cells that cost no work are left out, unless
+  /// processes share the run.
   std::function<void(std::size_t cell, const CellResult& result)> cell = [](std::size_t, const CellResult&) {
   };
-  /// Told of the jobs of cells that run in part, instead; any thread.
+  /// Called instead for each job of cells that run in part, from any thread.
   std::function<void(const BatchTallies& tallies)> tallies = [](const BatchTallies&) {};
 };
 
-/// Makes the result of each cell as soon as its jobs have run, and lets go of what no further cell needs.
+/// Makes the result of each cell as soon as its jobs have run, and frees what no further cell needs.
 class CellRunner {
  public:
-  /// Of a run that is `shared` among processes a result is let go of, too, once it is kept.
+  /// If the run is `shared` among processes, a result is freed, too, once it is kept.
   CellRunner(PreparedCells& cells, const ResultKeeper& keep, bool shared, const RunContext& context);
 
-  /// After a job: the cells that wait for nothing else, except those with work of their own. Any thread.
+  /// Called after a job: makes the results of cells that wait for no other job, except those with own steps.
+  /// Any thread may call it.
   void after(const Job& job);
 
-  /// Every cell that is left, in order.
+  /// Makes the results of all remaining cells, in order.
   void rest();
 
  private:

@@ -1,5 +1,5 @@
-// The cells of closed forms, computed whenever they are gone over: that takes less time than to write one,
-// and a million of them over a gigabyte to hold.
+// Computes cells of closed forms each time they are needed: this takes less time than to write one, and a
+// million of them would take over a gigabyte.
 #include <algorithm>
 #include <nlohmann/json.hpp>
 #include <vector>
@@ -40,7 +40,7 @@ class RecomputedCells final : public CellSource {
     return result;
   }
 
-  /// Cells are made in parallel, some thousand at a time, and handed over one after another.
+  /// Makes cells in parallel, some thousand at a time, and passes them to `use` in order.
   template <class Made, class Make>
   void in_order(const Make& make, const std::function<void(const Made&)>& use) const {
     constexpr std::size_t cells_at_once = 4096;

@@ -30,7 +30,7 @@ double entropy_of(Row row) {
   return entropy;
 }
 
-/// JSON has no infinities.
+/// Returns a number as JSON, which has no infinities.
 std::string json_number(double value) {
   return std::isfinite(value) ? fmt::format("{}", value) : std::string("\"-inf\"");
 }

@@ -1,4 +1,4 @@
-// The set-up of a config whose models are recorded.
+// Builds the set-up of a config whose models are recorded.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -21,7 +21,7 @@ bool rates_alone(const ConfigReader& config) {
   return config[&Config::experiment]->recordings == Recordings::rates_alone;
 }
 
-/// Names of the experiments that can do something with recorded models.
+/// Returns the names of the experiments that can use recorded models.
 std::string experiments_with(const std::function<bool(Recordings)>& wanted) {
   std::vector<std::string> names;
   for (const Experiment* experiment : experiments())

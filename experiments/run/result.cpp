@@ -36,7 +36,7 @@ SPECLAB_RESULT(Counts, "counts", contexts, searches, identical, rounds, drafted,
 
 namespace {
 
-/// Cells of an experiment: what all cells have, and the experiment's own part.
+/// Describes the cells of an experiment: the common part, and the experiment's own.
 Typed<CellResult> make_cell_type(const Experiment& experiment) {
   std::vector<Field> fields = result_fields<CellResult>(
       {{"label", &CellResult::label},
@@ -73,7 +73,8 @@ Typed<CellResult> make_cell_type(const Experiment& experiment) {
   return object<CellResult>("cell", "", std::move(fields));
 }
 
-/// Made once for each experiment: for a small cell making it takes longer than reading.
+/// Returns the description, which is made once for each experiment: for a small cell making it takes longer
+/// than reading.
 Typed<CellResult> cell_type(const Experiment& experiment) {
   static std::mutex mutex;
   static std::map<const Experiment*, Typed<CellResult>> known;
@@ -174,7 +175,7 @@ std::shared_ptr<const Config> config_of_result(const std::filesystem::path& file
   for (std::string line; std::getline(stream, line);) {
     if (line.starts_with(" \"cells\": [")) return read_result(parse_json(head + " \"cells\": []}")).config;
     head += line + "\n";
-    if (!line.starts_with(head.size() > line.size() + 1 ? " " : "{")) break;  // laid out by another program
+    if (!line.starts_with(head.size() > line.size() + 1 ? " " : "{")) break;  // written by another program
   }
   return read_result(parse_json(read_text(file))).config;
 }

@@ -1,5 +1,5 @@
-// What a config gave. result.json is these structs, written and read at one place; tables, figures and pages
-// are made from them alone.
+// The result of a config. result.json is written and read from these structs only here; tables, figures and
+// pages are made from them alone.
 #pragma once
 
 #include <cstddef>
@@ -26,14 +26,14 @@ namespace speclab {
 template <>
 const Typed<InputFile>& described();
 
-/// Where the alpha of the closed forms comes from.
+/// The source of the alpha in closed forms.
 enum class AlphaSource { given, exact, measured };
 
-/// How a printed number relates to the formula.
+/// The relation of a printed number to the formula.
 enum class Reproduction { reproduces, within_input_rounding, does_not_reproduce };
 const char* words(Reproduction verdict);
 
-/// Counts of work; those that an experiment does not count are left out.
+/// Counts of work. Counts that an experiment does not make are empty.
 struct Counts {
   std::optional<std::uint64_t> contexts, searches, identical, rounds, drafted, draft_runs, examined, accepted,
       emitted, target_rows, draft_rows, plain_rows;
@@ -41,66 +41,65 @@ struct Counts {
   bool empty() const { return !rounds && !contexts; }
 };
 
-/// Rounds and their tokens.
+/// Returns the counts of rounds and their tokens.
 Counts counts_of(const Tally& tally);
 
-/// How decoding ran, and counts of its work that are the same on every machine.
+/// The engine that decoded, and counts of its work that are the same on every machine.
 struct EngineResult {
   std::string name;
   std::optional<std::uint64_t> random_blocks = {}, residual_passes = {};
-  std::optional<std::string> why_plain = {};  ///< why the fast engine, which was to run, did not
+  std::optional<std::string> why_plain = {};  ///< reason why the requested fast engine did not run
 };
 
-/// How a simulation ended whose config says how narrow an interval is to be.
+/// The end of a simulation whose config says how narrow an interval must be.
 struct UntilResult {
-  bool reached = false;  ///< the width, before there would have been too many rounds
-  int looks = 0;         ///< at the interval
-  int most_looks = 0;    ///< that the intervals hold for together
+  bool reached = false;  ///< the width was reached before the limit on rounds
+  int looks = 0;         ///< number of looks at the interval
+  int most_looks = 0;    ///< number of looks for which the intervals hold together
   std::uint32_t trials = 0,
-                batches = 0;  ///< that there were at the last: a simulation of these has the same counts
+                batches = 0;  ///< at the last look: a simulation of this size has the same counts
 };
 
 struct CellResult : CaseConfig {
-  bool partial = false;  ///< interrupted; nothing below is then there
+  bool partial = false;  ///< interrupted; the members below are then empty
 
   std::optional<AlphaSource> formula_alpha;
   std::optional<double> exact_alpha;
   ByMetric<double> formula;
   ByMetric<Interval> simulated;
-  std::vector<Metric> proved;  ///< of `simulated`, those that stand for a proof
+  std::vector<Metric> proved;  ///< metrics of `simulated` that serve as a proof
   ByMetric<Reproduction> verdict;
   OrderedMap<bool> agreement;      ///< formula within interval, by metric or schedule, where it can judge
-  std::optional<RuleConfig> rule;  ///< when parameters of the config's rule were measured
+  std::optional<RuleConfig> rule;  ///< set if parameters of the config's rule were measured
   std::optional<EngineResult> engine;
   std::optional<UntilResult> until;
   Counts counts;
-  std::vector<PositionAcceptance> positions;  ///< drafted, 1 to gamma
-  AnyStruct own;                              ///< what the experiment alone has; see Experiment::own_result
+  std::vector<PositionAcceptance> positions;  ///< at drafted positions 1 to gamma
+  AnyStruct own;                              ///< the experiment's own part; see Experiment::own_result
 };
 
-/// The printed value of a metric; null when there is none.
+/// Returns the printed value of a metric; null if there is none.
 const std::string* printed_value(const CellResult& cell, Metric metric);
 
-/// What a result says before its cells.
+/// The part of a result before its cells.
 struct ResultHead {
   std::string version;
   int format = result_format;
   std::string title;
-  std::shared_ptr<const Config> config;  ///< with the sections of its experiment
-  std::vector<InputFile> inputs;         ///< what the config's models and texts were read from
-  std::optional<std::vector<CorpusFacts>> corpora =
-      {};  ///< of the cells' key "corpus", each once; none without
+  std::shared_ptr<const Config> config;  ///< includes the sections of its experiment
+  std::vector<InputFile> inputs;         ///< files from which the config's models and texts were read
+  std::optional<std::vector<CorpusFacts>> corpora = {};  ///< each corpus of the cells once; empty without any
   double interval_confidence = 0.95;
   bool partial = false;
 
-  const ShownConfig& shown() const;  ///< of the config
+  const ShownConfig& shown() const;  ///< shown part of the config
 };
 
 struct Result : ResultHead {
   std::vector<CellResult> cells;
 };
 
-/// The cells of a result in order, which may be more than memory holds.
+/// The cells of a result in order. They may be more than memory holds.
 class CellSource {
  public:
   CellSource() = default;
@@ -109,13 +108,13 @@ class CellSource {
   virtual ~CellSource() = default;
 
   virtual std::size_t size() const = 0;
-  /// Hands over one after another, from the first each time.
+  /// Calls `use` for each cell, starting from the first at every call.
   virtual void each(const std::function<void(const CellResult& cell)>& use) const = 0;
-  /// The same as they stand in result.json.
+  /// Does the same with the cells as result.json holds them.
   virtual void each_json(const std::function<void(const Json& cell)>& use) const = 0;
 };
 
-/// The cells of a result in memory, which outlives it.
+/// The cells of a result in memory, which must outlive this object.
 class HeldCells final : public CellSource {
  public:
   explicit HeldCells(const Result& result) : result_(result) {}
@@ -127,28 +126,28 @@ class HeldCells final : public CellSource {
   const Result& result_;
 };
 
-/// The cells of an experiment that is `closed_forms`, with the sections of which `config` comes, computed
-/// whenever they are gone over. That ends with Stopped (core/stop.hpp) once it shall.
+/// Returns the cells of an experiment with `closed_forms`, computed again at each iteration. `config` must
+/// have the sections of its experiment. Iteration ends with Stopped (core/stop.hpp) once the work shall end.
 std::shared_ptr<const CellSource> recomputed_cells(const Config& config, double confidence);
 
-/// One cell of an experiment, as it stands in result.json and in the journal.
+/// Returns one cell of an experiment as result.json and the journal hold it.
 Json cell_json(const Experiment& experiment, const CellResult& cell);
-/// Throws ConfigError for what is not such a cell.
+/// Reads such a cell. Throws ConfigError if it is not one.
 CellResult read_cell(const Experiment& experiment, const Json& json);
 
 Json result_json(const Result& result);
-/// The text of result.json, in pieces: as JSON values a million cells take several times the memory. The
-/// cells are those of `cells`, in place of the result's own.
+/// Writes the text of result.json in pieces: as JSON values a million cells would take several times the
+/// memory. The cells are those of `cells`, instead of the result's own.
 void write_text(const Result& result, const CellSource& cells,
                 const std::function<void(const std::string& piece)>& out);
 void write_text(const Result& result, const std::function<void(const std::string& piece)>& out);
-/// The config of a result.json, from its head alone where it was written by write_text. Throws ConfigError
-/// for what is not a result.
+/// Returns the config of a result.json; if write_text wrote it, only its head is read. Throws ConfigError if
+/// the file is not a result.
 std::shared_ptr<const Config> config_of_result(const std::filesystem::path& file);
-/// Throws ConfigError for what is not a result.
+/// Reads a result. Throws ConfigError if it is not one.
 Result read_result(const Json& json);
 
-/// Intervals that the closed form fell within, of those that were compared.
+/// The number of intervals that were compared with the closed form, and of those that hold it.
 struct Agreement {
   std::size_t held = 0;
   std::size_t compared = 0;
@@ -156,15 +155,15 @@ struct Agreement {
 Agreement agreement(const CellResult& cell);
 Agreement agreement(const Result& result);
 
-/// The estimates of a run that are metrics.
+/// Returns the estimates of a run that are metrics.
 ByMetric<Interval> simulated_metrics(const std::vector<Tally>& batches, const CostRatios& cost,
                                      double confidence, Independence independence,
                                      const RunLimits& limits = {});
 
-/// Whether the cell has an estimate whose error is not known.
+/// Returns true if the cell has an estimate whose error is unknown.
 bool has_unknown_error(const CellResult& cell);
 
-/// A cell's own result, for experiments whose struct is T.
+/// Returns a cell's own result, for experiments whose struct is T.
 template <class T>
 const T& own(const CellResult& cell) {
   return cell.own.as<T>();

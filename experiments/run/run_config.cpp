@@ -16,11 +16,10 @@ namespace speclab {
 
 namespace {
 
-/// What all cells say together.
+/// The combined needs of all cells.
 struct Survey {
-  std::vector<InputFile>
-      inputs;         ///< files that do not exist are left to the models, which say what is missing
-  int intervals = 0;  ///< that hold together when they are to be simultaneous
+  std::vector<InputFile> inputs;  ///< existing files only: models report missing ones
+  int intervals = 0;              ///< number of intervals that hold together if they are simultaneous
   CorpusSurvey corpora;
 };
 
@@ -43,8 +42,9 @@ Survey survey_of(const CellGrid& grid) {
   return survey;
 }
 
-/// Cells that share jobs are prepared together: all of them. Closed forms share nothing, and a config and
-/// what was prepared for each need several times the memory of its result: they take turns.
+/// Divides all cells into turns. Cells that share jobs are prepared together, in one turn. Closed forms share
+/// nothing, and a cell's config and preparation take several times the memory of its result, so that they are
+/// divided into several turns.
 std::vector<Turn> turns_of_all(const CellGrid& grid) {
   const std::size_t cells_in_turn = grid.experiment().closed_forms ? 4096 : grid.size();
   std::vector<Turn> turns;
@@ -145,7 +145,7 @@ RunResult run_config(const Config& given, const std::function<Control(std::uint6
   std::optional<Control> control;
   JobList jobs;
   for (const Turn& turn : *resumption.turns) {
-    // A run that is not shared has all of its cells.
+    // A run that is not shared must have all its cells.
     if (shared && control && control->stop()) {
       result.partial = true;
       break;
@@ -170,7 +170,7 @@ RunResult run_config(const Config& given, const std::function<Control(std::uint6
     }
   }
   if (!shared && !held) run.all = recomputed_cells(config, result.interval_confidence);
-  // Also where every cell was finished before: a result does not depend on how it came about.
+  // Facts are added even if every cell was already finished: a result does not depend on how it was obtained.
   if (!survey.corpora.corpora().empty() && resumption.describes) {
     try {
       std::vector<CorpusFacts> facts;

@@ -19,7 +19,7 @@ namespace speclab {
 
 namespace {
 
-/// The rule's acceptance rate when it is the same in every context of two stored tables.
+/// Returns the rule's acceptance rate if it is the same in every context of two stored tables.
 std::optional<double> exact_acceptance(const Model& target, const Model& draft, const AnyRule& rule) {
   if (target.table() == nullptr || draft.table() == nullptr || !rule->has_acceptance_rate()) {
     return std::nullopt;
@@ -36,7 +36,7 @@ std::optional<double> exact_acceptance(const Model& target, const Model& draft, 
   return alpha;
 }
 
-/// Throws ConfigError for a prompt that no target with these facts reads.
+/// Throws ConfigError for a prompt that a target with these facts cannot read.
 void check_prompt(const SimulationConfig& size, const ModelFacts& target) {
   if (size.prompt_tokens > 0 && !is_empty(size.prompt)) {
     throw ConfigError("/simulation/prompt_tokens",
@@ -65,7 +65,7 @@ std::vector<Token> one_prompt(const PromptConfig& prompt, const Vocabulary* voca
   }
 }
 
-/// What drafts for a neural target, whose vocabulary nobody chooses.
+/// Returns a hint at drafts that fit a neural target, whose vocabulary is fixed.
 std::string what_fits(const ModelConfig& target) {
   const GgufParameters* own = gguf_parameters(target);
   if (own == nullptr) return "";
@@ -112,7 +112,7 @@ void check_setup(const ConfigReader& config) {
     check_corpus(corpus ? &*corpus : nullptr, "/corpus");
   }
   check_prompt(size, target);
-  // A rule whose parameters may be measured is made after that.
+  // A rule whose parameters may be measured is made after the measurement.
   const RuleConfig& rule = config[&Config::rule];
   if (!rule.entry().measure) make_rule(rule, [&] { return config[&Config::gamma]; });
 }
@@ -197,7 +197,7 @@ Setup build_setup(const ConfigReader& config, ModelFactory& factory) {
 }
 
 void require_one_draft(const RuleConfig& rule, const std::string& experiment) {
-  // Only the shapes of trees are measured.
+  // Only shapes of trees are measured, and a tree is not one draft.
   if (!rule.entry().measure && make_rule(rule, 1).sampled->one_draft()) return;
   throw ConfigError(
       rule.path + "/kind",

@@ -1,4 +1,4 @@
-// What one cell runs: the models and the rule that its config names, and how much of it.
+// Builds what one cell runs: the models and the rule that its config names, and the size of the simulation.
 #pragma once
 
 #include <cstdint>
@@ -16,53 +16,53 @@
 
 namespace speclab {
 
-/// The models, ready to decode, and everything else that a cell of "models" needs.
+/// The models, ready to decode, and everything else that a cell with "models" needs.
 struct Setup {
-  Model target;  ///< with its sampling options, unless `argmax_target`
-  Model draft;   ///< with its sampling options
+  Model target;  ///< includes its sampling options, unless `argmax_target`
+  Model draft;   ///< includes its sampling options
   RulePrograms rule;
-  RuleConfig rule_config;  ///< as the config has it, with parameters that were measured on the models
-  std::shared_ptr<const Vocabulary> vocabulary = {};  ///< of the target; null without text
-  SimulationSize simulation;                          ///< with its prompts
-  std::optional<WantedInterval> wanted = {};          ///< when the simulation ends, unless it is of one size
-  std::optional<double> exact_alpha =
-      {};  ///< the rule's acceptance rate, when it is one number in every context
+  RuleConfig rule_config;  ///< the config's rule, with parameters that were measured on the models
+  std::shared_ptr<const Vocabulary> vocabulary = {};  ///< the target's; null without text
+  SimulationSize simulation;                          ///< includes its prompts
+  std::optional<WantedInterval> wanted = {};  ///< interval at which the simulation ends; empty: fixed size
+  std::optional<double> exact_alpha = {};  ///< the rule's acceptance rate, if it is the same in every context
   Engine engine = Engine::automatic;
-  bool argmax_target = false;  ///< the target means the argmax of its rows, which the rule takes itself
+  bool argmax_target = false;  ///< the target is the argmax of its rows, which the rule computes
 };
 
-/// The size of the simulation of a config, without its prompts.
+/// Returns the size of a config's simulation, without its prompts.
 SimulationSize simulation_size(const ConfigReader& config);
 
-/// What a config says of its target or draft before it is built. Throws ConfigError for a model that cannot
-/// be built, and for a config without models.
+/// Returns the facts about a config's target or draft that are known before it is built. Throws ConfigError
+/// for a model that cannot be built, and for a config without models.
 ModelFacts facts_of_model(const ConfigReader& config, bool draft);
 
-/// Throws ConfigError for whatever build_setup can refuse without building a model.
+/// Throws ConfigError for everything that build_setup can refuse without building a model.
 void check_setup(const ConfigReader& config);
 
-/// What models of a config are built from. `target` is null for the target itself.
+/// Returns the request from which a model of a config is built. `target` is null for the target itself.
 ModelRequest model_request(const ConfigReader& config, ModelFactory& factory, const Model* target);
 
-/// The prompts of a config for a target with `vocab` tokens and, when `vocabulary` is not null, these words.
-/// Throws ConfigError for tokens outside the vocabulary, and for text without one.
+/// Returns the prompts of a config for a target with `vocab` tokens and the words of `vocabulary` (null: no
+/// words). Throws ConfigError for tokens outside the vocabulary, and for text without a vocabulary.
 std::vector<std::vector<Token>> build_prompts(const ConfigReader& config, ModelFactory& factory,
                                               const Vocabulary* vocabulary, std::int32_t vocab);
 
-/// Builds what the config names. Throws ConfigError where parts do not fit: a file that cannot be read,
-/// vocabularies that differ, an alpha that cannot be reached, a prompt token outside the vocabulary.
+/// Builds the models and the rule that the config names. Throws ConfigError if parts do not fit: a file that
+/// cannot be read, vocabularies that differ, an alpha that cannot be reached, a prompt token outside the
+/// vocabulary.
 Setup build_setup(const ConfigReader& config, ModelFactory& factory);
 
-/// The same of recorded models; nothing when neither model is recorded. Trials start at positions spread
-/// evenly over the text, which goes on from one sequence to the next and from the last to the first. Throws
-/// ConfigError for whatever does not follow from two columns: another rule than token verification, sampling
-/// options, other drafts, prompts, experiments that look at rows or tokens.
+/// Builds the set-up of recorded models; returns nothing if neither model is recorded. Trials start at
+/// positions spread evenly over the text, which continues from one sequence to the next and from the last to
+/// the first. Throws ConfigError for everything that does not follow from two columns: another rule than
+/// token verification, sampling options, other drafts, prompts, experiments that need rows or tokens.
 std::optional<Setup> recorded_setup(const ConfigReader& config, ModelFactory& factory);
 
-/// Whether the models of a config are recorded. Throws ConfigError as recorded_setup does.
+/// Returns true if the models of a config are recorded. Throws ConfigError as recorded_setup does.
 bool is_recorded(const ConfigReader& config);
 
-/// Throws ConfigError, naming the experiment, for a rule that drafts several sequences or a tree.
+/// Throws ConfigError, naming `experiment`, for a rule that drafts several sequences or a tree.
 void require_one_draft(const RuleConfig& rule, const std::string& experiment);
 
 }  // namespace speclab

@@ -1,4 +1,4 @@
-// Tables of probabilities in files of numbers.
+// Writes tables of probabilities as files of numbers.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <zip.h>
@@ -14,8 +14,8 @@ namespace speclab {
 
 namespace {
 
-/// The numbers of each row with this mark between them; the shortest digits that read back as the same
-/// number.
+/// Returns the text of each row: its numbers, with `between` between them and the fewest digits that are read
+/// back as the same number.
 std::vector<std::string> row_texts(const ContextRows& rows, const char* between) {
   std::vector<std::string> texts;
   for (auto row = rows.probabilities.begin(); row != rows.probabilities.end();) {

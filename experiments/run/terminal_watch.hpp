@@ -1,4 +1,5 @@
-// How a run is watched from a terminal: a progress line on standard error, and a stop at the first interrupt.
+// Watches a run from a terminal: shows a progress line on standard error, and stops the run at the first
+// interrupt.
 #pragma once
 
 #include <memory>
@@ -15,7 +16,7 @@ class TerminalWatch {
  public:
   TerminalWatch(std::string title, bool quiet) : title_(std::move(title)), quiet_(quiet) {}
 
-  /// To be asked once the amount of work is known. The line goes with the watch.
+  /// Returns the run's control. Called once the amount of work is known. The line ends with this object.
   Control control(std::uint64_t total) {
     progress_ = std::make_unique<Progress>(title_, total, quiet_);
     return {.stop = [] { return interrupted(); },

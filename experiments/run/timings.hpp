@@ -1,4 +1,4 @@
-// What depends on the machine and stands apart from the result: timings.json.
+// The measurements that depend on the machine, kept apart from the result: timings.json.
 #pragma once
 
 #include <cstdint>
@@ -19,17 +19,17 @@ struct DeviceTimings {
 };
 
 struct Timings {
-  AnyStruct own = {};  ///< what the experiment alone measured; see Experiment::own_timings
+  AnyStruct own = {};  ///< the experiment's own measurements; see Experiment::own_timings
   std::optional<DeviceTimings> device;
   double seconds = 0;
   std::int32_t threads = 0;
   std::string machine;
-  std::optional<std::string> version = {};  ///< with the commit that it was built from
-  std::optional<std::string> command = {};  ///< that gave the result, for a shell
+  std::optional<std::string> version = {};  ///< includes the commit
+  std::optional<std::string> command = {};  ///< command that produced the result, for a shell
 };
 
-/// timings.json of an experiment: what it alone measured, as `own` describes it (null for nothing), and what
-/// all have.
+/// Describes timings.json of an experiment: its own measurements, described by `own` (null for none), and the
+/// common part.
 Typed<Timings> timings_type(const TypePtr& own);
 
 }  // namespace speclab

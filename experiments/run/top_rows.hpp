@@ -1,6 +1,7 @@
-// Recordings with the largest probabilities of whole rows: JSON lines as in formats/json_lines.cpp, with
-//     "target": {"ids": [...], "logp": [...], "tail": mass of all others}, "draft": the same
-// in each. They are recordings as any other, and their rows say what one step of any rule does.
+// Recordings with the largest probabilities of whole rows. They are JSON lines as in formats/json_lines.cpp,
+// each with
+//     "target": {"ids": [...], "logp": [...], "tail": mass of all others}, "draft": the same.
+// They can be used as any other recording, and their rows also determine one step of any rule.
 #pragma once
 
 #include <cstdint>
@@ -12,11 +13,11 @@
 
 namespace speclab {
 
-/// The largest probabilities of a row, the larger first.
+/// The largest probabilities of a row, in decreasing order.
 struct TopRow {
   std::vector<std::int64_t> ids;
   std::vector<double> logp;  ///< natural logarithms
-  double tail = 0;           ///< mass of the others
+  double tail = 0;           ///< mass of all others
 };
 
 /// The rows of one context.
@@ -26,12 +27,12 @@ struct TopRows {
   TopRow draft;
 };
 
-/// Writes what was recorded of the set-up, with the `largest` probabilities of both models' rows.
+/// Writes the recording of the set-up, with the `largest` most probable tokens of both models' rows.
 void write_top_rows(const Setup& setup, const RecordedTokens& recorded, const std::filesystem::path& file,
                     std::int32_t largest);
 
-/// Throws UsageError, with file and line, for a file without such rows, for ids that come twice, and for
-/// numbers that are no log-probabilities.
+/// Reads the rows. Throws UsageError, with file and line, for a file without such rows, for repeated ids, and
+/// for numbers that are not log-probabilities.
 std::vector<TopRows> read_top_rows(const std::string& file);
 
 }  // namespace speclab

@@ -103,7 +103,7 @@ void check_until(const Config& cell, JobKind kind) {
 }
 
 void run_until(Job& job, const std::string& experiment, double confidence) {
-  if (job.precision) return;  // of another cell, too
+  if (job.precision) return;  // already set for another cell
   require_until(job, experiment);
   const UntilConfig& until = job.wanted.value().until;
   job.simulation = doubling_size(job.simulation);

@@ -1,4 +1,4 @@
-// The finished cells of a run where they stand: in journals, of which one line at a time is held.
+// Reads the finished cells of a run from its journals, one line at a time.
 #pragma once
 
 #include <cstdint>
@@ -12,19 +12,20 @@
 
 namespace speclab {
 
-/// Knows where each cell is: 16 bytes a cell. One thread at a time uses it.
+/// Knows the place of each cell, in 16 bytes per cell. Only one thread may use it at a time.
 class JournaledCells {
  public:
   explicit JournaledCells(std::size_t cells) : places_(cells) {}
 
   std::size_t size() const { return places_.size(); }
   bool contains(std::size_t cell) const { return places_[cell].file != nowhere; }
-  /// The file that a cell is in.
+  /// Returns the file that holds a cell.
   const std::filesystem::path& file(std::size_t cell) const { return files_[places_[cell].file]; }
-  /// Its JSON, until the next call. Throws std::runtime_error when the journal cannot be read.
+  /// Returns a cell's JSON, valid until the next call. Throws std::runtime_error if the journal cannot be
+  /// read.
   std::string_view json(std::size_t cell) const;
 
-  /// Further cells are in `file`.
+  /// Names the file of the cells that are added next.
   void add_file(const std::filesystem::path& file);
   void add(std::size_t cell, std::uint64_t offset) {
     places_[cell] = {offset, static_cast<std::uint32_t>(files_.size() - 1)};
@@ -43,11 +44,11 @@ class JournaledCells {
 
   std::vector<Place> places_;
   std::vector<std::filesystem::path> files_;
-  mutable std::vector<OpenFile> open_;  ///< the one used last at the end
+  mutable std::vector<OpenFile> open_;  ///< the file used last is at the end
 };
 
-/// All cells of a run as its result has them. `scratch`, when it is not empty, is removed with it. Going over
-/// them ends with Stopped (core/stop.hpp) once it shall.
+/// All cells of a run, in the form of its result. Its destructor removes `scratch`, unless that is empty.
+/// Iteration ends with Stopped (core/stop.hpp) once the work shall end.
 class JournaledResult final : public CellSource {
  public:
   JournaledResult(const Experiment& experiment, JournaledCells cells, std::filesystem::path scratch)

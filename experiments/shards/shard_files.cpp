@@ -28,7 +28,7 @@ constexpr const char* merge_name = "merge";
 
 std::string name_of(const Shard& shard) { return fmt::format("{}-of-{}", shard.index, shard.count); }
 
-/// The journals in a folder, in the order of their names.
+/// Returns the journals in a folder, in the order of their names.
 std::vector<std::pair<fs::path, Shard>> journals_in(const fs::path& folder) {
   std::vector<std::pair<fs::path, Shard>> journals;
   std::error_code error;
@@ -47,7 +47,8 @@ std::vector<std::pair<fs::path, Shard>> journals_in(const fs::path& folder) {
       file.string(), what, other);
 }
 
-/// The first line of a journal decides which shard it is of. Throws UsageError where its name says otherwise.
+/// Checks a journal's name against its first line, which decides to which shard the journal belongs. Throws
+/// UsageError if they differ.
 void require_own_name(const fs::path& file, const Shard& named, const JournalHead& head) {
   if (!head.shard) {
     throw UsageError("{}: its first line is of a run that is not shared out among shards; remove it",
@@ -59,7 +60,8 @@ void require_own_name(const fs::path& file, const Shard& named, const JournalHea
       file.string(), named.index, named.count, head.shard->index, head.shard->count, name_of(*head.shard));
 }
 
-/// The run that a journal is of, by its first line. Throws UsageError for a line that contradicts itself.
+/// Returns the run of a journal, according to its first line. Throws UsageError if that line contradicts
+/// itself.
 ShardedRun run_of(const fs::path& file, const JournalHead& head) {
   std::shared_ptr<const Config> config;
   if (head.input) config = in_file(file.string(), [&] { return with_sections(read_config(*head.input)); });
@@ -74,8 +76,8 @@ ShardedRun run_of(const fs::path& file, const JournalHead& head) {
   return run;
 }
 
-/// Adds what a journal has to a run, which is there once `accept` returns for its first line. What another
-/// process finished, too, must be the same.
+/// Adds the contents of a journal to `run`, which `accept` has set when it returns for the first line. A cell
+/// that another process has finished, too, must have the same result.
 void add(const fs::path& file, const Shard& shard, std::optional<ShardedRun>& run,
          const std::function<void(const JournalHead& head)>& accept) {
   const auto begin = [&](const JournalHead& head) {
@@ -117,7 +119,7 @@ void add(const fs::path& file, const Shard& shard, std::optional<ShardedRun>& ru
       0.0);
 }
 
-/// FOLDER/shards/NAME.HOST-PROCESS-TIME-NUMBER.jsonl, another each time.
+/// Returns a new path of the form FOLDER/shards/NAME.HOST-PROCESS-TIME-NUMBER.jsonl at each call.
 fs::path new_journal(const fs::path& folder, const std::string& name) {
   static std::atomic<int> journals{0};
   std::string host(256, '\0');
@@ -205,7 +207,7 @@ ShardPlan plan_of(const JournalHead& head, const CellGrid& grid) {
 
 std::vector<ShardState> shard_states(const fs::path& folder, const ShardedRun& run, const ShardPlan& plan) {
   const auto count = static_cast<int>(run.shards.size());
-  // The jobs of cells that are cut, by the cell that names them: those that any shard has batches of.
+  // For each simulation that is cut, by the cell that names it: the jobs for which any shard has batches.
   std::map<std::size_t, std::set<std::size_t>> jobs;
   std::vector<std::map<std::size_t, std::size_t>> done(run.shards.size());
   for (std::size_t at = 0; at < run.shards.size(); ++at) {

@@ -1,6 +1,6 @@
-// What shards leave in the folder of a run, and what can be said of it while they run. Every process writes a
-// journal of its own, FOLDER/shards/3-of-8.HOST-PROCESS.jsonl, so that a shared folder is all that is needed:
-// no locks, and a shard that is run twice does no harm.
+// Reads and names the files that shards write into the folder of a run, and reports their progress. Every
+// process writes its own journal, FOLDER/shards/3-of-8.HOST-PROCESS.jsonl. A shared folder is therefore
+// enough: no locks are needed, and running a shard twice does no harm.
 #pragma once
 
 #include <filesystem>
@@ -14,65 +14,65 @@
 
 namespace speclab {
 
-/// FOLDER/shards
+/// Returns FOLDER/shards.
 std::filesystem::path shards_folder(const std::filesystem::path& folder);
-/// The journal of this process for a shard. Each call names another file.
+/// Returns a path for the journal of this process for a shard. Each call names another file.
 std::filesystem::path new_shard_journal(const std::filesystem::path& folder, const Shard& shard);
-/// What a merge of this process puts down, beside the shards.
+/// Returns a path for the results of this process's merge, in the same folder.
 std::filesystem::path new_merge_journal(const std::filesystem::path& folder);
-/// Removes what merges left that were killed.
+/// Removes the files that killed merges left.
 void remove_merge_journals(const std::filesystem::path& folder);
 /// Where a process that ends in an error leaves the sentence.
 std::filesystem::path shard_error_file(const std::filesystem::path& folder, const Shard& shard);
 
-/// Its sentence; empty when there was none.
+/// Returns that message; empty if there is none.
 std::string shard_error(const std::filesystem::path& folder, const Shard& shard);
 
-/// What is finished of one shard besides whole cells, by all processes that ran it.
+/// The tallies of one shard and the state of its journals, over all processes that ran it.
 struct ShardContent {
   std::vector<BatchTallies> tallies;
-  bool said_complete = false;      ///< by a process that ran it to its end
-  std::vector<std::string> files;  ///< the journals read
-  std::size_t damaged = 0;         ///< lines that were left out
-  double working_seconds = 0;      ///< from the start of each process to its last line
+  bool said_complete = false;      ///< a process that ran it to its end said so
+  std::vector<std::string> files;  ///< the journals that were read
+  std::size_t damaged = 0;         ///< number of damaged lines, which were left out
+  double working_seconds = 0;      ///< sum over processes, from the start of each to its last line
 };
 
-/// Everything that shards left.
+/// The contents of the journals of all shards.
 struct ShardedRun {
-  JournalHead head;                  ///< what they all ran
+  JournalHead head;                  ///< the run to which all of them belong
   std::vector<ShardContent> shards;  ///< index 0 for shard 1
-  JournaledCells cells;              ///< of all shards
+  JournaledCells cells;              ///< the cells of all shards
 
   ShardContent& of(const Shard& shard) { return shards.at(static_cast<std::size_t>(shard.index - 1)); }
 };
 
-/// Whether a folder has journals of shards that can be read.
+/// Returns true if a folder has journals of shards that can be read.
 bool any_shards(const std::filesystem::path& folder);
-/// Reads the journals in a folder. Two results of one cell must be equal, and all journals of one run:
-/// UsageError names the files that are not, and a folder without journals. A journal whose first line is
-/// damaged counts as not there.
+/// Reads the journals in a folder. All journals must be of one run, and two results of one cell must be
+/// equal; otherwise UsageError names the files. Throws UsageError, too, if there are no journals. A journal
+/// whose first line is damaged is ignored.
 ShardedRun read_shards(const std::filesystem::path& folder);
-/// The same for one shard of a run with this head. Journals of other runs are an error.
+/// Reads the journals of one shard of a run with this head. Throws UsageError for journals of other runs.
 ShardedRun read_shard(const std::filesystem::path& folder, const Shard& shard, const JournalHead& head);
 
-/// How far a shard is.
+/// The progress of a shard.
 struct ShardState {
   int shard = 0;
-  std::size_t cells = 0;     ///< a cell that is cut counts in every shard that has batches of it
-  std::size_t finished = 0;  ///< of these
+  std::size_t cells = 0;     ///< a cut cell counts in each shard with batches of it, and in each look
+  std::size_t finished = 0;  ///< number of these cells that are finished
   bool complete = false;
   std::optional<double> seconds_left =
-      {};                   ///< at the rate so far; none before the first cell, or when complete
-  std::string error = {};   ///< of the process that ran it last; empty when there was none
-  std::size_t damaged = 0;  ///< lines of its journals that are not as they were written
+      {};                   ///< at the rate so far; empty before the first cell and when complete
+  std::string error = {};   ///< message of the process that ran it last; empty if it did not fail
+  std::size_t damaged = 0;  ///< number of damaged lines in its journals
 };
-/// `plan` is that of the run.
+/// Returns the state of each shard. `plans` are those of the run, by plans_of.
 std::vector<ShardState> shard_states(const std::filesystem::path& folder, const ShardedRun& run,
                                      const ShardPlan& plan);
 /// What the shards of a run with this head run.
 ShardPlan plan_of(const JournalHead& head, const CellGrid& grid);
 
-/// The command that runs a shard again.
+/// Returns the command that runs a shard again.
 std::string shard_command(const ShardedRun& run, int shard);
 
 }  // namespace speclab

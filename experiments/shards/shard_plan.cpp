@@ -15,14 +15,14 @@ namespace speclab {
 
 namespace {
 
-/// So many cells are held at a time, with what they need to run: about 10 MB.
+/// The number of cells held at a time, with everything that they need to run: about 10 MB.
 constexpr std::size_t cells_in_turn = 4096;
 
 double cost_of(const Config& cell) {
   return static_cast<double>(simulation_size(cell).total()) * (cell.gamma + 1);
 }
 
-/// The batches of a cell that can be run apart; 1 for a cell that stays whole.
+/// Returns the number of batches of a cell that can run separately; 1 for a cell that stays whole.
 std::uint32_t batches_of(CutBetween cut, const SimulationSize& size) {
   switch (cut) {
     case CutBetween::nothing:
@@ -35,7 +35,7 @@ std::uint32_t batches_of(CutBetween cut, const SimulationSize& size) {
   return 1;
 }
 
-/// What a cell says of its jobs, for experiments whose cells share some.
+/// Returns the part of a cell's config on which its jobs depend, for experiments whose cells share jobs.
 std::string said_of_jobs(const Config& cell) {
   Json said = config_json(cell);
   for (const std::string& key : cell.experiment->not_of_jobs) said.erase(key);
@@ -75,7 +75,7 @@ ShardPlan::ShardPlan(const CellGrid& cells, int shards, Backend backend)
     if (one.batches == 1 || one.cost <= each_ / 4) continue;
     one.first = shard_at(one.begin);
     one.last = shard_at(end);
-    // A shard at either end may be left without a batch.
+    // The first and the last shard may turn out to have no batch.
     while (one.first < one.last && batch_at(one, one.first + 1) == 0) ++one.first;
     while (one.first < one.last && batch_at(one, one.last) == one.batches) --one.last;
   }
@@ -96,7 +96,7 @@ void ShardPlan::add(const Config& cell, std::size_t at, Backend backend,
   simulations_.push_back(one);
 }
 
-/// The batch at which what a shard runs of the simulation begins.
+/// Returns the first batch of the simulation that a shard runs.
 std::uint32_t ShardPlan::batch_at(const Simulation& simulation, int shard) const {
   const double before = (each_ * shard - simulation.begin) / simulation.cost;
   return static_cast<std::uint32_t>(std::lround(std::clamp(before, 0.0, 1.0) * simulation.batches));
@@ -107,7 +107,7 @@ BatchSpan ShardPlan::span_of(const Simulation& simulation, int shard) const {
           shard == simulation.last ? simulation.batches : batch_at(simulation, shard + 1)};
 }
 
-/// All cells of a simulation are in one turn.
+/// Divides cells into turns such that all cells of a simulation are in one turn.
 std::vector<Turn> ShardPlan::turns_of(std::vector<CellTask> tasks) const {
   std::stable_sort(tasks.begin(), tasks.end(), [&](const CellTask& a, const CellTask& b) {
     return simulation_of_[a.cell] < simulation_of_[b.cell];

@@ -1,6 +1,6 @@
-// Which cells, or batches of cells, each of several processes runs. Random numbers are addressed by seed,
-// trial and round, so that they need no messages: put together, they are the run of one process, byte for
-// byte.
+// Divides the cells of a run, or batches of cells, among several processes. Random numbers are addressed by
+// seed, trial and round, so that the processes need no messages, and their merged results are those of one
+// process, byte for byte.
 #pragma once
 
 #include <cstdint>
@@ -17,9 +17,10 @@
 
 namespace speclab {
 
-/// The shard that words begin with, two numbers with `between` between them, or that is all of them.
+/// Parses a shard at the beginning of `words`: two numbers with `between` between them. If `all`, the words
+/// must contain nothing else. Empty if there is none.
 std::optional<Shard> shard_in(std::string_view words, std::string_view between, bool all);
-/// "3/8". Throws UsageError.
+/// Parses a shard such as "3/8". Throws UsageError if it is malformed.
 Shard shard_named(const std::string& words);
 
 /// What every shard runs: cells in order, of equal cost. The cost of a cell is its rounds times gamma + 1.
@@ -31,27 +32,28 @@ class ShardPlan {
   ShardPlan(const CellGrid& cells, int shards, Backend backend);
 
   int shards() const { return shards_; }
-  /// Of the grid.
+  /// Returns the number of cells in the grid.
   std::size_t cells() const { return simulation_of_.size(); }
   /// What a shard, from 1, runs of the cells that `wanted` takes.
   std::vector<Turn> turns(
       int shard,
       const std::function<bool(std::size_t cell)>& wanted = [](std::size_t) { return true; }) const;
-  /// The cells that are cut, whole: what a merge makes results of.
+  /// Returns the cells that are cut, as whole cells, from whose tallies a merge makes results.
   std::vector<Turn> turns_of_cut_cells() const;
-  /// Of each shard, in tokens drafted or emitted, by the size of the simulation; index 0 for shard 1.
+  /// Returns the cost of each shard, in tokens drafted or emitted, according to the size of the simulation;
+  /// index 0 is shard 1.
   std::vector<double> costs() const;
-  /// The first and the last shard, from 1, that may have batches of a cell (`runs` says which do); the one
-  /// shard twice for a cell that is whole.
+  /// Returns the first and the last shard, counted from 1, that may have batches of a cell (`runs` says which
+  /// do). Both are equal for a whole cell. The range is empty for a cell that this look does not include.
   std::pair<int, int> shards_of(std::size_t cell) const;
   bool runs(std::size_t cell, int shard) const;
   /// Whether shards give tallies of the cell, not its result.
   bool is_cut(std::size_t cell) const { return simulation_at(cell).is_cut(); }
 
  private:
-  /// What one cell simulates, or several that are likely to share their jobs.
+  /// The simulation of one cell, or of several that probably share their jobs.
   struct Simulation {
-    double begin = 0;  ///< cost of all before it
+    double begin = 0;  ///< cost of all simulations before it
     double cost = 0;
     std::uint32_t batches = 1;
     std::int32_t first = 0, last = 0;  ///< the shards that run it, from 0
@@ -68,7 +70,7 @@ class ShardPlan {
   int shards_;
   double each_ = 0;  ///< cost of a shard
   std::vector<Simulation> simulations_;
-  std::vector<std::uint32_t> simulation_of_;  ///< by cell
+  std::vector<std::uint32_t> simulation_of_;  ///< index of the simulation, by cell
 };
 
 }  // namespace speclab

@@ -1,4 +1,4 @@
-// Runs one shard, and puts the shards of a run together.
+// Runs one shard of a run, and merges all its shards.
 #pragma once
 
 #include <cstdint>
@@ -12,21 +12,20 @@
 
 namespace speclab {
 
-/// How a shard is run.
+/// Options for running a shard.
 struct ShardOptions {
-  std::filesystem::path folder;  ///< of the whole run
+  std::filesystem::path folder;  ///< folder of the whole run
   Shard shard;
-  std::string command;  ///< of the whole run, for a shell
-  bool anew = false;    ///< without what earlier processes finished, whose journals are removed
+  std::string command;  ///< command of the whole run, for a shell
+  bool anew = false;    ///< ignores the work of earlier processes and removes their journals
   Backend backend = Backend::cpu;
-  std::function<Control(std::uint64_t total)> control_for;  ///< as of run_config
+  std::function<Control(std::uint64_t total)> control_for;  ///< as for run_config
 };
 
-/// Runs a shard of a config, which has the sections of its experiment, and goes on with what earlier
-/// processes finished of it. True when it is complete, false after
-/// an interrupt. Throws ConfigError for a config that cannot be run and UsageError for one that cannot be
-/// shared out, or whose folder holds shards of another run. The sentence of an error is left in the folder,
-/// too.
+/// Runs a shard of a config, which must have the sections of its experiment. Continues the work of earlier
+/// processes, through all looks that a merge requested. Returns true when the shard is complete, false after
+/// an interrupt. Throws ConfigError for a config that cannot be run. Throws UsageError for one that cannot be
+/// divided, or whose folder holds shards of another run. An error message is also written into the folder.
 bool run_shard(const Config& config, const ShardOptions& options);
 
 /// The result of all shards in a folder: that of one process, byte for byte; nothing but `partial` after an

@@ -1,4 +1,4 @@
-// Runs of submitted shards, by any scheduler.
+// Submits and resubmits shards with any scheduler.
 #include <fmt/format.h>
 
 #include <algorithm>

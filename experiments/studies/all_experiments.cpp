@@ -1,4 +1,4 @@
-// Every experiment: one line each.
+// Lists every experiment, one line each.
 #include "experiments/config/experiment.hpp"
 
 // clang-format off

@@ -1,4 +1,4 @@
-// Every section of a config: one line each.
+// Lists every section of a config, one line each.
 #include "experiments/config/shown_config.hpp"
 
 // clang-format off

@@ -1,4 +1,4 @@
-// The cells of a result that were not interrupted.
+// Returns the cells of a result that were not interrupted.
 #pragma once
 
 #include <cstddef>
@@ -9,7 +9,7 @@
 
 namespace speclab {
 
-/// A cell with what its experiment found.
+/// A cell with its experiment's own result.
 template <class T>
 struct FinishedCell {
   std::size_t index;  ///< among all cells
@@ -17,7 +17,8 @@ struct FinishedCell {
   const T& own;
 };
 
-/// Those of an experiment whose struct is T; they refer to the result.
+/// Returns the finished cells of an experiment whose struct is T. They refer to the result, which must
+/// outlive them.
 template <class T>
 std::vector<FinishedCell<T>> finished_cells(const Result& result) {
   std::vector<FinishedCell<T>> finished;

@@ -1,4 +1,4 @@
-// The sentences of errors, for tests of messages.
+// Returns the sentences of errors, for tests of messages.
 #pragma once
 
 #include <string>
@@ -7,7 +7,7 @@
 
 namespace speclab {
 
-/// "path: problem" of the ConfigError that `work` throws, or "" without one.
+/// Returns "path: problem" of the ConfigError that `work` throws, or "" if it throws none.
 template <class Work>
 std::string config_error_of(const Work& work) {
   try {
@@ -18,7 +18,7 @@ std::string config_error_of(const Work& work) {
   return "";
 }
 
-/// What the UsageError says that `work` throws, or "" without one.
+/// Returns the message of the UsageError that `work` throws, or "" if it throws none.
 template <class Work>
 std::string usage_error_of(const Work& work) {
   try {

@@ -1,4 +1,4 @@
-// Rules from JSON in tests.
+// Makes rules from JSON in tests.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -13,7 +13,7 @@ namespace speclab {
 inline RuleConfig rule_from(const Json& json) { return read(kind_of(rule_family()), json, "/rule"); }
 inline RuleConfig rule_of(const std::string& text) { return rule_from(parse_json(text)); }
 
-/// A rule with every default.
+/// Returns a rule with every default.
 inline RuleConfig rule_named(const std::string& name) { return rule_from(Json{{"kind", name}}); }
 
 }  // namespace speclab

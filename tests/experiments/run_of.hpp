@@ -15,7 +15,7 @@ inline RunResult run_of(const Json& config, const Control& control = {}) {
   return run_config(read_config(config), [&](std::uint64_t) { return control; });
 }
 
-/// What goes on where `part`, the result of an interrupted run, stopped.
+/// Returns a `resume` that continues `part`, the result of an interrupted run.
 inline auto going_on_from(const Result& part) {
   return [&part](const RunIdentity&) {
     Resumption resumption;

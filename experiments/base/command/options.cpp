@@ -46,7 +46,7 @@ void add_backend_option(Verb& verb) {
 }
 
 int thread_option(const Values& values) {
-  // Each takes a stack and tables of its own.
+  // Each thread takes its own stack and tables.
   constexpr int most = 4096;
   const int threads = values["threads"].as<int>();
   if (threads < 0 || threads > most) {
@@ -65,7 +65,7 @@ std::string set_arguments(const Values& values) {
 Words only_option(const Values& values) {
   Words names;
   for (const std::string& name : split(values.given("only").value_or(""), ',')) {
-    if (!name.empty()) names.push_back(name);  // after a comma at the end it is
+    if (!name.empty()) names.push_back(name);  // A comma at the end of the list leaves an empty name.
   }
   return names;
 }

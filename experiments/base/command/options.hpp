@@ -1,4 +1,4 @@
-// Options that several verbs declare, and their values.
+// Declares options that several verbs share, and reads their values.
 #pragma once
 
 #include <fmt/format.h>
@@ -13,32 +13,34 @@
 
 namespace speclab {
 
-/// --set, of verbs that read configs.
+/// Adds --set, for verbs that read configs. `sentence` is its help text.
 void add_set_option(Verb& verb, const char* sentence);
-/// --threads, which `what` has: "threads".
+/// Adds --threads. `what` names the things that are limited: "threads".
 void add_thread_option(Verb& verb, const char* what = "threads");
-/// Of verbs that read a config: --seed, --threads, --set.
+/// Adds the options of verbs that read a config: --seed, --threads and --set.
 void add_config_options(Verb& verb);
-/// Of verbs that run a config: these, --out, --json, --quiet, and how a run goes on.
+/// Adds the options of verbs that run a config: --seed, --threads, --set, --out, --json, --quiet, and those
+/// that continue an earlier run.
 void add_run_options(Verb& verb);
-/// --backend, of verbs that can run on a GPU.
+/// Adds --backend, for verbs that can run on a GPU.
 void add_backend_option(Verb& verb);
-/// --csv-marked, of verbs that write results.csv.
+/// Adds --csv-marked, for verbs that write results.csv.
 void add_csv_option(Verb& verb);
 /// --threads: 0 is all cores. Throws UsageError below 0 and above 4096.
 int thread_option(const Values& values);
-/// A number from `least` to `most`, else UsageError, which names the option.
+/// Returns `value` if it lies in [least, most]; else throws UsageError, which names the option.
 template <class T>
 T within(const char* option, T value, T least, T most) {
   if (value >= least && value <= most) return value;
   throw UsageError("--{} {}: expected {} to {}", option, value, least, most);
 }
-/// The value of an option that is such a number.
+/// Returns the value of an option that must lie in [least, most]; else throws UsageError.
 template <class T = int>
 T ranged_option(const Values& values, const char* name, T least, T most) {
   return within(name, values[name].as<T>(), least, most);
 }
-/// Those of an option that may be given several times; `usual` where it was not.
+/// Returns the values of an option that may be given several times, each in [least, most]; `usual` if it was
+/// not given.
 template <class T>
 std::vector<T> ranged_options(const Values& values, const char* name, T least, T most,
                               const std::vector<T>& usual) {
@@ -46,9 +48,9 @@ std::vector<T> ranged_options(const Values& values, const char* name, T least, T
   for (const T number : numbers) within(name, number, least, most);
   return numbers;
 }
-/// The names that --only lists, between commas; none without it.
+/// Returns the comma-separated names of --only; none without the option.
 Words only_option(const Values& values);
-/// The --set options as they were typed, each after a space: for the command that redraws a figure.
+/// Returns the --set options as they were typed, each after a space, for the command that redraws a figure.
 std::string set_arguments(const Values& values);
 
 }  // namespace speclab

@@ -50,7 +50,7 @@ void write_report(const std::filesystem::path& folder, const Page& page,
     std::filesystem::copy_file(explorer, folder / name, std::filesystem::copy_options::overwrite_existing,
                                error);
   }
-  // A page that could not be copied is not linked to.
+  // The page links to the explorer only if it could be copied.
   write_file_atomically(folder / "report.html", html(page, explorer.empty() || error ? "" : name));
 }
 

@@ -1,4 +1,4 @@
-// A result on standard output, as JSON or as text.
+// Prints a result on standard output, as JSON or as text.
 #pragma once
 
 #include <fmt/format.h>
@@ -9,9 +9,9 @@
 
 namespace speclab {
 
-/// A document on standard output.
+/// Prints a JSON document on standard output.
 void print_json(const Json& json);
-/// The value that `value` points to, of this type.
+/// Returns the value of type `type` that `value` points to as JSON text.
 std::string json_text_of(const void* value, const Type& type);
 template <class T>
 std::string json_text_of(const T& result) {

@@ -1,4 +1,5 @@
-// A verb of the program is a declaration: a file each, and a line in experiments/cli/all_verbs.cpp.
+// Declares what a verb of the program is. Each verb has its own file and a line in
+// experiments/cli/all_verbs.cpp.
 #pragma once
 
 #include <boost/program_options.hpp>
@@ -14,47 +15,47 @@ namespace po = boost::program_options;
 
 enum ExitCode { exit_ok = 0, exit_failed_check = 1, exit_bad_input = 2, exit_interrupted = 130 };
 
-/// Words of a command line.
+/// The words of a command line.
 using Words = std::vector<std::string>;
 
-/// What a verb was called with: its options by name.
+/// The options with which a verb was called, by name.
 struct Values : po::variables_map {
-  std::string command = {};  ///< as it was typed, for a shell
+  std::string command = {};  ///< the command as it was typed, for a shell
 
   bool has(const char* option) const { return count(option) > 0; }
-  /// Of an option that is there.
+  /// Returns the text of an option that is present.
   const std::string& text(const char* option) const { return (*this)[option].as<std::string>(); }
-  /// None where the option was not given.
+  /// Returns the value of an option; empty if it was not given.
   template <class T = std::string>
   std::optional<T> given(const char* option) const {
     return has(option) ? std::optional((*this)[option].as<T>()) : std::nullopt;
   }
-  /// Of an option that may be given several times: empty where it was not.
+  /// Returns the values of an option that may be given several times; empty if it was not given.
   Words texts(const char* option) const { return given<Words>(option).value_or(Words()); }
 };
 
-/// How a verb is called, and what it does. Help, completion, the manual page and documents are made of this;
-/// nothing runs for them.
+/// Describes how a verb is called and what it does. Help, completion, the manual page and documents are
+/// generated from it without running the verb.
 struct Verb {
   std::string name;             ///< one word
-  std::string sentence;         ///< for the list of verbs
+  std::string sentence;         ///< shown in the list of verbs
   std::string line = {};        ///< "speclab run CONFIG.json [options]"
-  std::string about = {};       ///< a raw string, printed as it stands
+  std::string about = {};       ///< a raw string, printed unchanged
   std::string examples = {};    ///< indented lines
   std::string positional = {};  ///< name of the one positional option; empty for none
   bool optional_positional = false;
-  bool several_positional = false;  ///< one or more, a vector
+  bool several_positional = false;  ///< takes one or more positional values, as a vector
   std::function<int(const Values& values)> run =
-      {};                        ///< gives the exit code; none of a verb that only has verbs
-  std::vector<Verb> verbs = {};  ///< that follow its name: "bench sim"
+      {};                        ///< returns the exit code; empty for a verb that only has subverbs
+  std::vector<Verb> verbs = {};  ///< subverbs, such as "sim" of "bench sim"
   po::options_description options{"Options", 110, 55};
 
-  /// An option without a value.
+  /// Adds an option without a value.
   void add(const char* option, const char* what) { options.add_options()(option, what); }
   void add(const char* option, const po::value_semantic* value, const char* what) {
     options.add_options()(option, value, what);
   }
-  /// One with a value; of a vector it may be given several times.
+  /// Adds an option with a value. If T is a vector, the option may be given several times.
   template <class T>
   void add(const char* option, const char* what) {
     add(option, po::value<T>(), what);
@@ -65,8 +66,8 @@ struct Verb {
   }
 };
 
-/// Says on standard error that a signal ended the work early, and what became of it: "nothing was tested".
-/// Gives the exit code.
+/// Prints on standard error that a signal ended the work early and what became of it (`what`: "nothing was
+/// tested"). Returns the exit code.
 int interrupted_exit(const char* what);
 
 }  // namespace speclab

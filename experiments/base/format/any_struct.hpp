@@ -1,4 +1,4 @@
-// A struct whose type its holder does not know, and that is read as no other.
+// Holds a struct of a type that the holder does not know; it can be read only as that type.
 #pragma once
 
 #include <cstddef>
@@ -11,7 +11,7 @@
 
 namespace speclab {
 
-/// Nothing, or a struct. Copies share it.
+/// Holds nothing or a struct. Copies share the struct.
 class AnyStruct {
  public:
   AnyStruct() = default;
@@ -29,14 +29,14 @@ class AnyStruct {
   bool is() const {
     return held_ != nullptr && *type_ == typeid(T);
   }
-  /// Throws std::logic_error where it is of another type, or nothing.
+  /// Returns the struct as T. Throws std::logic_error if it has another type or if there is none.
   template <class T>
   const T& as() const {
     if (!is<T>()) throw std::logic_error(std::string("not a struct of type ") + typeid(T).name());
     return *static_cast<const T*>(held_.get());
   }
 
-  /// For descriptions, which read and write it by its address.
+  /// Returns the address through which descriptions read and write the struct.
   const std::shared_ptr<void>& address() const { return held_; }
 
  private:

@@ -14,10 +14,10 @@ namespace speclab {
 
 namespace {
 
-/// Nobody mistypes a name of the program as one that long; comparing takes the product of both lengths.
+/// No mistyped name of the program is longer. Comparing two names takes time in the product of their lengths.
 constexpr std::size_t longest_compared = 100;
 
-/// Edits (insert, delete, replace, swap of neighbours) that turn one word into the other.
+/// Returns the number of edits (insert, delete, replace, swap of neighbours) that turn `a` into `b`.
 std::size_t edit_distance(const std::string& a, const std::string& b) {
   std::vector<std::vector<std::size_t>> cost(a.size() + 1, std::vector<std::size_t>(b.size() + 1));
   for (std::size_t i = 0; i <= a.size(); ++i) cost[i][0] = i;
@@ -34,7 +34,7 @@ std::size_t edit_distance(const std::string& a, const std::string& b) {
   return cost[a.size()][b.size()];
 }
 
-/// Changes letters of ASCII alone.
+/// Changes ASCII letters only.
 std::string lower_case(std::string text) {
   for (char& c : text) {
     if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
@@ -47,11 +47,11 @@ std::size_t common_beginning(const std::string& a, const std::string& b) {
   return static_cast<std::size_t>(end - a.begin());
 }
 
-/// Names that the word may have been meant for: those of the fewest edits, and those that share a beginning
-/// as long with it, or a longer one where the nearest is one edit away, and are either few edits away or go
-/// on where it ends. Without such names those that share the longest beginning, of four characters at least.
-/// The longest common beginning comes first, since the ends of names (sizes, versions) are what is not
-/// remembered. Case does not count.
+/// Returns the names that the word may have been meant for: those with the fewest edits, and those that share
+/// at least as long a beginning with it as the nearest name (a longer one, if that is one edit away) and are
+/// either a few edits away or continue where the word ends. If there are none, returns the names that share
+/// the longest beginning, of at least four characters. Names with the longest common beginning come first,
+/// since people forget the ends of names (sizes, versions). Ignores case.
 std::vector<std::string> near_names(const std::string& given, const std::vector<std::string>& known) {
   constexpr std::size_t max_named = 5;
   constexpr std::size_t least_shared = 4;
@@ -91,7 +91,7 @@ std::vector<std::string> near_names(const std::string& given, const std::vector<
 
 constexpr std::size_t longest_path = 300;
 
-/// The text as a terminal may show it, in lines that can still be read.
+/// Returns the text as a terminal may show it, in lines short enough to read.
 std::string short_lines(const std::string& text) {
   constexpr std::size_t longest_line = 1000;
   std::string out;

@@ -1,6 +1,7 @@
-// What is wrong with an input, said once: file, JSON path, value, remedy. Values are other people's text:
-// both errors hold their message as a terminal may show it (experiments/base/support/printable.hpp), in lines
-// of 1,000 bytes at most, and whole, where std::exception::what() would end at a NUL.
+// Errors in an input, each stated once: file, JSON path, value and remedy. Because values are other people's
+// text, both error types hold their message in a form that a terminal may show
+// (experiments/base/support/printable.hpp), in lines of at most 1,000 bytes, and whole, although
+// std::exception::what() would end at a NUL.
 #pragma once
 
 #include <fmt/core.h>
@@ -18,7 +19,7 @@ namespace speclab {
 struct ConfigError : std::runtime_error {
   /// `path` is a JSON pointer ("/models/target/kind"; "/" for the whole document).
   ConfigError(const std::string& json_path, const std::string& problem);
-  /// With the problem that fmt::format makes of these.
+  /// Formats the problem with fmt::format.
   template <class First, class... More>
   ConfigError(const std::string& json_path, fmt::format_string<First, More...> problem, First&& first,
               More&&... more)
@@ -27,11 +28,12 @@ struct ConfigError : std::runtime_error {
   std::string path;
   std::string file;  ///< set by `in_file`
 
-  /// "file: path: problem"; "file: problem" of a whole file.
+  /// Returns "file: path: problem", or "file: problem" if the error concerns the whole file.
   std::string sentence() const;
 };
 
-/// Runs `work`; a ConfigError or a ModelError that leaves it is about `file`, and a ConfigError.
+/// Runs `work`. A ConfigError that leaves it is given the name `file`; a ModelError becomes a ConfigError
+/// about `file`.
 template <class Work>
 auto in_file(const std::string& file, const Work& work) {
   try {
@@ -46,7 +48,7 @@ auto in_file(const std::string& file, const Work& work) {
   }
 }
 
-/// Bad usage of the program itself: exit code 2.
+/// Wrong usage of the program itself; leads to exit code 2.
 struct UsageError : std::runtime_error {
   explicit UsageError(const std::string& problem);
   template <class First, class... More>
@@ -54,7 +56,7 @@ struct UsageError : std::runtime_error {
       : UsageError(fmt::format(problem, std::forward<First>(first), std::forward<More>(more)...)) {}
 };
 
-/// read(), or UsageError that names the file when memory does not suffice for it.
+/// Returns read(). Throws UsageError, which names the file, if memory does not suffice for it.
 template <class Read>
 auto read_in_memory(const std::string& file, const Read& read) {
   try {
@@ -64,14 +66,16 @@ auto read_in_memory(const std::string& file, const Read& read) {
   }
 }
 
-/// Throws ConfigError at `path` when so many bytes are more than can be taken; `what` says for what, and what
-/// to make smaller ("5e+07 samples of 64 tokens").
+/// Throws ConfigError at `path` if `bytes` exceed the memory that is available; `what` names what needs them
+/// and so what to make smaller ("5e+07 samples of 64 tokens").
 void require_memory(double bytes, const std::string& path, const std::string& what);
 
-/// "; did you mean "x" or "y"?" where known names are near (the longest common beginning first), else empty.
+/// Returns "; did you mean "x" or "y"?" if known names are near the word (longest common beginning first),
+/// else an empty text.
 std::string near_suggestion(const std::string& word, const std::vector<std::string>& known);
 
-/// The same; where no name is near "; known: a, b, c", of very many names those of the fewest edits.
+/// Returns the same. If no name is near, returns "; known: a, b, c"; of very many names it lists those with
+/// the fewest edits.
 std::string suggestion(const std::string& word, const std::vector<std::string>& known);
 
 }  // namespace speclab

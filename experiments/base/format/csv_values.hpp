@@ -1,4 +1,4 @@
-// From values to the fields of a .csv file.
+// Turns values into fields of a .csv file.
 #pragma once
 
 #include <optional>
@@ -12,20 +12,21 @@
 
 namespace speclab {
 
-/// Numbers as numbers, text as it stands, other JSON as JSON; null is an empty field.
+/// Returns numbers as numbers, text unchanged, other JSON as JSON text, and null as an empty field.
 CsvValue csv_value(const Json& value);
 CsvValue csv_value(const std::optional<double>& value);
 CsvValue csv_value(const std::optional<bool>& value);  ///< "yes" or "no"
 
-/// The columns "name", "name_low" and "name_high", and their fields: empty without an interval, and for
-/// bounds that are not finite.
+/// Add the columns "name", "name_low" and "name_high", and their fields. Fields are empty without an interval
+/// and for bounds that are not finite.
 void add_interval_columns(std::vector<std::string>& columns, const std::string& name);
 void add_interval(std::vector<CsvValue>& row, const std::optional<Interval>& interval);
 
 namespace detail {
 std::vector<CsvValue> csv_fields(const Type& type, const void* row, const std::vector<std::string>& columns);
 }
-/// A line for each row: what its description has at the keys `columns`, empty where a row has none.
+/// Returns a header line and a line for each row with the values that its description has at the keys
+/// `columns`; a field is empty if the row has no such value.
 template <class Row>
 std::string csv_of(const Typed<Row>& type, const std::vector<Row>& rows,
                    const std::vector<std::string>& columns) {

@@ -1,5 +1,5 @@
-// Families: objects told apart by their "kind". A kind is one entry, which holds its name, sentence and
-// parameters, and, in the types derived from KindInfo, its factory and what it promises.
+// Families of objects that are told apart by their key "kind". Each kind is one entry: its name, sentence and
+// parameters and, in types derived from KindInfo, its factory and what it promises.
 #pragma once
 
 #include <cassert>
@@ -18,13 +18,13 @@
 
 namespace speclab {
 
-/// What every entry of a family has.
+/// The part that every entry of a family has.
 struct KindInfo {
   std::string name;
   std::string sentence;
   TypePtr parameters;  ///< an ObjectType; its fields are the kind's keys
-  /// What it does with its defaults on the family's example_input, computed when it is asked for; null for
-  /// kinds without.
+  /// Computes, when called, the kind's output with its defaults on the family's example_input; null for kinds
+  /// without an example.
   std::function<std::string()> example = nullptr;
 };
 
@@ -36,19 +36,19 @@ class FamilyBase {
 
   const std::string& noun() const { return noun_; }
   const std::string& plural() const { return plural_; }
-  /// The keys that every kind has.
+  /// The keys that all kinds share.
   const ObjectType& common() const { return *common_->object(); }
-  /// What the examples of all kinds are about.
+  /// The input of every kind's example, in words.
   const std::string& example_input() const { return example_input_; }
   const std::vector<const KindInfo*>& kinds() const;
   std::vector<std::string> names() const;
-  /// The kind of that name or former name; null when there is none.
+  /// Returns the kind with this name or former name; null if there is none.
   const KindInfo* find(std::string_view name) const;
-  /// The kind of a name, or ConfigError at `path` with a suggestion.
+  /// Returns the kind with this name; throws ConfigError at `path` with a suggestion if there is none.
   const KindInfo& at(const Json& name, const std::string& path) const;
-  /// The name of the family in the JSON schema's definitions: "gamma_policy".
+  /// Returns the name of the family in the JSON schema's definitions: "gamma_policy".
   std::string schema_name() const;
-  /// All kinds as JSON Schema.
+  /// Returns all kinds as JSON Schema.
   Json schema() const;
 
  protected:
@@ -74,9 +74,9 @@ class FamilyBase {
 template <class Entry>
 class Family : public FamilyBase {
  public:
-  /// `noun`: "model"; `plural`: "Models"; `common`: the keys that every kind has, an ObjectType or null.
-  /// `fill` adds the kinds, when the family is first asked for them: a kind's description may refer to its
-  /// own family, as that of a model with a "base" does.
+  /// `noun`: "model"; `plural`: "Models"; `common`: the keys that all kinds share, an ObjectType or null.
+  /// `fill` adds the kinds when the family is first asked for them, because a kind's description may refer to
+  /// its own family, as that of a model with a "base" does.
   Family(std::string noun, std::string plural, TypePtr common = nullptr,
          std::function<void(Family&)> fill = nullptr)
       : FamilyBase(std::move(noun), std::move(plural), std::move(common), [this, fill] {
@@ -84,31 +84,31 @@ class Family : public FamilyBase {
         }) {}
 
   void set_example_input(std::string input) { example_input_ = std::move(input); }
-  /// Adds a kind. Throws std::logic_error for a name that is taken.
+  /// Adds a kind. Throws std::logic_error if its name is taken.
   void add(Entry entry) { add_kind(entries_.emplace_back(std::move(entry))); }
   const Entry* find_entry(std::string_view name) const { return static_cast<const Entry*>(find(name)); }
   const Entry& entry(std::size_t index) const { return static_cast<const Entry&>(*kinds()[index]); }
   std::size_t size() const { return kinds().size(); }
 
  private:
-  std::deque<Entry> entries_;  ///< as they were added; a kind stays where it is
+  std::deque<Entry> entries_;  ///< in order of addition; a deque, so that entries never move
 };
 
 /// A chosen kind with its parameters.
 struct SelectedKind {
   const KindInfo* kind = nullptr;
-  std::shared_ptr<const void> parameters;  ///< of the type that the kind's description was made for
+  std::shared_ptr<const void> parameters;  ///< of the type for which the kind's description was made
   std::string path;                        ///< JSON pointer of the object in its config, for errors
 
   const std::string& name() const { return kind->name; }
-  /// The parameters as P, for which the kind's description was made.
+  /// Returns the parameters as P, the type for which the kind's description was made.
   template <class P>
   const P& as() const {
     return *static_cast<const P*>(parameters.get());
   }
 };
 
-/// A chosen kind of a family, with the keys that all kinds of the family have (Entry::Common).
+/// A chosen kind of a family, with the keys that all kinds of the family share (Entry::Common).
 template <class Entry>
 struct Selected : SelectedKind, Entry::Common {
   const Entry& entry() const {
@@ -128,7 +128,7 @@ TypePtr family_type(const FamilyBase& family, SelectedAccess access);
 
 }  // namespace detail
 
-/// An object of any kind of the family. The family may still grow.
+/// Describes an object of any kind of the family. Kinds may be added to the family later.
 template <class Entry>
 Typed<Selected<Entry>> kind_of(const Family<Entry>& family) {
   using Value = Selected<Entry>;
@@ -139,8 +139,8 @@ Typed<Selected<Entry>> kind_of(const Family<Entry>& family) {
                                    }})};
 }
 
-/// An entry whose factory takes its parameters as P: `make(parameters, path, request)`, with the JSON pointer
-/// of the object for errors.
+/// Returns an entry whose factory calls `make(parameters, path, request)` with parameters of type P and the
+/// object's JSON pointer for errors.
 template <class Entry, class P, class Make>
 Entry kind_entry(std::string_view name, std::string_view sentence, std::vector<Field> fields, Make make) {
   Entry kind;
@@ -153,7 +153,7 @@ Entry kind_entry(std::string_view name, std::string_view sentence, std::vector<F
   return kind;
 }
 
-/// A kind with the parameters of a description: for defaults in code, such as the rule "token".
+/// Returns a kind with default parameters, for defaults in code such as the rule "token".
 template <class Entry>
 Selected<Entry> selected(const Entry& entry) {
   Selected<Entry> made;

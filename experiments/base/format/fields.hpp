@@ -6,8 +6,7 @@
 //           all.")});
 //       return type;
 //     }
-// A field's default is the one of the struct. Fields of type std::optional may be left out and then have
-// none.
+// The struct gives a field's default. Fields of type std::optional may be left out and then have none.
 #pragma once
 
 #include <concepts>
@@ -28,7 +27,8 @@
 
 namespace speclab {
 
-/// One key of an object. What copies and destroys it is compiled once: descriptions are long lists of these.
+/// One key of an object. Its copy operations and destructor are compiled once, because descriptions hold long
+/// lists of fields.
 struct Field {
   Field();
   Field(const Field&);
@@ -42,13 +42,13 @@ struct Field {
   std::string sentence = {};
   std::string unit = {};
   bool required = false;
-  /// Where the value lies in the object; for optional values, what holds it (null when it is empty).
+  /// Returns the address of the value in the object; for an optional value, null if it is empty.
   std::function<void*(void* object)> at = {};
-  std::function<void*(void* object)> create = {};  ///< for values that may be absent: makes one
+  std::function<void*(void* object)> create = {};  ///< makes an absent value; null unless optional
   bool optional() const { return create != nullptr; }
 };
 
-/// An object with a fixed set of keys; any other key is an error.
+/// An object with a fixed set of keys. Any other key is an error.
 class ObjectType final : public Type {
  public:
   ObjectType(std::string_view name, std::string_view sentence, std::vector<Field> fields,
@@ -65,13 +65,13 @@ class ObjectType final : public Type {
   const std::string& name() const { return name_; }
   const std::string& sentence() const { return sentence_; }
   const std::vector<Field>& fields() const { return fields_; }
-  /// A new object with every default.
+  /// Returns a new object with every default.
   AnyStruct make() const { return make_(); }
-  /// The default of a field, null when it has none.
+  /// Returns the default of a field; null if it has none.
   Json fallback(const Field& field) const;
 
-  /// Parts of `read`, `write` and `schema`, for objects of several descriptions: `others` are keys that
-  /// belong to another one.
+  /// Parts of `read`, `write` and `schema`, for objects that several descriptions make up: `others` are keys
+  /// that belong to another description.
   void refuse_unknown(const Json& json, const std::string& path,
                       const std::vector<std::string>& others) const;
   void read_fields(const Json& json, const std::string& path, void* value) const;
@@ -103,7 +103,7 @@ struct Held<std::optional<T>> {
   static constexpr bool optional = true;
 };
 
-/// What lists of any element type can do.
+/// The operations of a list, whatever its element type.
 struct ListAccess {
   std::size_t (*size)(const void* list);
   void (*resize)(void* list, std::size_t size);
@@ -118,7 +118,7 @@ constexpr ListAccess list_access() {
       [](void* list, std::size_t index) -> void* { return &(*static_cast<std::vector<T>*>(list))[index]; }};
 }
 
-/// What ordered maps from text to any type can do.
+/// The operations of an ordered map from text, whatever its value type.
 struct MapAccess {
   std::size_t (*size)(const void* map);
   void (*clear)(void* map);
@@ -127,7 +127,7 @@ struct MapAccess {
   const void* (*at)(const void* map, std::size_t index);
 };
 
-/// A key of a map, as text and back; enumerations as keys have their own of both.
+/// Convert a key of a map to text and back. Enumerations that serve as keys overload both.
 inline const std::string& key_text(const std::string& key) { return key; }
 inline void read_key(const std::string& text, std::string& key) { key = text; }
 
@@ -148,7 +148,7 @@ MapAccess map_access() {
           }};
 }
 
-/// What integers of any width can do.
+/// Gets and sets an integer of any width.
 struct IntegerAccess {
   std::int64_t (*get)(const void* value);
   void (*set)(void* value, std::int64_t number);
@@ -161,7 +161,7 @@ constexpr IntegerAccess integer_access() {
 }
 
 TypePtr integer_type(double least, double most, IntegerAccess access);
-/// A name, and what it stands for.
+/// A name and the value for which it stands.
 using ChoiceName = std::pair<std::string_view, std::int64_t>;
 TypePtr choice_type(std::span<const ChoiceName> choices, IntegerAccess access);
 TypePtr list_type(TypePtr element, double least, double most, ListAccess access);
@@ -171,11 +171,11 @@ TypePtr object_type(std::string_view name, std::string_view sentence, std::vecto
 
 }  // namespace detail
 
-/// Text keys with values, in the order in which they were written.
+/// Pairs of a text key and a value, in the order in which they were written.
 template <class T>
 using OrderedMap = std::vector<std::pair<std::string, T>>;
 
-/// The value of a key of such a map, null when there is none.
+/// Returns the value of a key of such a map; null if there is none.
 template <class Key, class T>
 const T* find(const std::vector<std::pair<Key, T>>& values, const Key& key) {
   for (const auto& [known, value] : values) {
@@ -184,18 +184,18 @@ const T* find(const std::vector<std::pair<Key, T>>& values, const Key& key) {
   return nullptr;
 }
 
-/// A number in [least, most]. Results write numbers that are not finite as null.
+/// Describes a number in [least, most]. Results write numbers that are not finite as null.
 Typed<double> number(double least, double most);
-/// A number in (least, most].
+/// Describes a number in (least, most].
 Typed<double> number_above(double least, double most);
-/// Any number, for results.
+/// Describes any number, for results.
 Typed<double> any_number();
 
 template <std::integral T>
 Typed<T> integer(double least, double most) {
   return {detail::integer_type(least, most, detail::integer_access<T>())};
 }
-/// A count, for results.
+/// Describes a count, for results.
 template <std::integral T>
 Typed<T> count() {
   return integer<T>(0, 9.2e18);
@@ -203,12 +203,13 @@ Typed<T> count() {
 
 Typed<bool> boolean();
 Typed<std::string> text();
-/// The path of a file that is read, as text; empty for none. Results carry what such files held.
+/// Describes the path of a file that is read, as text; empty means no file. Results carry the contents of
+/// such files.
 Typed<std::string> input_file();
-/// Any value, as it stands: what "cases" and "sweep" set by path.
+/// Describes any JSON value, kept unchanged: the values that "cases" and "sweep" set by path.
 Typed<std::shared_ptr<const Json>> any_json();
 
-/// One of several names, each for one value of an enumeration.
+/// Describes one of several names; each stands for one value of an enumeration.
 template <class E>
 Typed<E> choice(std::span<const std::pair<std::string_view, E>> choices) {
   std::vector<detail::ChoiceName> numbers;
@@ -220,7 +221,7 @@ Typed<E> choice(std::initializer_list<std::pair<std::string_view, E>> choices) {
   return choice<E>(std::span(choices.begin(), choices.size()));
 }
 
-/// A list of `least` to `most` entries.
+/// Describes a list of `least` to `most` entries.
 template <class T>
 Typed<std::vector<T>> list(const Typed<T>& element, double least, double most) {
   return {detail::list_type(element.type, least, most, detail::list_access<T>())};
@@ -237,7 +238,7 @@ Typed<OrderedMap<T>> map(const Typed<T>& element) {
 
 namespace detail {
 
-/// Finds a member in an object. One type for all members, so that a field costs the compiler little.
+/// Finds a member in an object. All members share this one type, which keeps the compile time of a field low.
 class MemberAccess {
  public:
   using Find = void* (*)(const MemberAccess&, void* object);
@@ -251,7 +252,7 @@ class MemberAccess {
   explicit operator bool() const { return find_ != nullptr; }
   void* operator()(void* object) const { return find_(*this, object); }
 
-  /// `*object.*member` of the member that this was made with.
+  /// Returns `*object.*member` for the member that this was made with.
   template <class Object, class Value, class Base>
   Value& of(void* object) const {
     Value Base::*member;
@@ -264,7 +265,7 @@ class MemberAccess {
   alignas(void*) std::byte member_[sizeof(int MemberAccess::*)] = {};
 };
 
-/// Field::at of a member.
+/// Returns Field::at for a member.
 template <class Object, class Value, class Base>
 MemberAccess member_at(Value Base::*member) {
   return {member, [](const MemberAccess& access, void* object) -> void* {
@@ -277,7 +278,7 @@ MemberAccess member_at(Value Base::*member) {
           }};
 }
 
-/// Field::create of a member: none unless it is optional.
+/// Returns Field::create for a member; empty unless the member is optional.
 template <class Object, class Value, class Base>
 MemberAccess member_create([[maybe_unused]] Value Base::*member) {
   if constexpr (Held<Value>::optional) {
@@ -294,8 +295,8 @@ Field member_field(std::string_view name, TypePtr type, std::string_view sentenc
 
 }  // namespace detail
 
-/// One key of a struct: field("top_k", &Sampling::top_k, integer(0, 1e6), "..."). For a member of a base
-/// class give the struct itself, field<Derived>("name", &Derived::name, ...).
+/// Describes one key of a struct: field("top_k", &Sampling::top_k, integer(0, 1e6), "..."). For a member of a
+/// base class name the struct explicitly: field<Derived>("name", &Derived::name, ...).
 template <class S = void, class Value, class Base, class T>
 Field field(std::string_view name, Value Base::*member, const Typed<T>& type, std::string_view sentence) {
   using Object = std::conditional_t<std::is_void_v<S>, Base, S>;
@@ -304,7 +305,7 @@ Field field(std::string_view name, Value Base::*member, const Typed<T>& type, st
                               detail::member_create<Object>(member));
 }
 
-/// The same for integers, whose width is the member's.
+/// Describes an integer key; its width is the member's.
 template <class S = void, class Value, class Base>
 Field integer_field(std::string_view name, Value Base::*member, double least, double most,
                     std::string_view sentence) {
@@ -320,7 +321,7 @@ Typed<T> object(std::string_view name, std::string_view sentence, std::vector<Fi
                               []() -> AnyStruct { return std::make_shared<T>(); })};
 }
 
-/// The fields of a base struct, as fields of S.
+/// Returns the fields of a base struct as fields of S.
 template <class S, class Base>
 std::vector<Field> inherited(const Typed<Base>& base) {
   static_assert(std::is_base_of_v<Base, S>);
@@ -335,10 +336,10 @@ std::vector<Field> inherited(const Typed<Base>& base) {
   return fields;
 }
 
-/// Both lists of fields, one after the other.
+/// Returns both lists of fields, `first` before `second`.
 std::vector<Field> joined(std::vector<Field> first, std::vector<Field> second);
 
-/// Reads a value, or throws ConfigError naming `path`.
+/// Reads a value. Throws ConfigError, which names `path`, if it does not fit the type.
 template <class T>
 T read(const Typed<T>& type, const Json& json, const std::string& path) {
   T value{};

@@ -1,4 +1,4 @@
-// The files that a JSON document names, found by the types of its values.
+// Finds the files that a JSON document names, by the types of its values.
 #pragma once
 
 #include <functional>
@@ -8,9 +8,8 @@
 
 namespace speclab {
 
-/// Replaces the path in every input file (see input_file) of a value of this type by what `place` gives for
-/// it. Other texts stay, equal ones too, and so do values of a wrong form, which are left for `read` to
-/// refuse.
+/// Replaces the path in every input file (see input_file) of a value of this type by the result of `place`.
+/// Leaves other texts unchanged, even equal ones, and values of a wrong form, which `read` will refuse.
 void place_input_files(const Type& type, Json& json,
                        const std::function<std::string(const std::string& path)>& place);
 

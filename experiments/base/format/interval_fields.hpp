@@ -1,4 +1,4 @@
-// An interval as it stands in result.json.
+// Describes an interval as result.json holds it.
 #pragma once
 
 #include "analysis/statistics/intervals.hpp"

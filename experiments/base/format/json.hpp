@@ -1,5 +1,5 @@
-// JSON with keys in the order in which they were written. Only the config door and the result writer need
-// the whole library; everything else gets by with this declaration.
+// Declares JSON whose keys keep the order in which they were written. Only the code that reads configs and
+// writes results needs the whole library; this declaration is enough for everything else.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>

@@ -30,7 +30,8 @@ std::string line_and_column(const std::string& text, std::size_t byte) {
   return fmt::format("line {}, column {}", lines + 1, column);
 }
 
-/// The last part of nlohmann's message says what was expected; the first part repeats the position.
+/// Returns the last part of nlohmann's message, which says what was expected; the first part repeats the
+/// position.
 std::string reason(const std::string& what) {
   for (const char* before : {": ", "] "}) {
     const auto at = what.find(before);
@@ -39,13 +40,14 @@ std::string reason(const std::string& what) {
   return what;
 }
 
-/// Far beyond what a config needs, and few enough to walk a document recursively: to copy, print or end one.
+/// The deepest nesting: far beyond what a config needs, and small enough to copy, print or destroy a document
+/// recursively.
 constexpr int deepest = 100;
-/// Keys of one object: Json looks through all of them for each, so that 100,000 would take minutes.
+/// The most keys of one object. Json searches all of them for each key, so that 100,000 would take minutes.
 constexpr std::size_t max_keys = 10000;
 
-/// Reads without building, and stops where a document is nested too deep. (nlohmann's parser with a callback
-/// would do both at once, but looks through the whole list at the end of each of its objects.)
+/// Reads a document without building it and stops if it is nested too deeply. (nlohmann's parser with a
+/// callback would do both at once, but it searches the whole list at the end of each of its objects.)
 class Watcher final : public nlohmann::json_sax<Json> {
  public:
   bool too_deep() const { return too_deep_; }
@@ -83,13 +85,13 @@ class Watcher final : public nlohmann::json_sax<Json> {
     return true;
   }
 
-  std::vector<std::set<std::string>> open_;  ///< keys of the objects and lists that are open
+  std::vector<std::set<std::string>> open_;  ///< keys of the objects and lists that are still open
   std::optional<std::string> repeated_;
   bool too_deep_ = false, too_wide_ = false;
 };
 
-/// "; did you mean "first.json"?" of a file that is not there, from the names in its folder or in that of the
-/// files that come with the program.
+/// Returns "; did you mean "first.json"?" for a missing file, from the names in its folder or in the same
+/// folder of the files that come with the program.
 std::string near_file(const std::filesystem::path& file) {
   constexpr std::size_t max_looked_at = 10000;
   std::vector<std::string> names;
@@ -103,7 +105,8 @@ std::string near_file(const std::filesystem::path& file) {
   return near_suggestion(file.filename().string(), names);
 }
 
-/// nlohmann would fill a list with nulls up to any index, and makes one where a number stands below nothing.
+/// Throws if `pointer` would leave a gap: nlohmann would fill a list with nulls up to any index, and would
+/// create a list where a number follows nothing.
 void refuse_gaps(const Json& document, const Json::json_pointer& pointer, const std::string& where) {
   for (Json::json_pointer at = pointer; !at.empty(); at.pop_back()) {
     const Json::json_pointer above = at.parent_pointer();
@@ -120,7 +123,7 @@ void refuse_gaps(const Json& document, const Json::json_pointer& pointer, const 
 }  // namespace
 
 Json parse_json(const std::string& text) {
-  // One of UTF-8 is skipped: JSON's readers may (RFC 8259, section 8.1).
+  // A UTF-8 byte order mark is skipped, as JSON readers may (RFC 8259, section 8.1).
   if (text.starts_with("\xff\xfe") || text.starts_with("\xfe\xff"))
     throw ConfigError("/", byte_order_mark_problem(text));
   Watcher watcher;
@@ -154,7 +157,7 @@ std::string read_text(const std::filesystem::path& file) {
   InputStream stream(file);
   if (!stream && errno == ENOENT) throw ConfigError("/", "no such file{}", near_file(file));
   if (!stream) throw ConfigError("/", "cannot be read: {}", std::strerror(errno));
-  // Far beyond any log or result.
+  // 1 GiB, far more than any log or result.
   constexpr std::size_t most = std::size_t{1} << 30U;
   constexpr std::size_t block = std::size_t{1} << 20U;
   std::string text;
@@ -192,7 +195,7 @@ void apply_assignment(Json& document, const std::string& assignment) {
     std::replace(path.begin(), path.end(), '.', '/');
     path.insert(path.begin(), '/');
   }
-  // "sweep./gamma": after the empty name stands a path that is itself a key.
+  // In "sweep./gamma" the rest after the empty name is a path that is itself a key.
   if (const auto key = path.find("//"); key != std::string::npos) {
     path = path.substr(0, key + 1) + boost::algorithm::replace_all_copy(path.substr(key + 1), "/", "~1");
   }
@@ -201,7 +204,7 @@ void apply_assignment(Json& document, const std::string& assignment) {
     throw UsageError("--set {}: byte {} of the value is not UTF-8, which JSON needs", assignment, *byte + 1);
   }
   if (text == "null") {
-    // Setting first refuses what is not a path, as for any other value.
+    // Setting the value first refuses malformed paths, as for any other value.
     set_at(document, path, nullptr, path);
     const Json::json_pointer pointer(path);
     Json& parent = document.at(pointer.parent_pointer());

@@ -1,4 +1,4 @@
-// Reading a config file, and setting values in it by path.
+// Reads JSON files and sets values in them by path.
 #pragma once
 
 #include <filesystem>
@@ -8,24 +8,25 @@
 
 namespace speclab {
 
-/// Parses JSON. Throws ConfigError with line and column for text that is not JSON, for an object that says
-/// one key twice (of which a parser would silently keep the last), and for nesting beyond 100.
+/// Parses JSON. Throws ConfigError with line and column for text that is not JSON, for an object that repeats
+/// a key (a parser would silently keep the last), and for nesting deeper than 100.
 Json parse_json(const std::string& text);
 
-/// One line of JSON Lines; discarded (`is_discarded`) when it is not JSON or nested beyond 100.
+/// Parses one line of JSON Lines. The result is discarded (`is_discarded`) if the line is not JSON or is
+/// nested deeper than 100.
 Json json_line(const std::string& text);
 
-/// The whole file as text; ConfigError when it cannot be read.
+/// Returns the whole file as text. Throws ConfigError if it cannot be read.
 std::string read_text(const std::filesystem::path& file);
 
-/// Sets the value at a JSON pointer ("/models/draft/alpha"), making objects on the way. ConfigError at
-/// `where` when the pointer is malformed, of more than 100 parts, or runs through something that is not an
-/// object or list.
+/// Sets the value at a JSON pointer ("/models/draft/alpha") and creates missing objects on its way. Throws
+/// ConfigError at `where` if the pointer is malformed, has more than 100 parts, or passes through something
+/// that is neither an object nor a list.
 void set_at(Json& document, const std::string& pointer, const Json& value, const std::string& where);
 
-/// "path=value" of --set: the path with or without a leading slash, dots or slashes between names, and a
-/// key that is itself a path after an empty one ("sweep./gamma"); the value
-/// as JSON, or as text when it is not JSON; null removes the key. Throws UsageError without "=".
+/// Applies "path=value" of --set. The path may begin with a slash and has dots or slashes between names; a
+/// key that is itself a path follows an empty name ("sweep./gamma"). The value is JSON, or text if it is not
+/// JSON; null removes the key. Throws UsageError without "=".
 void apply_assignment(Json& document, const std::string& assignment);
 
 }  // namespace speclab

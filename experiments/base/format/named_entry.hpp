@@ -1,4 +1,4 @@
-// The entry of a list that has a given name.
+// Finds the entry of a list that has a given name.
 #pragma once
 
 #include <string>
@@ -9,7 +9,7 @@
 
 namespace speclab {
 
-/// Null where there is none.
+/// Returns null if there is no such entry.
 template <class Entry>
 const Entry* find_named(const std::vector<Entry>& entries, std::string_view name) {
   for (const Entry& entry : entries) {
@@ -26,7 +26,7 @@ const Entry* find_named(const std::vector<const Entry*>& entries, std::string_vi
   return nullptr;
 }
 
-/// Of entries, or of pointers to them.
+/// Returns the names of entries, or of pointers to entries.
 template <class Entries>
 std::vector<std::string> entry_names(const Entries& entries) {
   std::vector<std::string> names;
@@ -40,7 +40,8 @@ std::vector<std::string> entry_names(const Entries& entries) {
   return names;
 }
 
-/// Where there is none, throws what `unknown` makes of the names that are near (suggestion).
+/// Returns the entry with this name. If there is none, throws `unknown(text)`, where `text` suggests near
+/// names (see suggestion).
 template <class Entry, class Unknown>
 const Entry& named_entry(const std::vector<Entry>& entries, const std::string& name, const Unknown& unknown) {
   if (const Entry* const found = find_named(entries, name)) return *found;

@@ -1,4 +1,4 @@
-// Files that an option names.
+// Selects the files that an option names.
 #pragma once
 
 #include <filesystem>
@@ -7,8 +7,8 @@
 
 namespace speclab {
 
-/// Those of `files` whose names, without folder and ending, `only` lists: each once, in the order of `only`.
-/// All where it is empty. Throws UsageError for a name that none has.
+/// Returns the `files` whose names, without folder and extension, `only` lists: each once, in the order of
+/// `only`. Returns all of them if `only` is empty. Throws UsageError for a name that matches no file.
 std::vector<std::filesystem::path> files_named(const std::vector<std::filesystem::path>& files,
                                                const std::vector<std::string>& only);
 

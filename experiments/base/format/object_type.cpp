@@ -93,7 +93,7 @@ void ObjectType::read(const Json& json, const std::string& path, void* value) co
 void ObjectType::write(const void* value, Json& json) const {
   if (!json.is_object()) json = Json::object();
   for (const Field& field : fields_) {
-    // Only reading creates, so that the object stays as it is.
+    // `at` takes no const object, but only reading creates values: the object stays unchanged.
     const void* held = field.at(const_cast<void*>(value));
     if (held != nullptr) field.type->write(held, json[field.name]);
   }

@@ -1,9 +1,9 @@
-// Descriptions of the structs of results. Unlike a config's, their fields have no sentence: what a field is
-// stands at the member. A struct whose keys are the names of its members is described by these alone:
+// Descriptions of the structs of results. Unlike a config's fields, theirs have no sentence: the comment at
+// the member documents the field. A struct whose keys are the names of its members is described by
 //     SPECLAB_RESULT(Row, "row", name, interval)
-// and from there on stands in other results by its type. Others name keys and descriptions:
+// and other results can then contain it by its type alone. Other structs name keys and descriptions:
 //     result_object<Row>("row", {{"name", &Row::name}, {"sides", &Row::sides, integer<int>(2, 100)}})
-// Members of type std::optional are left out when they are empty; every other key must be there on reading.
+// Members of type std::optional are left out if they are empty; every other key is required on reading.
 #pragma once
 
 #include <boost/preprocessor/punctuation/comma_if.hpp>
@@ -46,21 +46,22 @@ Typed<T> plain_type() {
   }
 }
 
-/// What a ResultField holds. A list of these is constants and takes the compiler little, unlike one of
-/// Fields.
+/// The data of a ResultField. A list of these holds only constants, so that it compiles quickly, unlike a
+/// list of Fields.
 struct ResultKey {
   const char* name = nullptr;
   MemberAccess at = {};
   MemberAccess create = {};
-  /// The description of the member, from `given`, or of its C++ type when there is none.
+  /// Returns the description of the member: `given`, or that of its C++ type if `given` is null.
   TypePtr (*type)(const TypePtr* given) = nullptr;
-  const TypePtr* given = nullptr;  ///< a temporary of the list
-  Field* whole = nullptr;          ///< instead of all that: a temporary of the list
+  const TypePtr* given = nullptr;  ///< points to a temporary of the list
+  Field* whole = nullptr;          ///< replaces all of the above; points to a temporary of the list
 
   Field field() const;
 };
 
-/// The description of a member of type T of which that of an element, or of itself, may be given.
+/// Returns the description of a member of type T. `given` describes the member itself or its elements
+/// (Given); it is unused if Given is void.
 template <class T, class Given = void>
 TypePtr described_member(const TypePtr* given) {
   if constexpr (std::is_void_v<Given>) {
@@ -77,7 +78,7 @@ TypePtr described_member(const TypePtr* given) {
 
 }  // namespace detail
 
-/// One key of the struct S. Only as part of a list that is an argument: it refers to the other arguments.
+/// One key of the struct S. Use it only within a list that is an argument: it refers to the other arguments.
 template <class S>
 class ResultField : public detail::ResultKey {
  public:
@@ -96,7 +97,8 @@ class ResultField : public detail::ResultKey {
   ResultField(Field&& field) : ResultKey{.whole = &field} {}
 };
 
-/// A field that is left out when it is empty, zero or false. For a member of a base give the struct itself.
+/// Describes a field that is left out if it is empty, zero or false. For a member of a base name the struct
+/// explicitly.
 template <class S = void, class Value, class Base, class... Type>
 auto sparse(const char* name, Value Base::*member, const Type&... type) {
   using Object = std::conditional_t<std::is_void_v<S>, Base, S>;
@@ -114,7 +116,7 @@ auto sparse(const char* name, Value Base::*member, const Type&... type) {
   return made;
 }
 
-/// The fields of S, after those of `first`, such as those of a base (`inherited`).
+/// Returns the fields of S after those of `first`, such as those of a base (`inherited`).
 template <class S>
 std::vector<Field> result_fields(std::initializer_list<ResultField<S>> keys, std::vector<Field> first = {}) {
   for (const detail::ResultKey& key : keys) first.push_back(key.field());
@@ -127,15 +129,15 @@ Typed<S> result_object(std::string_view name, std::initializer_list<ResultField<
   return object<S>(name, "", result_fields<S>(keys, std::move(first)));
 }
 
-/// {"a", &S::a}, {"b", &S::b}: keys that are the names of their members.
+/// Expands to {"a", &S::a}, {"b", &S::b}: each key is the name of its member.
 #define SPECLAB_FIELDS(S, ...) \
   BOOST_PP_SEQ_FOR_EACH_I(SPECLAB_FIELD, S, BOOST_PP_VARIADIC_TO_SEQ(__VA_ARGS__))
 #define SPECLAB_FIELD(r, S, i, member) \
   BOOST_PP_COMMA_IF(i) { BOOST_PP_STRINGIZE(member), &S::member }
 
-/// Defines described<S>() of a struct with such keys. Ends in a declaration, which takes the semicolon.
+/// Defines described<S>() for a struct with such keys. Ends in a declaration, which takes the semicolon.
 #define SPECLAB_RESULT(S, name, ...) SPECLAB_DESCRIBED(S, name, {}, __VA_ARGS__)
-/// The same, after the fields of a base that is described so.
+/// Defines the same for a struct whose base is described in this way; the base's fields come first.
 #define SPECLAB_DERIVED_RESULT(S, Base, name, ...) \
   SPECLAB_DESCRIBED(S, name, inherited<S>(described<Base>()), __VA_ARGS__)
 #define SPECLAB_DESCRIBED(S, name, first, ...)                                                \

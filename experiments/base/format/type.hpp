@@ -1,5 +1,5 @@
-// How values of C++ types stand in JSON: one description serves reading with errors, writing, defaults,
-// the JSON schema, `speclab list` and the reference page.
+// Maps values of C++ types to JSON. One description serves reading with errors, writing, defaults, the JSON
+// schema, `speclab list` and the reference page.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@ namespace speclab {
 class ObjectType;
 class FamilyBase;
 
-/// One kind of value. `value` points to the C++ type that the description was made for (see fields.hpp).
+/// One type of value. `value` points to the C++ type for which the description was made (see fields.hpp).
 class Type {
  public:
   Type() = default;
@@ -23,16 +23,17 @@ class Type {
   Type& operator=(const Type&) = delete;
   virtual ~Type() = default;
 
-  /// Reads `json` into `*value`. Throws ConfigError, naming `path`, for anything that is not such a value.
+  /// Reads `json` into `*value`. Throws ConfigError, which names `path`, for anything that is not such a
+  /// value.
   virtual void read(const Json& json, const std::string& path, void* value) const = 0;
   virtual void write(const void* value, Json& json) const = 0;
 
-  /// The value's form and range in words: "a number > 0 and <= 1".
+  /// Returns the value's form and range in words: "a number > 0 and <= 1".
   virtual std::string words() const = 0;
-  /// The value as JSON Schema; families are references.
+  /// Writes the value's JSON Schema to `out`; families become references.
   virtual void schema(Json& out) const = 0;
 
-  /// The type below one step of a JSON pointer, null when there is none.
+  /// Returns the type that one step of a JSON pointer leads to; null if there is none.
   virtual const Type* below(const std::string& /*step*/) const { return element(); }
 
   /// Adds the paths of the input files (see input_file) that the value names.
@@ -40,26 +41,27 @@ class Type {
 
   virtual const ObjectType* object() const { return nullptr; }
   virtual const FamilyBase* family() const { return nullptr; }
-  /// The type of the entries of a list or map; null for others.
+  /// Returns the type of the entries of a list or map; null for other types.
   virtual const Type* element() const { return nullptr; }
 };
 
 using TypePtr = std::shared_ptr<const Type>;
 
-/// A description of values of the C++ type T.
+/// The description of values of the C++ type T.
 template <class T>
 struct Typed {
   TypePtr type;
 };
 
-/// How T, a struct or an enumeration, stands in results. Specialised for each that does (result_fields.hpp).
+/// Returns the description of T, a struct or an enumeration, in results. Every type that results contain
+/// specialises it (result_fields.hpp).
 template <class T>
 const Typed<T>& described();
 
-/// Throws ConfigError: "5 is not a number > 0 and <= 1".
+/// Throws ConfigError, such as "5 is not a number > 0 and <= 1".
 [[noreturn]] void reject(const std::string& path, const Json& value, const std::string& wanted);
 
-/// A value as it stands in an error message, shortened.
+/// Returns a value as an error message shows it, shortened.
 std::string shown(const Json& value);
 
 }  // namespace speclab

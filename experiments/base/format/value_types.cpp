@@ -1,4 +1,4 @@
-// Numbers, truth values, text, choices, lists and maps.
+// Describes numbers, truth values, text, choices, lists and maps.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -16,7 +16,7 @@ namespace {
 struct Range {
   double least;
   double most;
-  bool above_least = false;  ///< the least number is itself excluded
+  bool above_least = false;  ///< excludes `least` itself
 
   bool holds(double value) const { return (above_least ? value > least : value >= least) && value <= most; }
   std::string words(const char* noun) const {
@@ -46,7 +46,7 @@ class NumberType final : public Type {
   Range range_;
 };
 
-/// Numbers of results; null stands for those that are not finite.
+/// Numbers of results; null stands for a number that is not finite.
 class AnyNumberType final : public Type {
  public:
   void read(const Json& json, const std::string& path, void* value) const override {
@@ -65,7 +65,7 @@ class IntegerType final : public Type {
  public:
   IntegerType(Range range, detail::IntegerAccess access) : range_(range), access_(access) {}
   void read(const Json& json, const std::string& path, void* value) const override {
-    // 1e5 and 5.0 are integers to a person; fractions are not.
+    // 1e5 and 5.0 count as integers; fractions do not.
     if (!json.is_number() || std::floor(json.get<double>()) != json.get<double>() ||
         !range_.holds(json.get<double>())) {
       reject(path, json, words());

@@ -1,4 +1,4 @@
-// Where a value stands on an axis, and which values are written beside it.
+// Places values on an axis and chooses the values that are written beside it.
 #pragma once
 
 #include <string>
@@ -8,29 +8,31 @@
 
 namespace speclab {
 
-/// "0.25", "10000", "10⁵", "3·10⁻⁶".
+/// Returns the text of a tick: "0.25", "10000", "10⁵", "3·10⁻⁶".
 std::string tick_text(double value);
 
-/// A length in units of the drawing, on which values from range.low to range.high stand.
+/// Maps the values from range.low to range.high to a length in units of the drawing.
 struct Axis {
   AxisRange range;
   bool logarithmic = false;
-  double from = 0;                  ///< the place of range.low
-  double to = 1;                    ///< the place of range.high, which may be below `from`
-  std::vector<double> values = {};  ///< the only ones that ticks may stand at, increasing; none: any
+  double from = 0;                  ///< place of range.low
+  double to = 1;                    ///< place of range.high, which may be below `from`
+  std::vector<double> values = {};  ///< the only values that may have ticks, increasing; empty: any value may
 
   double place(double value) const;
 };
 
-/// False where the ends differ by rounding alone: there may be no numbers between them to write at an axis.
+/// Returns false if the ends differ by rounding only: there may then be no numbers between them to write at
+/// an axis.
 bool apart(const AxisRange& range);
-/// What `values` (those that are finite, and positive on a logarithmic axis) need, with a margin; from 0
-/// where that is near. 0 to 1 without values.
+/// Returns the range that shows `values` with a margin; it starts at 0 if 0 is near. Ignores values that are
+/// not finite and, on a logarithmic axis, not positive. Returns 0 to 1 (0.1 to 1 on a logarithmic axis) if
+/// there are no values.
 AxisRange range_of(const std::vector<double>& values, bool logarithmic);
 
-/// Round values within the axis, increasing: at most `most`, at least two where there are any; whole ones
-/// alone with `whole`. Of an axis with `values` those that are round where three or more are, else all that
-/// are not too near to the one before.
+/// Returns at most `most` round values within the axis, increasing, and at least two if there are any; only
+/// whole numbers if `whole`. If the axis has `values`, returns the round ones among them if there are at
+/// least three, else all that are far enough from the one before.
 std::vector<double> ticks_of(const Axis& axis, int most, bool whole);
 
 }  // namespace speclab

@@ -1,4 +1,4 @@
-// Heat maps: coloured cells and their scale.
+// Draws heat maps: coloured cells and the scale of their colours.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -16,7 +16,8 @@ constexpr std::size_t shades = 64;
 constexpr double scale_gap = 14;
 constexpr double scale_thickness = 14;
 
-/// viridis, by van der Walt and Smith, at nine places; between them in a straight line.
+/// Returns a colour of viridis (van der Walt and Smith), given at nine places with linear interpolation
+/// between them.
 std::string viridis_at(double share) {
   static constexpr std::array<std::array<double, 3>, 9> stops{{{68, 1, 84},
                                                                {71, 44, 123},
@@ -88,7 +89,8 @@ DrawnCells draw_cells(const Figure& figure, const Axis& x, const Axis& y) {
   Axis scale = scale_axis(heat);
   scale.from = 0;
   scale.to = 1;
-  // One path a shade: a cell is 20 bytes, and the browser has 64 elements rather than thousands.
+  // Each shade is one path: a cell then takes 20 bytes, and the browser holds 64 elements instead of
+  // thousands.
   std::array<std::string, shades> paths;
   std::string values;
   for (std::size_t row = 0; row < heat.y.size(); ++row) {

@@ -19,15 +19,15 @@ std::string number_text(double value) {
 }
 
 std::string interval_text(const Interval& interval) {
-  // Bounds are infinite with a single batch, and not numbers once they have been through a file.
+  // Bounds are infinite with a single batch, and NaN after they have been written to a file and read again.
   const double above = interval.high - interval.estimate;
   const double below = interval.estimate - interval.low;
   const double half = std::max(above, below);
   if (!std::isfinite(half)) return fmt::format("{} ± ?", number_text(interval.estimate));
-  // What is computed, such as an overlap that is the same everywhere, is known to rounding.
+  // Computed values, such as an overlap that is the same in every context, are exact except for rounding.
   constexpr double rounding = 1e-9;
   if (!(half > rounding * std::max(std::abs(interval.estimate), 1.0))) return number_text(interval.estimate);
-  // Two digits of the half-width say how many of the estimate mean anything.
+  // Two digits of the half-width show how many digits of the estimate are significant.
   const int digits = std::clamp(1 - static_cast<int>(std::floor(std::log10(half))), 0, 9);
   constexpr double alike = 0.9;
   if (std::min(above, below) >= alike * half)

@@ -1,4 +1,4 @@
-// Numbers as they stand in tables.
+// Formats numbers for tables.
 #pragma once
 
 #include <cstdint>
@@ -10,33 +10,35 @@
 
 namespace speclab {
 
-/// What a column's unit stands for: MiB, GB.
+/// The factors of the units MiB and GB.
 inline constexpr double mebi = 1048576, giga = 1e9;
 
-/// Four significant digits, in powers of ten below 0.001 and from a million on; "–" when not finite.
+/// Formats a number with four significant digits, in powers of ten below 0.001 and from a million on; "–" if
+/// it is not finite.
 std::string number_text(double value);
-/// "1.716 ± 0.012": as many digits as the half-width gives a meaning to; "0.990 +0.010 −0.027" where the
-/// narrower side is less than 0.9 of the wider one; "?" for an error that is not known, and none below 1e-9,
-/// which is rounding.
+/// Formats an interval with as many digits as the half-width justifies: "1.716 ± 0.012", or "0.990 +0.010
+/// −0.027" if the narrower side is less than 0.9 of the wider one. Prints "?" for an unknown error, and no
+/// error below 1e-9, which is rounding.
 std::string interval_text(const Interval& interval);
-/// "0.95" and "95%": six digits, or as many as tell the confidence from 1.
+/// Format a confidence as "0.95" and "95%": with six digits, or as many as distinguish it from 1.
 std::string confidence_text(double confidence);
 std::string confidence_percent(double confidence);
 
-/// `digits` significant digits, whole ones and groups of three above that: "0.125", "12,345".
+/// Formats a number with `digits` significant digits; from 1,000 on it is rounded to a whole number, in
+/// groups of three digits: "0.125", "12,345".
 std::string digits_text(double value, int digits);
 
 Cell text_cell(std::string text);
-/// Empty without a value.
+/// Returns an empty cell if there is no value.
 Cell number_cell(const std::optional<double>& value);
 Cell interval_cell(const std::optional<Interval>& interval);
-/// By `digits_text`; "-" for what is not there or not finite.
+/// Formats the value by `digits_text`; "-" if it is missing or not finite.
 Cell measured_cell(std::optional<double> value, int digits);
-/// A whole number in groups of three digits: "262,144".
+/// Formats a whole number in groups of three digits: "262,144".
 Cell count_cell(std::uint64_t count);
 std::string grouped(std::uint64_t number);
 
-/// "label: what", or `what` without a label.
+/// Returns "label: what", or `what` if the label is empty.
 std::string titled(const std::string& what, const std::string& label);
 
 }  // namespace speclab

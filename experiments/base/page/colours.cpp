@@ -9,7 +9,7 @@ namespace speclab {
 
 const std::map<std::string, std::size_t>& own_colours() {
   static const std::map<std::string, std::size_t> known = [] {
-    // In the order of the palette.
+    // The lists have the order of the palette.
     const std::array<std::vector<const char*>, light_palette.size()> names{{
         {"simulated", "measured", "logged", "by the clock", "speculative decoding", "target run",
          "best fixed γ", "c = 0.01", "γ = 1"},
@@ -36,7 +36,7 @@ const std::map<std::string, std::size_t>& own_colours() {
 
 std::vector<std::size_t> colours_of(const std::vector<std::string>& names, bool over_cells) {
   std::vector<std::optional<std::size_t>> given;
-  // Over a heat map the first colour would be lost among the cells.
+  // The first colour would not be visible on the cells of a heat map.
   std::vector<int> uses(light_palette.size(), 0);
   if (over_cells) uses.front() = 1;
   for (const std::string& name : names) {

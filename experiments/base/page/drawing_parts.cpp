@@ -18,7 +18,7 @@ std::vector<std::string> label_lines(const std::string& label) {
   return wrapped(label, drawing_width - 2 * letter_width, 3);
 }
 
-/// Lines of a grid, an axis' own line from a place to where it runs, and what is written beside it.
+/// Draws the grid's lines, the axis' own line from (x, y) to its end `to`, and the texts beside it.
 std::string drawn_axis(const std::string& grid, double x, double y, const std::string& to,
                        const std::string& texts) {
   return fmt::format(
@@ -58,7 +58,7 @@ std::vector<std::string> wrapped(const std::string& text, double width, std::siz
     while (cut && !each.empty() && drawn_width(each) + letter_width > width) {
       do each.pop_back();
       while (!each.empty() && (static_cast<unsigned char>(each.back()) & 0xc0U) == 0x80U);
-      // The first byte of what was cut stands there still when it had more than one.
+      // If the cut character had several bytes, its first byte still remains.
       if (!each.empty() && (static_cast<unsigned char>(each.back()) & 0xc0U) == 0xc0U) each.pop_back();
     }
     if (cut) each += "…";

@@ -69,8 +69,8 @@ void check_heat(const Figure& figure, const HeatMap& heat) {
   for (const auto& row : heat.z) require(row.size() == heat.x.size(), figure, "a heat map has a z per x");
 }
 
-/// The most points of a series, and cells along an axis, that are drawn: more cannot be told apart on a
-/// screen.
+/// The most points of a series, and cells along an axis, that are drawn: a screen cannot show more
+/// separately.
 constexpr std::size_t max_points = 500;
 constexpr std::size_t max_cells = 160;
 
@@ -82,7 +82,8 @@ void keep_every(std::vector<T>& values, std::size_t stride) {
 
 std::size_t stride_for(std::size_t size, std::size_t most) { return (size + most - 1) / most; }
 
-/// The figure with as much as can be seen; its caption says what was left out.
+/// Returns the figure with at most as many points and cells as can be told apart; its caption says what was
+/// left out.
 Figure thinned(Figure figure) {
   std::size_t most = 0;
   for (Series& series : figure.series) {

@@ -1,4 +1,4 @@
-// A figure as plain data, and its drawing for a page. For papers see experiments/plot.
+// A figure as plain data, and its drawing for a page. See experiments/plot for figures of papers.
 #pragma once
 
 #include <cstddef>
@@ -10,43 +10,43 @@
 
 namespace speclab {
 
-/// How a series looks: what is computed is a line (or steps; or levels, a short line across each x of a
-/// categorical axis), what is sampled is points.
+/// How a series is drawn: computed values as a line (or as steps, or as levels: a short line across each x of
+/// a categorical axis), sampled values as points.
 enum class SeriesStyle { line, points, steps, levels };
 
-/// Points in the plane, in drawing order. A y that is not finite is a gap.
+/// Points in the plane, in drawing order. A y that is not finite makes a gap.
 struct Series {
-  std::string name = {};  ///< in the legend; empty: not listed
+  std::string name = {};  ///< shown in the legend; empty: not listed
   SeriesStyle style = SeriesStyle::line;
   std::vector<double> x = {};
   std::vector<double> y = {};
-  std::vector<double> low = {};   ///< ends of the error bars of points, or of the band of a line; empty: none
-  std::vector<double> high = {};  ///< as long as `low`
-  /// The index of an earlier series whose colour and marker to share; none: the next colour and marker.
+  std::vector<double> low = {};   ///< lower ends of points' error bars or of a line's band; empty: none
+  std::vector<double> high = {};  ///< upper ends, as many as in `low`
+  /// The index of an earlier series whose colour and marker this one shares; empty: it takes the next ones.
   std::optional<std::size_t> colour_of = {};
-  std::vector<std::string> names = {};   ///< of points, as long as `x`, told under the pointer; empty: none
-  std::vector<std::string> labels = {};  ///< shorter ones, drawn beside points where there is room; "": not
+  std::vector<std::string> names = {};   ///< a name for each point, shown under the pointer; empty: none
+  std::vector<std::string> labels = {};  ///< shorter names, drawn if there is room; "": no label
 
   void add(double at, double value);
-  /// A point with its error bar; an end that is not finite, as with a single batch, is left out.
+  /// Adds a point with its error bar. An end that is not finite, as with a single batch, is left out.
   void add(double at, const Interval& interval);
 };
 
-/// A matrix of coloured cells. Cells reach half way to their neighbours (on a logarithmic axis, in the
+/// A matrix of coloured cells. Each cell reaches half way to its neighbours (on a logarithmic axis, in the
 /// logarithm).
 struct HeatMap {
-  std::vector<double> x;               ///< the columns' centres, increasing
-  std::vector<double> y;               ///< the rows' centres, increasing
-  std::vector<std::vector<double>> z;  ///< z[row][column]; not finite: left blank
+  std::vector<double> x;               ///< centres of the columns, increasing
+  std::vector<double> y;               ///< centres of the rows, increasing
+  std::vector<std::vector<double>> z;  ///< z[row][column]; left blank if not finite
   std::string z_label;
-  bool log_z = false;  ///< colours by the logarithm; cells that are not positive are left blank
+  bool log_z = false;  ///< colours by the logarithm; cells that are not positive stay blank
 };
 
-/// A coloured stretch of a timeline.
+/// A coloured interval of a timeline.
 struct TraceBlock {
   double start = 0;
   double end = 0;
-  std::string kind;  ///< "target run", "draft run"; one colour and one legend entry each
+  std::string kind;  ///< "target run", "draft run"; each kind has one colour and one legend entry
 };
 
 /// One timeline of a trace diagram, as in Leviathan et al. 2023, Figure 5.
@@ -60,7 +60,8 @@ struct AxisRange {
   double high = 1;
 };
 
-/// Curves and points; with `heat`, drawn over a heat map; with `trace`, a trace diagram instead.
+/// Curves and points; with `heat` they lie over a heat map; with `trace` the figure is a trace diagram
+/// instead.
 struct Figure {
   std::string id;  ///< a letter, then letters, digits, '-' and '_'; unique on its page
   std::string title;
@@ -68,51 +69,52 @@ struct Figure {
   std::string y_label;
   bool log_x = false;
   bool log_y = false;
-  /// Names at x = 0, 1, 2, ... of a categorical axis; empty: x is a number.
+  /// The names at x = 0, 1, 2, ... of a categorical axis; empty: x is a number.
   std::vector<std::string> categories = {};
-  std::optional<AxisRange> x_range = {};  ///< none: as the data asks
+  std::optional<AxisRange> x_range = {};  ///< empty: chosen from the data
   std::optional<AxisRange> y_range = {};
   std::vector<Series> series = {};
   std::optional<HeatMap> heat = {};
   std::vector<TraceRow> trace = {};  ///< from top to bottom
   std::string caption = {};
-  std::string command = {};  ///< what the reader types to draw it again
+  std::string command = {};  ///< the command with which the reader draws it again
 
-  /// Where a further category stands on the axis.
+  /// Adds a category and returns its place on the axis.
   double add_category(std::string name);
-  /// Leaves out a series without points.
+  /// Adds a series, unless it has no points.
   void add(Series one);
 };
 
-/// std::invalid_argument when the figure contradicts itself (lengths, order, id) or shows nothing.
+/// Throws std::invalid_argument if the figure contradicts itself (lengths, order, id) or shows nothing.
 void check_figure(const Figure& figure);
 
 /// A line of the legend.
 struct LegendEntry {
   std::string name;
-  std::size_t colour = 0;                ///< index of the palette (colours.hpp)
+  std::size_t colour = 0;                ///< index in the palette (colours.hpp)
   std::string sample;                    ///< markup of 24 by 14 units, in the current colour
-  std::vector<std::size_t> series = {};  ///< what it shows and hides, by its number in the drawing
+  std::vector<std::size_t> series = {};  ///< numbers of the series that it shows and hides
 };
 
-/// A drawn figure with what stands around it.
+/// A drawn figure with its title, caption, command and legend.
 struct Drawing {
   std::string id;
   std::string title;
   std::string caption;
   std::string command;
-  int width = 0;  ///< of the plot, in units of its own: a page scales it
+  int width = 0;  ///< width of the plot in its own units, which a page scales
   int height = 0;
-  std::string plot;  ///< what stands inside <svg>; colours are currentColor of groups of class "cK"
+  std::string plot;  ///< contents of <svg>; colours are currentColor of groups of class "cK"
   std::vector<LegendEntry> legend = {};
-  std::string data = {};  ///< JSON for the page's script: what stands where, and its values
+  std::string data = {};  ///< JSON for the page's script: the places of points and their values
 };
 
-/// Text is horizontal and large enough for a phone; series that coincide are dashed in turn or stand side by
-/// side; of very many points or cells a part is drawn, and the caption says so. Throws as `check_figure`.
+/// Draws the figure. Text is horizontal and large enough for a phone. Series that coincide are dashed in turn
+/// or placed side by side. If there are very many points or cells, only some are drawn, and the caption says
+/// so. Throws as `check_figure` does.
 Drawing draw(const Figure& figure);
 
-/// The drawing as a document of its own, with its legend below and without its title.
+/// Returns the drawing as a separate document, with its legend below and without its title.
 std::string svg_file(const Drawing& drawing);
 
 }  // namespace speclab

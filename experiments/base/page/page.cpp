@@ -27,7 +27,7 @@ struct KindMarkup {
   std::string_view name;
 };
 
-// In the order of SpanKind.
+// The entries have the order of SpanKind.
 constexpr std::array<KindMarkup, 6> kind_markup = {{{"span", "plain"},
                                                     {"span", "prompt"},
                                                     {"span", "accepted"},
@@ -72,14 +72,14 @@ void write_paragraphs(Out out, std::string_view text) {
 }
 
 void write_cell(Out out, const Cell& cell) {
-  // Verdicts of so many letters stand in one line where the screen is wide.
+  // On a wide screen, verdicts of up to this many letters stay on one line.
   constexpr std::size_t short_text = 44;
   std::string classes = cell.css_class;
   if (!classes.empty() && text_width(cell.text) <= short_text) classes += " short";
   if (cell.sort_key) classes += classes.empty() ? "number" : " number";
   fmt::format_to(out, "<td");
   if (!classes.empty()) fmt::format_to(out, " class=\"{}\"", escape_markup(classes));
-  // Not-a-number has no place in an order: such a cell sorts with the texts.
+  // NaN has no place in an order: such a cell sorts with the texts.
   if (cell.sort_key && !std::isnan(*cell.sort_key)) {
     // JavaScript reads "Infinity" where C++ writes "inf".
     const double key = *cell.sort_key;
@@ -96,7 +96,7 @@ void write_cell(Out out, const Cell& cell) {
 
 void write_rows(Out out, const Table& table) {
   check_rows(table);
-  // Verdicts, the last column, stay in sight where the table is wider than the screen.
+  // The last column, if it holds verdicts, stays visible if the table is wider than the screen.
   const bool judged = std::any_of(table.rows.begin(), table.rows.end(), [](const auto& row) {
     return row.size() > 1 && !row.back().sort_key && !row.back().css_class.empty();
   });
@@ -117,7 +117,8 @@ void write_rows(Out out, const Table& table) {
   fmt::format_to(out, "</tbody></table>");
 }
 
-/// In a box of its own, which scrolls where the table is wider, with the first column in place.
+/// Writes the table in its own box, which scrolls sideways if the table is wider; the first column stays in
+/// place.
 void write_table(Out out, const Table& table) {
   const std::string name = escape_markup(table.caption.empty() ? "Table" : table.caption);
   fmt::format_to(out, "<div class=\"table\"><h3 id=\"{}-name\">{}</h3>\n", table.id, name);
@@ -131,7 +132,7 @@ void write_table(Out out, const Table& table) {
   fmt::format_to(out, "{}</div>\n", table.folded ? "</details>" : "");
 }
 
-/// Lines that stand as they are, without the empty ones around them.
+/// Writes lines unchanged, without the empty ones before and after them.
 void write_lines(Out out, std::string_view text) {
   const std::size_t first = text.find_first_not_of('\n');
   if (first == std::string_view::npos) return;
@@ -199,7 +200,7 @@ void write_passage(Out out, const Passage& passage) {
   fmt::format_to(out, "</div>\n<figcaption>{}</figcaption></figure>\n", escape_markup(passage.caption));
 }
 
-/// Figures that a folded section shows.
+/// The number of figures that a folded section shows.
 constexpr std::size_t open_figures = 2;
 
 void write_figures(Out out, const Section& section, std::size_t first, std::size_t last) {
@@ -210,7 +211,7 @@ void write_figures(Out out, const Section& section, std::size_t first, std::size
   fmt::format_to(out, "</div>\n");
 }
 
-/// From the table at `first` on: tables, those that are open before the folded ones, listing, text and notes.
+/// Writes the section's tables from `first` on (open ones before folded ones), its listing, text and notes.
 void write_rest(Out out, const Section& section, std::size_t first) {
   for (const bool folded : {false, true}) {
     for (std::size_t i = first; i < section.tables.size(); ++i) {
@@ -232,7 +233,7 @@ void write_rest(Out out, const Section& section, std::size_t first) {
   }
 }
 
-/// "2 more figures, table of 12 rows, how it was made".
+/// Returns a summary such as "2 more figures, table of 12 rows, how it was made".
 std::string rest_text(const Section& section) {
   std::string text;
   if (section.figures.size() > open_figures)
@@ -243,7 +244,7 @@ std::string rest_text(const Section& section) {
   return text + (text.empty() ? "Notes" : "notes");
 }
 
-/// `alone`: the page's heading and headline are this section's.
+/// `alone`: the section shares the page's heading and headline.
 void write_section(Out out, const Section& section, bool alone) {
   fmt::format_to(out, "<section id=\"{}\">\n", section.id);
   if (alone) {
@@ -275,7 +276,7 @@ void write_opening(Out out, const Page& page, const std::string& headline) {
       out,
       "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
       "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
-      // An empty icon keeps browsers from asking a server for one.
+      // An empty icon keeps browsers from requesting one from a server.
       "<link rel=\"icon\" href=\"data:,\">\n<title>{0}</title>\n<style>{1}</style>\n</head>\n<body>\n"
       "<header>\n<h1>{0}</h1>\n<button type=\"button\" class=\"theme\">theme</button>\n",
       title, page_style());

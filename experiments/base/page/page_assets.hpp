@@ -1,4 +1,4 @@
-// What every page carries inside itself.
+// The style sheet and script that every page contains.
 #pragma once
 
 #include <string>
@@ -6,8 +6,8 @@
 
 namespace speclab {
 
-/// The style sheet: readable on a phone and on paper, light or dark as the reader's system asks or the page's
-/// button says.
+/// Returns the style sheet: readable on a phone and on paper, light or dark as the reader's system or the
+/// page's button asks.
 std::string page_style();
 
 /// page.css and page.js, as the build embeds them. The script has the theme, values of figures, legends,

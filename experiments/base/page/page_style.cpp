@@ -7,7 +7,8 @@ namespace speclab {
 
 namespace {
 
-// The explorer has the same: what was accepted, rejected and corrected looks alike on every page.
+// The explorer uses the same colours, so that accepted, rejected and corrected tokens look alike on every
+// page.
 constexpr std::string_view light_colours =
     "--ground: #fff; --ink: #1b1b1b; --faint: #565656; --line: #d4d4d4; --soft: #f3f4f6; --link: #0b5394; "
     "--accepted: #0b6b3a; --rejected: #b3261e; --correction: #0b4fa8; --bonus: #6a3d9a; --bad-ground: "

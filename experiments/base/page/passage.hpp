@@ -1,4 +1,4 @@
-// Decoded text as plain data, and as a terminal shows it.
+// Decoded text as plain data, and its form for a terminal.
 #pragma once
 
 #include <string>
@@ -6,7 +6,7 @@
 
 namespace speclab {
 
-/// What became of a stretch of decoded text.
+/// The fate of a piece of decoded text.
 enum class SpanKind { plain, prompt, accepted, rejected, correction, bonus };
 
 struct TextSpan {
@@ -14,15 +14,15 @@ struct TextSpan {
   SpanKind kind = SpanKind::plain;
 };
 
-/// Text coloured by what became of it, as in Leviathan et al. 2023, Figure 1.
+/// Decoded text, coloured by the fate of each token, as in Leviathan et al. 2023, Figure 1.
 struct Passage {
   std::string id;
   std::string caption;
   std::vector<std::vector<TextSpan>> lines;
 };
 
-/// The passage in ANSI colours (accepted green, rejected red and struck out, correction blue, bonus cyan,
-/// prompt faint), or without colours in word-diff marks: [-rejected-]{+correction+}{*bonus*}.
+/// Returns the passage in ANSI colours (accepted green, rejected red and struck through, correction blue,
+/// bonus cyan, prompt faint) or, without colours, in word-diff marks: [-rejected-]{+correction+}{*bonus*}.
 std::string terminal(const Passage& passage, bool colour);
 
 }  // namespace speclab

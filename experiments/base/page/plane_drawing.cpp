@@ -1,4 +1,4 @@
-// Curves, points, bands and cells over two axes of numbers.
+// Draws curves, points, bands and cells over two numeric axes.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -55,7 +55,7 @@ bool joined(const Series& series) {
   return series.style == SeriesStyle::line || series.style == SeriesStyle::steps;
 }
 
-/// Do two lines run over one another for most of their length?
+/// Returns true if two lines coincide for most of their length.
 bool coincide(const Placed& a, const Placed& b) {
   constexpr double near = 1.5;
   constexpr double most = 0.6;
@@ -67,7 +67,8 @@ bool coincide(const Placed& a, const Placed& b) {
   return together > most * static_cast<double>(a.px.size());
 }
 
-/// Of each series the stroke that leaves room for the lines that it coincides with; empty for a whole line.
+/// Returns for each series a dash pattern that leaves gaps for the lines with which it coincides; empty for
+/// an unbroken line.
 std::vector<std::string> dashes_of(const Figure& figure, const std::vector<Placed>& places) {
   const std::size_t n = figure.series.size();
   std::vector<std::size_t> first(n);
@@ -90,11 +91,11 @@ std::vector<std::string> dashes_of(const Figure& figure, const std::vector<Place
   return dashes;
 }
 
-/// Moves points of different series that would hide one another side by side. Whether it moved any.
+/// Moves points of different series that would hide one another side by side. Returns true if it moved any.
 bool part_points(const Figure& figure, std::vector<Placed>& places) {
   constexpr double near = 5;
   constexpr double widest_step = 7;
-  // Side by side they stay nearer to their own place than to the next.
+  // Moved points stay nearer to their own place than to the next one.
   constexpr double share = 0.7;
   struct At {
     double x, y;
@@ -155,7 +156,7 @@ std::string band_of(const Series& series, const Placed& placed, const Axis& y) {
   for (std::size_t i = 0; i < series.low.size(); ++i) {
     const double x = placed.px[i];
     const double top = y.place(series.high[i]);
-    // A logarithmic axis has no place for 0 and less: such a band ends at the axis.
+    // A logarithmic axis cannot show 0 or less: such a band ends at the axis.
     const double bottom = y.place(y.logarithmic ? std::max(series.low[i], y.range.low) : series.low[i]);
     if (!std::isfinite(x) || !std::isfinite(top) || !std::isfinite(bottom)) continue;
     there += fmt::format("{}{:.1f} {:.1f}", there.empty() ? "M" : "L", x, top);
@@ -191,7 +192,7 @@ std::string markers_of(const Series& series, const Placed& placed, std::size_t c
     const bool inside = placed.py[i] >= frame.y.to - 1 && placed.py[i] <= frame.y.from + 1;
     if (!inside || !std::isfinite(placed.px[i])) continue;
     const std::string marker = marker_at(colour, placed.px[i], placed.py[i], radius);
-    // Browsers tell it under the pointer, also without the page's script.
+    // Browsers show the title under the pointer, even without the page's script.
     markers += series.names.empty()
                    ? marker
                    : fmt::format("<g><title>{}</title>{}</g>", escape_markup(series.names[i]), marker);
@@ -206,7 +207,8 @@ struct Extent {
   }
 };
 
-/// The labels of points: at the right or left, above or below, where nothing else stands; else none.
+/// Draws the labels of points at the right or left, above or below, where there is room; other labels are
+/// left out.
 std::string labels_of(const Figure& figure, const std::vector<Placed>& places, const Frame& frame) {
   constexpr double gap = 8;
   constexpr double ascent = 11;
@@ -271,7 +273,7 @@ Frame frame_of(const Figure& figure, double top) {
     frame.x.range = figure.x_range.value_or(AxisRange{x.front(), x.back()});
     frame.y.range = figure.y_range.value_or(AxisRange{y.front(), y.back()});
     beside = colour_scale_width(*figure.heat);
-    // Ticks of few cells stand at their values; many cells are as good as a continuous axis.
+    // With few cells, ticks are at their values; with many, the axis is treated as continuous.
     constexpr std::size_t few = 24;
     if (figure.heat->x.size() <= few) frame.x.values = figure.heat->x;
     if (figure.heat->y.size() <= few) frame.y.values = figure.heat->y;
@@ -308,7 +310,7 @@ Drawing draw_plane(const Figure& figure) {
   const bool whole_y = !figure.heat && all_whole(ys);
   DrawnCells heat;
   if (figure.heat) heat = draw_cells(figure, frame.x, frame.y);
-  // Over cells there is no grid.
+  // There is no grid over cells.
   std::string cells = heat.markup +
                       axis_left(frame.y, frame.x.from, figure.heat ? frame.x.from : frame.x.to, whole_y) +
                       axis_below(frame.x, figure.heat ? bottom : top, bottom, figure.x_label, whole_x);

@@ -1,4 +1,4 @@
-// How a cell's text is printed, on a terminal and on a page.
+// Prints a cell's text, for a terminal and for a page.
 #pragma once
 
 #include <string>
@@ -7,7 +7,8 @@
 
 namespace speclab {
 
-/// The cell's text; "–" for a number that is not finite where the text is C's word for it ("nan", "-inf").
+/// Returns the cell's text, or "–" for a number that is not finite if the text is C's word for it ("nan",
+/// "-inf").
 std::string printed_text(const Cell& cell);
 
 }  // namespace speclab

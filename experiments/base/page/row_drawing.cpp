@@ -1,4 +1,4 @@
-// Figures with a row for each name: categorical axes, and timelines.
+// Draws figures with a row for each name: categorical axes and timelines.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -26,7 +26,7 @@ double label_column(const std::vector<std::string>& labels) {
   return std::min(widest, max_label_width) + 10;
 }
 
-/// The label of a row around its middle.
+/// Draws the label of a row, centred at its middle.
 std::string row_label(const std::string& label, double right, double middle) {
   const std::vector<std::string> lines = wrapped(label, max_label_width, 3);
   double y = middle + 5 - line_height * static_cast<double>(lines.size() - (lines.empty() ? 0 : 1)) / 2;
@@ -35,7 +35,7 @@ std::string row_label(const std::string& label, double right, double middle) {
     text += text_at(right - 8, y, "end", line);
     y += line_height;
   }
-  // What was cut is told by the pointer.
+  // The pointer shows the whole label if it was cut.
   return fmt::format("<g><title>{}</title>{}</g>", escape_markup(label), text);
 }
 
@@ -44,17 +44,17 @@ double label_height(const std::string& label) {
          static_cast<double>(std::max<std::size_t>(1, wrapped(label, max_label_width, 3).size()));
 }
 
-/// In which of the lanes of its row each point of each series is drawn, so that none hides another.
+/// The lane of its row in which each point is drawn, so that no point hides another.
 struct Lanes {
-  std::vector<std::vector<std::size_t>> lane;  ///< by series, then point
-  std::vector<std::size_t> count;              ///< by row
+  std::vector<std::vector<std::size_t>> lane;  ///< by series, then by point
+  std::vector<std::size_t> count;              ///< number of lanes, by row
 };
 
 Lanes lanes_of(const Figure& figure, const Axis& axis) {
   constexpr double half_marker = 6;
   Lanes lanes;
   lanes.count.assign(figure.categories.size(), 1);
-  // What is taken, by row and lane.
+  // The places that are taken, by row and lane.
   std::map<std::pair<std::size_t, std::size_t>, std::vector<std::pair<double, double>>> taken;
   for (const Series& series : figure.series) {
     std::vector<std::size_t>& own = lanes.lane.emplace_back(series.x.size(), 0);
@@ -176,7 +176,7 @@ Drawing draw_timelines(const Figure& figure) {
   for (std::size_t row = 0; row < labels.size(); ++row)
     drawing.plot += row_label(labels[row], axis.from, (tops[row] + tops[row + 1]) / 2);
   const std::vector<std::size_t> colours = colours_of(kinds, false);
-  // To the script each kind is a series, whose points are the middles of its blocks.
+  // For the script each kind is a series whose points are the middles of its blocks.
   Figure blocks = figure;
   std::vector<Placed> places;
   for (std::size_t kind = 0; kind < kinds.size(); ++kind) {

@@ -1,4 +1,4 @@
-// Tables as plain data, and as a terminal shows them.
+// Tables as plain data, and their form for a terminal.
 #pragma once
 
 #include <cstddef>
@@ -12,21 +12,21 @@ namespace speclab {
 
 struct Cell {
   std::string text;
-  std::optional<double> sort_key = {};  ///< set for numbers, which are then aligned right and sorted by value
+  std::optional<double> sort_key = {};  ///< set for numbers, which are aligned right and sorted by value
   std::string css_class = {};           ///< "good", "bad", "note", or none
-  std::string section = {};             ///< the id of a section of the page, to which the text leads
+  std::string section = {};             ///< id of a section of the page to which the text links
 };
 
 struct Table {
   std::string id;
   std::string caption;
   std::vector<std::string> columns;
-  std::vector<std::vector<Cell>> rows = {};  ///< each as long as `columns`
+  std::vector<std::vector<Cell>> rows = {};  ///< each has as many cells as `columns`
   std::string note = {};
-  bool folded = false;  ///< closed at first: for long tables
+  bool folded = false;  ///< closed at first; for long tables
 };
 
-/// Lines of text and tables, in the order in which a terminal shows them: an empty line before each table.
+/// Lines of text and tables in the order of a terminal's output, with an empty line before each table.
 struct Listing {
   std::vector<std::variant<std::string, Table>> parts = {};
 
@@ -35,18 +35,18 @@ struct Listing {
   Listing& operator+=(const Listing& more);
 };
 
-/// std::invalid_argument when a row is not as long as its header.
+/// Throws std::invalid_argument if a row is not as long as its header.
 void check_rows(const Table& table);
 
-/// Columns of the standard output: of the variable COLUMNS where it is a number, else of the terminal, else
-/// (a pipe or a file) 100.
+/// Returns the width of standard output in columns: the variable COLUMNS if it is a number, else the
+/// terminal's width, else (for a pipe or a file) 100.
 std::size_t output_width();
 
-/// Plain aligned text, ending with a line break, in at most `width` columns, 0 for any number. Where the
-/// table is wider, columns that say the same in every row are left out first, and their value is named below;
-/// then headers and text, but no numbers, are broken between words; then columns are left out from the right.
-/// The first column stays, and so does a last one of verdicts. What was left out is named below the table
-/// with the width that shows it whole. Throws as `check_rows`.
+/// Returns plain aligned text that ends with a line break, in at most `width` columns; 0: no limit. If the
+/// table is wider, columns with the same value in every row are left out first, and a line below names their
+/// value; then headers and text, but no numbers, are broken between words; then columns are left out from the
+/// right. The first column stays, and so does a last column of verdicts. A line below the table names the
+/// columns left out and the width that shows the whole table. Throws as `check_rows` does.
 std::string terminal(const Table& table, std::size_t width = output_width());
 std::string terminal(const Listing& listing);
 

@@ -12,7 +12,7 @@ struct Marks {
   std::string_view after;
 };
 
-// In the order of SpanKind.
+// The entries have the order of SpanKind.
 constexpr std::array<Marks, 6> span_colours = {{{"", ""},
                                                 {"\x1b[2m", "\x1b[0m"},
                                                 {"\x1b[32m", "\x1b[0m"},

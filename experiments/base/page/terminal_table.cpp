@@ -18,18 +18,18 @@ namespace speclab {
 namespace {
 
 constexpr std::size_t gap_width = 2;
-/// Text is broken into lines no shorter than this, so that it can still be read.
+/// Text is broken into lines no shorter than this, so that it stays readable.
 constexpr std::size_t shortest_line = 22;
 
-/// How a column of a table is printed.
+/// The layout of a table's column.
 struct ColumnLayout {
   std::size_t index = 0;
   std::size_t width = 0;
-  std::size_t least = 0;  ///< with every break that is allowed
+  std::size_t least = 0;  ///< width with every break that is allowed
   bool numeric = false;
 };
 
-/// The table with what a terminal would obey, or not show, written as \x1b.
+/// Returns the table with every character that a terminal would obey, or not show, written as \x1b.
 Table shown(Table table) {
   const auto show = [](std::string& text) { text = printable_line(text, std::string::npos); };
   table.caption = printable(table.caption, std::string::npos);
@@ -44,9 +44,9 @@ Table shown(Table table) {
   return table;
 }
 
-/// The least width of a text: in no more than so many lines, or one more.
+/// Returns the least width at which a text of width `whole` takes no more than `lines` lines, or one more.
 std::size_t shortest_of(std::size_t whole, std::size_t lines) {
-  constexpr std::size_t slack = 4;  // of the break between words
+  constexpr std::size_t slack = 4;  // room for the break between words
   return std::min(whole, std::max(shortest_line, whole / lines + slack));
 }
 
@@ -95,7 +95,7 @@ void leave_out(std::vector<ColumnLayout>& columns, std::size_t index) {
   std::erase_if(columns, [index](const ColumnLayout& column) { return column.index == index; });
 }
 
-/// Breaks the widest of what can be broken, a little at a time, until all fits.
+/// Breaks the widest column that can be broken, a little at a time, until all columns fit.
 void break_lines(std::vector<ColumnLayout>& columns, std::size_t width) {
   while (total_of(columns, &ColumnLayout::width) > width) {
     ColumnLayout* widest = nullptr;
@@ -115,7 +115,7 @@ std::vector<ColumnLayout> layout(const Table& table, std::size_t width) {
   const std::size_t last = table.columns.size() - 1;
   const bool keep_last = !columns.empty() && has_verdicts(table, last);
   for (const bool alike : {true, false}) {
-    // What a row is about is rather broken once more than that a column is left out.
+    // The first column, which names the row, is broken once more before a column is left out.
     if (!alike && total_of(columns, &ColumnLayout::least) > width) columns.front() = measured(table, 0, 3);
     for (std::size_t i = table.columns.size(); i-- > 1;) {
       const bool fits = alike ? total_of(columns, &ColumnLayout::width) <= width
@@ -129,7 +129,7 @@ std::vector<ColumnLayout> layout(const Table& table, std::size_t width) {
   return columns;
 }
 
-/// The lines of a text in columns of this width, broken between words.
+/// Returns the lines of a text, broken between words at this width.
 std::vector<std::string> broken(const std::string& text, std::size_t width) {
   if (text_width(text) <= width) return {text};
   std::vector<std::string> lines(1);
@@ -145,7 +145,8 @@ std::vector<std::string> broken(const std::string& text, std::size_t width) {
   return lines;
 }
 
-/// A row in as many lines as its cells need, without blanks at the ends; a header stands on its last line.
+/// Prints a row on as many lines as its cells need, without trailing blanks; a header is aligned with its
+/// last line.
 template <class Text>
 std::string printed_row(const std::vector<ColumnLayout>& columns, const Text& text, bool header) {
   std::vector<std::vector<std::string>> cells;
@@ -177,7 +178,7 @@ std::string horizontal_rule(std::size_t width) {
   return line;
 }
 
-/// What is missing from the table, in a line of its own.
+/// Returns a line that names the columns left out of the table.
 std::string left_out_line(const Table& table, const std::vector<ColumnLayout>& kept) {
   std::string names;
   for (std::size_t i = 0; i < table.columns.size(); ++i) {

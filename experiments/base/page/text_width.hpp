@@ -1,4 +1,4 @@
-// How wide text is on a terminal.
+// Measures how wide text is on a terminal.
 #pragma once
 
 #include <cstddef>
@@ -7,11 +7,12 @@
 
 namespace speclab {
 
-/// Columns that UTF-8 text takes in a fixed-width font: none for combining marks, two for East Asian letters
-/// and emoji, one for everything else (control characters and stray bytes too). Needs no locale.
+/// Returns the columns that UTF-8 text takes in a fixed-width font: none for combining marks, two for East
+/// Asian letters and emoji, one for everything else (control characters and stray bytes too). Needs no
+/// locale.
 std::size_t text_width(std::string_view text);
 
-/// A line of `label`, blanks up to so many columns, and `text`.
+/// Returns a line: `label`, padded with blanks to `columns` columns, then `text`.
 std::string labelled_line(std::string_view label, std::size_t columns, std::string_view text);
 
 }  // namespace speclab

@@ -28,22 +28,23 @@ namespace {
 
 constexpr const char* partial_ending = ".speclab.tmp";
 
-// The partial file: closed, and removed unless it was renamed.
+// The partial file. Its destructor closes it, and removes it unless it was renamed.
 class PartialFile {
  public:
   explicit PartialFile(const std::filesystem::path& path) {
     static std::atomic<unsigned> count{0};
-    // Hidden and numbered, so that writers of the same file in other threads and processes do not meet.
+    // The name is hidden and numbered, so that writers of the same file in other threads and processes do not
+    // collide.
     for (bool ours = false; !ours;) {
       const std::string name =
           fmt::format(".{}.{}.{}{}", path.filename().string(), ::getpid(), count++, partial_ending);
       name_ = path.parent_path() / name;
       descriptor_ = ::open(name_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-      // Of an earlier process of this number, perhaps.
+      // The file may belong to an earlier process with this id.
       if (descriptor_ < 0 && errno == EEXIST) continue;
       if (descriptor_ < 0) fail(path, "open", errno);
-      // The lock says that somebody is writing, and ends with the process. Between the two calls another
-      // process may have taken the file for a leftover.
+      // The lock tells other processes that somebody is writing, and ends with the process. Between open and
+      // flock another process may have removed the file as a leftover.
       struct stat about = {};
       ::flock(descriptor_, LOCK_EX);
       ours = ::fstat(descriptor_, &about) == 0 && about.st_nlink > 0;
@@ -92,7 +93,7 @@ void remove_partial_files(const std::filesystem::path& folder) {
     if (!name.starts_with('.') || !name.ends_with(partial_ending) || !entry.is_regular_file(error)) continue;
     const int descriptor = ::open(entry.path().c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
     if (descriptor < 0) continue;
-    // Who writes has the lock; where locks are not known, nobody gets it.
+    // A writer holds the lock; on a file system without locks flock always fails.
     if (::flock(descriptor, LOCK_EX | LOCK_NB) == 0) ::unlink(entry.path().c_str());
     ::close(descriptor);
   }
@@ -100,7 +101,7 @@ void remove_partial_files(const std::filesystem::path& folder) {
 
 namespace {
 
-/// Before the first file that this process writes into a folder.
+/// Removes leftovers before this process writes its first file into a folder.
 void sweep_once(const std::filesystem::path& folder) {
   static std::mutex mutex;
   static std::set<std::filesystem::path> swept;

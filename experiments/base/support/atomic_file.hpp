@@ -1,4 +1,4 @@
-// Files that are either the old one or the new one, never half of each.
+// Writes files so that a reader finds either the old or the new one, never half of each.
 #pragma once
 
 #include <filesystem>
@@ -7,20 +7,20 @@
 
 namespace speclab {
 
-/// Replaces `path` by a file of these contents: written beside it, flushed to the disk, then renamed over it.
-/// Creates missing parent folders, and removes what killed processes left in the folder before the first file
-/// that this process writes there. When any step fails the old file stays, the partial one is removed, and
-/// std::runtime_error names the path and the system's reason.
+/// Replaces `path` by a file with these contents: writes them beside it, flushes them to the disk, then
+/// renames the new file to `path`. Creates missing parent folders. Before the first file that this process
+/// writes into a folder, removes the files that killed processes left there. If any step fails, the old file
+/// stays, the partial one is removed, and std::runtime_error names the path and the system's reason.
 void write_file_atomically(const std::filesystem::path& path, std::string_view contents);
 
-/// The same for contents that `write` hands over piece by piece. Throws Stopped between two pieces once the
+/// Does the same for contents that `write` passes piece by piece. Throws Stopped between two pieces once the
 /// work shall end (core/stop.hpp).
 void write_file_atomically(
     const std::filesystem::path& path,
     const std::function<void(const std::function<void(std::string_view piece)>& out)>& write);
 
-/// Removes what processes that were killed while they wrote left in the folder. Files that others are writing
-/// stay: they are locked (flock).
+/// Removes the partial files that killed processes left in the folder. Files that others are writing stay:
+/// they are locked (flock).
 void remove_partial_files(const std::filesystem::path& folder);
 
 }  // namespace speclab

@@ -31,7 +31,7 @@ struct CloseFile {
 };
 using File = std::unique_ptr<std::FILE, CloseFile>;
 
-// Unnamed temporary files rather than pipes: nothing to deadlock on, nothing to remove.
+// Unnamed temporary files cannot deadlock as pipes can, and need not be removed.
 File temporary_file() {
   File file(std::tmpfile());
   if (!file) fail("temporary file", errno);
@@ -68,7 +68,7 @@ std::optional<Finished> run_child_process(std::vector<std::string> command, cons
 
   std::vector<char*> arguments = pointers(command);
   arguments.push_back(nullptr);
-  // The first of two settings of one name is the one that counts.
+  // If a name is set twice, the first setting counts.
   std::vector<char*> settings = pointers(environment);
   for (char** own = environ; *own != nullptr; ++own) settings.push_back(*own);
   settings.push_back(nullptr);
@@ -78,7 +78,8 @@ std::optional<Finished> run_child_process(std::vector<std::string> command, cons
   ::posix_spawn_file_actions_adddup2(&actions, ::fileno(in.get()), STDIN_FILENO);
   ::posix_spawn_file_actions_adddup2(&actions, ::fileno(out.get()), STDOUT_FILENO);
   ::posix_spawn_file_actions_adddup2(&actions, ::fileno(err.get()), STDERR_FILENO);
-  // A group of its own: Ctrl-C is for this process, which waits for what it needs or ends it.
+  // The child has its own process group, because Ctrl-C is for this process, which waits for the child or
+  // ends it.
   ::posix_spawnattr_t attributes;
   ::posix_spawnattr_init(&attributes);
   ::posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP);
@@ -106,7 +107,7 @@ std::optional<Finished> run_child_process(std::vector<std::string> command, cons
     }
     std::this_thread::sleep_for(std::chrono::milliseconds(2));
   }
-  constexpr int signalled = 128;  // as shells report it
+  constexpr int signalled = 128;  // added to the signal's number, as shells do
   return Finished{WIFEXITED(status) ? WEXITSTATUS(status) : signalled + WTERMSIG(status),
                   whole_text(out.get()), whole_text(err.get())};
 }

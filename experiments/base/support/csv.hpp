@@ -1,4 +1,4 @@
-// Comma-separated values, for spreadsheets and other programs.
+// Writes comma-separated values, for spreadsheets and other programs.
 #pragma once
 
 #include <cstdint>
@@ -9,18 +9,18 @@
 
 namespace speclab {
 
-/// One field. Floating-point numbers are written in the shortest form that reads back as the same double.
+/// One field. Floating-point numbers are written in the shortest form that is read back as the same double.
 using CsvValue = std::variant<std::string, double, std::int64_t, std::uint64_t>;
 
-/// One row, which is as long as the header.
+/// Returns the line of one row.
 std::string csv_line(const std::vector<CsvValue>& row);
 
-/// A header line and one line per row, quoted as RFC 4180 says, but with lines ended by "\n" alone.
-/// std::invalid_argument when a row's length is not the header's.
+/// Returns a header line and one line per row, quoted as RFC 4180 says, but with lines ended by "\n" alone.
+/// Throws std::invalid_argument if a row is not as long as the header.
 std::string csv(const std::vector<std::string>& columns, const std::vector<std::vector<CsvValue>>& rows);
 
-/// Whole records with an apostrophe before each text that a spreadsheet would run: one that begins with =, +,
-/// -, @, a tab or a carriage return and is no number.
+/// Returns whole records with an apostrophe before each text that a spreadsheet would run: one that begins
+/// with =, +, -, @, a tab or a carriage return and is not a number.
 std::string csv_for_spreadsheets(std::string_view records);
 
 }  // namespace speclab

@@ -1,4 +1,4 @@
-// Reading comma-separated values: one way for every file of numbers that users give.
+// Reads comma-separated values, in one way for every file of numbers that users give.
 #pragma once
 
 #include <cstdint>
@@ -10,16 +10,16 @@
 
 namespace speclab {
 
-/// Without blanks, tabs and carriage returns at either end.
+/// Returns the text without blanks, tabs and carriage returns at either end.
 std::string trimmed(std::string_view text);
 
-/// The words between separators, trimmed; a single empty word of an empty text.
+/// Returns the words between separators, trimmed; a single empty word for an empty text.
 std::vector<std::string> split(std::string_view text, char separator);
 
-/// The whole text, trimmed, as a finite number; empty when it is not one.
+/// Returns the whole text, trimmed, as a finite number; empty if it is not one.
 std::optional<double> number_in(std::string_view text);
 
-/// The whole text as an integer; empty when it is not one.
+/// Returns the whole text as an integer; empty if it is not one.
 std::optional<std::int64_t> integer_in(std::string_view text);
 
 /// A line that is not empty.
@@ -28,14 +28,14 @@ struct TextLine {
   std::string text;   ///< trimmed
 };
 
-/// The lines of a text that are not empty, numbered as they stand in the file of this name.
+/// Returns the lines of a text that are not empty, numbered as in the file of this name.
 std::vector<TextLine> lines_of(std::string_view text, const std::string& file);
 
-/// The first line that is not blank, trimmed; empty without one.
+/// Returns the first line that is not blank, trimmed; empty if there is none.
 std::string_view first_line_of(std::string_view text);
 
-/// The names of a table's header: two words or more between commas, none of them a number or with blanks.
-/// Empty for other lines.
+/// Returns the names of a table's header: at least two words between commas. No word may be a number or
+/// contain blanks. Returns nothing for other lines.
 std::vector<std::string> header_names(std::string_view line);
 
 /// A row of numbers.

@@ -7,7 +7,7 @@
 
 namespace speclab {
 
-/// Probability rows, exactly: one row (context-free), or vocab^n rows for the contexts of n tokens.
+/// Exact probability rows: one row (context-free), or vocab^n rows for the contexts of n tokens.
 using ExactRows = std::vector<std::vector<Rational>>;
 
 /// Divides each row by its sum, which must be positive.

@@ -19,7 +19,7 @@ std::string gunzip(std::string_view bytes) {
   z_stream stream{};
   if (inflateInit2(&stream, gzip_window) != Z_OK) throw std::runtime_error("zlib cannot be started");
   const std::unique_ptr<z_stream, int (*)(z_stream*)> ends(&stream, inflateEnd);
-  // zlib's interface is older than const.
+  // zlib takes a pointer to non-const input but does not change it.
   stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(bytes.data()));
   stream.avail_in = static_cast<uInt>(bytes.size());
   std::string text;
@@ -34,7 +34,7 @@ std::string gunzip(std::string_view bytes) {
     text.resize(size + block - stream.avail_out);
     if (state == Z_STREAM_END) {
       if (stream.avail_in == 0) return text;
-      // Members may follow one another.
+      // Another member may follow.
       if (inflateReset(&stream) != Z_OK)
         throw std::runtime_error("is damaged: not gzip after its first member");
     } else if (state != Z_OK) {

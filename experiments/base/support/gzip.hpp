@@ -1,4 +1,4 @@
-// Files compressed by gzip (RFC 1952), read whole.
+// Reads files compressed by gzip (RFC 1952) as a whole.
 #pragma once
 
 #include <string>
@@ -6,11 +6,11 @@
 
 namespace speclab {
 
-/// Whether bytes begin as those of gzip do.
+/// Returns true if the bytes begin with gzip's signature.
 bool is_gzip(std::string_view bytes);
 
-/// What was compressed, of all members of the file. std::runtime_error when it is damaged, cut off, or more
-/// than 1 GiB.
+/// Returns the decompressed contents of all members of the file. Throws std::runtime_error if it is damaged,
+/// cut off, or holds more than 1 GiB.
 std::string gunzip(std::string_view bytes);
 
 }  // namespace speclab

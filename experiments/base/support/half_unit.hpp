@@ -1,4 +1,4 @@
-// How far rounding may have moved a printed number.
+// Says how far rounding may have moved a printed number.
 #pragma once
 
 #include <cmath>
@@ -6,7 +6,7 @@
 
 namespace speclab {
 
-/// Half a unit of the last digit of a decimal: 0.005 of "2.44", 5e-7 of "1.5e-5".
+/// Returns half a unit of the last digit of a decimal: 0.005 for "2.44", 5e-7 for "1.5e-5".
 inline double half_unit_of(const std::string& printed) {
   const auto end = printed.find_first_of("eE");
   const std::string digits = printed.substr(0, end);

@@ -14,19 +14,20 @@ namespace {
 std::atomic<bool> flag{false};
 static_assert(std::atomic<bool>::is_always_lock_free, "a signal handler may not take a lock");
 
-/// Raises SIGPROF after some processor time.
+/// Raises SIGPROF after a given processor time.
 struct LimitTimer {
   timer_t id = {};
   bool exists = false;
 };
 
-/// Of the guard that lives; written before its handlers are there. Not wall-clock time: timers do not run
-/// while others have the processor. Much work is done by the guard's thread alone, which may not use up what
-/// all threads together may.
+/// The timers of the live guard, set before its handlers are installed. They measure processor time, not
+/// wall-clock time, so that they do not run while other processes have the processor. The thread's timer
+/// exists because much work is done by the guard's thread alone, which must not use up the limit of all
+/// threads together.
 LimitTimer timer_of_process;
 LimitTimer timer_of_thread;
 int exit_code_at_limit = 0;
-std::atomic<std::int64_t> limit_nanoseconds{0};  ///< of one thread
+std::atomic<std::int64_t> limit_nanoseconds{0};  ///< limit of one thread, in nanoseconds
 std::atomic<int> threads_at_work{1};
 static_assert(std::atomic<std::int64_t>::is_always_lock_free, "a signal handler may not take a lock");
 
@@ -85,8 +86,8 @@ InterruptGuard::InterruptGuard(int exit_code, double seconds) : stop_(interrupte
   sigaction(SIGPROF, &at_limit, &former_limit_);
   timer_of_process = made_timer(CLOCK_PROCESS_CPUTIME_ID);
   timer_of_thread = made_timer(CLOCK_THREAD_CPUTIME_ID);
-  // SA_RESETHAND gives the second signal its default action; SA_RESTART keeps reads and writes whole. Reads
-  // that can wait for ever look at the flag themselves (sim/text/input_stream.hpp).
+  // SA_RESETHAND gives the second signal its default action; SA_RESTART lets interrupted reads and writes go
+  // on. Reads that can wait forever check the flag themselves (sim/text/input_stream.hpp).
   const struct sigaction action = action_of(raise_flag, static_cast<int>(SA_RESETHAND | SA_RESTART));
   sigaction(SIGINT, &action, &former_interrupt_);
   sigaction(SIGTERM, &action, &former_terminate_);

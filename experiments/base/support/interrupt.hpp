@@ -1,4 +1,4 @@
-// Ctrl-C asks politely once, and does not wait for long.
+// Handles Ctrl-C: the first one asks the work to stop, and the program ends at once if that takes too long.
 #pragma once
 
 #include <signal.h>
@@ -10,12 +10,12 @@
 
 namespace speclab {
 
-/// While it lives, the first SIGINT or SIGTERM raises a flag, so that work can stop and what there is can be
-/// written: all work of the thread that made it asks for the flag (core/stop.hpp). What has not ended
-/// after `seconds` of processor time of the thread that made it, or of every thread, then ends with
-/// `exit_code` at once; files that are written
-/// atomically are the old ones or the new ones. The same signal a second time takes its default action. The
-/// former handlers come back at the end. One at a time, made and destroyed by the main thread.
+/// While it lives, the first SIGINT or SIGTERM raises a flag, so that work can stop and its results so far
+/// can be written: all work of the thread that made the guard checks the flag (core/stop.hpp). Work that has
+/// not ended after `seconds` of processor time of that thread, or `seconds` per thread of all threads
+/// together, is ended at once with `exit_code`; files written atomically are then the old ones or the new
+/// ones. A second signal of the same kind takes its default action. The destructor restores the former
+/// handlers. Only one guard may live at a time, made and destroyed by the main thread.
 class InterruptGuard {
  public:
   explicit InterruptGuard(int exit_code = 130, double seconds = 0.4);
@@ -31,12 +31,12 @@ class InterruptGuard {
   StopScope scope_;
 };
 
-/// True once a signal has come since the latest InterruptGuard was made. Any thread may ask, at the cost of a
-/// load.
+/// Returns true once a signal has arrived since the latest InterruptGuard was made. Any thread may call it,
+/// at the cost of a load.
 bool interrupted();
 
-/// How many threads an interrupted program may use up its processor time with; those of the machine unless
-/// said otherwise.
+/// Sets the number of threads in the limit of all threads together (see InterruptGuard); without a call, it
+/// is the machine's number of threads.
 void set_interrupted_threads(int threads);
 
 }  // namespace speclab

@@ -40,10 +40,10 @@ std::optional<double> available_memory() {
   }
   double limit = 0;
   double taken = 0;
-  std::ifstream group_limit("/sys/fs/cgroup/memory.max");  // "max" where there is none
+  std::ifstream group_limit("/sys/fs/cgroup/memory.max");  // "max" if there is no limit
   std::ifstream group_taken("/sys/fs/cgroup/memory.current");
   if (group_limit >> limit && group_taken >> taken) at_most(std::max(limit - taken, 0.0));
-  // ulimit -v, less what has been taken of it.
+  // The limit of ulimit -v, less the address space already in use.
   rlimit space{};
   std::ifstream pages("/proc/self/statm");
   double mapped = 0;

@@ -1,4 +1,4 @@
-// The machine that the program runs on, and how much of it is used.
+// Describes the machine that the program runs on, and the share of it in use.
 #pragma once
 
 #include <tbb/global_control.h>
@@ -9,17 +9,17 @@
 
 namespace speclab {
 
-/// Processor, cores and system, in words.
+/// Returns processor, cores and system, in words.
 std::string machine_description();
 
-/// Bytes that this program can still take: what the system has available, or less where its group or the
-/// process itself (ulimit -v) is limited. None where nothing is told.
+/// Returns the bytes that this program can still allocate: the memory that the system has available, or less
+/// if its control group or the process itself (ulimit -v) is limited. Empty if the system does not tell.
 std::optional<double> available_memory();
 
-/// The most bytes that this process has held so far.
+/// Returns the peak memory of this process so far, in bytes.
 std::uint64_t peak_memory();
 
-/// While it lives, at most `threads` threads work; 0: as many as there are cores.
+/// Limits the number of working threads while it lives; 0: as many as there are cores.
 class ThreadLimit {
  public:
   explicit ThreadLimit(int threads);
@@ -28,10 +28,10 @@ class ThreadLimit {
   tbb::global_control control_;
 };
 
-/// Worker threads in use.
+/// Returns the number of worker threads in use.
 int thread_count();
 
-/// Is standard output a terminal?
+/// Returns true if standard output is a terminal.
 bool writes_to_terminal();
 
 }  // namespace speclab

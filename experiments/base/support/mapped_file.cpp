@@ -14,7 +14,7 @@ namespace speclab {
 
 namespace {
 
-/// Closed at the end of the scope; the mapping stays.
+/// Closes the file at the end of the scope; the mapping stays.
 struct OpenFile {
   int descriptor;
   ~OpenFile() {
@@ -25,7 +25,7 @@ struct OpenFile {
 }  // namespace
 
 MappedFile::MappedFile(const std::filesystem::path& file) {
-  // Nobody is waited for who would write into a pipe.
+  // O_NONBLOCK: opening a pipe must not wait for a writer.
   const OpenFile open{::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)};
   struct stat about {};
   if (open.descriptor < 0 || ::fstat(open.descriptor, &about) != 0) {

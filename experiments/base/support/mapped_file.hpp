@@ -1,4 +1,4 @@
-// A file as bytes in memory, read by the operating system where they are looked at.
+// Maps a file into memory; the operating system reads the parts that are accessed.
 #pragma once
 
 #include <cstddef>
@@ -7,10 +7,11 @@
 
 namespace speclab {
 
-/// Read only; the file must not be shortened meanwhile.
+/// A read-only mapping. The file must not be shortened while it lives.
 class MappedFile {
  public:
-  /// Throws std::runtime_error, which says why, for a file that cannot be opened or is no regular file.
+  /// Throws std::runtime_error, which gives the reason, if the file cannot be opened or is not a regular
+  /// file.
   explicit MappedFile(const std::filesystem::path& file);
   ~MappedFile();
   MappedFile(const MappedFile&) = delete;

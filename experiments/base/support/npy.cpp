@@ -15,12 +15,12 @@ namespace speclab {
 
 namespace {
 
-constexpr std::size_t longest_header = 4096;   // NumPy writes some 120 bytes
-constexpr double largest_array = 4e9;          // bytes, of a compressed array, which may claim anything
-constexpr std::uint64_t max_of_a_byte = 1032;  // bytes that deflate can pack into one
+constexpr std::size_t longest_header = 4096;   // bytes; NumPy writes some 120
+constexpr double largest_array = 4e9;          // bytes of a compressed array, whose header may claim any size
+constexpr std::uint64_t max_of_a_byte = 1032;  // most bytes that deflate can pack into one byte
 constexpr std::string_view extension = ".npy";
 
-/// The integer of `size` bytes at an offset; throws when it is cut off.
+/// Returns the integer of `size` bytes at an offset. Throws if it is cut off.
 std::uint64_t word(std::string_view bytes, std::uint64_t at, std::size_t size) {
   if (at > bytes.size() || bytes.size() - at < size) throw std::runtime_error("it is cut off");
   std::uint64_t value = 0;
@@ -34,7 +34,7 @@ constexpr std::uint64_t end64_locator_signature = 0x07064B50;
 constexpr std::uint64_t end64_signature = 0x06064B50;
 constexpr std::uint64_t entry_signature = 0x02014B50;
 constexpr std::uint64_t local_signature = 0x04034B50;
-constexpr std::uint64_t in_extra_32 = 0xFFFFFFFF;  // the number stands in the extra field instead
+constexpr std::uint64_t in_extra_32 = 0xFFFFFFFF;  // marks a number that is in the extra field instead
 constexpr std::uint64_t in_extra_16 = 0xFFFF;
 constexpr std::uint64_t zip64_extra = 1;
 
@@ -80,7 +80,7 @@ double NpyArray::number(std::size_t index) const {
 std::string npy_header(const char* type, std::initializer_list<std::size_t> shape) {
   std::string text = fmt::format("{{'descr': '{}', 'fortran_order': False, 'shape': ({}{}), }}", type,
                                  fmt::join(shape, ", "), shape.size() == 1 ? "," : "");
-  // Magic, version and length take 10 bytes; numbers begin at a multiple of 64.
+  // Magic, version and length take 10 bytes; the numbers begin at a multiple of 64.
   constexpr std::size_t before = 10;
   constexpr std::size_t aligned = 64;
   text.resize((before + text.size() + aligned) / aligned * aligned - before - 1, ' ');
@@ -111,7 +111,7 @@ NpyArray parse_npy(std::string_view bytes) {
   array.bytes = std::stoull(found[2]);
   static const std::regex number(R"(\d{1,15})");
   const std::string shape = found[3];
-  // What is left of the data at each dimension bounds the rest, so that no product overflows.
+  // The data that remain bound each further dimension, so that no product overflows.
   std::uint64_t room = (bytes.size() - begin - header_size) / array.bytes;
   bool is_empty = false;
   for (std::sregex_iterator one(shape.begin(), shape.end(), number), end; one != end; ++one) {

@@ -1,4 +1,4 @@
-// Arrays as NumPy saves them: .npy, and .npz archives of several.
+// Reads and writes arrays in NumPy's formats: .npy files, and .npz archives of several arrays.
 #pragma once
 
 #include <bit>
@@ -18,16 +18,16 @@ namespace speclab {
 
 /// An array in C order, little-endian.
 struct NpyArray {
-  char kind = 'f';        ///< i, u or f, as in NumPy's descr; b: bfloat16, which NumPy has not
-  std::size_t bytes = 0;  ///< of one number
+  char kind = 'f';        ///< i, u or f, as in NumPy's descr; b: bfloat16, which NumPy lacks
+  std::size_t bytes = 0;  ///< bytes of one number
   std::vector<std::size_t> shape;
   std::string_view data;                 ///< all numbers
-  std::shared_ptr<const void> memory{};  ///< what `data` views, where the array was unpacked
+  std::shared_ptr<const void> memory{};  ///< owns the memory that `data` views if the array was unpacked
 
   std::size_t size() const {
     return std::accumulate(shape.begin(), shape.end(), std::size_t{1}, std::multiplies<>());
   }
-  /// One number of an array of integers.
+  /// Returns one number of an array of integers.
   std::int64_t integer(std::size_t index) const {
     std::uint64_t value = 0;
     std::memcpy(&value, data.data() + index * bytes, bytes);
@@ -35,18 +35,19 @@ struct NpyArray {
     return kind == 'i' ? static_cast<std::int64_t>(value << unused) >> unused
                        : static_cast<std::int64_t>(value);
   }
-  /// One number of an array of f4 or f8. Throws std::runtime_error for other numbers.
+  /// Returns one number of an array of f4 or f8. Throws std::runtime_error for other types.
   double number(std::size_t index) const;
 };
 
-/// Format: https://numpy.org/doc/stable/reference/generated/numpy.lib.format.html. Views `bytes`. Throws
-/// std::runtime_error, which says what is wrong ("its data are cut off"), without naming the file.
+/// Parses an .npy file (format: https://numpy.org/doc/stable/reference/generated/numpy.lib.format.html). The
+/// result views `bytes`. Throws std::runtime_error, which gives the reason ("its data are cut off") without
+/// naming the file.
 NpyArray parse_npy(std::string_view bytes);
 
-/// What stands before the numbers of an .npy file, format version 1.0, of a type such as "<f8".
+/// Returns the header of an .npy file of format version 1.0 for numbers of type `type`, such as "<f8".
 std::string npy_header(const char* type, std::initializer_list<std::size_t> shape);
 
-/// The bytes of an .npy file: these numbers, in C order.
+/// Returns the bytes of an .npy file that holds these numbers in C order.
 template <class T>
 requires std::same_as<T, double> || std::same_as<T, std::int32_t> || std::same_as<T, std::int64_t> std::string
 npy_text(const std::vector<T>& numbers, std::initializer_list<std::size_t> shape) {
@@ -57,16 +58,16 @@ npy_text(const std::vector<T>& numbers, std::initializer_list<std::size_t> shape
 }
 
 /// An .npz archive: a zip file of .npy files. Arrays stored without compression (numpy.savez) view `bytes`;
-/// others (numpy.savez_compressed) are unpacked.
+/// compressed ones (numpy.savez_compressed) are unpacked.
 class NpzArchive {
  public:
-  /// Throws std::runtime_error for what is no archive.
+  /// Throws std::runtime_error if the bytes are not an archive.
   explicit NpzArchive(std::string_view bytes);
 
-  /// Without ".npy".
+  /// Returns the names of the arrays, without ".npy".
   std::vector<std::string> names() const;
   bool has(const std::string& name) const;
-  /// Throws std::runtime_error for a name that is not there and for an array that cannot be read.
+  /// Throws std::runtime_error if there is no array of this name or if it cannot be read.
   NpyArray array(const std::string& name) const;
 
  private:
@@ -75,7 +76,7 @@ class NpzArchive {
     std::uint16_t method = 0;  ///< 0: stored
     std::uint64_t packed = 0;  ///< bytes in the archive
     std::uint64_t size = 0;
-    std::uint64_t header = 0;  ///< where its local header begins
+    std::uint64_t header = 0;  ///< offset of its local header
   };
   const Entry* find(const std::string& name) const;
   std::string_view stored(const Entry& entry) const;

@@ -14,7 +14,7 @@ namespace {
 
 unsigned char byte_at(std::string_view text, std::size_t at) { return static_cast<unsigned char>(text[at]); }
 
-/// The code point of a well-formed sequence.
+/// Returns the code point of a well-formed sequence.
 std::uint32_t code_point(std::string_view sequence) {
   if (sequence.size() == 1) return byte_at(sequence, 0);
   std::uint32_t code = byte_at(sequence, 0) & (0x7fU >> sequence.size());
@@ -27,8 +27,8 @@ struct CodePoints {
   std::uint32_t last;
 };
 
-/// Unicode 15: general categories Cc, Zl, Zp, the property Bidi_Control, and those of Cf that are drawn as
-/// nothing. Joiners (U+200C, U+200D) belong to words and emoji.
+/// Unicode 15: general categories Cc, Zl and Zp, the property Bidi_Control, and the characters of Cf that are
+/// invisible. Joiners (U+200C, U+200D) are not listed: they belong to words and emoji.
 constexpr std::array<CodePoints, 13> hidden = {{{0x00, 0x1f},
                                                 {0x7f, 0x9f},
                                                 {0xad, 0xad},          // soft hyphen
@@ -65,7 +65,7 @@ std::string shortened(std::string_view text, std::size_t most, bool keep_newline
   if (text.size() <= most) return escaped(text, keep_newlines);
   const std::size_t before = most / 4 * 3;
   const std::size_t after = most / 4;
-  // Characters cut in two would be shown as bytes.
+  // The cuts do not split a character, whose bytes would be escaped.
   std::size_t begin = before;
   while (begin > 0 && (byte_at(text, begin) & 0xc0U) == 0x80 && before - begin < 3) --begin;
   std::size_t end = text.size() - after;

@@ -1,4 +1,4 @@
-// Text that somebody else wrote, for a terminal or a message.
+// Makes text that somebody else wrote safe for a terminal or a message.
 #pragma once
 
 #include <cstddef>
@@ -11,20 +11,21 @@ namespace speclab {
 /// The first character of a text, or a byte of it that belongs to none.
 struct Glyph {
   std::size_t bytes = 0;
-  bool shown = false;      ///< by a terminal, as it stands
-  std::uint32_t code = 0;  ///< its code point; 0 of a byte that belongs to no character
+  bool shown = false;      ///< a terminal may show it unchanged
+  std::uint32_t code = 0;  ///< code point; 0 for a byte that belongs to no character
 };
 
-/// Not shown are control characters, those that change the direction of the text around them or break lines
-/// (Unicode's bidirectional controls, U+2028, U+2029), those without width that look like nothing, and bytes
-/// that are not UTF-8. `text` is not empty.
+/// Returns the first character of `text`, which must not be empty. Not shown are control characters,
+/// characters that change the direction of the text around them or break lines (Unicode's bidirectional
+/// controls, U+2028, U+2029), invisible characters of no width, and bytes that are not UTF-8.
 Glyph first_glyph(std::string_view text);
 
-/// The text with what is not shown as \x1b or \u202e, so that a terminal shows it instead of obeying it.
-/// Newlines stay. Of more than `most` bytes the middle is left out, and the text says how much.
+/// Returns the text with such characters written as \x1b or \u202e, so that a terminal shows them instead of
+/// obeying them. Newlines stay. If the text has more than `most` bytes, its middle is left out, and the
+/// result says how much.
 std::string printable(std::string_view text, std::size_t most = 4000);
 
-/// The same for one line or one cell of a table: newlines are written as \x0a.
+/// Does the same for one line or one cell of a table: newlines are written as \x0a.
 std::string printable_line(std::string_view text, std::size_t most = 4000);
 
 }  // namespace speclab

@@ -14,7 +14,7 @@ namespace {
 constexpr std::int64_t redraw_nanoseconds = 100'000'000;
 constexpr const char* clear_line = "\r\x1b[K";
 
-// "870", "1.2e6": shorter than printf's exponents.
+// Formats a number as "870" or "1.2e6", which is shorter than printf's exponents.
 std::string short_number(double value) {
   if (value < 999.5) return fmt::format("{:.{}f}", value, value < 9.95 ? 1 : 0);
   int exponent = static_cast<int>(std::floor(std::log10(value)));
@@ -37,7 +37,7 @@ std::string short_time(double seconds) {
 std::string progress_line(std::string_view title, std::uint64_t done, std::uint64_t total, double seconds) {
   const std::uint64_t reached = std::min(done, total);
   const double fraction = total == 0 ? 1.0 : static_cast<double>(reached) / static_cast<double>(total);
-  // Rounded down: 100% means done.
+  // The share is rounded down: 100% means done.
   std::string line = fmt::format("{}  {:.0f}%", title, std::floor(100.0 * fraction));
   if (done > 0 && seconds > 0.0) {
     const double rate = static_cast<double>(done) / seconds;
@@ -66,7 +66,7 @@ void Progress::advance(std::uint64_t steps) {
   if (!shown_) return;
   const std::chrono::nanoseconds passed = std::chrono::steady_clock::now() - start_;
   std::int64_t due = next_draw_.load(std::memory_order_relaxed);
-  // Whoever moves the due time draws; the other threads go on.
+  // The thread that moves the due time draws; the other threads go on.
   if (passed.count() < due) return;
   if (!next_draw_.compare_exchange_strong(due, passed.count() + every_)) return;
   const double seconds = std::chrono::duration<double>(passed).count();

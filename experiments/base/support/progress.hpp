@@ -1,4 +1,4 @@
-// How far a long run has come, for whoever watches a terminal.
+// Shows on a terminal how far a long run has come.
 #pragma once
 
 #include <atomic>
@@ -10,13 +10,14 @@
 
 namespace speclab {
 
-/// One line on standard error, redrawn in place at most ten times a second and cleared at the end. Where
-/// standard error is not a terminal, a plain line each half minute instead, so that the log of a long run
-/// says how far it has come and a short run says nothing. Silent on request. Threads may advance it together.
+/// One line on standard error, redrawn in place at most ten times a second and cleared at the end. If
+/// standard error is not a terminal, prints a plain line every half minute instead, so that the log of a long
+/// run shows its progress and a short run prints nothing. Silent if `quiet`. Several threads may advance it
+/// at once.
 class Progress {
  public:
-  /// `total` is the number of steps to come, in any unit.
-  /// `plain_every`: between the lines outside a terminal.
+  /// `total` is the number of steps to come, in any unit. `plain_every` is the time between lines outside a
+  /// terminal.
   Progress(std::string title, std::uint64_t total, bool quiet = false,
            std::chrono::nanoseconds plain_every = std::chrono::seconds(30));
   ~Progress();
@@ -31,15 +32,15 @@ class Progress {
   std::uint64_t total_;
   bool shown_;
   bool in_place_;
-  std::int64_t every_;  ///< nanoseconds between lines
+  std::int64_t every_;  ///< interval between lines, in nanoseconds
   std::chrono::steady_clock::time_point start_;
   std::atomic<std::uint64_t> done_{0};
-  std::atomic<std::int64_t> next_draw_;  ///< in nanoseconds after start_
+  std::atomic<std::int64_t> next_draw_;  ///< time of the next line, in nanoseconds after start_
   std::mutex drawing_;
 };
 
-/// The line's text: "title  42%  1.2e6/s  12 s left". The time left assumes the mean rate so far; before the
-/// first step there is none.
+/// Returns the line's text: "title  42%  1.2e6/s  12 s left". The time left assumes the mean rate so far;
+/// before the first step it is left out.
 std::string progress_line(std::string_view title, std::uint64_t done, std::uint64_t total, double seconds);
 
 }  // namespace speclab

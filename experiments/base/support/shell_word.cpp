@@ -8,7 +8,8 @@ namespace speclab {
 
 namespace {
 
-/// How many bytes from here on a terminal does not show. Newlines it shows.
+/// Returns the number of bytes from the beginning of `text` that a terminal does not show. It does show
+/// newlines.
 std::size_t hidden_bytes(std::string_view text) {
   std::size_t count = 0;
   while (count < text.size() && text[count] != '\n') {
@@ -19,14 +20,14 @@ std::size_t hidden_bytes(std::string_view text) {
   return count;
 }
 
-/// Not $'...', which dash does not know. No newline is printed: those at its end would be lost.
+/// Avoids $'...', which dash does not know. Prints no newline: the shell would drop those at the end.
 std::string printed_word(std::string_view bytes) {
   std::string octal;
   for (const char byte : bytes) octal += fmt::format("\\{:03o}", static_cast<unsigned char>(byte));
   return fmt::format("\"$(printf '{}')\"", octal);
 }
 
-/// A quote cannot stand in single quotes.
+/// Single quotes cannot contain a single quote.
 std::string quoted_word(std::string_view text) {
   std::string out = "'";
   for (const char letter : text)
@@ -39,7 +40,7 @@ std::string quoted_word(std::string_view text) {
 std::string shell_word(std::string_view text) {
   constexpr std::string_view safe =
       "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=./:,@%";
-  // = at the start of a word means something to zsh.
+  // zsh expands a word that begins with =.
   if (!text.empty() && text.front() != '=' && text.find_first_not_of(safe) == std::string_view::npos) {
     return std::string(text);
   }

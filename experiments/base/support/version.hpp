@@ -1,22 +1,22 @@
-// What this program was built from.
+// Describes the version and the sources from which this program was built.
 #pragma once
 
 #include <string>
 
 namespace speclab {
 
-/// "0.1.0".
+/// Returns "0.1.0".
 std::string version_string();
 
-/// "0.1.0 (commit 1234567890ab)"; the version alone where it was not built in a git repository. Of changes
-/// that were not committed it says "with changes".
+/// Returns "0.1.0 (commit 1234567890ab)", or the version alone if it was not built in a git repository. Adds
+/// "with changes" if there were changes that were not committed.
 std::string version_and_commit();
 
-/// SHA-256 of the sources that decide numbers, in 64 hexadecimal digits: programs with the same one give the
-/// same results. Defined in a file that the build writes (scripts/cmake/hash_sources.cmake).
+/// Returns the SHA-256 of the sources that decide numbers, as 64 hexadecimal digits: programs with the same
+/// hash give the same results. Defined in a file that the build writes (scripts/cmake/hash_sources.cmake).
 std::string program_sources();
 
-/// Version, compiler, build type, CUDA and dependencies, one a line.
+/// Returns version, compiler, build type, CUDA and dependencies, one per line.
 std::string build_description();
 
 }  // namespace speclab

@@ -4,7 +4,7 @@
 namespace speclab {
 
 DrafterKind aligned_copy_drafter() {
-  /// Of a config: other defaults than AlignedCopyOptions has.
+  /// The parameters in a config; their defaults differ from those of AlignedCopyOptions.
   struct P : AlignedCopyOptions {
     P() {
       match = 2;

@@ -1,4 +1,4 @@
-// Every drafter: one line each; and what drafters share.
+// Lists every drafter, one line each, and defines what drafters share.
 #include <fmt/format.h>
 
 #include "experiments/base/format/config_error.hpp"

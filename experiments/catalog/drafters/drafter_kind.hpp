@@ -1,4 +1,4 @@
-// The drafters that the experiment "compare" can name: one file per drafter, one line in all_drafters.cpp.
+// The drafters that the experiment "compare" can name. Each has its own file and a line in all_drafters.cpp.
 #pragma once
 
 #include <cstdint>
@@ -20,46 +20,46 @@ namespace speclab {
 struct DrafterKind;
 struct CorpusText;
 
-/// What a drafter may be made from: a task of the experiment "compare".
+/// The task of the experiment "compare" for which a drafter is made.
 struct DrafterRequest {
   ModelFactory& factory;
-  const CorpusConfig& corpus;  ///< of the task
-  std::string corpus_path;     ///< JSON pointer of it, for errors
-  const Adjustment& sampling;  ///< of the config, for models that state none
-  const CorpusText& text;      ///< the task's text, with what was held out
-  const Model* target;  ///< null when the text itself is the target, which cannot be asked about other tokens
+  const CorpusConfig& corpus;  ///< corpus of the task
+  std::string corpus_path;     ///< its JSON pointer, for errors
+  const Adjustment& sampling;  ///< the config's, for models that state none
+  const CorpusText& text;      ///< the task's text, with the held-out part
+  const Model* target;         ///< null if the text itself is the target: it cannot score other tokens
   std::uint64_t seed;
-  std::size_t level = 0;  ///< 0: drafts for the target; 1: for a drafter that does; and so on
+  std::size_t level = 0;  ///< 0: drafts for the target; 1: for a drafter of level 0; and so on
 };
 
-/// A drafter, or the reason why the task has not what it needs.
+/// A drafter, or the reason why it cannot be made for the task.
 struct MadeDrafter {
   std::optional<AnyDrafter> drafter;
-  std::string unsupported_reason = {};  ///< as the end of a sentence: "needs ..."
-  /// Time of one run of the drafter, of what drafts for it, and so on; in target runs.
+  std::string unsupported_reason = {};  ///< end of a sentence: "needs ..."
+  /// Times of one run of the drafter, of the drafter that drafts for it, and so on, in target runs.
   std::vector<double> costs = {};
 };
 
 struct DrafterKind : KindInfo {
-  /// Keys that every drafter has.
+  /// Keys that all drafters share.
   struct Common {
-    std::string label;               ///< key "name"; the kind when empty
+    std::string label;               ///< key "name"; if empty, the kind
     double c = 0;                    ///< time of one run, in target runs
-    std::optional<RuleConfig> rule;  ///< without it the config's
+    std::optional<RuleConfig> rule;  ///< default: the config's rule
   };
-  /// `costs` of what it gives holds those of the levels below, if any.
+  /// Makes the drafter. The `costs` of the result hold those of the levels below, if any.
   std::function<MadeDrafter(const SelectedKind& selected, const DrafterRequest& request)> make;
 };
 
 using DrafterConfig = Selected<DrafterKind>;
 
-/// Every drafter; tests and other programs may add some.
+/// Returns the family of all drafters; tests and other programs may add some.
 Family<DrafterKind>& drafter_family();
 
-/// The name of a drafter in tables.
+/// Returns the name of a drafter in tables.
 const std::string& label_of(const DrafterConfig& drafter);
 
-/// Throws ConfigError at or below drafter.path.
+/// Makes a drafter. Throws ConfigError at or below drafter.path.
 MadeDrafter make_drafter(const DrafterConfig& drafter, const DrafterRequest& request);
 
 /// A model that drafts for a task, or the reason why there is none.
@@ -68,10 +68,10 @@ struct DraftModel {
   std::string unsupported_reason = {};
 };
 
-/// Throws ConfigError, also for a vocabulary that is not the task's.
+/// Builds a model that drafts for a task. Throws ConfigError, also for a vocabulary other than the task's.
 DraftModel make_draft_model(const ModelConfig& model, const DrafterRequest& request);
 
-/// Throws ConfigError below `path` for a shortest match above the longest.
+/// Throws ConfigError below `path` if the shortest match is above the longest.
 void check_matches(std::int32_t min_match, std::int32_t max_match, const std::string& path);
 
 }  // namespace speclab

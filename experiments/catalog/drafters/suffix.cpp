@@ -4,7 +4,7 @@
 namespace speclab {
 
 DrafterKind suffix_drafter() {
-  /// Of a config: other defaults than SuffixOptions has.
+  /// The parameters in a config; their defaults differ from those of SuffixOptions.
   struct P : SuffixOptions {
     P() {
       length = 10;

@@ -1,4 +1,4 @@
-// Every model kind: one line each, in the order of `speclab list`.
+// Lists every model kind, one line each, in the order of `speclab list`.
 #include "experiments/catalog/models/model_factory.hpp"
 
 // clang-format off

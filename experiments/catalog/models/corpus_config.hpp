@@ -1,4 +1,4 @@
-// Text that models are trained on, as a config names it.
+// Describes, in a config, a text on which models are trained.
 #pragma once
 
 #include <cstdint>
@@ -12,15 +12,15 @@ namespace speclab {
 struct CorpusConfig {
   std::string file;
   Tokenization tokenization = Tokenization::words;
-  std::int32_t vocabulary = 8000;    ///< most tokens
+  std::int32_t vocabulary = 8000;    ///< greatest number of tokens in the vocabulary
   std::int64_t hold_out = 0;         ///< every k-th document is held out; 0: none
   std::int64_t document_tokens = 0;  ///< length of a document; 0: documents end at form feeds
-  std::string tokenizer;             ///< a GGUF file whose tokens are used; for Tokenization::gguf and ids
+  std::string tokenizer;             ///< a GGUF file whose tokens are used, for Tokenization::gguf and ids
   std::string translation;           ///< a file whose line i translates line i of `file`; empty: none
-  std::string prompt_field;  ///< of prompt and output pairs in JSON lines: the prompt's key; empty: none
-  std::string output_field;  ///< the output's
+  std::string prompt_field;  ///< key of the prompt, for pairs of prompt and output in JSON lines; empty: none
+  std::string output_field;  ///< key of the output
 
-  /// Whether a document is a prompt or source, a separator, and what follows from it.
+  /// Returns true if a document is a prompt or source, a separator, and the output or translation.
   bool in_pairs() const { return !translation.empty() || !output_field.empty(); }
 
   bool operator==(const CorpusConfig&) const = default;

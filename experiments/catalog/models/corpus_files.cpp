@@ -14,7 +14,7 @@ namespace speclab {
 
 namespace {
 
-/// The element of an object or a list that one part of a field's name means; null when there is none.
+/// Returns the element of an object or a list that one part of a field's name denotes; null if there is none.
 const Json* step_into(const Json& value, const std::string& part) {
   if (value.is_object()) return value.contains(part) ? &value[part] : nullptr;
   const auto index = value.is_array() ? integer_in(part) : std::nullopt;
@@ -22,7 +22,7 @@ const Json* step_into(const Json& value, const std::string& part) {
   return &value[static_cast<std::size_t>(*index)];
 }
 
-/// A text in one line: words end at any white space.
+/// Returns a text field as one line. Words end at any white space.
 std::string line_of(const JsonDocument& document, const std::string& field) {
   const Json* value = &document.value;
   for (const std::string& part : split(field, '.')) {

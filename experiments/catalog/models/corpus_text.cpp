@@ -21,7 +21,7 @@ namespace {
 
 using TokenLists = std::vector<std::vector<Token>>;
 
-/// Consecutive stretches of `length` tokens; the rest is left out.
+/// Returns consecutive pieces of `length` tokens; leaves out the rest.
 TokenLists stretches(std::span<const Token> tokens, std::size_t length) {
   TokenLists all;
   for (std::size_t start = 0; start + length <= tokens.size(); start += length) {
@@ -31,7 +31,7 @@ TokenLists stretches(std::span<const Token> tokens, std::size_t length) {
   return all;
 }
 
-/// What follows the separator in each document.
+/// Returns the part of each document after the separator.
 TokenLists translations(const TokenLists& documents, Token separator) {
   TokenLists all;
   for (const auto& document : documents) {
@@ -41,7 +41,7 @@ TokenLists translations(const TokenLists& documents, Token separator) {
   return all;
 }
 
-/// The sequences of a recording, each a document. Throws ModelError for ids that the coder does not have.
+/// Returns the sequences of a recording, each as a document. Throws ModelError for ids that the coder lacks.
 Documents recorded_documents(const CorpusConfig& corpus, const std::shared_ptr<const TokenCoder>& coder) {
   Documents all{Vocabulary::coded(Tokenization::gguf, coder), {}};
   for (const RecordedIds& sequence : read_recorded_ids(corpus.file)) {
@@ -57,7 +57,7 @@ Documents recorded_documents(const CorpusConfig& corpus, const std::shared_ptr<c
   return all;
 }
 
-/// `coder` is null where the text decides what its tokens are.
+/// Loads a corpus. `coder` is null if the text determines the tokens.
 CorpusText load(const CorpusConfig& corpus, const std::shared_ptr<const TokenCoder>& coder) {
   const bool folder = std::filesystem::is_directory(corpus.file);
   const auto folder_text = [&] { return text_of_folder(corpus.file, encoding_of(corpus.tokenization)); };

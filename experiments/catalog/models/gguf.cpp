@@ -21,7 +21,7 @@ GgufOptions options_of(const GgufParameters& own) {
           .kept_rows = static_cast<std::size_t>(own.kept_rows) * mebi};
 }
 
-/// For the files that configs of the project name and do not have.
+/// Returns a hint for files that configs of the project name but the project does not contain.
 std::string remedy_of_missing(const std::string& file) {
   if (!file.starts_with("data/smollm2-") || std::filesystem::exists(file)) return "";
   return file == "data/smollm2-135m.gguf"
@@ -29,7 +29,7 @@ std::string remedy_of_missing(const std::string& file) {
              : "; docs/neural.md says how it is made of what scripts/setup.sh neural fetches";
 }
 
-/// What loading will take, before it is taken.
+/// Throws ConfigError if loading would need more memory than is available.
 void require_gguf_memory(const GgufTokenizer& tokenizer, const GgufOptions& options,
                          const std::string& path) {
   constexpr double mega = 1e6;
@@ -44,7 +44,7 @@ void require_gguf_memory(const GgufTokenizer& tokenizer, const GgufOptions& opti
                   rows / mega));
 }
 
-/// The words of a file's tokens; `chat`: with what marks a prompt.
+/// Returns the words of a file's tokens; with `chat` also the marks around a prompt.
 std::shared_ptr<const Vocabulary> gguf_vocabulary(const std::string& file, bool chat, const std::string& path,
                                                   ModelFactory& factory) {
   return factory.shared(
@@ -56,7 +56,7 @@ std::shared_ptr<const Vocabulary> gguf_vocabulary(const std::string& file, bool 
       path, file, chat);
 }
 
-/// The model seen in the tokens of another file.
+/// Returns the model with rows over the tokens of another file.
 BuiltModel mapped(const GgufParameters& own, const std::string& path,
                   const std::shared_ptr<const GgufModel>& model,
                   const std::shared_ptr<const GgufTokenizer>& tokenizer, const ModelRequest& request) {

@@ -12,9 +12,9 @@ namespace speclab {
 
 namespace {
 
-/// A model, or the target of a draft.
+/// The base of a mixture: a model, or the target of a draft.
 struct MixtureBase {
-  std::optional<ModelConfig> model;  ///< none: the target
+  std::optional<ModelConfig> model;  ///< empty: the target
 };
 
 struct MixtureParameters {
@@ -24,7 +24,7 @@ struct MixtureParameters {
   std::optional<double> alpha;
 };
 
-/// "target", or a model.
+/// Reads "target", or a model.
 class MixtureBaseType final : public Type {
  public:
   explicit MixtureBaseType(TypePtr model) : model_(std::move(model)) {}
@@ -60,7 +60,7 @@ class MixtureBaseType final : public Type {
   TypePtr model_;
 };
 
-/// What the mixture of two models will be. Throws ConfigError for models that cannot be mixed so.
+/// Returns the facts of the mixture of two models. Throws ConfigError for models that cannot be mixed.
 ModelFacts mixed_facts(const MixtureParameters& parameters, const std::string& path, const ModelFacts& base,
                        const ModelFacts& other) {
   if (base.vocab && other.vocab && *base.vocab != *other.vocab) {
@@ -110,7 +110,7 @@ BuiltModel make_mixture(const MixtureParameters& parameters, const std::string& 
   }
 }
 
-/// As for building, sampling options of the mixed models themselves do not matter.
+/// Ignores sampling options of the mixed models themselves, as building does.
 std::optional<ExactRows> exact_part(const ModelConfig& model, std::size_t vocab,
                                     const std::optional<ExactRows>& target) {
   return model.entry().exact_rows ? model.entry().exact_rows(model, vocab, target) : std::nullopt;

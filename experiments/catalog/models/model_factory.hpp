@@ -1,5 +1,5 @@
-// From configured models to models. Corpora, trained models and model files are shared between all that one
-// factory builds, so one factory serves all cells of a run.
+// Builds models from their configs. All models of one factory share corpora, trained models and model files,
+// so that one factory serves all cells of a run.
 #pragma once
 
 #include <any>
@@ -22,34 +22,34 @@ namespace speclab {
 
 class ModelFactory;
 
-/// Where something that models share is asked for.
+/// The place that asks for something that models share.
 struct SharedPlace {
   const std::string& path;  ///< JSON pointer, for errors
   ModelFactory& factory;
 };
 
-/// Used by one thread at a time.
+/// Builds and shares models. Only one thread may use it at a time.
 class ModelFactory {
  public:
   ModelFactory() = default;
   ModelFactory(const ModelFactory&) = delete;
   ModelFactory& operator=(const ModelFactory&) = delete;
 
-  /// The text of a corpus. Throws ConfigError below `path`.
+  /// Returns the text of a corpus. Throws ConfigError below `path`.
   std::shared_ptr<const CorpusText> text(const CorpusConfig& corpus, const std::string& path);
 
-  /// The text of the request's corpus. Throws ConfigError when there is none.
+  /// Returns the text of the request's corpus. Throws ConfigError if there is none.
   std::shared_ptr<const CorpusText> text(const ModelRequest& request);
 
-  /// A model with its sampling options: its own, or else the config's. Throws ConfigError.
+  /// Returns a model with its sampling options, by default the config's. Throws ConfigError.
   BuiltModel model(const ModelConfig& config, const ModelRequest& request, const Adjustment& config_sampling);
 
-  /// A model without sampling options. Throws ConfigError.
+  /// Returns a model without sampling options. Throws ConfigError.
   BuiltModel unadjusted(const ModelConfig& config, const ModelRequest& request);
 
-  /// What several models share: `make(parts..., where)`, made at the first use with parts that are equal to
-  /// these. `make` captures nothing, so that it depends on nothing else; `where` is for errors and for what
-  /// is shared in turn. Nothing is stored when `make` throws.
+  /// Returns a thing that several models share: `make(parts..., where)`, called at the first use with equal
+  /// parts. `make` must capture nothing, so that it depends on nothing else; `where` serves for errors and
+  /// for things shared in turn. If `make` throws, nothing is stored.
   template <class Make, class... Parts>
   auto shared(Make make, const std::string& path, const Parts&... parts) {
     static_assert(std::is_empty_v<Make>, "captures what is not in the parts");
@@ -72,22 +72,22 @@ class ModelFactory {
   std::map<std::type_index, std::any> shared_;
 };
 
-/// Sampling options of a model: its own, or else the config's.
+/// Returns the sampling options of a model, by default the config's.
 const Adjustment& sampling_of(const ModelConfig& config, const Adjustment& config_sampling);
 
-/// The facts of a model (ModelKind::facts). Throws ConfigError.
+/// Returns the facts of a model (ModelKind::facts). Throws ConfigError.
 ModelFacts facts_of(const ModelConfig& config, const FactsRequest& request);
-/// Those of a model that is built.
+/// Returns the facts of a built model.
 ModelFacts facts_of(const BuiltModel& built);
 
-/// The vocabulary size of a model that may leave out `vocab`: then the request's default, or the target's,
-/// which may be unknown. Throws ConfigError below `path` when there is none.
+/// Returns the vocabulary size of a model that may leave out `vocab`: its own, else the request's default,
+/// else the target's, which may be unknown. Throws ConfigError below `path` if there is none.
 std::optional<std::int32_t> vocab_of(const std::optional<std::int32_t>& vocab, const std::string& path,
                                      const FactsRequest& request);
-/// The same of a model that is built now.
+/// Returns the same for a model that is built now.
 std::int32_t vocab_of(const std::optional<std::int32_t>& vocab, const std::string& path,
                       const ModelRequest& request);
-/// The kind of a table of P::vocab tokens without words, with its facts.
+/// Adds the facts to the kind of a table with P::vocab tokens without words.
 template <class P>
 ModelKind stored_rows_kind(ModelKind kind) {
   kind.facts = [](const SelectedKind& selected, const FactsRequest& request) {
@@ -105,13 +105,12 @@ Field vocab_field() {
                    "tokens");
 }
 
-/// Throws ConfigError at `path` when two vocabularies of one size have different words for an id. Null stands
-/// for a model without text, which goes with any.
+/// Throws ConfigError at `path` if two vocabularies of one size have different words for an id. Null stands
+/// for a model without text, which fits any.
 void check_same_words(const Vocabulary* target, const Vocabulary* draft, const std::string& path);
 
-/// The rows of a model as its config writes them, exactly, for proofs; none for rows that are computed and
-/// for models with sampling options. `target` has the target's rows, when the model is a draft and they are
-/// known.
+/// Returns the rows of a model exactly as its config writes them, for proofs. Empty for computed rows and for
+/// models with sampling options. If the model is a draft, `target` holds the target's rows if they are known.
 std::optional<ExactRows> written_rows(const ModelConfig& config, const Adjustment& config_sampling,
                                       std::size_t vocab, const std::optional<ExactRows>& target);
 

@@ -1,4 +1,4 @@
-// N-gram models trained on the config's corpus: of any order, and those of order 1 and 2.
+// N-gram models trained on the config's corpus: of any order, and the kinds of order 1 and 2.
 #include <span>
 
 #include "experiments/catalog/models/model_factory.hpp"
@@ -8,15 +8,16 @@ namespace speclab {
 
 namespace {
 
-/// Which part of the corpus a model is trained on.
+/// The part of the corpus on which a model is trained.
 enum class CorpusPart { all, first_half, second_half };
 
 struct TrainingText {
   CorpusPart part = CorpusPart::all;
-  std::optional<CorpusConfig> corpus;  ///< instead of the config's
+  std::optional<CorpusConfig> corpus;  ///< default: the config's corpus
 };
 
-/// The request with the corpus that the model is trained on: its own, at `path`, or else the config's.
+/// Returns the request with the corpus on which the model is trained: its own, at `path`, or else the
+/// config's.
 template <class Request>
 Request with_training_corpus(Request request, const TrainingText& training, const std::string& path) {
   if (training.corpus) {
@@ -26,8 +27,9 @@ Request with_training_corpus(Request request, const TrainingText& training, cons
   return request;
 }
 
-/// The interpolated Kneser-Ney model of this order, trained once for each corpus. Throws ConfigError, below
-/// `path` for a corpus of its own, without a corpus, and ModelError for one that is too short.
+/// Returns the interpolated Kneser-Ney model of this order, trained once for each corpus. Throws ConfigError
+/// if there is no corpus (below `path` for errors in the model's own corpus), and ModelError for a corpus
+/// that is too short.
 BuiltModel trained_ngram(const ModelRequest& given, int order, const TrainingText& training,
                          const std::string& path) {
   const ModelRequest request = with_training_corpus(given, training, path);
@@ -44,7 +46,7 @@ BuiltModel trained_ngram(const ModelRequest& given, int order, const TrainingTex
   return {Model(model), std::shared_ptr<const Vocabulary>(text, &text->vocabulary)};
 }
 
-/// The kind, P of which is a TrainingText, with its facts.
+/// Adds the facts to a kind whose parameters P are a TrainingText.
 template <class P>
 ModelKind trained_kind(ModelKind kind) {
   kind.facts = [](const SelectedKind& selected, const FactsRequest& given) {
@@ -55,7 +57,7 @@ ModelKind trained_kind(ModelKind kind) {
   return kind;
 }
 
-/// The keys "part" and "corpus".
+/// Describes the keys "part" and "corpus".
 template <class P>
 std::vector<Field> training_fields() {
   return {field<P>("part", &P::part,

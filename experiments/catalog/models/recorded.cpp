@@ -19,8 +19,8 @@ ModelKind recorded_model() {
              "The draft's file, where files hold one model each."),
        field("column", &P::column, text(),
              "Of the draft: NAME of its column logq.NAME, in a file of several drafters.")},
-      // Recorded models are built as a pair, by the set-up of a run; whoever builds one alone needs rows that
-      // the recording does not have.
+      // The set-up of a run builds recorded models as a pair. Code that builds one alone needs rows that the
+      // recording lacks.
       [](const P&, const std::string& path, const ModelRequest&) -> BuiltModel {
         throw ConfigError(
             path + "/kind",

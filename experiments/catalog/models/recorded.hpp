@@ -1,4 +1,4 @@
-// Recorded models of a config: target and draft are the columns of one recording.
+// Recorded models of a config: target and draft are columns of one recording.
 #pragma once
 
 #include <memory>
@@ -16,12 +16,12 @@ struct RecordedParameters {
   std::optional<std::string> column;
 };
 
-/// Null for a model of another kind.
+/// Returns the parameters; null for a model of another kind.
 const RecordedParameters* recorded_parameters(const ModelConfig& model);
 
-/// q/p of the token at each position of a recording, one sequence after the other, for the draft of this
-/// column; empty for the only one. Throws ConfigError at `path` for a file that cannot be read, for columns
-/// by depth, and for a text that was not drawn from the target.
+/// Returns q/p of the token at each position of a recording, one sequence after the other, for the draft in
+/// this column; an empty name means the only one. Throws ConfigError at `path` for a file that cannot be
+/// read, for columns by depth, and for a text that was not drawn from the target.
 std::shared_ptr<const std::vector<double>> recorded_ratios(const RecordedParameters& parameters,
                                                            const std::string& column, const std::string& path,
                                                            ModelFactory& factory);

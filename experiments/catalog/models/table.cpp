@@ -30,7 +30,7 @@ const Typed<Rows>& rows_type() {
   return type;
 }
 
-/// An array [V], or [contexts, V], or [V, V, ..., V], of numbers of any size.
+/// Returns the rows of an array [V], [contexts, V], or [V, V, ..., V] of floating-point numbers of any width.
 Rows rows_in(const NpyArray& array) {
   if (array.kind != 'f' || array.shape.empty() || array.size() == 0) {
     throw std::invalid_argument("expected an array of floating-point numbers [contexts, V]");
@@ -67,8 +67,8 @@ Rows parse_rows(const std::string& text, const std::filesystem::path& file) {
   return rows;
 }
 
-/// Rows of a .csv (one row per line, commas between numbers) or .json (array of arrays of numbers) file.
-/// Throws ConfigError at `path`, naming the place in the file.
+/// Reads rows from a .csv file (one row per line, commas between numbers), a .json file (array of arrays of
+/// numbers), or an array file. Throws ConfigError at `path`; the message names the place in the file.
 Rows read_rows(const std::filesystem::path& file, const std::string& path) {
   Rows rows;
   try {
@@ -104,8 +104,8 @@ BuiltModel make_table(const TableParameters& parameters, const std::string& path
   return {TableModel(static_cast<std::int32_t>(vocab), order, std::move(weights))};
 }
 
-/// Rows of the config are few enough to be put into a table at once; a file is read by `make`, but for one
-/// that is not there, which takes no time.
+/// Returns the facts. The rows of a config are few enough to build the table at once. `make` reads a file;
+/// only a missing file is tried here, which takes no time.
 ModelFacts table_facts(const SelectedKind& selected, const FactsRequest&) {
   const auto& parameters = selected.as<TableParameters>();
   if (parameters.rows.has_value() == parameters.file.has_value())

@@ -1,4 +1,4 @@
-// Every gamma policy: one line each.
+// Lists every gamma policy, one line each.
 #include "experiments/catalog/policies/policy_kind.hpp"
 
 // clang-format off

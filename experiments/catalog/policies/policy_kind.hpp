@@ -1,4 +1,4 @@
-// The gamma policies that the experiment "compare" can name: one file per policy, one line in
+// The gamma policies that the experiment "compare" can name. Each has its own file and a line in
 // all_policies.cpp.
 #pragma once
 
@@ -15,34 +15,34 @@
 
 namespace speclab {
 
-/// What a policy may need beyond its own parameters: the time of a round by its number of drafted tokens, in
-/// target runs.
+/// The data that a policy may need beyond its own parameters: the time of a round by its number of drafted
+/// tokens, in target runs.
 struct PolicyRequest {
   std::function<double(std::int32_t drafted)> round_time;
 
-  /// Of rounds with 0 to `most` drafted tokens.
+  /// Returns the times of rounds with 0 to `most` drafted tokens.
   RoundTimes round_times(std::int32_t most) const;
 };
 
 struct PolicyKind : KindInfo {
-  /// Keys that every policy has.
+  /// Keys that all policies share.
   struct Common {
-    std::string label;  ///< key "name"; the kind when empty
+    std::string label;  ///< key "name"; if empty, the kind
   };
   std::function<AnyPolicy(const SelectedKind& selected, const PolicyRequest& request)> make;
 };
 
 using PolicyConfig = Selected<PolicyKind>;
 
-/// Every policy; tests and other programs may add some.
+/// Returns the family of all policies; tests and other programs may add some.
 Family<PolicyKind>& policy_family();
 
-/// The name of a policy in tables.
+/// Returns the name of a policy in tables.
 const std::string& label_of(const PolicyConfig& policy);
 
 AnyPolicy make_policy(const PolicyConfig& policy, const PolicyRequest& request);
 
-/// The parameter "most" of adaptive policies.
+/// Describes the parameter "most" of adaptive policies.
 template <class P>
 Field max_field() {
   return integer_field("most", &P::most, 1, max_tokens_drafted, "Most tokens drafted in a round.");

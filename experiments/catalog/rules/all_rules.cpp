@@ -1,4 +1,4 @@
-// Every verification rule: one line each, in the order of `speclab list`; then the planted faults.
+// Lists every verification rule, one line each, in the order of `speclab list`, and then the planted faults.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -49,7 +49,7 @@ namespace {
 const std::vector<double> target_row{0.5, 0.3, 0.2};
 const std::vector<double> draft_row{0.1, 0.3, 0.6};
 
-/// What the rule does in a round of one drafted token, by enumeration.
+/// Describes, by enumeration, a round of the rule with one drafted token.
 std::string example_of(const std::string& name) {
   const ExactTable<double> target({target_row});
   const ExactTable<double> draft({draft_row});

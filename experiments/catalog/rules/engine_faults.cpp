@@ -1,4 +1,4 @@
-// Planted faults of core/rules/engine_faults, in the order of `speclab list`.
+// The planted faults of core/rules/engine_faults, in the order of `speclab list`.
 #include "core/rules/engine_faults.hpp"
 
 #include "experiments/catalog/rules/rule_entry.hpp"

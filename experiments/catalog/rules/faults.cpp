@@ -1,4 +1,4 @@
-// Planted faults of core/rules/faults, in the order of `speclab list`.
+// The planted faults of core/rules/faults, in the order of `speclab list`.
 #include "core/rules/faults.hpp"
 
 #include "experiments/catalog/rules/rule_entry.hpp"

@@ -14,7 +14,7 @@ RuleKind lenient_rule() {
       {field("lenience", &LenienceRule::lenience, number_above(0, 1), "l in (0, 1]."),
        field("residual", &LenienceRule::residual, choice<Residual>(residuals),
              "Which reading of the paper's residual.")});
-  // At l = 1 two of the residuals make it token verification.
+  // At l = 1 two of the residuals make the rule equal to token verification.
   kind.lossless_by_parameters = [](const SelectedKind& selected) {
     const auto& rule = selected.as<LenienceRule>();
     return rule.lenience == 1 && rule.residual != Residual::target;

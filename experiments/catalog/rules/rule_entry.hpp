@@ -1,4 +1,4 @@
-// For the files of rules: how an entry is made.
+// Makes the entries of rules, for their files.
 #pragma once
 
 #include <concepts>
@@ -16,7 +16,7 @@
 
 namespace speclab {
 
-/// Parameters P for the survey; rules for several drafts have that many.
+/// Returns parameters P for the survey; rules for several drafts get the survey's number of drafts.
 template <class P>
 SurveyedRule surveyed_rule(std::string label, P parameters) {
   return {.label = std::move(label), .parameters = [parameters](std::int32_t drafts) {
@@ -33,8 +33,8 @@ RulePrograms programs_of(const Rule& rule) {
   return {AnyRule(rule), EnumerableRule(rule)};
 }
 
-/// An entry whose factory takes its parameters as P: `make(parameters, path, request)` gives any rule of
-/// core/rules/all_rules. The survey examines its defaults.
+/// Returns an entry whose factory calls `make(parameters, path, request)` with parameters of type P; it
+/// returns any rule of core/rules/all_rules. The survey examines its defaults.
 template <class P, class Make>
 RuleKind rule_kind(std::string_view name, std::string_view sentence, ExpectedLossless expected,
                    std::vector<Field> fields, Make make) {
@@ -48,7 +48,7 @@ RuleKind rule_kind(std::string_view name, std::string_view sentence, ExpectedLos
   return kind;
 }
 
-/// A rule whose members are its parameters.
+/// Returns the entry of a rule whose members are its parameters.
 template <class Rule>
 RuleKind rule_kind(std::string_view name, std::string_view sentence, ExpectedLossless expected,
                    std::vector<Field> fields = {}) {
@@ -60,13 +60,13 @@ template <class Rule>
 Field drafted_paths_field() {
   return integer_field<Rule>("drafts", &Rule::paths, 1, 64, "Drafted paths of gamma tokens.");
 }
-/// A rule for several drafted paths.
+/// Returns the entry of a rule for several drafted paths.
 template <class Rule>
 RuleKind paths_rule_kind(std::string_view name, std::string_view sentence, ExpectedLossless expected) {
   return rule_kind<Rule>(name, sentence, expected, {drafted_paths_field<Rule>()});
 }
 
-/// A planted fault: a mistake that proofs and tests must find. Never surveyed.
+/// Returns the entry of a planted fault: a mistake that proofs and tests must find. It is never surveyed.
 inline RuleKind planted_fault(RuleKind kind) {
   kind.surveyed.clear();
   return kind;

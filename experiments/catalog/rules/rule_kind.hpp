@@ -1,5 +1,5 @@
-// The verification rules that a config or the command line can name: one file per rule, one line in
-// all_rules.cpp. Whatever is compiled for one rule (decoding, enumeration) is compiled in that file, by
+// The verification rules that a config or the command line can name. Each has its own file and a line in
+// all_rules.cpp. Everything that is compiled for one rule (decoding, enumeration) is compiled in its file, by
 // rule_entry.hpp.
 #pragma once
 
@@ -19,17 +19,17 @@
 
 namespace speclab {
 
-/// When decoding by a rule is expected to have the target's distribution. `speclab prove --all` holds every
-/// rule to it.
+/// When decoding by a rule is expected to have the target's distribution. `speclab prove --all` checks this
+/// for every rule.
 enum class ExpectedLossless { always, at_temperature_zero, never };
 
-/// What a rule may need beyond its own parameters.
+/// The data that a rule may need beyond its own parameters.
 class RuleRequest {
  public:
-  /// Of a gamma that is asked for only by rules that differ by it.
+  /// `gamma` is called only by rules that depend on it.
   explicit RuleRequest(std::function<std::int32_t()> gamma) : gamma_(std::move(gamma)) {}
 
-  /// Drafted tokens per round.
+  /// Returns the drafted tokens per round.
   std::int32_t gamma() const { return gamma_(); }
 
  private:
@@ -42,7 +42,7 @@ struct RulePrograms {
   EnumerableRule enumerated;  ///< for proofs and exact chains
 };
 
-/// The pair that a rule's shape may be measured on.
+/// The pair of models on which a rule's shape may be measured.
 struct RulePilot {
   const Model& target;
   const Model& draft;
@@ -54,9 +54,9 @@ struct RulePilot {
 /// A choice of parameters that `speclab prove --all` examines.
 struct SurveyedRule {
   std::string label;
-  /// The parameters, for rules of several drafts with that many.
+  /// Returns the parameters; rules for several drafts get `drafts` of them.
   std::function<std::shared_ptr<const void>(std::int32_t drafts)> parameters;
-  /// For lenient rules l: of the first token's probability it is counted how often it is at most p/l.
+  /// l of lenient rules: the survey counts how often the first token's probability is at most p/l.
   std::optional<double> lenience = std::nullopt;
 };
 
@@ -65,32 +65,32 @@ struct RuleKind : KindInfo {
   struct Common {};
   ExpectedLossless expected_lossless = ExpectedLossless::never;
   std::function<RulePrograms(const SelectedKind& selected, const RuleRequest& request)> make;
-  /// For rules with parameters that are measured when a config leaves them out: the parameters with those
-  /// filled in; null when nothing had to be measured. Such a rule is taken to depend on all of the pilot.
+  /// For rules whose parameters are measured if a config leaves them out: returns the parameters with the
+  /// measured ones filled in; null if none had to be measured. Such a rule is assumed to depend on the whole
+  /// pilot.
   std::function<std::shared_ptr<const void>(const SelectedKind& selected, const RulePilot& pilot)> measure =
       nullptr;
-  /// Instead of `expected_lossless`, for rules where the parameters decide (lenient at l = 1 is token
-  /// verification).
+  /// Replaces `expected_lossless` for rules whose parameters decide (lenient at l = 1 is token verification).
   std::function<bool(const SelectedKind& selected)> lossless_by_parameters = nullptr;
-  /// What `prove --all` examines; nothing of planted faults.
+  /// The parameters that `prove --all` examines; none for planted faults.
   std::vector<SurveyedRule> surveyed = {};
 };
 
 using RuleConfig = Selected<RuleKind>;
 
-/// Every rule; tests and other programs may add rules.
+/// Returns the family of all rules; tests and other programs may add some.
 Family<RuleKind>& rule_family();
 
-/// Whether decoding by this rule is expected to have the target's distribution when the target is sampled at
+/// Returns true if decoding by this rule is expected to have the distribution of the target sampled at
 /// `temperature`.
 bool expected_lossless(const RuleConfig& rule, double temperature);
 
-/// The programs of a configured rule.
+/// Returns the programs of a configured rule.
 RulePrograms make_rule(const RuleConfig& rule, std::int32_t gamma);
-/// The same; `gamma` is called only by rules that differ by it.
+/// Returns the same; `gamma` is called only by rules that depend on it.
 RulePrograms make_rule(const RuleConfig& rule, std::function<std::int32_t()> gamma);
 
-/// Throws ConfigError for a rule that is made for one gamma, where `what` needs one program for several.
+/// Throws ConfigError for a rule that is made for one gamma, if `what` needs one program for several.
 void require_every_gamma(const RuleConfig& rule, const std::string& what);
 
 }  // namespace speclab

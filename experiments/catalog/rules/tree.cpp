@@ -42,10 +42,10 @@ DraftTree optimal_tree_of(const TreeParameters& own, std::int32_t gamma, const s
   return DraftTree(optimal_tree(own.nodes, gamma, ranks).parents);
 }
 
-/// Acceptance by rank where the config leaves it out, and the size of the tree where its cost is given. The
-/// pilot measurement has random numbers of its own.
+/// Measures the acceptance by rank if the config leaves it out, and the size of the tree if its cost is
+/// given. The pilot measurement has its own random numbers.
 std::shared_ptr<const void> measured(const SelectedKind& selected, const RulePilot& pilot) {
-  /// Contexts of the pilot: P within about 0.01, which moves the tree's value by less.
+  /// Contexts of the pilot. They give P within about 0.01, which changes the tree's value by less.
   constexpr std::uint32_t pilot_trials = 64;
   constexpr std::uint32_t pilot_length = 64;
   const auto& given = selected.as<TreeParameters>();

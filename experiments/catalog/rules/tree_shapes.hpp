@@ -1,4 +1,4 @@
-// Shapes of draft trees from parameters.
+// Makes shapes of draft trees from parameters.
 #pragma once
 
 #include <cstdint>
@@ -11,13 +11,13 @@
 
 namespace speclab {
 
-/// Children of a node: parameters of rules that draft trees.
+/// The number of children of a node, in parameters of rules that draft trees.
 struct Branching {
-  std::int32_t drafts = 2;                             ///< at every depth
-  std::optional<std::vector<std::int32_t>> branching;  ///< instead of them, at each of gamma depths
+  std::int32_t drafts = 2;                             ///< children at every depth
+  std::optional<std::vector<std::int32_t>> branching;  ///< or children at each of gamma depths
 };
 
-/// The keys "drafts" and "branching" of parameters P.
+/// Describes the keys "drafts" and "branching" of parameters P.
 template <class P>
 std::vector<Field> branching_fields(std::string_view drafts) {
   return {integer_field<P>("drafts", &P::drafts, 1, 64, drafts),
@@ -25,10 +25,11 @@ std::vector<Field> branching_fields(std::string_view drafts) {
                    "Children of a node at each depth, instead of \"drafts\" at every one.")};
 }
 
-/// Every node at depth d - 1 has branching[d - 1] children. Throws ConfigError at `path` for more than 4096
-/// nodes; trees grow as drafts^gamma.
+/// Returns the tree in which every node at depth d - 1 has branching[d - 1] children. Throws ConfigError at
+/// `path` for more than 4096 nodes; trees grow as drafts^gamma.
 DraftTree tree_of(const std::vector<std::int32_t>& branching, const std::string& path);
-/// Also throws ConfigError, below `path`, for a `branching` without gamma depths.
+/// Returns the tree of a shape. Also throws ConfigError, below `path`, if `branching` does not have gamma
+/// depths.
 DraftTree tree_of(const Branching& shape, std::int32_t gamma, const std::string& path);
 
 }  // namespace speclab

@@ -9,7 +9,7 @@ RuleKind without_replacement_rule() {
       "without-replacement", "Recursive rejection over paths that begin with different tokens. Lossless.",
       ExpectedLossless::always, {drafted_paths_field<SeveralPaths>()},
       [](const SeveralPaths& own, const std::string& path, const RuleRequest& request) {
-        // Chains that part at the root.
+        // The tree consists of chains that separate at the root.
         std::vector<std::int32_t> branching(static_cast<std::size_t>(request.gamma()), 1);
         if (!branching.empty()) branching.front() = own.paths;
         return TreeRule(tree_of(branching, path));

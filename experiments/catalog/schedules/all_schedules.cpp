@@ -1,4 +1,4 @@
-// Every schedule: one line each.
+// Lists every schedule, one line each.
 #include "experiments/catalog/schedules/schedule_kind.hpp"
 
 // clang-format off

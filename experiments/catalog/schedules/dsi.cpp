@@ -12,8 +12,9 @@ namespace speclab {
 
 namespace {
 
-/// Its clock has a draft every c and keeps a target run for each, from one correction to the next. A smaller
-/// c changes the speedup by less than one in ten thousand for each draft that is accepted in a row.
+/// The least c. The schedule's clock has a draft every c and keeps a target run for each, from one correction
+/// to the next. A smaller c changes the speedup by less than one in ten thousand for each draft that is
+/// accepted in a row.
 constexpr double least_c = 1e-4;
 
 }  // namespace

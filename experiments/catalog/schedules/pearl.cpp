@@ -9,8 +9,9 @@ namespace speclab {
 
 namespace {
 
-/// A text without any rejection has no correction after which the schedule begins anew: the closed forms,
-/// which are long-run ratios between corrections, do not describe a trial of some length.
+/// Returns the formula for alpha < 1 only. The closed forms are long-run ratios between corrections, which
+/// restart the schedule. Without any rejection there is no correction, and they do not describe a trial of
+/// finite length.
 template <class Formula>
 SpeedupFormula below_one(Formula formula) {
   return [formula](double alpha) { return alpha < 1 ? std::optional<double>(formula(alpha)) : std::nullopt; };

@@ -12,7 +12,7 @@ namespace {
 
 SimSuiteOptions suite_options(const Values& values) {
   constexpr int max_repetitions = 1000;
-  constexpr int max_threads = 64;  // the simulation's sequences
+  constexpr int max_threads = 64;  // the number of sequences in the simulation
   SimSuiteOptions options;
   options.brief = values.has("quick");
   if (options.brief) options.size = SuiteSize::brief();

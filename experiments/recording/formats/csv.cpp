@@ -1,5 +1,5 @@
-// CSV: header sequence,position,token,logp,logq[,logq_depth2,...][,entropy][,task] in any order; for several
-// drafters logq.NAME[,logq.NAME,...] in place of logq.
+// Reads CSV: header sequence,position,token,logp,logq[,logq_depth2,...][,entropy][,task] in any order; for
+// several drafters logq.NAME[,logq.NAME,...] instead of logq.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -20,8 +20,8 @@ namespace {
 constexpr int none = -1;
 constexpr std::size_t shown = 40;
 
-/// The fields of a line, without their quotes; "" within quotes stands as it is written, since no field that
-/// is read holds one.
+/// The fields of a line, without their quotes. "" within quotes stays as written, since no field that is read
+/// contains one.
 class Fields {
  public:
   void split(std::string_view line) {
@@ -57,7 +57,7 @@ std::string_view without_blanks(std::string_view word) {
   return word;
 }
 
-/// NaN for what is no number, which no column may hold.
+/// Returns NaN, which no column may hold, if the word is not a number.
 double number_of(std::string_view word) {
   word = without_blanks(word);
   double value = 0;
@@ -88,13 +88,13 @@ constexpr KnownColumn known_columns[] = {
 
 constexpr std::string_view drafter_prefix = "logq.";
 
-/// NAME of "logq.NAME"; empty for other names.
+/// Returns NAME of "logq.NAME"; empty for other names.
 std::string_view drafter_of(std::string_view column) {
   return column.starts_with(drafter_prefix) ? column.substr(drafter_prefix.size()) : std::string_view();
 }
 
-/// The column of the drafter that the source names. Throws UsageError, with the drafters there are, when it
-/// is not one of them, and when it names none of several.
+/// Returns the column of the drafter that the source names. Throws UsageError, with the existing drafters, if
+/// there is no such drafter, or if the source names none of several.
 int drafter_column(const std::vector<std::pair<std::string, int>>& drafters, const RecordingSource& source,
                    const std::string& where) {
   std::vector<std::string> names;
@@ -113,7 +113,7 @@ int drafter_column(const std::vector<std::pair<std::string, int>>& drafters, con
                    suggestion(source.column(), names));
 }
 
-/// Throws UsageError for names that are not known, and for those that are missing.
+/// Returns the columns of a header. Throws UsageError for unknown and for missing names.
 Columns columns_of(std::string_view header, const RecordingSource& source, const std::string& where) {
   Columns columns;
   Fields names;
@@ -173,7 +173,7 @@ Columns columns_of(std::string_view header, const RecordingSource& source, const
   return columns;
 }
 
-/// By the columns of the header that are called after them.
+/// Returns the drafters that the header's columns name.
 std::vector<std::string> drafters_of_csv(const RecordingSource& source) {
   Fields fields;
   fields.split(source.first_line());

@@ -1,4 +1,5 @@
-// JSON lines of the native fields: {"sequence": 0, "position": 0, "token": 12, "logp": -1.5, "logq": -2}.
+// Reads JSON lines of the native fields: {"sequence": 0, "position": 0, "token": 12, "logp": -1.5, "logq":
+// -2}.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -29,7 +30,7 @@ std::string not_json_lines(const RecordingSource& source) {
   return "";
 }
 
-/// JSON has no infinities; as text they are usual.
+/// JSON has no infinities; they are usually written as text.
 double number_of(const JsonPlace& place) {
   if (*place.value == "-inf" || *place.value == "-Infinity") return -std::numeric_limits<double>::infinity();
   return place.number();

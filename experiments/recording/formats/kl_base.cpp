@@ -1,6 +1,6 @@
-// llama-perplexity's --kl-divergence-base: "_logits_", then i32 n_ctx, i32 n_vocab, i32 n_chunk, the tokens,
-// and for each chunk n_ctx - 1 - n_ctx / 2 rows of 2 ceil(V / 2) + 4 numbers of 16 bits: f32 scale, f32
-// minimum, then log p = scale u + minimum
+// Reads files of llama-perplexity's --kl-divergence-base: "_logits_", then i32 n_ctx, i32 n_vocab, i32
+// n_chunk, the tokens, and for each chunk n_ctx - 1 - n_ctx / 2 rows of 2 ceil(V / 2) + 4 numbers of 16 bits:
+// f32 scale, f32 minimum, then log p = scale u + minimum
 // (https://github.com/ggml-org/llama.cpp/blob/master/tools/perplexity/perplexity.cpp). The text was given to
 // the model, not drawn from it.
 #include <fmt/format.h>

@@ -1,5 +1,5 @@
-// llama.cpp's server: completion_probabilities[].{id, token, bytes, logprob, top_logprobs[]}, or with
-// post_sampling_probs prob and top_probs
+// Reads responses of llama.cpp's server: completion_probabilities[].{id, token, bytes, logprob,
+// top_logprobs[]}, or with post_sampling_probs prob and top_probs
 // (https://github.com/ggml-org/llama.cpp/blob/master/tools/server/README.md).
 #include <cmath>
 #include <nlohmann/json.hpp>

@@ -1,4 +1,4 @@
-// Rows as numpy.savez writes them.
+// Reads rows that numpy.savez wrote.
 #include <fmt/format.h>
 
 #include <stdexcept>

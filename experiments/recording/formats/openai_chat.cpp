@@ -1,6 +1,6 @@
-// OpenAI's chat completions and servers like it: choices[].logprobs.content[].{token, logprob, bytes,
-// top_logprobs} (https://platform.openai.com/docs/api-reference/chat/object). Without ids: tokens are known
-// by their text.
+// Reads chat completions of OpenAI and of servers like it: choices[].logprobs.content[].{token, logprob,
+// bytes, top_logprobs} (https://platform.openai.com/docs/api-reference/chat/object). They have no ids: tokens
+// are identified by their text.
 #include <nlohmann/json.hpp>
 
 #include "experiments/recording/json_document.hpp"

@@ -1,6 +1,6 @@
-// OpenAI's completions and servers like it: choices[].logprobs.{tokens, token_logprobs, top_logprobs,
-// text_offset} (https://platform.openai.com/docs/api-reference/completions/object). With echo the first token
-// has no log-probability, which is null.
+// Reads completions of OpenAI and of servers like it: choices[].logprobs.{tokens, token_logprobs,
+// top_logprobs, text_offset} (https://platform.openai.com/docs/api-reference/completions/object). With echo,
+// the first token has no log-probability; it is null.
 #include <fmt/format.h>
 
 #include <nlohmann/json.hpp>
@@ -20,7 +20,7 @@ std::string not_openai_completions(const RecordingSource& source) {
   return "";
 }
 
-/// vLLM writes "token_id:123" when asked for ids.
+/// Parses a token. vLLM writes "token_id:123" if it is asked for ids.
 ScoredToken token_of(const std::string& text) {
   constexpr std::string_view prefix = "token_id:";
   const auto id =

@@ -1,4 +1,4 @@
-// Rows as safetensors: 8 bytes with the length of a JSON header, the header, the data
+// Reads rows in safetensors: 8 bytes with the length of a JSON header, the header, the data
 // (https://huggingface.co/docs/safetensors, "Format").
 #include <fmt/format.h>
 
@@ -37,7 +37,7 @@ std::string not_safetensors(const RecordingSource& source) {
 
 struct StoredType {
   const char* name;
-  char kind;  ///< as NpyArray has it
+  char kind;  ///< as in NpyArray
   std::size_t bytes;
 };
 

@@ -1,7 +1,7 @@
-// vLLM's prompt_logprobs: [null, {"<id>": {"logprob", "rank", "decoded_token"}}, ...], in a request's output,
-// a choice, or a response (https://docs.vllm.ai/en/stable/api/vllm/sampling_params.html). With
-// prompt_logprobs = 0 each position has its own token alone; with more, the token is known where
-// prompt_token_ids are there.
+// Reads vLLM's prompt_logprobs: [null, {"<id>": {"logprob", "rank", "decoded_token"}}, ...], in a request's
+// output, a choice, or a response (https://docs.vllm.ai/en/stable/api/vllm/sampling_params.html). With
+// prompt_logprobs = 0 each position has only its own token; with more, prompt_token_ids must identify the
+// token.
 #include <fmt/format.h>
 
 #include <nlohmann/json.hpp>
@@ -14,7 +14,7 @@ namespace speclab {
 
 namespace {
 
-/// The objects of a document that have prompt_logprobs.
+/// Returns the objects of a document that have prompt_logprobs.
 std::vector<JsonPlace> holders(const JsonDocument& document) {
   std::vector<JsonPlace> found;
   const JsonPlace whole = place(document);
@@ -67,7 +67,7 @@ RecordingPart read_vllm(const RecordingSource& source) {
       ScoredSequence& sequence = text.add(positions.where);
       for (std::size_t i = 0; i < positions.size(); ++i) {
         const JsonPlace position = positions.at(i);
-        if (i == 0 && position.value->is_null()) continue;  // nothing comes before the first token
+        if (i == 0 && position.value->is_null()) continue;  // no token precedes the first one
         std::int64_t wanted = -1;
         if (has_ids) {
           const JsonPlace ids = holder.at("prompt_token_ids");

@@ -1,5 +1,5 @@
-// Shards as an array job of Slurm. Only sbatch, squeue and scancel are used; whether a shard is complete is
-// read from its journal, so that the accounting of the cluster does not matter.
+// Runs shards as an array job of Slurm. Uses only sbatch, squeue and scancel. A shard's journal tells whether
+// it is complete, so that the cluster's accounting does not matter.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -23,26 +23,26 @@ namespace {
 
 constexpr std::chrono::seconds between_looks{2};
 
-/// Tasks of an array, with at most `at_once` at a time.
+/// Returns the tasks of an array, limited to `at_once` at a time.
 std::string limited(const std::string& tasks, int at_once) {
   return at_once > 0 ? fmt::format("{}%{}", tasks, at_once) : tasks;
 }
 
-/// What every version of sbatch reads as it stands in a #SBATCH line, where its own rules for quotes,
-/// backslashes, # and % differ from those of shells and between versions.
+/// The characters that every version of sbatch reads unchanged in a #SBATCH line. The rules of sbatch for
+/// quotes, backslashes, # and % differ from those of shells and between versions.
 constexpr std::string_view bare_letters =
     "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=./:,@";
 
 bool is_bare(std::string_view text) { return text.find_first_not_of(bare_letters) == std::string_view::npos; }
 
-/// An option of the command line for a #SBATCH line. Throws UsageError when it cannot stand there.
+/// Returns an option's value for a #SBATCH line. Throws UsageError if it contains other characters.
 std::string stated(const char* option, const std::string& value) {
   if (is_bare(value)) return value;
   throw UsageError("--{} {}: expected letters, digits and _-+=./:,@, as Slurm writes it", option,
                    printable_line(value));
 }
 
-/// `array`: the tasks, unless sbatch is told otherwise.
+/// `array` names the tasks for a #SBATCH line; empty if the command line of sbatch names them.
 std::string script(const Submission& submission, const std::string& array = "") {
   Submission with_threads = submission;
   with_threads.threads = 0;
@@ -65,8 +65,8 @@ std::string script(const Submission& submission, const std::string& array = "") 
   option("cpus-per-task", submission.threads > 0 ? std::to_string(submission.threads) : "");
   const std::filesystem::path logs = submission.folder / "shards";
   const std::string log = (logs / "slurm-").string();
-  // sbatch makes no folder. Where it cannot be told the path, the shell is: then the log lacks what Slurm
-  // itself says of a task.
+  // sbatch creates no folders. If it cannot be given the path of the log, the shell redirects the output
+  // instead; the log then lacks Slurm's own messages about a task.
   const bool told = is_bare(log) && std::filesystem::is_directory(logs);
   option("output", told ? log + "%A-%a.log" : "/dev/null");
   if (!told) {
@@ -78,7 +78,7 @@ std::string script(const Submission& submission, const std::string& array = "") 
   return text;
 }
 
-/// What a command of Slurm prints. Throws UsageError when it is not installed, std::runtime_error when it
+/// Returns the output of a Slurm command. Throws UsageError if it is not installed, std::runtime_error if it
 /// fails.
 std::string asked(const std::vector<std::string>& command) {
   const auto finished = run_child_process(command);
@@ -108,7 +108,7 @@ void run_slurm(const Submission& submission, const std::vector<int>& shards) {
       asked({"scancel", job});
       return;
     }
-    // A job that has left the queue is unknown to squeue, which then fails.
+    // squeue fails for a job that has left the queue.
     const auto queue = run_child_process({"squeue", "--noheader", "--job", job});
     if (!queue || queue->status != 0 || queue->out.find_first_not_of(" \n") == std::string::npos) return;
   }

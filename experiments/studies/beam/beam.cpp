@@ -1,14 +1,14 @@
 // The experiment "beam": speculative beam search beside plain beam search (Leviathan et al. 2023, appendix
-// A.4). Of its metrics
-//     alpha_examined            accepted steps over those examined
-//     tokens_per_target_step    steps a target run: each extends every sequence of the beam by one token
-//     speedup                   steps / (target runs + c * drafted steps); runs cost the same for any number
+// A.4). Its metrics include
+//     alpha_examined            accepted steps over examined steps
+//     tokens_per_target_step    steps per target run: each extends every sequence of the beam by one token
+//     speedup                   steps / (target runs + c * drafted steps); a run costs the same for any number
 //                               of rows
-//     target_rows               contexts that the target evaluates, over plain beam search's; as a formula
-//                               (w + u gamma) / (w * steps a run)
+//     target_rows               contexts that the target evaluates, over those of plain beam search; the
+//                               formula is (w + u gamma) / (w * steps per run)
 //     operations                the same with the draft's rows, c_hat each
-//     identical_beams           the share of searches whose beam, scores included, is plain beam search's
-// The formulas take the measured acceptance rate, and steps that are accepted independently.
+//     identical_beams           the share of searches whose beam, scores included, equals plain beam search's
+// The formulas use the measured acceptance rate and assume that steps are accepted independently.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -31,13 +31,13 @@ namespace speclab {
 namespace {
 
 struct BeamSection {
-  std::uint32_t width = 4;         ///< sequences that the target keeps
-  std::uint32_t draft_width = 16;  ///< sequences that the draft keeps
-  std::uint32_t length = 32;       ///< steps, one token for every sequence
+  std::uint32_t width = 4;         ///< number of sequences that the target keeps
+  std::uint32_t draft_width = 16;  ///< number of sequences that the draft keeps
+  std::uint32_t length = 32;       ///< number of steps; each adds one token to every sequence
   BeamAcceptance acceptance = BeamAcceptance::contained;
 };
 
-/// One trial: counts without the beams themselves.
+/// The counts of one trial, without its beams.
 struct Trial {
   Tally tally;
   std::uint64_t target_rows = 0;
@@ -46,8 +46,8 @@ struct Trial {
   bool identical = false;
 };
 
-/// Closed forms at acceptance rate `alpha` of a step, as if steps were accepted independently and beams were
-/// full.
+/// Returns the closed forms at acceptance rate `alpha` per step, as if steps were accepted independently and
+/// beams were full.
 ByMetric<double> formulas_at(double alpha, const BeamSection& beam, int gamma, const CostRatios& cost) {
   const auto w = static_cast<double>(beam.width);
   const auto u = static_cast<double>(beam.draft_width);
@@ -62,7 +62,8 @@ ByMetric<double> formulas_at(double alpha, const BeamSection& beam, int gamma, c
           {Metric::target_rows, target_rows / (w * steps)}};
 }
 
-/// One search a trial; with a single prompt all trials would be the same, and there is one.
+/// Returns the number of searches: one per trial, but only one for a single prompt, with which all trials
+/// would be the same.
 std::size_t searches(const SimulationSize& simulation) {
   return simulation.prompts.size() == 1 ? 1 : std::size_t{simulation.trials};
 }
@@ -75,7 +76,7 @@ Trial run_trial(const Setup& setup, const BeamSection& beam, std::int32_t gamma,
   return {search.tally, search.target_rows, search.draft_rows, plain.target_rows, search.beam == plain.beam};
 }
 
-/// The trials in order. Throws Stopped before the last.
+/// Runs the trials and returns them in order. Throws Stopped if it is stopped before the last has ended.
 std::vector<Trial> run_trials(const Setup& setup, const BeamSection& beam, std::int32_t gamma,
                               const Control& control) {
   std::vector<Trial> trials(searches(setup.simulation));
@@ -88,7 +89,7 @@ std::vector<Trial> run_trials(const Setup& setup, const BeamSection& beam, std::
 }
 
 void describe(const Config& config, const std::vector<Trial>& trials, CellResult& result, double confidence) {
-  // A trial is the unit of independence: each starts from a prompt of its own.
+  // A trial is the unit of independence: each starts from its own prompt.
   const Independence independence =
       trials.size() >= least_independent_trials ? Independence::batches : Independence::nothing;
   std::vector<Tally> tallies;
@@ -115,7 +116,7 @@ void describe(const Config& config, const std::vector<Trial>& trials, CellResult
   };
   const std::vector<double> plain_rows = each([](const Trial& trial) { return real(trial.plain_rows); });
   const auto set_over_plain_rows = [&](Metric metric, const std::vector<double>& rows) {
-    // Ratios of any size: where most trials are alike, nothing bounds the others.
+    // The ratios can have any size: if most trials are alike, nothing bounds the others.
     const auto interval = *ratio_interval(rows, plain_rows, confidence);
     set(metric,
         *known_bounds(varies({rows, plain_rows}) ? interval : unbounded(interval.estimate), independence));

@@ -1,5 +1,5 @@
-// The experiment "compare": drafters x gamma policies x tasks. A cell is one drafter on one task; it decodes
-// the same sequences by every gamma and every policy, with random numbers that all of them share.
+// The experiment "compare": drafters x gamma policies x tasks. A cell is one drafter on one task. It decodes
+// the same sequences with every gamma and every policy, and all of them share their random numbers.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -32,14 +32,14 @@ const CompareSection& section_of(const Config& config) { return config.section<C
 
 const std::string& label_of(const TaskConfig& task) { return task.name; }
 
-/// The first entry of a list that has this name; as many as there are without one.
+/// Returns the index of the first entry of a list with this name; the list's size if there is none.
 template <class T>
 std::size_t index_of(const std::vector<T>& list, const std::string& name) {
   const auto found = std::ranges::find_if(list, [&](const T& one) { return label_of(one) == name; });
   return static_cast<std::size_t>(found - list.begin());
 }
 
-/// Throws ConfigError at `path` when two of a list have one name.
+/// Throws ConfigError at `path` if two entries of a list have the same name.
 template <class T>
 void check_distinct_names(const std::vector<T>& list, const std::string& path) {
   for (std::size_t i = 0; i < list.size(); ++i) {
@@ -71,29 +71,29 @@ void check_known(const Names& names, const std::vector<T>& list, const std::stri
   }
 }
 
-/// The entry of a list that a cell was cut out for.
+/// Returns the index of the list's entry to which a cell belongs.
 template <class T>
 std::size_t index_of(const std::vector<T>& list, const CellSpec& cell, const std::string& what) {
   const auto set = std::ranges::find_if(cell.set, [&](const auto& one) { return one.first == what; });
   return index_of(list, set->second->template get<std::string>());
 }
 
-/// One number of every batch.
+/// Returns one number of every batch.
 std::vector<double> each(const Outcome& outcome, const std::function<double(const Tally&)>& number) {
   std::vector<double> all;
   for (const Tally& batch : outcome.batches) all.push_back(number(batch));
   return all;
 }
 
-/// What is compared of a run: tokens and time of each batch.
+/// The quantities of a run that are compared: tokens and time of each batch.
 struct Speeds {
   std::vector<double> tokens;
   std::vector<double> time;
   BatchRatio batches() const { return {tokens, time}; }
 };
 
-/// How fast rounds of at most so many drafted tokens can be: the slowest accept nothing, the fastest
-/// everything.
+/// Returns the range of speeds of rounds with at most `most` drafted tokens: the slowest accept nothing, the
+/// fastest everything.
 Support possible_speedups(const BenchmarkEntry& entry, std::int32_t most) {
   Support speeds{1, entry.drafter->foretells_runs() ? 1.0 : 1.0 + most};
   for (std::int32_t drafted = 0; drafted <= most; ++drafted) {
@@ -104,14 +104,15 @@ Support possible_speedups(const BenchmarkEntry& entry, std::int32_t most) {
   return speeds;
 }
 
-/// What every run has of these: what a config can want to be narrow, and a cell shows of its best gamma.
+/// The metrics that every run has: a config can ask for their intervals to be narrow, and a cell shows them
+/// for its best gamma.
 constexpr std::pair<Metric, std::optional<Interval> ComparedNumbers::*> metrics_of_runs[]{
     {Metric::alpha_examined, &ComparedNumbers::alpha_examined},
     {Metric::alpha_drafted, &ComparedNumbers::alpha_drafted},
     {Metric::tokens_per_target_step, &ComparedNumbers::tokens_per_target_step},
     {Metric::speedup, &ComparedNumbers::speedup}};
 
-/// Tokens for each unit of `below`, from sequences of equally many tokens whatever happens in them.
+/// Returns tokens per unit of `below`, from sequences that all have the same number of tokens.
 std::optional<Interval> tokens_per(const std::vector<double>& tokens, const std::vector<double>& below,
                                    const Support& support, double confidence) {
   const double most = *std::max_element(tokens.begin(), tokens.end());
@@ -119,10 +120,10 @@ std::optional<Interval> tokens_per(const std::vector<double>& tokens, const std:
                                 LargestDenominators{most / support.low, most / support.high});
 }
 
-/// Of rounds of at most `most` drafted tokens.
+/// Computes the numbers of rounds with at most `most` drafted tokens.
 ComparedNumbers numbers(const Outcome& outcome, const Speeds& speeds, const BenchmarkEntry& entry,
                         std::int32_t most, double confidence, Independence independence) {
-  // The speedup among them knows one cost alone, and is not asked for.
+  // The speedup among these metrics assumes a single cost and is not used.
   const ByMetric<Interval> metrics = simulated_metrics(outcome.batches, {}, confidence, independence,
                                                        {EqualLength::tokens, static_cast<double>(most)});
   return {
@@ -152,7 +153,7 @@ void require_looks(const Config& cell, const BenchmarkTask& task, const std::str
   require_first_look(until, first_sequences(task.sequences, task.first_look, false).tokens());
 }
 
-/// A drafter on a task, by every gamma and every policy.
+/// A drafter on a task, decoded with every gamma and every policy.
 class Comparison {
  public:
   Comparison(const CellSpec& cell, std::shared_ptr<const BenchmarkTask> task, BenchmarkEntry entry)
@@ -165,8 +166,8 @@ class Comparison {
     return task_->sequences.tokens() * (1 + section_.gammas.size() + section_.policies.size());
   }
 
-  /// Looks at the intervals whenever there are twice as many sequences, where they are to be narrow. Throws
-  /// Stopped.
+  /// Measures the cell. If intervals must be narrow, looks at them each time the number of sequences has
+  /// doubled. Throws Stopped.
   void run(CellResult& result, const RunContext& context) const {
     const CellResult given = result;
     const std::size_t first = task_->first_look;
@@ -196,11 +197,11 @@ class Comparison {
  private:
   struct Run {
     AnyPolicy policy;
-    std::optional<Outcome> outcome;  ///< none where the policy has no meaning for the drafter
+    std::optional<Outcome> outcome;  ///< empty if the policy has no meaning for the drafter
   };
   struct Measured {
     TextAcceptances text;
-    std::vector<Run> runs;  ///< of every gamma, then of every policy
+    std::vector<Run> runs;  ///< for every gamma, then for every policy
 
     bool partial() const {
       return text.overlap.partial || std::any_of(runs.begin(), runs.end(), [](const Run& run) {
@@ -217,7 +218,7 @@ class Comparison {
     }
   }
 
-  /// Every interval of the metric is narrow: that of each gamma and each policy where they have one.
+  /// Returns true if every interval of the metric is narrow: those of all gammas and policies that have one.
   bool is_precise(const CellResult& result, const CompareResult& own) const {
     const UntilConfig& until = *config_.simulation.until;
     std::vector<std::optional<Interval>> all;
@@ -391,7 +392,7 @@ const Experiment& compare_experiment() {
       .check = check_comparison,
       .prepare = prepare_comparison,
       .split = by_task_and_drafter,
-      // alpha four times, tokens and speedup; then speedup and gain of each policy.
+      // alpha four times, tokens and speedup; then speedup and gain for each policy
       .intervals =
           [](const Config& cell) { return 6 + 2 * static_cast<int>(section_of(cell).policies.size()); },
       .until = true,

@@ -14,15 +14,15 @@ namespace speclab {
 
 struct Presentation;
 
-/// Text to decode, and the target that decodes it.
+/// A text to decode, and the target that decodes it.
 struct TaskConfig {
   std::string name;
   CorpusConfig corpus;
-  std::optional<ModelConfig> target;  ///< without one the text itself is the target
-  std::int32_t sequences = 64;        ///< held-out documents to decode
-  std::int32_t tokens = 200;          ///< to decode in each, at most
-  std::int32_t prompt_tokens = 100;   ///< of each document
-  std::string prompt_until;           ///< instead: all tokens up to and with this one; empty: not so
+  std::optional<ModelConfig> target;  ///< empty: the text itself is the target
+  std::int32_t sequences = 64;        ///< number of held-out documents to decode
+  std::int32_t tokens = 200;          ///< most tokens to decode in each
+  std::int32_t prompt_tokens = 100;   ///< prompt length in each document
+  std::string prompt_until;           ///< or the prompt ends with this token; empty: unused
 };
 const Typed<TaskConfig>& task_type();
 
@@ -31,9 +31,9 @@ struct CompareSection {
   std::vector<DrafterConfig> drafters;
   std::vector<std::int32_t> gammas{1, 2, 3, 4, 5, 6, 8, 10};
   std::vector<PolicyConfig> policies;
-  double verify = 0;          ///< time of a target run for each token that it verifies, beyond 1
-  std::int32_t batches = 32;  ///< of whole sequences, at most, for intervals
-  /// Names of the tasks and drafters that are run; all without.
+  double verify = 0;          ///< time per token that a target run verifies, beyond 1
+  std::int32_t batches = 32;  ///< most batches of whole sequences, for intervals
+  /// Names of the tasks and drafters to run; empty: all.
   std::optional<std::vector<std::string>> only_tasks, only_drafters;
 };
 
@@ -41,7 +41,7 @@ struct CompareSection {
 /// covers .74 of 8 at 95%. From so many on skewness is corrected for (ratio_interval).
 inline constexpr std::uint64_t least_judged_sequences = least_skewed_batches;
 
-/// Numbers of one run of a drafter on a task; none where they cannot be estimated.
+/// The numbers of one run of a drafter on a task; empty if they cannot be estimated.
 struct ComparedNumbers {
   std::optional<Interval> alpha_examined, alpha_drafted, drafted_per_round, tokens_per_target_step, speedup;
 };
@@ -53,18 +53,19 @@ struct GammaResult : ComparedNumbers {
 struct PolicyResult : ComparedNumbers {
   std::string name;
   std::string kind;
-  std::optional<Interval> gain;                   ///< speedup less that of the best fixed gamma, paired
-  std::optional<Interval> speedup_drafting_free;  ///< of the upper bound alone
+  std::optional<Interval> gain;                   ///< speedup minus that of the best fixed gamma, paired
+  std::optional<Interval> speedup_drafting_free;  ///< only for the upper bound
 
   bool upper_bound() const { return speedup_drafting_free.has_value(); }
 };
 
-/// Either a reason why there are no numbers, or the numbers.
+/// The result of a cell: either a reason why there are no numbers, or the numbers.
 struct CompareResult {
   std::string unsupported_reason;
-  std::uint64_t sequences = 0;       ///< that were decoded
-  std::optional<Interval> proposes;  ///< share of contexts in which the drafter proposes something
-  /// Mean of min(1, q/p) of the tokens of a text that the target generates: what a recording says.
+  std::uint64_t sequences = 0;       ///< number of decoded sequences
+  std::optional<Interval> proposes;  ///< share of contexts in which the drafter proposes any token
+  /// The mean of min(1, q/p) over the tokens of a text that the target generates, which is what a recording
+  /// shows.
   std::optional<Interval> alpha_recorded;
   std::int32_t best_gamma = 0;  ///< the fastest fixed gamma
   std::vector<GammaResult> gammas;
@@ -75,7 +76,7 @@ struct CompareResult {
 template <>
 const Typed<CompareResult>& described();
 
-/// From results alone.
+/// Returns the presentation, which reads only results.
 Presentation compare_presentation();
 
 }  // namespace speclab

@@ -1,4 +1,4 @@
-// The section and the results of the experiment "compare" as JSON.
+// Describes the section and the results of the experiment "compare" as JSON.
 #include "experiments/studies/compare/compare.hpp"
 
 #include "experiments/base/format/result_fields.hpp"

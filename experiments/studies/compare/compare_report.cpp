@@ -1,4 +1,4 @@
-// Tables, figures, headline and CSV of the experiment "compare", from results alone.
+// Makes tables, figures, headline and CSV of the experiment "compare" from its results alone.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -23,7 +23,7 @@ namespace {
 
 using ComparedCell = FinishedCell<CompareResult>;
 
-/// The cells with numbers.
+/// Returns the cells with numbers.
 std::vector<ComparedCell> compared_cells(const Result& result) {
   std::vector<ComparedCell> compared;
   for (const ComparedCell& one : finished_cells<CompareResult>(result)) {
@@ -32,7 +32,7 @@ std::vector<ComparedCell> compared_cells(const Result& result) {
   return compared;
 }
 
-/// The cell's "task" or "drafter".
+/// Returns the cell's "task" or "drafter".
 std::string set_text(const CellResult& cell, const char* what) {
   const Json* value = set_value(cell, what);
   return value != nullptr ? value->get<std::string>() : "";
@@ -42,14 +42,14 @@ void add_new(std::vector<std::string>& names, const std::string& name) {
   if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
 }
 
-/// The tasks or drafters of all cells, each once.
+/// Returns the tasks or drafters of all cells, each once.
 std::vector<std::string> distinct(const Result& result, const char* what) {
   std::vector<std::string> all;
   for (const CellResult& cell : result.cells) add_new(all, set_text(cell, what));
   return all;
 }
 
-/// Of all cells, each once.
+/// Returns the policies of all cells, each once.
 std::vector<std::string> policy_names(const Result& result) {
   std::vector<std::string> names;
   for (const ComparedCell& one : compared_cells(result)) {
@@ -58,14 +58,14 @@ std::vector<std::string> policy_names(const Result& result) {
   return names;
 }
 
-/// At the best fixed gamma.
+/// Returns the speedup at the best fixed gamma.
 const Interval& speedup_of(const CellResult& cell) { return *find(cell.simulated, Metric::speedup); }
 
 Cell interval_or_none(const std::optional<Interval>& interval) {
   return interval ? interval_cell(*interval) : text_cell("–");
 }
 
-/// Task and drafter, and what the sweep set besides.
+/// Returns task and drafter, and the further values that the sweep sets.
 std::vector<Cell> head(const CellResult& cell) {
   const std::string task = set_text(cell, "task");
   const std::string drafter = set_text(cell, "drafter");
@@ -75,7 +75,7 @@ std::vector<Cell> head(const CellResult& cell) {
   return {text_cell(before + task), text_cell(drafter)};
 }
 
-/// A row without numbers, which says that it was interrupted, or leaves the reason to a note.
+/// Returns a row without numbers. It says that the cell was interrupted, or leaves the reason to a note.
 std::vector<Cell> empty_row(const CellResult& cell, std::size_t columns) {
   std::vector<Cell> row = head(cell);
   if (cell.own == nullptr) row.push_back({"interrupted", std::nullopt, "bad"});
@@ -83,7 +83,7 @@ std::vector<Cell> empty_row(const CellResult& cell, std::size_t columns) {
   return row;
 }
 
-/// Which cells have their best gamma at an end of the grid, beyond which it may be better.
+/// Returns a note on the cells whose best gamma is at an end of the grid, beyond which a better one may lie.
 std::string edges(const Result& result) {
   std::vector<std::string> largest;
   for (const auto& [index, cell, own] : compared_cells(result)) {
@@ -97,7 +97,7 @@ std::string edges(const Result& result) {
       fmt::join(largest, "; "));
 }
 
-/// Which cells have intervals that are wider than asked for.
+/// Returns a note on the cells whose intervals are wider than asked for.
 std::string too_wide(const Result& result) {
   std::vector<std::string> wide;
   for (const auto& [index, cell, own] : compared_cells(result)) {
@@ -111,7 +111,7 @@ std::string too_wide(const Result& result) {
       fmt::join(wide, "; "));
 }
 
-/// Why cells have no numbers.
+/// Returns the reasons why cells have no numbers.
 std::string reasons(const Result& result) {
   std::string text;
   for (const auto& [index, cell, own] : finished_cells<CompareResult>(result)) {
@@ -120,7 +120,7 @@ std::string reasons(const Result& result) {
   return text;
 }
 
-/// How much of an interrupted comparison there is; empty for a whole one.
+/// Says how many cells of an interrupted comparison are finished; empty for a complete one.
 std::string interruption(const Result& result) {
   if (!result.partial) return "";
   return fmt::format("Interrupted: partial. {} of {} cells are finished.\n",
@@ -194,7 +194,8 @@ const char* css_of(const PolicyResult& policy) {
   return above_zero(policy.gain) ? "good" : below_zero(policy.gain) ? "bad" : "";
 }
 
-/// Rows of all cells that ran: task, drafter, `first`, then `of(policy)` for every policy.
+/// Returns a table with a row for each cell that ran: task, drafter, `first`, then `of(policy)` for every
+/// policy.
 Table by_policy(const Result& result, const std::string& id, const std::string& caption,
                 const std::function<Cell(const ComparedCell&)>& first,
                 const std::function<Cell(const PolicyResult&)>& of) {
@@ -212,7 +213,7 @@ Table by_policy(const Result& result, const std::string& id, const std::string& 
   return table;
 }
 
-/// The column of the upper bound with drafting free, when there is an upper bound.
+/// Adds the column of the upper bound with drafting free, if there is an upper bound.
 void add_drafting_free(Table& table, const Result& result) {
   std::vector<Cell> column;
   bool any = false;
@@ -278,7 +279,7 @@ Table gammas_table(const Result& result, const std::string& id) {
   return table;
 }
 
-/// The acceptance rate by three ways to estimate it.
+/// Returns a table with three estimates of the acceptance rate.
 Table estimators_table(const Result& result, const std::string& id) {
   Table table{id,
               "α by three estimators",
@@ -323,7 +324,7 @@ std::vector<Table> compare_tables(const Result& result, const Timings&, const st
 
 using SpeedupOf = std::function<std::optional<Interval>(const ComparedCell&, const std::string& name)>;
 
-/// The drafters on one axis, a series for each of `names`.
+/// Draws the drafters on one axis, with a series for each of `names`.
 Figure by_drafter(const Result& result, const std::vector<std::string>& names, const SpeedupOf& speedup) {
   Figure figure;
   figure.categories = distinct(result, "drafter");
@@ -340,7 +341,7 @@ Figure by_drafter(const Result& result, const std::vector<std::string>& names, c
   return figure;
 }
 
-/// One row per cell, for sweeps, which have several for one drafter and task.
+/// Draws one row per cell, for sweeps, which have several cells for one drafter and task.
 std::vector<Figure> by_cell(const Result& result) {
   constexpr std::size_t max_cells_drawn = 60;
   Figure figure;
@@ -359,9 +360,9 @@ std::vector<Figure> by_cell(const Result& result) {
   return {figure};
 }
 
-/// Speedups of every drafter at its best gamma, by task; and for each task speedups by policy.
+/// Draws the speedup of every drafter at its best gamma, by task, and for each task the speedups by policy.
 std::vector<Figure> compare_figures(const Result& result, const Timings&) {
-  // A sweep has several cells for one drafter and task, which one axis cannot tell apart.
+  // A sweep has several cells for one drafter and task, which one axis cannot distinguish.
   if (result.shown().sweep || result.shown().cases) return by_cell(result);
   const std::vector<std::string> tasks = distinct(result, "task");
   Figure all = by_drafter(result, tasks,
@@ -393,7 +394,7 @@ std::vector<Figure> compare_figures(const Result& result, const Timings&) {
   return figures;
 }
 
-/// The fastest drafter of each task.
+/// Names the fastest drafter of each task.
 std::string compare_headline(const Result& result, const Timings&) {
   constexpr std::size_t max_tasks = 3;
   const std::vector<ComparedCell> cells = compared_cells(result);
@@ -419,7 +420,7 @@ std::string compare_headline(const Result& result, const Timings&) {
   return text + ".";
 }
 
-/// One row for every drafter, task and policy, fixed gammas among them, every number in full.
+/// Returns one row for every drafter, task and policy, fixed gammas included, with every number in full.
 std::string compare_csv(const Result& result, const Timings&) {
   std::vector<std::string> columns{"policy", "kind"};
   for (const char* name :

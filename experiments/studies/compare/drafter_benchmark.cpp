@@ -18,7 +18,7 @@ namespace speclab {
 
 namespace {
 
-/// Where the prompt of a document ends; nothing when the document does not suit.
+/// Returns the end of a document's prompt; empty if the document is unsuitable.
 std::optional<std::size_t> prompt_end(const std::vector<Token>& document, std::optional<Token> until,
                                       std::size_t tokens) {
   const std::size_t end = until ? position_after(document, *until) : tokens;
@@ -64,7 +64,7 @@ BenchmarkTask make_task(const ConfigReader& whole, const SharedPlace& place, con
   const auto most = static_cast<std::size_t>(config.tokens);
   std::uint64_t decoded = 0;
   for (const auto& document : text->held_out) {
-    // A round gives a token at least.
+    // Each round emits at least one token.
     const bool may_go_on = precision && decoded + most <= precision->most_rounds;
     if (task.documents.size() >= wanted && !may_go_on) break;
     const auto end = prompt_end(document, until, static_cast<std::size_t>(config.prompt_tokens));

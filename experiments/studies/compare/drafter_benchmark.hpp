@@ -1,4 +1,4 @@
-// What the experiment "compare" measures: tasks and drafters, built from a config.
+// Builds the tasks and drafters of the experiment "compare" from a config.
 #pragma once
 
 #include <cstdint>
@@ -16,37 +16,37 @@ namespace speclab {
 
 class JobList;
 
-/// Held-out documents to decode, and the target that decodes them.
+/// The held-out documents to decode, and the target that decodes them.
 struct BenchmarkTask {
   std::shared_ptr<const CorpusText> text;
-  std::optional<Model> target;                ///< none: the text itself
-  PointRows rows;                             ///< of the text itself
+  std::optional<Model> target;                ///< empty: the text itself is the target
+  PointRows rows;                             ///< rows of the text itself
   std::vector<std::vector<Token>> documents;  ///< by sequence
   SequenceSet sequences;
-  std::size_t first_look = 0;  ///< sequences before it; all unless there may be more looks
+  std::size_t first_look = 0;  ///< sequences before the first look; all of them without "until"
 
-  /// Valid as long as the task.
+  /// Returns the target, which is valid as long as the task.
   Model target_of(std::size_t sequence) const;
 };
 
 /// A drafter on a task.
 struct BenchmarkEntry : MadeDrafter {
-  double verify;  ///< time of each token that the target verifies
+  double verify;  ///< time per token that the target verifies
   AnyRule rule;
 
-  /// Time of a round of so many drafted tokens, in target runs; of drafters whose runs are only known
-  /// afterwards as if each token were one run.
+  /// Returns the time of a round with so many drafted tokens, in target runs. For drafters whose number of
+  /// runs is only known afterwards, each token counts as one run.
   double round_time(std::int32_t drafted) const;
-  /// Time of the rounds of a tally, in target runs.
+  /// Returns the time of the rounds of a tally, in target runs.
   double time(const Tally& tally) const;
 };
 
-/// A task of the config, at `path`, shared between all that ask for it. Throws ConfigError where no document
-/// suits it.
+/// Returns the config's task at `path`, shared between all callers. Throws ConfigError if no document is
+/// suitable.
 std::shared_ptr<const BenchmarkTask> shared_task(const TaskConfig& task, const std::string& path,
                                                  const Config& config, JobList& jobs);
 
-/// A drafter of the config on a task that is at `task_path`. Throws ConfigError.
+/// Makes a drafter of the config for the task at `task_path`. Throws ConfigError.
 BenchmarkEntry make_entry(const DrafterConfig& drafter, const TaskConfig& task_config,
                           const std::string& task_path, const BenchmarkTask& task, const Config& config,
                           ModelFactory& factory);

@@ -1,4 +1,4 @@
-// Experiments that simulate decoding and compare it with the closed forms: decode, acceptance, iid.
+// The experiments that simulate decoding and compare it with the closed forms: decode, acceptance, iid.
 #include <algorithm>
 #include <array>
 #include <nlohmann/json.hpp>
@@ -14,7 +14,7 @@ namespace speclab {
 
 namespace {
 
-/// Metrics whose simulated interval is compared with the formula when alpha is exact. Those after
+/// The metrics whose simulated interval is compared with the formula if alpha is exact. Those after
 /// tokens_variance are functions of tokens per target step.
 constexpr std::array compared{Metric::alpha_examined,  Metric::tokens_per_target_step,
                               Metric::tokens_variance, Metric::speedup,
@@ -37,7 +37,7 @@ bool same(const RuleConfig& a, const RuleConfig& b) {
   return first == second;
 }
 
-/// What simulated decoding gave.
+/// Fills in the result of simulated decoding.
 void describe(const CellSpec& cell, const Job& job, const std::optional<double>& exact_alpha,
               CellResult& result, double confidence) {
   const Config& config = cell.config;
@@ -50,7 +50,7 @@ void describe(const CellSpec& cell, const Job& job, const std::optional<double>&
   if (exact_alpha) inputs.alpha = std::clamp(*exact_alpha, 0.0, 1.0);
   add_formulas(result, cell, inputs, exact_alpha ? AlphaSource::exact : AlphaSource::measured);
   result.exact_alpha = exact_alpha;
-  // What was measured to choose a tree belongs to the result.
+  // Parameters measured to choose a tree belong to the result.
   if (job.setup && !same(job.setup->rule_config, config.rule)) result.rule = job.setup->rule_config;
   const Tally total = job.outcome.total();
   if (job.kind == JobKind::acceptance) {
@@ -86,7 +86,7 @@ Work prepare_iid(const CellSpec& cell, JobList& jobs) {
   return simulated(cell, jobs.independent_acceptances(cell.config, *alpha), alpha);
 }
 
-/// The check of an experiment whose cells have one job of this kind, on models.
+/// Checks a cell of an experiment with models whose cells have one job of this kind.
 template <JobKind kind>
 void check_simulated(const Config& cell) {
   check_setup(cell);

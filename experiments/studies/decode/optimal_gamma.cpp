@@ -1,4 +1,4 @@
-// Every gamma is simulated, and the best is compared with the formula's choice.
+// The experiment "optimal_gamma": simulates every gamma and compares the best one with the formula's choice.
 #include "analysis/theory/optimal_gamma.hpp"
 
 #include <algorithm>
@@ -16,9 +16,9 @@ namespace speclab {
 namespace {
 
 struct SearchResult {
-  std::vector<Interval> speedup_by_gamma;  ///< gamma = 0, 1, ...; 0 is plain decoding
-  Interval gap{};       ///< speedup at the best simulated gamma minus that at the formula's, batch by batch
-  bool capped = false;  ///< the formula's gamma is beyond the largest simulated one
+  std::vector<Interval> speedup_by_gamma;  ///< for gamma = 0, 1, ...; 0 is plain decoding
+  Interval gap{};       ///< speedup at the best simulated gamma minus that at the formula's, paired by batch
+  bool capped = false;  ///< the formula's gamma exceeds the largest simulated one
 };
 
 }  // namespace
@@ -27,12 +27,12 @@ SPECLAB_RESULT(SearchResult, "search", speedup_by_gamma, gap, capped);
 
 namespace {
 
-/// Of rounds of gamma drafts: from none accepted to all.
+/// Returns the range of speedups of rounds of gamma drafts: from none accepted to all.
 Support possible_speedups(int gamma, double c) {
   return {1 / (1 + c * gamma), (1 + gamma) / (1 + c * gamma)};
 }
 
-/// Of the jobs of gamma = 1, 2, ...
+/// Fills in the result from the jobs of gamma = 1, 2, ...
 void describe(const CellSpec& cell, double alpha, const std::vector<Job*>& jobs, CellResult& result,
               double confidence) {
   const Config& config = cell.config;
@@ -41,7 +41,7 @@ void describe(const CellSpec& cell, double alpha, const std::vector<Job*>& jobs,
   result.exact_alpha = alpha;
 
   SearchResult own;
-  // gamma = 0 is plain decoding: speedup 1 by definition.
+  // gamma = 0 is plain decoding, whose speedup is 1 by definition.
   const std::vector<double> ones(jobs.front()->outcome.batches.size(), 1.0);
   std::vector<std::vector<double>> by_gamma{ones};
   own.speedup_by_gamma.push_back({1.0, 1.0, 1.0});
@@ -59,7 +59,7 @@ void describe(const CellSpec& cell, double alpha, const std::vector<Job*>& jobs,
   const std::size_t largest = jobs.size();
   own.capped = !theory.gamma || static_cast<std::size_t>(*theory.gamma) > largest;
   const std::size_t theory_gamma = own.capped ? largest : static_cast<std::size_t>(*theory.gamma);
-  // Batch by batch: the batches of two gammas share random numbers, and pairing takes that into account.
+  // The batches of two gammas share random numbers, so that differences are taken batch by batch.
   std::vector<double> differences;
   for (std::size_t batch = 0; batch < ones.size(); ++batch)
     differences.push_back(by_gamma[best][batch] - by_gamma[theory_gamma][batch]);
@@ -128,7 +128,7 @@ const Experiment& optimal_gamma_experiment() {
       .recordings = Recordings::decoding,
       .judges_printed = true,
       .cut = CutBetween::trials,
-      // Cells of one set-up share the jobs of every γ, whatever their own.
+      // Cells with one set-up share the jobs of every γ, whatever their own γ.
       .not_of_jobs = {"cost", "input_rounding", "gamma", "search"},
       .own_key = "search",
       .own_result = described<SearchResult>().type,

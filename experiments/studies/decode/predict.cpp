@@ -1,4 +1,4 @@
-// Closed forms without a simulation.
+// The experiment "predict": closed forms without a simulation.
 #include "experiments/base/format/config_error.hpp"
 #include "experiments/config/cell_spec.hpp"
 #include "experiments/results/presentation.hpp"

@@ -1,4 +1,4 @@
-// Closed forms at one acceptance rate: what `speclab predict` prints.
+// Computes the closed forms at one acceptance rate, for `speclab predict`.
 #pragma once
 
 #include <optional>
@@ -8,7 +8,7 @@
 
 namespace speclab {
 
-/// A field is empty where there is no finite value.
+/// The closed forms. A field is empty if it has no finite value.
 struct Prediction {
   double alpha = 0;
   std::optional<int> gamma;
@@ -24,10 +24,11 @@ struct Prediction {
 template <>
 const Typed<Prediction>& described();
 
-/// At `gamma`, or at the optimal one. alpha in [0, 1], c and c_hat >= 0, gamma >= 0: asserted.
+/// Computes the closed forms at `gamma`, or at the optimal one. Asserts alpha in [0, 1], c and c_hat >= 0,
+/// gamma >= 0.
 Prediction predict(double alpha, double c, double c_hat, const std::optional<int>& gamma);
 
-/// One line per number.
+/// Returns one line per number.
 std::string prediction_text(const Prediction& prediction);
 
 }  // namespace speclab

@@ -1,4 +1,4 @@
-// The experiment "rules": one rule a cell, all measured with the same random numbers on the same pair of
+// The experiment "rules": each cell measures one rule, all with the same random numbers on the same pair of
 // models.
 #pragma once
 
@@ -9,10 +9,10 @@
 
 namespace speclab {
 
-/// What a cell has beside its metrics.
+/// The results of a cell besides its metrics.
 struct RuleComparison {
-  std::int32_t drafts = 0;  ///< at the first position of a round
-  bool lossless = false;    ///< expected, and held to by `speclab prove --all`
+  std::int32_t drafts = 0;  ///< drafts at the first position of a round
+  bool lossless = false;    ///< expected to be lossless, which `speclab prove --all` checks
   std::optional<EqualityResult> equality_test;
 };
 

@@ -21,10 +21,10 @@ SPECLAB_RESULT(RuleComparison, "rule_quality", drafts, lossless, equality_test);
 namespace {
 
 struct RulesSection {
-  bool equality_test = false;  ///< run the test of `speclab check` besides
+  bool equality_test = false;  ///< also runs the test of `speclab check`
 };
 
-/// Numbers of one cell that are not functions of one another: what "simultaneous" widens for.
+/// The numbers of one cell that are not functions of one another; "simultaneous" widens their intervals.
 constexpr int independent_numbers = 7;
 constexpr std::size_t max_categories = 60;
 
@@ -51,15 +51,16 @@ void describe_simulation(const Config& config, const Job& job, CellResult& resul
   }
   result.positions = acceptance_by_position(batches, config.gamma, confidence, independence);
   const Tally total = job.outcome.total();
-  // Plain is usual here: rules of which nothing is proved are measured by whole rows.
+  // The plain engine is usual here: rules without a proof are measured with whole rows. It is therefore
+  // reported only together with a reason.
   if (job.engine != EngineUsed::plain || !job.why_plain.empty()) result.engine = engine_result(job);
   result.counts = counts_of(total);
   result.counts.draft_runs = total.draft_runs;
 }
 
-/// Throws Stopped.
+/// Tests equality. Throws Stopped.
 EqualityResult tested_equality(const Config& config, const Setup& setup, const Control& control) {
-  // Progress is counted in rounds, which the test has none of.
+  // Progress counts rounds, and the test has none.
   const Control silent{.stop = control.stop, .progress = [](std::uint64_t) {}};
   auto test = test_equality(setup, config.gamma, config.section<CheckSection>(), silent);
   if (!test) throw Stopped{};
@@ -104,8 +105,8 @@ std::vector<const CellResult*> ordered(const std::vector<CellResult>& cells) {
   return rules;
 }
 
-/// First-token acceptance of every rule, beside the optimal transport bound for as many drafts. Rules of few
-/// drafts first, then by acceptance.
+/// Draws the first-token acceptance of every rule, beside the optimal transport bound for as many drafts.
+/// Rules with fewer drafts come first, then those with lower acceptance.
 Figure rules_figure(const std::vector<CellResult>& cells) {
   Series bounds{.name = "optimal transport bound for as many i.i.d. drafts", .style = SeriesStyle::levels};
   Series lossless{.name = "lossless", .style = SeriesStyle::points};

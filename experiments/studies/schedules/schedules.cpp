@@ -24,7 +24,7 @@ namespace speclab {
 
 namespace {
 
-/// What is compared when a config does not say.
+/// Returns the schedules that are compared if a config names none.
 std::vector<ScheduleConfig> usual_schedules() {
   std::vector<ScheduleConfig> all;
   for (const char* kind : {"plain", "speculative", "upper-bound", "heads", "dsi", "pearl",
@@ -40,14 +40,14 @@ struct SchedulesSection {
   std::uint64_t trace_tokens = 0;  ///< length of the drawn timeline, in tokens of plain decoding; 0: none
 };
 
-/// A schedule of a config with the name of its row, which is unlike all others.
+/// A schedule of a config with the name of its row, which must be unique.
 struct NamedSchedule {
   std::string name;
   std::string kind;
   MadeSchedule made;
 };
 
-/// The schedules of a config, in its order. Throws ConfigError for parameters that do not fit.
+/// Returns the schedules of a config, in its order. Throws ConfigError for parameters that do not fit.
 std::vector<NamedSchedule> schedules_of(const Config& config) {
   const ScheduleRequest request{
       .gamma = config.gamma, .c = config.cost.c, .length = config.simulation.length};
@@ -65,7 +65,7 @@ std::vector<NamedSchedule> schedules_of(const Config& config) {
   return all;
 }
 
-/// Runs on one timeline: beyond what an eye tells apart, and drawn in seconds.
+/// The most runs on one timeline: more than an eye can distinguish, and still drawn in seconds.
 constexpr double max_traced_runs = 20'000;
 
 /// Throws ConfigError for a timeline that would hold more runs than can be drawn.
@@ -81,11 +81,11 @@ void check_traces(const Config& config, const std::vector<NamedSchedule>& named)
   }
 }
 
-/// Trials are held in memory one a thread.
+/// Each thread holds one trial in memory.
 constexpr std::uint64_t longest_trial = 100'000'000;
 
-/// Positions beyond a trial's tokens, for what the last rounds read. Runs of acceptances outlast them with
-/// probability e^-40 at most, below alpha = 0.99996; runs of a pair of models that do are cut.
+/// The number of positions beyond a trial's tokens that the last rounds may read. A run of acceptances
+/// exceeds it with probability at most e^-40, below alpha = 0.99996; a longer run of a pair of models is cut.
 constexpr std::size_t spare_of_models = 128;
 std::size_t spare_of_independent_acceptances(double alpha) {
   constexpr double least = 1024;
@@ -93,7 +93,7 @@ std::size_t spare_of_independent_acceptances(double alpha) {
   return static_cast<std::size_t>(alpha < 1 ? std::min(least + 40 / (1 - alpha), most) : least);
 }
 
-/// Sums of one schedule: over the trials of each batch, and tokens of all.
+/// The sums of one schedule: times over the trials of each batch, and the tokens of all trials.
 struct ScheduleSums {
   std::vector<double> plain_time;
   std::vector<double> time;
@@ -114,7 +114,7 @@ BatchSums sums_of(const ScheduleRuns& runs, std::size_t schedules, std::uint32_t
   BatchSums sums{zeros, zeros, std::vector(schedules, ScheduleSums{zeros, zeros})};
   for (std::size_t trial = 0; trial < runs.trials(); ++trial) {
     end_if_stopped();
-    // Consecutive trials, in batches whose sizes differ by one at most.
+    // A batch has consecutive trials; sizes of batches differ by at most one.
     const std::size_t batch = trial * batches / runs.trials();
     sums.accepted[batch] += real(runs.accepted(trial));
     sums.positions[batch] += length;
@@ -128,21 +128,21 @@ BatchSums sums_of(const ScheduleRuns& runs, std::size_t schedules, std::uint32_t
   return sums;
 }
 
-/// The error is not known where most batches took the same time, of which Student's t knows nothing, unless
-/// all took the formula's, as plain decoding does.
+/// Returns the interval of the speedup. The error is unknown if most batches took the same time, a case
+/// outside Student's t, unless all took the formula's time, as plain decoding does.
 Interval speedup_interval(const ScheduleSums& sums, std::optional<double> formula, double confidence) {
   const Interval interval = *ratio_interval(sums.plain_time, sums.time, confidence);
   if (varies(sums.ratio())) return interval;
-  const double rounding = 1e-9 * std::abs(interval.estimate);  // of sums of times
+  const double rounding = 1e-9 * std::abs(interval.estimate);  // rounding of sums of times
   const bool certain =
       formula && std::abs(*formula - interval.estimate) <= rounding && interval.half_width() <= rounding;
   return certain ? interval : unbounded(interval.estimate);
 }
 
-/// Whether the formula is within the interval; none where the error is not known.
+/// Returns true if the interval holds the formula; empty if the error is unknown.
 std::optional<bool> verdict(const Interval& interval, double formula) {
   if (!interval.bounded()) return std::nullopt;
-  const double rounding = 1e-9 * std::abs(formula);  // of sums of times
+  const double rounding = 1e-9 * std::abs(formula);  // rounding of sums of times
   return interval.low - rounding <= formula && formula <= interval.high + rounding;
 }
 
@@ -158,7 +158,7 @@ std::string label_of(const Event& event) {
                             : fmt::format("{} of {} accepted", event.accepted, event.tokens);
 }
 
-/// Tracks in the order of their kinds and numbers, so that drawings have them so.
+/// Returns the trace with its tracks in the order of kind and number, for drawings.
 ScheduleTrace trace_of(const NamedSchedule& named, const AcceptanceBits& bits, std::uint64_t tokens,
                        std::uint64_t seed) {
   EventLog log{static_cast<double>(tokens)};
@@ -181,7 +181,7 @@ ScheduleTrace trace_of(const NamedSchedule& named, const AcceptanceBits& bits, s
   return trace;
 }
 
-/// The schedules of one cell over its acceptances. `setup` is null where these are independent.
+/// The schedules of one cell over its acceptances. `setup` is null if the acceptances are independent.
 class ComparedSchedules {
  public:
   ComparedSchedules(const Config& config, std::vector<NamedSchedule> named,
@@ -196,7 +196,7 @@ class ComparedSchedules {
     return std::uint64_t{simulation_.trials} * simulation_.length * named_.size();
   }
 
-  /// Throws Stopped.
+  /// Runs all schedules and fills in the result. Throws Stopped.
   void run(CellResult& result, const RunContext& context) const {
     std::vector<AnySchedule> schedules;
     for (const NamedSchedule& each : named_) schedules.push_back(each.made.schedule);
@@ -294,7 +294,7 @@ void check_schedules(const Config& config) {
   }
   const std::vector<NamedSchedule> named = schedules_of(config);
   check_traces(config, named);
-  // What run_schedules holds of a trial.
+  // the memory that run_schedules holds for a trial
   const auto bytes = static_cast<double>(named.size() * sizeof(Elapsed) + sizeof(std::uint64_t));
   require_memory(bytes * config.simulation.trials, "/simulation/trials",
                  fmt::format("{} trials of {} schedules", config.simulation.trials, named.size()));
@@ -337,7 +337,7 @@ const Experiment& schedules_experiment() {
       .sections = {"schedules"},
       .check = check_schedules,
       .prepare = prepare_schedules,
-      // A speedup and a difference each.
+      // a speedup and a difference for each
       .intervals =
           [](const Config& cell) {
             return 2 * static_cast<int>(cell.section<SchedulesSection>().compare.size());

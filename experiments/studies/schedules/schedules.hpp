@@ -11,7 +11,7 @@
 
 namespace speclab {
 
-/// The commonly printed formula of a schedule, where that stands for another program.
+/// The value of a schedule's commonly printed formula, which describes another program.
 struct PrintedValue {
   std::string meaning;
   std::optional<double> value;
@@ -21,16 +21,16 @@ struct PrintedValue {
 struct ScheduleRow {
   std::string name;
   std::string kind;
-  std::optional<double> formula;  ///< at the cell's acceptance rate; none where it has no value
+  std::optional<double> formula;  ///< at the cell's acceptance rate; empty if it has no value
   std::optional<PrintedValue> commonly_printed;
   Interval speedup{};
-  std::optional<bool> formula_within_interval;  ///< where acceptances are independent
-  std::optional<double> error_percent;          ///< of the formula, where they are not
-  std::optional<Interval> difference;           ///< to the reference, paired trial by trial
-  std::uint64_t tokens = 0;                     ///< emitted, in all trials
+  std::optional<bool> formula_within_interval;  ///< if acceptances are independent
+  std::optional<double> error_percent;          ///< error of the formula, if they are not
+  std::optional<Interval> difference;           ///< from the reference, paired trial by trial
+  std::uint64_t tokens = 0;                     ///< emitted tokens, in all trials
 };
 
-/// One run on the virtual clock, in target runs.
+/// One run on the virtual clock. Times are in target runs.
 struct TracedRun {
   double start = 0;
   double end = 0;
@@ -43,11 +43,11 @@ struct TracedRun {
 struct ScheduleTrace {
   std::string schedule;
   double end = 0;
-  std::vector<TracedRun> runs;  ///< by track, in the order of their starts
+  std::vector<TracedRun> runs;  ///< by track, in order of start
 };
 
 struct SchedulesResult {
-  std::optional<Interval> measured_alpha;  ///< the share of accepted positions, where alpha is not exact
+  std::optional<Interval> measured_alpha;  ///< share of accepted positions, if alpha is not exact
   std::optional<std::string> reference;    ///< name of the first speculative schedule
   std::vector<ScheduleRow> rows;
   std::optional<std::vector<ScheduleTrace>> traces;
@@ -56,7 +56,7 @@ struct SchedulesResult {
 template <>
 const Typed<SchedulesResult>& described();
 
-/// From results alone.
+/// Returns the presentation, which reads only results.
 Presentation schedules_presentation();
 
 }  // namespace speclab

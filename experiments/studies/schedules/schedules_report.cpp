@@ -1,4 +1,5 @@
-// Results of the experiment "schedules" as JSON, and their tables, figures and files, from results alone.
+// Describes results of the experiment "schedules" as JSON, and makes their tables, figures and files from the
+// results alone.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -38,7 +39,7 @@ SPECLAB_RESULT(SchedulesResult, "schedules", measured_alpha, reference, rows, tr
 
 namespace {
 
-/// "draft run", "dropped run".
+/// Returns a kind in words: "draft run", "dropped run".
 std::string words(EventKind kind) {
   Json json;
   write(described<EventKind>(), kind, json);
@@ -49,7 +50,7 @@ using SchedulesCell = FinishedCell<SchedulesResult>;
 
 std::vector<SchedulesCell> cells_of(const Result& result) { return finished_cells<SchedulesResult>(result); }
 
-/// The commonly printed formula, where it has a value of its own.
+/// Returns the value of the commonly printed formula if it differs from the formula's.
 std::optional<double> differing_value(const ScheduleRow& row) {
   if (!row.commonly_printed) return std::nullopt;
   const std::optional<double> value = row.commonly_printed->value;
@@ -95,13 +96,13 @@ Table table_of(const Result& result, const SchedulesCell& of, const std::string&
   return table;
 }
 
-/// The path that a config sweeps, when it sweeps one number alone.
+/// Returns the path that a config sweeps, if it sweeps only one number.
 std::optional<std::string> swept_path(const ShownConfig& config) {
   if (config.cases || !config.sweep || config.sweep->size() != 1) return std::nullopt;
   return config.sweep->front().first;
 }
 
-/// Speedup of each schedule over the swept number.
+/// Draws the speedup of each schedule over the swept number.
 std::optional<Figure> sweep_figure(const Result& result) {
   const std::optional<std::string> path = swept_path(result.shown());
   if (!path) return std::nullopt;
@@ -116,7 +117,7 @@ std::optional<Figure> sweep_figure(const Result& result) {
         lines.emplace_back();
         points.push_back({.name = row.name, .style = SeriesStyle::points});
       }
-      // What is swept stands in the name.
+      // If the name changes with the swept number, the kind is shown instead.
       if (points[at].name != row.name) points[at].name = row.kind;
       if (row.formula) lines[at].add(x->get<double>(), *row.formula);
       points[at].add(x->get<double>(), row.speedup);
@@ -139,7 +140,7 @@ std::optional<Figure> sweep_figure(const Result& result) {
   return figure;
 }
 
-/// Formula and simulation of each schedule of one cell.
+/// Draws formula and simulation of each schedule of one cell.
 Figure speedups(const SchedulesResult& own, const std::string& label) {
   Figure figure;
   figure.title = titled("Speedup of each schedule", label);
@@ -157,10 +158,11 @@ Figure speedups(const SchedulesResult& own, const std::string& label) {
   return figure;
 }
 
-/// Tracks of one schedule in a figure, at most.
+/// The most tracks of one schedule in a figure.
 constexpr std::size_t max_tracks = 6;
 
-/// Runs too short to be drawn by themselves become one block with their neighbours of the same kind.
+/// Adds a run to the row. Runs that are too short to be drawn separately are merged with neighbours of the
+/// same kind.
 void add_block(TraceRow& row, const TraceBlock& block, double shortest) {
   if (!row.blocks.empty()) {
     TraceBlock& last = row.blocks.back();
@@ -173,7 +175,7 @@ void add_block(TraceRow& row, const TraceBlock& block, double shortest) {
   row.blocks.push_back(block);
 }
 
-/// One row for a schedule whose runs follow one another, else one row per track.
+/// Draws one row for a schedule whose runs follow one another, else one row per track.
 void add_trace(Figure& figure, const ScheduleTrace& trace, double shortest) {
   std::vector<TraceBlock> blocks;
   std::vector<TraceRow> tracks;
@@ -210,8 +212,8 @@ Figure timeline(const std::vector<ScheduleTrace>& traces, const std::string& lab
   return figure;
 }
 
-/// The events of one process in Chrome's trace event format: a thread for each track, in which a target run
-/// is a millisecond.
+/// Adds the events of one process in Chrome's trace event format: a thread for each track, in which a target
+/// run lasts a millisecond.
 void add_process(Json& events, int process, const ScheduleTrace& trace, const std::string& name) {
   int thread = 0;
   const auto add_name = [&](const char* what, const std::string& of) {
@@ -226,7 +228,7 @@ void add_process(Json& events, int process, const ScheduleTrace& trace, const st
       ++thread;
       add_name("thread_name", run.track);
     }
-    constexpr double microseconds = 1000;  // in a target run
+    constexpr double microseconds = 1000;  // per target run
     events.push_back({{"name", words(run.kind)},
                       {"cat", trace.schedule},
                       {"ph", "X"},
@@ -238,14 +240,15 @@ void add_process(Json& events, int process, const ScheduleTrace& trace, const st
   }
 }
 
-/// One table per cell, one row per schedule.
+/// Returns one table per cell, with one row per schedule.
 std::vector<Table> schedules_tables(const Result& result, const Timings&, const std::string& id) {
   std::vector<Table> tables;
   for (const SchedulesCell& one : cells_of(result)) tables.push_back(table_of(result, one, id));
   return tables;
 }
 
-/// Speedup over the swept number, when a config sweeps one, and the timelines of each cell with traces.
+/// Draws the speedup over the swept number, if a config sweeps one, and the timelines of each cell with
+/// traces.
 std::vector<Figure> schedules_figures(const Result& result, const Timings&) {
   std::vector<Figure> figures;
   constexpr std::size_t max_cells_drawn = 4;
@@ -261,7 +264,7 @@ std::vector<Figure> schedules_figures(const Result& result, const Timings&) {
   return figures;
 }
 
-/// The fastest schedule, and whether the formulas hold.
+/// Names the fastest schedule, and says whether the formulas hold.
 std::string schedules_headline(const Result& result, const Timings&) {
   const ScheduleRow* best = nullptr;
   std::string where;
@@ -282,7 +285,7 @@ std::string schedules_headline(const Result& result, const Timings&) {
   return text;
 }
 
-/// One row per schedule of each cell, every number in full.
+/// Returns one row per schedule of each cell, with every number in full.
 std::string schedules_csv(const Result& result, const Timings&) {
   std::vector<std::string> columns{"schedule", "kind", "alpha", "formula_speedup",
                                    "commonly_printed_speedup"};
@@ -309,8 +312,8 @@ std::string schedules_csv(const Result& result, const Timings&) {
   return lines;
 }
 
-/// trace.json: the traces in Chrome's trace event format, which chrome://tracing and Perfetto open. A process
-/// for each schedule of each cell.
+/// Returns trace.json: the traces in Chrome's trace event format, which chrome://tracing and Perfetto open,
+/// with a process for each schedule of each cell.
 ResultFiles schedules_files(const Result& result) {
   Json events = Json::array();
   int processes = 0;

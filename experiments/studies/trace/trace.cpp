@@ -1,5 +1,5 @@
-// The experiment "trace": single rounds of one sequence, as text coloured by what happened to each token and
-// as timelines (Leviathan et al. 2023, Figures 1 and 5).
+// The experiment "trace": single rounds of one sequence, as text coloured by the fate of each token and as
+// timelines (Leviathan et al. 2023, Figures 1 and 5).
 #include <fmt/format.h>
 
 #include <cstdint>
@@ -33,7 +33,7 @@ struct TracedRound {
   std::string next;
 };
 
-/// The rounds of one gamma.
+/// The rounds with one gamma.
 struct TracedGamma {
   std::int32_t gamma = 0;
   std::vector<std::string> prompt;
@@ -89,7 +89,7 @@ void add_word(std::vector<TextSpan>& line, const std::string& word, SpanKind kin
   line.push_back({word, kind});
 }
 
-/// The rounds of one gamma as text, one line per round.
+/// Returns the rounds with one gamma as text, one line per round.
 Passage passage(const TracedGamma& traced, const std::string& id) {
   Passage passage;
   passage.id = id;
@@ -98,7 +98,7 @@ Passage passage(const TracedGamma& traced, const std::string& id) {
       "one with its correction, or the bonus token.",
       traced.gamma, traced.tokens, traced.target_runs);
   if (!traced.prompt.empty()) {
-    // A line of its own that nobody takes for a round, in colours or without.
+    // The prompt has its own line, which cannot be taken for a round, with colours or without.
     std::vector<TextSpan>& prompt = passage.lines.emplace_back();
     prompt.push_back({"prompt:", SpanKind::plain});
     for (const std::string& word : traced.prompt) add_word(prompt, word, SpanKind::prompt);
@@ -126,7 +126,7 @@ Table runs_table(const TraceResult& trace, const std::string& id) {
   return table;
 }
 
-/// Timelines of the recorded rounds, in target runs.
+/// Draws timelines of the recorded rounds, in target runs.
 Figure timeline(const TraceResult& trace) {
   Figure figure;
   for (const TracedGamma& traced : trace.gammas) {

@@ -26,23 +26,24 @@ SPECLAB_RESULT(WalltimeTimings, "walltime timings", clocked);
 
 namespace {
 
-/// What a text says of acceptance.
+/// The acceptance statistics of a text.
 struct TextAcceptance {
   double alpha = 0;
-  std::vector<Interval> expected_tokens;  ///< per target step, of gamma = 1, 2, ...
-  std::vector<double> whole;              ///< share of rounds that accept everything
+  std::vector<Interval> expected_tokens;  ///< per target step, for gamma = 1, 2, ...
+  std::vector<double> whole;              ///< share of rounds that accept every token
 };
 
 TextAcceptance acceptance_of(const Recording& recording, std::size_t most, double confidence) {
   TextAcceptance text;
   const std::vector<double> keep = keep_probabilities(recording);
   for (const double one : keep) text.alpha += one / static_cast<double>(keep.size());
-  text.alpha = std::min(text.alpha, 1.0);  // rounding, where everything is accepted
+  text.alpha = std::min(text.alpha, 1.0);  // rounding may exceed 1 if everything is accepted
   const IntervalUnits units = interval_units(recording.sequences);
   for (const GammaRounds& found : expected_rounds(recording, units.stretches, most)) {
     const std::size_t gamma = text.expected_tokens.size() + 1;
     const Interval ended = tokens_per_round(units, found.rounds, gamma, confidence);
-    // Of texts without an end, where they are long enough to say, with the relative error of texts with one.
+    // The estimate is that of texts without an end if they are long enough for it; the relative error is that
+    // of texts with one.
     const double expected = found.whole_rounds > 0 ? found.whole_tokens / found.whole_rounds : ended.estimate;
     text.expected_tokens.push_back(
         {expected, std::max(expected * ended.low / ended.estimate, 1.0),
@@ -58,7 +59,7 @@ double seconds_a_token(const ClockedDecode& decode) {
   return decode.seconds / static_cast<double>(decode.tokens);
 }
 
-/// Everything that is known before decoding.
+/// Fills in all values that are known before decoding.
 ClockedGamma predicted_row(std::int32_t gamma, const RunSeconds& runs, const TextAcceptance& text) {
   const auto drafted = static_cast<std::size_t>(gamma);
   const double plain_run = runs.target.front();
@@ -72,7 +73,7 @@ ClockedGamma predicted_row(std::int32_t gamma, const RunSeconds& runs, const Tex
   row.alpha = text.alpha;
   const Interval& expected = text.expected_tokens[drafted - 1];
   row.expected_tokens = expected.estimate;
-  // After a round that accepts everything the draft has two new tokens to read.
+  // After a round that accepts everything, the draft has two new tokens to read.
   const double longer_run = text.whole[drafted - 1] * (runs.draft[1] - runs.draft[0]) / plain_run;
   row.round_time = gamma * row.c + row.verify_cost + longer_run;
   row.printed_speedup = speedup(text.alpha, gamma, row.c);
@@ -83,7 +84,7 @@ ClockedGamma predicted_row(std::int32_t gamma, const RunSeconds& runs, const Tex
   return row;
 }
 
-/// What the clock says of a row, beside plain decoding in the same repeats.
+/// Adds the measured times to a row, relative to plain decoding in the same repeats.
 void add_clock(ClockedGamma& row, const std::vector<ClockedDecode>& plain,
                const std::vector<ClockedDecode>& decodes, double confidence) {
   std::vector<double> ratios;

@@ -12,7 +12,7 @@ namespace speclab {
 
 namespace {
 
-/// Along each text, where runs are timed.
+/// The number of places along each text at which runs are timed.
 constexpr std::size_t places_a_text = 8;
 
 std::vector<double> medians_of(const std::vector<std::vector<double>>& times) {
@@ -46,7 +46,7 @@ std::optional<MeasuredPair> measure_pair(const Setup& setup, const PairMeasureme
     std::vector<std::vector<double>> draft(2);
     for (std::size_t trial = 0; trial < texts.size(); ++trial) {
       if (control.stop()) return std::nullopt;
-      // The batch's places are those of its shortest text.
+      // The places of a batch are those of its shortest text.
       std::vector<std::vector<Token>> together;
       std::size_t length = texts[trial].size();
       for (std::size_t i = 0; i < static_cast<std::size_t>(batch); ++i) {
@@ -55,7 +55,7 @@ std::optional<MeasuredPair> measure_pair(const Setup& setup, const PairMeasureme
       }
       std::vector<std::size_t> starts;
       for (std::size_t i = 0; i < places_a_text; ++i) {
-        // Room for a run before and after.
+        // leaves room for a run before and after
         starts.push_back(length - how.tokens + room + 1 + i * (how.tokens - 2 * room - 1) / places_a_text);
       }
       const RunSeconds here =

@@ -1,4 +1,4 @@
-// A pair of models measured: a text that the target writes, and how long runs along it take.
+// Measures a pair of models: the target writes a text, and runs along it are timed.
 #pragma once
 
 #include <cstddef>
@@ -14,10 +14,10 @@
 namespace speclab {
 
 struct PairMeasurement {
-  std::size_t tokens = 0;                ///< of each text; more than twice `positions`
-  std::uint32_t texts = 1;               ///< from the set-up's prompts in turn
+  std::size_t tokens = 0;                ///< tokens of each text; more than twice `positions`
+  std::uint32_t texts = 1;               ///< number of texts, from the set-up's prompts in turn
   std::size_t positions = 2;             ///< most new positions of a target run, at least 2
-  std::vector<std::int32_t> batches{1};  ///< how many texts are decoded at once
+  std::vector<std::int32_t> batches{1};  ///< numbers of texts decoded at once
   ClockKind clock = ClockKind::wall;
 };
 
@@ -26,8 +26,8 @@ struct MeasuredPair {
   std::vector<RunSeconds> runs;  ///< by batch; medians over places along all texts
 };
 
-/// Texts are written in parallel, runs are timed in this thread alone. None when `control` ended it; its
-/// progress is not told. Throws ConfigError at "/walltime/tokens" for texts too short.
+/// Writes texts in parallel and times runs in this thread only. Returns nothing if `control` ended it; does
+/// not report progress. Throws ConfigError at "/walltime/tokens" if texts are too short.
 std::optional<MeasuredPair> measure_pair(const Setup& setup, const PairMeasurement& how,
                                          const Control& control);
 

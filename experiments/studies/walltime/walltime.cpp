@@ -50,7 +50,7 @@ Work time_neural(const CellSpec& cell, std::shared_ptr<const Setup> setup) {
   return {.finish = finish, .own_steps = clock_workload(settings)};
 }
 
-/// Throws ConfigError for batches of several texts that the models cannot run, or that memory does not hold.
+/// Throws ConfigError for batches of several texts that the models cannot run or memory cannot hold.
 void check_batches(const Config& config, ModelFactory& factory) {
   const auto& batches = config.section<WalltimeSection>().batches;
   if (batches.empty()) throw ConfigError("/walltime/batches", "is empty; give [1], or leave it out");
@@ -133,7 +133,7 @@ const Experiment& walltime_experiment() {
       .sections = {"walltime"},
       .check = check_walltime,
       .prepare = prepare_walltime,
-      // Timings lie outside the result, so that what was timed before an interrupt is timed again.
+      // Timings are not part of the result, so that after an interrupt they must be measured again.
       .resumable = false,
       .own_timings = described<WalltimeTimings>().type,
       .presentation = presented({.tables = walltime_tables,

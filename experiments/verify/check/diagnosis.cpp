@@ -17,11 +17,12 @@ namespace speclab {
 
 namespace {
 
-/// Branches of one round, at most: about a second.
+/// The most branches of one round, which take about a second.
 constexpr double max_branches = 1e6;
 constexpr double same = 1e-9;  // total variation up to which distributions count as one
 constexpr std::size_t max_shown = 6;
-/// Laws this much less likely than the likeliest, or less, are not ruled out by these samples.
+/// Distributions whose likelihood is lower than the greatest by up to this factor are not ruled out by the
+/// samples.
 constexpr double nearly_as_likely = 20;
 
 using SequenceCounts = std::map<std::vector<Token>, std::uint64_t>;
@@ -53,10 +54,10 @@ LikelihoodFit fit_of(std::string name, const SequenceDistribution<double>& law,
   return fit;
 }
 
-/// Laws that give each of the sequences that came the same probability.
+/// Distributions that give each observed sequence the same probability.
 struct AlikeLaws {
   LikelihoodFit fit;
-  std::vector<SequenceDistribution<double>> laws;  ///< those that differ elsewhere
+  std::vector<SequenceDistribution<double>> laws;  ///< distributions that differ on unobserved sequences
 };
 
 bool equal_on(const SequenceCounts& counts, const SequenceDistribution<double>& one,
@@ -64,13 +65,13 @@ bool equal_on(const SequenceCounts& counts, const SequenceDistribution<double>& 
   return std::all_of(counts.begin(), counts.end(), [&](const auto& seen) {
     const double a = probability_under(one, seen.first);
     const double b = probability_under(other, seen.first);
-    // A sequence that only one of them can emit tells them apart, however rare it is.
+    // A sequence that only one of them can emit distinguishes them, however rare it is.
     return (a > 0) == (b > 0) && std::abs(a - b) < same;
   });
 }
 
-/// The distribution under a rule with its default parameters; none for rules that need other ones or too many
-/// branches.
+/// Returns the distribution under a rule with its default parameters; empty for rules that need other
+/// parameters or too many branches.
 std::optional<SequenceDistribution<double>> distribution_under(const RuleKind& kind, const Setup& setup,
                                                                int gamma, std::size_t length) {
   try {
@@ -80,7 +81,7 @@ std::optional<SequenceDistribution<double>> distribution_under(const RuleKind& k
     return sequence_distribution<double>(setup.target, setup.draft, rule.enumerated, gamma,
                                          setup.simulation.prompt(0), length);
   } catch (const ConfigError&) {
-    return std::nullopt;  // its parameters have to be given, or measured
+    return std::nullopt;  // the rule has parameters that must be given or measured
   }
 }
 
@@ -109,7 +110,7 @@ std::vector<LikelihoodFit> diagnose(const Setup& setup, int gamma, int tokens, s
       return distribution_distance(*distribution, law) < same;
     });
     if (!known) group->laws.push_back(std::move(*distribution));
-    // The target stands for all lossless rules.
+    // The target stands for all lossless rules, which are not listed.
     const bool told = group == groups.begin() && expected_lossless(selected(kind), 1);
     if (!told) group->fit.also.push_back(kind.name);
   }
@@ -136,7 +137,7 @@ std::vector<std::string> unseen_faults(const Setup& setup, int gamma, int tokens
   for (std::size_t i = 0; i < rule_family().size(); ++i) {
     if (control.stop()) return {};
     const RuleKind& kind = rule_family().entry(i);
-    if (!kind.surveyed.empty()) continue;  // not planted
+    if (!kind.surveyed.empty()) continue;  // not a planted fault
     const auto law = distribution_under(kind, setup, gamma, static_cast<std::size_t>(tokens));
     if (law && distribution_distance(*law, *target) < same) unseen.push_back(kind.name);
   }
@@ -156,7 +157,7 @@ std::optional<EqualityResult> test_and_diagnose(const Setup& setup, int gamma, c
 
 namespace {
 
-/// "typical, sigmoid and fault-accept-all".
+/// Returns the names, such as "typical, sigmoid and fault-accept-all".
 std::string names_of(const LikelihoodFit& fit, const std::string& before_last) {
   std::string names = fit.name;
   for (const std::string& other : fit.also) {

@@ -20,7 +20,7 @@ std::string equality_headline(const EqualityResult& result) {
 }
 
 std::vector<Figure> equality_figures(const EqualityResult& result) {
-  // Below this a p-value only says how much below it lies.
+  // Smaller p-values are drawn at this bound.
   constexpr double least = 1e-20;
   Figure figure;
   figure.title = "Adjusted p-value of each test";

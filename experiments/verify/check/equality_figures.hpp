@@ -1,4 +1,4 @@
-// The page of `speclab check`: what it found in a sentence, and its figure.
+// The headline and figure on the page of `speclab check`.
 #pragma once
 
 #include <string>
@@ -10,7 +10,7 @@
 namespace speclab {
 
 std::string equality_headline(const EqualityResult& result);
-/// The adjusted p-value of each test beside the level.
+/// Returns a figure of each test's adjusted p-value beside the level.
 std::vector<Figure> equality_figures(const EqualityResult& result);
 
 }  // namespace speclab

@@ -1,4 +1,4 @@
-// Tests of equality in configs, as JSON and as text.
+// Writes equality tests as JSON and as text, and reads their section of a config.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -41,14 +41,14 @@ const Typed<EqualityResult>& described() {
 
 namespace {
 
-/// Below the smallest normal double the tail is not resolved.
+/// The tail is not resolved below the smallest normal double.
 std::string p_text(double p) { return p < 1e-300 ? "< 1e-300" : fmt::format("{:.3g}", p); }
 
 std::string distance_text(double distance) {
   return distance < 0.001 ? fmt::format("{:.2g}", distance) : fmt::format("{:.4f}", distance);
 }
 
-/// Says how many sequences are too rare for a class of their own.
+/// Says how many sequences are too rare for their own class.
 std::string rare_text(const EqualityResult& result) {
   if (result.rare_classes == 0) return "";
   return fmt::format("; {} sequences too rare for one of their own, {} of the samples", result.rare_classes,

@@ -24,8 +24,8 @@ bool has_exact_distribution(const Setup& setup, int tokens) {
          std::pow(setup.target.vocab(), tokens) <= max_exact_sequences;
 }
 
-/// The least number of two significant digits of which, and not of the one before it, `enough` is true; none
-/// up to 10^10.
+/// Returns the least number with two significant digits for which `enough` is true; empty if there is none up
+/// to 10^10. `enough` must be monotone.
 std::optional<std::uint64_t> least_round_number(const std::function<bool(std::uint64_t)>& enough) {
   constexpr std::uint64_t per_decade = 90;
   constexpr std::uint64_t last = 9 * per_decade;
@@ -45,7 +45,7 @@ std::optional<std::uint64_t> least_round_number(const std::function<bool(std::ui
   return number(many);
 }
 
-/// The fewest sequences with which `find` finds a total variation of 0.01.
+/// Returns the fewest sequences with which `find` finds a total variation of 0.01.
 template <class Find>
 std::optional<std::uint64_t> samples_for_small(const Find& find) {
   return least_round_number([&](std::uint64_t many) { return find(many) <= small_distance; });
@@ -81,10 +81,11 @@ EqualityResult result_of(const SequenceTests& tests, EqualityReference reference
   return result;
 }
 
-/// Total variation that two samples show where either is one sequence alone: others of one sample fill cells
-/// of `cell` or more, one or several, and their number is the noncentrality of the test.
+/// Returns the total variation that the test finds between two samples if one of them consists of a single
+/// sequence. The other sequences, all of the other sample, fill one or more cells with at least `cell` each,
+/// and their number is the noncentrality of the test.
 double detectable_beside_one_sequence(std::uint64_t samples, double level, double power) {
-  constexpr double cell = 2 * minimum_expectation_for_power;  // half of them are expected in either sample
+  constexpr double cell = 2 * minimum_expectation_for_power;  // half of them are expected in each sample
   for (int degrees = 1;; ++degrees) {
     const double effect = detectable_effect(degrees, 1, level, power);
     const double others = std::max(effect * effect, cell);
@@ -92,19 +93,19 @@ double detectable_beside_one_sequence(std::uint64_t samples, double level, doubl
   }
 }
 
-/// The joint test of two samples alone, at the level that Holm leaves it when it is the only one to reject.
-/// At most `sequences` can occur.
+/// Computes the power of the joint test of two samples alone, at the level that Holm's method leaves it if it
+/// is the only test that rejects. At most `sequences` different sequences can occur.
 void state_two_sample_power(EqualityResult& result, const SequenceTests& tests, double sequences) {
   const double level = result.level / static_cast<double>(tests.p_values().size());
   const FitTest& joint = tests.joint;
-  // Two samples of n are worth one of n/2: the variances of both add.
+  // Two samples of n have the power of one sample of n/2, because their variances add.
   const auto between = [&](int degrees, std::uint64_t samples) {
     return std::min(1.0, detectable_total_variation(degrees, samples / 2, level, result.power));
   };
   if (joint.degrees > 0) {
     result.detectable_effect = detectable_effect(joint.degrees, result.samples_each / 2, level, result.power);
     result.detectable_between_classes = between(joint.degrees, result.samples_each);
-    // With the cells that so many samples fill, of which a test of fewer has fewer.
+    // More samples fill more cells: the degrees of freedom grow with `many`.
     result.samples_for_one_percent = samples_for_small([&](std::uint64_t many) {
       return between(static_cast<int>(std::min(max_joint_degrees(tests, many, sequences), 1e9)), many);
     });
@@ -174,7 +175,7 @@ std::optional<EqualityResult> test_samples(const Setup& setup, const CheckSectio
 std::optional<EqualityResult> test_equality(const Setup& setup, int gamma, const CheckSection& settings,
                                             const Control& control) {
   require_power(settings);
-  // The samples of either decoder, and the order in which each is counted.
+  // Memory holds the samples of each decoder and the order in which they are counted.
   const double of_one = static_cast<double>(settings.samples) *
                         (settings.tokens * static_cast<double>(sizeof(Token)) + sizeof(std::size_t));
   require_memory(of_one * (has_exact_distribution(setup, settings.tokens) ? 1 : 2), "/check/samples",

@@ -37,8 +37,8 @@ namespace {
 struct ComparedShape {
   std::string name;
   TextRuns shape;
-  std::size_t than = 0;    ///< index of the shape whose rows these are compared with; of the first itself
-  bool same_bits = false;  ///< promised by the option "batch"
+  std::size_t than = 0;    ///< index of the shape with which it is compared; the first shape's own
+  bool same_bits = false;  ///< the option "batch" promises the same bits
 };
 
 std::vector<ComparedShape> compared_shapes(const std::vector<std::int32_t>& sizes) {
@@ -57,7 +57,7 @@ std::vector<ComparedShape> compared_shapes(const std::vector<std::int32_t>& size
   return all;
 }
 
-/// Of one text.
+/// The differences of one text.
 struct TextDifference {
   std::vector<double> variations;
   std::uint64_t differ = 0;
@@ -107,12 +107,12 @@ RowDifference summed(const std::vector<TextDifference>& texts, double confidence
       std::accumulate(variations.begin(), variations.end(), 0.0) / static_cast<double>(sum.count);
   sum.high_variation = variations[sum.count - 1 - sum.count / 100];
   sum.most_variation = variations.back();
-  // Texts are independent; contexts of one are not, since what differs stays in the cache.
+  // Texts are independent; contexts of one text are not, since a difference stays in the cache.
   sum.flipped_texts = binomial_interval(flipped, texts.size(), confidence).value_or(unbounded(0));
   return sum;
 }
 
-/// A text for each trial, after its prompt. Empty when the control stopped it.
+/// Writes a text for each trial, after its prompt. Returns nothing if `control` stopped it.
 std::vector<std::vector<Token>> write_texts(const Model& target, const SimulationSize& simulation,
                                             const Control& control) {
   const AnyRule token_rule{TokenRule{}};
@@ -126,7 +126,7 @@ std::vector<std::vector<Token>> write_texts(const Model& target, const Simulatio
   return texts;
 }
 
-/// The model as every run of one token computes it: the same bits always.
+/// Returns the model's parameters such that every run has one token, which always gives the same bits.
 GgufParameters one_token_runs(const Config& config) {
   if (!config.models) throw ConfigError("/models", "missing; a config with a target is needed");
   const GgufParameters* own = gguf_parameters(config.models->target);

@@ -16,7 +16,7 @@ namespace speclab {
 
 namespace {
 
-/// The first tokens of each sequence, checked.
+/// Collects and checks the first tokens of each sequence.
 struct Samples {
   std::size_t length;
   std::int64_t vocab;

@@ -1,4 +1,4 @@
-// Every check of a printed number, by the files of checks/.
+// Collects the checks of printed numbers from the files of checks/.
 #include <fmt/format.h>
 
 #include <cmath>

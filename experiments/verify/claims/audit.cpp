@@ -17,11 +17,11 @@ namespace speclab {
 
 namespace {
 
-/// Keeps a value on the very edge of a rounding cell, such as 1.525, on either side of it.
+/// Accepts a value exactly between two roundings, such as 1.525, for either.
 constexpr double edge = 1e-9;
 
-/// How far [least, most] lies from what rounds to the printed number: positive where the printed number is
-/// above it; 0 where they meet.
+/// Returns the distance from [least, most] to the interval that rounds to the printed number: positive if the
+/// printed number is above, negative if it is below, 0 if they meet.
 double gap(const PrintedNumber& printed, const Allowed& allowed) {
   const double slack = printed.half_unit * (1 + edge) + edge * std::abs(printed.value);
   if (printed.value - slack > allowed.most) return printed.value - printed.half_unit - allowed.most;
@@ -36,7 +36,7 @@ struct VerdictEntry {
 
 const VerdictEntry& entry_of(ClaimVerdict verdict) {
   static constexpr VerdictEntry entries[] = {
-      // in the order of ClaimVerdict
+      // The entries have the order of ClaimVerdict.
       {"follows", &ClaimCounts::follows},
       {"within the rounding of its inputs", &ClaimCounts::within_input_rounding},
       {"does not follow", &ClaimCounts::does_not_follow},

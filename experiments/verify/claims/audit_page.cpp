@@ -1,4 +1,4 @@
-// What was found of printed numbers, for a terminal, a page and a spreadsheet.
+// Presents the audit of printed numbers for a terminal, a page and a spreadsheet.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -22,7 +22,7 @@ std::string plural(std::uint64_t count, const char* one, const char* several) {
   return fmt::format("{} {}", count, count == 1 ? one : several);
 }
 
-/// What the formula says: its value, or its bounds.
+/// Returns the formula's value or bounds as text.
 std::string said(const JudgedClaim& claim) {
   if (!claim.least && !claim.most) return "";
   if (!claim.least) return "at most " + number_text(*claim.most);

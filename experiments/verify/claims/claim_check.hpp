@@ -1,4 +1,4 @@
-// The formulas that judge printed numbers: an entry of a few lines each in checks/.
+// The formulas that judge printed numbers. Each is an entry of a few lines in checks/.
 #pragma once
 
 #include <functional>
@@ -15,23 +15,26 @@ namespace speclab {
 /// A formula with its printed inputs.
 struct ClaimCheck : KindInfo {
   struct Common {};
-  std::string formula;     ///< as it stands on a page
-  std::string assumption;  ///< that the formula rests on beyond arithmetic; empty for none
-  /// ConfigError at `selected.path` for inputs that contradict one another or have no value.
+  std::string formula;     ///< as pages show it
+  std::string assumption;  ///< assumption of the formula beyond arithmetic; empty if there is none
+  /// Computes the range that the formula allows. Throws ConfigError at `selected.path` for inputs that
+  /// contradict one another or for which the formula has no value.
   std::function<AllowedRange(const SelectedKind& selected)> range;
 };
 
 using ClaimCheckConfig = Selected<ClaimCheck>;
 
-/// Every check; tests and other programs may add some.
+/// Returns the family of all checks; tests and other programs may add some.
 Family<ClaimCheck>& claim_check_family();
 
-/// Throws ConfigError at `path` where the formula has no value.
+/// Computes the range that `formula` allows for its inputs. Throws ConfigError at `path` if the formula has
+/// no value.
 AllowedRange checked_range(const std::vector<PrintedNumber*>& inputs, const std::function<Allowed()>& formula,
                            const std::string& path);
 
-/// A check of inputs P. `formula(inputs)` throws std::invalid_argument for inputs that contradict one
-/// another, with what is wrong as a sentence without its end; it gives an Allowed, or a double.
+/// Returns a check with inputs P. `formula(inputs)` returns an Allowed or a double. It throws
+/// std::invalid_argument for inputs that contradict one another; the message says what is wrong, as a
+/// sentence without its end.
 template <class P, class Formula>
 ClaimCheck claim_check(std::string_view name, std::string_view sentence, std::vector<Field> fields,
                        std::string_view text, Formula formula, std::string_view assumption = "") {
@@ -49,7 +52,7 @@ ClaimCheck claim_check(std::string_view name, std::string_view sentence, std::ve
   return check;
 }
 
-/// A required input, and a required list of them.
+/// Describe a required input, and a required list of inputs.
 template <class P>
 Field input(std::string_view name, PrintedNumber P::*member, std::string_view sentence) {
   return required(field(name, member, printed_number(), sentence));
@@ -60,7 +63,7 @@ Field input(std::string_view name, std::vector<PrintedNumber> P::*member, std::s
 }
 
 double sum_of(const std::vector<PrintedNumber>& numbers);
-/// Throws std::invalid_argument for an empty list.
+/// Returns the mean. Throws std::invalid_argument for an empty list.
 double mean_of(const std::vector<PrintedNumber>& numbers);
 
 }  // namespace speclab

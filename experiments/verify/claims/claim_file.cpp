@@ -59,7 +59,7 @@ void check_claim(const Claim& claim, const std::string& path) {
   if (claim.quote.size() > longest_quote || claim.quote.find('\n') != std::string::npos) {
     throw ConfigError(path + "/quote", "longer than a line: at most {} bytes", longest_quote);
   }
-  // The formula's inputs are read and put into it, so that a fault is said before the work.
+  // Evaluates the formula once, so that a fault in its inputs is reported before the work.
   if (claim.check) claim.check->entry().range(*claim.check);
 }
 

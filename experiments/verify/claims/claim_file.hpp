@@ -1,4 +1,5 @@
-// The files of configs/claims: a source, and numbers that it prints with what they are said to come from.
+// Reads the files of configs/claims: a source, and numbers that it prints with the formula and inputs they
+// are said to come from.
 #pragma once
 
 #include <filesystem>
@@ -10,13 +11,13 @@
 
 namespace speclab {
 
-/// What is said of a printed number, judged or not.
+/// The file's description of a printed number, whether or not a formula judges it.
 struct ClaimWords {
-  std::string where;      ///< table, section or comment
-  std::string quantity;   ///< what the number is of, with its unit
+  std::string where;      ///< table, section or comment of the source
+  std::string quantity;   ///< quantity and unit
   std::string quote;      ///< at most a line of the source
-  std::string undecided;  ///< why no formula can judge it
-  std::string note;       ///< what a reader should know beside the verdict
+  std::string undecided;  ///< reason why no formula can judge it
+  std::string note;       ///< further remark for readers
 };
 
 /// A printed number.
@@ -26,13 +27,13 @@ struct Claim : ClaimWords {
 };
 
 struct SourceWords {
-  std::string name;     ///< of the file, without ".json"
-  std::string source;   ///< as it is cited
+  std::string name;     ///< name of the file, without ".json"
+  std::string source;   ///< citation
   std::string address;  ///< https://...
-  std::string date;     ///< of the source, YYYY-MM-DD; empty where it is not known
+  std::string date;     ///< date of the source, YYYY-MM-DD; empty if unknown
   std::string licence;
-  std::string opened;      ///< when the numbers were last compared with the source, YYYY-MM-DD, or
-  std::string not_opened;  ///< why they were not, and where they come from instead
+  std::string opened;      ///< date when the numbers were last compared with the source, YYYY-MM-DD, or
+  std::string not_opened;  ///< reason why they were not, and where they come from instead
 };
 
 struct ClaimSource : SourceWords {
@@ -40,12 +41,11 @@ struct ClaimSource : SourceWords {
   std::vector<Claim> claims;
 };
 
-/// Reads a file. Throws ConfigError, with the file's name, for what is missing, unknown or contradicts
-/// itself.
+/// Reads a file. Throws ConfigError, with the file's name, if something is missing, unknown or contradictory.
 ClaimSource read_claim_file(const std::filesystem::path& file);
 
-/// The JSON files of a folder, by name: all, or `only` those, named without ".json", as they are given.
-/// Throws UsageError when there are none, or an unknown name is given.
+/// Returns the JSON files of a folder, by name: all of them, or only those that `only` names (without
+/// ".json"), in its order. Throws UsageError if there are none, or if a name is unknown.
 std::vector<std::filesystem::path> claim_files(const std::filesystem::path& folder,
                                                const std::vector<std::string>& only = {});
 

@@ -44,7 +44,7 @@ class PrintedNumberType final : public Type {
   void schema(Json& out) const override { out["type"] = Json::array({"string", "number"}); }
 };
 
-/// Moves an input to the end of what rounds to it.
+/// Moves an input to an end of the interval that rounds to it.
 void move(PrintedNumber& input, double centre, int side) { input.value = centre + side * input.half_unit; }
 
 }  // namespace

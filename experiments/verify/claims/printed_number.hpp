@@ -11,24 +11,24 @@ namespace speclab {
 
 struct PrintedNumber {
   std::string text;      ///< as it was printed, without its unit
-  double value = 0;      ///< that the text stands for
-  double half_unit = 0;  ///< half a unit of its last digit; 0 of exact numbers
+  double value = 0;      ///< value of the text
+  double half_unit = 0;  ///< half a unit of its last digit; 0 for exact numbers
 
   operator double() const {
     return value;
   }  // NOLINT(google-explicit-constructor): formulas read like formulas
 };
 
-/// In JSON, text is a decimal that was rounded to its last digit ("2.10" stands for 2.095 to 2.105), or an
-/// exact fraction ("10/9"); a number is exact, such as a count.
+/// Describes a printed number. In JSON, text is a decimal that was rounded to its last digit ("2.10" stands
+/// for 2.095 to 2.105) or an exact fraction ("10/9"); a number, such as a count, is exact.
 Typed<PrintedNumber> printed_number();
-/// A list of them, which may be empty.
+/// Describes a list of printed numbers, which may be empty.
 Typed<std::vector<PrintedNumber>> printed_numbers();
 
-/// The printed numbers among the members of `object`, which `type` describes, in its order.
+/// Returns the printed numbers among the members of `object`, in the order of its description `type`.
 std::vector<PrintedNumber*> printed_members(const ObjectType& type, void* object);
 
-/// What a formula says of a number: its value, or, where it only bounds the number, the values it allows.
+/// The values that a formula allows for a number: one value, or an interval if the formula only bounds it.
 struct Allowed {
   double least;
   double most;
@@ -37,15 +37,15 @@ struct Allowed {
   Allowed(double smallest, double largest) : least(smallest), most(largest) {}
 };
 
-/// What a formula says for its inputs as printed, and for all numbers that round to them.
+/// The values that a formula allows for its inputs as printed, and for all inputs that round to them.
 struct AllowedRange {
   Allowed as_printed;
   Allowed rounded;
 };
 
-/// `formula` reads `inputs`, which are varied within their half units and then hold their printed values
-/// again. In each input the formula is monotone, in a direction that the other inputs do not change within
-/// their half units, so that its extremes lie at corners.
+/// Computes the range of `formula`, which reads `inputs`. Varies the inputs within their half units and then
+/// restores their printed values. The formula must be monotone in each input, in a direction that the other
+/// inputs do not change within their half units, so that its extremes lie at corners.
 AllowedRange allowed_range(const std::vector<PrintedNumber*>& inputs,
                            const std::function<Allowed()>& formula);
 

@@ -26,7 +26,7 @@ namespace speclab {
 namespace {
 
 constexpr std::size_t max_classes = 8;
-/// A chain settles differently from two starts when probabilities differ by more than this.
+/// A chain that settles from two starts at probabilities further apart than this has two distributions.
 constexpr double same_distribution = 1e-9;
 
 double largest_difference(const std::vector<double>& a, const std::vector<double>& b) {
@@ -35,7 +35,7 @@ double largest_difference(const std::vector<double>& a, const std::vector<double
   return largest;
 }
 
-/// Everything that the analysis of each class shares.
+/// The data that the analyses of all classes share.
 struct Task {
   Config config;
   JobList jobs;
@@ -68,10 +68,10 @@ int memory_of(const Setup& setup) {
   return std::max(memory_of(setup.target, "/models/target"), memory_of(setup.draft, "/models/draft"));
 }
 
-/// Throws ConfigError for a config of which exact can say nothing, before its models are built.
+/// Throws ConfigError, before models are built, for a config that `speclab exact` cannot analyse.
 void check_exact(const Config& config) {
   check_setup(config);
-  // Only the shapes of trees are measured.
+  // Only shapes of trees are measured, and exact does not support trees.
   if (config.rule.entry().measure || !make_rule(config.rule, 1).sampled->decides_by_position()) {
     throw ConfigError("/rule/kind",
                       "exact needs a rule of one draft that decides position by position, such as token or "
@@ -98,7 +98,7 @@ std::vector<double> uniform_on(const std::vector<std::int32_t>& members, std::in
   return distribution;
 }
 
-/// Where the simulation's trials start.
+/// Returns the distribution of the contexts from which the simulation's trials start.
 std::vector<double> start_distribution(const ContextChain& chain, const SimulationSize& simulation) {
   std::vector<double> distribution(chain.contexts.size());
   for (std::uint32_t trial = 0; trial < simulation.trials; ++trial) {
@@ -156,8 +156,9 @@ RoundNumbers exact_values(const RoundStatistics& found, const CostRatios& cost) 
   return values;
 }
 
-/// Exact speedups of gamma = 0..max_gamma, each distribution found from the one before; that of the config's
-/// gamma is known. Ends before the first gamma whose distribution was not found.
+/// Returns the exact speedups of gamma = 0..max_gamma. The stationary distribution at each gamma starts the
+/// search for the next; that of the config's gamma is known. Ends before the first gamma whose distribution
+/// was not found.
 std::vector<double> search(const Task& task, const StationaryDistribution& known, std::vector<double> start,
                            int& iterations) {
   std::vector<double> speedups{1.0};
@@ -182,7 +183,8 @@ int best_of(const std::vector<double>& speedups) {
   return static_cast<int>(best);
 }
 
-/// The simulation of `config`, the task's but for its prompt, at the task's gamma and at the exact optimum.
+/// Simulates `config`, which differs from the task's only in its prompt, at the task's gamma and at the exact
+/// optimum.
 RoundIntervals simulated_values(const Task& task, JobList& jobs, const Config& config, int best_gamma) {
   const auto setup = jobs.setup(config);
   const Job& job = jobs.decode(setup, config.gamma);
@@ -211,7 +213,7 @@ RoundIntervals simulated_values(const Task& task, JobList& jobs, const Config& c
   return values;
 }
 
-/// Errors of the formulas, where there is an exact value other than 0 and the quantity is a magnitude.
+/// Returns the formulas' relative errors for magnitudes that have an exact value other than 0.
 RoundNumbers errors_of(const RoundNumbers& iid, const RoundNumbers& exact) {
   RoundNumbers errors;
   const auto error = [](const std::optional<double>& formula, const std::optional<double>& goal) {
@@ -224,9 +226,9 @@ RoundNumbers errors_of(const RoundNumbers& iid, const RoundNumbers& exact) {
   return errors;
 }
 
-/// The closed class of plain decoding that a class of the chain belongs to. The two are the same, unless a
-/// lossy rule emits tokens that the target would not, or leaves some out. Null when there is no one such
-/// class.
+/// Returns the closed class of plain decoding to which a class of the chain belongs. The two are equal,
+/// unless a lossy rule emits tokens that the target would not, or leaves some out. Null if there is not
+/// exactly one such class.
 const ClosedClass* plain_class(const ClosedClass& members, const std::vector<ClosedClass>& plain_classes) {
   if (plain_classes.size() == 1) return &plain_classes.front();
   const ClosedClass* own = nullptr;
@@ -238,7 +240,7 @@ const ClosedClass* plain_class(const ClosedClass& members, const std::vector<Clo
   return own;
 }
 
-/// One closed class of the chain. `only`: it is the only one.
+/// Analyses one closed class of the chain. `only`: it is the only one.
 ClassResult analyse_class(Task& task, const ClosedClass& members,
                           const std::vector<ClosedClass>& plain_classes, bool only, ExactTimings& timings) {
   const ContextChain& chain = task.chain;
@@ -249,7 +251,8 @@ ClassResult analyse_class(Task& task, const ClosedClass& members,
   std::vector<double> anywhere = uniform_on(members, chain.size());
   if (const ClosedClass* own = plain_class(members, plain_classes)) {
     StationaryDistribution target = stationary_plain(chain, uniform_on(*own, chain.size()));
-    // What iteration cannot see in itself: a chain whose parts hardly ever meet settles within each.
+    // Iteration cannot notice this itself: in a chain whose parts hardly ever meet, each part settles
+    // separately.
     if (!target.direct && target.converged) {
       const StationaryDistribution other = stationary_plain(chain, uniform_on({own->front()}, chain.size()));
       target.converged = largest_difference(other.distribution, target.distribution) < same_distribution;
@@ -272,8 +275,8 @@ ClassResult analyse_class(Task& task, const ClosedClass& members,
   StationaryDistribution rounds = stationary_rounds(chain, gamma, anywhere);
   const RoundStatistics found = round_statistics(chain, gamma, rounds.distribution);
 
-  // Rounds can have closed classes where single tokens have none: on a cycle whose length gamma + 1 divides,
-  // say.
+  // Rounds can have closed classes where single tokens have none, for example on a cycle whose length gamma +
+  // 1 divides.
   const std::int32_t first = chain.starts.front();
   const std::int32_t recurrent =
       std::binary_search(members.begin(), members.end(), first) ? first : members.front();
@@ -281,7 +284,7 @@ ClassResult analyse_class(Task& task, const ClosedClass& members,
   const RoundStatistics elsewhere = round_statistics(chain, gamma, other.distribution);
   const bool one_distribution =
       largest_difference(elsewhere.distribution, found.distribution) <= same_distribution;
-  // Iteration cannot tell such classes from parts of the chain that hardly ever meet.
+  // Iteration cannot distinguish such classes from parts of the chain that hardly ever meet.
   if (!rounds.direct && !(one_distribution && other.converged)) rounds.converged = false;
   out.round_solution = solution_of(rounds);
   if (!rounds.converged) {
@@ -323,8 +326,8 @@ ClassResult analyse_class(Task& task, const ClosedClass& members,
   }
   timings.search_seconds += watch.lap();
 
-  // Several classes: the config's prompts would mix them, so that each is simulated from a context of its
-  // own.
+  // With several classes the config's prompts would mix them, so that each class is simulated from one of its
+  // own contexts.
   Config config = task.config;
   std::vector<double> start;
   if (only) {
@@ -375,8 +378,8 @@ ExactAnalysis analyse_exactly(const Config& config, bool simulate) {
   std::size_t recurrent = 0;
   for (const ClosedClass& members : classes) recurrent += members.size();
   const std::size_t shown = std::min(classes.size(), max_classes);
-  // Of each class: alpha twice, tokens, variance, speedup, operations, best speedup, two positions,
-  // rejections, P(N = n).
+  // Each class has intervals of: alpha twice, tokens, variance, speedup, operations, best speedup, two
+  // positions, rejections, P(N = n).
   const int intervals = static_cast<int>(shown) * (10 + task.config.gamma + 1);
   task.confidence = task.config.simultaneous ? family_confidence(task.config.confidence, intervals)
                                              : task.config.confidence;

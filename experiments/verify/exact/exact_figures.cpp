@@ -11,7 +11,7 @@ namespace speclab {
 
 namespace {
 
-/// The chain's speedup at each gamma, and what the formula and the simulation say at the config's.
+/// Draws the chain's speedup at each gamma, and the formula's and the simulation's at the config's gamma.
 Figure speedup_figure(const ClassResult& one, int gamma, const std::string& where) {
   Figure figure;
   figure.title = titled("Speedup by γ", where);

@@ -1,4 +1,4 @@
-// The page of `speclab exact`: what it found in a sentence, and figures.
+// The headline and figures on the page of `speclab exact`.
 #pragma once
 
 #include <string>
@@ -10,7 +10,8 @@
 namespace speclab {
 
 std::string exact_headline(const ExactResult& result);
-/// Of each closed class the speedup by gamma and the distribution of tokens per target step.
+/// Returns, for each closed class, figures of the speedup by gamma and of the distribution of tokens per
+/// target step.
 std::vector<Figure> exact_figures(const ExactResult& result);
 
 }  // namespace speclab

@@ -1,4 +1,4 @@
-// What `speclab exact` found.
+// The result of `speclab exact`.
 #pragma once
 
 #include <cstdint>
@@ -16,9 +16,9 @@ namespace speclab {
 
 struct Config;
 
-// The quantities of rounds that are computed by formula, exactly and by simulation: name and description.
-// "First" and "second" are drafted tokens of one round. The relative gain is not a correlation: it is at most
-// 1, and can be far below -1.
+// The quantities of rounds that are computed by formula, exactly and by simulation, each with a name and a
+// description. "First" and "second" are drafted tokens of one round. The relative gain is not a correlation:
+// it is at most 1, and can be far below -1.
 // clang-format off
 #define SPECLAB_EXACT_QUANTITIES(ENTRY) \
   ENTRY(alpha, "Acceptance rate, averaged over the contexts of plain decoding.") \
@@ -43,8 +43,8 @@ struct Config;
         "Expected tokens of a round, averaged over as many rounds from the start as are simulated.")
 // clang-format on
 
-/// These quantities as numbers or as intervals, and the distribution of the tokens N of a round. What has no
-/// value is empty.
+/// These quantities as numbers or as intervals, and the distribution of the tokens N of a round. A quantity
+/// without a value is empty.
 template <class T>
 struct RoundQuantities {
 #define SPECLAB_QUANTITY_MEMBER(name, sentence) std::optional<T> name;
@@ -57,7 +57,7 @@ struct RoundQuantities {
 using RoundNumbers = RoundQuantities<double>;
 using RoundIntervals = RoundQuantities<Interval>;
 
-/// Tokens per target step by the formula in which an acceptance depends on the one before.
+/// The tokens per target step by the formula in which each acceptance depends on the one before.
 struct FirstOrderFormula {
   double tokens_per_target_step = 0;
   double error_percent = 0;
@@ -65,7 +65,7 @@ struct FirstOrderFormula {
 
 /// How a stationary distribution was found; see StationaryDistribution.
 struct SolutionResult {
-  bool direct = false;  ///< without iteration
+  bool direct = false;  ///< found without iteration
   std::int32_t iterations = 0;
   double residual = 0;
   bool damped = false;
@@ -75,12 +75,13 @@ struct SolutionResult {
 /// One closed class of contexts, which decoding never leaves.
 struct ClassResult {
   std::uint64_t contexts = 0;
-  std::vector<Token> start;         ///< where its simulation starts, of several classes
+  std::vector<Token> start;  ///< context from which its simulation starts, if there are several classes
   std::optional<RoundNumbers> iid;  ///< closed forms at the exact alpha
-  RoundNumbers exact;               ///< of the chain over contexts
-  /// From one context, which may differ; see `remarks`. Like `exact`, empty where no distribution was found.
+  RoundNumbers exact;               ///< values of the chain over contexts
+  /// The value from one context, which may differ; see `remarks`. Like `exact`, empty if no distribution was
+  /// found.
   std::optional<double> tokens_per_target_step_from_start;
-  std::vector<double> speedup_by_gamma;  ///< exact, gamma = 0 ..
+  std::vector<double> speedup_by_gamma;  ///< exact, for gamma = 0, 1, ...
   std::optional<FirstOrderFormula> first_order;
   std::optional<RoundNumbers> iid_error_percent;
   std::optional<RoundIntervals> simulated;
@@ -90,7 +91,7 @@ struct ClassResult {
   std::vector<std::string> remarks;
 };
 
-/// The chain over contexts.
+/// The size of the chain over contexts.
 struct ChainResult {
   std::int32_t memory = 0;  ///< context tokens that the models read
   std::uint64_t contexts = 0;
@@ -103,7 +104,7 @@ struct ChainResult {
 struct ExactResult {
   std::string version;
   std::string title;
-  std::shared_ptr<const Config> config;  ///< with the section "search"
+  std::shared_ptr<const Config> config;  ///< includes the section "search"
   double interval_confidence = 0.95;
   ChainResult chain;
   std::vector<ClassResult> classes;  ///< at most the first eight
@@ -112,7 +113,7 @@ struct ExactResult {
 template <>
 const Typed<ExactResult>& described();
 
-/// The tables of all classes and the remarks below them, for people.
+/// Returns the tables of all classes, with the remarks below them.
 Listing exact_text(const ExactResult& result);
 
 }  // namespace speclab

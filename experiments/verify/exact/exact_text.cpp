@@ -1,4 +1,4 @@
-// The words and tables of `speclab exact`, from its result alone.
+// Writes the text and tables of `speclab exact` from its result alone.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -14,7 +14,8 @@ namespace speclab {
 
 namespace {
 
-/// Six digits: exact values and formulas may differ in the fourth. Rounding of a zero is a zero.
+/// Prints six digits, because exact values and formulas may differ in the fourth. Prints a rounding error of
+/// zero as 0.
 Cell exact_cell(const std::optional<double>& value) {
   if (!value || !std::isfinite(*value)) return {};
   return {std::abs(*value) < 1e-12 ? "0" : fmt::format("{:.6g}", *value), value, ""};
@@ -65,7 +66,7 @@ Table class_table(const ClassResult& one, const std::string& caption) {
     add("the same if an acceptance depends on the one before", formula->tokens_per_target_step,
         one.exact.tokens_per_target_step, {}, formula->error_percent);
   }
-  // One simulation estimates both: the chain's mean, and its mean over just these rounds.
+  // One simulation estimates both the chain's mean and its mean over the simulated rounds.
   if (one.simulated) {
     row("the same over the simulated rounds", &N::tokens_per_target_step_of_simulation,
         &I::tokens_per_target_step);

@@ -13,12 +13,12 @@ namespace speclab {
 
 namespace {
 
-/// Above this many sequences, or numbers of rows, nobody reads them.
+/// Longer lists of sequences, or of numbers in rows, are left out: nobody reads them.
 constexpr std::size_t max_sequences = 10000;
 
-/// Seconds that a branch of the bound may take, measured with 3 to 8 tokens, gamma 4 and 8, rows of 2 and of
-/// 17 digits, on one core of 2024: 18 to 37 microseconds and 140 to 220, for given and made rows each.
-/// Fractions take longer from this many digits on.
+/// Seconds per branch of the bound, measured on one core of 2024 with 3 to 8 tokens and gamma 4 and 8: 18 to
+/// 37 microseconds with rows of 2 digits and 140 to 220 with rows of 17, for given and made rows each.
+/// Fractions take longer above `cheap_digits` digits.
 constexpr double branch_seconds = 3e-6;
 constexpr double exact_branch_seconds = 6e-5;
 constexpr double cheap_digits = 3;
@@ -63,7 +63,8 @@ std::vector<std::vector<ProofNumber>> numbers_of(const std::vector<std::vector<R
   return out;
 }
 
-/// The rows as the arithmetic has them; the made ones where the model's were made.
+/// Returns the rows as numbers of the arithmetic: the made rows if there are any, else the given ones. Empty
+/// if there are too many numbers.
 template <class Real>
 std::optional<std::vector<std::vector<ProofNumber>>> proved_rows(const ExactRows& given,
                                                                  const std::vector<std::vector<Real>>& made) {
@@ -72,7 +73,7 @@ std::optional<std::vector<std::vector<ProofNumber>>> proved_rows(const ExactRows
   return numbers_of(values_of<Real>(given));
 }
 
-/// Probability of the sequence, 0 when it does not occur.
+/// Returns the probability of the sequence; 0 if it does not occur.
 template <class Real>
 Real probability_of(const SequenceDistribution<Real>& distribution, const std::vector<Token>& tokens) {
   const auto found = distribution.find(tokens);

@@ -1,4 +1,4 @@
-// `speclab prove`: is a rule lossless on these rows? Every branch of one round is followed.
+// `speclab prove`: proves whether a rule is lossless on given rows, by following every branch of one round.
 #pragma once
 
 #include <cstdint>
@@ -17,8 +17,8 @@
 
 namespace speclab {
 
-/// What is to be proved: target and draft over one vocabulary, a rule, and the context that the round starts
-/// from.
+/// The task of a proof: target and draft over one vocabulary, a rule, and the context from which the round
+/// starts.
 struct ProofTask {
   ExactRows target;
   ExactRows draft;
@@ -31,15 +31,16 @@ enum class Arithmetic { floating_point, rational };
 template <>
 const Typed<Arithmetic>& described();
 
-/// A number of a proof: a double, or in rational arithmetic a fraction as text.
+/// A number of a proof: a double, or a fraction as text in rational arithmetic.
 using ProofNumber = std::variant<double, std::string>;
 template <>
 const Typed<ProofNumber>& described();
 double as_double(const ProofNumber& number);
-/// A fraction of at most so many characters as it is, anything else as a decimal of `digits` digits.
+/// Returns a fraction of at most `longest` characters unchanged, anything else as a decimal of `digits`
+/// digits.
 std::string short_text(const ProofNumber& number, int digits, std::size_t longest = 24);
 
-/// The sequence whose probability is furthest from the target's.
+/// The sequence whose probability differs most from the target's.
 struct Counterexample {
   std::vector<Token> tokens;
   ProofNumber probability;
@@ -48,41 +49,42 @@ struct Counterexample {
 
 template <>
 const Typed<ProvedRows>& described();
-/// What the rows show of a rule that reads those of another position, as a sentence; empty for `given`.
+/// Returns a sentence that says what the rows show about a rule that reads the row of a wrong position; empty
+/// for `given`.
 std::string rows_words(ProvedRows rows);
 
-/// The most tokens that any lossless scheme emits in one round, given what the rule drafts.
+/// The most tokens that any lossless scheme emits in one round with the same drafted tokens.
 struct ProofOptimum {
-  std::optional<std::int32_t> paths = {};  ///< drafted independently
-  std::optional<std::int32_t> nodes = {};  ///< of a tree, instead
-  ProofNumber expected_emitted;            ///< a fraction where it is proved and the arithmetic rational
-  bool proved = false;                     ///< in exact arithmetic; else to about 1e-9
-  ProofNumber upper_bound;                 ///< proved: no lossless scheme emits more
-  std::size_t outcomes = 0;                ///< different sets of drafted strings
-  std::size_t variables = 0;               ///< of the linear program
+  std::optional<std::int32_t> paths = {};  ///< number of paths, drafted independently
+  std::optional<std::int32_t> nodes = {};  ///< or number of nodes of a tree
+  ProofNumber expected_emitted;            ///< a fraction if it is proved in rational arithmetic
+  bool proved = false;                     ///< in exact arithmetic; else correct to about 1e-9
+  ProofNumber upper_bound;                 ///< a proved bound: no lossless scheme emits more
+  std::size_t outcomes = 0;                ///< number of different sets of drafted strings
+  std::size_t variables = 0;               ///< variables of the linear program
 };
 
-/// What enumeration finds.
+/// The result of enumeration.
 struct Proof {
   RuleConfig rule;
   std::int32_t gamma = 1;
-  /// The rows that all numbers are about: one, or one for each context; none above 10,000 numbers.
+  /// The rows to which all numbers refer: one row, or one for each context; empty above 10,000 numbers.
   std::optional<std::vector<std::vector<ProofNumber>>> target;
   std::optional<std::vector<std::vector<ProofNumber>>> draft;
-  std::vector<Token> context;  ///< before the round
+  std::vector<Token> context;  ///< context before the round
   ProvedRows rows = ProvedRows::given;
   bool lossless = false;
   ProofNumber tv;          ///< total variation between the distributions of gamma + 1 tokens
   ProofNumber acceptance;  ///< P(a token is accepted at the first position)
-  /// The largest acceptance that any lossless rule can have there with candidates drawn so; none for siblings
-  /// without replacement over vocabularies that are too large for the search.
+  /// The largest acceptance that any lossless rule can have there with candidates drawn in this way; empty
+  /// for siblings without replacement over vocabularies too large for the search.
   std::optional<ProofNumber> optimal_transport_bound;
   ProofNumber expected_accepted;
   ProofNumber expected_emitted;
   ProofNumber rejection;                ///< P(the round ends in a rejection)
-  std::optional<ProofOptimum> optimum;  ///< where it was asked for
+  std::optional<ProofOptimum> optimum;  ///< only if it was asked for
   std::optional<Counterexample> counterexample;
-  /// Probabilities by sequence; none above 10,000 sequences.
+  /// Probabilities by sequence; empty above 10,000 sequences.
   std::optional<OrderedMap<ProofNumber>> distribution;
   std::optional<OrderedMap<ProofNumber>> target_distribution;
   std::uint64_t branches = 0;
@@ -91,50 +93,50 @@ struct Proof {
 template <>
 const Typed<Proof>& described();
 
-/// What is known of a task by following every branch. Instantiated for double and Rational.
+/// Follows every branch of a task and returns what it finds. Instantiated for double and Rational.
 template <class Real>
 ExaminedByContext<Real> examine_by_context(const ProofTask& task);
 
-/// Lossless on the given rows and, where these do not differ by context, on rows made from them that do
-/// (examine_by_context).
+/// Proves whether the rule is lossless on the given rows and, if these do not differ by context, on rows made
+/// from them that do (examine_by_context).
 Proof prove(const ProofTask& task, Arithmetic arithmetic);
 
-/// The optimum for a task (analysis/exact/optimum.hpp). `check_optimum` throws ConfigError where there is
-/// none: for gamma = 0, for trees whose shape depends on the draft, and for linear programs that are too
-/// large.
+/// optimum_of returns the optimum for a task (analysis/exact/optimum.hpp). check_optimum throws ConfigError
+/// if there is none: for gamma = 0, for trees whose shape depends on the draft, and for linear programs that
+/// are too large.
 ProofOptimum optimum_of(const ProofTask& task, Arithmetic arithmetic);
 void check_optimum(const ProofTask& task);
 
-/// A line of a printed proof.
+/// Returns a line of a printed proof.
 std::string proof_line(const char* label, const std::string& value);
-/// The same for people: a table of numbers, the counterexample, and the distribution when it is short.
+/// Returns a proof for people: a table of numbers, the counterexample, and the distribution if it is short.
 Listing proof_text(const Proof& proof);
 
-/// The most tokens of positive probability that a row has.
+/// Returns the largest number of tokens with positive probability in one row.
 std::size_t largest_support(const ExactRows& rows);
 
-/// An upper bound on the branches of one round and on the sequences that they are compared over, from the
-/// supports of the rows.
+/// Returns an upper bound on the branches of one round and on the sequences over which they are compared,
+/// from the supports of the rows.
 double branch_bound(const ProofTask& task);
 
-/// Decimal digits of the longest numerator or denominator of a probability.
+/// Returns the decimal digits of the longest numerator or denominator of a probability.
 std::size_t digits_of(const ExactRows& rows);
 
-/// Branches that are followed without being asked to: about a minute's work in either arithmetic. Exact
-/// arithmetic takes the longer, the more digits the rows have.
+/// Returns the most branches that are followed unless the user allows more: about a minute's work in either
+/// arithmetic. Exact arithmetic takes longer if the rows have more digits.
 double branch_limit(Arithmetic arithmetic, std::size_t digits);
 
-/// What following the branches of a task may take.
+/// The estimated cost of following all branches of a task.
 struct BranchCost {
-  double branches = 0;     ///< branch_bound
-  double seconds = 0;      ///< to within a factor of about 4
-  std::size_t digits = 0;  ///< of the rows, in rational arithmetic
+  double branches = 0;     ///< see branch_bound
+  double seconds = 0;      ///< correct to within a factor of about 4
+  std::size_t digits = 0;  ///< digits of the rows, in rational arithmetic
 };
 BranchCost branch_cost(const ProofTask& task, Arithmetic arithmetic);
 std::string cost_words(const BranchCost& cost);
 
-/// Throws ConfigError, with the count, what it takes and what would lower it, above `limit`; without one
-/// above `branch_limit`.
+/// Throws ConfigError if the branches exceed `limit`, or `branch_limit` if it is empty. The message gives
+/// their number and cost, and what would lower it.
 void check_branches(const ProofTask& task, Arithmetic arithmetic, std::optional<double> limit);
 
 }  // namespace speclab

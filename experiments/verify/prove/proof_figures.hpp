@@ -1,4 +1,4 @@
-// The pages of `speclab prove`: what it found in a sentence, and figures.
+// The headlines and figures on the pages of `speclab prove`.
 #pragma once
 
 #include <string>
@@ -11,12 +11,12 @@
 namespace speclab {
 
 std::string proof_headline(const Proof& proof);
-/// The distribution of the round's tokens beside the target's; without distributions the acceptance and its
-/// bound.
+/// Returns a figure of the round's distribution beside the target's or, without distributions, of the
+/// acceptance and its bound.
 std::vector<Figure> proof_figures(const Proof& proof);
 
 std::string survey_headline(const Survey& survey);
-/// Acceptance of each rule beside the optimal transport bound.
+/// Returns a figure of each rule's acceptance beside the optimal transport bound.
 std::vector<Figure> survey_figures(const Survey& survey);
 
 }  // namespace speclab

@@ -1,4 +1,4 @@
-// Proofs as JSON and as text.
+// Writes proofs as JSON and as text.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -76,7 +76,7 @@ const Typed<Proof>& described() {
 
 namespace {
 
-/// Fractions that fill more than half a line are shown by their value.
+/// Returns the number as text; a fraction that would fill more than half a line is shown by its value.
 std::string shown_number(const ProofNumber& value) {
   constexpr std::size_t longest = 40;
   const std::string text = short_text(value, 12, longest);
@@ -87,7 +87,7 @@ std::string shown_number(const ProofNumber& value) {
 
 Cell shown_cell(const ProofNumber& value) { return {shown_number(value), as_double(value)}; }
 
-/// Both distributions, when both are short.
+/// Returns a table of both distributions if both are short.
 std::optional<Table> distributions(const Proof& proof) {
   constexpr std::size_t longest = 27;
   if (!proof.distribution || !proof.target_distribution) return std::nullopt;
@@ -104,7 +104,7 @@ std::optional<Table> distributions(const Proof& proof) {
   return table;
 }
 
-/// Rows as --target and --draft take them, as far as they fill a line or two.
+/// Returns rows in the form of --target and --draft, cut to a line or two.
 std::string shown_rows(const std::optional<std::vector<std::vector<ProofNumber>>>& rows) {
   constexpr std::size_t longest = 160;
   if (!rows) return "rows of more than 10,000 numbers";
@@ -133,7 +133,7 @@ std::string optimum_words(const ProofOptimum& optimum) {
                      scheme, as_double(optimum.upper_bound));
 }
 
-/// In fractions where both numbers are.
+/// Returns the difference as a fraction if both numbers are fractions.
 ProofNumber below_optimum(const Proof& proof) {
   const auto* best = std::get_if<std::string>(&proof.optimum->expected_emitted);
   const auto* emitted = std::get_if<std::string>(&proof.expected_emitted);
@@ -145,7 +145,7 @@ ProofNumber below_optimum(const Proof& proof) {
 
 std::string rows_words(ProvedRows rows) {
   static constexpr const char* words[] = {
-      // in the order of ProvedRows
+      // The entries have the order of ProvedRows.
       "", "also on rows made from those below that differ by the last token",
       "lossless on the given rows, but not on those below, made from them to differ by the last token",
       "the rows are alike in every context, so that reading those of another position shows in nothing"};

@@ -34,7 +34,7 @@ std::optional<Rational> parse_decimal(std::string_view text) {
     exponent += *shift;
   }
   const auto zeros = static_cast<std::size_t>(std::abs(exponent));
-  // A leading zero would be read as octal.
+  // A leading zero would make the number octal.
   digits.erase(0, std::min(digits.find_first_not_of('0'), digits.size() - 1));
   return exponent < 0 ? Rational(digits + "/1" + std::string(zeros, '0'))
                       : Rational(digits + std::string(digits == "0" ? 0 : zeros, '0'));
@@ -46,7 +46,7 @@ Rational total_of(const std::vector<Rational>& row) {
   return total;
 }
 
-/// The rows as they were computed, each probability the very double it is.
+/// Returns the rows as they were computed, with each double as an exact fraction.
 ExactRows computed_rows(const TableModel& table) {
   ExactRows rows;
   for (std::size_t context = 0; context < table.contexts(); ++context) {

@@ -18,13 +18,13 @@ namespace speclab {
 
 namespace {
 
-/// Most branches of one instance: tens of milliseconds of rational arithmetic.
+/// The most branches of one instance: tens of milliseconds of rational arithmetic.
 constexpr double few_branches = 10000;
 
 enum class InstanceKind { generic, zeros, point_target, point_draft, equal, disjoint };
 constexpr int instance_kinds = 6;
 
-/// Integers in [least, most], addressed.
+/// Draws integers in [least, most], addressed by seed and instance.
 class Dice {
  public:
   Dice(std::uint64_t seed, std::uint32_t number) : stream_(seed, Site{number, 0, Draw{Use::world, 0}}) {}
@@ -36,7 +36,8 @@ class Dice {
   Philox stream_;
 };
 
-/// Weights 1..9, or 0..9 with a third of zeros, restricted to ids of one parity when `side` is 0 or 1.
+/// Draws weights 1..9 or, if `zeros`, 0..9 with a third of zeros. If `side` is 0 or 1, only ids of that
+/// parity have weight.
 std::vector<Rational> random_weights(Dice& dice, int vocab, bool zeros, int side) {
   std::vector<Rational> weights;
   for (int id = 0; id < vocab; ++id) {
@@ -77,7 +78,7 @@ void fill_rows(Dice& dice, InstanceKind kind, int vocab, int rows, ProofTask& ta
   normalise_exactly(task.draft);
 }
 
-/// Each row a point at the lowest id of its largest.
+/// Replaces each row by a point mass at the lowest id of its maximum.
 void take_argmax(ExactRows& rows) {
   for (auto& row : rows) {
     const auto best = std::max_element(row.begin(), row.end()) - row.begin();
@@ -94,15 +95,15 @@ RuleConfig rule_of(const SurveyTask& survey, std::int32_t drafts) {
   return rule;
 }
 
-/// P(first token).
+/// Returns P(first token).
 std::map<Token, Rational> first_tokens(const SequenceDistribution<Rational>& distribution) {
   std::map<Token, Rational> marginal;
   for (const auto& [tokens, probability] : distribution) marginal[tokens.front()] += probability;
   return marginal;
 }
 
-/// Is P(first token) <= p / l for each token? (Leviathan et al. 2023, A.5, for the residuals of which it says
-/// so.)
+/// Returns true if P(first token) <= p / l for each token, as Leviathan et al. 2023, A.5, states for some
+/// residuals.
 bool within_lenience(const Losslessness<Rational>& found, double lenience) {
   const Rational l(decimal_fraction(lenience));
   std::map<Token, Rational> target = first_tokens(found.target_distribution);
@@ -112,7 +113,7 @@ bool within_lenience(const Losslessness<Rational>& found, double lenience) {
   return true;
 }
 
-/// Rows as `speclab prove` reads them.
+/// Returns rows in the form that `speclab prove` reads.
 std::string rows_text(const ExactRows& rows) {
   std::string out;
   for (const auto& row : rows) {
@@ -123,7 +124,7 @@ std::string rows_text(const ExactRows& rows) {
   return out;
 }
 
-/// What a reader types to see one instance again.
+/// Returns the command that shows one instance again.
 std::string command_for(const ProofTask& task) {
   Json rule;
   write(kind_of(rule_family()), task.rule, rule);
@@ -142,7 +143,7 @@ std::string command_for(const ProofTask& task) {
                      rows_text(task.draft), task.gamma);
 }
 
-/// What a survey keeps of one proof.
+/// The part of one proof that a survey keeps.
 struct InstanceResult {
   Rational distance;
   double acceptance = 0;
@@ -168,7 +169,7 @@ InstanceResult examine_instance(const SurveyTask& survey, std::uint64_t seed, st
                         .bound = static_cast<double>(bound.value()),
                         .branches = found.branches,
                         .emitted = found.expected_emitted};
-  // Not of rules that stand beside greedy decoding: the optimum is that of schemes which sample the target.
+  // Rules for greedy decoding have no optimum here: it is that of schemes that sample the target.
   if (optimum && !rule.sampled->takes_argmax() && rule.enumerated->drafting()) {
     result.optimum = optimum_of(task, Arithmetic::rational);
   }
@@ -176,11 +177,11 @@ InstanceResult examine_instance(const SurveyTask& survey, std::uint64_t seed, st
   return result;
 }
 
-/// None when no instance has an optimum.
+/// Returns nothing if no instance has an optimum.
 std::optional<OptimumShare> share_of_optimum(const SurveyTask& survey, std::uint64_t seed,
                                              const std::vector<InstanceResult>& results) {
   OptimumShare share;
-  using Part = std::pair<double, std::uint32_t>;  // and its instance
+  using Part = std::pair<double, std::uint32_t>;  // the share, and its instance
   std::vector<Part> parts;
   for (std::uint32_t i = 0; i < results.size(); ++i) {
     const std::optional<ProofOptimum>& optimum = results[i].optimum;
@@ -262,7 +263,7 @@ ProofTask survey_instance(const SurveyTask& survey, std::uint64_t seed, std::uin
   const bool chain = dice(0, 1) == 1;
   ProofTask task;
   task.gamma = dice(1, 3);
-  // The bound sees full supports, so that an instance's size does not depend on its zeros.
+  // The bound assumes full supports, so that an instance's size does not depend on its zeros.
   const auto too_large = [&] {
     const auto width = static_cast<std::size_t>(vocab);
     task.target.assign(1, std::vector<Rational>(width, Rational(1)));

@@ -1,4 +1,4 @@
-// `speclab prove --all`: every rule on the same random instances, in exact arithmetic.
+// `speclab prove --all`: proves every rule on the same random instances, in exact arithmetic.
 #pragma once
 
 #include <cstdint>
@@ -17,46 +17,48 @@ struct SurveyTask {
   const RuleKind* kind = nullptr;
   const SurveyedRule* rule = nullptr;
 };
-/// What the rules of the catalogue want examined, in its order, lossy rules last.
+/// Returns the tasks that the rules of the catalogue ask for, in its order, lossy rules last.
 std::vector<SurveyTask> survey_tasks();
 
-/// Instance `number` of a survey for one rule: order-0 or order-1 tables of small fractions over 2..4 ids,
-/// with zeros, point masses, equal rows and disjoint supports among them; gamma 1..3 and 1..3 drafts, lowered
-/// until the branches are few. Addressed by (seed, number). For rules that are lossless at temperature 0 the
-/// target's rows are points.
+/// Returns instance `number` of a survey for one rule, addressed by (seed, number): order-0 or order-1 tables
+/// of small fractions over 2..4 ids, among them zeros, point masses, equal rows and disjoint supports;
+/// gamma 1..3 and 1..3 drafts, lowered until there are few branches. For rules that are lossless at
+/// temperature 0 the target's rows are point masses.
 ProofTask survey_instance(const SurveyTask& survey, std::uint64_t seed, std::uint32_t number);
 
-/// The instance where a rule is furthest from the target.
+/// The instance on which a rule differs most from the target.
 struct SurveyCounterexample : Counterexample {
-  std::string command;  ///< what a reader types to see it again
+  std::string command;  ///< command that shows the instance again
 };
 
-/// Tokens that a rule emits, as a share of the most that any lossless scheme emits given what the rule drafts
-/// (analysis/exact/optimum.hpp).
+/// The tokens that a rule emits, as a share of the most that any lossless scheme emits with the same drafted
+/// tokens (analysis/exact/optimum.hpp).
 struct OptimumShare {
   std::uint64_t proved = 0;    ///< instances whose optimum is proved in fractions
-  std::uint64_t attained = 0;  ///< of these, those where the rule emits exactly so much
-  std::uint64_t above = 0;     ///< of these, those where it emits more, and so cannot be lossless
-  double mean = 0;             ///< over all instances
+  std::uint64_t attained = 0;  ///< of these, instances where the rule emits exactly the optimum
+  std::uint64_t above = 0;     ///< of these, instances where it emits more and so cannot be lossless
+  double mean = 0;             ///< mean share over all instances
   double least = 0;
   double most = 0;
-  /// The instance of the most, if above 1, else of the least; empty when all are attained.
+  /// The command for the instance with the largest share if that is above 1, else with the smallest; empty if
+  /// all attain the optimum.
   std::string command;
 };
 
 struct SurveyRow {
-  std::string rule;  ///< its label
+  std::string rule;  ///< label of the rule
   ExpectedLossless expected = ExpectedLossless::never;
-  bool as_expected = false;  ///< lossless on every instance, where that is expected
+  bool as_expected = false;  ///< lossless on every instance, if that is expected
   std::uint64_t instances = 0;
-  std::uint64_t lossless = 0;  ///< instances
+  std::uint64_t lossless = 0;  ///< number of instances on which it is lossless
   ProofNumber worst_tv;
   double mean_tv = 0;
   double mean_acceptance = 0;
   double mean_optimal_transport_bound = 0;
   std::uint64_t branches = 0;
-  std::optional<OptimumShare> optimum;           ///< where it was asked for, of rules with an optimum
-  std::optional<std::uint64_t> within_p_over_l;  ///< instances where the first token stayed at most at p/l
+  std::optional<OptimumShare> optimum;  ///< if asked for, for rules with an optimum
+  std::optional<std::uint64_t>
+      within_p_over_l;  ///< instances where the first token's probability is at most p/l
   std::optional<SurveyCounterexample> counterexample;
 };
 
@@ -66,13 +68,13 @@ struct Survey {
   Arithmetic arithmetic = Arithmetic::rational;
   bool partial = false;
   std::vector<SurveyRow> rules;
-  bool as_expected = false;  ///< of every rule
+  bool as_expected = false;  ///< true if every rule is as expected
 };
 template <>
 const Typed<Survey>& described();
 
-/// Every surveyed rule on `instances` instances, with `optimum` beside the optimum. Progress counts
-/// instances; a stop leaves the result partial.
+/// Proves every surveyed rule on `instances` instances, and computes the optimum if `optimum`. Progress
+/// counts instances; a stop leaves the result partial.
 Survey prove_all(std::uint32_t instances, std::uint64_t seed, bool optimum, const Control& control);
 
 Listing survey_text(const Survey& survey);

@@ -1,4 +1,4 @@
-// Surveys as JSON and as text.
+// Writes surveys as JSON and as text.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -38,7 +38,7 @@ SPECLAB_RESULT(Survey, "survey", instances, seed, arithmetic, partial, rules, as
 
 namespace {
 
-/// What a reader should look at twice.
+/// Returns a remark about a result that needs the reader's attention.
 Cell remark(const SurveyRow& row) {
   if (!row.as_expected) return {"NOT LOSSLESS", {}, "bad"};
   return text_cell(row.expected == ExpectedLossless::never && !row.counterexample ? "not refuted" : "");
@@ -50,7 +50,8 @@ Cell share_cell(std::uint64_t count, std::uint64_t instances) {
 
 Cell rounded_cell(double value) { return {fmt::format("{:.4f}", value), value}; }
 
-/// Its mean total variation: of rules that are lossless on every instance 0 without digits, as it is proved.
+/// Returns a cell with the mean total variation. For a rule that is lossless on every instance it is "0",
+/// without digits, because it is proved.
 Cell tv_cell(const SurveyRow& row) {
   if (row.lossless == row.instances) return {"0", 0.0};
   return {fmt::format("{:.4f}", row.mean_tv), row.mean_tv};

@@ -30,7 +30,7 @@ KernelSweep all_workloads(const std::string& sizes) {
   return sweep;
 }
 
-/// A result with invented times of each workload.
+/// Returns a report with invented times of each workload.
 KernelReport invented_workloads() {
   KernelReport report;
   report.device.name = "no device";
@@ -91,12 +91,13 @@ TEST_CASE("a dry run of all workloads finds nothing invalid, and states bytes th
   }
   const auto read = [&](KernelWorkload workload) { return large.at(workload)->methods.front().bytes_read; };
   const double row = 256000.0 * 2 * 256;
-  // The launch of cut-offs reads each of the target's 27 rows twice, for min-p once, beside what fused reads.
+  // Besides the reads of the fused kernel, the launch for cut-offs reads each of the target's 27 rows twice,
+  // and for min-p once.
   CHECK(read(KernelWorkload::cut_offs) - read(KernelWorkload::chains) ==
         doctest::Approx(54 * row).epsilon(0.001));
   CHECK(read(KernelWorkload::min_p) - read(KernelWorkload::chains) ==
         doctest::Approx(27 * row).epsilon(0.001));
-  // A row pair that shared memory holds: 2 rows where children are tried, 1 for a leaf.
+  // Shared memory holds this row pair: 2 rows are read where children are tried, 1 for a leaf.
   const BenchOutcome& walk = large.at(KernelWorkload::trees)->methods.front().expected;
   CHECK(read(KernelWorkload::trees) == doctest::Approx((2 * walk.tried + walk.leaves) * row));
   const BenchOutcome& chosen = large.at(KernelWorkload::chosen_trees)->methods.front().expected;
@@ -107,8 +108,9 @@ TEST_CASE("a dry run of all workloads finds nothing invalid, and states bytes th
 }
 
 TEST_CASE("what is expected of trees is what the reference comes to, on inputs that kernels made") {
-  // Means over 2,500 requests and over as many that are expected by: standard errors of the differences are
-  // below 0.06 of tokens and refusals, 0.016 of shares. At 4.5 of them a false alarm has a chance below 1e-4.
+  // Compares means over 2,500 requests with means over the 2,500 requests of the expectation. Standard errors
+  // of the differences are below 0.06 for tokens and refusals, and below 0.016 for shares. At 4.5 of them a
+  // false alarm has a probability below 1e-4.
   constexpr std::int32_t vocab = 100;
   constexpr std::int32_t requests = 2500;
   for (const KernelWorkload workload : {KernelWorkload::trees, KernelWorkload::chosen_trees}) {
@@ -170,7 +172,7 @@ TEST_CASE("each workload has tables of its own, and chains those that they had")
     const bool exact_known = row.method == "fused" && row.workload == KernelWorkload::chains;
     if (row.method == "fused") CHECK(row.total_variation.has_value() == exact_known);
     if (row.method == "tree") CHECK_FALSE(row.total_variation);
-    // Skipping verification keeps a path to a leaf.
+    // If verification is skipped, a path to a leaf is kept.
     if (row.method == ceiling::skip) {
       CHECK(row.accepted == (info_of(row.workload).branches ? 6 : 26));
     }

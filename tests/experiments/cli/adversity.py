@@ -1,5 +1,5 @@
-"""What the world may do to a run: a clock that goes backwards, a disk that is full or a config that changes on the way,
-gzip files that hold far more than they take. Results stay those of an undisturbed run, or the error says what was wrong.
+"""Tests a run in a hostile world: a clock that goes backwards, a disk that is full, a config that changes during the run, and gzip
+files that hold far more than their size. Results equal those of an undisturbed run, or the error says what was wrong.
 
 usage: adversity.py SPECLAB_BINARY SOURCE_DIR COMPILER
 """
@@ -16,7 +16,7 @@ import time
 import zipfile
 
 SPECLAB, SOURCE, COMPILER = os.path.abspath(sys.argv[1]), pathlib.Path(sys.argv[2]).resolve(), sys.argv[3]
-# Fewer bytes than this when a gigabyte is the most that is read: twice that while it is copied.
+# The most memory if at most a gigabyte is read, which takes twice as much while it is copied.
 MOST_MEMORY = 3 << 30
 
 BACKWARDS = r"""
@@ -91,7 +91,7 @@ def clock_backwards():
 
 
 def while_running(name, what):
-    """Starts a run, does `what(process)` once its first cell is in the journal, and gives its exit code and errors."""
+    """Starts a run, calls `what(process)` once its first cell is in the journal, and returns its exit code and errors."""
     job = subprocess.Popen([SPECLAB, "run", name, "-q", "--threads", "1", "--out", "disturbed"], stderr=subprocess.PIPE, text=True)
     journal = pathlib.Path("disturbed/journal.jsonl")
     while not (journal.exists() and journal.stat().st_size > 0 and journal.read_text().count("\n") > 1):
@@ -103,7 +103,7 @@ def while_running(name, what):
 
 
 def nothing_can_be_written():
-    """A full disk, in effect, and one that became read-only: no file grows any more."""
+    """No file can grow any more, as on a full disk or on one that became read-only."""
     code, errors = while_running("config.json", lambda job: resource.prlimit(job.pid, resource.RLIMIT_FSIZE, (0, 0)))
     assert code == 2, code
     assert "disturbed" in errors and errors.startswith("error: "), errors
@@ -114,7 +114,7 @@ def nothing_can_be_written():
 
 
 def config_changes():
-    """The run is of the config that it read; what it left is not gone on with under the config of now."""
+    """A run uses the config that it read. Its journal is not continued under a changed config."""
     subprocess.run(["rm", "-rf", "disturbed"], check=True)
     pathlib.Path("changing.json").write_text(json.dumps(CONFIG))
     code, errors = while_running("changing.json", lambda _: pathlib.Path("changing.json").write_text('{"title": '))
@@ -140,7 +140,7 @@ def gzip_bombs():
     with gzip.open("log.jsonl.gz", "wb", compresslevel=9) as out:
         for _ in range(1100):
             out.write(zeros)
-    # The same again and again, of members of their own.
+    # The same again, with many gzip members.
     pathlib.Path("members.prom.gz").write_bytes(gzip.compress(zeros) * 4000)
     with zipfile.ZipFile("samples.npz", "w", zipfile.ZIP_DEFLATED) as archive, archive.open("samples.npy", "w", force_zip64=True) as out:
         header = f"{{'descr': '<i8', 'fortran_order': False, 'shape': ({5 * (1 << 26)}, 2), }}"

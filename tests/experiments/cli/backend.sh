@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# A GPU, where there is one, gives the same bytes; where there is none, it is said why, and what to do.
+# Tests that a GPU, if there is one, gives the same bytes. If there is none, the error says why and what to do.
 # usage: backend.sh SPECLAB_BINARY SOURCE_DIR
 . "$2/tests/program.bash" "$@"
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# check: 0 equal, 1 different
+# Tests check: exit code 0 if equal, 1 if different.
 # usage: check.sh SPECLAB_BINARY SOURCE_DIR
 . "$2/tests/program.bash" "$@"
 
@@ -15,7 +15,7 @@ assert data['samples_for_total_variation_0.01'] > 20000" out
 expect 0 check "$check" --set check.samples=20000 --set check.tokens=6
 says out "seen in a second sample"
 
-# Somebody else's samples, in words: tokens at even odds are like none of the laws that it knows.
+# Samples from another program, as words: tokens with equal probabilities fit none of the distributions that check knows.
 python3 - <<'PYTHON'
 import json, random
 rng = random.Random(7)
@@ -27,7 +27,7 @@ expect 1 check "$source_dir/configs/audit.json" --samples even.jsonl
 says out "like those of"
 says out "diagnosis none of these"
 
-# Plain decoding passes, and where one token is drafted nothing can show that two positions had one number.
+# Plain decoding passes. With one drafted token nothing can show that two positions used one random number.
 python3 - "$source_dir/configs/audit.json" <<'PYTHON'
 import json, random, sys
 rows = json.load(open(sys.argv[1]))["models"]["target"]["rows"]

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# claims
+# Tests claims.
 # usage: claims.sh SPECLAB_BINARY SOURCE_DIR
 . "$2/tests/program.bash" "$@"
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# exact
+# Tests exact.
 # usage: exact.sh SPECLAB_BINARY SOURCE_DIR
 . "$2/tests/program.bash" "$@"
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Rules beside one another: the same bytes at any number of threads, and a figure with one column per rule.
+# Tests the comparison of rules: equal bytes with any number of threads, and a figure with one column per rule.
 # usage: experiments.sh SPECLAB_BINARY SOURCE_DIR
 . "$2/tests/program.bash" "$@"
 
@@ -13,7 +13,7 @@ says rules1/result-figure-1.svg "a block"
 python "block, fault = data['cells']
 assert block['rule_quality']['lossless'] and not fault['rule_quality']['lossless'] and fault['simulated']['tv_to_target']['value'] > 0.1" rules1/result.json
 
-# Beam search: identical beams, and a planted fault that is seen.
+# Beam search finds identical beams, and a planted fault is seen.
 beam=(--set experiment=beam --set beam.width=3 --set beam.length=20 --set gamma=2)
 expect 0 run "$first" "${beam[@]}" --out beam1 --threads 1 -q
 expect 0 run "$first" "${beam[@]}" --out beam2 --threads 2

@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# Models and texts in and out; configs that come with the program; completion and manual.
+# Tests models and texts in and out, configs that come with the program, completion and manual.
 # usage: files.sh SPECLAB_BINARY SOURCE_DIR
 . "$2/tests/program.bash" "$@"
 
 echo 0 >j
 
-# convert
+# Tests convert.
 printf '0.5,0.3,0.2\n0.1,0.9,0\n0.2,0.2,0.6\n' >table.csv
 for name in npy npz json arpa; do
   expect 0 convert table.csv --out "table.$name"
@@ -38,7 +38,7 @@ python "models = data['corpora'][0]['models']
 assert [one['model'] for one in models] == ['target', 'draft'] and all(one['perplexity'] > 1 for one in models), models" with_perplexity/result.json
 says with_perplexity/report.html "Perplexity on held-out text"
 
-# own prompt and output pairs, and a folder of texts, as tasks
+# Tests tasks from the user's own pairs of prompt and output, and from a folder of texts.
 for i in $(seq 40); do printf '{"instruction": "say %d", "response": "the number is %d and then the number is %d again"}\n' $i $i $i; done >pairs.jsonl
 mkdir -p folder
 for i in $(seq 12); do printf 'the cat sat on the mat and the dog sat on the log number %d and so on for a while until it ends\n' $i >folder/$i.txt; done
@@ -61,14 +61,14 @@ says err "give a folder that holds the texts alone"
 expect 2 run tasks.json --set compare.tasks.0.corpus.output_field=answer --out tasks2
 says err 'pairs.jsonl:1: no field "answer"'
 
-# files beside the config
+# Tests files in the config's folder.
 mkdir -p elsewhere
 cp words.json text.txt elsewhere/
 rm text.txt
 expect 0 validate elsewhere/words.json
 expect 2 validate words.json
 
-# A file that is found beside the config is no other text that reads like it, wherever the config has one.
+# Resolving a file in the config's folder changes no other text of the config that equals the file's name.
 mkdir -p beside
 cp text.txt beside/own.txt 2>/dev/null || cp elsewhere/text.txt beside/own.txt
 cat >beside/equal.json <<'J'
@@ -88,7 +88,7 @@ assert config['cases'][0]['set']['/corpus/file'] == config['cases'][1]['set']['/
 checks=$((checks + 1))
 [[ $(grep -o "nothing \(is \)\?held out" equal/report.html | wc -l) -eq 1 ]] || fail "a corpus says of every model that nothing is held out"
 
-# configs that come with the program
+# Tests configs that come with the program.
 cd elsewhere
 expect 0 config list
 says out "paper/figure3"
@@ -111,7 +111,7 @@ expect 2 config
 expect 2 config remove first
 cd ..
 
-# list, help, completion, manual
+# Tests list, help, completion and manual.
 expect 0 list rules
 says out "Rules:"
 grep -q "^Models:" out && fail "list rules lists models"
@@ -143,7 +143,7 @@ says out ".SS convert"
 says out ".SS plan alpha"
 says out '\-\-recording'
 
-# From another folder, configs are those that came with the program.
+# In another folder, configs are those that came with the program.
 expect 0 reproduce --only table1,neural-table3 --set simulation.trials=8 --set simulation.length=50 --quiet --out paper
 for name in table1 neural-table3; do
   [[ -s paper/$name/result.json ]] || fail "reproduce wrote no $name"

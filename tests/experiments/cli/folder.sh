@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# A folder belongs to its config.
+# Tests that a folder belongs to its config.
 # usage: folder.sh SPECLAB_BINARY SOURCE_DIR
 . "$2/tests/program.bash" "$@"
 
@@ -14,7 +14,7 @@ expect 0 run "$first" "${small[@]}" --out three --json
 python "assert data == json.load(open('three/result.json'))" out
 checks=$((checks + 1))
 mkdir default
-# Without --out each variation of a config has a folder of its own, in any order, and no command refuses another's.
+# Without --out each variation of a config has its own folder, in any order of commands, and no command refuses another's.
 if ! (cd default && "$speclab" run "$first" --set gamma=3 "${small[@]}" -q && "$speclab" run "$first" "${small[@]}" --seed 9 -q &&
   "$speclab" run "$first" "${small[@]}" -q && "$speclab" run "$first" "${small[@]}" --set gamma=3 -q); then
   fail "run without --out refuses the folder of another variation"
@@ -25,7 +25,7 @@ assert len({json.dumps(one['config']) for one in (json.load(open(file)) for file
 checks=$((checks + 1))
 [[ -z $(find one two three -name '*.tmp') ]] || fail "temporary files are left"
 
-# Where nothing can be written, it is said before the work is done.
+# A folder that cannot be written is reported before the work.
 long=(--set simulation.trials=64 --set simulation.length=1000000000)
 touch a_file
 for folder in a_file a_file/below; do

@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# Names and files of somebody else: labels that terminals would obey, fields that spreadsheets would run, byte order marks, devices
-# without an end, programs on a PATH, more than memory holds.
+# Tests names and files made by somebody else: labels that terminals would obey, fields that spreadsheets would run, byte order marks,
+# devices without an end, programs on a PATH, files too large for memory.
 # usage: hostile_input.sh SPECLAB_BINARY SOURCE_DIR
 . "$2/tests/program.bash" "$@"
 
-# Labels and file names are printed escaped, and written as they are.
+# Labels and file names are printed escaped, and written unchanged.
 name=$'a\e[31mb\u202egnp'
 cat >"$name.json" <<'JSON'
 {"title": "T\u001b[31m\u202eitle", "experiment": "predict", "alpha": 0.8,
@@ -31,7 +31,7 @@ same shared/results.csv marked.csv
 expect 2 plot "runs/$name" --y nothing
 says err '/a\x1b[31mb\u202egnp: y nothing'
 
-# A byte order mark is named where it would be read as text.
+# A byte order mark is reported where it would be read as text.
 printf '\xef\xbb\xbfsequence,position,token,logp,logq\n' >marked.csv
 expect 2 plan recording marked.csv --c 0.1
 says err "marked.csv: begins with a byte order mark"
@@ -43,7 +43,7 @@ says err "utf16.json: begins with the byte order mark of UTF-16"
 { printf '\xef\xbb\xbf'; cat "$first"; } >first.json # a reader of JSON may skip it
 expect 0 validate first.json
 
-# A device without an end is refused before it is read: in less memory than what was read of it takes.
+# A device without an end is refused before it is read, in less memory than reading it would take.
 checks=$((checks + 1))
 for arguments in "run /dev/zero" "plan log /dev/zero --c 0.1" "check $check --samples /dev/zero"; do
   # shellcheck disable=SC2086
@@ -51,7 +51,7 @@ for arguments in "run /dev/zero" "plan log /dev/zero --c 0.1" "check $check --sa
   grep -qE "device without an end|not a regular file" err || fail "$arguments: not said"
 done
 
-# What memory cannot hold is refused with the need, what there is, and the path.
+# Input too large for memory is refused; the message gives the need, the memory available, and the path.
 checks=$((checks + 1))
 (ulimit -v 8000000; "$speclab" run "$source_dir/configs/schedules_iid.json" --set simulation.trials=400000000 --out large -q) >out 2>err && fail "4e8 trials run in 8 GB"
 says err "/simulation/trials: 400000000 trials"

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Ctrl-C: what there is is written, quickly, and marked partial. Background jobs of a script ignore SIGINT, so
-# python starts the program.
+# Tests Ctrl-C: results so far are written quickly and marked partial. Background jobs of a script ignore SIGINT, so that python starts the
+# program.
 # usage: interrupt.sh SPECLAB_BINARY SOURCE_DIR
 . "$2/tests/program.bash" "$@"
 
@@ -43,7 +43,7 @@ assert stdout == b"" and stderr == b"interrupted: nothing was tested\n", (stdout
 PYTHON
 checks=$((checks + 1))
 python3 interrupt_check.py "$speclab" "$check" >python_out 2>&1 || fail "check: $(tail -1 python_out)"
-# A merge that is writing, of more cells than are held in memory: it ends at the first signal, leaves nothing behind, and is run again.
+# A merge that is writing more cells than are held in memory ends at the first signal, leaves no files, and is run again.
 cat >large.json <<'JSON'
 {"title": "Large", "experiment": "predict", "alpha": 0.8,
  "sweep": {"/alpha": {"from": 0.1, "to": 0.9, "count": 500}, "/gamma": [1, 2, 3, 4, 5, 6], "/cost/c": {"from": 0.01, "to": 0.2, "count": 10}}}

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# plot, and the pages of verbs that have no run
+# Tests plot, and the pages of verbs that do not make a run.
 # usage: plot.sh SPECLAB_BINARY SOURCE_DIR
 . "$2/tests/program.bash" "$@"
 /usr/bin/python3 -I -c "import matplotlib" 2>/dev/null || { echo "skipped: no matplotlib (apt install python3-matplotlib)"; exit 77; }
@@ -22,12 +22,12 @@ expect 0 plot made --heat --x alpha --series gamma --where /cost/c=0.01 --log y 
 # A point in a name is no ending.
 expect 0 plot made --x alpha --where c=0.2 --format svg --out pictures/v1.2
 says out "pictures/v1.2.svg"
-# The figures of the experiment, beside the result; the result itself stays as it was.
+# The experiment's figures are written into the result's folder; the result itself stays unchanged.
 expect 0 plot made/result.json
 says out "made/plot-1.svg"
 [[ $(sha256sum made/result.json) == "$before" ]] || fail "plot changed result.json"
 
-# Bad input: exit code 2, what there is, and nothing written.
+# Bad input gives exit code 2 and names what exists; nothing is written.
 rm -rf pictures
 expect 2 plot made --x nonsense --out pictures/a.svg
 says err "made: x nonsense: the cells set no such key; there are alpha, c, gamma, label"
@@ -62,7 +62,7 @@ expect 2 plot table.csv --out pictures/a.svg
 says err "expected result.json or its folder"
 printf '{"x": 1}' >other.json
 expect 2 plot other.json --out pictures/a.svg
-# Python is what --python says, and runs nothing of the working folder.
+# Python is the program that --python names, and runs nothing of the working folder.
 expect 2 plot made --python python3 --out pictures/a.svg
 says err "expected a path with a /"
 expect 2 plot made --python ./nowhere --out pictures/a.svg
@@ -81,7 +81,7 @@ rm -r _plots matplotlib.py json.py matplotlibrc
 expect 0 plot made --x alpha --where c=0.2 --out again.svg
 same speedup.svg again.svg
 
-# Pages of other verbs: a headline, a figure, and the result.
+# Pages of other verbs have a headline, a figure and the result.
 expect 0 prove --rule block --target 1/3,2/3 --draft 2/3,1/3 --gamma 2 --exact --out proof
 says proof/report.html "block is lossless on these rows, exactly."
 says proof/report.html '<figure class="drawing" id="figure-1">'
@@ -98,7 +98,7 @@ says check/report.html "Equal: no difference"
 expect 2 plan alpha 0.75 --c 0.02 --out sweep.json
 says err "Not a directory"
 
-# More than memory holds is refused before it is read.
+# A file too large for memory is refused before it is read.
 mkdir huge
 truncate -s 1T huge/result.json
 expect 2 plot huge

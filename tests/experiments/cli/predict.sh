@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# predict
+# Tests predict.
 # usage: predict.sh SPECLAB_BINARY SOURCE_DIR
 . "$2/tests/program.bash" "$@"
 

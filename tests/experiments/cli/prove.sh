@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# prove: 0 lossless, 1 not
+# Tests prove: exit code 0 if lossless, 1 if not.
 # usage: prove.sh SPECLAB_BINARY SOURCE_DIR
 . "$2/tests/program.bash" "$@"
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# record, and models of kind recorded
+# Tests record, and models of kind recorded.
 # usage: record.sh SPECLAB_BINARY SOURCE_DIR
 . "$2/tests/program.bash" "$@"
 
@@ -15,9 +15,9 @@ csv_alpha = data['alpha']
 assert 0 < data['alpha_low'] < csv_alpha < data['alpha_high'] < 1" out
 expect 0 plan recording pair.jsonl --c 0.05 --json
 python "assert data['text_fit']['entropy'] == 'fits'" out
-# A recording of another temperature is told from its column's.
+# A pair can be recorded at another temperature.
 expect 0 record "$markov" --out sharp.jsonl --sequences 16 --tokens 500 --entropy --set sampling.temperature=0.6
-# Whole rows give the same rounds, and rates of other rules.
+# Whole rows give the same rounds, and acceptance rates of other rules.
 expect 0 plan recording pair.csv --c 0.05 --json
 cp out columns
 expect 0 record "$markov" --out pair.safetensors --sequences 16 --tokens 500
@@ -27,7 +27,7 @@ assert all(abs(a - b) < 1e-4 for a, b in zip(data['tokens_per_target_step'], col
 assert data['alpha_low'] < columns['alpha'] < data['alpha_high'] or abs(data['alpha'] - columns['alpha']) < .01" out
 expect 0 plan recording pair.safetensors --c 0.05 --rule typical --json
 python "assert data['tokens_per_target_step'] == [] and 'optimal_gamma' not in data and data['alpha'] > 0" out
-# One text with the columns of two drafters.
+# One text has the columns of two drafters.
 sed '1s/logq/logq.one/; 1s/$/,logq.two/; 2,$s/$/,-2/' pair.csv >several.csv
 expect 0 plan recording several.csv --column one --c 0.05 --json
 python "assert data['alpha'] == json.load(open('columns'))['alpha']" out

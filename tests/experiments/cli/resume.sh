@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# A run that was killed goes on where it was: same bytes, no finished cell twice, nothing of other inputs.
+# Tests that a run that was killed continues: same bytes, no finished cell computed twice, nothing taken from other inputs.
 # usage: resume.sh SPECLAB_BINARY SOURCE_DIR
 . "$2/tests/program.bash" "$@"
 
-# 24 cells of some 20 ms each, on a table in a file.
+# The config has 24 cells of some 20 ms each, on a table in a file.
 printf '0.5,0.3,0.2\n0.2,0.5,0.3\n0.1,0.1,0.8\n' >table.csv
 cat >sweep.json <<'JSON'
 {"title": "Cells to lose", "engine": "plain", "simulation": {"trials": 8, "length": 6000},
@@ -17,7 +17,7 @@ assert data['inputs'][0]['sha256'] == '$(sha256sum table.csv | cut -c1-64)'" who
 checks=$((checks + 1))
 [[ ! -e whole/journal.jsonl ]] || fail "the journal of a finished run is left"
 
-# SIGKILL at random moments. The journal never loses or repeats a cell, and the end has the bytes of one run.
+# SIGKILL comes at random moments. The journal never loses or repeats a cell, and the final result has the bytes of one run.
 cat >kill.py <<'PYTHON'
 import json, pathlib, random, re, shutil, subprocess, sys
 
@@ -25,7 +25,7 @@ speclab, whole = sys.argv[1], pathlib.Path("whole/result.json").read_bytes()
 folder, rng = pathlib.Path("killed"), random.Random(1)
 kills = finished = torn = 0
 known = []
-longest = 0.4  # seconds until a kill; more where programs are slow, so that the run comes to its end
+longest = 0.4  # seconds until a kill; longer for slow programs, so that the run reaches its end
 while kills < 30 or finished == 0:
     job = subprocess.Popen([speclab, "sweep", "sweep.json", "--out", folder, "-q", "--threads", "1"], stderr=subprocess.PIPE)
     try:
@@ -36,10 +36,10 @@ while kills < 30 or finished == 0:
         error = job.communicate()[1]
         kills += 1
     said = re.search(rb"(\d+) of 24 cells are finished", error)
-    # Without the sentence the run was killed before it looked.
+    # If the sentence is missing, the run was killed before it looked for a journal.
     assert said is None or int(said[1]) == len(known), (said, known)
     journal = folder / "journal.jsonl"
-    # Without a journal the run came to its end just before it was killed.
+    # If the journal is missing, the run had ended just before it was killed.
     if job.returncode == 0 or known and not journal.exists():
         finished += 1
         assert (folder / "result.json").read_bytes() == whole, "other bytes"
@@ -60,7 +60,7 @@ PYTHON
 checks=$((checks + 1))
 python3 kill.py "$speclab" >python_out 2>&1 || fail "$(tail -1 python_out)"
 
-# begun FOLDER: a run that was interrupted with some cells done and some not.
+# begun FOLDER: interrupts a run with some cells done and some not.
 begun() {
   local run
   rm -rf "$1"
@@ -72,7 +72,7 @@ begun() {
   [[ -s $1/journal.jsonl ]] || fail "$1: the run ended before it was interrupted"
 }
 
-# Another table under the same name: nothing of the earlier one is used, and it says so.
+# If another table has the same name, nothing of the earlier run is used, and a message says so.
 begun changed
 cp table.csv former.csv
 sed -i 's/0.8/0.7/; s/^0.1,0.1/0.2,0.1/' table.csv
@@ -84,7 +84,7 @@ expect 0 sweep sweep.json --out fresh -q
 same changed/result.json fresh/result.json
 cp former.csv table.csv
 
-# A program of other sources computes every cell anew, and says so: none of the journal's results is taken, wrong ones included.
+# A program with other sources computes every cell anew, and says so: it takes none of the journal's results, not even wrong ones.
 begun older
 another_program older/journal.jsonl
 cp older/journal.jsonl former.jsonl
@@ -94,7 +94,7 @@ same older/journal.jsonl former.jsonl
 expect 0 sweep sweep.json --out older -q
 says err "the earlier run is not gone on with: another program wrote it"
 same older/result.json whole/result.json
-# What stands for the program is the SHA-256 of its sources, as sha256sum finds it.
+# The SHA-256 of its sources, as sha256sum computes it, identifies the program.
 sources=$(cd "$source_dir" && for folder in core sim analysis kernels serving/{queues,server,study,traces} \
   experiments/{base/format,base/support,catalog,config,recording,run,shards,studies,verify}; do
   find "$folder" -type f | grep -E '\.(cpp|hpp|cu|cuh)$' | LC_ALL=C sort | xargs sha256sum
@@ -105,7 +105,7 @@ begun own
 checks=$((checks + 1))
 head -1 own/journal.jsonl | grep -qF "\"program\":\"$sources\"" || fail "the journal is of other sources than these"
 
-# Another config is not touched without --force; nothing to go on from is refused where it is required.
+# Results of another config are not touched without --force. If continuing is required, a run without anything to continue is refused.
 begun foreign
 expect 2 sweep sweep.json --out foreign -q --set gamma=2 --set confidence=0.9
 says err "another config"
@@ -114,7 +114,7 @@ says err "no journal"
 checks=$((checks + 1))
 [[ ! -e nothing ]] || fail "a refused run leaves its folder"
 
-# A damaged line is named and kept, and its cell is run again; a damaged first line is worth nothing.
+# A damaged line is reported and kept, and its cell is run again; a journal with a damaged first line is not used.
 for line in 2 1; do
   begun damaged
   sed -i "${line}s/\"/'/7" damaged/journal.jsonl
@@ -125,7 +125,7 @@ for line in 2 1; do
   [[ -s damaged/journal.jsonl.damaged ]] || fail "the damaged journal is not kept"
 done
 
-# Two runs into one folder.
+# Two runs may not write into one folder.
 "$speclab" sweep sweep.json --out shared -q --set simulation.trials=200 2>/dev/null &
 first_run=$!
 until [[ -e shared/journal.jsonl ]]; do sleep 0.01; done
@@ -134,7 +134,7 @@ says err "another run is writing into shared"
 kill "$first_run"
 wait "$first_run" || true
 
-# A disk that is full in the middle: an error, and nothing lost.
+# If the disk is full in the middle of a run, there is an error, and nothing is lost.
 checks=$((checks + 1))
 status=0
 (ulimit -f 12 && "$speclab" sweep sweep.json --out full -q 2>err) || status=$?
@@ -148,7 +148,7 @@ status=0
 "$speclab" list >/dev/full 2>err || status=$?
 [[ $status -eq 2 ]] || fail "exit code $status, not 2, on a full device"
 
-# What does not end by itself is no input.
+# Input that does not end by itself is refused.
 expect 2 sweep sweep.json --out device -q --set models.target.file=/dev/zero
 says err "not a regular file"
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# run: files, and the same bytes at any number of threads
+# Tests run: its files, and equal bytes with any number of threads.
 # usage: run.sh SPECLAB_BINARY SOURCE_DIR
 . "$2/tests/program.bash" "$@"
 
@@ -29,7 +29,7 @@ same grid1/results.csv grid2/results.csv
 python "assert len(data['cells']) == 15
 assert [cell['set']['/gamma'] for cell in data['cells'][:4]] == [1, 2, 3, 1]" grid1/result.json
 
-# A title says what was run.
+# The title describes what was run.
 expect 0 run "$first" "${small[@]}" --out titled
 cp out plain_title
 title=$(python3 -c "import json; print(json.load(open('$first'))['title'])")

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Shards put together are the run of one process, byte for byte; what is missing, damaged, foreign or twice is told.
+# Tests that merged shards equal the run of one process, byte for byte, and that missing, damaged, foreign and repeated shards are reported.
 # usage: shards.sh SPECLAB_BINARY SOURCE_DIR
 . "$2/tests/program.bash" "$@"
 
@@ -41,7 +41,8 @@ for config in plain fast iid search formula rules; do
   done
 done
 
-# More cells than are held in memory: the bytes of one process in little of it, a page of a part, and both again.
+# A run with more cells than are held in memory gives the bytes of one process in little memory and a page with a part of the cells, and
+# both again.
 cat >large.json <<'JSON'
 {"title": "Large", "experiment": "predict", "alpha": 0.8,
  "sweep": {"/alpha": {"from": 0.1, "to": 0.9, "count": 400}, "/gamma": [1, 2, 3, 4, 5, 6], "/cost/c": {"from": 0.01, "to": 0.2, "count": 10}}}
@@ -82,7 +83,7 @@ run 0 2/3
 expect 0 merge part -q
 same part/result.json one/result.json
 
-# A shard that is run twice, or was killed and goes on, does no harm.
+# A shard that is run twice, or was killed and continues, does no harm.
 run 0 2/3
 expect 0 merge part -q
 same part/result.json one/result.json
@@ -92,7 +93,7 @@ import pathlib, random, subprocess, sys
 speclab, rng, kills, ends = sys.argv[1], random.Random(3), 0, 0
 command = [speclab, "run", "plain.json", "--set", "simulation.length=8000", "--out", "killed", "-q", "--threads", "1"]
 for shard in ("1/2", "2/2"):
-    for attempt in range(1, 1000):  # later and later, for machines where a cell takes long
+    for attempt in range(1, 1000):  # kills come later and later, for machines where a cell takes long
         job = subprocess.Popen([*command, "--shard", shard])
         try:
             assert job.wait(timeout=rng.uniform(0.05, 0.1) * attempt) == 0
@@ -111,7 +112,7 @@ expect 0 run plain.json --set simulation.length=8000 --out unkilled -q
 expect 0 merge killed -q
 same killed/result.json unkilled/result.json
 
-# A damaged line: its shard is not complete, and the command that is named mends it.
+# After a damaged line its shard is not complete, and the command in the message repairs it.
 first=$(ls part/shards/1-of-3.*.jsonl)
 cp "$first" sound
 sed -i '3s/"/'"'"'/9' "$first"
@@ -121,7 +122,7 @@ run 0 1/3
 expect 0 merge part -q
 same part/result.json one/result.json
 
-# Two results of one cell that differ, shards of different runs, inputs that have changed.
+# Differing results of one cell, shards of different runs, and changed inputs are refused.
 mkdir -p conflict/shards
 cp part/shards/* conflict/shards
 python3 - "$PWD/sound" conflict/shards/1-of-3.other.jsonl <<'PYTHON'
@@ -151,7 +152,7 @@ expect 2 merge part
 says err "table.csv has changed since"
 cp former.csv table.csv
 
-# The first line of a journal decides which shard it is of: a name that says otherwise is refused at once.
+# The first line of a journal decides to which shard it belongs: a name that says otherwise is refused at once.
 expect 0 run iid.json --out named -q --shard 1/60
 mv named/shards/1-of-60.* named/shards/1-of-1.x.jsonl
 expect 0 run iid.json --out several -q --shard 1/2
@@ -171,7 +172,7 @@ cp others/shards/2-of-3.* several/shards
 expect 2 status several
 says err "are of different runs: it was shared out among another number of shards"
 
-# A program of other sources neither goes on with journals nor merges them.
+# A program with other sources neither continues journals nor merges them.
 another_program "$(ls part/shards/2-of-3.*.jsonl | head -1)"
 expect 2 run plain.json --set seed=5 --out part -q --shard 2/3
 says err "another program wrote it"
@@ -179,7 +180,7 @@ expect 2 merge part
 says err "another program wrote it"
 expect 2 status part
 
-# What cannot be shared out, or asked for.
+# Runs that cannot be divided, and impossible requests, are refused.
 expect 2 run "$source_dir/configs/walltime_pair.json" --out clock -q --shard 1/2
 says err "measures times"
 expect 2 run plain.json --out bad -q --shard 4/3
@@ -189,7 +190,7 @@ says err "--shards N"
 expect 2 submit plain.json --out bad --shards 2 --scheduler slrum
 says err 'did you mean "slurm"'
 
-# Processes of this machine. One that is killed once is run again; one that always fails is named.
+# Processes of this machine: one that is killed once is run again; one that always fails is named.
 expect 0 submit plain.json --out local --shards 3 -q
 expect 0 run plain.json --out alone -q
 same local/result.json alone/result.json
@@ -203,7 +204,7 @@ same printed/result.json alone/result.json
 expect 2 submit plain.json --out failing --shards 2 -q --retries 1 --set models.target.file=missing.csv
 says err "missing.csv"
 
-# Slurm, by stand-ins: an array job whose second task is lost the first time.
+# Slurm is replaced by stand-ins: an array job whose second task is lost the first time.
 slurm_losing 2 1
 PATH=$PWD/bin:$PATH expect 0 submit plain.json --out slurm --shards 3 --scheduler slurm --partition long --mem 1G -q
 says err "1 of 3 shards are not complete; submitted again"

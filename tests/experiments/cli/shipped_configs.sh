@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The configs that come with the program. Those of a text need the text, or say what is missing.
+# Tests the configs that come with the program. A config that needs a text runs with it, or says what is missing.
 # usage: shipped_configs.sh SPECLAB_BINARY SOURCE_DIR
 . "$2/tests/program.bash" "$@"
 

@@ -1,9 +1,9 @@
-"""Every verb, interrupted in the middle of long work: exit code 130 after little processor time, and what there is is
+"""Interrupts every verb in the middle of long work: it ends with exit code 130 after little processor time, and its results so far are
 written and marked partial.
 
-The verbs are those of the program: one without a case here, and without a reason why it is short, fails. Processor time is
-that of the whole process (user and system, all threads, at --threads 1), and of Python where it draws, from the signal to the
-end, so that other work on the machine does not matter: the bound is for an optimised build.
+Each verb of the program needs a case here, or a reason why it is short; otherwise the test fails. The bound is on the processor time
+of the whole process (user and system, all threads, at --threads 1), and of Python where it draws, from the signal to the
+end, so that other work on the machine does not matter. It is meant for an optimised build.
 
 usage: stop.py SPECLAB_BINARY SOURCE_DIR
 """
@@ -22,7 +22,7 @@ import time
 
 SPECLAB, SOURCE = os.path.abspath(sys.argv[1]), os.path.abspath(sys.argv[2])
 BOUND = 0.5  # seconds of processor time
-# Less than what experiments/base/support/interrupt.hpp gives to work that does not look: this work has to look itself.
+# Work that does not check for an interrupt has longer (experiments/base/support/interrupt.hpp): this work must check.
 LOOKS = 0.2
 CONFIGS = os.path.join(SOURCE, "configs")
 TICK = 1 / os.sysconf("SC_CLK_TCK")
@@ -42,7 +42,7 @@ SHORT = {
 
 
 class Case:
-    """A command that works for some time, and what an interrupt after `after` seconds of processor time leaves."""
+    """A command that works for some time, and the files that it leaves after an interrupt at `after` seconds of processor time."""
 
     def __init__(self, verb, words, after=0.25, partial=False, number=signal.SIGINT, leaves=None, bound=BOUND):
         self.verb, self.words, self.after, self.partial, self.number = verb, words, after, partial, number
@@ -65,7 +65,7 @@ RUN = [*ONE, "-q", "--out", "out"]
 MILLION = {"title": "Many cells", "experiment": "predict", "alpha": 0.8,
            "sweep": {"/alpha": {"from": 0.1, "to": 0.9, "count": 1000}, "/gamma": list(range(1, 11)),
                      "/cost/c": {"from": 0.01, "to": 0.2, "count": 100}}}
-# A context a pair of tokens, each followed by each: 10^4 contexts, 10^6 transitions, no closed form.
+# Each pair of tokens is a context, and each can follow each: 10^4 contexts, 10^6 transitions, no closed form.
 BIG_EXACT = {"title": "Many contexts", "models": {"target": {"kind": "ngram", "order": 3}, "draft": {"kind": "bigram"}},
              "corpus": {"file": os.path.join(SOURCE, "data/austen.txt"), "vocabulary": 60}, "gamma": 8,
              "simulation": {"trials": 64, "length": 100000}}
@@ -115,7 +115,7 @@ CASES = [
     Case("exact", [path_of("exact_markov"), *ONE, *sets(simulation__length=100000000)], after=0.3, bound=LOOKS),
     Case("convert", [path_of("austen_words"), *sets(sweep="null"), "--out", "here.arpa"], after=0.3),
 ]
-# A pipe that nobody writes into stands for whatever is slow to come: no processor time at all.
+# A pipe without a writer stands for slow input: it takes no processor time.
 PIPES = [
     Case("run", ["pipe", *RUN], after=0, number=signal.SIGTERM),
     Case("validate", ["pipe"], after=0, number=signal.SIGTERM),
@@ -145,7 +145,7 @@ def make_inputs():
 
 
 def processor_time(pid):
-    """Of a process, its threads and the programs that it runs now; None once it has ended."""
+    """Returns the processor time of a process, its threads and the programs that it runs now; None once it has ended."""
     try:
         fields = open(f"/proc/{pid}/stat").read().rsplit(")", 1)[1].split()
         children = open(f"/proc/{pid}/task/{pid}/children").read().split()
@@ -163,7 +163,7 @@ def start(case):
 
 
 def faults_of(case):
-    """What is wrong with how a case ended. A machine on which it ends before the signal interrupts it sooner."""
+    """Returns what is wrong with the end of a case. A machine on which it ends before the signal must interrupt it sooner."""
     subprocess.run(["rm", "-rf", "out"], check=True)
     job = start(case)
     began = time.monotonic()

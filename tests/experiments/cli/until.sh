@@ -6,7 +6,7 @@
 printf '0.5,0.3,0.2\n0.2,0.5,0.3\n0.1,0.1,0.8\n' >table.csv
 models='"models": {"target": {"kind": "table", "file": "table.csv"}, "draft": {"kind": "uniform"}}'
 
-# Verbs that run no simulation that could go on.
+# These verbs run no simulation that could continue.
 until='simulation.until={"half_width": 0.01}'
 cat >model.json <<JSON
 {"title": "Model", "gamma": 2, "simulation": {"trials": 16, "length": 50, "until": {"half_width": 0.01}}, $models}
@@ -30,7 +30,7 @@ expect 0 record model.json --out record.csv "${without[@]}"
 expect 2 run "$source_dir/configs/schedules_iid.json" --set "$until" --out schedules -q
 says err "schedules_iid.json: /simulation/until: is for decode, iid, acceptance, compare"
 
-# Large cells and small ones, some that are precise at once, one that never is, and two that share a simulation.
+# There are large and small cells, some that are precise at once, one that never is, and two that share a simulation.
 cat >cells.json <<JSON
 {"title": "Cells", "engine": "plain", $models, "cases": [
   {"label": "large", "set": {"/simulation/trials": 64, "/simulation/until/half_width": 0.004}},
@@ -66,7 +66,7 @@ python "looks = [cell['until']['looks'] for cell in data['cells']]
 assert looks[1] == looks[2] == 1 and max(looks) > 3, looks
 assert [cell['until']['reached'] for cell in data['cells']] == [True] * 4 + [False], data['cells']" whole/cells/result.json
 
-# Shards and merges that are killed at any time.
+# Shards and merges are killed at any time.
 cat >kill.py <<'PYTHON'
 import random, subprocess, sys
 
@@ -75,7 +75,7 @@ command = [speclab, "run", "coins.json", "--set", "simulation.length=100000", "-
 
 def until_it_ends(command):
     global kills
-    for attempt in range(60):  # later and later, so that slow builds end too: a part that is killed begins again
+    for attempt in range(60):  # kills come later and later, so that slow builds end, too: a part that is killed starts again
         job = subprocess.Popen(command, stderr=subprocess.DEVNULL)
         try:
             return job.wait(timeout=rng.uniform(0.01, 0.1) * 1.3**attempt)

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Help and usage.
+# Tests help and usage.
 # usage: usage.sh SPECLAB_BINARY SOURCE_DIR
 . "$2/tests/program.bash" "$@"
 verbs="run reproduce claims sweep compare predict plan prove check bench exact convert list config validate schema completion man version"
@@ -31,7 +31,7 @@ expect 2 run near/frist.json
 says err 'error: near/frist.json: no such file; did you mean "first.json"?'
 expect 2 run configs/frist.json
 says err 'did you mean "first.json"?'
-# Keys of the config are no options of their own.
+# Keys of the config are not options.
 expect 2 run "$first" --gamma 3
 says err "--gamma is a key of the config, no option: --set gamma=3"
 expect 2 validate "$first" --trials=8
@@ -78,7 +78,7 @@ expect 2 reproduce --configs named --out results
 says err '"a b" cannot be the name of a section'
 checks=$((checks + 1))
 [[ ! -e results ]] || fail "a config was run although another's name is refused"
-# A config that is named twice is run once, and its summary is of all cells however many there are.
+# A config that is named twice is run once. The summary covers all cells, however many there are.
 mkdir swept
 cat >swept/large.json <<'JSON'
 {"title": "Large", "experiment": "predict", "sweep": {"/alpha": {"from": 0.1, "to": 0.9, "count": 3000}, "/gamma": {"from": 1, "to": 7, "step": 1}}}
@@ -86,7 +86,7 @@ JSON
 expect 0 reproduce --configs swept --only large,large, --quiet --out reproduced
 says reproduced/summary.csv "all 21000 cells"
 says reproduced/report.html "21,000 cells are more than a page can show"
-# A report of some configs, or of changed ones, is in a folder of its own; that of more is not replaced without --force.
+# A report of some configs, or of changed ones, has its own folder. A report with more sections is not replaced without --force.
 for name in one two; do sed 's/3000/30/' swept/large.json >swept/$name.json; done
 rm swept/large.json
 expect 0 reproduce --configs swept --quiet --out all
@@ -106,7 +106,7 @@ same all/summary.csv summary.csv
 expect 0 reproduce --configs swept --only one --quiet --out all --force
 checks=$((checks + 1))
 [[ $(wc -l <all/summary.csv) -lt $(wc -l <summary.csv) ]] || fail "--force does not overwrite the report"
-# What a terminal would obey is shown, and megabytes are not.
+# Characters that a terminal would obey are escaped, and output of megabytes is cut.
 expect 2 validate "$first" --set $'title.x=\e[31m'
 says err "/title/x"
 expect 2 validate "$first" --set $'a\e[31m=1'
@@ -124,7 +124,7 @@ checks=$((checks + 1))
 expect 0 version
 says out "speclab "
 expect 0 --version
-# Entries of configs, with their examples.
+# Entries of configs are listed with their examples.
 expect 0 help token
 says out "Algorithm 1"
 says out "accepts with probability 0.6, emits (0.5, 0.3, 0.2)"

@@ -1,4 +1,4 @@
-// Verbs are declarations: help, completion and manual read them and run nothing.
+// Tests that verbs are declarations: help, completion and manual read them and run nothing.
 #include "experiments/cli/program.hpp"
 
 #include <doctest/doctest.h>
@@ -12,7 +12,7 @@ using namespace speclab;
 
 namespace {
 
-/// Every verb with what leads to it.
+/// Calls `look` for every verb, with the words that lead to it.
 void each_verb(const std::vector<Verb>& all, const std::string& called,
                const std::function<void(const Verb&, const std::string&)>& look) {
   for (const Verb& verb : all) {

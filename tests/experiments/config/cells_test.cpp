@@ -32,7 +32,8 @@ std::string set_values(const CellSpec& cell) {
 }  // namespace
 
 TEST_CASE("each cell is what its whole config reads as") {
-  // Values of plain keys, below keys that the config has and has not, of kinds, and whole objects.
+  // The axes set values of plain keys, values within keys that the config has or lacks, values of kinds, and
+  // whole objects.
   const std::string base = R"("title": "t", "simulation": {"trials": 8, "length": 5},
     "models": {"target": {"kind": "zipf", "vocab": 20}, "draft": {"kind": "mixture", "alpha": 0.7, "other": {"kind": "zipf", "reversed": true}}})";
   const std::vector<std::string> varied{

@@ -1,4 +1,4 @@
-// What is built from configs is shared by those that say the same in all that was read, and by no others.
+// Tests that configs share a built thing exactly if they agree in all parts that its builder read.
 #include "experiments/config/config_reader.hpp"
 #include "experiments/config/config.hpp"
 
@@ -21,7 +21,7 @@ Config config_of(const Json& changes) {
   return read_config(json);
 }
 
-/// Its text, and how often it was made.
+/// A text, and the number of times it was made.
 struct Counted {
   std::string text;
   int made = 0;
@@ -82,7 +82,7 @@ TEST_CASE("a builder is called once for all configs that say the same in what it
   static int calls = 0;
   ModelFactory factory;
   BuiltFromConfigs<Counted> built;
-  // Reads the cost where gamma is above 4.
+  // Reads the cost only if gamma is above 4.
   const auto build = [](const ConfigReader& reader, const SharedPlace&) {
     const int gamma = reader[&Config::gamma];
     const double c = gamma > 4 ? reader[&Config::cost].c : 0;

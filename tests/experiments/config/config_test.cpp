@@ -16,7 +16,7 @@ using namespace speclab;
 
 namespace {
 
-/// "path: problem" of reading the config, or "" when it is valid.
+/// Returns "path: problem" for reading the config, or "" if it is valid.
 std::string error_of(const std::string& text) {
   return config_error_of([&] { read_config(parse_json(text)); });
 }
@@ -51,7 +51,7 @@ TEST_CASE("a config has the defaults of the format, and is written in its order"
   CHECK(json.at("sampling") == parse_json(R"({"temperature": 1.0, "top_k": 0, "top_p": 1.0})"));
   CHECK(json.at("simulation") ==
         parse_json(R"({"trials": 64, "length": 2000, "batches": 64, "prompt": [], "prompt_tokens": 0})"));
-  // What has no default stays away: absent is not null.
+  // Keys without a default stay absent; they are not null.
   for (const char* name : {"alpha", "models", "corpus", "check", "cases", "sweep", "metrics", "figures"}) {
     CHECK_FALSE(json.contains(name));
   }

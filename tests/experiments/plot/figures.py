@@ -21,11 +21,11 @@ import matplotlib
 from _plots.figure import HeatMap, Panel, Refusal, Series, Timeline
 from _plots.picture import Picture, drawn
 
-# Lines, points, bands; of one colour each.
+# Figures with lines, points and bands, each in one colour.
 
 
 def random_rows(seed, log):
-    """x, y, low, high by server; every value once."""
+    """Returns x, y, low, high by server; every value once."""
     source = random.Random(seed)
     value = (lambda: 10 ** source.uniform(-3, 5)) if "y" in log else (lambda: source.uniform(-50, 50))
     place = (lambda: 10 ** source.uniform(0, 3)) if "x" in log else (lambda: source.uniform(-2, 9))
@@ -79,7 +79,7 @@ def rejected(check, *arguments):
 
 
 def test_lines_and_bands():
-    """Every point, every end of a band; and no picture of other numbers passes for them."""
+    """Checks every point and every end of a band. A picture of other numbers must fail."""
     planted = collections.Counter()
     for seed in range(6):
         log = ("", "y", "x", "xy")[seed % 4]
@@ -187,7 +187,7 @@ def test_heat_maps():
     require(turned != cells, "not seen: axes exchanged")
 
 
-# What a picture looks like.
+# The look of pictures.
 
 
 def test_pictures():
@@ -234,7 +234,7 @@ def test_refusals():
         require(words in problem, words, problem)
 
 
-# The program.
+# The program itself.
 
 
 def test_program():

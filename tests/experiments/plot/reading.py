@@ -1,5 +1,5 @@
-"""For the tests of this folder: what they have in common, and reading a picture back from its SVG as a person would, by the
-numbers beside the axes' ticks."""
+"""Shared by the tests of this folder: reads a picture back from its SVG as a person would, by the numbers beside the axes'
+ticks."""
 
 import math
 import os
@@ -37,7 +37,7 @@ def picture(panel, **options):
 
 
 def coordinates(path):
-    """The corners of a path of straight lines."""
+    """Returns the corners of a path of straight lines."""
     return [(float(x), float(y)) for x, y in re.findall(r"[ML] (\S+) (\S+)", path)]
 
 
@@ -57,7 +57,7 @@ class Drawing:
         self.texts = ["".join(text.itertext()) for text in self.root.iter(f"{SVG}text")]
 
     def _scale(self, name, side, log):
-        """From a place to a value, by the first and the last tick that have a number; and how long the axis is."""
+        """Returns a function from a place to a value, from the first and the last tick with a number, and the axis' length."""
         ticks = []
         for tick in self.groups[name].findall(f"{SVG}g"):
             mark, label = tick.find(f".//{SVG}use[@y]"), tick.find(f".//{SVG}text")
@@ -100,7 +100,7 @@ class Drawing:
 
 
 def run(tests):
-    """Those of a module, by name."""
+    """Runs the tests of a module, given by name."""
     for name, test in list(tests.items()):
         if name.startswith("test_"):
             test()

@@ -1,5 +1,5 @@
-// Every format of recordings, from documents written as their makers write them; and what is said of files
-// that do not hold together.
+// Tests every format of recordings, on documents as their programs write them, and the messages for
+// inconsistent files.
 #include "experiments/recording/recording_file.hpp"
 
 #include <doctest/doctest.h>
@@ -28,7 +28,7 @@ std::string format_of(const std::string& text) {
   return read_recording(file.path().string()).format;
 }
 
-/// What is said of it, without the file's name, or "".
+/// Returns the message about the file, without its name, or "".
 std::string file_refusal(const std::string& text, const std::string& draft = "") {
   const TempFile file(text);
   const TempFile second(draft);
@@ -70,7 +70,7 @@ std::string rows_file(const std::vector<float>& target, const std::vector<std::i
   return safetensors(rows_header, bytes_of(target) + bytes_of(probabilities) + bytes_of(tokens));
 }
 
-/// A file of llama-perplexity: one chunk of 4 tokens, V = 3, of which row 0 predicts the last token.
+/// Returns a file of llama-perplexity: one chunk of 4 tokens, V = 3. Its row 0 predicts the last token.
 std::string kl_base(float scale, const std::vector<std::int32_t>& tokens) {
   std::string out = "_logits_" + bytes_of(std::vector<std::int32_t>{4, 3, 1}) + bytes_of(tokens);
   out += bytes_of(std::vector<float>{scale, -10}) + bytes_of(std::vector<std::uint16_t>{100, 200, 300, 0});
@@ -102,14 +102,14 @@ TEST_CASE("CSV: of several drafters one is read, by its name") {
   CHECK(drafters("\n" + text) == std::vector<std::string>{"small", "large"});
   CHECK(drafters(header + "0,0,12,-1.5,-2\n").empty());
   CHECK_THROWS_WITH_AS(drafters("what is this"), doctest::Contains("in no known format"), UsageError);
-  // Which one must be said, and must be there; what there is, is named.
+  // The drafter must be named and must exist; the message names the existing ones.
   for (const char* column : {"", "smal", "logq"}) {
     const std::string refusal = read(text, column);
     CAPTURE(refusal);
     CHECK(mentions(refusal, "small, large"));
   }
   CHECK(mentions(read(text, "smal"), "did you mean \"small\""));
-  // Files of one draft have no such name.
+  // Files with one draft have no such name.
   const std::string one = header + "0,0,12,-1.5,-2\n";
   CHECK(mentions(read(one, "small"), "leave the column out"));
   CHECK(mentions(read(R"({"sequence": 0, "position": 0, "token": 1, "logp": -1, "logq": -2})", "small"),
@@ -132,7 +132,7 @@ TEST_CASE("CSV: columns in any order, quoted tokens, several sequences, infinite
   CHECK(other.draft == std::vector<std::vector<double>>{{-2}, {-4}});
   CHECK(other.entropy == std::vector<double>{0.7});
   CHECK(other.sequences[0].task == "t");
-  CHECK(recording_of(header + "0,0,1,0.00001,-2\n").target[0] == 0);  // rounding
+  CHECK(recording_of(header + "0,0,1,0.00001,-2\n").target[0] == 0);  // above 0 by rounding
 }
 
 TEST_CASE("CSV: errors name the line, the value and the remedy") {
@@ -176,7 +176,7 @@ TEST_CASE("JSON lines of the native fields") {
   CHECK(mentions(file_refusal(text + R"({"sequence": 0, "position": 5, "logp": -1})"),
                  "FILE:3: /logq: missing"));
   CHECK(mentions(file_refusal(text + "nonsense"), "FILE:3: this line is no JSON object"));
-  // Values that the first line lacks would be passed over.
+  // Values that the first line lacks would be ignored.
   const std::string deeper =
       R"({"sequence": 0, "position": 5, "logp": -1, "logq": -1, "entropy": 1, "logq_depth2": -3})";
   CHECK(mentions(file_refusal(text + deeper), "FILE:3: /logq_depth2: the first line has no such value"));
@@ -205,7 +205,7 @@ TEST_CASE("OpenAI completions, with vLLM's scores of the same tokens for the dra
   CHECK(one.draft[0] == std::vector<double>{-0.25, -2});
   CHECK(mentions(file_refusal(target),
                  "holds one model; give the draft's of the same tokens as --draft-recording"));
-  // Other tokens: another tokenizer.
+  // Different tokens mean a different tokenizer.
   std::string other = draft;
   other.replace(other.find("\" b\""), 4, "\" c\"");
   CHECK(mentions(file_refusal(target, other), "the texts or the tokenizers differ"));

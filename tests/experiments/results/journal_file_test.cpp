@@ -27,7 +27,7 @@ BatchTallies tallies_with_large_counts() {
   tally.accepted = 8;
   tally.emitted = 11;
   tally.emitted_squared = 41;
-  tally.overlap_quanta = (WideCount{5} << 100) + 123456789;  // beyond what JSON's integers hold
+  tally.overlap_quanta = (WideCount{5} << 100) + 123456789;  // larger than JSON's integers can be
   tally.overlap_contexts = 9;
   tally.accepted_lengths = {1, 0, 2};
   return {.cell = 0,
@@ -40,7 +40,7 @@ BatchTallies tallies_with_large_counts() {
           .tallies = {tally, Tally{}}};
 }
 
-/// Of a config with so many cells.
+/// Returns the head for a config with so many cells.
 JournalHead head_of(std::size_t cells) {
   const auto config =
       with_sections(read_config(parse_json(R"({"title": "t", "experiment": "iid", "alpha": 0.5})")));
@@ -68,7 +68,7 @@ TEST_CASE("a journal gives back what was written, without the lines that were da
   CHECK(content->complete);
   CHECK(content->damaged == 0);
 
-  // Another byte in the second line; a last line without its end.
+  // One byte of the second line is changed, and a last line without its end is added.
   std::string text = content->sound;
   text[text.find("\"rounds\":3") + 9] = '4';
   std::ofstream(file.path(), std::ios::binary) << text << "0123456789abcdef {\"cell\":0";
@@ -92,7 +92,7 @@ TEST_CASE("finished cells are read at their places in the file, in any order") {
     JournalWriter writer(file.path(), head);
     for (std::size_t cell = 0; cell < 3; ++cell) {
       CellResult result;
-      result.note = std::string(20'000 * cell, 'x');  // more than a stream reads at once
+      result.note = std::string(20'000 * cell, 'x');  // longer than a stream reads at once
       writer.add(cell, result);
     }
   }

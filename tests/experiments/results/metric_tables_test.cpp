@@ -10,7 +10,7 @@ using namespace speclab;
 
 namespace {
 
-/// A sweep over γ of 64 sequences of four rounds each.
+/// Runs a sweep over γ of 64 sequences with four rounds each.
 Table table_over_gamma(const std::string& target, const std::string& draft, double temperature) {
   Json config{{"title", "γ"},
               {"experiment", "decode"},
@@ -25,8 +25,8 @@ Table table_over_gamma(const std::string& target, const std::string& draft, doub
 
 TEST_CASE(
     "where cells of a sweep over γ have other acceptance rates the table says that their texts differ") {
-  // The text is 1 2 3 3 3 ..., and the draft knows how it goes on after 3 alone: of five tokens it has two,
-  // of twelve nine.
+  // The text is 1 2 3 3 3 ..., and the draft predicts only the token after a 3: of five tokens it predicts
+  // two, of twelve nine.
   const std::string target =
       R"({"kind": "table", "rows": [[0.1, 0.7, 0.1, 0.1], [0.1, 0.1, 0.7, 0.1], [0, 0.1, 0.2, 0.7], [0, 0, 0, 1]]})";
   const std::string draft =
@@ -34,7 +34,7 @@ TEST_CASE(
   const Table told = table_over_gamma(target, draft, 0);
   CHECK(told.note.find("α (contexts) differs") != std::string::npos);
   CHECK(told.note.find("320 to 768 tokens") != std::string::npos);
-  // The same pair in every context.
+  // Acceptance is the same in every context.
   const Table alike = table_over_gamma(R"({"kind": "zipf", "vocab": 4})", R"({"kind": "uniform"})", 1);
   CHECK(alike.note.find("α (contexts) differs") == std::string::npos);
 }

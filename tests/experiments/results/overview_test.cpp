@@ -30,7 +30,7 @@ const RunResult& large_run() {
 TEST_CASE("the tables of a large result are of all cells") {
   const Result& result = large_run().result;
   const Overview overview = overview_of(result, HeldCells(result), "large");
-  // All cells, then one table an axis: 300 values of alpha in 20 rows.
+  // There is a table of all cells, then one for each axis: 300 values of alpha in 20 rows.
   REQUIRE(overview.tables.size() == 4);
   const auto speedup =
       std::find_if(overview.tables[0].rows.begin(), overview.tables[0].rows.end(),
@@ -73,7 +73,7 @@ TEST_CASE("a page of a large result shows cells at equal distances, both ends of
   for (const CellResult& cell : overview.sample.cells) {
     for (const auto& [path, value] : cell.set) ++values[path + value->dump()];
   }
-  // A grid again: each value of an axis stands in as many cells.
+  // The sample is a grid again: each value of an axis occurs in equally many cells.
   for (const auto& [value, count] : values) {
     if (value.starts_with("/gamma")) CHECK(count == static_cast<int>(overview.sample.cells.size() / 9));
   }

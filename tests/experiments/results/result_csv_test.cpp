@@ -14,7 +14,7 @@ using namespace speclab;
 
 namespace {
 
-/// The words of each line; no field of these results has a comma.
+/// Returns the words of each line; no field of these results has a comma.
 std::vector<std::vector<std::string>> fields_of(const std::string& text) {
   std::vector<std::vector<std::string>> rows;
   for (const TextLine& line : lines_of(text, "")) rows.push_back(split(line.text, ','));
@@ -51,7 +51,7 @@ TEST_CASE("results.csv has one row per cell with names for data frames and what 
     CHECK(field(rows, i, "inputs_sha256").size() == 64);
     CHECK(field(rows, i, "version") == result.version);
   }
-  // What cells set is theirs, and no constant.
+  // Values that cells set are the cells' own, not constants.
   CHECK(field(rows, 1, "cost_c_hat") == "0.1");
   CHECK(field(rows, 2, "cost_c_hat") == "0.2");
   CHECK(field(rows, 2, "gamma") == "3");

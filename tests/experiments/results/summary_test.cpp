@@ -15,7 +15,8 @@ using namespace speclab;
 
 namespace {
 
-/// Two printed numbers, of which the second is wrong, and one measured value. 1.75 is (1 - .5^3)/(1 - .5).
+/// Returns a result with two printed numbers (the second is wrong) and one measured value. 1.75 is (1 -
+/// .5^3)/(1 - .5).
 Result judged() {
   return run_of(parse_json(R"({"title": "Table 7: speedups", "experiment": "predict", "metrics": ["speedup"],
       "gamma": 2, "measured_note": "Another machine.",

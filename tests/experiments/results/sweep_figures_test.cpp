@@ -17,7 +17,7 @@ Result predicted(const std::string& sweep) {
   return run_of(parse_json(R"({"title": "t", "experiment": "predict", "sweep": )" + sweep + "}")).result;
 }
 
-/// Theorem 3.8.
+/// Returns the speedup of Theorem 3.8.
 double speedup(double alpha, int gamma, double c) {
   return (1 - std::pow(alpha, gamma + 1)) / ((1 - alpha) * (1 + gamma * c));
 }

@@ -16,7 +16,8 @@
 using namespace speclab;
 
 TEST_CASE("a result says what its text holds: tokens, vocabulary, unknown words") {
-  // Ten words of four kinds; of three kept ("<unk>" and the two most frequent) two occurrences are unknown.
+  // The text has ten words of four kinds. The vocabulary keeps three ("<unk>" and the two most frequent), so
+  // that two words are unknown.
   const TempFile file("a b a b a b a b c d");
   const auto config = [&](int vocabulary) {
     Json json = parse_json(
@@ -33,7 +34,7 @@ TEST_CASE("a result says what its text holds: tokens, vocabulary, unknown words"
   CHECK(facts.vocabulary == 3);
   CHECK(facts.unknown_share.value() == doctest::Approx(0.2).epsilon(1e-12));
   CHECK(facts.held_out_tokens == 0);
-  // Written and read again; not there without a corpus.
+  // Facts survive writing and reading; without a corpus there are none.
   CHECK(read_result(result_json(result)).corpora->front().tokens == 10);
   const Json json =
       result_json(run_of(parse_json(R"({"title": "t", "experiment": "predict", "alpha": 0.5})")).result);

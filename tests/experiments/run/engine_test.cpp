@@ -1,4 +1,4 @@
-// Which engine a config's decoding runs on, and that it does not matter for what is found.
+// Tests which engine a config's decoding uses, and that results do not depend on it.
 #include <doctest/doctest.h>
 #include <tbb/global_control.h>
 
@@ -35,7 +35,7 @@ CellResult cell_of(const Json& config) { return run_of(config).result.cells.at(0
 
 std::string engine_of(const std::string& more) { return cell_of(engine_config(more)).engine.value().name; }
 
-/// 30,000 words, each of them likely after a few others, rare words among them.
+/// Returns 30,000 words. Each is likely after a few others; some are rare.
 std::string words_after_words() {
   std::uint32_t state = 1;
   const auto random = [&] { return (state = state * 1664525 + 1013904223) >> 8; };
@@ -87,7 +87,7 @@ TEST_CASE("auto takes the fast engine where it pays, and results name the engine
   CHECK(engine_of(R"({"engine": "fast", )" + few) == "fast");
   CHECK(engine_of(R"({"rule": {"kind": "block"}})") == "fast");
   CHECK(engine_of(R"({"rule": {"kind": "importance"}})") == "plain");
-  // A fault derives from the token rule and verifies otherwise.
+  // A fault derives from the token rule but verifies differently.
   CHECK(engine_of(R"({"rule": {"kind": "fault-shared-noise"}})") == "plain");
 }
 
@@ -140,7 +140,7 @@ TEST_CASE("both engines find the same: intervals of each metric overlap, at a jo
                            R"({"kind": "hsd"})"}) {
     for (const std::string& models : {markov, ngrams}) compare(models, rule);
   }
-  // A rule that accepts otherwise does not pass for the same.
+  // A rule with other acceptances does not pass as equal.
   for (const std::string& models : {markov, ngrams}) {
     const CellResult fast = decoded("fast", models, R"({"kind": "token"})");
     const CellResult other = decoded("plain", models, R"({"kind": "lenient", "lenience": 0.5})");

@@ -1,5 +1,5 @@
-// The simulating kernels, emulated, against the CPU's own loops: the same outcomes, and the same bytes of
-// whole results.
+// Compares the simulating kernels, emulated, with the CPU's own loops: outcomes are equal, and whole results
+// have the same bytes.
 #include "experiments/run/gpu_decoding.hpp"
 
 #include <doctest/doctest.h>
@@ -134,7 +134,7 @@ TEST_CASE("a stopped run has whole rounds and is partial") {
   control.stop = [&] { return told > 0; };
   const Model target(random_table(6, 1, 1));
   const FastPair pair(target, target, AnyRule(TokenRule{}));
-  // More steps than one launch takes of a sequence.
+  // One launch takes fewer steps of a sequence than these.
   const SimulationSize plan = plan_of(3, 400'000, 2);
   const Outcome found = decode_pair_on(Backend::emulated, pair, 3, plan, control);
   CHECK(found.partial);

@@ -1,5 +1,5 @@
-// What a result says about the error of its numbers: intervals, where there can be any, and no verdict
-// without.
+// Tests what a result says about the error of its numbers: intervals if there can be any, and no verdict
+// without one.
 #include <doctest/doctest.h>
 
 #include <fmt/format.h>
@@ -13,7 +13,7 @@ using namespace speclab;
 
 namespace {
 
-/// Rounds of a pair whose acceptance rate differs from context to context.
+/// Runs a pair whose acceptance rate differs between contexts.
 Result dependent(int trials, int length) {
   return run_of(parse_json(fmt::format(R"({{"title": "test", "seed": 3, "gamma": 3, "models": {{
       "target": {{"kind": "markov", "vocab": 12, "concentration": 0.5, "seed": 1}},
@@ -47,7 +47,7 @@ TEST_CASE("few sequences of dependent rounds: estimates without bounds, and a se
     CHECK(interval_note(result).find("± ?") != std::string::npos);
     CHECK(verdict_cell(result, cell).text.find("too few independent sequences") != std::string::npos);
     CHECK(csv_of(result, {}).find("too few independent sequences") != std::string::npos);
-    // Also once it has been through a file.
+    // This also holds after writing and reading.
     CHECK(has_unknown_error(read_result(result_json(result)).cells.front()));
   }
   const Result enough = dependent(8, 300);
@@ -69,7 +69,8 @@ TEST_CASE("one sequence of rounds that are known to be independent has intervals
 }
 
 TEST_CASE("at extremes a formula that is right is not refuted, nor judged by a number without width") {
-  // Null: 7,200 intervals that hold with 1 - 1e-7. Most runs at .9999 see no rejection at all.
+  // Null: each of 7,200 intervals holds with probability 1 - 1e-7. Most runs at .9999 see no rejection at
+  // all.
   for (const double alpha : {0.0, 0.01, 0.5, 0.99, 0.9999, 1.0}) {
     for (int seed = 1; seed <= 200; ++seed) {
       const CellResult cell = independent(alpha, seed, 0.9999999).cells.front();
@@ -80,14 +81,15 @@ TEST_CASE("at extremes a formula that is right is not refuted, nor judged by a n
       for (const PositionAcceptance& position : cell.positions) CHECK(position.unconditional->judges());
     }
   }
-  // Without drafts nothing is drawn: numbers of no width, and no verdict.
+  // Without drafts nothing is random: numbers have no width, and there is no verdict.
   const Result plain =
       run_of(parse_json(R"({"title": "test", "experiment": "iid", "alpha": 0.5, "gamma": 0})")).result;
   CHECK(plain.cells.front().agreement.empty());
 }
 
 TEST_CASE("schedules at extremes: a formula that is right is not refuted by trials that took the same time") {
-  // Null: 40 runs of some intervals that hold with 1 - 1e-7. With alpha = .9999 most trials see no rejection.
+  // Null: in 40 runs each of some intervals holds with probability 1 - 1e-7. With alpha = .9999 most trials
+  // see no rejection.
   std::size_t judged = 0;
   for (const double alpha : {0.9, 0.9999}) {
     for (int seed = 1; seed <= 20; ++seed) {

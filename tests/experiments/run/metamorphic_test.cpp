@@ -1,4 +1,5 @@
-// What must not change a result, and what changes it in a known way, for every experiment.
+// Tests, for every experiment, changes of a config that must not change its result, and changes that change
+// it in a known way.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -18,7 +19,8 @@ using namespace speclab;
 
 namespace {
 
-/// Documents of a few words, for the experiment that needs a text: a third of them suffices for intervals.
+/// Returns documents of a few words, for the experiment that needs a text. A third of them suffices for
+/// intervals.
 std::string documents() {
   std::string text;
   for (int document = 0; document < 100; ++document) {
@@ -28,8 +30,8 @@ std::string documents() {
   return text;
 }
 
-/// A small config of several cells for each experiment: what it changes of the one below. Experiments that
-/// are not among these sweep gamma.
+/// Returns a small config with several cells for each experiment: the base config below with the experiment's
+/// changes. Experiments that are not listed sweep gamma.
 std::map<std::string, Json> small_configs(const TempFile& text) {
   const std::map<std::string, std::string> changes{
       {"decode", R"({"sweep": {"/gamma": [1, 3], "/models/draft/epsilon": [0.2, 0.6]}})"},
@@ -60,7 +62,7 @@ std::map<std::string, Json> small_configs(const TempFile& text) {
   std::map<std::string, Json> configs;
   for (const Experiment* experiment : experiments()) {
     const std::string& name = experiment->name;
-    if (!experiment->resumable) continue;  // measured times
+    if (!experiment->resumable) continue;  // its results are measured times
     Json& config = configs[name] = parse_json(R"({"title": "t", "seed": 7, "gamma": 2, "cost": {"c": 0.1},
         "models": {"target": {"kind": "markov", "vocab": 5, "concentration": 2, "seed": 4},
                    "draft": {"kind": "mixture", "epsilon": 0.4, "other": {"kind": "uniform"}}},
@@ -81,7 +83,7 @@ Result run_on(const Json& config, int threads) {
   return run_of(config).result;
 }
 
-/// Cells by what they set, without what depends on the order of axes.
+/// Returns the cells by the values that they set, without parts that depend on the order of axes.
 std::map<std::string, Json> by_values(const Result& result) {
   std::map<std::string, Json> cells;
   for (const CellResult& cell : result.cells) {
@@ -95,7 +97,7 @@ std::map<std::string, Json> by_values(const Result& result) {
   return cells;
 }
 
-/// The last axis first, and each from its end.
+/// Returns the sweep with its axes, and their values, in reverse order.
 Json reversed_sweep(const Json& sweep) {
   Json reversed = Json::object();
   std::vector<std::pair<std::string, Json>> axes;

@@ -30,7 +30,7 @@ class ModelFolderOf {
   std::filesystem::path path_;
 };
 
-/// Three tokens, contexts of one token, one probability of 0.
+/// Returns a model of three tokens with contexts of one token and one probability of 0.
 Model markov() { return TableModel(3, 1, {.5, .3, .2, .1, .9, 0, 1. / 3, 1. / 3, 1. / 3}); }
 
 }  // namespace
@@ -83,7 +83,7 @@ TEST_CASE("what cannot be a table, and files of other names, are refused") {
 }
 
 TEST_CASE("perplexity is that of the chain's probabilities, counted by hand") {
-  // Token 0 after nothing (token 0 stands before the text), then 1 after 0, then 1 after 1.
+  // The chain starts as if token 0 came before the text: token 0 after 0, then 1 after 0, then 1 after 1.
   const auto found = perplexity_of(markov(), {{0, 1, 1}, {0}}, std::nullopt);
   REQUIRE(found.has_value());
   CHECK(found->tokens == 4);

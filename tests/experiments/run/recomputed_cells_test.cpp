@@ -1,4 +1,4 @@
-// The cells of closed forms.
+// Tests the recomputed cells of closed forms.
 #include <doctest/doctest.h>
 
 #include <nlohmann/json.hpp>
@@ -12,7 +12,7 @@ using namespace speclab;
 
 namespace {
 
-/// `count` values of alpha, from 0.1 to 0.9, times two of c.
+/// Returns a config with `count` values of alpha, from 0.1 to 0.9, times two values of c.
 Json predictions(std::size_t count) {
   return {{"title", "test"},
           {"experiment", "predict"},
@@ -48,8 +48,7 @@ TEST_CASE("closed forms that are not held are the cells that would be") {
   REQUIRE(run.result.cells.size() == 2 * values);
   CHECK(streamed == bytes_of(run.result) + "\n");
 
-  // Each as it is when it runs alone, by the cells of a grid that is held: the ends and the middle are
-  // shared.
+  // Each cell equals that of a small grid, whose cells are held. The grids share their ends and the middle.
   const Result few = run_of(predictions(3)).result;
   REQUIRE(few.cells.size() == 6);
   for (const std::size_t place : {0, 1, 2}) {

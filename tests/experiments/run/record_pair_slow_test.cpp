@@ -1,4 +1,4 @@
-// Recorded against run: the same pair simulated by the engine and computed from its recording.
+// Compares a pair simulated by the engine with values computed from its recording.
 #include "experiments/config/config.hpp"
 #include "experiments/run/record_pair.hpp"
 
@@ -31,7 +31,7 @@ Json markov(int trials, int length) {
           {"simulation", {{"trials", trials}, {"length", length}}}};
 }
 
-/// Simulated tokens per target step with the half-width of its 95% interval.
+/// Returns simulated tokens per target step with their 95% interval.
 Interval simulated_tokens(const Config& config, int gamma) {
   JobList jobs;
   const Job& job = jobs.decode(jobs.setup(config), gamma);
@@ -44,7 +44,8 @@ std::vector<GammaRounds> rounds_of(const Recording& recording, RecordedRule rule
   return expected_rounds(recording, sequence_stretches(recording), 16, rule);
 }
 
-/// Standard errors between two estimates, from the half-widths of their 95% intervals over 64 batches.
+/// Returns the distance between two estimates in standard errors, from the half-widths of their 95% intervals
+/// over 64 batches.
 double errors_apart(double one, double other, double half_one, double half_other) {
   constexpr double quantile = 1.998;  // Student's t, 63 degrees
   return std::abs(one - other) / std::hypot(half_one / quantile, half_other / quantile);
@@ -54,7 +55,7 @@ double errors_apart(double one, double other, double half_one, double half_other
 
 TEST_CASE(
     "block efficiency of a recording is that of simulation, for gamma = 1 to 16, by token and block rules") {
-  // Null: both are unbiased. Each of 32 comparisons is beyond 4.5 standard errors once in 30,000 (t, 63
+  // Null: both are unbiased. Each of 32 comparisons exceeds 4.5 standard errors once in 30,000 (t, 63
   // degrees).
   Json json = markov(64, 2000);
   const Config config = read_config(json);
@@ -74,7 +75,7 @@ TEST_CASE(
       CHECK(errors_apart(one.whole_tokens / one.whole_rounds, run.estimate, over.half_width(),
                          run.half_width()) < 4.5);
     }
-    // Power: block verification is not the token rule.
+    // Power: block verification is distinguished from the token rule.
     const GammaRounds other = rounds_of(
         recorded.recording, rule == RecordedRule::token ? RecordedRule::block : RecordedRule::token)[7];
     const Interval run = simulated_tokens(simulated, 8);
@@ -93,7 +94,7 @@ TEST_CASE("a recorded pair in a config decodes as its recording says") {
   for (const char* side : {"target", "draft"}) {
     json["models"][side] = {{"kind", "recorded"}, {"file", file.path().string()}};
   }
-  // One sequence, as decoding goes on from each to the next.
+  // The recording becomes one sequence, because decoding continues from each sequence to the next.
   recorded.recording.sequences = {{"", "", 0, recorded.recording.size()}};
   const auto all = rounds_of(recorded.recording);
   for (const int gamma : {1, 4, 8, 16}) {
@@ -105,7 +106,7 @@ TEST_CASE("a recorded pair in a config decodes as its recording says") {
 }
 
 TEST_CASE("rates of rules from recorded rows are those that the engine measures in the target's contexts") {
-  // Null: both are unbiased; each of 5 comparisons is beyond 4.5 standard errors once in 30,000.
+  // Null: both are unbiased. Each of 5 comparisons exceeds 4.5 standard errors once in 30,000.
   Json json = markov(64, 2000);
   ModelFactory factory;
   const Config config = read_config(json);

@@ -1,4 +1,5 @@
-// Recordings of pairs: what is written is read again, and recorded models refuse what does not follow.
+// Tests recordings of pairs: they are read back as written, and recorded models refuse computations that need
+// more than the recording.
 #include "experiments/run/record_pair.hpp"
 
 #include <doctest/doctest.h>
@@ -36,7 +37,7 @@ RecordedTokens recorded_tokens() {
   return record_pair(build_setup(read_config(pair_config()), factory), 50);
 }
 
-/// Path and problem of the error that a set-up throws, or "".
+/// Returns path and problem of the error that a set-up throws, or "".
 std::string refusal(const Json& json) {
   try {
     JobList jobs;
@@ -80,8 +81,9 @@ TEST_CASE("what is written is read again, to the last bit") {
 }
 
 TEST_CASE("the acceptance rate under lenience follows from two columns") {
-  // Exactly: a text in which the tokens of a context come as often as its row says. p = (.5, .25, .25), q =
-  // (.25, .7, .05); sum of min(p / l, q) is .55 at l = 1 and .25 + .5 + .05 = .8 at l = .5, .95 + .05 at .3.
+  // The rates are exact: in this text the tokens of a context occur as often as its row says. p = (.5, .25,
+  // .25), q = (.25, .7, .05); sum of min(p / l, q) is .55 at l = 1 and .25 + .5 + .05 = .8 at l = .5, .95 +
+  // .05 at .3.
   std::string lines = "sequence,position,token,logp,logq\n";
   const int tokens[] = {0, 0, 1, 2};
   const double p[] = {0.5, 0.25, 0.25};
@@ -104,7 +106,7 @@ TEST_CASE("the acceptance rate under lenience follows from two columns") {
   json["rule"] = {{"kind", "token"}};
   CHECK(value_of(run_of(json).result.cells.front().simulated, Metric::alpha_overlap)->estimate ==
         doctest::Approx(0.55).epsilon(1e-8));
-  // Rounds under lenience emit another text, of which the recording says nothing.
+  // Rounds under lenience emit another text, about which the recording says nothing.
   json["rule"] = {{"kind", "lenient"}, {"lenience", 0.5}};
   json["experiment"] = "decode";
   CHECK(says(refusal(json), "/rule/kind: \"lenient\" does not follow from two columns"));
@@ -139,7 +141,7 @@ TEST_CASE("recorded models run with token verification alone, where nothing look
   json = good;
   for (const char* side : {"target", "draft"}) json["models"][side]["file"] = "no_such.csv";
   CHECK(says(refusal(json), "/models/target/file: no_such.csv: cannot be read"));
-  // Whoever builds the models alone would take the two tokens for a vocabulary.
+  // Code that builds the models alone would take the two tokens for a vocabulary.
   ModelFactory factory;
   CHECK_THROWS_AS(build_setup(read_config(good), factory), ConfigError);
 }

@@ -1,4 +1,4 @@
-// result.json of every experiment: read back and written again, it has the same bytes.
+// Tests result.json of every experiment: read and written again, it has the same bytes.
 #include "experiments/run/result.hpp"
 
 #include <doctest/doctest.h>
@@ -19,7 +19,7 @@ using namespace speclab;
 
 namespace {
 
-/// A small run of each experiment, as a patch of one config.
+/// Returns a small run of each experiment, as a patch of one config.
 std::vector<std::string> runs() {
   return {
       R"({"experiment": "serving", "models": null, "alpha": 0.7, "serving": {"clients": 3, "output": 8, "requests": 20,
@@ -68,7 +68,7 @@ TEST_CASE("read back and written again, a result has the same bytes") {
     const Result result = run_of(config).result;
     const std::string bytes = bytes_of(result);
     CHECK(bytes_of(read_result(parse_json(bytes))) == bytes);
-    // The config of a result is a config that gives it.
+    // The config in a result can be run again.
     CHECK(config_json(read_config(config_json(*result.config))) == config_json(*result.config));
     CHECK_FALSE(result.partial);
     seen.insert(result.shown().experiment->name);
@@ -82,7 +82,7 @@ TEST_CASE("read back and written again, a result has the same bytes") {
 
 TEST_CASE("what is not a result is refused") {
   CHECK_THROWS_AS(read_result(parse_json("[]")), ConfigError);
-  // Of another version: with another number, without one, with keys that this one does not know.
+  // Results of another version are refused: with another number, without one, or with unknown keys.
   const Json known = parse_json(
       bytes_of(run_of(parse_json(R"({"title": "t", "experiment": "predict", "alpha": 0.5})")).result));
   Json other = known;

@@ -16,7 +16,7 @@ using namespace speclab;
 
 namespace {
 
-/// A decode at one exact alpha; small enough for many of them.
+/// Returns a decoding config with one exact alpha, small enough for many runs.
 Json config_of(const std::string& more) {
   Json config = parse_json(R"({
     "title": "test",
@@ -70,8 +70,8 @@ TEST_CASE("a result has the same bytes at one thread and at two") {
 }
 
 TEST_CASE("cells of Table 1: the simulated intervals hold the formulas") {
-  // Null: every formula is the mean of what is estimated. The intervals of all cells hold together with
-  // confidence 1 - 1e-7, the most that the format allows (Sidak, Student's t over 64 batches).
+  // Null: every formula is the mean of the estimated quantity. The intervals of all cells hold together with
+  // confidence 1 - 1e-7, the highest that the format allows (Sidak, Student's t over 64 batches).
   const Result result = run(config_of(R"({
     "cases": [{"label": "a", "set": {"/models/draft/alpha": 0.6, "/gamma": 2}, "printed": {"operations": "1.53", "speedup": "1.96"}},
               {"label": "b", "set": {"/models/draft/alpha": 0.8, "/gamma": 5}, "printed": {"operations": "1.63", "speedup": "3.69"}},
@@ -94,15 +94,15 @@ TEST_CASE("cells of Table 1: the simulated intervals hold the formulas") {
   CHECK(*find(result.cells[1].formula, Metric::speedup) == doctest::Approx(3.68928));
   CHECK(*find(result.cells[1].verdict, Metric::speedup) == Reproduction::reproduces);
   CHECK(*find(result.cells[2].verdict, Metric::speedup) == Reproduction::does_not_reproduce);
-  // Power: a simulation at alpha = .78 is told from the formula at .8.
+  // Power: a simulation at alpha = .78 is distinguished from the formula at .8.
   const Result other = run(config_of(R"({"gamma": 5, "models": {"target": {"kind": "zipf", "vocab": 32},
     "draft": {"kind": "mixture", "alpha": 0.78, "other": {"kind": "zipf", "reversed": true}}}})"));
   CHECK_FALSE(contains(*find(other.cells[0].simulated, Metric::tokens_per_target_step), 3.68928));
 }
 
 TEST_CASE("a planted fault is caught by the agreement of a decode") {
-  // Resampling the target keeps acceptance i.i.d., and so the formulas: this fault is for `check` to find. A
-  // rule that accepts everything changes alpha itself. What the agreement must catch is a wrong alpha, above.
+  // A fault that resamples the target keeps acceptance i.i.d., and so the formulas: only `check` can find it.
+  // A rule that accepts everything changes alpha itself. The agreement must catch a wrong alpha, as above.
   const Result result = run(config_of(R"({"rule": {"kind": "fault-accept-all"}})"));
   CHECK(result.cells[0].exact_alpha.value() == doctest::Approx(1));
   CHECK(estimate(result.cells[0], Metric::tokens_per_target_step) == 4);
@@ -176,7 +176,7 @@ TEST_CASE("an interrupted run goes on where it stopped, to the same bytes") {
   };
   run_config(read_config(config), count_work);
   const std::uint64_t whole = left;
-  // Through text, as from a file.
+  // The result passes through text, as from a file.
   const Result from_text = read_result(Json::parse(bytes_of(part)));
   const Result resumed = run_config(read_config(config), count_work, going_on_from(from_text)).result;
   CHECK(bytes_of(resumed) == bytes_of(complete));

@@ -65,7 +65,7 @@ TEST_CASE("the acceptance rate is that of the rule") {
   // Lenience 0.5: sum of min(q, p / l) = min(.2, 1) + min(.3, .6) + min(.5, .4).
   CHECK(*build(skewed, draft, R"("rule": {"kind": "lenient", "lenience": 0.5})").exact_alpha ==
         doctest::Approx(0.9).epsilon(1e-12));
-  // Greedy lenience 0.5: accepted where p >= 0.25, tokens 0 and 1.
+  // Greedy lenience 0.5 accepts tokens with p >= 0.25: 0 and 1.
   CHECK(*build(skewed, draft, R"("rule": {"kind": "lenient-greedy", "lenience": 0.5})").exact_alpha ==
         doctest::Approx(0.5).epsilon(1e-12));
   CHECK(*build(skewed, draft, R"("rule": {"kind": "fault-accept-all"})").exact_alpha == 1);
@@ -173,7 +173,7 @@ TEST_CASE("two set-ups of one factory cost one training") {
   const Config both = config(R"({"kind": "bigram"})", R"({"kind": "unigram"})", corpus(file));
   ModelFactory factory;
   const Setup first = build_setup(both, factory);
-  std::filesystem::resize_file(file.path(), 0);  // whoever reads it again finds no text
+  std::filesystem::resize_file(file.path(), 0);  // a second read would find no text
   const Setup again = build_setup(both, factory);
   CHECK(again.vocabulary.get() == first.vocabulary.get());
   CHECK(again.target.ngram() == first.target.ngram());

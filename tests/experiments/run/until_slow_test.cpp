@@ -1,4 +1,4 @@
-// Simulations that go on until an interval is narrow.
+// Tests simulations that continue until an interval is narrow.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -35,7 +35,7 @@ std::string error_until(const std::string& text) {
   return config_error_of([&] { result_until(text); });
 }
 
-/// Seeds for which the interval excludes the true speedup at some of `looks` looks.
+/// Returns the number of seeds for which the interval excludes the true speedup at any of `looks` looks.
 int seeds_that_exclude(int seeds, int looks, double confidence) {
   const double emitted = (1 - std::pow(truth, gamma_of_looks + 1)) / (1 - truth);
   const double speedup = emitted / (gamma_of_looks * c_of_looks + 1);
@@ -79,17 +79,17 @@ TEST_CASE("200 seeds reach their half-width, with the coverage that they state")
     missed += interval.holds(*value_of(cell.formula, Metric::speedup)) ? 0 : 1;
   }
   CHECK(later == 200);
-  // Null: each misses with at most 5%. P[Binomial(200, 0.05) > 33] < 1e-9.
+  // Null: each seed misses with probability at most 5%. P[Binomial(200, 0.05) > 33] < 1e-9.
   CHECK(missed <= 33);
 }
 
 TEST_CASE("intervals of all looks hold together, and those of one look do not") {
   constexpr int seeds = 1000;
   constexpr int looks = 8;
-  // Null: some look excludes the truth with at most 5%. P[Binomial(1000, 0.05) > 94] < 1e-9.
+  // Null: any look excludes the truth with probability at most 5%. P[Binomial(1000, 0.05) > 94] < 1e-9.
   constexpr int bound = 94;
   const int ours = seeds_that_exclude(seeds, looks, look_confidence(0.95, looks));
-  // The planted fault: 95% at each look, as if there were no other.
+  // The planted fault uses 95% at each look, as if there were no others.
   const int naive = seeds_that_exclude(seeds, looks, 0.95);
   MESSAGE("some look excludes the truth: ", ours, " of 1000 seeds, and ", naive, " without correction");
   CHECK(ours <= bound);
@@ -121,7 +121,7 @@ TEST_CASE("where it ended, a simulation has the counts of one of that size") {
     for (const auto& [metric, interval] : fixed.cells[0].simulated) {
       const Interval wide = *value_of(until.cells[0].simulated, metric);
       CHECK(wide.estimate == interval.estimate);
-      // Overlaps that are all alike have the error of their quanta, at any confidence.
+      // Overlaps that are all equal have the error of their quanta, at any confidence.
       const bool alike = metric == Metric::alpha_overlap && interval.half_width() < 1e-9;
       if (interval.judges() && !alike) CHECK(wide.half_width() > interval.half_width());
     }

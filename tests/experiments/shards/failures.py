@@ -1,9 +1,9 @@
-"""What goes wrong on a cluster, done to real processes: whatever it is, the merged result is that of one process.
+"""Reproduces failures of a cluster with real processes: in every case the merged result is that of one process.
 
 usage: failures.py SPECLAB_BINARY SOURCE_DIR [--shards N]
 
-First 30 kills or more at random times, over shards and the merge: nothing that was finished is lost or computed again. Then N shards of ten cells
-each as processes of their own, of which some crash, some are started twice, some lose their journal, and some are copied or damaged. Last,
+First 30 kills or more at random times, over shards and the merge: no finished work is lost or computed again. Then N shards of ten cells
+each as separate processes, some of which crash, are started twice, lose their journal, or are copied or damaged. Last,
 one cell of 10^9 rounds over 8 shards.
 """
 
@@ -22,7 +22,7 @@ KILLS = 30
 
 
 class Run:
-    """One config in one folder, in shards."""
+    """One config in one folder, run in shards."""
 
     def __init__(self, speclab: str, config: dict, folder: pathlib.Path, shards: int) -> None:
         self.speclab, self.folder, self.shards, self.out = speclab, folder, shards, folder / "out"
@@ -51,7 +51,7 @@ class Run:
 
 
 def killed_at_random(process: subprocess.Popen, seconds: float) -> bool:
-    """Whether it was still running then."""
+    """Kills the process after some time. Returns whether it was still running then."""
     try:
         assert process.wait(timeout=seconds) == 0
         return False
@@ -62,7 +62,7 @@ def killed_at_random(process: subprocess.Popen, seconds: float) -> bool:
 
 
 def killed_after(process: subprocess.Popen, count: Callable[[], int], more: int, seconds: float) -> bool:
-    """Kills it once `count` has grown by `more` and some time has passed. Whether it was still running then."""
+    """Kills the process once `count` has grown by `more` and some time has passed. Returns whether it was still running then."""
     begin = count()
     while process.poll() is None and count() < begin + more:
         time.sleep(1e-4)
@@ -70,7 +70,7 @@ def killed_after(process: subprocess.Popen, count: Callable[[], int], more: int,
 
 
 def finished(run: Run, shard: int) -> int:
-    """Cells in the journals of a shard."""
+    """Returns the cells in the journals of a shard."""
     return sum(journal.read_bytes().count(b"\n") - 1 for journal in run.journals(shard))
 
 
@@ -85,7 +85,7 @@ def check_kills(speclab: str, folder: pathlib.Path, rng: random.Random) -> None:
     times = collections.Counter()
     for shard in range(1, shards + 1):
         for journal in run.journals(shard):
-            lines = journal.read_bytes().split(b"\n")[1:-1]  # the last has no end when its process was killed
+            lines = journal.read_bytes().split(b"\n")[1:-1]  # the last line has no end if its process was killed
             times.update(value["cell"] for value in (json.loads(line[17:]) for line in lines) if "result" in value)
     assert sorted(times) == list(range(cells)) and set(times.values()) == {1}, "a cell was lost, or computed again"
     assert kills >= KILLS, kills
@@ -100,7 +100,7 @@ def check_kills(speclab: str, folder: pathlib.Path, rng: random.Random) -> None:
             (run.out / file).unlink(missing_ok=True)
         merges += killed_at_random(subprocess.Popen([speclab, "merge", run.out, "-q"]), rng.uniform(0, seconds))
         for file in ("result.json", "results.csv"):
-            if (run.out / file).exists():  # whole, or not there
+            if (run.out / file).exists():  # the file is whole, or missing
                 assert (run.out / file).read_bytes() == (folder / "alone" / file).read_bytes(), file
     run.call("merge", run.out)
     run.check_same()

@@ -1,9 +1,9 @@
-"""What `submit --print` writes is run by shells: whatever the program, the config, the folder and the values of options are called, the
-program is started with exactly these arguments, and nothing else is.
+"""Tests that shells run the output of `submit --print` correctly: whatever the names of the program, the config and the folder and the
+values of options, the program is started with exactly these arguments, and nothing else is started.
 
 usage: quoting.py SPECLAB_BINARY SOURCE_DIR [CASES]
 
-A stand-in takes the place of the program and writes its arguments. Scripts run in sh, dash and bash, as far as they are there.
+A stand-in replaces the program and writes its arguments. Scripts run in those of sh, dash and bash that are installed.
 """
 
 import os
@@ -35,7 +35,7 @@ class Bench:
     def __init__(self, folder: pathlib.Path, speclab: str) -> None:
         self.work, self.record = folder / "work", folder / "record"
         self.work.mkdir()
-        # The program itself lies in a folder with such a name.
+        # The program itself is in a folder with such a name.
         self.program = os.fsencode(folder) + b"/it's $(touch PWNED) \n\x1b\xff/speclab"
         os.mkdir(os.path.dirname(self.program))
         shutil.copy(speclab, self.program)
@@ -54,7 +54,7 @@ class Bench:
         shutil.copy(self.tools / "speclab", self.program)
 
     def run(self, shell: str, script: bytes, **variables: str) -> list[list[bytes]]:
-        """The arguments of every call of the stand-in."""
+        """Returns the arguments of every call of the stand-in."""
         self.record.unlink(missing_ok=True)
         file = self.work.parent / "script"
         file.write_bytes(script)
@@ -74,7 +74,7 @@ def option(name: bytes, value: bytes) -> list[bytes]:
 
 
 def check_slurm(text: bytes) -> None:
-    """Every #SBATCH line is one that sbatch reads without quotes, and stands before the first command."""
+    """Checks that sbatch can read every #SBATCH line without quotes, and that these lines precede the first command."""
     lines = text.split(b"\n")
     assert lines[0] == b"#!/bin/sh"
     for line in lines[1:]:
@@ -114,7 +114,7 @@ def main() -> None:
                 assert bench.run(shell, text["slurm"], SLURM_ARRAY_TASK_ID="2", SLURM_ARRAY_JOB_ID="7") == [[*expected, of[1], b"--threads", b"1"]], text["slurm"]
         made = [name for _, _, names in os.walk(os.fsencode(scratch)) for name in names if b"PWNED" in name and not name.endswith((b".json", b".log"))]
         assert not made, made
-        # What sbatch cannot read in a line of its own is refused.
+        # Values that sbatch cannot read in a #SBATCH line are refused.
         done = subprocess.run([speclab, "submit", f"{source}/configs/first.json", "--shards", "2", "--scheduler", "slurm", "--print", "--time", "1\n#SBATCH --x"],
                               capture_output=True)
         assert done.returncode == 2 and b"--time" in done.stderr and not done.stdout, done

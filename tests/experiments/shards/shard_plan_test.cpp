@@ -30,7 +30,7 @@ Config decoding(const std::string& sweep) {
                    sweep + "}");
 }
 
-/// How often each batch of each cell is run, and by how many shards the cell is.
+/// The number of times that each batch of each cell is run, and the number of shards that run each cell.
 struct Cover {
   std::vector<std::vector<int>> runs;
   std::vector<int> shards;
@@ -75,8 +75,8 @@ TEST_CASE("every batch of every cell is run by exactly one shard, at equal cost"
       double total = 0;
       const std::vector<double> costs = plan.costs();
       for (const double cost : costs) total += cost;
-      // A cell below a quarter of a shard stays whole, which moves either end of a shard by half of it; a
-      // batch that is cut in the middle moves an end by half a batch.
+      // A cell below a quarter of a shard stays whole, which moves either end of a shard by half of the cell.
+      // If the boundary is in the middle of a batch, it moves by half a batch.
       const double most = *std::max_element(costs.begin(), costs.end());
       CHECK(most <= total / shards * 1.25 + 64 * 128 * 50 / 64.0);
     }
@@ -113,7 +113,7 @@ TEST_CASE("rounds without memory are cut wherever batches end") {
 }
 
 TEST_CASE("a large shard takes turns, of which each has all cells of a simulation that it has any of") {
-  // The axis that costs vary along is the first, so that cells of one simulation stand far apart.
+  // Costs vary along the first axis, so that cells of one simulation are far apart.
   const Config config = decoding(
       R"({"/cost/c": {"from": 0.01, "to": 0.2, "count": 3}, "/seed": {"from": 1, "to": 5000, "step": 1}})");
   const ShardPlan plan = planned(config, 2, Backend::cuda);

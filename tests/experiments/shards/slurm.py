@@ -1,10 +1,10 @@
-"""An array job of a real Slurm: shards that are killed, and one that fails once, are submitted again, and the merged result is
-that of one process.
+"""Tests an array job of a real Slurm: shards that are killed, and one that fails once, are submitted again, and the merged result
+is that of one process.
 
 usage: slurm.py SPECLAB_BINARY SOURCE_DIR
 
-Starts munged, slurmctld and slurmd (Debian's slurm-wlm and munge) of its own, in a temporary folder, on free ports, and ends them.
-Ends with 77, skipped, where they are not installed or do not start.
+Starts its own munged, slurmctld and slurmd (Debian's slurm-wlm and munge) in a temporary folder, on free ports, and ends them.
+Ends with 77 (skipped) if they are not installed or do not start.
 """
 
 import contextlib
@@ -22,7 +22,7 @@ import time
 SHARDS, SLOTS, KILLED, FAILING = 8, 2, (3, 6), 5
 CONFIG = """{"title": "Slurm", "experiment": "iid", "alpha": 0.7, "simulation": {"trials": 64, "length": 800000},
  "sweep": {"/gamma": [1, 2, 3, 4, 5, 6, 7, 8]}}"""
-# /usr/sbin is not on everybody's PATH.
+# Not everybody's PATH contains /usr/sbin.
 os.environ["PATH"] += ":/usr/sbin:/sbin"
 
 
@@ -46,7 +46,7 @@ def until(what: str, seconds: float, done) -> None:
 
 @contextlib.contextmanager
 def cluster(folder: pathlib.Path):
-    """Slurm on this machine with SLOTS processors; yields the environment that its programs need."""
+    """Runs Slurm on this machine with SLOTS processors; yields the environment that its programs need."""
     host, user = socket.gethostname().split(".")[0], getpass.getuser()
     for name in ("state", "spool"):
         (folder / name).mkdir()
@@ -120,7 +120,7 @@ PartitionName=all Nodes=ALL Default=YES MaxTime=INFINITE State=UP
 
 
 def processes_of(out: pathlib.Path, shard: int) -> list[int]:
-    """Those that run a shard in this folder."""
+    """Returns the processes that run a shard in this folder."""
     found = []
     for entry in pathlib.Path("/proc").iterdir():
         with contextlib.suppress(OSError):
@@ -141,7 +141,7 @@ def main() -> None:
         folder = pathlib.Path(name)
         config, out, alone = folder / "config.json", folder / "out", folder / "alone"
         config.write_text(CONFIG)
-        # A journal of another run, which the first process of one shard stumbles over.
+        # The first process of one shard finds a journal of another run, and fails.
         other = folder / "other"
         subprocess.run([speclab, "run", config, "--set", "simulation.length=1000", "--shard", f"{FAILING}/{SHARDS}", "--out", other, "-q"],
                        check=True)

@@ -1,4 +1,4 @@
-// Speeds, times and what a round must cost.
+// Checks of speeds, times and the least cost of a round.
 #include <limits>
 #include <optional>
 #include <stdexcept>

@@ -1,4 +1,4 @@
-// Numbers that follow from given rows, exactly.
+// Checks of numbers that follow exactly from given rows.
 #include <algorithm>
 #include <cmath>
 #include <stdexcept>
@@ -29,7 +29,7 @@ std::vector<Field> row_fields() {
           required(field<P>("draft", &P::draft, printed_numbers(), "The draft's row."))};
 }
 
-/// Throws std::invalid_argument for rows that are no distributions over one vocabulary.
+/// Throws std::invalid_argument if the rows are not distributions over one vocabulary.
 void check_rows(const Rows& in) {
   constexpr double rounding = 1e-9;
   if (in.target.size() != in.draft.size() || in.target.empty()) {
@@ -92,7 +92,7 @@ std::vector<ClaimCheck> law_checks() {
           row_fields<Rows>(), "draft[0] min(1, target[0] / draft[0]) + (1 - draft[0]) target[0]",
           [](const Rows& in) {
             check_rows(in);
-            // A rejected token is not in the residual, so that a rejection does not give it.
+            // The residual is 0 at a rejected token, so that a rejection never emits it.
             const double target = in.target[0], draft = in.draft[0];
             const double accepted = draft > 0 ? std::min(1.0, target / draft) : 1;
             return draft * accepted + (1 - draft) * target;

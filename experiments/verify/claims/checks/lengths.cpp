@@ -1,4 +1,5 @@
-// Mean acceptance lengths, the bonus or correction included, and the rates they come from.
+// Checks of mean acceptance lengths, the bonus or correction included, and of the rates from which they
+// follow.
 #include <algorithm>
 #include <cmath>
 #include <stdexcept>
@@ -51,7 +52,7 @@ std::vector<Field> rate_fields(std::string_view drafted) {
           input("drafted", &Rate::drafted, drafted)};
 }
 
-/// Within 0 and 1, beyond which rounding may reach. Throws std::invalid_argument for what is further off.
+/// Clamps a rate to [0, 1], which rounding may exceed. Throws std::invalid_argument if it exceeds it by more.
 double rate_of(const PrintedNumber& rate) {
   const double slack = rate.half_unit * (1 + 1e-9);
   if (rate < -slack || rate > 1 + slack) throw std::invalid_argument("a rate outside 0 to 1");
@@ -142,7 +143,8 @@ std::vector<ClaimCheck> length_checks() {
            input("other_rounds", &Rounds::other_rounds, "Rounds that the other rate was counted over.")},
           "rate +- 6 standard errors of a difference of two proportions",
           [](const Rounds& in) {
-            // Two-sided 2e-9: printed tables have many rates.
+            // Two-sided, 6 standard errors are exceeded with probability 2e-9; printed tables have many
+            // rates.
             constexpr double errors = 6;
             const double rate = rate_of(in.rate);
             const double spread =

@@ -1,4 +1,4 @@
-// Arithmetic on printed numbers: ratios, changes and means.
+// Checks of arithmetic on printed numbers: ratios, changes and means.
 #include <stdexcept>
 
 #include "experiments/verify/claims/claim_check.hpp"

@@ -39,7 +39,7 @@ TEST_CASE("a report links to the explorer, which then lies beside it") {
   CHECK(links(folder.text("out/report.html")));
   CHECK(folder.text("out/explorer.html") == "the explorer");
 
-  // A newer explorer takes the place of the one that is there.
+  // A newer explorer replaces the existing copy.
   std::ofstream(folder.path / "built.html") << "another explorer";
   write_report(folder.path / "out", page, folder.path / "built.html");
   CHECK(folder.text("out/explorer.html") == "another explorer");

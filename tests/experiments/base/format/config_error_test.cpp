@@ -49,7 +49,7 @@ TEST_CASE("the nearest name is suggested, and a word of a megabyte is compared w
   CHECK(suggestion("gama", {"alpha", "gamma"}) == "; did you mean \"gamma\"?");
   CHECK(suggestion("x", {"alpha", "gamma"}) == "; known: alpha, gamma");
   CHECK(suggestion("slrum", {"local", "slurm", "parallel"}) == "; did you mean \"slurm\"?");
-  // By the product of both lengths this would take 10^12 steps and as many numbers.
+  // In the product of both lengths this would take 10^12 steps and as many numbers.
   const std::string long_word(1'000'000, 'k');
   CHECK(suggestion(long_word, {long_word + "k"}).starts_with("; known: "));
 }
@@ -61,7 +61,7 @@ TEST_CASE("of several near names the longest common beginning comes first, and a
         "; did you mean \"llama-3.1-70b\" or \"llama-2-70b\"?");
   CHECK(suggestion("H100", {"a10", "h100-sxm", "h100-pcie", "h200"}) ==
         "; did you mean \"h100-sxm\", \"h100-pcie\" or \"h200\"?");
-  // None is near: those of the same family.
+  // If no name is near, names of the same family are suggested.
   CHECK(suggestion("qwen3-32b", {"llama-2-7b", "qwen2.5-0.5b", "qwen2.5-72b"}) ==
         "; did you mean \"qwen2.5-72b\" or \"qwen2.5-0.5b\"?");
 }

@@ -31,7 +31,7 @@ TEST_CASE("text that is not JSON is refused with line and column") {
   CHECK(begins(parse_error("{} {}"), "/: not JSON (line 1, column 4): "));
   CHECK(parse_error("{\"a\": 1e999}").find("number overflow") != std::string::npos);
   CHECK(parse_error("{\"a\": \"\xff\"}").find("ill-formed UTF-8") != std::string::npos);
-  // The parser's own name for its errors is of no use to anybody.
+  // The parser's own name for its errors would not help anybody.
   CHECK(parse_error("{\"a\": 1e999}").find("json.exception") == std::string::npos);
 }
 
@@ -67,15 +67,15 @@ TEST_CASE("a line of JSON Lines that is nested too deep or broken is discarded")
 }
 
 TEST_CASE("the time to read a list grows with its length, not with its square") {
-  // 32 times the objects take about 32 times as long; by the square 1,000 times. The bound lies between, far
-  // from both, and the shortest of three counts.
+  // 32 times as many objects take about 32 times as long; in quadratic time 1,000 times as long. The bound is
+  // far from both. The shortest of three measurements counts.
   const auto seconds = [](int objects) {
     std::string text = "[";
     for (int i = 0; i < objects; ++i) text += i > 0 ? R"(,{"a":1})" : R"({"a":1})";
     text += "]";
     double least = 1e9;
     for (int i = 0; i < 3; ++i) {
-      const std::clock_t start = std::clock();  // processor time: other tests run beside this one
+      const std::clock_t start = std::clock();  // processor time, since other tests run at the same time
       CHECK(parse_json(text).size() == static_cast<std::size_t>(objects));
       least = std::min(least, static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC);
     }

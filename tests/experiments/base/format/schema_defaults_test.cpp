@@ -1,4 +1,4 @@
-// The JSON schema: the defaults it states are ones that a config may have.
+// Tests that the defaults in the JSON schema are valid values in a config.
 #include "experiments/cli/reference.hpp"
 
 #include <doctest/doctest.h>
@@ -13,7 +13,7 @@ using namespace speclab;
 
 namespace {
 
-/// Checks every numeric default below `schema` against the range beside it; returns how many there are.
+/// Checks every numeric default in `schema` against the range stated with it, and returns their number.
 std::size_t check_defaults(const Json& schema, const std::string& path) {
   std::size_t checked = 0;
   if (schema.is_object() && schema.contains("default") && schema["default"].is_number()) {

@@ -34,7 +34,7 @@ std::set<std::string> kinds(const Json& definition) {
   return all;
 }
 
-/// Does the value fit the schema? The keywords that `json_schema` uses, and no others.
+/// Returns true if the value fits the schema. Supports only the keywords that `json_schema` uses.
 bool fits(const Json& value, const Json& schema, const Json& root);
 
 bool fits_type(const Json& value, const std::string& type) {
@@ -43,7 +43,7 @@ bool fits_type(const Json& value, const std::string& type) {
   if (type == "string") return value.is_string();
   if (type == "boolean") return value.is_boolean();
   if (type == "number") return value.is_number();
-  // JSON Schema: a number without a fraction is an integer, however it is written.
+  // JSON Schema counts a number without a fraction as an integer, however it is written.
   return type == "integer" && value.is_number() && std::floor(value.get<double>()) == value.get<double>();
 }
 
@@ -165,7 +165,7 @@ TEST_CASE("the defaults of the schema are those of the structs") {
     ++compared;
   }
   CHECK(compared >= 8);
-  // Sections are left out of configs that do not ask for them.
+  // Configs that do not ask for a section leave it out.
   for (const SectionKind& section : section_kinds()) {
     CAPTURE(section.key);
     Json defaults;

@@ -9,7 +9,7 @@ using namespace speclab;
 TEST_CASE("intervals: ± where the sides are alike, else both sides, so that nothing outside is shown") {
   CHECK(interval_text({1.716, 1.704, 1.728}) == "1.716 ± 0.012");
   CHECK(interval_text({1.716, 1.7041, 1.728}) == "1.716 ± 0.012");
-  // A share of at most 1, and one of few successes.
+  // A share of at most 1, and a share with few successes, have asymmetric intervals.
   CHECK(interval_text({0.9901, 0.9631, 1}) == "0.990 +0.010 −0.027");
   CHECK(interval_text({0.04, 0.0006, 0.52}) == "0.04 +0.48 −0.04");
   CHECK(interval_text({0.8, 0.8, 0.8}) == "0.8");

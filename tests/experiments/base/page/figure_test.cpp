@@ -35,7 +35,7 @@ bool contains(std::string_view text, std::string_view part) {
   return text.find(part) != std::string_view::npos;
 }
 
-// A formula as a line and its simulation as five points in the same colour.
+// Returns a formula as a line and its simulation as five points in the same colour.
 Figure formula_and_simulation() {
   Figure figure;
   figure.id = "fig2";
@@ -61,7 +61,7 @@ Figure formula_and_simulation() {
 
 Data data_of(const Figure& figure) { return Data::parse(draw(figure).data); }
 
-/// Pieces of curves: each begins with a move of the pen.
+/// Returns the number of pieces of curves; each begins with a move of the pen.
 std::size_t strokes(const Figure& figure) {
   static const std::regex curve("class=\"curve\"[^>]* d=\"([^\"]*)\"");
   const std::string svg = draw(figure).plot;
@@ -71,7 +71,7 @@ std::size_t strokes(const Figure& figure) {
   return all;
 }
 
-/// Places are a + b f(value), with one b for all: the largest distance from that line.
+/// Places should be a + b f(value), with one b for all: returns the largest distance from that line.
 double distance_from_line(const std::vector<double>& values, const std::vector<double>& places) {
   const double slope = (places.back() - places.front()) / (values.back() - values.front());
   double most = 0;
@@ -80,7 +80,7 @@ double distance_from_line(const std::vector<double>& values, const std::vector<d
   return most;
 }
 
-/// Contrast of two colours, as WCAG 2 has it.
+/// Returns the contrast of two colours as WCAG 2 defines it.
 double contrast(const std::string& a, const std::string& b) {
   const auto luminance = [](const std::string& hex) {
     double sum = 0;
@@ -108,7 +108,7 @@ TEST_CASE("every series is drawn where its numbers are, and named") {
     CAPTURE(text);
     CHECK(contains(svg, text));
   }
-  // Titles belong to the page.
+  // The page shows titles, not the drawing.
   CHECK_FALSE(contains(drawing.plot, "E[tokens]"));
   const Data data = data_of(figure);
   REQUIRE(data["series"].size() == 2);
@@ -119,7 +119,7 @@ TEST_CASE("every series is drawn where its numbers are, and named") {
     CHECK(distance_from_line(figure.series[s].y, drawn["py"].get<std::vector<double>>()) < 0.01);
   }
   CHECK(data["series"][1]["low"].size() == 5);
-  // One marker a point, in the colour of the line.
+  // Each point has one marker in the colour of the line.
   CHECK(count(drawing.plot.substr(drawing.plot.find("class=\"marks\"")), "<path d=") +
             count(drawing.plot.substr(drawing.plot.find("class=\"marks\"")), "<circle") ==
         5);
@@ -147,7 +147,7 @@ TEST_CASE("a value that is not a number is a gap") {
 }
 
 TEST_CASE("no figure prints a number that is none, whatever its series hold") {
-  // 400 figures of random values, of which a third are nan, infinite, 0 or negative.
+  // Draws 400 figures of random values; a third of the values are nan, infinite, 0 or negative.
   for (std::uint32_t seed = 0; seed < 400; ++seed) {
     CAPTURE(seed);
     Philox words(7, Site{seed, 0, Draw{Use::world, 1}});
@@ -211,7 +211,7 @@ TEST_CASE("logarithmic axes, and round numbers beside them") {
 }
 
 TEST_CASE("values that differ by rounding alone have a range around them") {
-  // 0.75 and its neighbour: no double lies between them to write at the axis.
+  // There is no double between 0.75 and its neighbour to write at the axis.
   const AxisRange range = range_of({0.75, std::nextafter(0.75, 1)}, false);
   CHECK(range.low < 0.7);
   CHECK(range.high > 0.8);
@@ -250,7 +250,7 @@ TEST_CASE("a heat map of few cells has ticks at their values, one of many at rou
   std::vector<double> many(100);
   for (std::size_t i = 0; i < many.size(); ++i) many[i] = .01 + .0097 * static_cast<double>(i);
   CHECK(contains(map(many), ">0.4</text>"));
-  // One column of a large number has borders.
+  // A single column at a large number has borders.
   CHECK_FALSE(contains(map({1e17}), "nan"));
 }
 
@@ -262,7 +262,7 @@ TEST_CASE("ticks of an axis with values of its own stand at these") {
   const std::vector<double> few{1, 2, 3, 5, 7};
   CHECK(ticks(few) == few);
   CHECK(ticks({.05, .25, .45, .65, .85, 1.05}) == std::vector<double>{.05, .25, .45, .65, .85, 1.05});
-  // Those that would stand on one another are left out, and of many the round ones are taken.
+  // Ticks that would overlap are left out; of many values the round ones are taken.
   CHECK(ticks({1, 2, 4, 8, 16, 32, 64}).size() <= 4);
   CHECK(ticks({1, 2, 4, 8, 16, 32, 64}, true).size() >= 3);
   std::vector<double> hundredths(101);
@@ -279,7 +279,7 @@ TEST_CASE("lines that coincide are both seen, and points stand side by side") {
   figure.series = {one, other};
   const auto dashed = [](const Figure& drawn) { return count(draw(drawn).plot, "stroke-dasharray=\"8 8\""); };
   CHECK(dashed(figure) == 2);
-  // The dashes of one are the gaps of the other.
+  // The dashes of one line fill the gaps of the other.
   CHECK(contains(draw(figure).plot, "stroke-dashoffset=\"16\""));
   CHECK(contains(draw(figure).plot, "stroke-dashoffset=\"8\""));
   Figure apart = figure;
@@ -363,7 +363,7 @@ TEST_CASE("a categorical axis has its names as rows, in order, and levels across
   const Data data = data_of(figure);
   const std::vector<double> py = data["series"][0]["py"];
   CHECK(std::is_sorted(py.begin(), py.end()));
-  // Points of one row that would hide one another have lanes of their own.
+  // Points of one row that would hide one another have separate lanes.
   Figure crowded = figure;
   crowded.series[1] = points;
   crowded.series[1].name = "again";
@@ -396,7 +396,7 @@ TEST_CASE("points with names tell them under the pointer; labels stand where not
   CHECK(contains(drawing.plot, ">one</text>"));
   CHECK(Data::parse(drawing.data)["series"][0]["names"][1] == "second");
 
-  // Of labels that would cover one another, at most as many are drawn as there is room for.
+  // If labels would cover one another, only as many are drawn as fit.
   Figure crowded;
   crowded.id = "crowded";
   crowded.series = {{.name = "all", .style = SeriesStyle::points}};

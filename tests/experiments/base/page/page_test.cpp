@@ -77,7 +77,7 @@ TEST_CASE("a page holds everything it was given, escaped") {
 
 TEST_CASE("ids are unique on a page with several figures") {
   const std::string text = html(page());
-  // The attribute, and not the script's use of the word.
+  // Matches the attribute, not the script's use of the word.
   const std::regex attribute("<[a-z][^<>]*\\sid=['\"]([^'\"]*)['\"]", std::regex::icase);
   std::set<std::string> ids;
   std::size_t found = 0;
@@ -110,7 +110,7 @@ TEST_CASE("the headline comes first, then figures, then tables, then how it was 
     REQUIRE(found != std::string::npos);
     at = found;
   }
-  // Of a lone section with the page's title the headline is the page's.
+  // If a lone section has the page's title, its headline is the page's.
   Page alone = page();
   alone.sections.pop_back();
   alone.sections[0].title = alone.title;
@@ -151,7 +151,7 @@ TEST_CASE("keys that sort nowhere or last") {
       {text_cell("inf"), text_cell("nan of a name")}};
   const std::string text = html(odd);
   CHECK(has(text, "<td class=\"number\" data-key=\"Infinity\">a</td><td class=\"number\">b</td>"));
-  // C's words for what is no number are not printed; those of a text are.
+  // C's words for numbers that are not finite are not printed; the same words in a text are.
   CHECK(has(text, "<td class=\"number\">–</td><td class=\"number\" data-key=\"Infinity\">–</td>"));
   CHECK(has(text, "<td>inf</td><td>nan of a name</td>"));
 }
@@ -211,7 +211,7 @@ TEST_CASE("a cell may lead to a section, and a table stand beside a figure") {
   const std::size_t box = text.find("<div class=\"beside\">");
   REQUIRE(box != std::string::npos);
   CHECK(text.find("id=\"fig1\"") > box);
-  // Each table once.
+  // Each table appears once.
   CHECK(text.find("id=\"t1\"") > box);
   CHECK(text.find("id=\"t1\"") == text.rfind("id=\"t1\""));
 }

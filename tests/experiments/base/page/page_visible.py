@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Pages of every experiment and verb in a browser, at 1280 and 390 pixels, light, and at 1280 dark, by what is visible: headline and
-figure on the first screen, nothing wider than the window or cut, no text over text, numbers whole, readable colours, values under the pointer and
-by the keyboard, legends, downloads, filters of long tables.
+"""Checks pages of every experiment and verb in a browser, at 1280 and 390 pixels, light, and at 1280 dark, by what is visible: headline
+and figure on the first screen, nothing wider than the window or cut, no text over text, numbers whole, readable colours, values under the
+pointer and by the keyboard, legends, downloads, filters of long tables.
 
 usage: page_visible.py SPECLAB SOURCE_DIR [--all] [SCREENSHOTS]     exit 77: skipped; without --all the pages that have every kind of figure
 Needs Debian's chromium and Playwright (PyPI)."""
@@ -37,7 +37,7 @@ if not (source / "data/austen.txt").exists():
 
 small = ["--set", "simulation.trials=16", "--set", "simulation.length=64"]
 few = ["--set", "simulation.trials=8"]
-# What is run for each page: every experiment, and every verb that writes a page.
+# The command for each page: every experiment, and every verb that writes a page.
 pages = {
     "reproduce": ["reproduce", "--quiet", *small, "--set", "search.max_gamma=4"],
     "decode": ["run", "configs/first.json", *small],
@@ -79,12 +79,12 @@ def check(what, holds):
 def made(name, folder):
     command = [speclab, *pages[name], "--out", str(folder / name)]
     done = subprocess.run(command, cwd=source, capture_output=True, text=True, timeout=500)
-    # 1: a check failed, as small simulations may and lossy rules do.
+    # Exit code 1 means that a check failed, as small simulations may and lossy rules do.
     check(f"{name}: {' '.join(command)} ended with {done.returncode}: {done.stderr[-300:]}", done.returncode in (0, 1))
     return folder / name / "report.html"
 
 
-# In the page: what is seen. Each finding is a sentence.
+# This runs in the page and looks at visible parts. Each finding is a sentence.
 LOOK = r"""
 width => {
   const found = [], seen = element => {
@@ -181,7 +181,7 @@ width => {
 
 
 def drawn(page):
-    """Waits for two frames: what observes sizes has been told by then, however busy the machine is."""
+    """Waits for two frames: by then, observers of sizes have been called, however busy the machine is."""
     page.evaluate("() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))")
 
 
@@ -206,7 +206,7 @@ def downloaded(page, button):
 
 
 def use(page, where):
-    """Pointer, keyboard, legend, sorting and downloads of the first figure and table that have them."""
+    """Tests pointer, keyboard, legend, sorting and downloads of the first figure and table that have them."""
     figure = page.locator("figure.drawing").first
     tip = figure.locator(".tip")
     plot = figure.locator(".plot")
@@ -254,7 +254,7 @@ def use(page, where):
 
 
 def filters(page, where, result):
-    """The long table of all numbers: by a verdict, by words too, and its CSV, beside what result.json says."""
+    """Tests the long table of all numbers: filters it by a verdict and by words, and compares it and its CSV with result.json."""
     box = page.locator(".table", has=page.locator("details")).last
     verdict, words, count = box.get_by_label("verdict"), box.get_by_label("with the words"), box.locator("output")
     shown = "table => [...table.tBodies[0].rows].filter(row => row.getClientRects().length).map(row => row.cells[0].textContent)"
@@ -292,7 +292,7 @@ def look_at(browser, name, file):
     if not file.exists():
         check(f"{name}: no page", False)
         return
-    # Colours do not depend on the width: the dark ones are looked at once.
+    # Colours do not depend on the width: the dark ones are checked once.
     for scheme, width, height in (("light", 1280, 900), ("light", 390, 844), ("dark", 1280, 900)):
         if scheme == "dark" and name not in of_every_kind:
             continue
@@ -324,7 +324,7 @@ with tempfile.TemporaryDirectory() as name:
     with concurrent.futures.ThreadPoolExecutor(2) as pool:
         files = dict(zip(pages, pool.map(lambda page: made(page, folder), pages)))
     def look(names):
-        """Each thread has a browser of its own, as Playwright asks for."""
+        """Gives each thread its own browser, as Playwright requires."""
         with sync_playwright() as playwright:
             browser = launched(playwright)
             for name in names:
@@ -336,7 +336,7 @@ with tempfile.TemporaryDirectory() as name:
         list(pool.map(look, (names[::2], names[1::2])))
     with sync_playwright() as playwright:
         browser = launched(playwright)
-        # Each of these must be found, or the test sees nothing.
+        # Each of these planted faults must be found; otherwise the test sees nothing.
         faults = {
             "wider than the window": "document.body.insertAdjacentHTML('beforeend', '<p style=\"width: 2000px; max-width: none\">x</p>')",
             "faint text": "document.querySelector('.headline').style.color = '#aaa'",
@@ -356,7 +356,7 @@ with tempfile.TemporaryDirectory() as name:
             drawn(page)
             check(f"planted: {fault}: not found", page.evaluate(LOOK, 390))
             page.close()
-        # A page says everything without its script.
+        # A page shows everything without its script, too.
         context = browser.new_context(java_script_enabled=False)
         page = context.new_page()
         page.goto(files["claims"].as_uri())

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Reproduces every table and figure at a small size and looks at the page in headless Chromium: all figures are drawn,
-# Table 1 begins on the second screen at the latest (a phone: the third), sections come in the paper's order, and paper shows what is folded.
+# Reproduces every table and figure at a small size and checks the page in headless Chromium: all figures are drawn, Table 1 begins on the
+# second screen at the latest (on a phone: the third), sections have the paper's order, and paper shows folded parts.
 # usage: report_page.sh SPECLAB SOURCE_DIR
 set -eu
 speclab=$1 source=$2
@@ -11,15 +11,15 @@ cd "$source"
 code=0
 "$speclab" reproduce --out "$folder" --set simulation.length=64 --set simulation.trials=16 --set search.max_gamma=4 --quiet ||
   code=$?
-# At this size an interval may miss; only a page that could not be made is a failure here.
+# At this size an interval may miss; only a page that cannot be made is a failure here.
 [ "$code" -le 1 ] || { echo "reproduce ended with $code" >&2; exit 1; }
-# Figures 2, 3 (two), 4 (two) and 5, one of the neural recordings, one of the printed numbers and twelve of the cases
-# of tables; Figure 1 is coloured text.
+# Figures 2, 3 (two), 4 (two) and 5, one of the neural recordings, one of the printed numbers and twelve of the cases of tables; Figure 1 is
+# coloured text.
 figures=20
 sh "$(dirname "$0")/screenshot.sh" "$folder/report.html" "$folder/page.png" "$figures"
 grep -q 'class="accepted"' "$folder/report.html" || { echo "Figure 1 holds no accepted token" >&2; exit 1; }
 
-# Where sections begin, in a frame of a desktop's and of a phone's width: Chromium has no window below 500.
+# Where sections begin is measured in a frame of a desktop's and of a phone's width, because Chromium has no window below 500.
 cp "$folder/report.html" "$folder/framed.html"
 begins() {  # begins WIDTH: "id:pixels" for each section
   cat >"$folder/frame.html" <<FRAME
@@ -47,7 +47,7 @@ neural-table2-4 neural-table3 neural-table5 how-this-was-made "
   [ "$order" = "$wanted" ] || { echo "sections are in the order $order" >&2; exit 1; }
 done
 
-# On paper what is folded is open, with the script and without: a page with all open is as long.
+# On paper folded parts are open, with the script and without: a page with all parts open has the same length.
 pages_of() {  # pages_of FILE: pages of its print
   HOME=$folder timeout 120 "$(command -v chromium || command -v chromium-browser)" --headless --no-sandbox --disable-gpu \
     --disable-dev-shm-usage --user-data-dir="$folder/profile" --print-to-pdf="$folder/page.pdf" "file://$1" 2>/dev/null
@@ -56,7 +56,7 @@ pages_of() {  # pages_of FILE: pages of its print
 sed 's/<details/<details open/g' "$folder/report.html" >"$folder/open.html"
 open=$(pages_of "$folder/open.html")
 [ "$(pages_of "$folder/report.html")" -eq "$open" ] || { echo "a printed page leaves out what is folded" >&2; exit 1; }
-# The page's script is the last thing in it.
+# The page's script is its last element.
 sed '/^<script>/,$d' "$folder/report.html" >"$folder/still.html"
 without=$(pages_of "$folder/still.html")
 [ "$without" -eq "$open" ] || { echo "without a script $without of $open pages are printed" >&2; exit 1; }

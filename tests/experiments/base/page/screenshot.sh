@@ -1,6 +1,6 @@
 #!/bin/sh
-# Opens a page in headless Chromium, offline, and looks at it: the expected number of figures, each drawn and of a
-# visible size, nothing wider than the window, and a picture of the whole page that is not blank.
+# Opens a page in headless Chromium, offline, and checks it: the expected number of figures, each drawn and of a visible size, nothing wider
+# than the window, and a picture of the whole page that is not blank.
 # usage: screenshot.sh PAGE.html OUT.png EXPECTED_FIGURES
 set -eu
 [ $# -eq 3 ] || { echo "usage: $0 PAGE.html OUT.png EXPECTED_FIGURES" >&2; exit 2; }
@@ -47,7 +47,7 @@ measure() {  # measure WIDTH: sets figures, blank, wide and high
   figures=$2 blank=$4 wide=$6 high=$8
 }
 
-# Headless Chromium gives no window narrower than 500.
+# Headless Chromium has no window narrower than 500.
 measure 500
 [ "$wide" -le 500 ] || fail "on a narrow screen the page is $wide pixels wide"
 measure $width
@@ -55,7 +55,7 @@ measure $width
 [ "$blank" -eq 0 ] || fail "$blank of $figures figures are blank"
 [ "$wide" -le $width ] || fail "the page is $wide pixels wide in a window of $width"
 
-# Taller pictures than this exceed a texture; what a reader sees first is within.
+# A taller picture would exceed a texture; the part that a reader sees first is within.
 [ "$high" -le 16000 ] || high=16000
 rm -f "$picture"
 chromium_at $width "$high" --screenshot="$folder/picture.png" >/dev/null || fail "chromium failed"

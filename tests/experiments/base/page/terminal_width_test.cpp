@@ -55,7 +55,7 @@ TEST_CASE("columns are left out until the rest fits, alike ones first, and named
     CHECK(fitted.find("reproduces") != std::string::npos);
   }
   CHECK(terminal(wide_table(), 32).find("alike (0.05 in every row), third") != std::string::npos);
-  // What must stay stays, however narrow the terminal.
+  // The first column and the verdicts stay, however narrow the terminal.
   CHECK(terminal(wide_table(), 5).find("reproduces") != std::string::npos);
 }
 

@@ -22,7 +22,7 @@ namespace fs = std::filesystem;
 using speclab::ScratchFolder;
 using speclab::write_file_atomically;
 
-// Files may not grow beyond this many bytes while it lives: a full disk, in effect.
+// While it lives, files may not grow beyond this many bytes, which acts like a full disk.
 class FileSizeLimit {
  public:
   explicit FileSizeLimit(rlim_t bytes) : former_handler_(::signal(SIGXFSZ, SIG_IGN)) {

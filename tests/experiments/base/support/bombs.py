@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Small files that unpack to gigabytes: each reader of compressed files refuses them by name, within 4 GB of address space.
+"""Tests small files that unpack to gigabytes: each reader of compressed files refuses them by name, within 4 GB of address space.
 
 usage: bombs.py SPECLAB     about two minutes"""
 import json
@@ -14,7 +14,7 @@ import zlib
 
 speclab = pathlib.Path(sys.argv[1]).resolve()
 gibi = 1 << 30
-space = 4 * 10**9  # bytes of address space, as by ulimit -v
+space = 4 * 10**9  # bytes of address space, set by ulimit -v
 block = 1 << 22
 failures = 0
 
@@ -27,14 +27,14 @@ def check(what, holds):
 
 
 def gzip_of(piece, size):
-    """Members of 4 MiB, one after the other, as gzip files may have them."""
+    """Returns members of 4 MiB, one after the other, which gzip files may have."""
     pack = zlib.compressobj(9, zlib.DEFLATED, 31)
     member = pack.compress(piece * (block // len(piece))) + pack.flush()
     return member * (size // block)
 
 
 def npz_of(name, shape, kind, size):
-    """An archive of one array of zeros with so many bytes, compressed."""
+    """Returns an archive of one compressed array of zeros with so many bytes."""
     file = folder / name
     header = f"{{'descr': '{kind}', 'fortran_order': False, 'shape': {shape}, }}".encode()
     header += b" " * (64 - (11 + len(header)) % 64) + b"\n"
@@ -47,7 +47,7 @@ def npz_of(name, shape, kind, size):
 
 
 def lying_npz(name):
-    """An archive whose directory claims 3.9 GB for what was packed from a few bytes."""
+    """Returns an archive whose directory claims 3.9 GB for data packed from a few bytes."""
     file = folder / name
     with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr("rows.npy", b"\x93NUMPY\x01\x00" + bytes(100))
@@ -59,7 +59,7 @@ def lying_npz(name):
 
 
 def refused(what, name, *arguments):
-    """The program ends with exit code 2, names the file, and held less than the limit; a limit or a size is in the sentence."""
+    """Checks that the program ends with exit code 2, names the file and a limit or a size, and held less than the limit."""
     run = subprocess.Popen([speclab, *arguments], cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
                            preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (space, space)))
     out, err = run.communicate(timeout=900)
@@ -97,7 +97,7 @@ with tempfile.TemporaryDirectory() as scratch:
                 out.write(b"\x93NUMPY\x01\x00" + struct.pack("<H", len(header)) + header)
                 for _ in range(60000):
                     out.write(bytes(shape[-1] * 4 if len(shape) == 2 else 8))
-    # Of twice 0.98 GB both fit; of four times as many neither would.
+    # Both arrays fit at twice 0.98 GB; at four times as many bytes neither would.
     run = subprocess.run([speclab, "plan", "recording", "recording.npz", "--c", "0.1"], cwd=folder, capture_output=True, text=True,
                          preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (space // 2, space // 2)))
     check(f"plan recording recording.npz: {run.returncode} {run.stderr[:300]}", run.returncode == 2 and "recording.npz" in run.stderr)

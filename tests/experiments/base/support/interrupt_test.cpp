@@ -21,8 +21,8 @@ void (*handler_of(int signal_number))(int) {
   return action.sa_handler;
 }
 
-// The wait status of a child that sends itself `first`, then `second`, under a guard. It exits with 0 when it
-// survives both, 1 when the first was not noticed.
+// Returns the wait status of a child that sends itself `first`, then `second`, under a guard. The child exits
+// with 0 if it survives both, and with 1 if it did not notice the first.
 int status_after(int first, int second) {
   const pid_t child = ::fork();
   REQUIRE(child >= 0);

@@ -1,4 +1,4 @@
-// Progress on a terminal. Skipped by name where the system has no pseudo-terminals (a container without
+// Tests progress on a terminal. Skipped by name if the system has no pseudo-terminals (a container without
 // devpts).
 #include "experiments/base/support/progress.hpp"
 

@@ -12,7 +12,7 @@ using namespace speclab;
 
 namespace {
 
-/// What the shells that are here make of a word, which must be the text.
+/// Checks that every available shell reads the word back as the text.
 void check_read_back(const std::string& text) {
   CAPTURE(text);
   const std::string word = shell_word(text);

@@ -1,4 +1,4 @@
-// What tests of progress share: standard error that goes elsewhere, and work that counts.
+// Shared by tests of progress: redirects standard error, and provides work that counts.
 #pragma once
 
 #include <poll.h>
@@ -14,7 +14,7 @@
 
 namespace speclab {
 
-// Standard error goes to `sink` while this lives.
+// Redirects standard error to `sink` while it lives.
 class StderrTo {
  public:
   explicit StderrTo(int sink) : former_(::dup(STDERR_FILENO)) { ::dup2(sink, STDERR_FILENO); }
@@ -30,7 +30,7 @@ class StderrTo {
   int former_;
 };
 
-// What there is to read, until nothing has come for a fifth of a second.
+// Returns everything that can be read until nothing has arrived for a fifth of a second.
 inline std::string available(int source) {
   std::string text;
   pollfd waiting = {source, POLLIN, 0};
@@ -43,7 +43,7 @@ inline std::string available(int source) {
   return text;
 }
 
-// Four threads count, long enough to be drawn several times.
+// Lets four threads count for long enough to be drawn several times.
 inline void count_for_a_while(bool quiet, std::chrono::nanoseconds plain_every = std::chrono::seconds(30)) {
   Progress progress("decoding", 4000, quiet, plain_every);
   const auto work = [&progress] {

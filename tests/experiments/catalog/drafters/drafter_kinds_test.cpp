@@ -1,4 +1,4 @@
-// The catalogue of drafters: every entry makes the drafter that it names, or says what the task lacks.
+// Tests the catalogue of drafters: every entry makes the drafter that it names, or says what the task lacks.
 #include <doctest/doctest.h>
 
 #include <nlohmann/json.hpp>
@@ -17,7 +17,7 @@ DrafterConfig drafter(const std::string& json) {
   return read(kind_of(drafter_family()), parse_json(json), "/drafter");
 }
 
-/// A task of few words.
+/// A task with few words.
 struct Task {
   ModelFactory factory;
   CorpusConfig corpus;

@@ -1,4 +1,4 @@
-// Models built from their JSON alone, for tests of model kinds.
+// Builds models from JSON, for tests of model kinds.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -17,7 +17,7 @@ inline ModelConfig model_config(const std::string& json) {
   return read(kind_of(model_family()), parse_json(json), "/model");
 }
 
-/// The model of this JSON, with its sampling options.
+/// Returns the model that this JSON describes, with its sampling options.
 inline BuiltModel built(const std::string& json, ModelFactory& factory, const CorpusConfig* corpus = nullptr,
                         const Model* target = nullptr) {
   const ModelRequest request{
@@ -39,7 +39,7 @@ inline double probability(const Model& model, std::span<const Token> context, To
 }
 inline double probability(const Model& model, Token token) { return probability(model, {}, token); }
 
-/// The rows that a proof takes for this model, as text; empty when there are none.
+/// Returns the rows that a proof uses for this model, as text; empty if there are none.
 inline std::vector<std::vector<std::string>> written(const std::string& json, std::size_t vocab,
                                                      const std::optional<ExactRows>& target = {}) {
   std::vector<std::vector<std::string>> rows;

@@ -66,7 +66,7 @@ TEST_CASE("each file of a folder is a document, in the order of their paths, hid
   CHECK(text.vocabulary.join(text.held_out[0]) == "third");
   corpus.hold_out = 0;
   CHECK(load_corpus_text(corpus, "/corpus", factory).tokens.size() == 6);
-  // The hash of a folder is that of all its files and names.
+  // The hash of a folder covers all its files and their names.
   const InputFile before = input_file_of(folder.path());
   CHECK(before.bytes == 17 + 11 + 5);
   folder.put("b.txt", "second next");

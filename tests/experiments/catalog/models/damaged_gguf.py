@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Damaged GGUF files: the program reads them to an error that names the file, or as another model, and never ends by a signal.
-Under the preset asan the program's own code (tokenizer, metadata, sessions) is instrumented; libllama is a library of its own and
+"""Tests damaged GGUF files: the program fails with an error that names the file, or reads another model, and never ends by a signal.
+Under the preset asan the program's own code (tokenizer, metadata, sessions) is instrumented; libllama is a separate library and
 is not.
 
 usage: damaged_gguf.py SPECLAB SOURCE_DIR [FILES]     exit 77: skipped, without libllama"""
@@ -15,7 +15,7 @@ import tempfile
 speclab, source = pathlib.Path(sys.argv[1]).resolve(), pathlib.Path(sys.argv[2]).resolve()
 files = int(sys.argv[3]) if len(sys.argv) > 3 else 300
 original = (source / "configs" / "neural" / "draft-small.gguf").read_bytes()
-chance = random.Random(31)  # fixed: the same files every time
+chance = random.Random(31)  # a fixed seed gives the same files every time
 longest = 60  # seconds
 failures = 0
 
@@ -34,7 +34,7 @@ def run_with(data):
 
 
 def keys(data):
-    """Where each entry of the metadata begins: (place of its key, place of its value)."""
+    """Returns the offsets of each entry of the metadata: (offset of its key, offset of its value)."""
     (count,) = struct.unpack_from("<Q", data, 16)
     sizes = {0: 1, 1: 1, 2: 2, 3: 2, 4: 4, 5: 4, 6: 4, 7: 1, 10: 8, 11: 8, 12: 8}
     at, found = 24, []

@@ -1,4 +1,4 @@
-// The model kind "gguf", on a model of random weights.
+// Tests the model kind "gguf" on a model with random weights.
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
@@ -31,7 +31,7 @@ TinyLlamaSize sharp(std::size_t blocks) {
 
 bool says(const std::string& whole, const std::string& part) { return whole.find(part) != std::string::npos; }
 
-/// A target, a smaller draft and one of another vocabulary, as files.
+/// A target, a smaller draft and a draft with another vocabulary, as files.
 struct Files {
   TempFile target{TinyLlama(21, sharp(2)).gguf()};
   TempFile draft{TinyLlama(21, sharp(1)).gguf()};
@@ -169,7 +169,7 @@ TEST_CASE("gguf kind: what is recorded of a pair are its rows' probabilities" *
   }
 }
 
-// Null: speculative text has the target's distribution, level 1e-9 each.
+// Null: speculative text has the target's distribution. Level 1e-9 for each test.
 TEST_CASE("gguf kind: speculative text has the target's distribution, and the test would see a fault" *
           doctest::skip(without_libllama)) {
   const Files files;
@@ -205,7 +205,7 @@ TEST_CASE("gguf: n-grams are trained on text that the target generated, by its t
     const Setup setup = build_setup(read_config(trained), factory);
     const auto vocab = setup.target.vocab();
     CHECK(setup.draft.vocab() == vocab);
-    // The model that the ids give when they are handed over without files.
+    // The expected model is trained on the ids directly, without files.
     const NgramModel expected = train_kneser_ney(recorded.tokens, vocab, 2);
     std::vector<double> row;
     std::vector<double> other;
@@ -240,7 +240,7 @@ TEST_CASE("gguf: ids that the tokenizer does not have, and recordings without a 
 
 TEST_CASE("gguf: a draft with another tokenizer, whose tokens are matched as they are written" *
           doctest::skip(without_libllama)) {
-  // The other vocabulary has three special tokens more, at its end; all others are written alike.
+  // The other vocabulary has three additional special tokens at its end; all other tokens are written alike.
   const Files files;
   Json config{{"title", "t"},
               {"models",

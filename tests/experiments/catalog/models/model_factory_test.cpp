@@ -14,7 +14,7 @@ namespace {
 
 const std::string skewed = R"({"kind": "table", "rows": [[0.5, 0.3, 0.2]])";
 
-/// A model kind of a user: every token in turn.
+/// A user's own model kind, which emits every token in turn.
 struct CycleParameters {
   std::int32_t vocab = 2;
 };

@@ -1,4 +1,4 @@
-// Model kinds whose rows are computed from a few numbers: zipf, dirichlet, uniform, point, markov.
+// Tests model kinds whose rows are computed from a few numbers: zipf, dirichlet, uniform, point, markov.
 #include <doctest/doctest.h>
 
 #include "sim/models/synthetic.hpp"

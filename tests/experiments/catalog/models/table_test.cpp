@@ -42,7 +42,7 @@ void check_same(const Model& model, const std::string& rows) {
   }
 }
 
-/// The message after the path and the name of the file.
+/// Returns the message after the path and the name of the file.
 std::string file_error(std::string_view extension, std::string_view content) {
   const File file(extension, content);
   const std::string error = error_of(file.model());

@@ -1,4 +1,4 @@
-// Model kinds of text: ngram, unigram, bigram, arpa, cached, translation.
+// Tests model kinds that use a text: ngram, unigram, bigram, arpa, cached, translation.
 #include <doctest/doctest.h>
 
 #include <filesystem>
@@ -37,7 +37,7 @@ TEST_CASE("n-grams of the corpus share its vocabulary, and each is trained once"
   CHECK(trigram.model.ngram()->order() == 3);
   CHECK(bigram.model.ngram()->order() == 2);
   CHECK(unigram.model.ngram()->order() == 1);
-  std::filesystem::resize_file(file.path(), 0);  // whoever reads it again finds no text
+  std::filesystem::resize_file(file.path(), 0);  // a second read would find no text
   CHECK(built(R"({"kind": "ngram", "order": 2})", factory, &corpus).model.ngram() == bigram.model.ngram());
   const BuiltModel half = built(R"({"kind": "bigram", "part": "first_half"})", factory, &corpus);
   const BuiltModel other = built(R"({"kind": "bigram", "part": "second_half"})", factory, &corpus);
@@ -106,7 +106,7 @@ TEST_CASE("translation: target and draft share the vocabulary of both languages"
   const BuiltModel bigram = built(R"({"kind": "bigram"})", factory, &corpus);
   REQUIRE(whole.vocabulary != nullptr);
   CHECK(whole.vocabulary == bigram.vocabulary);
-  CHECK(whole.vocabulary->size() == 10);  // with "<unk>" and "<sep>"
+  CHECK(whole.vocabulary->size() == 10);  // includes "<unk>" and "<sep>"
   const std::vector<Token> context = whole.vocabulary->tokens("the cat <sep>");
   const Token die = whole.vocabulary->tokens("die")[0];
   CHECK(probability(whole.model, context, die) > 0.8);

@@ -1,4 +1,4 @@
-// The catalogue of gamma policies: every entry makes the policy that it names.
+// Tests the catalogue of gamma policies: every entry makes the policy that it names.
 #include <doctest/doctest.h>
 
 #include <nlohmann/json.hpp>

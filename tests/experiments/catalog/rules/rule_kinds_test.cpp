@@ -33,7 +33,8 @@ ExactTable<double> argmax_chain(std::uint64_t seed) {
   return ExactTable<double>(rows);
 }
 
-/// The largest total variation, over instances, of the first three tokens from plain sampling.
+/// Returns the largest total variation, over instances, between the first three tokens and those of plain
+/// sampling.
 double largest_distance(const RuleConfig& config, double temperature) {
   const EnumerableRule rule = make_rule(config, 2).enumerated;
   double largest = 0;
@@ -41,7 +42,7 @@ double largest_distance(const RuleConfig& config, double temperature) {
     const ExactTable<double> target = temperature == 0 ? argmax_chain(seed) : exact_chain(seed);
     const ExactTable<double> draft = exact_chain(100 + seed);
     const std::vector<Token> context{static_cast<Token>(seed % 3)};
-    // Against plain sampling, whatever the rule means by plain decoding.
+    // The comparison is with plain sampling, whatever plain decoding the rule assumes.
     const auto found = examine<double>(target, draft, rule, 2, context);
     largest = std::max(
         largest, distribution_distance(found.distribution, plain_distribution<double>(target, context, 3)));

@@ -25,7 +25,7 @@ MadeSchedule made(const std::string& text, const ScheduleRequest& from = request
   return config.entry().make(config, from);
 }
 
-/// The path of the error that making this schedule gives.
+/// Returns the path in the error that making this schedule throws.
 std::string error_path(const std::string& text, const ScheduleRequest& from = request) {
   const std::string sentence = config_error_of([&] { made(text, from); });
   return sentence.substr(0, sentence.find(": "));
@@ -41,7 +41,7 @@ TEST_CASE("every kind but the hierarchical one is complete without parameters, a
     const MadeSchedule schedule = made(R"({"kind": ")" + kind->name + "\"}", {3, 0.1, 1000});
     CHECK_FALSE(schedule.name.empty());
     CHECK(schedule.formula(0.5).has_value());
-    // Every token is accepted and a draft run takes a tenth of a target run: no schedule loses time.
+    // Every token is accepted, and a draft run takes a tenth of a target run: no schedule loses time.
     const std::uint64_t length = std::max<std::uint64_t>(100, schedule.least_tokens);
     const Elapsed elapsed = schedule.schedule.run(Acceptances{bits, length});
     CHECK(elapsed.tokens >= length);

@@ -14,7 +14,7 @@ using namespace speclab;
 
 namespace {
 
-/// A text of twenty words, long enough for n-grams.
+/// Returns a text with twenty words, long enough for n-grams.
 std::string some_text() {
   std::string text;
   for (const Token token : random_tokens(3, 3000, 20)) text += fmt::format("w{} ", token);
@@ -64,7 +64,7 @@ TEST_CASE("the numbers of a cell follow from its counts, and all beams are ident
   CHECK(*counts.emitted == *counts.rounds + *counts.accepted);
   CHECK(*counts.accepted > 0);
   CHECK(*counts.accepted < *counts.examined);
-  // One sequence, the prompt, in the first step of a search; three in each of the others.
+  // In the first step of a search there is one sequence, the prompt; in each other step there are three.
   CHECK(counts.plain_rows == 40 * (1 + 11 * 3));
   CHECK(*counts.target_rows <= *counts.rounds * (3 + 6 * 3));
 

@@ -1,4 +1,4 @@
-// The experiment "compare": what it refuses, what its numbers are, and that threads change nothing.
+// Tests the experiment "compare": the configs that it refuses, its numbers, and that threads change nothing.
 #include <doctest/doctest.h>
 #include <tbb/global_control.h>
 
@@ -21,7 +21,7 @@ using namespace speclab;
 
 namespace {
 
-/// 140 documents of words that follow one another in runs, so that there is something to learn and to copy.
+/// Returns 140 documents of words that repeat in runs, so that there is something to learn and to copy.
 std::string made_documents() {
   const std::vector<std::string> words{"the",  "sea",  "was",   "calm", "and",
                                        "dark", "ship", "slept", ".",    "all"};
@@ -124,7 +124,7 @@ TEST_CASE("a policy that is the best fixed gamma gains nothing on it; the upper 
     const double best = value(cell, Metric::speedup);
     if (comparison.best_gamma == 4) {
       CHECK(four.gain->estimate == 0);
-      CHECK_FALSE(four.gain->bounded());  // of other sequences that says nothing
+      CHECK_FALSE(four.gain->bounded());  // other sequences may differ
     }
     CHECK(four.speedup->estimate == comparison.gammas[1].speedup->estimate);
     CHECK(four.speedup->low == comparison.gammas[1].speedup->low);
@@ -144,7 +144,8 @@ TEST_CASE("a difference that was the same in all sequences is no verdict: its er
   Json config = config_on(text);
   config["compare"]["policies"] = parse_json(R"([{"kind": "fixed", "name": "one", "gamma": 1}])");
   const Result result = run(config);
-  // All is accepted, so that every sequence loses the same by γ = 1; with the bigram as draft they differ.
+  // Every token is accepted, so that every sequence loses equally by γ = 1. With the bigram as draft the
+  // sequences differ.
   const PolicyResult& same = policy_of(cell_of(result, "model: itself"), "one");
   CHECK(same.gain->estimate < 0);
   CHECK_FALSE(same.gain->bounded());
@@ -152,7 +153,7 @@ TEST_CASE("a difference that was the same in all sequences is no verdict: its er
   write(described<Interval>(), *same.gain, written);
   CHECK(written.at("low").is_null());
   CHECK(interval_text(*same.gain).ends_with("± ?"));
-  // What lies between 0 and 1, or cannot exceed its γ, has bounds that do not either, and never none.
+  // Quantities between 0 and 1, or limited by γ, have bounds within the same limits, and always have bounds.
   const auto& itself = own<CompareResult>(cell_of(result, "model: itself"));
   CHECK(itself.gammas[1].speedup->judges());
   CHECK(itself.gammas[1].speedup->high <= doctest::Approx(5 / 1.4));
@@ -199,11 +200,11 @@ TEST_CASE("a text is no model: what needs one says so, and its alpha is the shar
   const CellResult& lookup = cell_of(result, "text: lookup");
   CHECK(value(lookup, Metric::alpha_overlap) <= own<CompareResult>(lookup).proposes->estimate);
   CHECK(value(lookup, Metric::alpha_overlap) > 0.3);
-  // All of it is in the tables, and the figures hold every cell that ran.
+  // The tables contain all of it, and the figures contain every cell that ran.
   const auto tables = tables_of(result, {}, "id");
   CHECK(tables.front().rows.size() == 10);
   CHECK(tables.front().note.find("text: lookahead: needs a target") != std::string::npos);
-  // Whoever is fastest at the largest gamma may be faster beyond it.
+  // A drafter that is fastest at the largest gamma may be faster beyond it.
   for (const CellResult& cell : result.cells) {
     const auto& comparison = own<CompareResult>(cell);
     if (!comparison.ran()) continue;
@@ -212,7 +213,8 @@ TEST_CASE("a text is no model: what needs one says so, and its alpha is the shar
     CHECK(warned == (comparison.best_gamma == comparison.gammas.back().gamma));
   }
   CHECK(figures_of(result, {}).size() == 3);
-  // Two gammas and three policies each, of nine cells; no upper bound over the two hierarchies. And a header.
+  // Nine cells have two gammas and three policies each; the two hierarchies have no upper bound. A header is
+  // added.
   const std::string lines = csv_of(result, {});
   CHECK(std::count(lines.begin(), lines.end(), '\n') == 9 * 5 - 2 + 1);
   CHECK(lines.starts_with(
@@ -253,7 +255,7 @@ TEST_CASE("an interrupted comparison keeps whole cells, and goes on from them") 
   const TempFile text(made_documents());
   const Json config = config_on(text);
   const Json whole = result_json(run(config));
-  std::atomic<std::uint64_t> done{0};  // told by worker threads
+  std::atomic<std::uint64_t> done{0};  // written by worker threads
   const Result part = run_config(read_config(config), [&](std::uint64_t total) {
                         return Control{.stop = [&done, total] { return done > total / 2; },
                                        .progress = [&done](std::uint64_t steps) { done += steps; }};
@@ -261,11 +263,11 @@ TEST_CASE("an interrupted comparison keeps whole cells, and goes on from them") 
   CHECK(part.partial);
   CHECK(part.cells.front().own != nullptr);
   CHECK(part.cells.back().partial);
-  // Rows without numbers say why.
+  // Rows without numbers give the reason.
   const Table table = tables_of(part, {}, "id").front();
   CHECK(table.rows.back()[2].text == "interrupted");
   CHECK(table.note.starts_with("Interrupted"));
-  CHECK(table.note.find(part.cells.back().label) == std::string::npos);  // not a line for every cell
+  CHECK(table.note.find(part.cells.back().label) == std::string::npos);  // only one note for all cells
   const Result none = run_config(read_config(config), [&](std::uint64_t) {
                         return Control{.stop = [] { return true; }};
                       }).result;

@@ -1,4 +1,5 @@
-// "compare" that goes on until its intervals are narrow: more held-out documents, looked at when they double.
+// Tests "compare" with `until`: it decodes more held-out documents and looks at the intervals each time their
+// number doubles.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -20,7 +21,7 @@ using namespace speclab;
 
 namespace {
 
-/// Documents of words that follow one another in runs.
+/// Returns documents of words that repeat in runs.
 std::string documents_in_runs(std::uint32_t count) {
   const std::vector<std::string> words{"the", "sea", "was", "calm", "and", "dark", "ship", "slept"};
   std::string text;
@@ -58,8 +59,8 @@ std::string error_of(const Json& config) {
 
 TEST_CASE("200 seeds reach their half-width with every gamma, with the coverage that they state") {
   const TempFile text(documents_in_runs(1200));
-  // Rows without context: acceptances are independent, and a speedup is Theorem 3.8's. What a sequence emits
-  // ends at a stopping time, which leaves the ratio as it is (Wald).
+  // Rows have no context: acceptances are independent, and the speedup is Theorem 3.8's. A sequence ends at a
+  // stopping time, which leaves the ratio unchanged (Wald).
   Json config =
       comparison(text, R"({"metric": "speedup", "half_width": 0.06, "relative": true, "most_rounds": 1e7})");
   config["compare"]["tasks"][0]["target"] = {{"kind", "unigram"}};
@@ -75,8 +76,8 @@ TEST_CASE("200 seeds reach their half-width with every gamma, with the coverage 
     REQUIRE(cell.until);
     CHECK(cell.until->reached);
     later += cell.until->looks > 1 ? 1 : 0;
-    // In every context the same here, which ten sequences cannot tell: others may have contexts with other
-    // overlaps.
+    // The overlap is the same in every context here, but ten sequences cannot show that: others may have
+    // contexts with other overlaps.
     const Interval alpha = *find(cell.simulated, Metric::alpha_overlap);
     CHECK(alpha.high - alpha.low > 0.1);
     CHECK(alpha.high <= 1);
@@ -89,8 +90,8 @@ TEST_CASE("200 seeds reach their half-width with every gamma, with the coverage 
     missed += all_hold ? 0 : 1;
   }
   CHECK(later == 200);
-  // Null: each of two intervals misses with at most 5%, together with at most 10%.
-  // P[Binomial(200, 0.1) > 49] < 1e-9.
+  // Null: each of two intervals misses with probability at most 5%, together at most 10%. P[Binomial(200,
+  // 0.1) > 49] < 1e-9.
   MESSAGE(missed, " of 200 seeds missed by one of two intervals");
   CHECK(missed <= 49);
 }
@@ -140,7 +141,7 @@ TEST_CASE("threads and other cells do not decide when a comparison ends") {
 }
 
 TEST_CASE("documents that do not suffice leave an interval that is said to be wide") {
-  const TempFile text(documents_in_runs(100));  // of which 50 are held out: 10, 20 and 40 sequences
+  const TempFile text(documents_in_runs(100));  // 50 of them are held out: 10, 20 and 40 sequences
   const Result result = run_of(comparison(text, R"({"half_width": 1e-6})")).result;
   const UntilResult& end = *result.cells[0].until;
   CHECK_FALSE(end.reached);
@@ -148,7 +149,7 @@ TEST_CASE("documents that do not suffice leave an interval that is said to be wi
   CHECK(end.looks == 3);
   CHECK(end.trials == 40);
   CHECK(tables_of(result, {}, "t").front().note.find("wider than asked for") != std::string::npos);
-  // The same by rounds: 20 sequences of 25 tokens are 500.
+  // The same limit holds by rounds: 20 sequences of 25 tokens are 500.
   const Result by_rounds = run_of(comparison(text, R"({"half_width": 1e-6, "most_rounds": 999})")).result;
   CHECK(by_rounds.cells[0].until->trials == 20);
 }

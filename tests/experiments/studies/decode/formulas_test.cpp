@@ -59,7 +59,7 @@ TEST_CASE("metrics have distinct names and labels, and their former names are no
 TEST_CASE("a printed number reproduces when the formula rounds to it") {
   // Table 4, EnDe, T5-small, T = 0: 3.15 prints as 3.2.
   CHECK(judge_printed({0.75, 7, {0.02, 0}}, Metric::speedup, "3.2", {0, 0}) == Reproduction::reproduces);
-  // The digits printed count.
+  // The number of printed digits matters.
   CHECK(judge_printed({0.8, 5, {0, 0}}, Metric::speedup, "3.69", {0, 0}) == Reproduction::reproduces);
   CHECK(judge_printed({0.8, 5, {0, 0}}, Metric::speedup, "3.7", {0, 0}) == Reproduction::reproduces);
   CHECK(judge_printed({0.8, 5, {0, 0}}, Metric::speedup, "3.70", {0, 0}) == Reproduction::does_not_reproduce);

@@ -20,7 +20,7 @@ using namespace speclab;
 
 namespace {
 
-/// The golden vector, i.i.d.; all intervals of a config hold together with confidence 1 - 1e-7.
+/// Returns a config with the golden vector, i.i.d. All its intervals hold together with confidence 1 - 1e-7.
 Json golden(const std::string& cases, const std::string& more = "{}") {
   Json config = parse_json(R"({
     "title": "golden", "experiment": "rules", "seed": 20241,
@@ -48,14 +48,14 @@ const Interval& simulated(const CellResult& cell, Metric metric) { return *find(
 bool has(const CellResult& cell, Metric metric) { return find(cell.simulated, metric) != nullptr; }
 
 bool contains(const Interval& interval, double value) {
-  // The sums behind the intervals are rounded to 2^-32.
+  // The sums from which intervals are computed are rounded to 2^-32.
   return interval.low <= value + 1e-9 && value - 1e-9 <= interval.high;
 }
 
 }  // namespace
 
 TEST_CASE("the golden vector: acceptance, bound, distance and regret of each rule") {
-  // Null: the values worked out by hand and by exact enumeration. Regret is P(reject) - TV(p, q), TV = .4, of
+  // Null: values computed by hand and by exact enumeration. Regret is P(reject) - TV(p, q), with TV = .4, for
   // rules whose positions are alike.
   struct Known {
     std::string rule;
@@ -83,7 +83,7 @@ TEST_CASE("the golden vector: acceptance, bound, distance and regret of each rul
     if (!cases.empty()) cases += comma;
     cases += one_case(label, one.rule);
   }
-  // At gamma = 1 the first position is every position.
+  // At gamma = 1 the first position is the only one.
   using enum Metric;
   const Result result = run(golden(cases, R"({"gamma": 1})"));
   for (const CellResult& cell : result.cells) {
@@ -97,7 +97,7 @@ TEST_CASE("the golden vector: acceptance, bound, distance and regret of each rul
     CHECK(has(cell, regret) == (one.distance == 0));
     if (one.regret != none) CHECK(contains(simulated(cell, regret), one.regret));
     if (cell.label == "token") {
-      // Power: not merely wide.
+      // Power: the intervals are not merely wide.
       CHECK_FALSE(contains(simulated(cell, first_token_acceptance), 0.58));
       CHECK_FALSE(contains(simulated(cell, regret), 0.02));
       CHECK_FALSE(contains(simulated(cell, regret), -0.02));
@@ -124,7 +124,7 @@ TEST_CASE("temperature 0: greedy is lossless, greedy lenience is compared with t
   CHECK(contains(simulated(greedy, first_token_acceptance), 0.1));
   CHECK(simulated(greedy, optimal_transport_bound).estimate == doctest::Approx(0.1).epsilon(1e-9));
   CHECK(contains(simulated(greedy, regret), 0));
-  // Emits token 1 with .3, and the argmax else.
+  // The rule emits token 1 with probability .3, and the argmax otherwise.
   const CellResult& lenient = result.cells[1];
   CHECK_FALSE(comparison(lenient).lossless);
   CHECK(simulated(lenient, tv_to_target).estimate == doctest::Approx(0.3).epsilon(1e-9));
@@ -210,7 +210,7 @@ TEST_CASE("the figure of rules: few drafts first, then by acceptance, with the b
   CHECK(bound.x == std::vector<double>{0, 1, 2});
   CHECK(bound.y[2] == doctest::Approx(0.69).epsilon(1e-9));
   for (const double y : series.at("lossless").low) CHECK(y < bound.y[2]);
-  // Not of a sweep, and not when the config says what to draw.
+  // There is no such figure for a sweep, or if the config names its figures.
   Config drawn = *result.config;
   drawn.figures.emplace();
   result.config = std::make_shared<const Config>(drawn);

@@ -23,7 +23,7 @@ using namespace speclab;
 
 namespace {
 
-/// Independent acceptances, and seventeen schedules; merged with `more`.
+/// Returns a config with independent acceptances and seventeen schedules, merged with `more`.
 Json independent(const std::string& more = "{}") {
   Json config = parse_json(R"({
     "title": "test", "experiment": "schedules", "alpha": 0.8, "gamma": 4, "cost": {"c": 0.1},
@@ -40,14 +40,14 @@ Json independent(const std::string& more = "{}") {
       {"kind": "batched", "sequences": 4, "goal": 20},
       {"kind": "batched", "sequences": 4, "goal": 20, "replaced": false}]}
   })");
-  // Simultaneous, so that all intervals hold together up to this.
+  // The confidence is simultaneous: all intervals hold together.
   config["confidence"] = 0.9999999;
   config["seed"] = test_seed(20241105);
   config.merge_patch(parse_json(more));
   return config;
 }
 
-/// A text of twenty words in which some follow others, long enough for n-grams.
+/// Returns a text with twenty words, long enough for n-grams; some words follow certain others.
 std::string some_text() {
   std::string text;
   Token before = 0;
@@ -100,12 +100,12 @@ TEST_CASE("independent acceptances: every formula is within its interval, and al
   }
   CHECK(agreement(result).held == 17);
 
-  // Names tell rows apart, and a user's own name stands.
+  // Names distinguish rows, and a user's own name is kept.
   CHECK(row_of(found, "mine").kind == "dsi");
   std::set<std::string> names;
   for (const ScheduleRow& row : found.rows) names.insert(row.name);
   CHECK(names.size() == 17);
-  // A schedule's own gamma and c stand for the config's.
+  // A schedule's own gamma and c replace the config's.
   CHECK(*row_of(found, "speculative, γ = 2").formula == doctest::Approx((1 - std::pow(0.8, 3)) / 0.2 / 1.04));
 }
 
@@ -131,7 +131,8 @@ TEST_CASE("differences are to the first speculative schedule, and the same row h
     if (!row.difference) continue;
     CHECK(row.difference->estimate == doctest::Approx(row.speedup.estimate - reference));
   }
-  // Heads take the same rounds for less: paired, that is far surer than either speedup.
+  // Heads have the same rounds at a lower cost: paired, the difference is far more certain than either
+  // speedup.
   const ScheduleRow& heads = row_of(found, "heads, γ = 4");
   CHECK(heads.difference->half_width() < 0.5 * heads.speedup.half_width());
 
@@ -230,7 +231,7 @@ TEST_CASE("tables, figures and CSV") {
   const std::vector<Figure> figures = figures_of(result, Timings{});
   REQUIRE(figures.size() == 2);
   CHECK(figures[0].categories.size() == 17);
-  // Runs that follow one another share a row; DSI, PEARL and function execution have one a track.
+  // Runs that follow one another share a row; DSI, PEARL and function execution have one row per track.
   const auto rows_named = [&](const std::string& label) {
     return std::count_if(figures[1].trace.begin(), figures[1].trace.end(),
                          [&](const TraceRow& row) { return row.label == label; });
@@ -250,7 +251,7 @@ TEST_CASE("tables, figures and CSV") {
   CHECK(curves[0].series[0].x == std::vector<double>{0.5, 0.9});
   const Result lengths =
       run_of(independent(R"({"simulation": {"length": 200}, "sweep": {"/gamma": [3, 4, 5]}})")).result;
-  // One curve per schedule, also where its name says what is swept.
+  // Each schedule has one curve, even if its name contains the swept number.
   const std::vector<Figure> by_gamma = figures_of(lengths, Timings{});
   CHECK(by_gamma[0].series.size() == 34);
   CHECK(by_gamma[0].series[2].name == "speculative");
@@ -291,7 +292,8 @@ TEST_CASE("what does not fit is refused by its path") {
   CHECK(path_of(R"({"simulation": {"length": 2e8}})") == "/simulation/length");
   CHECK(path_of(R"({"cost": {"c": 0}})") == "/cost/c");
   CHECK(path_of(R"({"schedules": {"compare": [{"kind": "dsi", "c": 1.5}]}})") == "/schedules/compare/0/c");
-  // At 1/c drafts and as many target runs in a target run, a timeline of 1,000 would hold 20,000,000.
+  // With 1/c drafts and as many target runs in the time of a target run, a timeline of 1,000 would hold
+  // 20,000,000.
   CHECK(path_of(R"({"cost": {"c": 1e-4}, "schedules": {"trace_tokens": 1000}})") ==
         "/schedules/trace_tokens");
   CHECK(path_of(R"({"cost": {"c": 1e-9}, "schedules": {"trace_tokens": 1}})") == "/cost/c");

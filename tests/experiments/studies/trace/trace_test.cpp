@@ -1,4 +1,4 @@
-// The experiment "trace": what it records of rounds, and how it shows them.
+// Tests the experiment "trace": what it records of rounds, and how it shows them.
 #include <doctest/doctest.h>
 
 #include <string>
@@ -11,7 +11,8 @@ using namespace speclab;
 
 namespace {
 
-/// A target that always continues 0, 1, 2, 0, ..., and a draft that does so, too, or never.
+/// Returns a config whose target always continues 0, 1, 2, 0, ..., and whose draft always agrees or never
+/// does.
 Json config_of(const std::string& draft_rows) {
   return parse_json(R"({
     "title": "test", "experiment": "trace", "cost": {"c": 0.1}, "simulation": {"prompt": [0]},

@@ -1,4 +1,4 @@
-// Neural models by the clock, on models of random weights.
+// Tests time measurements of neural models, on models with random weights.
 #include "experiments/studies/walltime/clocked_models.hpp"
 
 #include <doctest/doctest.h>
@@ -42,7 +42,7 @@ TEST_CASE("walltime of neural models: three predictions and the clock for every 
   const std::vector<ClockedGamma>& rows = run.timings.own.as<WalltimeTimings>().clocked;
   REQUIRE(rows.size() == 2);
   for (const ClockedGamma& row : rows) {
-    // Draft and target are one model: everything is accepted.
+    // Draft and target are one model: every token is accepted.
     CHECK(row.alpha == doctest::Approx(1));
     CHECK(row.expected_tokens == doctest::Approx(row.gamma + 1));
     CHECK(row.tokens_per_target_step == doctest::Approx(row.gamma + 1));
@@ -94,11 +94,11 @@ TEST_CASE("walltime of neural models: batches of texts that are decoded together
     CHECK(rows[i].batch == (i < 2 ? 1 : 3));
     CHECK(rows[i].gamma == (i % 2 == 0 ? 1 : 3));
     CHECK(rows[i].expected_tokens == doctest::Approx(rows[i].gamma + 1));
-    // Draft and target are one model: texts of a batch accept everything as well.
+    // Draft and target are one model: every text of a batch accepts all tokens, too.
     CHECK(rows[i].tokens_per_target_step == doctest::Approx(rows[i].gamma + 1));
     CHECK(rows[i].played_speedup == doctest::Approx(rows[i].predicted_speedup));
   }
-  // Three texts cost more than one, and their plain decoding is what speedups are over.
+  // Three texts cost more than one. Speedups are over plain decoding of as many texts.
   CHECK(rows[2].target_run_milliseconds > rows[0].target_run_milliseconds);
   CHECK(rows[2].plain_tokens_per_second > rows[0].plain_tokens_per_second);
   CHECK(clocked_figures(rows, "t").size() == 2);

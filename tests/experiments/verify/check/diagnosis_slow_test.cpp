@@ -1,4 +1,4 @@
-// Sequences of a planted fault are diagnosed as that fault's, at 100,000 samples.
+// Tests that sequences of a planted fault are diagnosed as that fault's, at 100,000 samples.
 #include "experiments/config/config.hpp"
 #include "experiments/verify/check/diagnosis.hpp"
 
@@ -19,7 +19,7 @@ namespace {
 constexpr int drafted = 2;
 constexpr int length = 3;
 
-/// The pair of mutants_slow_test.cpp.
+/// Returns the pair of mutants_slow_test.cpp.
 Setup diagnosed_setup(const std::string& rule, int seed = 23) {
   ModelFactory factory;
   return build_setup(
@@ -52,7 +52,7 @@ TEST_CASE("planted faults are named") {
   int named = 0;
   int planted = 0;
   for (const std::string& rule : rule_family().names()) {
-    // A comparison that is wrong by 2^-24 shows in no sample of this size.
+    // A comparison that is wrong by 2^-24 cannot be seen in a sample of this size.
     if (!rule.starts_with("fault-") || rule == "fault-closed-comparison") continue;
     CAPTURE(rule);
     ++planted;
@@ -81,7 +81,7 @@ TEST_CASE("each fault of engines is named in 9 of 10 runs, and refuted as the ta
 }
 
 TEST_CASE("laws that the sequences cannot tell apart are listed together") {
-  // With their default parameters these accept every token of this draft, as the planted fault does.
+  // With their default parameters these rules accept every token of this draft, as the planted fault does.
   const std::vector<LikelihoodFit> fits = diagnosis_of("fault-accept-all");
   REQUIRE(!fits.empty());
   std::vector<std::string> likeliest = fits.front().also;
@@ -89,7 +89,7 @@ TEST_CASE("laws that the sequences cannot tell apart are listed together") {
   CHECK(std::count(likeliest.begin(), likeliest.end(), "fault-accept-all") == 1);
   const std::string words = terminal(diagnosis_text(fits, 1e-6));
   for (const std::string& name : likeliest) CHECK(words.find(name) != std::string::npos);
-  // Every rule stands once, and lossless ones under the target's name.
+  // Every rule is listed once, and lossless ones under the target's name.
   std::vector<std::string> all;
   for (const LikelihoodFit& fit : fits) {
     all.push_back(fit.name);
@@ -117,7 +117,7 @@ TEST_CASE("sequences of lossless rules are the target's") {
     CAPTURE(rule);
     const std::vector<LikelihoodFit> fits = diagnosis_of(rule);
     REQUIRE(!fits.empty());
-    // Nearly lossless rules may fit by chance, but not by much: twice the gain is chi-squared.
+    // A nearly lossless rule may fit better by chance, but not by much: twice the gain is chi-squared.
     const auto target =
         std::find_if(fits.begin(), fits.end(), [](const auto& fit) { return fit.name == "target"; });
     REQUIRE(target != fits.end());
@@ -128,7 +128,7 @@ TEST_CASE("sequences of lossless rules are the target's") {
 
 TEST_CASE("faults that a pair cannot show are told, and this pair shows all") {
   CHECK(unseen_faults(diagnosed_setup("token"), drafted, length, Control{}).empty());
-  // One drafted token: there are no two positions whose draws could be alike.
+  // With one drafted token there are no two positions whose draws could be equal.
   const std::vector<std::string> unseen = unseen_faults(diagnosed_setup("token"), 1, length, Control{});
   CHECK(std::count(unseen.begin(), unseen.end(), "fault-repeated-uniform") == 1);
   CHECK(std::count(unseen.begin(), unseen.end(), "fault-reused-gumbel") == 0);

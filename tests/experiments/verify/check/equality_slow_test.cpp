@@ -1,5 +1,5 @@
-// What `check` accepts and rejects, on the same budget. Null: both samples have one distribution. Level 1e-9
-// a check.
+// Tests what `check` accepts and rejects with the same number of samples. Null: both samples have one
+// distribution. Level 1e-9 for each check.
 #include <doctest/doctest.h>
 
 #include <nlohmann/json.hpp>
@@ -61,7 +61,7 @@ TEST_CASE("the planned samples are those that a test of so many confirms, whatev
   const EqualityResult confirmed = checked(token, with(planned));
   CHECK(confirmed.detectable_total_variation <= 0.01);
   CHECK(confirmed.samples_for_one_percent == planned);
-  // The round number before it is too few.
+  // The next smaller round number is too small.
   CHECK(checked(token, with(planned - 10'000)).detectable_total_variation > 0.01);
   CHECK(checked(token, with(2000)).samples_for_one_percent == planned);
 }

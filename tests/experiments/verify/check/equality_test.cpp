@@ -71,7 +71,7 @@ TEST_CASE("main classes are never merged, and samples of a rare one alone are di
 }
 
 TEST_CASE("where all sequences are rare, no total variation is promised") {
-  // 1,000 sequences that are all too rare for a class of their own.
+  // 1,000 sequences are all too rare for their own class.
   const CheckSection least{.tokens = 3, .samples = 100, .level = 1e-3, .power = 0.9};
   const EqualityResult rare =
       test_equality(setup_of(R"({"kind": "uniform", "vocab": 10})"), 2, least, Control{}).value();
@@ -83,7 +83,7 @@ TEST_CASE("where all sequences are rare, no total variation is promised") {
 }
 
 TEST_CASE("without degrees of freedom: what is stated to be found is found, and less is not") {
-  // One sequence, in an exact distribution and in two samples: 160,000 are too many to enumerate.
+  // There is one sequence, in an exact distribution and in two samples: 160,000 are too many to enumerate.
   const Setup point = setup_of(R"({"kind": "point", "vocab": 400})");
   for (const std::int32_t tokens : {1, 2}) {
     CAPTURE(tokens);
@@ -101,7 +101,7 @@ TEST_CASE("without degrees of freedom: what is stated to be found is found, and 
     CHECK(alone.degrees == 0);
     CHECK_FALSE(alone.different);
     CHECK(with_others(alone.detectable_total_variation).different);
-    // Of two samples, a fifth of so many do not fill a cell.
+    // In two samples, a fifth of as many other sequences do not fill a cell.
     if (!exact) CHECK_FALSE(with_others(alone.detectable_total_variation / 5).different);
   }
 }

@@ -1,7 +1,7 @@
-// Every planted fault must be refuted by `prove` and rejected by `check`, at the power that the exact
+// Tests that `prove` refutes and `check` rejects every planted fault, at the power that the exact
 // distribution of the fault gives the test. A fault that survives either fails the build. Null: the first
 // three tokens have the target's distribution. Level 1e-9; every fault is planned to be found with
-// probability 1 - 1e-9 or more.
+// probability at least 1 - 1e-9.
 #include <doctest/doctest.h>
 
 #include <nlohmann/json.hpp>
@@ -25,9 +25,9 @@ constexpr std::uint64_t samples = 100000;
 constexpr double level = 1e-9;
 constexpr double power = 1 - 1e-9;
 
-/// A chain, so that a row of the wrong context shows, with a zero, so that an excluded token shows, a
-/// residual of two tokens, so that its proportions show, and two ratios below 1 in a row, so that their
-/// dependence does.
+/// Returns a config in which every fault shows: a chain shows rows of a wrong context, a zero shows excluded
+/// tokens, a residual of two tokens shows wrong proportions, and two ratios below 1 in a row show wrong
+/// dependence between them.
 Config config_for(const Json& rule) {
   return read_config(
       {{"title", "mutant"},
@@ -50,8 +50,8 @@ EqualityResult check(const Json& rule) {
   return test_equality(setup_for(rule), gamma, config.section<CheckSection>(), Control{}).value();
 }
 
-/// The faults that configs can name, and the approximation that is one. `check` cannot see a comparison that
-/// is wrong by 2^-24; it gets a coarser one.
+/// Returns the faults that configs can name, and the approximation that is a fault. `check` cannot see a
+/// comparison that is wrong by 2^-24; it gets a coarser one.
 std::vector<Json> mutants() {
   std::vector<Json> all;
   for (const std::string& name : rule_family().names()) {
@@ -65,7 +65,7 @@ Json coarse(Json rule) {
   return rule;
 }
 
-/// P(the joint test rejects at its share of the level), from the fault's exact distribution.
+/// Returns P(the joint test rejects at its share of the level), from the fault's exact distribution.
 double planned(const Json& rule) {
   const Setup setup = setup_for(rule);
   const std::vector<Token>& prompt = setup.simulation.prompt(0);

@@ -15,7 +15,7 @@ using namespace speclab;
 
 namespace {
 
-/// An .npy file with this header and these bytes.
+/// Returns an .npy file with this header and these bytes.
 std::string npy_file(const std::string& header, const std::string& data, char version = 1) {
   std::string out = "\x93NUMPY";
   out += version;
@@ -41,7 +41,7 @@ struct NpyFile {
   std::filesystem::path path;
 };
 
-/// What read_samples says of a file, or "".
+/// Returns the error of read_samples for a file, or "".
 std::string usage_error_of(const std::filesystem::path& file) {
   try {
     read_samples(file, 2, 5);

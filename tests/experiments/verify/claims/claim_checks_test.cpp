@@ -1,4 +1,4 @@
-// Every check says each verdict where it must, and finds a number that was changed.
+// Tests that every check gives each verdict where it must, and finds a changed number.
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
@@ -26,15 +26,15 @@ JudgedClaim judged(const Json& check, const Json& printed) {
   return judge(claim, "test");
 }
 
-/// What the formula says of a printed number, whether or not it rests on an assumption.
+/// Returns the verdict of the formula, whether or not it needs an assumption.
 ClaimVerdict by_formula(const JudgedClaim& claim) { return claim.under_assumption.value_or(claim.verdict); }
 
-/// A check with inputs, a number that follows, one that follows within the rounding of the inputs where some
-/// does, and one that does not.
+/// A check with inputs, a number that follows, one that follows within the rounding of the inputs (if there
+/// is any), and one that does not follow.
 struct Example {
   Json check;
   Json follows;
-  Json within;  ///< null where the inputs are exact
+  Json within;  ///< null if the inputs are exact
   Json not_so;
 };
 
@@ -117,7 +117,7 @@ TEST_CASE("claim checks: each says what follows, what rounding allows and what d
     CHECK(by_formula(wrong) == ClaimVerdict::does_not_follow);
     CHECK(wrong.contradicted());
     CHECK(wrong.off != 0);
-    // An assumption is part of the verdict wherever the formula rests on one.
+    // The verdict includes the assumption if the formula needs one.
     CHECK((wrong.verdict == ClaimVerdict::needs_assumption) == !wrong.assumption.empty());
   }
   CHECK(seen.size() == claim_check_family().size());
@@ -128,7 +128,7 @@ TEST_CASE("claim checks: values by hand") {
   CHECK(*judged(examples()[0].check, "1.124").least == doctest::Approx(2.36 / 2.10));
   CHECK(*judged(examples()[0].check, "1.124").rounded_least == doctest::Approx(2.355 / 2.105));
   CHECK(*judged(examples()[0].check, "1.124").rounded_most == doctest::Approx(2.365 / 2.095));
-  // Beyond the rounding of both: 1.1295 - 2.365 / 2.095.
+  // The difference exceeds the rounding of both: 1.1295 - 2.365 / 2.095.
   CHECK(judged(examples()[0].check, "1.130").off == doctest::Approx(1.1295 - 2.365 / 2.095));
   const JudgedClaim bound = judged({{"kind", "speed_at_most"}, {"tokens", "3.0"}, {"plain", "10.0"}}, "31.0");
   CHECK(*bound.most == doctest::Approx(30));
@@ -180,7 +180,7 @@ TEST_CASE("printed numbers: what rounds to them") {
 }
 
 TEST_CASE("allowed ranges: no number that rounds to the inputs gives another value") {
-  // The second witness of the corners: 500 random inputs for each example, seed 1.
+  // Checks the corners in a second way: 500 random inputs for each example, seed 1.
   std::mt19937_64 random(1);
   for (const Example& example : examples()) {
     const ClaimCheckConfig config = check_of(example.check);
@@ -207,7 +207,7 @@ TEST_CASE("allowed ranges: no number that rounds to the inputs gives another val
     };
     double least = INFINITY, most = -INFINITY;
     for (int i = 0; i < 500; ++i) {
-      // Every other draw is a corner, so that the ends are reached as well as kept.
+      // Every second draw is a corner, so that the ends are both reached and never exceeded.
       const bool corner = i % 2 == 0;
       const Allowed found = inputs_at([&](const PrintedNumber& input) {
         double side = std::uniform_real_distribution<double>(-1, 1)(random);

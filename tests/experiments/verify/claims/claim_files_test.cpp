@@ -1,4 +1,4 @@
-// The files of configs/claims: each is read and judged, and what is wrong with one is said.
+// Tests the files of configs/claims: each is read and judged, and errors in a file are reported.
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
@@ -102,13 +102,13 @@ TEST_CASE("claim files: verdicts that were derived by hand") {
   const JudgedClaim& falling = claim_of(audit, "inferencex-golden", "dsv4-pro-0813-dspark.yaml", "3.47");
   CHECK(falling.verdict == ClaimVerdict::needs_assumption);
   CHECK(falling.under_assumption == ClaimVerdict::does_not_follow);
-  // Below 3.73 by 0.26, of which the rounding of both takes 0.01.
+  // The number is 0.26 below 3.73, and the rounding of both accounts for 0.01.
   CHECK(falling.off == doctest::Approx(-0.25));
   CHECK(claim_of(audit, "vllm-46295", "K = 1", "1.3").verdict == ClaimVerdict::not_decidable);
 }
 
 TEST_CASE("claim files: a number that is changed by two units of its last digit no longer follows") {
-  // Of formulas that give a value from exact counts, whose inputs leave no room.
+  // These formulas give a value from exact counts, so that their inputs allow no other.
   int changed = 0;
   for (const ClaimSource& source : sources()) {
     for (Claim claim : source.claims) {

@@ -21,14 +21,15 @@ ExactResult checked_exact_of(Json config) {
   return analyse_exactly(read_config(config), true).result;
 }
 
-/// Every simulated interval of a result's only class contains the exact value; how many were looked at.
+/// Checks that every simulated interval of a result's only class contains the exact value. Returns the number
+/// of intervals checked.
 int check_intervals(const ClassResult& one) {
   int looked_at = 0;
   const auto check = [&](const char* name, const Interval& interval, double exact) {
     CAPTURE(name);
     CAPTURE(interval.estimate);
     CAPTURE(exact);
-    const double slack = 1e-9;  // intervals of width zero, at P(N = n) = 0
+    const double slack = 1e-9;  // intervals have width zero at P(N = n) = 0
     CHECK(interval.low - slack <= exact);
     CHECK(exact <= interval.high + slack);
     ++looked_at;
@@ -45,9 +46,9 @@ int check_intervals(const ClassResult& one) {
 }  // namespace
 
 TEST_CASE("the Markov config: the exact values lie in every simulated interval, and Eq. 1 does not") {
-  // Null: each exact value is the mean of what is estimated, over long trials from a context of the chain.
-  // The intervals hold together with confidence 1 - 1e-7 (Sidak, Student's t over 64 batches). Power: Eq. 1
-  // is off by 12.7%, more than 25 half-widths.
+  // Null: each exact value is the mean of the estimated quantity, over long trials from a context of the
+  // chain. The intervals hold together with confidence 1 - 1e-7 (Sidak, Student's t over 64 batches). Power:
+  // Eq. 1 is off by 12.7%, more than 25 half-widths.
   const ExactResult result = checked_exact_of(config_file("exact_markov.json"));
   const ClassResult& one = result.classes.at(0);
   CHECK(check_intervals(one) == 16);
@@ -56,8 +57,9 @@ TEST_CASE("the Markov config: the exact values lie in every simulated interval, 
 }
 
 TEST_CASE("two bigrams of real text: exact and simulated tokens agree within 0.2%") {
-  // Null as above. 64 x 14,000 rounds have a standard error of 0.06% of E[N], so that a right value is inside
-  // 0.2% with probability 0.999 (and, the seed being fixed, always or never); Eq. 1, off by 1.6%, is refused.
+  // Null: as above. 64 x 14,000 rounds have a standard error of 0.06% of E[N], so that a right value is
+  // within 0.2% with probability 0.999 (and, since the seed is fixed, always or never); Eq. 1, off by 1.6%,
+  // is refused.
   Json config = config_file("exact_austen_bigram.json");
   const std::filesystem::path corpus =
       std::filesystem::path(SPECLAB_SOURCE_DIR) / config["corpus"]["file"].get<std::string>();

@@ -78,8 +78,8 @@ TEST_CASE("an i.i.d. pair: the exact column is Eq. 1, and no error is left") {
 }
 
 TEST_CASE("a chain whose parts hardly ever meet is solved when it is small, and refused when it is large") {
-  // Context 0 lasts twice as long as context 1, in which the draft is worse: by hand alpha is
-  // (2 * 0.9 + 0.5) / 3 = 23/30, whatever e is.
+  // Context 0 lasts twice as long as context 1, where the draft is worse: computed by hand, alpha is (2 * 0.9
+  // + 0.5) / 3 = 23/30, whatever e is.
   for (const char* e : {"1e-5", "1e-13"}) {
     const double small = std::stod(e);
     const std::string rows = fmt::format(
@@ -93,7 +93,7 @@ TEST_CASE("a chain whose parts hardly ever meet is solved when it is small, and 
     CHECK(one.round_solution.converged);
   }
 
-  // 100 states of either kind.
+  // There are 100 states of either kind.
   constexpr int states = 200;
   const double e = 1e-13;
   std::string target;
@@ -159,8 +159,8 @@ TEST_CASE("models with context: the formulas are off, and planted faults show") 
 TEST_CASE(
     "greedy verification of a sampling target: alpha is over the target's contexts, rounds over greedy "
     "ones") {
-  // Rounds stay at token 0, where the draft says so with 0.7; the target is at token 1 for 0.4 of its text,
-  // where the draft says 0 with 0.8.
+  // Rounds stay at token 0, where the draft's probability of it is 0.7. The target is at token 1 for 0.4 of
+  // its text; there the draft's probability of 0 is 0.8.
   const ClassResult one = only_class(exact_of(R"({"rule": {"kind": "greedy"}, "models": {
       "target": {"kind": "table", "rows": [[0.6, 0.4], [0.6, 0.4]]},
       "draft": {"kind": "table", "rows": [[0.7, 0.3], [0.8, 0.2]]}}})"));
@@ -192,7 +192,7 @@ TEST_CASE("two closed classes are analysed by themselves; transient contexts are
   // Simulated overlaps are summed in quanta of 2^-32.
   CHECK(result.classes[1].simulated->alpha_overlap->estimate == doctest::Approx(0.2).epsilon(1e-9));
   CHECK(says(terminal(exact_text(result)), "2 closed classes"));
-  // Of each class ten numbers and P(N = 1 .. 4).
+  // Each class has ten numbers and P(N = 1 .. 4).
   CHECK(result.interval_confidence == 0.95);
   std::string together = classes;
   together.back() = ',';
@@ -210,9 +210,9 @@ TEST_CASE("classes of plain decoding that a lossy rule joins have no one alpha")
 }
 
 TEST_CASE("rounds that remember their start say so") {
-  // Greedy lenience: 0 accepts 1 and comes back (N = 2); 2 rejects and goes to 3, which accepts 4 and comes
-  // back to 2 (N = 1, 2). Plain decoding runs 0 -> 2 -> 3 -> 0, so that its distribution puts 1/3 on the
-  // first and 2/3 on the second.
+  // Greedy lenience: 0 accepts 1 and returns (N = 2); 2 rejects and goes to 3, which accepts 4 and returns to
+  // 2 (N = 1, 2). Plain decoding runs 0 -> 2 -> 3 -> 0, so that its distribution gives 1/3 to the first cycle
+  // and 2/3 to the second.
   const ClassResult one =
       only_class(exact_of(R"({"gamma": 1, "rule": {"kind": "lenient-greedy", "lenience": 0.5},
       "sampling": {"temperature": 0}, "simulation": {"trials": 16, "length": 200, "prompt": [2]}, "models": {
@@ -255,7 +255,7 @@ TEST_CASE("what cannot be analysed is refused with its place and a remedy") {
 }
 
 TEST_CASE("an order that makes too many contexts is refused, and top_k makes it possible") {
-  // 4-grams over the 256 bytes: 16.7 million contexts of three bytes, every one possible.
+  // 4-grams over the 256 bytes have 16.7 million contexts of three bytes, all of them possible.
   const std::string corpus =
       std::string(R"("corpus": {"file": ")") + SPECLAB_SOURCE_DIR +
       R"(/README.md", "tokenization": "bytes"}, "models": {"target": {"kind": "ngram", "order": 4},

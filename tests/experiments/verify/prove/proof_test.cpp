@@ -145,7 +145,7 @@ TEST_CASE("rows that are alike in every context: a rule must be lossless on rows
     CHECK(late.target.value().size() == 3);
     CHECK(late.draft.value().size() == 3);
   }
-  // The printed rows are those of the numbers: given again, they find the same.
+  // The printed rows are those of the numbers: given as input, they yield the same proof.
   const Proof made = prove(task, Arithmetic::rational);
   const auto rows_text = [](const std::vector<std::vector<ProofNumber>>& rows) {
     std::string text;
@@ -161,7 +161,7 @@ TEST_CASE("rows that are alike in every context: a rule must be lossless on rows
   CHECK(again.rows == ProvedRows::given);
   CHECK(fraction(again.tv) == fraction(made.tv));
   CHECK(again.target == made.target);
-  // A point at token 0 stays there.
+  // A point mass at token 0 stays there.
   task.target = parse_rows("1,0,0", "--target");
   task.draft = parse_rows(".1,.3,.6", "--draft");
   CHECK(prove(task, Arithmetic::rational).rows == ProvedRows::alike);

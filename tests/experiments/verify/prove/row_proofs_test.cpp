@@ -25,10 +25,10 @@ TopRow top_row(std::vector<std::int64_t> ids, const std::vector<double>& probabi
   return row;
 }
 
-/// Rows of which each has a token that the other has not.
+/// Returns two rows, each with a token that the other lacks.
 TopRows two_rows() { return {"rows:1", top_row({7, 40, 3}, {0.5, 0.2, 0.1}), top_row({40, 9}, {0.6, 0.3})}; }
 
-/// A chain over five tokens, recorded with its three largest probabilities.
+/// Returns a recording of a chain over five tokens, with the three largest probabilities of each row.
 std::string recorded_rows(const TempFile& file) {
   const Config config = read_config(Json{{"title", "t"},
                                          {"models",
@@ -49,7 +49,8 @@ TEST_CASE("row proofs: one step on rows that were cut, exactly") {
   Rational total(0);
   for (const Rational& one : task.target.front()) total += one;
   CHECK(total == 1);
-  // Tokens 7, 40, 3, 9: p = (5, 2, 1, 0) / 8, q = (0, 2, 0, 1) / 3, so that 40 is accepted with 1/4.
+  // Tokens 7, 40, 3, 9: p = (5, 2, 1, 0) / 8, q = (0, 2, 0, 1) / 3, so that 40 is accepted with probability
+  // 1/4.
   const RowProofs token =
       prove_rows({two_rows(), two_rows()}, rule_named("token"), Arithmetic::rational, no_limit);
   CHECK(token.contexts == 2);
@@ -84,7 +85,7 @@ TEST_CASE("row proofs: largest probabilities are written, read again, and are th
       CHECK(kept + row->tail == doctest::Approx(1).epsilon(1e-5));
     }
   }
-  // It is a recording as any other.
+  // The file can be read as any other recording.
   const Recording recording = read_recording(name).recording;
   CHECK(recording.size() == 24);
   CHECK(recording.entropy.size() == 24);

@@ -49,7 +49,7 @@ TEST_CASE("a survey: every rule as expected, and the same twice") {
       if (row.rule == "match") CHECK(row.optimum.value().least < 1);
     } else if (row.expected == ExpectedLossless::never) {
       CHECK(row.counterexample.has_value());
-      // More than the optimum is a proof of its own that a rule is lossy.
+      // Emitting more than the optimum proves in another way that a rule is lossy.
       if (row.rule == "hsd") CHECK(row.optimum.value().above > 0);
     }
   }

@@ -1,4 +1,4 @@
-// The numbers that a proof is about are those that were written, whichever way they came.
+// Tests that a proof uses the numbers as they were written, from the command line and from a config.
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -26,14 +26,15 @@ namespace {
 
 constexpr int tables = 1000;
 
-/// A decimal in (0, 1) of so many digits as it is printed to be read back, sometimes in the form 1e-7.
+/// Returns a decimal in (0, 1) with so many digits, printed so that it can be read back, sometimes in the
+/// form 1e-7.
 std::string random_decimal(std::mt19937_64& random, int digits) {
   const double uniform = std::uniform_real_distribution<double>(0.001, 1)(random);
   const double value = random() % 16 == 0 ? uniform * 1e-7 : uniform;
   return fmt::format("{}", std::stod(fmt::format("{:.{}g}", value, digits)));
 }
 
-/// A table as people write it, and pairs of them over one vocabulary.
+/// A pair of tables over one vocabulary, as people write them.
 struct WrittenPair {
   std::vector<std::vector<std::string>> target, draft;
 };
@@ -47,14 +48,14 @@ WrittenPair random_pair(std::mt19937_64& random, int number) {
     for (std::size_t row = 0; row < contexts; ++row) {
       rows->emplace_back();
       for (std::size_t id = 0; id < vocab; ++id) rows->back().push_back(random_decimal(random, digits));
-      // Short numbers after long ones, so that characters left over from those would show.
+      // Short numbers follow long ones, so that characters left over from those would show.
       if (random() % 2 == 0) rows->back().back() = "0.5";
     }
   }
   return pair;
 }
 
-/// Each number over the sum of its row.
+/// Returns each number over the sum of its row.
 std::string as_option(const std::vector<std::vector<std::string>>& rows) {
   std::vector<std::string> lines;
   for (const auto& row : rows) {
@@ -85,7 +86,7 @@ Config config_of(const WrittenPair& pair) {
                    fmt::format(R"({{"kind": "table", "rows": {}}})", as_json(pair.draft)));
 }
 
-/// The sum of min(p, q) of two rows.
+/// Returns the sum of min(p, q) of two rows.
 Rational overlap_of(const std::vector<Rational>& p, const std::vector<Rational>& q) {
   Rational sum(0);
   for (std::size_t id = 0; id < p.size(); ++id) sum += std::min(p[id], q[id]);
@@ -161,7 +162,7 @@ TEST_CASE("1,000 numbers: epsilon of a mixture and parameters of rules are the d
         fmt::format(R"({{"kind": "mixture", "epsilon": {}, "other": {{"kind": "uniform"}}}})", written)));
     CHECK(mixed.draft == ExactRows{{Rational(1, 4) + value / 4, Rational(3, 4) - value / 4}});
     if (number % 10 != 0) continue;
-    // Acceptance of a lenient rule: the sum of min(q, p / l).
+    // The acceptance of a lenient rule is the sum of min(q, p / l).
     ProofTask task;
     task.target = parse_rows(".5,.3,.2", "--target");
     task.draft = parse_rows(".1,.3,.6", "--draft");
