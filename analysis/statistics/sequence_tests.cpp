@@ -218,6 +218,10 @@ PlannedTest ExactSequenceTests::plan(const SequenceDistribution<double>& alterna
   return planned_fit_test(probabilities_, probabilities, samples, minimum_);
 }
 
+double joint_level(double level, std::size_t length, bool rare) {
+  return level / (static_cast<double>(length) + (rare ? 3 : 2));
+}
+
 DetectableDifference detectable_jointly(const SequenceDistribution<double>& distribution, std::int32_t vocab,
                                         std::size_t length, std::uint64_t samples, double level, double power,
                                         double minimum) {
@@ -229,8 +233,7 @@ DetectableDifference detectable_jointly(const SequenceDistribution<double>& dist
     rare = rare || probability * static_cast<double>(samples) < minimum;
   }
   if (static_cast<double>(probabilities.size()) < std::pow(vocab, length)) probabilities.push_back(0);
-  const double tests = static_cast<double>(length) + (rare ? 3 : 2);
-  return detectable_difference(probabilities, samples, level / tests, power, minimum);
+  return detectable_difference(probabilities, samples, joint_level(level, length, rare), power, minimum);
 }
 
 double max_joint_degrees(const SequenceTests& two_samples, std::uint64_t samples_each, double sequences,

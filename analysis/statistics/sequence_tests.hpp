@@ -69,8 +69,13 @@ class ExactSequenceTests {
   std::vector<std::unordered_map<std::uint64_t, std::vector<double>>> next_;
 };
 
-/// Returns the differences that the joint test of ExactSequenceTests finds in `samples` samples with
-/// probability `power`, at the share of the level that Holm gives a test if it is the only one to reject.
+/// The share of the level that Holm leaves a joint test of sequences when it is the only one to reject:
+/// beside it stand another joint test, one for each position, and, where some sequences are `rare`, that of
+/// their tails.
+double joint_level(double level, std::size_t length, bool rare);
+
+/// The differences that the joint test of ExactSequenceTests finds in so many samples with probability
+/// `power`, at its `joint_level`.
 DetectableDifference detectable_jointly(const SequenceDistribution<double>& distribution, std::int32_t vocab,
                                         std::size_t length, std::uint64_t samples, double level, double power,
                                         double minimum = minimum_expectation_for_power);

@@ -11,6 +11,7 @@
 #include "analysis/exact/enumeration_program.hpp"
 #include "analysis/exact/round_distribution.hpp"
 #include "analysis/statistics/fit_power.hpp"
+#include "analysis/statistics/sequence_tests.hpp"
 #include "experiments/verify/check/equality_test.hpp"
 #include "python/bindings/bind.hpp"
 #include "python/bindings/numbers.hpp"
@@ -61,13 +62,12 @@ class Law {
 /// a total variation of `distance` with probability `power`, at its share of the level.
 std::uint64_t samples_for(std::size_t sequences, std::size_t length, double distance, double level,
                           double power) {
-  // The share is that of EqualityResult's power: two joint tests, and one per position.
-  const double share = level / static_cast<double>(length + 2);
   if (sequences < 2) {
     // A single other sequence is enough.
     return static_cast<std::uint64_t>(std::ceil(std::log1p(-power) / std::log1p(-distance)));
   }
-  return planned_samples(2 * distance, static_cast<int>(sequences) - 1, share, power);
+  return planned_samples(2 * distance, static_cast<int>(sequences) - 1, joint_level(level, length, false),
+                         power);
 }
 
 /// Returns the distribution of the first `length` tokens of plain decoding: a dict from tuples to

@@ -91,6 +91,18 @@ TEST_CASE("a decoder whose marginals are right and whose conditionals are wrong"
   }
 }
 
+TEST_CASE("a joint test's share of the level is that of one of all p-values, also where sequences are rare") {
+  const auto check = [](const SequenceTests& tests, bool rare) {
+    CHECK((tests.joint.tails > 0) == rare);
+    CHECK(joint_level(0.05, length, rare) ==
+          doctest::Approx(0.05 / static_cast<double>(tests.p_values().size())));
+  };
+  const ExactSequenceTests exact(distribution_of_right(), vocab, length);
+  const std::vector<Token> many = sequences(right, 5);
+  check(exact.test(many), false);
+  check(exact.test(std::span(many).first(40 * length)), true);
+}
+
 TEST_CASE("a position's test adds the tests of its prefixes") {
   const ExactSequenceTests exact(distribution_of_right(), vocab, length);
   const SequenceTests tests = exact.test(sequences(right, 4));
