@@ -157,9 +157,8 @@ bool decodes(const Job& job) {
 void require_gpu_form(const Job& job) {
   if (job.kind == JobKind::independent_acceptances) return;
   constexpr const char* remedy =
-      "--backend cuda runs independent acceptances (experiment iid), and decode and optimal_gamma of two "
-      "models of stored rows, verified by token or lenient, on the fast engine; --backend cpu runs "
-      "everything";
+      "--backend cuda runs independent acceptances, and on the fast engine two models of stored rows with a "
+      "rule that reads two probabilities alone, as token verification does; --backend cpu runs everything";
   const Setup& setup = *job.setup;
   if (setup.target.table() == nullptr || setup.draft.table() == nullptr) {
     throw ConfigError("/models", "the rows of these are not stored; {}", remedy);
