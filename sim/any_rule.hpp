@@ -19,6 +19,7 @@
 #include "core/round/tree_round.hpp"
 #include "core/rules/position_rules.hpp"
 #include "sim/models/model.hpp"
+#include "sim/position_program.hpp"
 
 namespace speclab {
 
@@ -148,7 +149,10 @@ class RuleProgram {
   virtual double acceptance(Token token, Row target, Row draft) const = 0;
   virtual void position_weights(Row target, Row draft, PositionWeights& weights) const = 0;
 
-  /// Returns the rule if it is of exactly this type, else null.
+  /// The rule as one that decides from few numbers of a context; null if it does not say itself so.
+  virtual std::shared_ptr<const PositionProgram> position_program() const = 0;
+
+  /// The rule, if it is of exactly this type; else null.
   virtual const void* held(const std::type_info& type) const = 0;
 };
 
@@ -282,6 +286,14 @@ class RuleProgramOf final : public RuleProgram {
       fill_position_weights(rule_, target, draft, weights);
     } else {
       throw_not_of<Rule>("accept or replace one token");
+    }
+  }
+
+  std::shared_ptr<const PositionProgram> position_program() const override {
+    if constexpr (PositionForm<Rule>) {
+      return std::make_shared<const PositionProgramOf<Rule>>(rule_);
+    } else {
+      return nullptr;
     }
   }
 

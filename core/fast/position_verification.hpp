@@ -1,5 +1,5 @@
-// Verification by rules that decide position by position (core/fast/position_forms.hpp): it never waits for
-// totals.
+// Verification by a rule that decides position by position (core/rules/by_position.hpp) from single
+// probabilities and the numbers of a context: it never waits for totals.
 #pragma once
 
 #include <cstdint>
@@ -8,21 +8,17 @@
 #include <vector>
 
 #include "core/fast/drafted_nodes.hpp"
-#include "core/fast/position_forms.hpp"
+#include "core/rules/by_position.hpp"
 
 namespace speclab {
 
-template <class Real>
+template <class Real, PositionForm Rule>
 class PositionVerification {
  public:
   using Numbers = std::function<PositionNumbers<Real>(std::int32_t node)>;
 
-  PositionVerification(PositionForms rule, Numbers numbers)
-      : rule_(std::move(rule)),
-        numbers_(std::move(numbers)),
-        reads_rows_(reads_rows(rule_)),
-        correction_(std::visit([](const auto& one) { return correction_of(one); }, rule_)),
-        residual_scale_(residual_scale<Real>(rule_)) {}
+  /// `numbers`: those of the rows after a node; empty where the rule needs none.
+  PositionVerification(const Rule& rule, Numbers numbers) : rule_(rule), numbers_(std::move(numbers)) {}
 
   void begin(const DraftedNodes<Real>& drafted) { begin(drafted, drafted.shape->size()); }
   /// Of the first tokens alone.
@@ -46,35 +42,38 @@ class PositionVerification {
   void answer(const Real&) {}
   RoundEnd<Real> end() const {
     const bool all = at_ == gamma_;
+    const Correction correction = rule_.correction;
     RoundEnd<Real> end{at_ - 1, at_, all ? at_ : at_ + 1, all ? Use::bonus : Use::replace};
-    if (correction_ == Correction::best) end.emitted = numbers_(at_ - 1).best;
+    if (correction == Correction::best) end.emitted = numbers(at_ - 1).best;
     if (all) return end;
-    if (correction_ == Correction::residual) end.scale = residual_scale_;
-    if (correction_ == Correction::another) end.excluded = drafted_.tokens[at_];
-    end.thinned = correction_ == Correction::thinned;
+    if constexpr (requires { rule_.template residual_scale<Real>(); }) {
+      if (correction == Correction::residual) end.scale = rule_.template residual_scale<Real>();
+    }
+    if (correction == Correction::another) end.excluded = drafted_.tokens[at_];
+    end.thinned = correction == Correction::thinned;
     return end;
   }
 
   /// Of a token drafted after `node`.
   Real acceptance(std::int32_t node, Token token, const Real& p, const Real& q) const {
-    const PositionNumbers<Real> here = numbers(node);
-    return std::visit([&](const auto& rule) { return position_acceptance(rule, here, token, p, q); }, rule_);
+    return position_acceptance(rule_, numbers(node), token, p, q);
   }
   /// P(a token drawn from the target to replace one after `node` is kept), where the round's end is thinned.
   Real share(std::int32_t node, const Real& p, const Real& q) const {
-    return position_share(std::get<CascadeRule>(rule_), numbers(node), p, q);
+    if constexpr (requires { rule_.share(numbers(node), p, q); }) {
+      return rule_.share(numbers(node), p, q);
+    } else {
+      return Real(1);
+    }
   }
 
  private:
   PositionNumbers<Real> numbers(std::int32_t node) const {
-    return reads_rows_ ? numbers_(node) : PositionNumbers<Real>{};
+    return numbers_ ? numbers_(node) : PositionNumbers<Real>{};
   }
 
-  PositionForms rule_;
+  Rule rule_;
   Numbers numbers_;
-  bool reads_rows_;
-  Correction correction_;
-  Real residual_scale_;
   DraftedNodes<Real> drafted_{};
   std::int32_t gamma_ = 0;
   std::int32_t at_ = 0;

@@ -24,7 +24,7 @@ class ScheduledVerification {
 
   ScheduledVerification(const ScheduledRule& rule, DraftBest draft_best)
       : draft_best_(std::move(draft_best)), bar_(from_decimal<Real>(rule.survival)) {
-    if (!rule.as_block) prefix_.template emplace<PositionVerification<Real>>(TokenRule{}, nullptr);
+    if (!rule.as_block) prefix_.template emplace<PositionVerification<Real, TokenRule>>(TokenRule{}, nullptr);
   }
 
   void begin(const DraftedNodes<Real>& drafted) {
@@ -63,7 +63,7 @@ class ScheduledVerification {
  private:
   DraftBest draft_best_;
   Real bar_;
-  std::variant<BlockVerification<Real>, PositionVerification<Real>> prefix_;
+  std::variant<BlockVerification<Real>, PositionVerification<Real, TokenRule>> prefix_;
   DraftedNodes<Real> drafted_{};
   std::int32_t length_ = 0;  ///< of the prefix, or as far as it is known
   Real survival_{1};

@@ -37,19 +37,16 @@ inline DraftedShape drafted_paths(std::int32_t paths, std::int32_t gamma) {
   return {DraftTree(std::move(parents))};
 }
 
-inline DraftedShape drafted_shape(const BlockRule&, std::int32_t gamma) { return drafted_paths(1, gamma); }
-inline DraftedShape drafted_shape(const ScheduledRule&, std::int32_t gamma) {
-  return drafted_paths(1, gamma);
+template <class Rule>
+DraftedShape drafted_shape(const Rule& rule, std::int32_t gamma) {
+  if constexpr (requires { *rule.tree; }) {
+    return {*rule.tree, true};
+  } else if constexpr (requires { rule.paths; }) {
+    return drafted_paths(rule.paths, gamma);
+  } else {
+    return drafted_paths(1, gamma);
+  }
 }
-inline DraftedShape drafted_shape(const GumbelRule&, std::int32_t gamma) { return drafted_paths(1, gamma); }
-template <PositionForm Rule>
-DraftedShape drafted_shape(const Rule&, std::int32_t gamma) {
-  return drafted_paths(1, gamma);
-}
-inline DraftedShape drafted_shape(const SeveralPaths& rule, std::int32_t gamma) {
-  return drafted_paths(rule.paths, gamma);
-}
-inline DraftedShape drafted_shape(const StaticTree& rule, std::int32_t) { return {*rule.tree, true}; }
 
 /// What verifications ask about the rows after a node, beside totals.
 template <class Real>
@@ -59,49 +56,49 @@ struct RowFacts {
   typename ScheduledVerification<Real>::DraftBest draft_best;
 };
 
-template <class Real>
-BlockVerification<Real> verification_of(const BlockRule&, RowFacts<Real>) {
+// Each is for exactly this rule: one that derives from it may differ anywhere.
+template <class Real, std::same_as<BlockRule> Rule>
+BlockVerification<Real> verification_of(const Rule&, RowFacts<Real>) {
   return BlockVerification<Real>();
 }
 /// As the program reads: the pseudocode has another round.
-template <class Real>
-BlockVerification<Real, HsdRule> verification_of(const HsdRule& rule, RowFacts<Real>) {
+template <class Real, std::same_as<HsdRule> Rule>
+BlockVerification<Real, HsdRule> verification_of(const Rule& rule, RowFacts<Real>) {
   return BlockVerification<Real, HsdRule>(rule);
 }
-template <class Real>
-ScheduledVerification<Real> verification_of(const ScheduledRule& rule, RowFacts<Real> facts) {
+template <class Real, std::same_as<ScheduledRule> Rule>
+ScheduledVerification<Real> verification_of(const Rule& rule, RowFacts<Real> facts) {
   return {rule, std::move(facts.draft_best)};
 }
-template <class Real>
-GumbelVerification<Real> verification_of(const GumbelRule&, RowFacts<Real>) {
+template <class Real, std::same_as<GumbelRule> Rule>
+GumbelVerification<Real> verification_of(const Rule&, RowFacts<Real>) {
   return {};
 }
-template <class Real>
-RecursiveVerification<Real> verification_of(const RecursiveRule&, RowFacts<Real>) {
+template <class Real, std::same_as<RecursiveRule> Rule>
+RecursiveVerification<Real> verification_of(const Rule&, RowFacts<Real>) {
   return {};
 }
-template <class Real>
-KSeqVerification<Real> verification_of(const KSeqRule&, RowFacts<Real> facts) {
+template <class Real, std::same_as<KSeqRule> Rule>
+KSeqVerification<Real> verification_of(const Rule&, RowFacts<Real> facts) {
   return KSeqVerification<Real>(std::move(facts.k_seq_scale));
 }
-template <class Real>
-TreeVerification<Real> verification_of(const TreeRule&, RowFacts<Real>) {
+template <class Real, std::same_as<TreeRule> Rule>
+TreeVerification<Real> verification_of(const Rule&, RowFacts<Real>) {
   return {};
 }
-template <class Real>
-TraversalVerification<Real> verification_of(const TraversalRule&, RowFacts<Real>) {
+template <class Real, std::same_as<TraversalRule> Rule>
+TraversalVerification<Real> verification_of(const Rule&, RowFacts<Real>) {
   return {};
 }
 template <class Real, PositionForm Rule>
-PositionVerification<Real> verification_of(const Rule& rule, RowFacts<Real> facts) {
+PositionVerification<Real, Rule> verification_of(const Rule& rule, RowFacts<Real> facts) {
   return {rule, std::move(facts.position)};
 }
 
-/// What runs so. Nothing that derives from these: it may differ anywhere.
+/// A rule that has a verification of this kind.
 template <class Rule>
-concept WholeRowRule =
-    std::same_as<Rule, BlockRule> || std::same_as<Rule, HsdRule> || std::same_as<Rule, ScheduledRule> ||
-    std::same_as<Rule, GumbelRule> || std::same_as<Rule, RecursiveRule> || std::same_as<Rule, KSeqRule> ||
-    std::same_as<Rule, TreeRule> || std::same_as<Rule, TraversalRule> || PositionForm<Rule>;
+concept WholeRowRule = requires(const Rule& rule) {
+  verification_of<double>(rule, RowFacts<double>{});
+};
 
 }  // namespace speclab

@@ -158,11 +158,11 @@ Round whole_row_round(const Target& target, const Draft& draft, const Rule& rule
     const std::vector<Real> q = rows.draft_row(node);
     return q[static_cast<std::size_t>(argmax(view(q)))];
   };
-  if constexpr (PositionForm<Rule>) {
+  if constexpr (ReadsNumbers<Rule>) {
     facts.position = [&](std::int32_t node) {
       const std::vector<Real> p = rows.target_row(node);
       const std::vector<Real> q = rows.draft_row(node);
-      return position_numbers(rule, view(p), view(q));
+      return position_numbers(rule, DenseRows<Real>{view(p), view(q)});
     };
   }
   auto verification = verification_of<Real>(rule, std::move(facts));

@@ -19,46 +19,35 @@ enum class Deferral {
 /// Token verification against pi = p where the cascade defers and pi = q elsewhere: a deferred context
 /// accepts with min(1, p/q) and corrects from norm((p - q)+), any other accepts everything. Lossy. The bonus
 /// is the target's; sc.py runs the draft once more there and takes it from pi.
-struct DeferralRule : BonusFromTarget {
-  using SaidByPosition = DeferralRule;
+struct DeferralRule : ByPosition<DeferralRule> {
+  static constexpr Correction correction = Correction::residual;
   Deferral deferral = Deferral::optimal;
   double alpha = 0.2;
 
   DeferralRule() = default;
   SPECLAB_HD DeferralRule(Deferral rule, double price) : deferral(rule), alpha(price) {}
 
-  /// From max p and max q; `distance()` is TV(p, q).
-  template <class Real, class Distance>
-  SPECLAB_HD bool defers(const Real& target_best, const Real& draft_best, const Distance& distance) const {
+  /// Whether it defers to the target.
+  template <class Rows>
+  SPECLAB_HD PositionNumbers<typename Rows::Real> numbers(const Rows& rows) const {
+    using Real = typename Rows::Real;
+    const LikelyToken<Real> target = rows.target_best();
+    const LikelyToken<Real> draft = rows.draft_best();
+    if (target.token < 0 || draft.token < 0) return {Real(1)};
     const Real price = from_decimal<Real>(alpha);
-    if (deferral == Deferral::chow) return draft_best < Real(1) - price;
-    if (deferral == Deferral::difference) return draft_best < target_best - price;
-    return draft_best < target_best - price * distance();
+    Real bar = (deferral == Deferral::chow ? Real(1) : target.probability) - price;
+    if (deferral == Deferral::optimal) bar = target.probability - price * rows.total_variation();
+    return {draft.probability < bar ? Real(1) : Real(0)};
   }
   template <class Real>
-  SPECLAB_HD bool defers(BasicRow<Real> target, BasicRow<Real> draft) const {
-    const Token best = argmax(target);
-    const Token draft_best = argmax(draft);
-    if (best < 0 || draft_best < 0) return true;
-    return defers(target[best], draft[draft_best], [&] { return total_variation(target, draft); });
-  }
-  template <class Real>
-  SPECLAB_HD auto acceptances(BasicRow<Real> target, BasicRow<Real> draft) const {
-    return [target, draft, deferred = defers(target, draft)](Token token) {
-      return acceptance_ratio(deferred ? target[token] : draft[token], draft[token], Real(1));
-    };
-  }
-  template <class Real>
-  SPECLAB_HD Real acceptance(Token token, BasicRow<Real> target, BasicRow<Real> draft) const {
-    return acceptances(target, draft)(token);
+  SPECLAB_HD Real acceptance_probability(const PositionNumbers<Real>& here, Token, const Real& p,
+                                         const Real& q) const {
+    return acceptance_ratio(here.number > Real(0) ? p : q, q, Real(1));
   }
   template <class Real>
   SPECLAB_HD Real acceptance_rate(BasicRow<Real> target, BasicRow<Real> draft) const {
-    return defers(target, draft) ? overlap(target, draft) : total_probability(draft);
-  }
-  template <class Real>
-  SPECLAB_HD ResidualRow<Real> replacement(BasicRow<Real> target, BasicRow<Real> draft) const {
-    return {target, draft, Real(1)};
+    const bool defers = numbers(DenseRows<Real>{target, draft}).number > Real(0);
+    return defers ? overlap(target, draft) : total_probability(draft);
   }
 };
 

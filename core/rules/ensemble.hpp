@@ -10,8 +10,8 @@ namespace speclab {
 /// Token verification against v = w p + (1 - w) q: accept with min(1, w p/q + 1 - w), else sample norm((v -
 /// q)+), which is norm((p - q)+). Lossless for v at the drafted positions; the bonus is the target's, as no
 /// draft row is at hand there. Lossy for w < 1, by (1 - w) times the total variation of p and q a token.
-struct EnsembleRule : BonusFromTarget {
-  using SaidByPosition = EnsembleRule;
+struct EnsembleRule : ByPosition<EnsembleRule> {
+  static constexpr Correction correction = Correction::residual;
   double weight = 0.7;
 
   EnsembleRule() = default;
@@ -23,17 +23,9 @@ struct EnsembleRule : BonusFromTarget {
     return acceptance_ratio(Real(w * p + (Real(1) - w) * q), q, Real(1));
   }
   template <class Real>
-  SPECLAB_HD Real acceptance(Token token, BasicRow<Real> target, BasicRow<Real> draft) const {
-    return acceptance_probability(target[token], draft[token]);
-  }
-  template <class Real>
   SPECLAB_HD Real acceptance_rate(BasicRow<Real> target, BasicRow<Real> draft) const {
     const Real w = from_decimal<Real>(weight);
     return w * overlap(target, draft) + (Real(1) - w) * total_probability(draft);
-  }
-  template <class Real>
-  SPECLAB_HD ResidualRow<Real> replacement(BasicRow<Real> target, BasicRow<Real> draft) const {
-    return {target, draft, Real(1)};
   }
 };
 

@@ -14,61 +14,43 @@ namespace speclab {
 enum class Nearness { js, kl, tv };
 
 /// KL(p || q) in nats; infinite where q misses a token of p.
-template <class Real>
-double kullback_leibler(BasicRow<Real> p, BasicRow<Real> q) {
-  return sum_terms<double>(0, p.size, [&](Token id) {
-    const auto a = static_cast<double>(p[id]);
-    return a > 0 ? a * std::log(a / static_cast<double>(q[id])) : a;
-  });
+template <class Rows>
+double kullback_leibler(const Rows& rows) {
+  return rows.sum([](double p, double q) { return p > 0 ? p * std::log(p / q) : p; });
 }
 
 /// The mean of both rows' KL divergences from the rows' mean, in nats.
-template <class Real>
-double jensen_shannon(BasicRow<Real> p, BasicRow<Real> q) {
-  return sum_terms<double>(0, p.size, [&](Token id) {
-    const auto a = static_cast<double>(p[id]);
-    const auto b = static_cast<double>(q[id]);
-    const double middle = (a + b) / 2;
+template <class Rows>
+double jensen_shannon(const Rows& rows) {
+  return rows.sum([](double p, double q) {
+    const double middle = (p + q) / 2;
     const auto term = [middle](double x) { return x > 0 ? x * std::log(x / middle) : x; };
-    return (term(a) + term(b)) / 2;
+    return (term(p) + term(q)) / 2;
   });
 }
 
 /// Accept iff the divergence of the rows is at most `threshold`; after a rejection sample the target. Lossy.
 /// JS and KL are real functions, computed in double whatever the arithmetic. Host only.
-struct FuzzyRule : BonusFromTarget {
-  using SaidByPosition = FuzzyRule;
+struct FuzzyRule : ByPosition<FuzzyRule> {
+  static constexpr Correction correction = Correction::target;
   Nearness divergence = Nearness::js;
   double threshold = 0.2;
 
   FuzzyRule() = default;
   FuzzyRule(Nearness measure, double most) : divergence(measure), threshold(most) {}
 
-  template <class Real>
-  bool near(BasicRow<Real> target, BasicRow<Real> draft) const {
-    if (divergence == Nearness::tv) {
-      return total_variation(target, draft) <= from_decimal<Real>(threshold);
-    }
-    return (divergence == Nearness::kl ? kullback_leibler(target, draft) : jensen_shannon(target, draft)) <=
-           threshold;
+  /// Whether the rows are near.
+  template <class Rows>
+  PositionNumbers<typename Rows::Real> numbers(const Rows& rows) const {
+    using Real = typename Rows::Real;
+    const bool near = divergence == Nearness::tv   ? rows.total_variation() <= from_decimal<Real>(threshold)
+                      : divergence == Nearness::kl ? kullback_leibler(rows) <= threshold
+                                                   : jensen_shannon(rows) <= threshold;
+    return {near ? Real(1) : Real(0)};
   }
   template <class Real>
-  Real acceptance(Token token, BasicRow<Real> target, BasicRow<Real> draft) const {
-    return draft[token] > Real(0) && near(target, draft) ? Real(1) : Real(0);
-  }
-  template <class Real>
-  auto acceptances(BasicRow<Real> target, BasicRow<Real> draft) const {
-    return [draft, all = near(target, draft)](Token token) {
-      return all && draft[token] > Real(0) ? Real(1) : Real(0);
-    };
-  }
-  template <class Real>
-  Real acceptance_rate(BasicRow<Real> target, BasicRow<Real> draft) const {
-    return near(target, draft) ? total_probability(draft) : Real(0);
-  }
-  template <class Real>
-  BasicRow<Real> replacement(BasicRow<Real> target, BasicRow<Real>) const {
-    return target;
+  Real acceptance_probability(const PositionNumbers<Real>& here, Token, const Real&, const Real& q) const {
+    return q > Real(0) ? here.number : Real(0);
   }
 };
 

@@ -7,27 +7,24 @@ namespace speclab {
 
 /// Accept iff the drafted token is the target's argmax (lowest id on ties), else emit the argmax. Emits
 /// greedy decoding's tokens: lossless when the target's rows are points (temperature 0), whatever the draft.
-struct GreedyRule {
-  using SaidByPosition = GreedyRule;
-  template <class Real>
-  SPECLAB_HD Real acceptance(Token token, BasicRow<Real> target, BasicRow<Real>) const {
-    return token == argmax(target) ? Real(1) : Real(0);
+struct GreedyRule : ByPosition<GreedyRule> {
+  static constexpr Correction correction = Correction::best;
+
+  template <class Rows>
+  SPECLAB_HD PositionNumbers<typename Rows::Real> numbers(const Rows& rows) const {
+    return {.best = rows.target_best().token};
   }
   template <class Real>
-  auto acceptances(BasicRow<Real> target, BasicRow<Real>) const {
-    return [best = argmax(target)](Token token) { return token == best ? Real(1) : Real(0); };
+  SPECLAB_HD Real acceptance_probability(const PositionNumbers<Real>& here, Token token, const Real&,
+                                         const Real&) const {
+    return token == here.best ? Real(1) : Real(0);
   }
+};
+
+/// A rule that stands beside plain decoding at temperature 0.
+struct NearGreedy {
   template <class Real>
-  SPECLAB_HD Real acceptance_rate(BasicRow<Real> target, BasicRow<Real> draft) const {
-    const Token best = argmax(target);
-    return best < 0 ? Real(0) : draft[best];
-  }
-  template <class Real>
-  SPECLAB_HD PointRow<Real> replacement(BasicRow<Real> target, BasicRow<Real>) const {
-    return bonus(target);
-  }
-  template <class Real>
-  SPECLAB_HD PointRow<Real> bonus(BasicRow<Real> target) const {
+  SPECLAB_HD PointRow<Real> plain(BasicRow<Real> target) const {
     return {argmax(target), target.size};
   }
 };

@@ -11,6 +11,9 @@ namespace speclab {
 /// Same-sample verification: draw Y ~ p whatever was drafted, accept iff Y = x, emit Y. What an engine does
 /// that samples the target first and then compares. Lossless; accepts with sum p q.
 struct MatchRule : BonusFromTarget {
+  using SaidByPosition = MatchRule;
+  static constexpr Correction correction = Correction::another;
+
   template <class Real>
   SPECLAB_HD BasicRow<Real> coupled(Token, BasicRow<Real> target, BasicRow<Real>) const {
     return target;
@@ -18,6 +21,11 @@ struct MatchRule : BonusFromTarget {
   template <class Real>
   SPECLAB_HD Real acceptance_rate(BasicRow<Real> target, BasicRow<Real> draft) const {
     return sum_terms<Real>(0, target.size, [&](Token id) { return Real(target[id] * draft[id]); });
+  }
+  /// P(Y is the drafted token); otherwise it is another.
+  template <class Real>
+  SPECLAB_HD Real acceptance_probability(const Real& p, const Real&) const {
+    return p;
   }
 };
 

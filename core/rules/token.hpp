@@ -6,31 +6,14 @@
 //                                        with a token; for rules whose single acceptance reads the whole row
 //     bonus(target)                      weights of the token emitted when every drafted token was accepted:
 //                                        those of plain decoding
+// Where few numbers decide, core/rules/by_position.hpp derives all of them.
 // A token of draft probability 0 (an injected or invalid draft) is rejected. NaN probabilities reject; the
 // replacement is then `invalid_token`.
 #pragma once
 
-#include <type_traits>
-
-#include "core/distribution/divergence.hpp"
-#include "core/distribution/row.hpp"
+#include "core/rules/by_position.hpp"
 
 namespace speclab {
-
-/// min(1, p / (scale * q)), with q = 0 and NaN counting as 0.
-template <class Real>
-SPECLAB_HD Real acceptance_ratio(const Real& p, const Real& q, const Real& scale) {
-  const Real bound = scale * q;
-  if constexpr (std::is_floating_point_v<Real>) {
-    // Without branches, which loops over rows would guess wrong half the time.
-    const Real ratio = p / bound;
-    const Real capped = ratio < Real(1) ? ratio : Real(1);
-    return (bound > Real(0)) & (p > Real(0)) ? capped : Real(0);
-  } else {
-    if (!(bound > Real(0)) || !(p > Real(0))) return Real(0);
-    return p >= bound ? Real(1) : Real(p / bound);
-  }
-}
 
 /// What most rules have in common: when every drafted token was accepted, one more comes from the target.
 struct BonusFromTarget {
@@ -42,29 +25,17 @@ struct BonusFromTarget {
 
 /// Accept with min(1, p/q), else sample norm((p-q)+). Lossless, and no lossless rule for one token accepts
 /// more often (the overlap is the largest probability with which a coupling of p and q can agree).
-struct TokenRule : BonusFromTarget {
-  using SaidByPosition = TokenRule;
+struct TokenRule : ByPosition<TokenRule> {
   using Pointwise = TokenRule;
+  static constexpr Correction correction = Correction::residual;
 
   template <class Real>
   SPECLAB_HD Real acceptance_probability(const Real& p, const Real& q) const {
     return acceptance_ratio(p, q, Real(1));
   }
   template <class Real>
-  SPECLAB_HD Real residual_scale() const {
-    return Real(1);
-  }
-  template <class Real>
-  SPECLAB_HD Real acceptance(Token token, BasicRow<Real> target, BasicRow<Real> draft) const {
-    return acceptance_probability(target[token], draft[token]);
-  }
-  template <class Real>
   SPECLAB_HD Real acceptance_rate(BasicRow<Real> target, BasicRow<Real> draft) const {
     return overlap(target, draft);
-  }
-  template <class Real>
-  SPECLAB_HD ResidualRow<Real> replacement(BasicRow<Real> target, BasicRow<Real> draft) const {
-    return {target, draft, residual_scale<Real>()};
   }
 };
 

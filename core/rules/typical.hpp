@@ -12,48 +12,32 @@ namespace speclab {
 /// Accept iff p(x) > min(epsilon, delta * exp(-H(p))), H the entropy in nats; after a rejection sample the
 /// target. Lossy. The threshold is a real function, computed in double whatever the arithmetic; branch
 /// weights stay exact. Host only.
-struct TypicalRule : BonusFromTarget {
-  using SaidByPosition = TypicalRule;
+struct TypicalRule : ByPosition<TypicalRule> {
+  static constexpr Correction correction = Correction::target;
   double epsilon = 0.3;
   double delta = 0.09;
 
   TypicalRule() = default;
   TypicalRule(double hard, double relative) : epsilon(hard), delta(relative) {}
 
-  template <class Real>
-  double threshold(BasicRow<Real> target) const {
-    const double minus_entropy = sum_terms<double>(0, target.size, [&](Token id) {
-      const auto probability = static_cast<double>(target[id]);
-      return probability > 0 ? probability * std::log(probability) : probability;
-    });
-    return std::min(epsilon, delta * std::exp(minus_entropy));
+  /// The threshold.
+  template <class Rows>
+  PositionNumbers<typename Rows::Real> numbers(const Rows& rows) const {
+    return {typename Rows::Real(std::min(epsilon, delta * std::exp(rows.minus_entropy())))};
   }
-
+  template <class Real>
+  Real acceptance_probability(const PositionNumbers<Real>& here, Token, const Real& p, const Real&) const {
+    return static_cast<double>(p) > static_cast<double>(here.number) ? Real(1) : Real(0);
+  }
   /// Without the entropy where its bound says enough: exp(-H) is at most the largest probability. So one that
   /// watches the round and asks for `acceptance_rate` has one pass of logarithms a row, and not two.
   template <class Real>
-  Real acceptance(Token token, BasicRow<Real> target, BasicRow<Real>) const {
-    const auto probability = static_cast<double>(target[token]);
-    const Token best = argmax(target);
-    if (best < 0) return Real(0);
-    if (probability > std::min(epsilon, delta * static_cast<double>(target[best]))) return Real(1);
-    return probability > threshold(target) ? Real(1) : Real(0);
-  }
-  template <class Real>
-  auto acceptances(BasicRow<Real> target, BasicRow<Real>) const {
-    return [target, bar = threshold(target)](Token token) {
-      return static_cast<double>(target[token]) > bar ? Real(1) : Real(0);
-    };
-  }
-  template <class Real>
-  Real acceptance_rate(BasicRow<Real> target, BasicRow<Real> draft) const {
-    const double bar = threshold(target);
-    return sum_terms<Real>(
-        0, draft.size, [&](Token id) { return static_cast<double>(target[id]) > bar ? draft[id] : Real(0); });
-  }
-  template <class Real>
-  BasicRow<Real> replacement(BasicRow<Real> target, BasicRow<Real>) const {
-    return target;
+  Real acceptance(Token token, BasicRow<Real> target, BasicRow<Real> draft) const {
+    const LikelyToken<Real> best = DenseRows<Real>{target, draft}.target_best();
+    if (best.token < 0) return Real(0);
+    const double enough = std::min(epsilon, delta * static_cast<double>(best.probability));
+    if (static_cast<double>(target[token]) > enough) return Real(1);
+    return ByPosition::acceptance(token, target, draft);
   }
 };
 

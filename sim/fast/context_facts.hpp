@@ -9,7 +9,6 @@
 #include <optional>
 #include <vector>
 
-#include "core/fast/position_forms.hpp"
 #include "core/fast/whole_row_forms.hpp"
 #include "core/rules/k_seq.hpp"
 #include "core/rules/scheduled.hpp"
@@ -18,6 +17,7 @@
 #include "sim/fast/ngram_rows.hpp"
 #include "sim/fast/ngram_table.hpp"
 #include "sim/fast/row_draws.hpp"
+#include "sim/position_program.hpp"
 
 namespace speclab {
 
@@ -25,8 +25,8 @@ namespace speclab {
 template <class Rows>
 class RowNumbers {
  public:
-  RowNumbers(const Rows&, const PositionForms&) {}
-  static double bytes_for(const PositionForms&, double, double) { return 0; }
+  RowNumbers(const Rows&, const AnyPositionRule&) {}
+  static double bytes_for(const AnyPositionRule&, double, double) { return 0; }
   std::size_t bytes() const { return 0; }
   std::optional<PositionNumbers<double>> find(std::uint32_t) const { return std::nullopt; }
 };
@@ -94,19 +94,20 @@ class ContextFacts<Rows, KSeqRule> {
 /// run that emits little else than likely tokens comes to few contexts: by a pass over both rows where the
 /// rows have no other way.
 template <class Rows>
-class ContextFacts<Rows, PositionForms> {
+class ContextFacts<Rows, AnyPositionRule> {
  public:
-  ContextFacts(const Rows& rows, const PositionForms& rule)
-      : rows_(rows), rule_(rule), numbers_(rows, rule), kept_(reads_rows(rule) ? rows.contexts() : 0) {}
-  static double bytes_for(const PositionForms& rule, double contexts, double followers) {
-    return (reads_rows(rule) ? contexts * sizeof(Kept) : 0) +
+  ContextFacts(const Rows& rows, const AnyPositionRule& rule)
+      : rows_(rows), rule_(rule), numbers_(rows, rule), kept_(rule.reads_numbers() ? rows.contexts() : 0) {}
+  static double bytes_for(const AnyPositionRule& rule, double contexts, double followers) {
+    return (rule.reads_numbers() ? contexts * sizeof(Kept) : 0) +
            RowNumbers<Rows>::bytes_for(rule, contexts, followers);
   }
   std::size_t bytes() const { return kept_.size() * sizeof(Kept) + numbers_.bytes(); }
   template <class After>
   RowFacts<double> of_nodes(const After& after) const {
     RowFacts<double> facts;
-    facts.position = [this, after](std::int32_t node) { return position(after(node)); };
+    if (rule_.reads_numbers())
+      facts.position = [this, after](std::int32_t node) { return position(after(node)); };
     return facts;
   }
 
@@ -116,18 +117,14 @@ class ContextFacts<Rows, PositionForms> {
     return {kept.number.load(std::memory_order_relaxed), kept.best.load(std::memory_order_relaxed),
             kept.other.load(std::memory_order_relaxed), kept.second.load(std::memory_order_relaxed)};
   }
-  double emitted_distance(std::uint32_t context) const requires std::same_as<Rows, NgramRows> {
-    return numbers_.emitted_distance(context,
-                                     reads_rows(rule_) ? position(context) : PositionNumbers<double>{});
-  }
 
  private:
   PositionNumbers<double> found(std::uint32_t context) const {
     if (const auto numbers = numbers_.find(context)) return *numbers;
     thread_local std::vector<double> target;
     thread_local std::vector<double> draft;
-    return position_numbers(rule_, rows_.row(context, target_side, target),
-                            rows_.row(context, draft_side, draft));
+    return rule_.numbers(
+        DenseRows<double>{rows_.row(context, target_side, target), rows_.row(context, draft_side, draft)});
   }
 
   /// A function of the context alone, so that it does not matter which thread found it.
@@ -148,7 +145,7 @@ class ContextFacts<Rows, PositionForms> {
   };
 
   const Rows& rows_;
-  PositionForms rule_;
+  AnyPositionRule rule_;
   RowNumbers<Rows> numbers_;
   mutable std::vector<Kept> kept_;
 };

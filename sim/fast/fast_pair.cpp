@@ -88,8 +88,7 @@ std::optional<PointwiseRules> pointwise_rule(const AnyRule& rule) {
 
 std::optional<std::string> fast_unsupported_reason(const AnyRule& rule) {
   if (reads_whole_rows(rule) || rule->said_by_position()) return std::nullopt;
-  return "its rule needs more of a row than the fast engine keeps, or has a round of its own: all rules but "
-         "importance, gbv, fly, dynamic trees and faults run on it";
+  return "its rule needs more of a row than the fast engine keeps, or has a round of its own";
 }
 
 std::optional<std::string> fast_unsupported_reason(const Model& target, const Model& draft,

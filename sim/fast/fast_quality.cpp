@@ -8,7 +8,10 @@ std::optional<std::string> fast_quality_unsupported_reason(const Model& target, 
                                                            const AnyRule& rule,
                                                            const RuleQualityOptions& how) {
   if (how.argmax_target) return "a target that means the argmax of its rows is compared by whole rows";
-  if (!how.lossless && !emitted_distance_is_known(target, draft, rule))
+  // It is found once in each context: n-grams come to the same ones again and again.
+  const bool found_by_context =
+      rule->accepts_or_replaces() && reads_whole_rows(rule) && pair_kind(target, draft) == PairKind::ngrams;
+  if (!how.lossless && !found_by_context)
     return "the distribution that this lossy rule emits is read from whole rows";
   if (!whole_rows_are_of(target, draft, rule)) {
     return "it takes two models of stored rows or of n-grams, and a rule that reads rows through totals alone";
@@ -22,8 +25,7 @@ FastQuality::FastQuality(const Model& target, const Model& draft, const AnyRule&
 Outcome FastQuality::measure(std::int32_t gamma, const RuleQualityOptions& how,
                              const SimulationSize& simulation, const Control& control,
                              std::size_t streams) const {
-  return decoder_->measure_quality(gamma, rule_->first_drafts(gamma), how.lossless, simulation, control,
-                                   streams);
+  return decoder_->measure_quality(gamma, rule_, how.lossless, simulation, control, streams);
 }
 
 }  // namespace speclab

@@ -1,6 +1,6 @@
 // Decoding that measures a rule (sim/rule_quality.hpp) at a cost that does not grow with the vocabulary:
-// total variation and optimal transport bound are functions of totals, and so is what most lossy rules emit
-// (core/fast/emitted_distance.hpp).
+// total variation and optimal transport bound are functions of totals. What a lossy rule emits is read from
+// whole rows, once in each context.
 #pragma once
 
 #include <cstdint>

@@ -1,56 +1,78 @@
-// What measuring a rule asks of a context (sim/rule_quality.hpp), without a pass over its rows.
+// What measuring a rule asks of a context (sim/rule_quality.hpp), without a pass over its rows, but for what
+// a lossy rule emits.
 #pragma once
 
 #include <algorithm>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <functional>
-#include <utility>
 #include <vector>
 
+#include "sim/any_rule.hpp"
+#include "sim/fast/ngram_table.hpp"
 #include "sim/fast/transport_bound.hpp"
 #include "sim/quality_sums.hpp"
 
 namespace speclab {
 
-/// Of one run. Values are in units of ContextSum::quantum.
+/// Of one run. Values are in units of ContextSum::quantum. What takes long is kept by context: it is a
+/// function of the context alone, so that it does not matter which thread finds it.
 template <class Rows>
 class QualityFacts {
  public:
-  /// Of a context: total variation of what the rule emits and the target.
-  using Distance = std::function<double(std::uint32_t context)>;
-
-  /// `drafts`: i.i.d. drafts at the first position. `distance`: none of a lossless rule.
-  QualityFacts(const Rows& rows, std::int32_t drafts, Distance distance)
+  /// `drafts`: i.i.d. drafts at the first position. Both arguments outlive it.
+  QualityFacts(const Rows& rows, const AnyRule& rule, std::int32_t drafts, bool lossless)
       : rows_(rows),
+        rule_(rule),
         drafts_(drafts),
-        distance_(std::move(distance)),
-        bounds_(drafts == 1 ? 0 : rows.contexts()) {}
+        lossless_(lossless),
+        bounds_(drafts == 1 ? 0 : rows.contexts()),
+        distances_(lossless ? 0 : rows.contexts()) {}
 
-  bool lossless() const { return !distance_; }
-  std::uint64_t distance(std::uint32_t context) const { return ContextSum::quanta_of(distance_(context)); }
+  bool lossless() const { return lossless_; }
+  /// Total variation of what a lossy rule emits at a position and the target, by passes over the rows.
+  std::uint64_t distance(std::uint32_t context) const {
+    return kept(distances_[context], [&] {
+      thread_local QualityScratch scratch;
+      thread_local std::vector<double> of_target;
+      thread_local std::vector<double> of_draft;
+      const Row target = rows_.row(context, target_side, of_target);
+      const Row draft = rows_.row(context, draft_side, of_draft);
+      return total_variation(rule_->emitted_distribution(target, draft, scratch), target);
+    });
+  }
   /// Total variation of the two rows.
   std::uint64_t divergence(std::uint32_t context) const {
     const std::uint64_t whole = ContextSum::quanta_of(1);
     return whole - std::min(whole, rows_.overlap_quanta(context));
   }
-  /// The optimal transport bound, computed when it is first needed: a function of the context alone.
+  /// The optimal transport bound.
   std::uint64_t bound(std::uint32_t context) const {
     if (drafts_ == 1) return rows_.overlap_quanta(context);
-    const std::uint64_t known = bounds_[context].load(std::memory_order_relaxed);
-    if (known > 0) return known - 1;
-    const std::uint64_t found = ContextSum::quanta_of(transport_bound(
-        [&](double ratio, double& draft) { return rows_.total(context, ratio, draft); }, drafts_));
-    bounds_[context].store(found + 1, std::memory_order_relaxed);
-    return found;
+    return kept(bounds_[context], [&] {
+      return transport_bound([&](double ratio, double& draft) { return rows_.total(context, ratio, draft); },
+                             drafts_);
+    });
   }
 
  private:
+  using Kept = std::atomic<std::uint64_t>;  ///< + 1, or 0
+
+  template <class Find>
+  static std::uint64_t kept(Kept& value, const Find& find) {
+    const std::uint64_t known = value.load(std::memory_order_relaxed);
+    if (known > 0) return known - 1;
+    const std::uint64_t found = ContextSum::quanta_of(find());
+    value.store(found + 1, std::memory_order_relaxed);
+    return found;
+  }
+
   const Rows& rows_;
+  const AnyRule& rule_;
   std::int32_t drafts_;
-  Distance distance_;
-  mutable std::vector<std::atomic<std::uint64_t>> bounds_;  ///< + 1, or 0
+  bool lossless_;
+  mutable std::vector<Kept> bounds_;
+  mutable std::vector<Kept> distances_;
 };
 
 }  // namespace speclab

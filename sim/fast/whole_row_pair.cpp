@@ -24,11 +24,11 @@ namespace speclab {
 namespace {
 
 /// All rules that decide position by position are compiled as one.
-using WholeRowRules = std::variant<PositionForms, BlockRule, HsdRule, ScheduledRule, GumbelRule,
+using WholeRowRules = std::variant<AnyPositionRule, BlockRule, HsdRule, ScheduledRule, GumbelRule,
                                    RecursiveRule, KSeqRule, TreeRule, TraversalRule>;
 
-template <class Found, class... Rules>
-void find_held(const AnyRule& rule, std::optional<Found>& found, const std::variant<Rules...>*) {
+template <class... Rules>
+void find_held(const AnyRule& rule, std::optional<std::variant<AnyPositionRule, Rules...>>& found) {
   const auto look = [&]<class Rule>(const Rule* held) {
     if (held != nullptr) found = *held;
   };
@@ -36,22 +36,19 @@ void find_held(const AnyRule& rule, std::optional<Found>& found, const std::vari
 }
 
 std::optional<WholeRowRules> whole_row_rule(const AnyRule& rule) {
-  std::optional<PositionForms> by_position;
-  find_held(rule, by_position, static_cast<const PositionForms*>(nullptr));
-  if (by_position) return std::move(*by_position);
+  if (auto program = rule->position_program()) return AnyPositionRule(std::move(program));
   std::optional<WholeRowRules> found;
-  find_held(rule, found, static_cast<const WholeRowRules*>(nullptr));
+  find_held(rule, found);
   const HsdRule* hsd = found ? std::get_if<HsdRule>(&*found) : nullptr;
   if (hsd != nullptr && hsd->reading == HsdReading::pseudocode) return std::nullopt;
   return found;
 }
 
 /// Over stored rows those that accept or replace a token have tables of their own to decode by
-/// (sim/fast/prepared_pair.hpp), but not to be measured by.
+/// (sim/fast/prepared_pair.hpp); to be measured by these rows they need no numbers of a context.
 bool reads_table_rows(const WholeRowRules& rule) {
-  const auto* by_position = std::get_if<PositionForms>(&rule);
-  return by_position == nullptr || std::holds_alternative<TokenRule>(*by_position) ||
-         std::holds_alternative<MatchRule>(*by_position);
+  const auto* by_position = std::get_if<AnyPositionRule>(&rule);
+  return by_position == nullptr || !by_position->reads_numbers();
 }
 
 /// Throws ModelError where the draft has probabilities that rules for siblings without replacement cannot
@@ -87,14 +84,10 @@ class WholeRowPair final : public WholeRowDecoder {
                  std::size_t streams) const override {
     return run_whole_rows(*rows_, rule_, gamma, facts_, nullptr, simulation, control, streams);
   }
-  Outcome measure_quality(std::int32_t gamma, std::int32_t drafts, bool lossless,
+  Outcome measure_quality(std::int32_t gamma, const AnyRule& rule, bool lossless,
                           const SimulationSize& simulation, const Control& control,
                           std::size_t streams) const override {
-    typename QualityFacts<Rows>::Distance distance;
-    if constexpr (requires { facts_.emitted_distance(0U); }) {
-      if (!lossless) distance = [this](std::uint32_t context) { return facts_.emitted_distance(context); };
-    }
-    const QualityFacts<Rows> quality(*rows_, drafts, std::move(distance));
+    const QualityFacts<Rows> quality(*rows_, rule, rule->first_drafts(gamma), lossless);
     return run_whole_rows(*rows_, rule_, gamma, facts_, &quality, simulation, control, streams);
   }
   std::size_t bytes() const override { return rows_->bytes() + facts_.bytes(); }
@@ -123,11 +116,6 @@ bool whole_rows_are_of(const Model& target, const Model& draft, const AnyRule& r
   if (!held) return false;
   const PairKind kind = pair_kind(target, draft);
   return kind == PairKind::tables ? reads_table_rows(*held) : kind != PairKind::other;
-}
-
-bool emitted_distance_is_known(const Model& target, const Model& draft, const AnyRule& rule) {
-  const auto held = whole_row_rule(rule);
-  return held && std::holds_alternative<PositionForms>(*held) && pair_kind(target, draft) == PairKind::ngrams;
 }
 
 double whole_row_bytes(const Model& target, const Model& draft, const AnyRule& rule) {

@@ -15,9 +15,8 @@ class SharedRows;
 /// Decodes, and measures its rule.
 class WholeRowDecoder : public FastDecoder {
  public:
-  /// As measure_rule_quality with so many drafts at the first position. Of a rule that is not lossless only
-  /// where `emitted_distance_is_known`.
-  virtual Outcome measure_quality(std::int32_t gamma, std::int32_t drafts, bool lossless,
+  /// As measure_rule_quality, of `rule`, for which the pair was prepared.
+  virtual Outcome measure_quality(std::int32_t gamma, const AnyRule& rule, bool lossless,
                                   const SimulationSize& simulation, const Control& control,
                                   std::size_t streams) const = 0;
 };
@@ -32,9 +31,6 @@ bool reads_whole_rows(const AnyRule& rule);
 
 /// Whether such a rule can be measured on this pair.
 bool whole_rows_are_of(const Model& target, const Model& draft, const AnyRule& rule);
-
-/// Whether it can be measured there if it is lossy.
-bool emitted_distance_is_known(const Model& target, const Model& draft, const AnyRule& rule);
 
 /// Memory that preparing such a pair for such a rule takes at most, in bytes.
 double whole_row_bytes(const Model& target, const Model& draft, const AnyRule& rule);

@@ -83,6 +83,40 @@ TEST_CASE("an own rule and an own model decode as their closed form says") {
   CHECK(tokens->high >= expected_tokens(0.25 * 0.35, 3));
 }
 
+TEST_CASE("an own rule is fast at once, over stored rows and n-grams, with the numbers of the plain engine") {
+  const auto file = std::filesystem::temp_directory_path() / "speclab_extending_fast.txt";
+  {
+    std::ofstream text(file);
+    for (int i = 0; i < 400; ++i) text << "a a a b b c a a d d d e" << (i % 20 == 19 ? "\f" : "\n");
+  }
+  const Json corpus{{"file", file.string()}, {"tokenization", "words"}};
+  const Json ngrams{{"target", {{"kind", "ngram"}, {"order", 3}}}, {"draft", {{"kind", "unigram"}}}};
+  const auto cell_of = [&](const Json& pair, const char* engine, const char* rule) {
+    Json config{{"title", "fast"},          {"models", pair},
+                {"rule", {{"kind", rule}}}, {"gamma", 3},
+                {"engine", engine},         {"confidence", 0.999999},
+                {"seed", engine[0]},        {"simulation", {{"trials", 16}, {"length", 2000}}}};
+    if (pair == ngrams) config["corpus"] = corpus;
+    return run(config).cells.front();
+  };
+  // Null: both engines have one law. Intervals at a confidence of 1 - 1e-6 miss one another in fewer than
+  // one of 10^6 runs; those of another rule do.
+  const auto agree = [](const CellResult& one, const CellResult& two) {
+    const Interval& a = *find(one.simulated, Metric::tokens_per_target_step);
+    const Interval& b = *find(two.simulated, Metric::tokens_per_target_step);
+    return a.low <= b.high && b.low <= a.high;
+  };
+  for (const Json& pair : {models(), ngrams}) {
+    const CellResult fast = cell_of(pair, "fast", "timid");
+    CHECK(fast.engine->name == "fast");
+    const CellResult plain = cell_of(pair, "plain", "timid");
+    CHECK(plain.engine->name == "plain");
+    CHECK(agree(fast, plain));
+    CHECK_FALSE(agree(fast, cell_of(pair, "fast", "token")));
+  }
+  std::filesystem::remove(file);
+}
+
 TEST_CASE("an own experiment has its own result, in JSON, too") {
   const Result result = run({{"title", "whole rounds"},
                              {"experiment", "whole-rounds"},

@@ -7,34 +7,19 @@ namespace speclab {
 
 namespace {
 
-/// p - boldness * min(p, q), where it is read.
-template <class Real>
-struct TimidResidual {
-  using value_type = Real;
-  BasicRow<Real> target;
-  BasicRow<Real> draft;
-  Real boldness;
-  std::int32_t size;
-  Real operator[](Token id) const {
-    return target[id] - boldness * (draft[id] < target[id] ? draft[id] : target[id]);
-  }
-};
-
 /// Accepts with boldness * min(1, p/q). Lossless for every boldness in [0, 1].
-struct TimidRule : BonusFromTarget {
+struct TimidRule : ByPosition<TimidRule> {
+  static constexpr Correction correction = Correction::thinned;
   double boldness = 0.5;
 
   template <class Real>
-  Real acceptance(Token token, BasicRow<Real> target, BasicRow<Real> draft) const {
-    return Real(boldness) * acceptance_ratio(target[token], draft[token], Real(1));
+  Real acceptance_probability(const Real& p, const Real& q) const {
+    return Real(boldness) * acceptance_ratio(p, q, Real(1));
   }
+  /// 1 - boldness * min(1, q/p), so that p - boldness * min(p, q) is left of p.
   template <class Real>
-  Real acceptance_rate(BasicRow<Real> target, BasicRow<Real> draft) const {
-    return Real(boldness) * overlap(target, draft);
-  }
-  template <class Real>
-  TimidResidual<Real> replacement(BasicRow<Real> target, BasicRow<Real> draft) const {
-    return {target, draft, Real(boldness), target.size};
+  Real share(const PositionNumbers<Real>&, const Real& p, const Real& q) const {
+    return Real(1) - Real(boldness) * acceptance_ratio(q, p, Real(1));
   }
 };
 

@@ -7,6 +7,7 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <vector>
 
 #include "analysis/theory/optimal_acceptance.hpp"
@@ -194,12 +195,16 @@ TEST_CASE("lenience: the first two residuals keep the output below p / l, the th
 TEST_CASE("speculative cascade: the first token has the cascade's own distribution") {
   const CascadeRule rule{0.3};
   const auto found = examined(rule, golden_target, golden_draft);
-  const CascadeDistribution<Q> distribution({golden_target[0].data(), 3}, {golden_draft[0].data(), 3},
-                                            Q(3, 10));
+  const auto& p = golden_target[0];
+  const auto& q = golden_draft[0];
+  // pi(x) = q(x) [x in A] + eta p(x), with A the ids of p(x) >= 7/10 max p and eta = q(not in A).
+  const Q bar = Q(7, 10) * *std::max_element(p.begin(), p.end());
+  Q eta(0);
+  for (std::size_t id = 0; id < 3; ++id) eta += p[id] < bar ? q[id] : Q(0);
   std::vector<Q> first(3);
   for (const auto& [tokens, probability] : found.distribution)
     first[static_cast<std::size_t>(tokens[0])] += probability;
-  for (Token id = 0; id < 3; ++id) CHECK(first[static_cast<std::size_t>(id)] == distribution(id));
+  for (std::size_t id = 0; id < 3; ++id) CHECK(first[id] == Q((p[id] >= bar ? q[id] : Q(0)) + eta * p[id]));
   CHECK(found.distance > 0);
 }
 

@@ -3,14 +3,12 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
-#include <array>
 #include <boost/multiprecision/cpp_int.hpp>
 #include <cmath>
 #include <map>
 #include <utility>
 #include <vector>
 
-#include "core/fast/emitted_distance.hpp"
 #include "core/fast/fast_round.hpp"
 #include "core/fast/fast_transport.hpp"
 #include "core/fast/whole_row_round.hpp"
@@ -216,67 +214,5 @@ TEST_CASE("the transport bound of cold rows without sorting is that of sorted on
       CHECK(std::abs(fast_transport_acceptance(p, q, drafts) - optimal_transport_acceptance(p, q, drafts)) <
             1e-12);
     }
-  }
-}
-
-namespace {
-
-/// The values that core/fast/emitted_distance.hpp reads, from dense rows.
-struct DenseFacts {
-  Row target;
-  Row draft;
-
-  double total(double scale) const { return total_probability(ResidualRow<double>(target, draft, scale)); }
-  template <class Visit>
-  void likely(double bar, const Visit& visit) const {
-    for (Token id = 0; id < target.size; ++id) {
-      if (target[id] >= bar) visit(target[id], draft[id]);
-    }
-  }
-  std::array<double, 2> of(Token id) const { return {target[id], draft[id]}; }
-};
-
-/// Returns the total variation between the rule's emitted distribution at a position and the target, computed
-/// from all tokens.
-template <class Rule>
-double dense_distance(const Rule& rule, Row target, Row draft) {
-  PositionWeights weights;
-  fill_position_weights(rule, target, draft, weights);
-  const auto size = static_cast<std::size_t>(target.size);
-  normalise(weights.replacement);
-  double accepted = 0;
-  for (std::size_t i = 0; i < size; ++i) accepted += draft.probabilities[i] * weights.acceptance[i];
-  std::vector<double> emitted(size);
-  for (std::size_t i = 0; i < size; ++i) {
-    emitted[i] = draft.probabilities[i] * weights.acceptance[i] + (1 - accepted) * weights.replacement[i];
-  }
-  return total_variation(Row{emitted.data(), target.size}, target);
-}
-
-}  // namespace
-
-TEST_CASE("on cold rows the distance of what is emitted from few numbers is that from whole rows") {
-  Philox stream(53, Site{0, 0, Draw{Use::world, 0}});
-  for (int pair = 0; pair < 300; ++pair) {
-    const ColdRows rows = cold_rows(stream, 6, 2);
-    const Row p{rows[0].data(), 6};
-    const Row q{rows[1].data(), 6};
-    const auto check = [&](const auto& rule) {
-      const double found = emitted_distance(rule, position_numbers(rule, p, q), DenseFacts{p, q});
-      CHECK(std::abs(found - dense_distance(rule, p, q)) < 1e-12);
-    };
-    for (const Residual residual : {Residual::target_minus_draft, Residual::literal, Residual::target})
-      check(LenienceRule(0.5, residual));
-    check(RejectionRule{});
-    check(TypicalRule(0.37, 0.9));
-    check(FuzzyRule{});
-    check(EnsembleRule{});
-    check(TolerantRule(0.1, 0.5));
-    check(DeferralRule{});
-    check(CascadeRule(0.37));
-    check(GreedyRule{});
-    check(GreedyLenienceRule{0.37});
-    check(MarsRule{});
-    check(BildRule(0.6, 1));
   }
 }

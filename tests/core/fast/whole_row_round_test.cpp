@@ -9,12 +9,15 @@
 
 #include "core/random/enumerated_random_source.hpp"
 #include "core/rules/all_rules.hpp"
+#include "tests/core/fast/own_rules.hpp"
 
 using namespace speclab;
 
 // A rule derived from another may differ anywhere.
 static_assert(!WholeRowRule<BlockPrefixFault> && !WholeRowRule<StaleSiblingsFault>);
 static_assert(!WholeRowRule<GrownTreeRule> && !WholeRowRule<ImportanceRule> && !WholeRowRule<SigmoidRule>);
+static_assert(WholeRowRule<HalvingRule> && !WholeRowRule<ResampleTargetFault> &&
+              !WholeRowRule<UnthinnedRule>);
 
 namespace {
 
@@ -128,6 +131,10 @@ TEST_CASE("exactly: so do rounds by few numbers of a context") {
   check_same(CascadeRule(0.4), CascadeRule(0.4), 31, 2, 24, true);
   check_same(MarsRule(0.97, 20), MarsRule(0.97, 20), 32, 2, 12, true);
   check_same(BildRule(0.6, 1), BildRule(0.6, 1), 33, 2, 12, true);
+  check_same(HalvingRule{}, HalvingRule{}, 44, 2, 12, true);
+  check_same(ConcentrationRule{}, ConcentrationRule{}, 45, 2, 12, true);
+  check_same(HalfAsLikelyRule{}, HalfAsLikelyRule{}, 46, 2, 12, true);
+  check_same(HalvingRule{}, ConcentrationRule{}, 47, 2, 12, false);
   check_same(MatchRule{}, RejectionRule{}, 19, 2, 12, false);
   check_same(TokenRule{}, LenienceRule{0.5}, 24, 2, 12, false);
   check_same(TypicalRule{}, TypicalRule(0.4, 0.9), 20, 2, 12, false);

@@ -11,6 +11,12 @@
 
 using namespace speclab;
 
+namespace {
+
+DenseRows<double> both(Row target, Row draft) { return {target, draft}; }
+
+}  // namespace
+
 TEST_CASE("golden acceptance rates") {
   const Row p = row(golden_target);
   const Row q = row(golden_draft);
@@ -62,20 +68,20 @@ TEST_CASE("lossy acceptance of one context, by hand") {
   // 1/3 + .1 + .2 * .5.
   CHECK(TolerantRule{0.1, 0.2}.acceptance(2, p, q) == doctest::Approx(1.0 / 3 + 0.2));
   // TV = .4; KL = .5 ln 5 + .2 ln(1/3) = .585; JS = .125.
-  CHECK(kullback_leibler(p, q) == doctest::Approx(0.5 * std::log(5.0) - 0.2 * std::log(3.0)));
-  CHECK(jensen_shannon(p, q) == doctest::Approx(0.12513).epsilon(1e-4));
+  CHECK(kullback_leibler(both(p, q)) == doctest::Approx(0.5 * std::log(5.0) - 0.2 * std::log(3.0)));
+  CHECK(jensen_shannon(both(p, q)) == doctest::Approx(0.12513).epsilon(1e-4));
   CHECK(FuzzyRule{Nearness::tv, 0.41}.acceptance(2, p, q) == 1);
   CHECK(FuzzyRule{Nearness::tv, 0.39}.acceptance(2, p, q) == 0);
   CHECK(FuzzyRule{Nearness::kl, 0.59}.acceptance(2, p, q) == 1);
   CHECK(FuzzyRule{Nearness::kl, 0.58}.acceptance(2, p, q) == 0);
-  CHECK(std::isinf(kullback_leibler(row({0.5, 0.5}), row({1, 0}))));
+  CHECK(std::isinf(kullback_leibler(both(row({0.5, 0.5}), row({1, 0})))));
   // max q = .6, max p = .5.
-  CHECK(DeferralRule{Deferral::chow, 0.3}.defers(p, q));
-  CHECK_FALSE(DeferralRule{Deferral::chow, 0.5}.defers(p, q));
-  CHECK_FALSE(DeferralRule{Deferral::difference, 0}.defers(p, q));
-  CHECK(DeferralRule{Deferral::difference, 0.05}.defers(row({0.9, 0.1}), row({0.8, 0.2})));
-  CHECK_FALSE(DeferralRule{Deferral::difference, 0.2}.defers(row({0.9, 0.1}), row({0.8, 0.2})));
-  CHECK(DeferralRule{Deferral::optimal, 0.2}.defers(row({0.9, 0.1}), row({0.8, 0.2})));
+  CHECK(DeferralRule{Deferral::chow, 0.3}.numbers(both(p, q)).number == 1);
+  CHECK(DeferralRule{Deferral::chow, 0.5}.numbers(both(p, q)).number == 0);
+  CHECK(DeferralRule{Deferral::difference, 0}.numbers(both(p, q)).number == 0);
+  CHECK(DeferralRule{Deferral::difference, 0.05}.numbers(both(row({0.9, 0.1}), row({0.8, 0.2}))).number == 1);
+  CHECK(DeferralRule{Deferral::difference, 0.2}.numbers(both(row({0.9, 0.1}), row({0.8, 0.2}))).number == 0);
+  CHECK(DeferralRule{Deferral::optimal, 0.2}.numbers(both(row({0.9, 0.1}), row({0.8, 0.2}))).number == 1);
   // Logits log p + 20: log(.3) + 20 = 18.80 is .974 of 19.31; with + 1 the second is below 0.
   CHECK(MarsRule{0.97, 20}.acceptance(1, p, q) == 1);
   CHECK(MarsRule{0.98, 20}.acceptance(1, p, q) == 0);
@@ -220,9 +226,9 @@ TEST_CASE("order of acceptance: rejection <= gumbel <= token, match <= token") {
 
 TEST_CASE("typical: the threshold is min(epsilon, delta exp(-H))") {
   const std::vector<double> flat{0.25, 0.25, 0.25, 0.25};
-  CHECK(TypicalRule{0.3, 0.5}.threshold(row(flat)) == doctest::Approx(0.125));
-  CHECK(TypicalRule{0.1, 0.5}.threshold(row(flat)) == 0.1);
-  CHECK(TypicalRule{0.3, 0.5}.threshold(row({0, 1})) == doctest::Approx(0.3));
+  CHECK(TypicalRule{0.3, 0.5}.numbers(both(row(flat), row(flat))).number == doctest::Approx(0.125));
+  CHECK(TypicalRule{0.1, 0.5}.numbers(both(row(flat), row(flat))).number == 0.1);
+  CHECK(TypicalRule{0.3, 0.5}.numbers(both(row({0, 1}), row({0, 1}))).number == doctest::Approx(0.3));
 }
 
 TEST_CASE("cascade: slack 1 accepts everything, and admissible tokens are always accepted") {

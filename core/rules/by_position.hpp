@@ -1,0 +1,231 @@
+// A rule that decides position by position from few numbers of a context, said once. It is a struct R that
+// derives from ByPosition<R> and says
+//     acceptance_probability(p, q)               P(a drafted token of these probabilities is accepted), or
+//     acceptance_probability(here, token, p, q)  the same from the context's numbers, too
+//     numbers(rows)                              those numbers, from what it asks about the two rows
+//     correction                                 how a rejected token is replaced
+//     share(here, p, q)                          for Correction::thinned
+// Everything else follows: `ByPosition` has the members that a round over dense rows calls
+// (core/rules/token.hpp), core/fast/position_verification.hpp the round that reads single probabilities only,
+// which sim/fast runs over stored rows and n-grams. An own member hides the derived one: a closed form of the
+// acceptance rate, for instance.
+#pragma once
+
+#include <cmath>
+#include <concepts>
+#include <cstdint>
+#include <type_traits>
+
+#include "core/distribution/divergence.hpp"
+#include "core/distribution/row.hpp"
+
+namespace speclab {
+
+/// min(1, p / (scale * q)), with q = 0 and NaN counting as 0.
+template <class Real>
+SPECLAB_HD Real acceptance_ratio(const Real& p, const Real& q, const Real& scale) {
+  const Real bound = scale * q;
+  if constexpr (std::is_floating_point_v<Real>) {
+    // Without branches, which loops over rows would guess wrong half the time.
+    const Real ratio = p / bound;
+    const Real capped = ratio < Real(1) ? ratio : Real(1);
+    return (bound > Real(0)) & (p > Real(0)) ? capped : Real(0);
+  } else {
+    if (!(bound > Real(0)) || !(p > Real(0))) return Real(0);
+    return p >= bound ? Real(1) : Real(p / bound);
+  }
+}
+
+/// How a rejected token is replaced.
+enum class Correction : std::uint8_t {
+  target,    ///< by a token of the target
+  another,   ///< by one of the target that is not the rejected one (rules that couple, core/rules/match.hpp)
+  residual,  ///< by one of norm((p - s q)+), with s from the rule's `residual_scale`, else 1
+  thinned,   ///< by one of the target that is kept with probability `share`, else drawn again
+  best       ///< by the target's argmax, which is the bonus token, too
+};
+
+/// The numbers of one context. Those that a rule does not need are 0 or `no_token`.
+template <class Real>
+struct PositionNumbers {
+  Real number{0};
+  Token best = no_token;  ///< the target's argmax
+  Real other{0};
+  Token second = no_token;  ///< accepted as well as `best`
+};
+
+/// A token and its probability. In an invalid row the token is below 0 and the probability 0.
+template <class Real>
+struct LikelyToken {
+  Token token = no_token;
+  Real probability{0};
+};
+
+/// What a rule may ask about the two rows of a context, answered by passes over them. sim/fast answers the
+/// same questions about n-grams without a pass (sim/position_program.hpp).
+template <class RealNumber>
+struct DenseRows {
+  using Real = RealNumber;
+  BasicRow<Real> target;
+  BasicRow<Real> draft;
+
+  /// The likeliest token; of equal ones the lowest id.
+  SPECLAB_HD LikelyToken<Real> target_best() const { return likeliest(target); }
+  SPECLAB_HD LikelyToken<Real> draft_best() const { return likeliest(draft); }
+  /// The target's likeliest token beside its best one.
+  SPECLAB_HD LikelyToken<Real> target_second(Token best) const {
+    LikelyToken<Real> second;
+    for (Token id = 0; id < target.size; ++id) {
+      if (id != best && (second.token < 0 || target[id] > second.probability)) second = {id, target[id]};
+    }
+    return second;
+  }
+  SPECLAB_HD Real total_variation() const { return speclab::total_variation(target, draft); }
+  /// sum p ln p, in double whatever the arithmetic.
+  double minus_entropy() const {
+    return sum([](double p, double) { return p > 0 ? p * std::log(p) : p; });
+  }
+  /// min q/p over the target's support, at most 1; 0 when a probability is NaN.
+  SPECLAB_HD Real smallest_ratio() const {
+    Real least(1);
+    for (Token id = 0; id < target.size; ++id) {
+      if (target[id] > Real(0)) {
+        const Real ratio = draft[id] / target[id];
+        if (!(ratio >= least)) least = ratio;
+      } else if (!(target[id] == Real(0))) {
+        return Real(0);
+      }
+    }
+    return least;
+  }
+  /// The draft's probability of the tokens with p < bar.
+  SPECLAB_HD Real draft_below(const Real& bar) const {
+    return sum_terms<Real>(0, draft.size, [&](Token id) { return target[id] >= bar ? Real(0) : draft[id]; });
+  }
+  /// Sum of term(p, q), in double whatever the arithmetic. It takes a pass over any rows.
+  template <class Term>
+  double sum(const Term& term) const {
+    return sum_terms<double>(0, target.size, [&](Token id) {
+      return term(static_cast<double>(target[id]), static_cast<double>(draft[id]));
+    });
+  }
+
+ private:
+  SPECLAB_HD static LikelyToken<Real> likeliest(BasicRow<Real> row) {
+    const Token best = argmax(row);
+    return {best, best < 0 ? Real(0) : row[best]};
+  }
+};
+
+template <class Rule>
+struct ByPosition;
+
+template <class Class, class Result, class... Arguments>
+Class class_of_member(Result (Class::*)(Arguments...) const);
+
+/// Whether a rule replaces by weights of its own, which its `correction` does not say.
+template <class Rule>
+concept OwnReplacement = requires {
+  class_of_member(&Rule::template replacement<double>);
+}
+&&!std::same_as<decltype(class_of_member(&Rule::template replacement<double>)), ByPosition<Rule>>;
+
+/// A rule of this kind. It is known by `SaidByPosition`, its own name, so that a rule derived from it, which
+/// may differ anywhere, is not taken for it.
+template <class Rule>
+concept PositionForm =
+    std::same_as<typename Rule::SaidByPosition, Rule> && !OwnReplacement<Rule> && requires(const Rule& rule) {
+  { rule.correction } -> std::convertible_to<Correction>;
+};
+
+template <class Rule>
+concept ReadsNumbers = requires(const Rule& rule, const DenseRows<double>& rows) {
+  rule.numbers(rows);
+};
+
+template <class Rule, class Rows>
+SPECLAB_HD PositionNumbers<typename Rows::Real> position_numbers(const Rule& rule, const Rows& rows) {
+  if constexpr (ReadsNumbers<Rule>) {
+    return rule.numbers(rows);
+  } else {
+    return {};
+  }
+}
+
+template <class Rule, class Real>
+SPECLAB_HD Real position_acceptance(const Rule& rule, const PositionNumbers<Real>& here, Token token,
+                                    const Real& p, const Real& q) {
+  if constexpr (requires { rule.acceptance_probability(p, q); }) {
+    return rule.acceptance_probability(p, q);
+  } else {
+    return rule.acceptance_probability(here, token, p, q);
+  }
+}
+
+/// p share(here, p, q) where it is read.
+template <class Rule, class Real>
+struct ThinnedRow {
+  using value_type = Real;
+  Rule rule;
+  PositionNumbers<Real> here;
+  BasicRow<Real> target;
+  BasicRow<Real> draft;
+  std::int32_t size;
+
+  SPECLAB_HD Real operator[](Token id) const { return target[id] * rule.share(here, target[id], draft[id]); }
+};
+
+/// The members of an acceptance rule (core/rules/token.hpp), derived from what `Rule` says.
+template <class Rule>
+struct ByPosition {
+  using SaidByPosition = Rule;
+
+  template <class Real>
+  SPECLAB_HD Real acceptance(Token token, BasicRow<Real> target, BasicRow<Real> draft) const {
+    return position_acceptance(rule(), position_numbers(rule(), DenseRows<Real>{target, draft}), token,
+                               target[token], draft[token]);
+  }
+  template <class Real>
+  auto acceptances(BasicRow<Real> target, BasicRow<Real> draft) const requires ReadsNumbers<Rule> {
+    return [rule = rule(), here = position_numbers(rule(), DenseRows<Real>{target, draft}), target,
+            draft](Token token) -> Real {
+      return position_acceptance(rule, here, token, target[token], draft[token]);
+    };
+  }
+  template <class Real>
+  SPECLAB_HD Real acceptance_rate(BasicRow<Real> target, BasicRow<Real> draft) const {
+    const auto here = position_numbers(rule(), DenseRows<Real>{target, draft});
+    return sum_terms<Real>(0, draft.size, [&](Token id) {
+      return Real(draft[id] * position_acceptance(rule(), here, id, target[id], draft[id]));
+    });
+  }
+  template <class Real>
+  SPECLAB_HD auto replacement(BasicRow<Real> target, BasicRow<Real> draft) const {
+    if constexpr (Rule::correction == Correction::residual) {
+      return ResidualRow<Real>(target, draft, rule().template residual_scale<Real>());
+    } else if constexpr (Rule::correction == Correction::thinned) {
+      return ThinnedRow<Rule, Real>{rule(), position_numbers(rule(), DenseRows<Real>{target, draft}), target,
+                                    draft, target.size};
+    } else {
+      static_assert(Rule::correction == Correction::target || Rule::correction == Correction::best);
+      return ByPosition::bonus(target);
+    }
+  }
+  template <class Real>
+  SPECLAB_HD Real residual_scale() const {
+    return Real(1);
+  }
+  template <class Real>
+  SPECLAB_HD auto bonus(BasicRow<Real> target) const {
+    if constexpr (Rule::correction == Correction::best) {
+      return PointRow<Real>{argmax(target), target.size};
+    } else {
+      return target;
+    }
+  }
+
+ private:
+  SPECLAB_HD const Rule& rule() const { return static_cast<const Rule&>(*this); }
+};
+
+}  // namespace speclab
