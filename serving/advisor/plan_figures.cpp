@@ -1,12 +1,12 @@
-// The page of `speclab plan`: what it found in a sentence, and figures.
+#include "serving/advisor/plan_figures.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <utility>
 
 #include "experiments/base/page/cells.hpp"
-#include "serving/advisor/config_plan.hpp"
-#include "serving/advisor/planning.hpp"
+#include "serving/advisor/plan_text.hpp"
 
 namespace speclab {
 
@@ -112,26 +112,6 @@ std::vector<Figure> ranking_figures(const DrafterRanking& ranking) {
     if (!plan.gammas.empty() && !plan.fits_reason) figure.series.push_back(gamma_line(plan, plan.drafter));
   }
   if (figure.series.empty()) return {};
-  return {figure};
-}
-
-std::string comparison_headline(const ChoiceComparison& comparison) {
-  return fmt::format(
-      "{} of {} choices of γ are the best; {} more are within the rounding of their inputs. The others lose at most {:.2g}% of the speedup.",
-      comparison.same, comparison.rows.size(), comparison.within_rounding, comparison.largest_loss_percent);
-}
-
-std::vector<Figure> comparison_figures(const ChoiceComparison& comparison) {
-  Figure figure{"", "Speedup at the given γ, and at the best", "", "speedup by Theorem 3.8"};
-  Series best{.name = "best γ", .style = SeriesStyle::levels};
-  Series given{.name = "given γ", .style = SeriesStyle::points};
-  for (const ComparedChoice& row : comparison.rows) {
-    const double at = figure.add_category(row.label);
-    given.add(at, row.speedup);
-    if (row.best_speedup) best.add(at, *row.best_speedup);
-  }
-  figure.add(std::move(best));
-  figure.series.push_back(std::move(given));
   return {figure};
 }
 

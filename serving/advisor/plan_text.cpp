@@ -1,4 +1,5 @@
-// The words and tables of `speclab plan`.
+#include "serving/advisor/plan_text.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -11,7 +12,6 @@
 #include "experiments/base/page/text_width.hpp"
 #include "serving/advisor/memory_fit.hpp"
 #include "serving/advisor/plan_words.hpp"
-#include "serving/advisor/planning.hpp"
 
 namespace speclab {
 

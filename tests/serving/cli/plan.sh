@@ -196,7 +196,7 @@ says err "--device and --target go together"
 expect 2 plan alpha 0.7 --target llama-3.1-70b --draft llama-3.2-1b --device h100-smx
 says err 'did you mean "h100-sxm"?'
 expect 2 plan alpha 0.7 "${on_device[@]}" --routing-exponent 2
-says err "--routing-exponent 2: expected a number from 0 to 1"
+says err "--routing-exponent: 2 is not a number >= 0 and <= 1"
 expect 2 plan alpha 0.7 "${on_device[@]}" --routing-exponent 1
 says err "has no experts"
 expect 2 plan alpha 0.7 "${on_device[@]}" --dtype fp9
@@ -267,7 +267,7 @@ expect 0 "${load[@]}" --rank-shares 0.6,0.2 --outcomes 5 --json
 mv out plan.json
 cat >server.json <<'END'
 {"title": "server", "experiment": "serving", "seed": 1, "gamma": 2, "alpha": 0.75, "serving": {"requests_per_second": 3, "output": 40, "requests": 20, "settle": 4, "settle_after": 2,
- "runs": 2, "models": {"target": "llama-3.1-8b", "draft": "llama-3.2-1b", "device": "h100-sxm"}, "engine": {"cache_tokens": 400000, "draft_budget": 64},
+ "runs": 2, "cost": {"kind": "models", "target": "llama-3.1-8b", "draft": "llama-3.2-1b", "device": "h100-sxm"}, "engine": {"cache_tokens": 400000, "draft_budget": 64},
  "draft_device": {"rank_shares": [0.6, 0.2], "outcomes": 5}}}
 END
 expect 0 run server.json --out server
@@ -276,13 +276,19 @@ planned = next(policy for policy in data['policies'] if policy['name'] == 'γ = 
 found = {one['name']: one['simulated'] for one in json.load(open('server/result.json'))['cells'][0]['serving']['numbers']}
 assert planned['latency_mean'] == found['latency mean'] and planned['ttft'] == found['TTFT p95']" plan.json
 expect 0 "${load[@]}" --draft-correlation 0.6
-says out "adaptive verification"
+says out "adaptive"
+expect 0 "${load[@]}" --set serving.policy.kind=gate --set serving.engine.wake_ms=2
+says out "gate"
 expect 2 "${load[@]}" --draft-hit 0.5 --draft-correlation 0.6
-says err "--draft-correlation: adaptive verification is not simulated with a draft device"
+says err "/serving/policy: no policy but fixed gammas is simulated with a draft device"
 expect 2 "${load[@]}" --draft-hit 0.5 --rank-shares 0.5
-says err "give one of --draft-hit and --rank-shares"
+says err "give one of hit and rank_shares"
 expect 2 "${load[@]}" --outcomes 4
-says err "--outcomes: of a draft device"
+says err "give one of hit and rank_shares"
+expect 2 "${load[@]}" --draft-hit 1.5
+says err "--draft-hit: 1.5 is not a number >= 0 and <= 1"
+expect 2 "${load[@]}" --set serving.engine.wake=2
+says err 'unknown key "wake" in serving engine; did you mean "wake_ms"?'
 expect 2 "${load[@]}" --rank-shares 0.2,0.3
 says err "0.3 is above the share before it, 0.2"
 
