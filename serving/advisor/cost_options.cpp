@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <cmath>
+#include <initializer_list>
 #include <nlohmann/json.hpp>
 
 #include "experiments/base/format/config_error.hpp"
@@ -32,30 +34,13 @@ auto by_option(const std::string& draft, const Work& work) {
   try {
     return work();
   } catch (const ConfigError& error) {
-    const std::string key = error.path == "/draft" && !draft.empty() ? "drafter" : error.path.substr(1);
-    throw UsageError("--{}: {}", option_of_key(key), error.what());
+    if (!error.file.empty()) throw;
+    const bool drafter = !draft.empty() && (error.path == "/draft" || error.path == "/c");
+    const std::string key = error.path.substr(1);
+    throw UsageError("{}{}",
+                     key.empty() ? "" : fmt::format("--{}: ", drafter ? "drafter" : option_of_key(key)),
+                     error.what());
   }
-}
-
-/// What is left open, or given twice, among the options.
-void check_given(const PairCosts& costs) {
-  if (int(costs.c.has_value()) + int(!costs.draft.empty()) + int(!costs.draft_times.empty()) > 1)
-    throw UsageError("give one of --c, --draft and --draft-times");
-  const bool device = !costs.device.empty();
-  if (device != !costs.target.empty())
-    throw UsageError("--device and --target go together: a roofline needs both");
-  if (device && (!costs.target_times.empty() || !costs.draft_times.empty()))
-    throw UsageError("give either --device and models, or measured times, not both");
-  if (!costs.draft_times.empty() && costs.target_times.empty())
-    throw UsageError("--draft-times needs --target-times: costs are relative to the target's");
-  if (!costs.draft.empty() && !device)
-    throw ConfigError("/draft", "{}: what it costs needs --device and --target", costs.draft);
-  if (has_draft(costs) &&
-      (device || costs.method != DraftMethod::mtp || costs.c || !costs.draft_times.empty()))
-    return;
-  throw UsageError(
-      "what drafting costs is missing: give --c, or --device with --target and --draft (without it, --method "
-      "mtp is of the target's own modules), or --target-times and --draft-times");
 }
 
 }  // namespace
@@ -88,22 +73,27 @@ po::typed_value<double>* number_or(double otherwise) {
 
 PairCosts pair_costs(const po::variables_map& values, const std::string& draft) {
   return by_option(draft, [&] {
-    PairCosts costs = read(pair_costs_type(), given_keys(values, *pair_costs_type().type->object()), "");
+    Json keys = given_keys(values, *pair_costs_type().type->object());
     if (const auto c = number_in(draft)) {
-      pair_costs_type().type->below("c")->read(Json(*c), "/draft", &costs.c.emplace());
+      keys["c"] = *c;
     } else if (!draft.empty()) {
-      costs.draft = draft;
+      keys["draft"] = draft;
     }
-    return costs;
+    const auto any = [&](std::initializer_list<const char*> names) {
+      return std::ranges::any_of(names, [&](const char* name) { return keys.contains(name); });
+    };
+    if (any({"target_times", "draft_times"})) return read(pair_costs_type(CostForm::times), keys, "");
+    if (any({"target", "device", "draft"})) return read(pair_costs_type(CostForm::models), keys, "");
+    return read(pair_costs_type(), keys, "");
   });
 }
 
 PlannedPair costs_of(const po::variables_map& values, const std::string& draft, const Operation& at) {
   const PairCosts costs = pair_costs(values, draft);
-  return by_option(draft, [&] {
-    check_given(costs);
-    return planned_pair(costs, "", at);
-  });
+  if (has_draft(costs)) return by_option(draft, [&] { return planned_pair(costs, "", at); });
+  throw UsageError(
+      "what drafting costs is missing: give --c, or --device with --target and --draft (without it, --method "
+      "mtp is of the target's own modules), or --target-times and --draft-times");
 }
 
 }  // namespace speclab

@@ -17,8 +17,9 @@ void add_target_cost_options(boost::program_options::options_description& option
 /// --method, where servers' settings are printed.
 void add_method_option(boost::program_options::options_description& options);
 
-/// What these options say. `draft` is a preset's name, or c as a number, in place of the options for a draft;
-/// empty: as they have it. Throws UsageError for numbers out of range.
+/// What these options say, in one of the forms of costs. `draft` is a preset's name, or c as a number, in
+/// place of the options for a draft; empty: as they have it. Throws UsageError for what is missing in the
+/// form, or no part of it.
 PairCosts pair_costs(const boost::program_options::variables_map& values, const std::string& draft = "");
 /// The target and one draft, as `pair_costs` has them. Throws UsageError for unknown names, numbers out of
 /// range, and options that contradict one another or leave costs open.

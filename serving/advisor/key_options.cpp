@@ -20,6 +20,8 @@ std::string form_of(const Type& type) {
 }
 
 Json number_of(const std::string& text) {
+  // A whole number is shown as one in errors.
+  if (const auto whole = integer_in(text)) return *whole;
   const auto number = number_in(text);
   return number ? Json(*number) : Json(text);
 }
@@ -55,11 +57,6 @@ void add_key_option(po::options_description& options, const std::string& option,
                                                      : "";
   if (!text.empty()) value->default_value(text);
   options.add_options()(option.c_str(), value, words.c_str());
-}
-
-void add_key_options(po::options_description& options, const ObjectType& object) {
-  for (const Field& field : object.fields())
-    add_key_option(options, option_of_key(field.name), field, object.fallback(field));
 }
 
 Json json_of_option(const Type& type, const std::string& text) {

@@ -16,8 +16,6 @@ std::string option_of_key(std::string key);
 /// `usual` as its default, null for none. A truth value is an option without a value.
 void add_key_option(boost::program_options::options_description& options, const std::string& option,
                     const Field& field, const Json& usual);
-/// The same for every key of an object, with the object's defaults.
-void add_key_options(boost::program_options::options_description& options, const ObjectType& object);
 
 /// The text of such an option as a value of this type; a text that is none is left for `read` to refuse.
 /// Lists are numbers between commas.

@@ -137,20 +137,18 @@ std::vector<Field> all_fields() {
       field("reduce_latency_us", &C::reduce_latency_us, number(0, 1e6),
             "Microseconds an all-reduce, besides its bytes (assumed)."),
       field("routing_exponent", &C::routing_exponent, number(0, 1),
-            "n tokens of a sequence touch experts as n^exponent do; 1: independent (without it 0.79)."),
+            "n tokens of a sequence touch experts as n^this do (0.79); 1: independent."),
       field("target_times", &C::target_times, input_file(),
             "Measured times of the target: CSV tokens,batch,ms."),
-      field(
-          "method", &C::method,
-          choice<DraftMethod>({{"draft", DraftMethod::draft},
-                               {"ngram", DraftMethod::ngram},
-                               {"eagle", DraftMethod::eagle},
-                               {"eagle3", DraftMethod::eagle3},
-                               {"mtp", DraftMethod::mtp},
-                               {"medusa", DraftMethod::medusa},
-                               {"dflash", DraftMethod::dflash}}),
-          "What drafts: draft (a model), ngram (copied from the text), eagle, eagle3, mtp (the target's own "
-          "modules), medusa or dflash (both in one run a round); without it as the draft's config.json has it.")};
+      field("method", &C::method,
+            choice<DraftMethod>({{"draft", DraftMethod::draft},
+                                 {"ngram", DraftMethod::ngram},
+                                 {"eagle", DraftMethod::eagle},
+                                 {"eagle3", DraftMethod::eagle3},
+                                 {"mtp", DraftMethod::mtp},
+                                 {"medusa", DraftMethod::medusa},
+                                 {"dflash", DraftMethod::dflash}}),
+            "What drafts: draft, ngram, eagle, eagle3, mtp, medusa or dflash.")};
 }
 
 /// Those whose name is in the list; those of `needed` are required.
@@ -183,7 +181,8 @@ const Typed<PairCosts>& pair_costs_type(CostForm form) {
 }
 
 bool has_draft(const PairCosts& costs) {
-  return costs.c || !costs.draft.empty() || !costs.draft_times.empty() || costs.method == DraftMethod::mtp;
+  return costs.c || !costs.draft.empty() || !costs.draft_times.empty() ||
+         (costs.method == DraftMethod::mtp && !costs.device.empty());
 }
 
 PlannedPair planned_pair(const PairCosts& costs, const std::string& path, const Operation& at) {

@@ -1,9 +1,10 @@
-// The words and tables of `speclab plan`.
+// How a plan is shown: words, tables, figures, and a sentence for its page.
 #pragma once
 
 #include <string>
 #include <vector>
 
+#include "experiments/base/page/figure.hpp"
 #include "experiments/base/page/table.hpp"
 #include "serving/advisor/plan_result.hpp"
 
@@ -15,6 +16,13 @@ std::string settings_text(const std::vector<ServerSetting>& settings);
 std::string batch_sentences(const DrafterPlan& plan);
 
 Listing plan_text(const DrafterPlan& plan);
+std::string plan_headline(const DrafterPlan& plan);
+/// Speedup by gamma; by batch where costs depend on it; acceptance by position of a log.
+std::vector<Figure> plan_figures(const DrafterPlan& plan);
+
 Listing ranking_text(const DrafterRanking& ranking);
+std::string ranking_headline(const DrafterRanking& ranking);
+/// Speedup by gamma of every drafter.
+std::vector<Figure> ranking_figures(const DrafterRanking& ranking);
 
 }  // namespace speclab

@@ -31,35 +31,40 @@ struct KeyOption {
   std::string parent;
   std::string kind;
   std::string key;
+  const char* sentence = nullptr;  ///< where plan load means more, or less, than the key says
 
   std::string path() const { return fmt::format("/serving/{}{}{}", parent, parent.empty() ? "" : "/", key); }
 };
 
 const std::vector<KeyOption>& key_options() {
   static const std::vector<KeyOption> all = [] {
-    std::vector<KeyOption> options{{"prompt", "", "", "prompt"},
-                                   {"output", "", "", "output"},
-                                   {"length-variation", "", "", "length_variation"},
-                                   {"bursts", "", "", "bursts"},
-                                   {"burst-seconds", "", "", "burst_seconds"},
-                                   {"trace", "", "", "trace"},
-                                   {"ttft-ms", "", "", "ttft_ms"},
-                                   {"tpot-ms", "", "", "tpot_ms"},
-                                   {"percentile", "", "", "percentile"},
-                                   {"alpha-spread", "acceptance", "rate", "spread"},
-                                   {"draft-correlation", "policy", "adaptive", "correlation"},
-                                   {"replicas", "engine", "", "replicas"},
-                                   {"max-sequences", "engine", "", "max_sequences"},
-                                   {"step-tokens", "engine", "", "step_tokens"},
-                                   {"cache-tokens", "engine", "", "cache_tokens"},
-                                   {"draft-budget", "engine", "", "draft_budget"},
-                                   {"draft-hit", "draft_device", "", "hit"},
-                                   {"rank-shares", "draft_device", "", "rank_shares"},
-                                   {"outcomes", "draft_device", "", "outcomes"},
-                                   {"plain-after-miss", "draft_device", "", "plain_after_miss"},
-                                   {"requests", "", "", "requests"},
-                                   {"runs", "", "", "runs"},
-                                   {"step-ms", "cost", "", "step_ms"}};
+    std::vector<KeyOption> options{
+        {"prompt", "", "", "prompt"},
+        {"output", "", "", "output"},
+        {"length-variation", "", "", "length_variation"},
+        {"bursts", "", "", "bursts"},
+        {"burst-seconds", "", "", "burst_seconds"},
+        {"trace", "", "", "trace", "Requests as recorded: CSV or JSON lines; --rate speeds them up."},
+        {"ttft-ms", "", "", "ttft_ms"},
+        {"tpot-ms", "", "", "tpot_ms"},
+        {"percentile", "", "", "percentile", "Of latencies, and the share that shall keep targets."},
+        {"alpha-spread", "acceptance", "rate", "spread"},
+        {"draft-correlation", "policy", "adaptive", "correlation",
+         "Of the draft's confidences with acceptance: adds adaptive verification."},
+        {"replicas", "engine", "", "replicas"},
+        {"max-sequences", "engine", "", "max_sequences"},
+        {"step-tokens", "engine", "", "step_tokens"},
+        {"cache-tokens", "engine", "", "cache_tokens",
+         "Tokens of caches in an engine; 0: what the device's memory holds."},
+        {"draft-budget", "engine", "", "draft_budget"},
+        {"draft-hit", "draft_device", "", "hit"},
+        {"rank-shares", "draft_device", "", "rank_shares"},
+        {"outcomes", "draft_device", "", "outcomes"},
+        {"plain-after-miss", "draft_device", "", "plain_after_miss"},
+        {"requests", "", "", "requests",
+         "Measured in a run; in bursts ten turns at least, unless this is given."},
+        {"runs", "", "", "runs"},
+        {"step-ms", "cost", "", "step_ms"}};
     for (const Field& field : pair_costs_type().type->object()->fields())
       options.push_back({option_of_key(field.name), "cost", "", field.name});
     return options;
@@ -166,7 +171,8 @@ auto by_option(const Values& values, const Work& work) {
     return work();
   } catch (const ConfigError& error) {
     for (const KeyOption& one : key_options()) {
-      if (values.has("set") || !(error.path + "/").starts_with(one.path() + "/")) continue;
+      if (values.has("set") || !error.file.empty()) break;
+      if (!(error.path + "/").starts_with(one.path() + "/")) continue;
       throw UsageError("--{}: {}", one.option, error.what());
     }
     throw;
@@ -211,7 +217,8 @@ config: these options and --set give its keys. Costs: the roofline, or measured 
       "requests a second, one or several (default: ten up to 90% of capacity)");
   add_rate_option(verb);
   for (const KeyOption& one : key_options()) {
-    const auto [field, usual] = field_of(one);
+    auto [field, usual] = field_of(one);
+    if (one.sentence != nullptr) field.sentence = one.sentence;
     add_key_option(verb.options, one.option, field, usual);
   }
   add("skip-idle-draft", "the draft does not run where a policy's gamma is 0");

@@ -7,7 +7,6 @@
 #include "analysis/statistics/mean_accepted.hpp"
 #include "experiments/base/format/config_error.hpp"
 #include "experiments/base/support/csv_reader.hpp"
-#include "serving/advisor/plan_figures.hpp"
 #include "serving/advisor/plan_text.hpp"
 #include "serving/cli/plan_way.hpp"
 #include "serving/server/draft_device.hpp"

@@ -21,7 +21,7 @@ AcceptanceKind rate_law() {
       "rate", "Every token is accepted at one rate, or each request has its own.",
       {field("rate", &P::rate, number(0, 1), "Acceptance rate; without it \"alpha\" of the config."),
        field("spread", &P::spread, number(0, 0.5),
-             "Standard deviation of the rate between requests, which is beta distributed.")},
+             "Standard deviation of the rate between requests (beta distributed).")},
       [](const P& own, const std::string& path, const AcceptanceRequest& request) -> AcceptanceLaw {
         if (!own.rate && !request.alpha)
           throw ConfigError("/alpha",

@@ -11,14 +11,22 @@ namespace speclab {
 
 namespace {
 
-struct NoKeys {};
+/// A policy without keys.
+template <class Make>
+StepPolicyKind plain_kind(const char* name, const char* sentence, Make make) {
+  struct NoKeys {};
+  return kind_entry<StepPolicyKind, NoKeys>(
+      name, sentence, {},
+      [make](const NoKeys&, const std::string& path, const StepPolicyRequest& request) -> StepPolicy {
+        return make(request, path);
+      });
+}
+
+using Asked = StepPolicyRequest;
 
 StepPolicyKind fixed_gamma() {
-  auto kind = kind_entry<StepPolicyKind, NoKeys>(
-      "fixed", "\"gamma\" at every step.", {},
-      [](const NoKeys&, const std::string&, const StepPolicyRequest& request) -> StepPolicy {
-        return FixedGamma{request.gamma};
-      });
+  auto kind = plain_kind("fixed", "\"gamma\" at every step.",
+                         [](const Asked& asked, const auto&) { return FixedGamma{asked.gamma}; });
   kind.ahead = true;
   return kind;
 }
@@ -44,9 +52,8 @@ StepPolicyKind gamma_table() {
 }
 
 StepPolicyKind sglang_slots() {
-  auto kind = kind_entry<StepPolicyKind, NoKeys>(
-      "sglang", "SGLang's default slots by batch, moved by what is accepted.", {},
-      [](const auto&...) -> StepPolicy { return EmaTiers::defaults(); });
+  auto kind = plain_kind("sglang", "SGLang's default slots by batch, moved by what is accepted.",
+                         [](const auto&...) { return EmaTiers::defaults(); });
   kind.max_drafted = [](const SelectedKind&) {
     std::uint32_t longest = 0;
     for (const EmaTiers::Slot& slot : EmaTiers::defaults().slots)
@@ -66,14 +73,6 @@ StepPolicyKind one_way_gate() {
       [](G own, const std::string&, const StepPolicyRequest& request) -> StepPolicy {
         own.gamma = request.gamma;
         return own;
-      });
-}
-
-StepPolicyKind goodput_gamma() {
-  return kind_entry<StepPolicyKind, NoKeys>(
-      "goodput", "Up to \"gamma\", by expected tokens a millisecond, with alpha as it is seen.", {},
-      [](const NoKeys&, const std::string&, const StepPolicyRequest& request) -> StepPolicy {
-        return GoodputGamma{.most = request.gamma, .time = request.time};
       });
 }
 
@@ -161,36 +160,32 @@ GammaByState optimal_table(const std::string& path, const StepPolicyRequest& req
   return solved.gamma;
 }
 
-StepPolicyKind optimal_gamma_by_state() {
-  return kind_entry<StepPolicyKind, NoKeys>(
-      "optimal", "By running and waiting requests, of the least mean latency, where that can be solved.", {},
-      [](const NoKeys&, const std::string& path, const StepPolicyRequest& request) -> StepPolicy {
-        return GammaByStateTable{optimal_table(path, request)};
-      });
-}
-
-StepPolicyKind clairvoyant_gamma() {
-  return kind_entry<StepPolicyKind, NoKeys>(
-      "clairvoyant", "By what will be accepted, which no engine knows.", {},
-      [](const NoKeys&, const std::string&, const StepPolicyRequest& request) -> StepPolicy {
-        return Clairvoyant{request.gamma, request.time};
-      });
-}
-
 }  // namespace
 
 Family<StepPolicyKind>& step_policy_family() {
-  static Family<StepPolicyKind> family("policy of a server", "Policies of servers", nullptr,
-                                       [](Family<StepPolicyKind>& all) {
-                                         all.add(fixed_gamma());
-                                         all.add(gamma_table());
-                                         all.add(sglang_slots());
-                                         all.add(one_way_gate());
-                                         all.add(goodput_gamma());
-                                         all.add(adaptive_verification());
-                                         all.add(optimal_gamma_by_state());
-                                         all.add(clairvoyant_gamma());
-                                       });
+  static Family<StepPolicyKind> family(
+      "policy of a server", "Policies of servers", nullptr, [](Family<StepPolicyKind>& all) {
+        all.add(fixed_gamma());
+        all.add(gamma_table());
+        all.add(sglang_slots());
+        all.add(one_way_gate());
+        all.add(plain_kind("goodput",
+                           "Up to \"gamma\", by expected tokens a millisecond, with alpha as it is seen.",
+                           [](const Asked& asked, const auto&) {
+                             return GoodputGamma{.most = asked.gamma, .time = asked.time};
+                           }));
+        all.add(adaptive_verification());
+        all.add(plain_kind(
+            "optimal",
+            "By running and waiting requests, of the least mean latency, where that can be solved.",
+            [](const Asked& asked, const std::string& path) {
+              return GammaByStateTable{optimal_table(path, asked)};
+            }));
+        all.add(plain_kind("clairvoyant", "By what will be accepted, which no engine knows.",
+                           [](const Asked& asked, const auto&) {
+                             return Clairvoyant{asked.gamma, asked.time};
+                           }));
+      });
   return family;
 }
 

@@ -28,9 +28,8 @@ const Typed<EngineSection>& engine_type() {
        field<E>(
            "wake_ms", &E::wake_ms, number(0, 1e9),
            "Milliseconds more of a step before which the engine was idle: caches and processors that are cold."),
-       integer_field<E>(
-           "draft_budget", &E::draft_budget, 0, 1e9,
-           "Most tokens of a sequence's cache that a draft run reads (sparse KV, as in MagicDec); 0: all."),
+       integer_field<E>("draft_budget", &E::draft_budget, 0, 1e9,
+                        "Most tokens of a cache that a draft run reads (sparse KV); 0: all."),
        field("stale_loss", &E::stale_loss, number(0, 1),
              "Share of the rate that is lost when the draft has missed \"stale_window\" tokens."),
        integer_field("stale_window", &E::stale_window, 1, 1e6,
@@ -44,14 +43,12 @@ const Typed<DraftDeviceSection>& draft_device_type() {
       "serving draft device",
       "Drafts on a device of their own, made for likely outcomes of a round while the target verifies it (SSD; Kumar, Dao and May 2026).",
       {field("hit", &D::hit, number(0, 1), "Probability that the outcome is among those drafted for."),
-       field(
-           "rank_shares", &D::rank_shares, list(number(0, 1), 1, 64),
-           "Instead: how often the token after the accepted ones is the draft's first, second, ... choice; outcomes are then the likeliest pairs of accepted tokens and choice."),
+       field("rank_shares", &D::rank_shares, list(number(0, 1), 1, 64),
+             "Instead: how often the next token is the draft's 1st, 2nd, ... choice."),
        integer_field("outcomes", &D::outcomes, 1, 4096,
-                     "Outcomes drafted for, of each sequence: sequences of a draft run."),
-       field(
-           "plain_after_miss", &D::plain_after_miss, boolean(),
-           "After another outcome a sequence is decoded without drafts; else all wait until it has some.")});
+                     "Outcomes drafted for, of each sequence; with rank_shares the likeliest."),
+       field("plain_after_miss", &D::plain_after_miss, boolean(),
+             "After another outcome a sequence is decoded plain; else all wait.")});
   return type;
 }
 
@@ -71,7 +68,7 @@ SectionKind serving_section() {
                "trace", &S::trace, input_file(),
                "Instead: a file of recorded requests, in one of the forms of plan load --trace. Every run plays the same requests."),
            field("bursts", &S::bursts, number(1, 1000),
-                 "The rate in bursts over the rate between them; bursts take a fifth of the time."),
+                 "Rate in bursts over the rate between; bursts take a fifth of the time."),
            field("burst_seconds", &S::burst_seconds, number(1e-3, 1e6), "Mean duration of a burst."),
            field("prompt", &S::prompt, number(1, 1e7), "Mean tokens of a prompt."),
            field("output", &S::output, number(1, 1e7), "Mean tokens of an output."),

@@ -12,7 +12,6 @@
 #include "analysis/theory/optimal_gamma.hpp"
 #include "analysis/theory/theorems.hpp"
 #include "experiments/base/format/config_error.hpp"
-#include "serving/advisor/plan_figures.hpp"
 #include "serving/advisor/plan_text.hpp"
 #include "serving/advisor/presets.hpp"
 #include "serving/server/acceptance_law.hpp"

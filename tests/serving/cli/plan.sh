@@ -161,7 +161,7 @@ says err "none.json"
 expect 0 plan alpha 0.7 --c 0.02 --method medusa
 says out '"method": "medusa"'
 expect 2 plan alpha 0.7 --c 0.02 --method lookahead
-says err "expected draft, ngram, eagle"
+says err 'unknown method "lookahead"; known: draft, ngram, eagle'
 expect 0 plan list options
 says out "--spec-ngram-simple-size-n"
 expect 2 plan
@@ -188,11 +188,17 @@ says err "give either CONFIG.json, or --target and --draft"
 expect 2 plan measure --target a.gguf
 expect 2 plan measure "$first" --c 0.1
 expect 2 plan alpha 0.7 --c 0.1 --draft llama-3.2-1b
-says err "give one of --c, --draft and --draft-times"
+says err "--target: missing"
 expect 2 plan alpha 0.7 --draft llama-3.2-1b
-says err "needs --device and --target"
+says err "--target: missing"
 expect 2 plan alpha 0.7 --target llama-3.1-70b --c 0.1
-says err "--device and --target go together"
+says err "--device: missing"
+expect 2 plan alpha 0.7 "${on_device[@]}" --c 0.1
+says err "give one of c, draft and draft_times"
+expect 2 plan alpha 0.7 --target-times times.csv --draft llama-3.2-1b
+says err '--draft: unknown key "draft" in measured times'
+expect 2 plan alpha 0.7 --method mtp
+says err "what drafting costs is missing"
 expect 2 plan alpha 0.7 --target llama-3.1-70b --draft llama-3.2-1b --device h100-smx
 says err 'did you mean "h100-sxm"?'
 expect 2 plan alpha 0.7 "${on_device[@]}" --routing-exponent 2
@@ -254,7 +260,7 @@ for way in alpha log recording config measure drafters load benchmark sampling t
   says out "Examples:"
   checks=$((checks + 1))
   # A server under load is described by more than the others.
-  [[ $(wc -l <out) -le $([[ $way == load ]] && echo 60 || echo 45) ]] || fail "plan $way --help has $(wc -l <out) lines"
+  [[ $(wc -l <out) -le $([[ $way == load ]] && echo 62 || echo 45) ]] || fail "plan $way --help has $(wc -l <out) lines"
 done
 
 # A server under load with a draft device, and the same in a config: equal numbers.
@@ -378,7 +384,7 @@ expect 2 plan alpha 0.8 $block --gamma 16
 says err "--gamma 16: block.json drafts"
 says err "at most 15 tokens a round"
 expect 2 plan alpha 0.8 $block --method eagle3
-says err "is a DFlash head; leave --method out"
+says err "is a DFlash head; leave the method out"
 expect 2 plan alpha 0.8 --target llama-3.1-70b --draft block.json --device h100-sxm --devices 4
 says err "block.json: /hidden_size: 4096; the target llama-3.1-70b has 8192"
 expect 0 plan drafters block:0.8:block.json small:0.7:llama-3.2-1b --target llama-3.1-8b --device h100-sxm
