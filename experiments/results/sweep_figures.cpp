@@ -335,8 +335,13 @@ std::vector<Figure> chosen_figures(const Result& result, const FigureChoice& cho
   for (const std::string& condition : choice.where) cells = cells_where(result, cells, condition);
   // Of a key that has one value left nothing is to be seen; the next that differs takes its place.
   const auto has_one_value = [&](const std::string& key) { return groups_of(cells, {key}).size() == 1; };
-  if (choice.x.empty() && choice.series.empty() && !config.series.empty() && has_one_value(config.x))
-    config.x = std::exchange(config.series, "");
+  if (choice.x.empty() && has_one_value(config.x)) {
+    config.x.clear();
+    if (choice.series.empty()) config.series.clear();
+    for (const std::string& key : further_axes(cells, config)) {
+      if (config.x.empty() && set_number(*cells.front(), key)) config.x = key;
+    }
+  }
   if (choice.series.empty() && has_one_value(config.series)) {
     config.series.clear();
     if (const auto others = further_axes(cells, config); !others.empty()) config.series = others.front();
