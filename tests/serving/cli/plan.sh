@@ -66,7 +66,7 @@ expect 2 plan alpha 0.7 --target-times rounds_of.csv --draft-times draft.csv
 says err 'rounds_of.csv:1: column "step" is not known; expected the columns tokens, batch, ms'
 expect 2 plan alpha 0.7 --target-times target.csv --draft-times rounds_of.csv
 says err 'column "step" is not known'
-expect 2 plan load 0.7 --c 0.1 --trace rounds_of.csv
+expect 2 plan load 0.7 --c 0.1 --target-times target.csv --trace rounds_of.csv
 says err 'rounds_of.csv:1: column "step" is not known; expected the columns seconds or TIMESTAMP'
 printf '8,8,20\n' >>target.csv
 expect 2 plan alpha 0.7 --target-times target.csv --draft-times draft.csv
