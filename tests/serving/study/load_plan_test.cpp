@@ -89,7 +89,7 @@ TEST_CASE("plans of neighbouring seeds share no run") {
   LoadQuestion question = small_question();
   question.rates = {20};
   question.server.runs = 2;
-  const LoadCandidate plain = load_candidates(question, {}, {}).front();
+  const LoadCandidate plain = load_candidates(question, batch_table(question, 70), {}).front();
   std::set<double> latencies;
   for (const std::uint64_t seed : {1U, 2U, 3U}) {
     double sum = 0;
