@@ -124,8 +124,9 @@ def test_keys_without_an_option_and_a_policy_of_its_own_are_simulated():
     def numbers(**more):
         return {policy["name"]: policy for policy in speclab.serve(0.75, max_gamma=2, **ask, **more)["policies"]}
     here = numbers()
-    slow = numbers(engine={"wake_ms": 5})
-    assert slow["plain"]["points"][0]["ttft"]["value"] > here["plain"]["points"][0]["ttft"]["value"] + 1
+    # Two a second of some 340 ms each: about half of the requests wake an idle engine.
+    slow = numbers(engine={"wake_ms": 40})
+    assert slow["plain"]["points"][0]["latency_mean"]["value"] > here["plain"]["points"][0]["latency_mean"]["value"] + 10
     gate = {"kind": "gate", "window": 5, "threshold": 2.5}
     assert set(numbers(policy=gate)) - set(here) == {"gate"}
     config = {"title": "gate", "experiment": "serving", "gamma": 2, "alpha": 0.75, "serving": {"settle": 12, "settle_after": 6, "policy": gate} | ask}
