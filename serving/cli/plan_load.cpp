@@ -75,6 +75,12 @@ const std::vector<KeyOption>& key_options() {
 /// Defaults of plan load in place of the section's.
 Json base_section() { return {{"length_variation", 1}, {"requests", 1000}}; }
 
+/// The sections are asked, and not the description of a config, which is made once: options are declared
+/// before other programs have added their sections.
+const SectionKind& section_named(const std::string& key) {
+  return *std::ranges::find(section_kinds(), key, &SectionKind::key);
+}
+
 /// The field of an option's key, and its default.
 std::pair<Field, Json> field_of(const KeyOption& option) {
   const auto find = [&](const ObjectType& object, const std::string& name) {
@@ -82,7 +88,7 @@ std::pair<Field, Json> field_of(const KeyOption& option) {
     return found != object.fields().end() ? std::optional(std::pair(*found, object.fallback(*found)))
                                           : std::nullopt;
   };
-  const ObjectType& section = *type_at("/serving")->object();
+  const ObjectType& section = *section_named("serving").type->object();
   if (option.parent.empty()) {
     auto found = find(section, option.key).value();
     found.second = base_section().value(option.key, found.second);
