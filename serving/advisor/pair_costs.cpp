@@ -1,6 +1,7 @@
 #include "serving/advisor/pair_costs.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <stdexcept>
@@ -32,18 +33,25 @@ Machine machine_of(const PairCosts& costs, const std::string& path) {
   return machine;
 }
 
-/// tokens,batch,ms a line, with or without that header.
+/// Reads a file whose columns are tokens, batch and ms.
 MeasuredCost times_of(const std::string& file) {
+  const std::string text = in_file(file, [&] { return read_text(file); });
   std::vector<MeasuredPoint> points;
   try {
-    for (const NumberRow& row : read_numbers(in_file(file, [&] { return read_text(file); }), file, true)) {
-      if (row.numbers.size() != 3) {
-        throw std::invalid_argument(fmt::format("{}: {} numbers", row.where, row.numbers.size()));
-      }
-      points.push_back({row.numbers[0], row.numbers[1], row.numbers[2]});
-    }
+    each_row(text, file, {{"tokens"}, {"batch"}, {"ms"}},
+             [&](const std::string& where, const std::vector<std::string>& fields) {
+               const auto tokens = number_in(fields[0]);
+               const auto batch = number_in(fields[1]);
+               const auto ms = number_in(fields[2]);
+               if (!tokens || !batch || !ms) {
+                 throw UsageError(
+                     "{}: \"{}\"; expected three numbers: tokens, batch and ms, such as 1,8,12.5", where,
+                     fmt::format("{}", fmt::join(fields, ",")).substr(0, 80));
+               }
+               points.push_back({*tokens, *batch, *ms});
+             });
   } catch (const std::invalid_argument& error) {
-    throw UsageError("{}; expected tokens,batch,ms such as 1,8,12.5", error.what());
+    throw UsageError(error.what());
   }
   try {
     return MeasuredCost(points);
