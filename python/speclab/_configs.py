@@ -1,4 +1,4 @@
-"""What configs ask for: the program's verbs, on dicts."""
+"""Runs configs: the program's verbs, on dicts."""
 
 from __future__ import annotations
 
@@ -114,16 +114,16 @@ def _run_shards(executor: Executor, config: ConfigLike, folder: str, shards: int
 
 
 def _end(futures: list[Any]) -> None:
-    """Waits until none of the shards writes into the folder any more."""
+    """Waits until no shard writes into the folder any more."""
     for future in futures:
         future.cancel()
     for future in futures:
-        with contextlib.suppress(Exception):  # the first error is the one that is told
+        with contextlib.suppress(Exception):  # the first error is the one that is reported
             future.result()
 
 
 def _run_shard(config: ConfigLike, folder: str, index: int, count: int, threads: int) -> None:
-    """One shard, in a worker; a function of the module, so that it can be sent to another process."""
+    """Runs one shard in a worker. It is a function of the module, so that it can be sent to another process."""
     if not _core.run_shard(config_text(config), folder, index, count, threads):
         raise RuntimeError(f"shard {index} of {count} was stopped early")
 
@@ -143,7 +143,7 @@ def compare(config: ConfigLike, *, threads: int = 0, progress: Progress = False)
 
 
 def _read(config: ConfigLike) -> Mapping[str, Any]:
-    """The config as a dict; what is wrong with it is said by whoever runs it."""
+    """The config as a dict. Its mistakes are reported by the verb that runs it."""
     if isinstance(config, Mapping):
         return config
     if not isinstance(config, (str, os.PathLike)):

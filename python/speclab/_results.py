@@ -1,4 +1,4 @@
-"""Results: what a run gave, for pandas, matplotlib, a browser and a notebook."""
+"""Results of a run, for pandas, matplotlib, a browser and a notebook."""
 
 from __future__ import annotations
 
@@ -64,12 +64,12 @@ def with_bounds(values: Mapping[str, Any]) -> dict[str, Any]:
     return row
 
 
-#: Columns of Result.records(), besides one for each path that the cells set and for each measured value beside them.
+#: Columns of Result.records(), in addition to one for each path that the cells set and one for each measured value.
 COLUMNS = ("cell", "label", "metric", "printed", "formula", "simulated", "simulated_low", "simulated_high")
 
 
 class Result:
-    """What a config gave.
+    """The result of a config.
 
     Attributes:
         title, experiment: of the config.
@@ -233,13 +233,13 @@ def _restored(result: bytes, timings: bytes) -> Result:
 
 
 def _column(path: str) -> str:
-    """The column of what cells set, as in results.csv."""
+    """The column for a path that cells set, as in results.csv."""
     name = _core.column_name(path)
     return f"set_{name}" if name in COLUMNS else name
 
 
 def _number(text: str | None) -> float | str | None:
-    """Measured values are texts, of which most are numbers."""
+    """A measured value: these are texts, and most of them are numbers."""
     try:
         return None if text is None else float(text)
     except ValueError:

@@ -16,7 +16,7 @@ from ._simulate import MOST_SEED
 
 @dataclass(frozen=True)
 class Verdicts:
-    """What verification decided, by request."""
+    """The decisions of verification, by request."""
 
     accepted: npt.NDArray[np.int32]  #: [B], length of the accepted prefix, 0 to gamma
     next: npt.NDArray[np.int32]  #: [B], the token after it: the correction or the bonus

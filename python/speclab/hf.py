@@ -22,9 +22,9 @@ from ._simulate import MOST_SEED
 
 __all__ = ["check_generate", "record"]
 
-#: Sequences whose law is enumerated, one by one.
+#: Maximum of sequences whose law is enumerated.
 MOST_SEQUENCES = 4096
-#: Contexts of one forward pass.
+#: Contexts in one forward pass.
 BATCH = 256
 
 
@@ -142,7 +142,7 @@ def check_generate(
         sampling["assistant_model"] = assistant
     ids = torch.tensor([given], device=model.device)
     drawn = np.empty((samples, tokens), np.int32)
-    steps = samples if law is not None else 2 * samples  # each is drawn, then put into its class
+    steps = samples if law is not None else 2 * samples  # each sequence is drawn, then put into its class
     with torch.random.fork_rng(), torch.no_grad(), reporter(progress, "check_generate") as report:
         torch.manual_seed(seed)
         for i in range(samples):
@@ -164,7 +164,7 @@ def check_generate(
 
 
 def _prompts(prompts: Any, vocab: int) -> list[list[int]]:
-    """Lists of ids, one at least."""
+    """The prompts as lists of token ids; at least one."""
     given = [[integer(int(token), "prompts", 0, vocab - 1) for token in prompt] for prompt in prompts]
     if not given or not all(given):
         raise ValueError("prompts: expected one at least, of one token at least")
