@@ -36,8 +36,8 @@ class Page(html.parser.HTMLParser):
         super().__init__(convert_charrefs=True)
         self.blocks = []
         self._open = None
-        self._hidden = 0  # depth inside of what is left out
-        self._inside = False  # the page proper, without navigation
+        self._hidden = 0  # depth inside elements that are left out
+        self._inside = False  # depth inside the page's content, without navigation
         self.feed(text)
         self.close()
 
@@ -81,7 +81,7 @@ def write_documents(target, documents):
 
 
 def files_below(folder, ending):
-    """Paths relative to the folder, ascending."""
+    """Paths relative to the folder, in ascending order."""
     found = []
     for path, _, names in os.walk(folder):
         found += [os.path.relpath(os.path.join(path, name), folder) for name in names if name.endswith(ending)]
@@ -98,7 +98,7 @@ def help_texts(english_root, german_root, english_out, german_out, docs_out):
         os.path.join(root, "usr/share/libreoffice/help", language, "text")
         for root, language in ((english_root, "en-US"), (german_root, "de"))
     )
-    pairs = {}  # a dictionary keeps the order and drops what was seen before
+    pairs = {}  # a dictionary keeps the order and drops pairs seen before
     documents = []
     for path in files_below(english_root, ".html"):
         english = Page(read(os.path.join(english_root, path))).blocks

@@ -21,7 +21,7 @@ from recording_csv import RecordingCsv  # noqa: E402
 
 
 def post(url, body):
-    """The JSON that the API answers."""
+    """The JSON of the API's answer."""
     key = os.environ.get("OPENAI_API_KEY")
     return recording_servers.post(url, body, {"Authorization": "Bearer " + key} if key else None)
 

@@ -22,7 +22,8 @@ sys.path.insert(0, str(HERE.parent))
 from verify_methods import vllm_files  # noqa: E402
 
 HEADERS = "flashinfer/data/include/flashinfer"
-# Headers that flashinfer/sampling.cuh includes are beside it; tests read the arguments of its functions in flashinfer/sampling.py.
+# Headers that flashinfer/sampling.cuh includes are in its folder; tests read the arguments of its functions in
+# flashinfer/sampling.py.
 WANTED = {"vllm": [str(vllm_files.file_of(name)) for name in vllm_files.MODULES],
           "flashinfer_python": ["flashinfer/sampling.py", f"{HEADERS}/sampling.cuh"]}
 

@@ -19,7 +19,8 @@ from .case import TEMPERATURE, Method, accepted_and_following, ends_of
 
 def one_by_one(function):
     """A function of one request, looped over the batch."""
-    # Transformers had a fifth argument, whether the last candidate ended the text; in its place there is now a weight.
+    # Earlier versions of Transformers had a fifth argument, whether the last candidate ended the text; a weight has
+    # replaced it.
     more = {"is_done_candidate": False} if "is_done_candidate" in inspect.signature(function).parameters else {}
 
     def prepare(case):
@@ -38,12 +39,12 @@ def one_by_one(function):
 
 
 def model_runner_arguments(case, temperature):
-    """What both functions `rejection_sample` of the second model runner take after the target's logits, by name. Requests are in the slots
-    of a larger state, in another order."""
+    """The arguments by name that both functions `rejection_sample` of the second model runner take after the target's logits. Requests
+    are in the slots of a larger state, in another order."""
     requests, gamma = case.drafted.shape
     device = case.drafted.device
     slots = torch.arange(requests, dtype=torch.int32, device=device).flip(0)
-    # Each request's row before a drafted token says which; the first place is not looked at.
+    # The row before each drafted token of a request; the first place is not read.
     sampled = torch.nn.functional.pad(case.drafted, (1, 0)).reshape(-1)
     local = torch.arange(gamma + 1, dtype=torch.int32, device=device).repeat(requests)
     return dict(draft_logits=case.draft.flip(0).contiguous(), draft_sampled=sampled,
@@ -54,7 +55,7 @@ def model_runner_arguments(case, temperature):
 
 
 def following_of(sampled, counts):
-    """accepted and following of tokens [B, gamma + 1], of which `counts` are meant."""
+    """`accepted` and `following`, from tokens [B, gamma + 1] of which the first `counts` are valid."""
     accepted = counts.long() - 1
     return accepted, sampled.gather(1, accepted[:, None])[:, 0]
 
@@ -109,7 +110,7 @@ def by_flashinfer(library):
         requests, gamma = case.drafted.shape
         device, vocab = case.drafted.device, case.target.shape[2]
         drafted = case.drafted.int()
-        workspace = torch.empty(1 << 20, dtype=torch.uint8, device=device)  # as large as flashinfer/sampling.py makes it
+        workspace = torch.empty(1 << 20, dtype=torch.uint8, device=device)  # the size that flashinfer/sampling.py allocates
         seed = torch.full((1,), 12345, dtype=torch.int64, device=device)
         offset = torch.zeros(1, dtype=torch.int64, device=device)
         tokens = torch.empty(requests, gamma + 1, dtype=torch.int32, device=device)
@@ -140,7 +141,7 @@ def versions(folder):
 
 
 def methods(folder, device):
-    """Those that are there; of each other, one sentence says why it is left out."""
+    """The methods that are installed. For each other method it prints a sentence with the reason."""
     found = []
     try:
         from transformers.generation.utils import _speculative_sampling

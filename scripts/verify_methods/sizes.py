@@ -21,7 +21,7 @@ class Shape:
 
     @property
     def logit_bytes(self):
-        """Of both tensors of logits."""
+        """Bytes of both tensors of logits."""
         return self.requests * (2 * self.gamma + 1) * self.vocab * BYTES[self.dtype]
 
 
@@ -36,7 +36,8 @@ def softmaxes(s, gamma):
 
 def _loop(s, gamma):
     casts = 0 if s == 4 else softmaxes(s, gamma)
-    # Softmaxes of fp32; difference, clamp, sum, division; the bonus row or these; multinomial (normalise, cumulate).
+    # Softmaxes of fp32; difference, clamp, sum, division; the bonus row or the residual; multinomial (normalise,
+    # cumulate).
     return casts + softmaxes(4, gamma) + 12 + 8 + 4 + 8 + 32
 
 
