@@ -30,7 +30,7 @@ struct KSeqResidual {
   }
 };
 
-/// Of two rows and rho: sum min(p, rho q), and its derivative, the sum of q where p > rho q.
+/// For two rows and rho: sum min(p, rho q), and its derivative, the sum of q where p > rho q.
 struct CappedOverlap {
   double sum;
   double slope;
