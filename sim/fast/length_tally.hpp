@@ -1,4 +1,4 @@
-// Makes the tally of rounds of which only lengths are known.
+// Makes tallies from rounds when only their lengths are known.
 #pragma once
 
 #include <algorithm>

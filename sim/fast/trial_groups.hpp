@@ -1,4 +1,4 @@
-// Divides trials among threads, each of which decodes several at once, and decides when they report.
+// Divides trials among threads, which decode several trials at once, and decides when they report.
 #pragma once
 
 #include <algorithm>

@@ -381,7 +381,7 @@ TEST_CASE("a cut-off is the same in any slot and order, and takes no more reads 
 }
 
 TEST_CASE("what is near the largest logit suffices, or the row is read again: the same is kept") {
-  // Clusters have two blocks, or eight, one of which has two tiles.
+  // Clusters have two blocks, or eight blocks, where one block has two tiles.
   for (const std::int32_t vocab : {20000, 70000}) {
     CAPTURE(vocab);
     Rows rows;
