@@ -42,12 +42,12 @@ class CheckResult:
         p_value: of all its tests together, adjusted by Holm's method.
         level: chance of a false alarm.
         samples: sequences.
-        power: what is stated about `detectable_tv` and `detectable_effect` holds with this probability.
+        power: probability with which the test finds `detectable_tv` and `detectable_effect`.
         detectable_tv: a total variation that the joint test finds with probability `power`. Rare sequences count as unseen.
         detectable_effect: the same as Cohen's w; None where there is one class.
         worst: the sequence that deviates most, None for tests of configs.
         tests: all statistics, as `speclab check` prints them with --json.
-        about: what was tested, if it was said.
+        about: description of the tested object, if one was given.
     """
 
     def __init__(self, text: str, words: str, worst: Deviation | None = None, about: str = "") -> None:
@@ -241,8 +241,8 @@ def check_sampler(
 ) -> CheckResult:
     """Tests any verification of drafted tokens.
 
-    The tokens are drafted here, from the draft's rows; `sampler` accepts or corrects them; what it emits is completed
-    with plain decoding to gamma + 1 tokens, and these are tested against the target's law.
+    This function drafts tokens from the draft's rows, and `sampler` accepts or corrects them. Plain decoding completes the emitted tokens
+    to gamma + 1 tokens, which are tested against the target's law.
 
     Args:
         sampler: `sampler(target_rows, draft_rows, drafted)` of float64 [gamma + 1, V], float64 [gamma, V] and int64

@@ -69,12 +69,12 @@ def sweep(
     Args:
         config, threads, progress: as of `run`. With an executor, `threads` are those of each shard (0: one), and
             `progress` counts shards.
-        executor: shares the work out: anything with the `submit` of `concurrent.futures.Executor`, whose workers have
-            this package, see `folder`, and find the files that the config names in their working folder. The result
+        executor: runs the shards: any object with the `submit` of `concurrent.futures.Executor`. Its workers need
+            this package, access to `folder`, and in their working folder the files that the config names. The result
             has the same bytes.
         shards: parts of equal cost, for the executor; by default four for each core of this machine.
-        folder: where shards leave what they finish; the same call goes on with it after a failure. By default a
-            temporary one, which goes at the end.
+        folder: where shards store finished work; after a failure the same call continues from it. By default a
+            temporary folder, which is removed at the end.
 
     Raises:
         ConfigError: the config has no "sweep".
@@ -165,7 +165,7 @@ def exact(config: ConfigLike, *, simulation: bool = True, threads: int = 0) -> F
         threads: 0 for as many as there are cores.
 
     Returns:
-        What `speclab exact` prints with --json; str() of it is the program's text.
+        The output of `speclab exact` with --json; str() of it is the program's text.
 
     Raises:
         ConfigError: a config that cannot be analysed.

@@ -28,8 +28,8 @@ def flips(gaps: ArrayLike, noise: float, *, length: int = 256) -> Flips:
     """Expected flips of the argmax between two runs of a target at temperature 0, from the gaps between its two best logits.
 
     A row whose best logit leads by g flips where the noise of the other run on that difference, normal with mean 0, exceeds
-    g: with probability P(Z > g / noise), independently of other rows. Third tokens are left out, which counts too few flips
-    where three tie. Texts are the same up to their first flip; what follows is another text.
+    g: with probability P(Z > g / noise), independently of other rows. Third tokens are left out, so flips are undercounted where
+    three logits tie. Texts are the same up to their first flip, and differ after it.
 
     Args:
         gaps: best logit less second best, of each row of a text; at least 0.
@@ -62,8 +62,8 @@ def greedy_rounds(margins: ArrayLike, noise: float, gamma: int) -> GreedyRounds:
     """Target steps that one text takes at temperature 0, and how they vary between runs, when rounding moves the draft's logits.
 
     The draft proposes token y of the text where y's logit exceeds all others: with probability P(Z < margin / noise),
-    independently in each row. A row is drafted once at most, so that the law of the rounds follows exactly, from the end of the
-    text to its beginning.
+    independently in each row. Each row is drafted at most once, so the law of the rounds can be computed exactly, from the end of
+    the text to its beginning.
 
     Args:
         margins: the draft's logit of the text's token less the largest of all others, row by row; negative where it proposes

@@ -74,7 +74,7 @@ class Result:
     Attributes:
         title, experiment: of the config.
         partial: it was interrupted.
-        seconds: what the run took; not part of the result's bytes.
+        seconds: duration of the run; not part of the result's bytes.
     """
 
     def __init__(self, core: _core.RunResult) -> None:
@@ -165,8 +165,9 @@ class Result:
 
         Args:
             ax: matplotlib Axes; without one the current.
-            x, series: keys of what was swept, in full ("/models/draft/alpha") or by the last part ("alpha"), or "label".
-            y: a metric. What is empty is as in the config's first figure, or as the page of the result has it.
+            x, series: swept keys, in full ("/models/draft/alpha") or by the last part ("alpha"), or "label".
+            y: a metric. An argument that is not given is taken from the config's first figure, or from the figure on the
+                result's page.
             where: values of further keys, {"c": 0.05}.
 
         Returns:

@@ -42,8 +42,8 @@ def rule(
 
     Args:
         name: in results; without it the function's.
-        plain: `plain(row) -> weights`, what plain decoding draws a token from, where that is not the target's row.
-            Greedy rules say the argmax.
+        plain: `plain(row) -> weights`, from which plain decoding draws a token, if that is not the target's row. Greedy rules return the
+            argmax.
         drafts: with two or more, the rule chooses among so many independent drafts of one position:
             `f(draw, target, draft, candidates)` of two rows and a tuple of ids returns `(accepted, token)`, whether one of
             the candidates is accepted and which, or else the token that replaces them. Drafts that begin with the

@@ -98,11 +98,11 @@ def check_generate(
     """Tests whether `model.generate` with an assistant has the model's distribution.
 
     It is called with `do_sample=True`, without top-k and top-p, once for each sample: with the defaults thousands of times, which
-    takes minutes (as long as one call by the number of samples; a larger `total_variation` needs fewer). Null: the new tokens have the joint law
-    that the model's own forward passes give at the temperature. Where there are more than 4096 sequences of so many
-    tokens, tokens are replaced by classes whose joint law is uniform under the null: at each position tokens are ordered by
-    the ratio of the assistant's probability to the model's, and the classes cut their probability under the model into
-    equal parts, a token on a cut by chance. What comes too often for being drafted is then in the last classes.
+    takes minutes (as long as one call by the number of samples; a larger `total_variation` needs fewer). Null: the new tokens have the
+    joint law that the model's own forward passes give at the temperature. If more than 4096 sequences of that length are possible, tokens
+    are replaced by classes whose joint law is uniform under the null: at each position tokens are ordered by the ratio of the assistant's
+    probability to the model's, and the classes cut their probability under the model into equal parts, a token on a cut by chance. Tokens
+    that come too often because they were drafted are then in the last classes.
 
     Args:
         model, assistant: causal language models of one vocabulary; assistant None for plain sampling.

@@ -1,7 +1,7 @@
 """One panel, drawn into matplotlib's axes.
 
-Colours are those of the program's pages, which the colour-blind tell apart; markers, dashes and hatches differ as well, so that
-a print in grey can be read.
+Colours are those of the program's pages, which colour-blind readers can tell apart. Markers, dashes and hatches differ as well,
+so that a print in grey can be read.
 """
 
 from __future__ import annotations

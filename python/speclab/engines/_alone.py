@@ -5,9 +5,9 @@
     _alone.py version NAME              of the installed engine; in its environment, as the next
     _alone.py decode NAME               reads settings and parts from standard input, a line of JSON, and writes messages
 
-Messages of `decode` are lines of JSON on standard output, which is the audit's alone: what the engine prints goes to standard
-error. {"loaded": true}; then for each group of sequences {"tokens": [[...], ...], "drafted": n, "accepted": n, "steps": n}, with
-"logp": [[...], ...] where it is asked for, and {"part": seconds} at the end of each part; or {"refused": sentence} and the end.
+Messages of `decode` are lines of JSON on standard output, which only the audit uses: the engine's own output goes to standard error.
+{"loaded": true}; then for each group of sequences {"tokens": [[...], ...], "drafted": n, "accepted": n, "steps": n}, with "logp": [[...],
+...] if it is requested, and {"part": seconds} at the end of each part; or {"refused": sentence} and the end.
 """
 
 from __future__ import annotations

@@ -52,7 +52,7 @@ def audit(
     and how many come of a target step beside what could be had (docs/engines.md)?
 
     Tests of each setting: whole sequences of the first tokens and each token given those before it, against their exact law; the
-    same against plain decoding by the same engine (two samples); and which token follows which in long texts, against the rows.
+    same against plain decoding by the same engine (two samples); and the transitions between tokens in long texts, against the rows.
     Null: the tokens have the target's distribution. Plain decoding is tested in the same way, its halves against each other. The
     p-values of all settings of an engine are adjusted by Holm's method, so that the chance of a false alarm about an engine is `level`.
 

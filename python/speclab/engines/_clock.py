@@ -111,8 +111,8 @@ def time_pair(
 ) -> PairClock:
     """Speedups of serving engines on a pair of models of your own by the clock, beside predicted ones (docs/engines.md).
 
-    A prediction needs plain decoding, the time of a step at two γ, between and beyond which it is taken for linear in γ, and the tokens per
-    target step of the scheme that the engine's way is known to follow, on these models.
+    A prediction needs plain decoding; the time of a step at two γ (between and beyond these it is taken as linear in γ); and, on these models,
+    the tokens per target step of the scheme that the engine's way is known to follow.
 
     Args:
         engines: names, or the paths of adapters of your own.

@@ -107,8 +107,8 @@ def decode(
 ) -> list[Part]:
     """Lets an engine decode parts, one after the other; sequences are numbered through.
 
-    `vocab` None: ids are not looked at. `report` gets the number of sequences done. EngineError: in one sentence, what the engine, its process or an emitted token
-    is wrong with.
+    `vocab` None: ids are not checked. `report` gets the number of sequences done. EngineError describes in one sentence the fault of the
+    engine, of its process or of an emitted token.
     """
     asked = {"settings": {**dataclasses.asdict(settings), "folder": str(settings.folder)},
              "parts": [(sum(before.sequences for before in parts[:at]), part.sequences, part.tokens, part.slots or settings.slots) for at, part in enumerate(parts)]}

@@ -1,9 +1,9 @@
 """The effect of rounding on texts at temperature 0: the probability that a row flips, from its gaps in exact rows and from measured
 deviations; and whether an engine's differences are explained by it (docs/temperature-zero.md).
 
-A deviation is that of the difference of two logits. Engines say the log-probability of what they emit, log p. Where rounding moves
-all logits alike and independently, with standard deviation s, it moves log p by s sqrt(1 - 2 p + sum p^2), and the difference of two
-logits by s sqrt(2): so one follows from the other.
+Deviations are those of the difference of two logits. Engines report the log-probability of emitted tokens, log p. If rounding moves all
+logits independently with the same standard deviation s, it moves log p by s sqrt(1 - 2 p + sum p^2), and the difference of two logits by s
+sqrt(2), so one follows from the other.
 """
 
 from __future__ import annotations

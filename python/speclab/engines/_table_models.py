@@ -1,9 +1,9 @@
 """Tables as models of the Llama architecture, for serving engines: target.gguf, draft.gguf, and folders target and draft with
 config.json and model.safetensors. Their rows are the config's, to the last digits of float32.
 
-Token t of the config is id t of the models; id 0 is their beginning and end of text, with which a prompt begins, as a config's text
-starts after its token 0. The text of id t > 0 is the t-th letter. The models are one block that adds nothing, so that the last norm
-sees the embedding of the last token alone: its row is the output matrix at that token.
+Token t of the config is id t of the models. Id 0 is their beginning and end of text; a prompt begins with it, because a config's text
+starts after its token 0. The text of id t > 0 is the t-th letter. The models have one block that adds nothing, so that the last norm sees
+only the embedding of the last token, and the row is the output matrix at that token.
 """
 
 from __future__ import annotations
