@@ -4,9 +4,9 @@ kernels/python with its operator, its Triton kernels and its drop-in functions, 
 (--rivals), all from logits to tokens.
 
 Each method is first checked: its decisions against float64 where it takes injected uniforms, and for all but
-approximations a chi-squared test of the law of its tokens. Times are between CUDA events, methods taking turns. With
---graphs they are of CUDA graph replays, without what Python and the launches cost the host, which stands beside them; a method
-that waits for the device is timed as it is. Drafted ids stand ready as int64 for torch and int32 for speclab.
+approximations a chi-squared test of the law of its tokens. Times are between CUDA events, methods taking turns. With --graphs they are
+times of CUDA graph replays, without the host's cost of Python and launches, which is printed beside them; a method that waits for the
+device is timed without a graph. Drafted ids are prepared as int64 for torch and int32 for speclab.
 
 Exit codes: 0; 1 a check failed or a method broke down; 2 no torch or no GPU, or a wrong option.
 """

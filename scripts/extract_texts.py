@@ -8,10 +8,10 @@ usage: extract_texts.py help EN_ROOT DE_ROOT OUT_EN OUT_DE OUT_DOCS
 help: the unpacked packages libreoffice-help-en-us and -de. Paragraphs and headings with the same file name and id
 translate one another; line i of OUT_EN and line i of OUT_DE are such a pair. Pairs that are empty, the same in both
 languages or seen before are left out. OUT_DOCS holds the English pages as running text, a paragraph a line.
-headers: every STRIDE-th C++ header below a folder, by path, of those that people wrote: the repetitive ones of
-Boost.Preprocessor, and made by it, are left out.
+headers: every STRIDE-th C++ header below a folder, by path, among those written by people: repetitive headers of
+Boost.Preprocessor, and those made by it, are left out.
 descriptions: the long description of every STRIDE-th package by name, a line "%%%%", and its short description; from
-Translation-en files of apt. Packages described as one before are left out.
+Translation-en files of apt. Packages with the description of an earlier one are left out.
 
 Documents are separated by lines of one form feed. Files are UTF-8.
 """

@@ -3,12 +3,12 @@
 
     scripts/kernel_code.py build/release/kernels/libspeclab_kernels.so      (or a .cubin, an object file)
 
-Of each kernel: registers, bytes of stack (spilled registers are there), blocks that one multiprocessor runs at once,
-instructions for each id in the innermost code, 16-byte loads that a thread has on their way before it uses one and the
-bytes that a multiprocessor so waits for, barriers and conditional branches.
+For each kernel it prints registers, bytes of stack (which includes spilled registers), blocks that one multiprocessor runs at once,
+instructions per id in the innermost code, 16-byte loads that a thread has in flight before it uses one, the bytes that a multiprocessor
+then has in flight, barriers and conditional branches.
 
---check holds the kernels of ours below the ceilings below. Needs cuobjdump and nvdisasm: the CUDA Toolkit has them, and
-so have the Python packages nvidia-cuda-cuobjdump and nvidia-cuda-nvdisasm, which scripts/test.sh installs.
+--check compares speclab's kernels with the ceilings below. Needs cuobjdump and nvdisasm: the CUDA Toolkit has them, and so have the Python
+packages nvidia-cuda-cuobjdump and nvidia-cuda-nvdisasm, which scripts/test.sh installs.
 Exit codes: 0; 1 a ceiling is exceeded; 2 wrong options or no such file; 77 a tool is missing, or the file has no sm_90 code.
 """
 import argparse

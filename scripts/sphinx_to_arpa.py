@@ -6,7 +6,7 @@ usage: sphinx_to_arpa.py MODEL.lm.bin OUT.arpa
 The format ("Trie Language Model") is that of sphinxbase 5prealpha (lm_trie.c, ngram_model_trie.c). Sphinx's own
 converter cannot write en-us.lm.bin as ARPA, because six of its bigrams belong to no word: sphinx_lm_convert of
 Debian's sphinxbase-utils 0.8+5prealpha+1-16 ends with "Assertion `raw_ngram_idx == base->n_counts[i - 1]' failed",
-and PocketSphinx 5.1.1 crashes. Here they are left out.
+and PocketSphinx 5.1.1 crashes. This script leaves these bigrams out.
 """
 import math
 import struct

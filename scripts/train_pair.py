@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """Trains a neural target and two drafts from texts of data/ and writes them as GGUF files, with the log of the training.
 
-A byte-level BPE tokenizer, a target of the Llama architecture trained on the texts, text that the target generates, and two
-drafts distilled from the target on that text and on the texts. Seeded: one machine gives the same files again. A run that
-was interrupted goes on from its last checkpoint. With --target the target is a GGUF file of the Llama architecture, whose
-tokenizer its one draft has.
+It makes a byte-level BPE tokenizer, a target of the Llama architecture trained on the texts, text that the target generates, and two
+drafts distilled from the target on that text and on the texts. It is seeded: the same machine gives the same files again. An
+interrupted run continues from its last checkpoint. With --target the target is a GGUF file of the Llama architecture, and there is
+one draft, with its tokenizer.
 
 usage: train_pair.py [--target FILE.gguf] [--out FOLDER] [--work FOLDER] [--data FOLDER] [--seed N] [...]
 

@@ -5,8 +5,8 @@
     scripts/gpu/rivals.py FOLDER WHEELS/*.whl
     scripts/gpu/pack.py BUILD ARCHIVE --rivals FOLDER, or scripts/bench_torch.py --rivals FOLDER
 
-FOLDER gets a few Python files, headers, libflashinfer.so where nvcc is on the PATH, and versions.json. Nothing of theirs is kept in this
-repository. Exit codes: 0; 2 not such a wheel, a file is missing in it, or it does not compile.
+FOLDER gets a few Python files, headers, libflashinfer.so where nvcc is on the PATH, and versions.json. This repository keeps no files of
+vLLM and FlashInfer. Exit codes: 0; 2 not such a wheel, a file is missing in it, or it does not compile.
 """
 import argparse
 import json

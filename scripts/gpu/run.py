@@ -6,12 +6,12 @@
     scripts/gpu/run.py torch      PyTorch, the package of kernels/python and the functions that it stands in for: about 6 minutes
     scripts/gpu/run.py all        one after the other
 
-From what scripts/gpu/pack.py packed, or from a build with CUDA and tests (--build build/cuda). Each of the three ends
-within --seconds: a step that would last longer is interrupted, and leaves what it has. That is a failure of every step but
-bench-axes, whose sweep is meant to be cut; a step that has to be killed, as one whose kernel hangs, failed in any case. Results
-go to --out, one log a step, and run.json says what was run, how it ended, and on what; all of it is packed into OUT.tar.gz
-after every step. A step that fails does not stop the others. Every chosen size is measured by a process of its own, for a fault
-of CUDA ends all that a process has yet to do. Exit codes: 0; 1 a step failed; 2 no GPU, no programs, or wrong options.
+It runs an archive unpacked from scripts/gpu/pack.py, or a build with CUDA and tests (--build build/cuda). Each of the three ends within
+--seconds: a step that would last longer is interrupted, and keeps its results so far. This counts as a failure of every step except
+bench-axes, whose sweep is meant to be cut; a step that must be killed, for instance because its kernel hangs, always counts as failed.
+Results go to --out, with one log per step; run.json records the steps, how they ended, and the device. All of it is packed into OUT.tar.gz
+after every step. A step that fails does not stop the others. Every chosen size is measured by a separate process, because a CUDA fault ends
+a process. Exit codes: 0; 1 a step failed; 2 no GPU, no programs, or wrong options.
 """
 import argparse
 import concurrent.futures

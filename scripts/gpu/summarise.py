@@ -3,9 +3,8 @@
 
     scripts/gpu/summarise.py ARCHIVE_OR_FOLDER... [--results FOLDER]
 
-Prints how every step ended and, of each workload and size, the time of our verification (fused, or of trees) beside that of what the
-device allows, and the other methods; then what was timed in PyTorch. Exit codes: 0; 1 a step failed or a decision was wrong;
-2 no such archive.
+Prints how every step ended. For each workload and size it prints the time of speclab's verification (fused, or of trees), the time that the
+device allows, and the other methods; then the times in PyTorch. Exit codes: 0; 1 a step failed or a decision was wrong; 2 no such archive.
 """
 import argparse
 import json

@@ -1,18 +1,18 @@
 """Measures a server under load, and compares it with the simulator: the common part of every engine's script.
 
 Costs of a step and acceptance are measured with clients that wait for their answers. `speclab run` then predicts latencies of recorded
-arrivals, Poisson and in bursts, and only after that are they measured with the same arrivals. The config that is written has the costs,
-the cells, and what was measured in each; `speclab run` shows both side by side.
+arrivals, Poisson and in bursts, and only after that are they measured with the same arrivals. The config that the script writes has the
+costs, the cells, and the numbers measured in each; `speclab run` shows measured and predicted numbers side by side.
 
-The machine is to be idle. Even then a virtual machine's speed changes by a third from minute to minute, so that all times here are of a
-clock that goes with it: before and after each chunk of requests and each pass of the calibration one client measures the plain engine's latency.
-Times that were measured are divided by the mean of both over the calibration's median, and intervals between arrivals stretched by the first. A core that
-was idle is slower for some milliseconds, which closed loops do not show: a process of the lowest priority a core keeps them busy throughout. The
-engine has a core of its own; where it may go from core to core its steps take up to a third longer, at random.
+The machine must be idle. Even then a virtual machine's speed changes by a third from minute to minute, so all times are in a clock that
+follows it, the reference: before and after each chunk of requests and each pass of the calibration, one client measures the plain engine's
+latency. Measured times are divided by the mean of both latencies over the calibration's median, and intervals between arrivals are
+stretched by the first. A core that was idle is slower for some milliseconds, which closed loops do not show, so a process of the lowest
+priority keeps each core busy. The engine has its own core; if it may move between cores, its steps take up to a third longer, at random.
 
-The time of a step is a curve over its tokens, of plain decoding and of prompts. What drafting adds to it is linear in the sequences, a prompt that
-a draft reads, too, costs more by the token, and a step that decodes and reads prompts takes longer by a constant. So does the first step after a
-pause.
+The time of a step is a curve over its tokens, those of plain decoding and of prompts. Drafting adds a time that is linear in the sequences.
+A prompt that a draft reads, too, costs more per token. A step that both decodes and reads prompts takes longer by a constant, and so does
+the first step after a pause.
 
 An engine's script calls `main` with settings and a function that starts the engine with a setting and a gamma, 0 for plain decoding. An engine has
   prompt_tokens(text), the length of a prompt;

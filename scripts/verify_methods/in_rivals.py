@@ -1,9 +1,10 @@
 """Verification by the programs of Hugging Face and of serving engines themselves, from logits to tokens: what each of them does to logits first
 is in the time.
 
-Files of vLLM and FlashInfer are those of --rivals FOLDER, which scripts/gpu/rivals.py made. vLLM's second model runner has logits of the draft in slots; with a
-temperature it writes the target's logits again, as fp32 divided by it (vllm/v1/worker/gpu/sample/sampler.py, apply_sampling_params). Its
-first engine has probabilities of the draft. FlashInfer's functions take fp32 and have probabilities of both.
+The files of vLLM and FlashInfer are in --rivals FOLDER, which scripts/gpu/rivals.py made. vLLM's second model runner takes logits of the
+draft in slots; with a temperature it writes the target's logits again, as fp32 divided by the temperature
+(vllm/v1/worker/gpu/sample/sampler.py, apply_sampling_params). vLLM's first engine takes probabilities of the draft. FlashInfer's functions
+take fp32 probabilities of both models.
 """
 import ctypes
 import inspect

@@ -1,7 +1,7 @@
 """Shapes of a sweep, and how many bytes of global memory each method moves for them, counted from what it launches.
 
-Counts are per request and id of the vocabulary, of arrays as long as a row; s is the size of a logit. Nothing is taken
-off for caches.
+Counts are per request and id of the vocabulary, of arrays as long as a row; s is the size of a logit. Caches are not
+taken into account.
 """
 import itertools
 from dataclasses import dataclass
