@@ -49,7 +49,7 @@ class PathRanking {
       const Real low = below_ + here_ * up_to;
       up_to += draft[id];
       const Real high = below_ + here_ * up_to;
-      // computes (high^k - low^k) / (high - low) without the difference
+      // Computes (high^k - low^k) / (high - low) without the difference.
       Real sum(1);
       Real power(1);
       for (std::int32_t j = 1; j < paths_; ++j) {

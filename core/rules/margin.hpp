@@ -1,6 +1,6 @@
 // Rules that verify against the target's argmax and accept near misses. Both emit the argmax after a
 // rejection and as the bonus, so they are compared with greedy decoding. Decisions and defaults are those of
-// YichiCS/Secure-Speculative-Decoding, securesd/verifier/mars.py and bild.py, and methods.py beside them.
+// YichiCS/Secure-Speculative-Decoding, securesd/verifier/mars.py, bild.py and methods.py.
 #pragma once
 
 #include <cmath>

@@ -1,4 +1,4 @@
-// `speclab bench sim`: measures how fast the simulator is, beside the limits of the machine.
+// `speclab bench sim`: measures how fast the simulator is, and the limits of the machine for comparison.
 #pragma once
 
 #include <filesystem>

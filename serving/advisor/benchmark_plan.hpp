@@ -13,7 +13,7 @@
 namespace speclab {
 
 struct BenchmarkPlan {
-  std::string what;   ///< in words
+  std::string what;   ///< the number that is compared, in words
   PerRequest first;   ///< numbers of one setting
   PerRequest second;  ///< numbers of the other setting
   double confidence = 0.95;

@@ -1,4 +1,4 @@
-// Makes the plan for one drafter: from its acceptance and its cost, what follows for gamma.
+// Makes the plan for one drafter: from its acceptance and its cost to gamma.
 #pragma once
 
 #include <optional>

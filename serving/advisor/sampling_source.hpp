@@ -37,7 +37,7 @@ struct SampledRows {
 };
 
 struct SamplingSource {
-  std::string what;    ///< in words: "3 contexts, exactly"
+  std::string what;    ///< description of the text: "3 contexts, exactly"
   bool exact = false;  ///< the text has no sampling error
   /// Returns nothing when `control` ended it early.
   std::function<std::optional<SampledRows>(const Adjustment& target, const Control& control)> rows;

@@ -45,7 +45,7 @@ class ConfidenceLaw {
     std::size_t at(double number) const;
   };
   struct Position {
-    std::vector<double> confidence;  ///< of each class, increasing
+    std::vector<double> confidence;  ///< confidence of each class, in increasing order
     Classes if_accepted;
     Classes if_rejected;
   };

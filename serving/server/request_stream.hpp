@@ -66,7 +66,7 @@ struct LogNormalLength {
 using Length = std::variant<FixedLength, GeometricLength, LogNormalLength>;
 
 /// Returns a length fixed at the mean, a whole number, for variation 0; else a log-normal length of at most
-/// 32 times the mean, which at variation 1 is exceeded once in 40,000 requests.
+/// 32 times the mean, which at variation 1 would be exceeded once in 40,000 requests.
 Length varied_length(double mean, double variation);
 
 /// Recorded requests in the order of arrival; the first arrives at 0 ms.

@@ -118,7 +118,8 @@ TEST_CASE("trees shrink as the batch grows, and settings have their sizes") {
   for (std::size_t i = 1; i < plan.batches.size(); ++i) {
     CHECK(plan.batches[i].first == plan.batches[i - 1].last + 1);
     CHECK(plan.batches[i].nodes <= plan.batches[i - 1].nodes);
-    CHECK(plan.batches[i].speedup >= 0.99 * plan.batches[i].chain_speedup);  // either within 1% of its best
+    // Tree and chain are within 1% of their best.
+    CHECK(plan.batches[i].speedup >= 0.99 * plan.batches[i].chain_speedup);
   }
   CHECK(plan.batches.front().nodes > plan.batches.back().nodes);
   REQUIRE(plan.settings.size() == 2);
@@ -130,7 +131,7 @@ TEST_CASE("trees shrink as the batch grows, and settings have their sizes") {
         std::string::npos);
   question.method = DraftMethod::ngram;
   CHECK(plan_tree(question).settings.empty());
-  // The largest tree considered says so.
+  // The plan says so if it chose the largest tree considered.
   CHECK(plan.best.nodes == question.max_nodes);
   REQUIRE(plan.warnings.size() == 1);
   CHECK(plan.warnings[0].find("--max-nodes") != std::string::npos);
