@@ -56,7 +56,7 @@ def model_runner_arguments(case, temperature):
 
 
 def following_of(sampled, counts):
-    """`accepted` and `following`, from tokens [B, gamma + 1] of which the first `counts` are valid."""
+    """`accepted` and `following`, from tokens [B, gamma + 1], where the first `counts` are valid."""
     accepted = counts.long() - 1
     return accepted, sampled.gather(1, accepted[:, None])[:, 0]
 
