@@ -268,7 +268,8 @@ int export_plan_from_file(std::int32_t text, std::int32_t name, std::int32_t dra
 }  // namespace speclab::explorer
 
 namespace speclab {
-// A page has one thread (sim/parallel.hpp), and is not told of memory (experiments/base/support/machine.hpp).
+// A page has one thread (sim/parallel.hpp), and does not know how much memory there is
+// (experiments/base/support/machine.hpp).
 int concurrency() { return 1; }
 void run_indices(std::size_t count, bool (*call)(const void* body, std::size_t index), const void* body) {
   for (std::size_t i = 0; i < count && call(body, i); ++i) {

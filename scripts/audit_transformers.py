@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Emits sequences by the function that verifies drafts in Hugging Face transformers, as JSON lines for
-speclab check CONFIG --samples FILE. The config's models must be tables with a row for each last token.
+"""Emits sequences by the function that verifies drafts in Hugging Face transformers, as JSON lines for speclab check
+CONFIG --samples FILE. The config's models must be tables with a row for each last token.
 
 Needs torch and transformers. --ensemble W passes assistant_ensemble_weight; --argmax plants a mistake: the draft's most
-probable token is drafted, while its softmax is claimed as the distribution that it was drawn from.
+probable token is drafted, but its softmax is passed as the distribution from which it was drawn.
 """
 import argparse
 import json

@@ -1,8 +1,8 @@
 #!/bin/sh
-# Runs the README's two commands on a bare Debian 12: a root made by debootstrap (minbase) with git and certificates, in which
-# whatever setup.sh forgets is missing. The commit that is checked out is tested, not changes to it.
-# usage: scripts/bare_root.sh [FOLDER]     as root, with debootstrap; FOLDER (default: a temporary one) takes 5 GB and keeps
-# root/, run.log and test.log. Exit 77: cannot be made here, with the reason.
+# Runs the README's two commands on a bare Debian 12: a root made by debootstrap (minbase) with git and certificates, which
+# lacks every package that setup.sh forgets. It tests the commit that is checked out, not changes to it.
+# usage: scripts/bare_root.sh [FOLDER]     as root, with debootstrap; FOLDER (default: a temporary one) takes 5 GB and
+#                                          keeps root/, run.log and test.log. Exit 77: not possible here, with the reason.
 set -eu
 top=$(cd "$(dirname "$0")/.." && pwd)
 skip() { echo "skipped: $1"; exit 77; }
@@ -17,7 +17,7 @@ if [ -e "$root" ]; then
 fi
 mkdir -p "$folder"
 
-# Packages come from where this machine gets its own, with the same proxy and certificates.
+# Packages come from the same place as this machine's, through the same proxy and certificates.
 mirror=$(cat /etc/apt/sources.list.d/*.sources /etc/apt/sources.list /etc/apt/sources.list.d/*.list 2>/dev/null |
   sed -n 's/^URIs: *\([^ ]*\).*/\1/p; s/^deb \(\[[^]]*\] \)\{0,1\}\([^ ]*\).*/\2/p' | head -n 1)
 debootstrap --variant=minbase --include=ca-certificates,git bookworm "$root" "${mirror:-http://deb.debian.org/debian}" \
@@ -31,7 +31,7 @@ for file in /etc/apt/sources.list /etc/pip.conf; do [ ! -e "$file" ] || cp "$fil
 cp -r /usr/share/keyrings "$root/usr/share/"
 git clone -q "$top" "$root/root/project"
 
-# The mounts end with the namespace, whatever happens.
+# The mounts end with the namespace in any case.
 cat >"$root/root/both.sh" <<'END'
 cd /root/project
 code=0

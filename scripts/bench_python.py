@@ -1,5 +1,5 @@
-"""Times of the Python package, all from one run: what a call costs, verify beside NumPy, transformers and the memory's
-bandwidth, simulate beside the program.
+"""Measures the Python package in one run: the cost of a call; verify, compared with NumPy, transformers and the memory's bandwidth;
+simulate, compared with the program.
 
 usage: bench_python.py [--program build/release/bin/speclab] [--threads 2]     with the package importable
 """
@@ -22,7 +22,7 @@ REPEATS = 5
 
 
 def best(call, repeats=REPEATS):
-    """The shortest of some runs, in seconds."""
+    """The shortest of several runs, in seconds."""
     times = []
     for _ in range(repeats):
         start = time.perf_counter()
@@ -50,7 +50,7 @@ def overhead():
 
 
 def by_numpy(target, draft, drafted, generator):
-    """Algorithm 1 over all requests at once."""
+    """Runs Algorithm 1 over all requests at once."""
     requests, gamma = drafted.shape
     b, i = np.arange(requests)[:, None], np.arange(gamma)[None, :]
     ratio = target[b, i, drafted] / draft[b, i, drafted]
@@ -71,7 +71,7 @@ def verification(threads):
     target, draft = rows(gamma + 1), rows(gamma)
     drafted = generator.integers(0, vocab, (requests, gamma))
     accepted = speclab.verify(target, draft, drafted, seed=1).accepted
-    # What the verdicts depend on: the rows up to the first rejection; without validation the last pair alone.
+    # The verdicts depend on the rows up to the first rejection; without validation only on the last pair.
     row_bytes = vocab * 4
     all_rows = int((accepted + 1 + np.minimum(accepted + 1, gamma)).sum())
     last_rows = int((1 + (accepted < gamma)).sum())
@@ -129,7 +129,8 @@ def simulation(program, threads):
             speclab.simulate(*rows, 5, rounds=trials * rounds, trials=trials, threads=threads)
             return time.process_time() - start
 
-        # Processor time, since others may be at work; the difference of two sizes leaves out what reading a config takes.
+        # Processor time is measured, because other work may run on the machine. The difference of two sizes removes the
+        # time of reading a config.
         by_package(length // 4)
         pairs = [tuple(run(length) - run(length // 4) for run in (by_package, by_program)) for _ in range(REPEATS)]
     mine, theirs = (statistics.median(times) for times in zip(*pairs))

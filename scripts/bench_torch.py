@@ -4,9 +4,9 @@ kernels/python with its operator, its Triton kernels and its drop-in functions, 
 (--rivals), all from logits to tokens.
 
 Each method is first checked: its decisions against float64 where it takes injected uniforms, and for all but
-approximations a chi-squared test of the law of its tokens. Times are between CUDA events, methods taking turns. With
---graphs they are of CUDA graph replays, without what Python and the launches cost the host, which stands beside them; a method
-that waits for the device is timed as it is. Drafted ids stand ready as int64 for torch and int32 for speclab.
+approximations a chi-squared test of the law of its tokens. Times are between CUDA events, methods taking turns. With --graphs they are
+times of CUDA graph replays, without the host's cost of Python and launches, which is printed beside them; a method that waits for the
+device is timed without a graph. Drafted ids are prepared as int64 for torch and int32 for speclab.
 
 Exit codes: 0; 1 a check failed or a method broke down; 2 no torch or no GPU, or a wrong option.
 """
@@ -22,14 +22,15 @@ from pathlib import Path
 
 from verify_methods import checks, sizes
 
-# Packed for a GPU machine, or in the repository; without torch the library is used alone.
+# The scripts are either packed for a GPU machine or in the repository. Without torch the library is used
+# alone.
 SOURCE = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(SOURCE / "kernels/python"))
 from speclab_kernels import c_library  # noqa: E402
 
-# Their output law is another one: of an approximation, or of a target that was cut.
+# Methods with another output law: an approximation, or a target that was cut.
 APPROXIMATE = {"speclab-wagner-sigmoid", "speclab-operator-cut"}
-# Differences of probabilities below this are within what fp32 softmaxes and sums can be off.
+# Differences of probabilities below this can be errors of fp32 softmaxes and sums.
 BAND = 2e-5
 
 
@@ -83,7 +84,7 @@ def table(rows):
 
 
 def workspace_of(library, shape, implementation):
-    """Bytes, from the sizes alone: no pointer is given or needed."""
+    """Bytes of the workspace, from the sizes alone; it needs no pointer."""
     dtype = c_library.DTYPES["torch." + shape.dtype]
     return library.workspace_bytes(c_library.Batch(
         implementation=implementation, requests=shape.requests, gamma=shape.gamma, vocab=shape.vocab,
@@ -130,7 +131,7 @@ def environment(torch, options, library):
 
 
 def draws_of(shape, options):
-    """Of logits, drafts and uniforms: of many requests one is as good as several."""
+    """How many draws of logits, drafts and uniforms are made; with many requests one is as good as several."""
     return options.draws if shape.requests < 32 else 1
 
 
@@ -167,7 +168,7 @@ def law_check(torch, method, options):
 
 
 def decision_check(torch, method, options):
-    """(different outside the band, within the band, requests)."""
+    """Counts of requests: decided differently outside the band, within the band, all."""
     from verify_methods.case import reference
     different = within = requests = 0
     for dtype in options.dtypes:
@@ -181,7 +182,7 @@ def decision_check(torch, method, options):
 
 
 def check(torch, methods, options):
-    """Those that work; prints what was found."""
+    """Checks methods, and returns those that work. Prints the findings."""
     print(f"checks: law of tokens, level {checks.LEVEL:.3g}; decisions against float64, band {BAND:g}")
     rows = [("method", "law, p", "decisions", "verdict")]
     sound, found = [], {}
@@ -189,7 +190,7 @@ def check(torch, methods, options):
         try:
             p = law_check(torch, method, options)
             decisions = decision_check(torch, method, options) if method.injected else None
-        except Exception as error:  # whoever breaks down must not keep the others from being timed
+        except Exception as error:  # a method that fails must not keep the others from being timed
             print(f"{method.name}: {type(error).__name__}: {error}", file=sys.stderr)
             found[method.name] = {"verdict": "failed"}
             rows.append((method.name, "", "", "failed"))
@@ -219,7 +220,7 @@ def captured(torch, run):
 
 
 def time_all(torch, runs, options):
-    """Microseconds of each method's runs, one for each draw: a list by name. Methods and draws take turns."""
+    """Microseconds of each method's runs: by name, a list with one entry for each draw. Methods and draws take turns."""
     cuda = options.device == "cuda"
     flush = torch.zeros(1 << 26, dtype=torch.int32, device="cuda") if cuda and options.flush else None
     times = {name: [] for name, _, _ in runs}
@@ -230,7 +231,7 @@ def time_all(torch, runs, options):
                 continue
             run = of_draws[repeat % len(of_draws)]
             if flush is not None:
-                flush.max()  # reading leaves nothing to be written back while something is timed
+                flush.max()  # reading completes all writes before something is timed
             if cuda:
                 events = [torch.cuda.Event(enable_timing=True) for _ in range(2)]
                 events[0].record()
@@ -250,7 +251,7 @@ def time_all(torch, runs, options):
 
 
 def host_microseconds(torch, run, calls=50):
-    """What a call costs the host, without a graph: no call waits for the device, which is idle before and has room for all of them."""
+    """The host's cost of a call, without a graph. No call waits for the device, which is idle before and has room for all of them."""
     run()
     torch.cuda.synchronize()
     start = time.perf_counter()
@@ -366,7 +367,7 @@ def main():
             skipped.append(str(shape))
         else:
             rows += bench_shape(torch, shape, sound, options)
-        # After every shape, for whoever ends the program.
+        # Results are written after every shape, so that an interrupted run keeps them.
         write(options, {"about": about, "checks": checked, "rows": rows, "left_out": skipped})
     good = all(found["verdict"] not in ("WRONG", "failed") for found in checked.values())
     return 0 if good and not any("failed" in row for row in rows) else 1

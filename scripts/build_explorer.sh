@@ -11,14 +11,14 @@ command -v em++ >/dev/null || {
   exit 1
 }
 
-# The text of room 4: the first 100,000 bytes of "Pride and Prejudice", up to the end of a paragraph.
+# The text of room 4 is the first 100,000 bytes of "Pride and Prejudice", up to the end of a paragraph.
 [ -s data/austen.txt ] || {
   echo "build_explorer.sh: data/austen.txt is missing; scripts/setup.sh explorer makes it" >&2
   exit 1
 }
 sed -n '/^PRIDE AND PREJUDICE/,$p' data/austen.txt | head -c 100000 | sed '$d' >"$out/excerpt.txt"
 
-# Headers without a library. The rest of /usr/include belongs to this machine's own processor.
+# Only headers are linked, without libraries. The rest of /usr/include belongs to this machine's own processor.
 for folder in boost Random123 fmt hwy nlohmann tbb oneapi; do
   ln -sfn "/usr/include/$folder" "$out/include/$folder"
 done
@@ -26,8 +26,8 @@ ln -sfn /usr/include/eigen3/Eigen "$out/include/Eigen"
 
 cmake -DIN=serving/advisor/server_settings.json -DOUT="$out/server_settings.json.cpp" -P scripts/cmake/embed.cmake
 
-# The bindings and the sources that they call. Names in anonymous namespaces differ within a folder, so that those
-# that read recordings are units of their own.
+# The bindings and the sources that they call. Names in anonymous namespaces differ only within a folder, so the
+# sources that read recordings are separate units.
 sources="explorer/engine.cpp
   analysis/theory/theorems.cpp analysis/theory/optimal_gamma.cpp
   analysis/exact/rational.cpp analysis/exact/losslessness.cpp analysis/exact/context_chain.cpp
@@ -61,7 +61,7 @@ formats="experiments/recording/formats/csv.cpp experiments/recording/formats/jso
   experiments/recording/formats/safetensors.cpp experiments/recording/formats/kl_base.cpp"
 rules="experiments/catalog/rules/*.cpp experiments/base/format/family.cpp experiments/base/format/object_type.cpp
   experiments/base/format/value_types.cpp analysis/theory/optimal_tree.cpp sim/rank_acceptance.cpp"
-# What reads dropped files, and what is made for each rule, is compiled for size.
+# Sources that read dropped files, and those made for each rule, are compiled for size.
 units=
 unit() {
   for source in $2; do echo "#include \"$source\""; done >"$out/$1_all.cpp"

@@ -20,7 +20,7 @@ imports = re.compile(r'^import \{[^}]*\} from "\./(\w+)\.js";\n', re.MULTILINE)
 
 
 def published_pairs():
-    """The paper's pairs, as its tables' config has them."""
+    """The paper's pairs, as in its tables' config."""
     cases = json.loads((root / "configs" / "paper" / "table2-4.json").read_text())["cases"]
     pairs = [{"name": case["label"].split(":")[0], "alpha": case["set"]["/models/draft/alpha"],
               "c": case["set"]["/cost/c"], "gamma": case["set"]["/gamma"]} for case in cases]
@@ -28,7 +28,7 @@ def published_pairs():
 
 
 def token_texts(gguf):
-    """The vocabulary of a GGUF file with GPT-2's letters for bytes: one text per token."""
+    """The vocabulary of a GGUF file with GPT-2's letters for bytes, as one text per token."""
     data = gguf.read_bytes()
     key = b"tokenizer.ggml.tokens"
     at = data.index(key) + len(key)
@@ -66,7 +66,7 @@ generated = {"published_pairs": published_pairs, "recorded_example": recorded_ex
 
 
 def bundle(name, done):
-    """The module and what it imports, without those that are done."""
+    """The module and its imports, without modules that are done."""
     if name in done:
         return ""
     done.add(name)
@@ -81,7 +81,7 @@ def bundle(name, done):
 
 
 def once(text):
-    """The modules' text, if no top-level name comes twice."""
+    """The modules' text. Refuses top-level names that occur twice."""
     names = re.findall(r"^(?:const|let|(?:async )?function|class) (\w+)", text, re.MULTILINE)
     twice = {name for name in names if names.count(name) > 1}
     if twice:

@@ -9,12 +9,12 @@ import sys
 
 INCLUDE = re.compile(r'^\s*#\s*include\s*"([^"]+)"', re.MULTILINE)
 WIDTH, BOX, HEIGHT, ROW = 940, 124, 30, 72
-# Door, and the colours of its floors.
+# The doors, with the colours of their floors.
 DOORS = {"laboratory": ("#e8f0fa", "#36c"), "kernels": ("#fdeede", "#b60"), "serving": ("#e8f5e9", "#287a3a")}
 
 
 def floor_of(path):
-    """Where a file stands in the drawing; empty for a file that stands in none, such as main.cpp."""
+    """The box of a file in the drawing; empty for a file without one, such as main.cpp."""
     top, *rest = path.split("/")
     if top in {"core", "sim", "analysis"}:
         return top
@@ -50,7 +50,7 @@ def reaches(below, start):
 
 
 def levels(below):
-    """How many floors are under each, or the folders of a circle as an error."""
+    """The number of floors below each floor. Folders that include one another in a circle are an error."""
     circle = sorted(name for name in below if name in reaches(below, name))
     if circle:
         sys.exit(f"a circle of includes through {', '.join(circle)}")

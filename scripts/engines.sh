@@ -1,5 +1,5 @@
 #!/bin/sh
-# Makes the environments of serving engines for speclab.audit, in build/engines/NAME, of pinned versions from PyPI alone.
+# Makes the environments of serving engines for speclab.audit, in build/engines/NAME, from pinned versions on PyPI.
 # usage: scripts/engines.sh [NAME...]     Without a name: lists the engines, with size and time.
 set -eu
 cd "$(dirname "$0")/.."

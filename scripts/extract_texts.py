@@ -8,10 +8,10 @@ usage: extract_texts.py help EN_ROOT DE_ROOT OUT_EN OUT_DE OUT_DOCS
 help: the unpacked packages libreoffice-help-en-us and -de. Paragraphs and headings with the same file name and id
 translate one another; line i of OUT_EN and line i of OUT_DE are such a pair. Pairs that are empty, the same in both
 languages or seen before are left out. OUT_DOCS holds the English pages as running text, a paragraph a line.
-headers: every STRIDE-th C++ header below a folder, by path, of those that people wrote: the repetitive ones of
-Boost.Preprocessor, and made by it, are left out.
+headers: every STRIDE-th C++ header below a folder, by path, among those written by people: repetitive headers of
+Boost.Preprocessor, and those made by it, are left out.
 descriptions: the long description of every STRIDE-th package by name, a line "%%%%", and its short description; from
-Translation-en files of apt. Packages described as one before are left out.
+Translation-en files of apt. Packages with the description of an earlier one are left out.
 
 Documents are separated by lines of one form feed. Files are UTF-8.
 """
@@ -36,8 +36,8 @@ class Page(html.parser.HTMLParser):
         super().__init__(convert_charrefs=True)
         self.blocks = []
         self._open = None
-        self._hidden = 0  # depth inside of what is left out
-        self._inside = False  # the page proper, without navigation
+        self._hidden = 0  # depth inside elements that are left out
+        self._inside = False  # depth inside the page's content, without navigation
         self.feed(text)
         self.close()
 
@@ -81,7 +81,7 @@ def write_documents(target, documents):
 
 
 def files_below(folder, ending):
-    """Paths relative to the folder, ascending."""
+    """Paths relative to the folder, in ascending order."""
     found = []
     for path, _, names in os.walk(folder):
         found += [os.path.relpath(os.path.join(path, name), folder) for name in names if name.endswith(ending)]
@@ -98,7 +98,7 @@ def help_texts(english_root, german_root, english_out, german_out, docs_out):
         os.path.join(root, "usr/share/libreoffice/help", language, "text")
         for root, language in ((english_root, "en-US"), (german_root, "de"))
     )
-    pairs = {}  # a dictionary keeps the order and drops what was seen before
+    pairs = {}  # a dictionary keeps the order and drops pairs seen before
     documents = []
     for path in files_below(english_root, ".html"):
         english = Page(read(os.path.join(english_root, path))).blocks

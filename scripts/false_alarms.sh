@@ -1,5 +1,5 @@
 #!/bin/sh
-# How often do the statistical tests alarm without a cause? Runs the fast ones under other seeds and counts.
+# Counts how often the statistical tests alarm without a cause, by running the fast ones under other seeds.
 # usage: scripts/false_alarms.sh [SEEDS] [BUILD_DIR]     (200 build/release)
 set -eu
 cd "$(dirname "$0")/.."
@@ -7,7 +7,7 @@ seeds=${1:-200}
 build=${2:-build/release}
 case $seeds in '' | *[!0-9]* | 0) echo "usage: $0 [SEEDS] [BUILD_DIR]" >&2; exit 2 ;; esac
 
-# Files that include bounds.hpp, slow ones apart.
+# Files that include bounds.hpp; slow ones are listed separately.
 runs=0 alarms=0
 seed=1
 while [ "$seed" -le "$seeds" ]; do
@@ -25,6 +25,6 @@ while [ "$seed" -le "$seeds" ]; do
 done
 rm -f /tmp/alarm.$$
 echo "$alarms alarms in $seeds seeds ($runs runs of test programs)"
-# With no alarm the rate of a seed is below this with 95% confidence (Clopper and Pearson).
+# Without an alarm, the rate per seed is below this with 95% confidence (Clopper and Pearson).
 [ "$alarms" -gt 0 ] || awk -v n="$seeds" 'BEGIN { printf "rate per run of all: below %.4f (95%%)\n", 1 - exp(log(0.05) / n) }'
 [ "$alarms" -eq 0 ]

@@ -3,7 +3,7 @@
 
 usage: gguf_to_hf.py FILE.gguf FOLDER
 
-Needs numpy. With it scripts/record_hf.py, and anything else of that library, runs on the pair.
+Needs numpy. With the folder, scripts/record_hf.py and any other program based on transformers can run the pair.
 """
 
 import json

@@ -3,7 +3,8 @@
 
 usage: gguf_to_q8.py IN.gguf OUT.gguf
 
-OpenVINO GenAI has another model than a file in q4_1 (results/engines/openvino.md). Reads f32, f16, q8_0 and q4_1. Needs numpy.
+OpenVINO GenAI computes another model than a file in q4_1 contains (results/engines/openvino.md). Reads f32, f16, q8_0 and
+q4_1. Needs numpy.
 """
 
 import argparse

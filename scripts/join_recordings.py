@@ -8,7 +8,7 @@ import argparse
 import csv
 import sys
 
-SAME = 1e-6  # nats by which the target's columns may differ, in rounding
+SAME = 1e-6  # nats by which the target's columns may differ by rounding
 
 
 def parse():

@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
-"""Reads what the compiler made of the verification kernels from sm_90 code.
+"""Reads the compiled sm_90 code of the verification kernels.
 
     scripts/kernel_code.py build/release/kernels/libspeclab_kernels.so      (or a .cubin, an object file)
 
-Of each kernel: registers, bytes of stack (spilled registers are there), blocks that one multiprocessor runs at once,
-instructions for each id in the innermost code, 16-byte loads that a thread has on their way before it uses one and the
-bytes that a multiprocessor so waits for, barriers and conditional branches.
+For each kernel it prints registers, bytes of stack (which includes spilled registers), blocks that one multiprocessor runs at once,
+instructions per id in the innermost code, 16-byte loads that a thread has in flight before it uses one, the bytes that a multiprocessor
+then has in flight, barriers and conditional branches.
 
---check holds the kernels of ours below the ceilings below. Needs cuobjdump and nvdisasm: the CUDA Toolkit has them, and
-so have the Python packages nvidia-cuda-cuobjdump and nvidia-cuda-nvdisasm, which scripts/test.sh installs.
+--check compares speclab's kernels with the ceilings below. Needs cuobjdump and nvdisasm: the CUDA Toolkit has them, and so have the Python
+packages nvidia-cuda-cuobjdump and nvidia-cuda-nvdisasm, which scripts/test.sh installs.
 Exit codes: 0; 1 a ceiling is exceeded; 2 wrong options or no such file; 77 a tool is missing, or the file has no sm_90 code.
 """
 import argparse
@@ -30,22 +30,21 @@ REGISTERS, SHARED_BYTES, RESIDENT_THREADS, RESERVED_SHARED = 65536, 233472, 2048
 
 @dataclass(frozen=True)
 class Ceiling:
-    """What a kernel of ours may cost at most, and the least number of KiB that a multiprocessor must have on their way. None: not looked
-    at."""
+    """The largest cost that a kernel may have, and the least number of KiB that a multiprocessor must have in flight. None: not checked."""
     registers: int
     an_id: float | None  # instructions
     in_flight: int | None
     barriers: int
     branches: int
-    stack: int = 0  # bytes, of spilled registers or of what is indexed
-    fences: int = 0  # exactly: one less is a race, one more is time; a barrier of a cluster has one
-    copies: int = 0  # at least, of 16 bytes into shared memory
+    stack: int = 0  # bytes, for spilled registers or for indexed arrays
+    fences: int = 0  # exact: one less is a race, one more costs time; a barrier of a cluster has one
+    copies: int = 0  # minimum, of 16 bytes each into shared memory
 
 
-# Instructions of the cut-offs are those of the largest logit, the sum and the count of what is near, which stand in one stretch of code
-# each in F16 alone. The paths through kernels of rows whose format is told as they run (AnyLogit) are too many to count their bytes in
-# flight. A multiprocessor needs 29 KiB on their way for the bandwidth of the memory; kernels that read few rows have less. Clusters copy the
-# tiles of a row to shared memory, two of each row at a time: 64 KiB a block of 2-byte formats, whatever registers there are.
+# The cut-offs' instructions per id are those of the largest logit, the sum and the count of near logits. Only in F16 is each of them in one
+# stretch of code. Kernels of rows whose format is known only at run time (AnyLogit) have too many paths to count their bytes in flight. A
+# multiprocessor needs 29 KiB in flight for the bandwidth of the memory; kernels that read few rows have less. Clusters copy the tiles of a
+# row to shared memory, two of each row at a time: 64 KiB per block for 2-byte formats, however many registers there are.
 CEILINGS = {
     "fused::Statistics<Bf16>": Ceiling(64, 6.5, 128, 2, 80),
     "fused::Statistics<F16>": Ceiling(64, 6.5, 128, 2, 85),
@@ -77,7 +76,7 @@ CEILINGS = {
 }
 
 
-# They have no sums of products of their own, which are contracted on purpose, beside `merge`.
+# These kernels have no sums of products of their own besides `merge`; such sums would be contracted on purpose.
 MERGES_ALONE = {name for name in CEILINGS if "Statistics" in name or "Cutoffs" in name}
 
 
@@ -126,12 +125,12 @@ def cuobjdump(file, *options):
 
 
 def short_name(mangled):
-    """speclab::fused::Next<speclab::Bf16> for what stands in object files."""
+    """A short name, such as Next<Bf16>, for a name in object files, such as speclab::fused::Next<speclab::Bf16>."""
     name = re.sub(r"void speclab::simt::run_kernel<(.*) >\(.*|void speclab::simt::run_kernel<(.*)>\(.*", r"\1\2", mangled)
     return name.replace("speclab::", "").replace(" >", ">")
 
 
-# Powers of a step of 16 bytes: two for each of four floats or of eight ids of 2 bytes.
+# Powers in a step of 16 bytes: two for each of four floats, or of eight ids of 2 bytes.
 WEIGHED_IN_A_STEP = (8, 16)
 INSTRUCTION = re.compile(r"^\s*/\*([0-9a-f]{4,})\*/\s+(.*?)\s*;")
 
@@ -167,7 +166,7 @@ def lines_of(text):
 
 
 def basic_blocks(lines):
-    """Instructions in stretches that are entered at their start alone and left at their end."""
+    """Stretches of instructions that are entered only at their start and left only at their end."""
     targets = {int(operand, 16) for line in lines if line.opcode.split(".")[0] in ("BRA", "BSSY", "CALL")
                for operand in line.operands if re.fullmatch(r"0x[0-9a-f]+", operand)}
     blocks, block = [], []
@@ -187,9 +186,9 @@ def powers(block):
 
 
 def instructions_an_id(blocks):
-    """Of the block that raises the most powers: one for each of the ids that a thread holds of a tile where a row is summed, and there the
-    block that takes maxima counts as well; two for each of the ids of a step where a residual is weighed step by step. Loads and what
-    prepares them stand in other blocks, and are few for each id."""
+    """Instructions per id, in the block that raises the most powers. If a row is summed, that block raises one power for each id of a
+    tile that a thread holds, and the block that takes maxima counts as well. If a residual is weighed step by step, it raises two powers
+    for each id of a step. Loads and their preparation are in other blocks, and are few per id."""
     innermost = max(blocks, key=powers, default=[])
     raised = powers(innermost)
     if raised in WEIGHED_IN_A_STEP:
@@ -201,9 +200,9 @@ def instructions_an_id(blocks):
 
 
 def contracted(block):
-    """Sums of products with a power of two, sum + weight * 2^x, of which the product is not rounded. Two threads that merge the same two sums
-    in opposite order then differ in the last bit, and blocks of a cluster that do so wait for one another for ever: --fmad=false keeps the
-    compiler from it (`merge` in kernels/verify/tile.hpp)."""
+    """The number of sums of products with a power of two, sum + weight * 2^x, whose product is not rounded. Two threads that merge the
+    same two sums in opposite order then differ in the last bit, and blocks of a cluster that do so wait for one another forever.
+    --fmad=false prevents this (`merge` in kernels/verify/tile.hpp)."""
     raised, count = set(), 0
     for line in block:
         written = re.match(r"R(\d+)", line.operands[0]) if line.operands else None
@@ -217,7 +216,7 @@ def contracted(block):
 
 
 def loads_before_use(lines):
-    """The most 16-byte loads of global memory that lie on one path before a result of any is read."""
+    """The maximum of 16-byte loads from global memory on one path before the result of any of them is read."""
     at = {line.address: i for i, line in enumerate(lines)}
     most, seen = 0, set()
     paths = [(i, frozenset()) for i, line in enumerate(lines) if is_vector_load(line)]
@@ -226,12 +225,12 @@ def loads_before_use(lines):
         while i < len(lines) and (i, waiting) not in seen:
             seen.add((i, waiting))
             line = lines[i]
-            # A load's own address may be in registers of another: that is a use, too.
+            # The address of a load may be in registers that another load writes: this is a use, too.
             if waiting and any(first <= register < first + 4 for register in line.registers_read for first in waiting):
                 break
             if is_vector_load(line):
                 first = int(re.match(r"R(\d+)", line.operands[0]).group(1))
-                if first in waiting:  # round a loop
+                if first in waiting:  # one iteration of a loop
                     break
                 waiting |= {first}
                 most = max(most, len(waiting))
@@ -273,7 +272,7 @@ def kernels_of(file):
         shared = max(0, shared - RESERVED_SHARED)
         lines = lines_of(body)
         blocks = blocks_at_once(registers, shared)
-        # Of rows whose format is told as a kernel runs there are too many paths to follow.
+        # Kernels of rows whose format is known only at run time have too many paths to follow.
         loads = 0 if "AnyLogit" in name else loads_before_use(lines)
         kernels.append(Kernel(
             short_name(name), registers, stack, len(lines), round(instructions_an_id(basic_blocks(lines)), 2),
@@ -305,7 +304,7 @@ def print_kernels(kernels):
 
 
 def exceeded(kernels):
-    """Sentences about what is above its ceiling, and about kernels that are not there."""
+    """Sentences about kernels above their ceilings, and about missing kernels."""
     by_name = {kernel.name: kernel for kernel in kernels}
     found = [f"{name}: not in the file" for name in CEILINGS if name not in by_name]
     for name, most in CEILINGS.items():

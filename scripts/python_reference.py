@@ -23,14 +23,14 @@ GROUPS = {
 }
 
 
-LONGEST = 10  # parameters of a call that is shown whole
-SHOWN = 5  # of a longer one
-FIELDS = 20  # a class with more has their names alone
+LONGEST = 10  # a call with at most this many parameters is shown whole
+SHOWN = 5  # parameters shown of a longer call
+FIELDS = 20  # a class with more fields has only their names
 SAY_THEMSELVES = ("cells", "data", "load", "records", "report", "save", "to_csv", "to_json", "to_markdown", "to_pandas")
 
 
 def signature(name, function):
-    """The call as one types it, without types; of many parameters the first ones, and "..."."""
+    """The call as a user types it, without types. If it has many parameters, the first ones are shown, and "..."."""
     parameters = []
     for parameter in inspect.signature(function).parameters.values():
         bare = parameter.replace(annotation=inspect.Parameter.empty)
@@ -99,7 +99,7 @@ def of(name, value, shown, level="###"):
 
 
 def with_links(text):
-    """Docstrings name a page by its path in the repository."""
+    """Turns paths of pages in the repository, as docstrings name them, into links."""
     return re.sub(r"docs/([\w-]+)\.md", lambda match: f"[{match[1].replace('-', ' ')}]({match[1]}.md)", text)
 
 

@@ -5,8 +5,9 @@ that are there already, speclab.hf.record does the same.
 
 usage: record_hf.py --target MODEL --draft MODEL --out FILE.csv [options]
 
-Needs torch and transformers. Both models need one vocabulary. Sampling is by temperature alone, at which both columns
-are taken: top-k and top-p cut the target, and a recording of a cut target is checked less sharply.
+Needs torch and transformers. Both models need one vocabulary. Sampling is by temperature only, and both columns are
+log-probabilities at that temperature: top-k and top-p cut the target, and a recording of a cut target can be checked less
+sharply.
 """
 
 import argparse

@@ -24,9 +24,9 @@ except ImportError as missing:
     sys.exit(f"{missing}; pip install numpy")
 
 PROMPT = 32  # tokens at a random place of held-out documents
-STRETCH = 600  # characters, in which a prompt is found
+STRETCH = 600  # characters in which a prompt is found
 NEURAL = ("draft", "draft-small")
-TOLERANCE = 2e-3  # of a log-probability that is checked: f32 sums in another order, and four written digits
+TOLERANCE = 2e-3  # tolerance of a log-probability in a check: f32 sums in another order, and four written digits
 
 
 def parse():
@@ -45,7 +45,7 @@ def parse():
 
 
 def generated(target, prompts, tokens, random):
-    """Texts of the target [B, tokens] after prompts [B, P]: sampled, or the likeliest without `random`."""
+    """Texts of the target [B, tokens] after prompts [B, P]: sampled, or without `random` the likeliest tokens."""
     logits, state = target.logits(prompts, target.start(len(prompts)))
     out = np.empty((len(prompts), tokens), np.int64)
     for i in range(tokens):
@@ -62,7 +62,7 @@ def generated(target, prompts, tokens, random):
 
 
 def places(documents, tokenizer, count, random):
-    """Prompts [count, PROMPT]: the tokens from a word on at random places of documents, each place as likely."""
+    """Prompts [count, PROMPT]: tokens from the start of a word at random places of documents; all places are equally likely."""
     text, out = "\n".join(documents), []
     while len(out) < count:
         begin = text.find(" ", random.integers(len(text)))
@@ -73,7 +73,8 @@ def places(documents, tokenizer, count, random):
 
 
 def prompts_of(options, source, tokenizer, part):
-    """The same for one seed: part 0 for n-grams' training, of training documents; 1 for recordings, of held-out ones."""
+    """The prompts for one seed. Part 0 is for the training of n-grams, from training documents; part 1 for recordings, from
+    held-out ones."""
     number = [s.name for s in texts.SOURCES].index(source)
     documents = texts.documents(options.data)[source][part]
     random = np.random.default_rng([options.seed, number, part])
@@ -86,7 +87,8 @@ def written(value):
 
 
 def ngram_text(options, source, target):
-    """What n-grams are trained on [sequences, 256]; kept in the work folder, since it takes most of the time."""
+    """The texts on which n-grams are trained [sequences, 256]. They are kept in the work folder, because they take most of
+    the time."""
     known = hashlib.sha256((options.models / "target.gguf").read_bytes()).hexdigest()[:8]
     file = options.work / f"text-{known}-{source}-{options.ngram_sequences}-{options.seed}.npy"
     if not file.exists():
@@ -117,7 +119,8 @@ def record(options, source, target, neural):
                 rows += [drafter.rows(prompt, tokens) for drafter in all_drafters.values()]
                 entropy = -(np.exp(rows[0]) * rows[0]).sum(-1)
                 if greedy:
-                    # The text is what generation gave: rows of a whole pass break ties of rounding differently.
+                    # The text must come from generation: rows of a whole pass break ties of rounding
+                    # differently.
                     rows = [np.zeros_like(rows[0])] + [drafters.greedy(row) for row in rows[1:]]
                 for i, token in enumerate(tokens):
                     logs = [written(row[i, token]) for row in rows]

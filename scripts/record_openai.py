@@ -4,8 +4,8 @@ same text with its own. Writes a CSV of natural log-probabilities for speclab pl
 
 usage: record_openai.py --target MODEL --draft MODEL --prompts FILE --out FILE.csv [--url URL] [--draft-url URL] [options]
 
-The draft's server must score given texts: completions with echo and max_tokens 0. A chat API cannot, so that it gives
-the target's column alone. Tokens are compared by their texts. The key is read from OPENAI_API_KEY, if set.
+The draft's server must score given texts: completions with echo and max_tokens 0. A chat API cannot do this, so with one
+only the target's column is recorded. Tokens are compared by their texts. The key is read from OPENAI_API_KEY, if set.
 Format: https://platform.openai.com/docs/api-reference/completions.
 """
 
@@ -21,7 +21,7 @@ from recording_csv import RecordingCsv  # noqa: E402
 
 
 def post(url, body):
-    """The JSON that the API answers."""
+    """The JSON of the API's answer."""
     key = os.environ.get("OPENAI_API_KEY")
     return recording_servers.post(url, body, {"Authorization": "Bearer " + key} if key else None)
 

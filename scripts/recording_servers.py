@@ -1,4 +1,4 @@
-"""What the recorders of servers share: options, requests, and writing the file."""
+"""The common part of the recorders of servers: options, requests, and writing the file."""
 
 import json
 import urllib.request
@@ -7,7 +7,7 @@ from recording_csv import prompts_in
 
 
 def post(url, body, headers=None):
-    """The JSON that a server answers."""
+    """The JSON of a server's answer."""
     request = urllib.request.Request(url, json.dumps(body).encode(), {"Content-Type": "application/json", **(headers or {})})
     with urllib.request.urlopen(request, timeout=600) as answer:
         return json.load(answer)
@@ -22,7 +22,7 @@ def add_options(parser):
 
 
 def write(record, ask, options):
-    """Writes what record(ask, options, prompts, file) records."""
+    """Writes the recording that record(ask, options, prompts, file) makes."""
     prompts = prompts_in(options.prompts)
     with open(options.out, "w", encoding="utf-8") as out:
         recording = record(ask, options, prompts, out)

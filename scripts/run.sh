@@ -3,7 +3,7 @@
 set -eu
 cd "$(dirname "$0")/.."
 scripts/setup.sh run
-# Kernels for a GPU that is not there need not be compiled; the tests still do.
+# Kernels need not be compiled for a missing GPU; the tests still compile them.
 cuda=OFF
 nvidia-smi -L >/dev/null 2>&1 && cuda=AUTO
 cmake --preset release -DSPECLAB_TESTS=OFF -DSPECLAB_CUDA=$cuda >/dev/null

@@ -1,8 +1,8 @@
 #!/bin/sh
-# Installs what is missing with apt and makes the default corpus, data/austen.txt.
+# Installs missing packages with apt and makes the default corpus, data/austen.txt.
 # usage: scripts/setup.sh [run|test|explorer|tasks|pocketsphinx|neural]
-#   test          adds what the tests and the formatter need
-#   explorer      adds what builds the explorer and runs its tests; those in a browser need Playwright from PyPI as well
+#   test          adds the packages of the tests and the formatter
+#   explorer      adds the packages that build the explorer and run its tests; those in a browser also need Playwright from PyPI
 #   tasks         adds texts for experiments, 25 MB in data/: help pages in English and German, documentation, C++ headers,
 #                 package descriptions
 #   pocketsphinx  adds an n-gram model of English that others trained, data/en-us.arpa (140 MB)
@@ -38,8 +38,8 @@ if [ -n "$missing" ]; then
   DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $missing >/dev/null
 fi
 
-# Data come out of packages that are unpacked in a temporary folder, not installed. What cannot be had is said at the end;
-# the rest is made all the same.
+# Data come from packages that are unpacked in a temporary folder, not installed. Failures are listed at the end; all other
+# files are still made.
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 chmod 755 "$folder"
@@ -59,7 +59,7 @@ unpack() {
   done
 }
 
-# The lists of packages with English descriptions, in a folder of their own so that the system's stay as they are.
+# Fetches the lists of packages with English descriptions, in a separate folder, so that the system's lists do not change.
 fetch_descriptions() {
   mkdir -p "$folder/lists/partial"
   apt-get update -qq -o Dir::State::lists="$folder/lists" -o Acquire::Languages=en -o Acquire::GzipIndexes=false
@@ -84,7 +84,7 @@ pocketsphinx() {
     mv data/en-us.arpa.part data/en-us.arpa
 }
 
-# With the processor's own instructions, and without what speclab does not use.
+# Builds libllama for this processor's instructions, without the parts that speclab does not use.
 libllama() {
   python3 -m venv data/neural &&
     CMAKE_ARGS="-DLLAVA_BUILD=OFF -DGGML_NATIVE=ON -DGGML_OPENMP=OFF -DLLAMA_BUILD_TOOLS=OFF -DLLAMA_BUILD_EXAMPLES=OFF \
@@ -101,7 +101,7 @@ smollm2() {
     mv data/smollm2-135m.gguf.part data/smollm2-135m.gguf
 }
 
-# make FUNCTION SOURCE FILE...: makes the files unless all are there.
+# make FUNCTION SOURCE FILE...: makes the files unless all exist.
 failures=0
 make() {
   maker=$1
@@ -119,8 +119,8 @@ make() {
   done
 }
 
-# Six novels of Jane Austen, from a Debian package of R data; R itself is not needed. Without them everything else works,
-# and the experiments that need them say so.
+# Six novels of Jane Austen, from a Debian package of R data; R itself is not needed. Without them everything else works, and
+# the experiments that need them say so.
 make austen "the package r-cran-janeaustenr" data/austen.txt
 case ${1:-run} in
   run|test|explorer) exit 0 ;;

@@ -6,7 +6,7 @@ usage: sphinx_to_arpa.py MODEL.lm.bin OUT.arpa
 The format ("Trie Language Model") is that of sphinxbase 5prealpha (lm_trie.c, ngram_model_trie.c). Sphinx's own
 converter cannot write en-us.lm.bin as ARPA, because six of its bigrams belong to no word: sphinx_lm_convert of
 Debian's sphinxbase-utils 0.8+5prealpha+1-16 ends with "Assertion `raw_ngram_idx == base->n_counts[i - 1]' failed",
-and PocketSphinx 5.1.1 crashes. Here they are left out.
+and PocketSphinx 5.1.1 crashes. This script leaves these bigrams out.
 """
 import math
 import struct
@@ -14,7 +14,7 @@ import sys
 
 MAGIC = b"Trie Language Model"
 LOG10 = math.log10(1.0001)  # logarithms are to the base 1.0001
-SMALLEST = -90  # what the format uses for zero is far below; ARPA has -99
+SMALLEST = -90  # the format's value for zero is far below this; ARPA has -99
 
 
 def log10(value):
@@ -92,7 +92,7 @@ def main(source, target):
     (order,) = reader.values("B", 1)
     counts = reader.values("I", order)
     if order > 1:
-        reader.take(4)  # the kind of quantisation, of which there is one
+        reader.take(4)  # skips the kind of quantisation; there is only one
     layers = [Layer(reader, counts, length) for length in range(2, order + 1)]
     unigrams = list(struct.iter_unpack("<ffI", reader.take(12 * (1 + counts[0]))))
     for layer in layers:

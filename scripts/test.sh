@@ -8,14 +8,14 @@ cuda=AUTO
 case "${1:-}" in
   release | dev | asan | tsan | cuda) preset=$1; shift ;;
 esac
-# scripts/run.sh leaves the GPU out where there is none; the tests compile for it wherever there is nvcc.
+# scripts/run.sh leaves the GPU out if there is none. The tests compile for it wherever there is nvcc.
 case $preset in
   asan | tsan) cuda=OFF ;;
   cuda) cuda=ON ;;
 esac
 scripts/setup.sh test
 
-# The Python package is built in the same tree, for an environment of its own: python_environment makes it, or says what
+# The Python package is built in the same tree, for a separate environment: python_environment makes it, or prints what
 # is missing.
 python_environment() {
   case $preset in
@@ -37,7 +37,7 @@ sys.exit(sys.version_info < (3, 11) or not os.path.exists(sysconfig.get_path("in
   missing="pip cannot install tests/python/requirements.txt"
   return 1
 }
-# Without a GPU the code of one is enough to see that the kernels compile.
+# Without a GPU, code for one architecture is enough to see that the kernels compile.
 architectures="80-real;90-real;90-virtual"
 [ "$preset" = cuda ] || nvidia-smi -L >/dev/null 2>&1 || architectures=90-real
 configure() {
@@ -50,5 +50,5 @@ else
   configure -DSPECLAB_PYTHON=OFF
 fi
 cmake --build --preset "$preset"
-# One more than there are processors: some tests wait, for a browser or a limit of time.
+# One more job than there are processors, because some tests wait for a browser or a time limit.
 exec ctest --preset "$preset" -j "$(($(nproc) + 1))" "$@"

@@ -1,5 +1,6 @@
 #!/bin/sh
-# clang-tidy over every source, with the checks of .clang-tidy. Not part of the tests: it takes minutes.
+# Runs clang-tidy over every source, with the checks of .clang-tidy. It takes minutes, so it is not part of
+# the tests.
 set -eu
 cd "$(dirname "$0")/.."
 cmake --preset dev -DSPECLAB_TESTS=OFF >/dev/null

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """Trains a neural target and two drafts from texts of data/ and writes them as GGUF files, with the log of the training.
 
-A byte-level BPE tokenizer, a target of the Llama architecture trained on the texts, text that the target generates, and two
-drafts distilled from the target on that text and on the texts. Seeded: one machine gives the same files again. A run that
-was interrupted goes on from its last checkpoint. With --target the target is a GGUF file of the Llama architecture, whose
-tokenizer its one draft has.
+It makes a byte-level BPE tokenizer, a target of the Llama architecture trained on the texts, text that the target generates, and two
+drafts distilled from the target on that text and on the texts. It is seeded: the same machine gives the same files again. An
+interrupted run continues from its last checkpoint. With --target the target is a GGUF file of the Llama architecture, and there is
+one draft, with its tokenizer.
 
 usage: train_pair.py [--target FILE.gguf] [--out FOLDER] [--work FOLDER] [--data FOLDER] [--seed N] [...]
 
@@ -51,7 +51,7 @@ def parse():
     return options
 
 
-PROMPT = 16  # tokens that a generated text begins with: a document's first
+PROMPT = 16  # tokens at the beginning of a generated text, which are a document's first
 OPTIONS = parse()
 if OPTIONS.threads == 1:  # read by jax when it is imported
     os.environ["XLA_FLAGS"] = "--xla_cpu_multi_thread_eigen=false intra_op_parallelism_threads=1"
@@ -71,8 +71,8 @@ SHAPES = {
     "draft-small": llama_jax.Shape(VOCABULARY, width=32, inner=96, layers=3, heads=1),
 }
 OF_GIVEN = {"width": 128, "inner": 352, "layers": 2, "heads": 4}  # the draft of a given target
-WINDOW, ROWS = OPTIONS.window, 8  # tokens of a text, texts of a step
-LONG_SHARE = 0.15  # of the target's steps, the last: windows twice as long, so that it knows these places
+WINDOW, ROWS = OPTIONS.window, 8  # tokens of a text; texts in a step
+LONG_SHARE = 0.15  # last part of the target's steps, with windows twice as long, so that it learns these positions
 EVERY = 50  # steps between lines of the log, and between checkpoints
 
 
@@ -106,7 +106,8 @@ class Log:
 
 
 def tokenized_as(tokenizer, options):
-    """What `tokenized` returns, in the tokens of a given target. Held out is what configs/compare_smollm2.json holds out."""
+    """Does the same as `tokenized` in the tokens of a given target. It holds out the same documents as
+    configs/compare_smollm2.json."""
     file, arrays = options.work / "tokens.npz", {}
     if file.exists():
         return dict(np.load(file))
@@ -129,7 +130,7 @@ def tokenized(options):
         tokenizer = bpe.Tokenizer(json.loads(merges_file.read_text()))
     else:
         found = texts.documents(options.data)
-        # Each source has the same weight in the vocabulary: as many characters as the shortest has.
+        # Each source has the same weight in the vocabulary: as many characters as the shortest source.
         least = min(sum(map(len, train)) for train, _ in found.values())
         merges = bpe.train("\n".join("\n".join(train)[:least] for train, _ in found.values()), VOCABULARY)
         tokenizer = bpe.Tokenizer(merges)
@@ -149,7 +150,7 @@ def tokenized(options):
 
 
 def windows(arrays, random, rows, length, step):
-    """Windows [rows, length] of the texts; sources take turns from row to row and from step to step."""
+    """Windows [rows, length] of the texts. Sources take turns from row to row and from step to step."""
     out = np.empty((rows, length), np.int32)
     for row in range(rows):
         ids = arrays[f"{texts.SOURCES[(row + step) % len(texts.SOURCES)].name}.train"]
@@ -159,7 +160,7 @@ def windows(arrays, random, rows, length, step):
 
 
 def beginnings(arrays, random, rows, part):
-    """The first PROMPT tokens of documents [rows, PROMPT]; sources take turns."""
+    """The first PROMPT tokens of documents [rows, PROMPT]. Sources take turns."""
     out = np.empty((rows, PROMPT), np.int32)
     for row in range(rows):
         name = texts.SOURCES[row % len(texts.SOURCES)].name
@@ -169,7 +170,7 @@ def beginnings(arrays, random, rows, part):
 
 
 def rate(step, steps):
-    """Of learning: rises over 12 steps, and falls linearly to 0 over the last 60%."""
+    """The learning rate: rises over 12 steps, and falls linearly to 0 over the last 60%."""
     return min(1, (step + 1) / 12, (steps - step) / (0.6 * steps))
 
 
@@ -213,7 +214,7 @@ def nats(p, tokens, shape):
 
 
 def mean_over(of, texts_):
-    """Of texts [N, T], a few at a time: rows of all at once may be more than memory holds."""
+    """The mean of `of` over texts [N, T], a few at a time, because the rows of all may exceed memory."""
     parts = [texts_[i:i + ROWS] for i in range(0, len(texts_), ROWS)]
     return round(float(np.average([float(of(part)) for part in parts], weights=[len(part) for part in parts])), 4)
 
@@ -269,7 +270,7 @@ def generate(options, arrays, target):
 
 
 def write_generated(file, tokens):
-    """What drafts were distilled on, without prompts, for n-grams of the same text (tokenization "ids")."""
+    """Writes the texts on which drafts were distilled, without prompts, for n-grams of the same texts (tokenization "ids")."""
     with open(file, "w", encoding="utf-8") as out:
         out.write("sequence,position,token\n")
         out.writelines(f"{i},{j},{token}\n" for i, text in enumerate(tokens) for j, token in enumerate(text[PROMPT:]))

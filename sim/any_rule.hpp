@@ -48,8 +48,8 @@ class DraftingRef {
   Drafted (*call_)(const void*, std::vector<Token>&, SampledRandomSource&, RoundScratch<double>&);
 };
 
-/// What a caller observes of a round: nothing, everything by a watch of any type (core/round/round.hpp), held
-/// by reference, or the acceptance rates.
+/// The part of a round that a caller observes: nothing; everything, by a watch of any type
+/// (core/round/round.hpp), held by reference; or the acceptance rates.
 class RoundWatch {
  public:
   RoundWatch() = default;

@@ -9,9 +9,9 @@
 
 namespace speclab {
 
-/// What DenseRows answers by passes over two rows, answered without: for rows of which other things are
-/// known, by whoever knows them. Where an answer is not known so it is `missing`, and what follows from it
-/// says nothing.
+/// Answers the questions of DenseRows without passes over the two rows, for rows about which other facts are
+/// known. If an answer is not known, it sets `missing`, and numbers that follow from the answer are
+/// meaningless.
 class RowLookups {
  public:
   using Real = double;
@@ -37,7 +37,7 @@ class RowLookups {
   mutable bool missing = false;
 };
 
-/// What is compiled for one rule.
+/// The compiled code for one rule.
 class PositionProgram {
  public:
   PositionProgram() = default;

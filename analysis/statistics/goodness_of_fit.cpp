@@ -14,8 +14,8 @@ namespace speclab {
 namespace {
 
 /// Returns the p-value of both tails of a discrete distribution from `value` on: twice the smaller one. Only
-/// p-values below `below` are computed; 1 stands for the others, most of which the probability of `value`
-/// alone shows.
+/// p-values below `below` are computed; 1 replaces the others. For most of the others the probability of
+/// `value` alone is large enough.
 template <class Distribution>
 double two_sided(const Distribution& distribution, double value, double below) {
   if (2 * boost::math::pdf(distribution, value) >= below) return 1;

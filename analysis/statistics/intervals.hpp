@@ -28,7 +28,7 @@ struct Interval {
 /// Returns the estimate with infinite bounds.
 Interval unbounded(double estimate);
 
-/// Of fewer batches the skewness is not known well enough to correct for.
+/// With fewer batches, the skewness is not known well enough to correct for it.
 inline constexpr std::size_t least_skewed_batches = 32;
 
 /// Ratio of sums, such as tokens over rounds, with one numerator and one denominator per batch (equal

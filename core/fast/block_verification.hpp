@@ -1,6 +1,6 @@
-// Block verification (core/rules/block.hpp) in terms of totals. What changed: Z(s) = sum (s p - q)+ is
-// s T(1/s), is asked for from the end of the block until a prefix is accepted, and not at all where s = 1,
-// since Z / (Z + 1 - s) is 1 there.
+// Block verification (core/rules/block.hpp) in terms of totals. Change: Z(s) = sum (s p - q)+ equals s
+// T(1/s). It is requested from the end of the block until a prefix is accepted, and never where s = 1,
+// because Z / (Z + 1 - s) is 1 there.
 #pragma once
 
 #include <cassert>
@@ -12,14 +12,14 @@
 
 namespace speclab {
 
-/// `Rule`: BlockRule, or one that accepts the whole block otherwise.
+/// `Rule` is BlockRule, or a rule that differs from it in accepting the whole block.
 template <class Real, class Rule = BlockRule>
 class BlockVerification {
  public:
   explicit BlockVerification(const Rule& rule = {}) : rule_(rule) {}
 
   void begin(const DraftedNodes<Real>& drafted) { begin(drafted, drafted.shape->size()); }
-  /// Of the first tokens alone.
+  /// Begins with the first `length` tokens only.
   void begin(const DraftedNodes<Real>& drafted, std::int32_t length) {
     drafted_ = drafted;
     gamma_ = length;
@@ -40,7 +40,7 @@ class BlockVerification {
     for (; at_ > 0; --at_) {
       const Real& prefix = prefix_[at_];
       if (!negligible(prefix) && prefix < Real(1) && at_ < gamma_ && !answered_) return Wants::total;
-      // It is at most `prefix`, which stands for it where that is negligible.
+      // The probability is at most `prefix`, which replaces it where it is negligible.
       const Real probability = at_ == gamma_ ? rule_.whole_block_acceptance(prefix, [&] { return ratio(); })
                                : answered_ ? rule_.block_acceptance_probability(Real(prefix * total_), prefix)
                                            : prefix;
@@ -70,8 +70,8 @@ class BlockVerification {
   Rule rule_;
   DraftedNodes<Real> drafted_{};
   std::int32_t gamma_ = 0;
-  std::int32_t read_ = 0;  ///< tokens whose probabilities are in `prefix_`
-  std::int32_t at_ = 0;    ///< length of the prefix that is decided about
+  std::int32_t read_ = 0;  ///< number of tokens whose probabilities are in `prefix_`
+  std::int32_t at_ = 0;    ///< length of the prefix that is decided next
   bool answered_ = false;
   Real total_{0};
   Real prefix_[max_block + 1];

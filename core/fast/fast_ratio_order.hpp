@@ -1,6 +1,6 @@
-// The order of core/distribution/ratio_order.hpp for long rows of doubles. What changed: ids are sorted by
-// the bits of p/q, 11 at a time from the lowest, instead of by comparisons. Why it wins: 8000 ids are 100,000
-// comparisons that no processor predicts (0.55 ms), against six passes without branches (0.15 ms). Host only.
+// The order of core/distribution/ratio_order.hpp for long rows of doubles. Change: ids are sorted by the bits
+// of p/q, 11 at a time from the lowest, instead of by comparisons. Reason: 8000 ids take 100,000 comparisons
+// that no processor predicts (0.55 ms), or six passes without branches (0.15 ms). Host only.
 #pragma once
 
 #include <array>
@@ -15,8 +15,8 @@
 
 namespace speclab {
 
-/// by_ratio, for probabilities >= 0 (not NaN). Doubles >= 0 are ordered as their bits are; passes keep the
-/// order of equal keys, and ids come in descending.
+/// Does the same as by_ratio, for probabilities >= 0 (not NaN). Doubles >= 0 have the order of their bits.
+/// Passes keep the order of equal keys, and ids enter in descending order.
 inline std::vector<Token> radix_by_ratio(Row target, Row draft) {
   constexpr int digit_bits = 11;
   constexpr std::size_t digits = 6;
@@ -28,7 +28,7 @@ inline std::vector<Token> radix_by_ratio(Row target, Row draft) {
   const auto digit = [](std::uint64_t key, std::size_t place) {
     return static_cast<std::size_t>(key >> (digit_bits * place)) & ((std::size_t{1} << digit_bits) - 1);
   };
-  // Kept from row to row: the system takes longer to give this much memory than the passes to use it.
+  // The memory is kept between calls: the system takes longer to provide it than the passes take to use it.
   thread_local std::vector<Ranked> ranked;
   thread_local std::vector<Ranked> sorted;
   ranked.clear();
@@ -54,10 +54,10 @@ inline std::vector<Token> radix_by_ratio(Row target, Row draft) {
   return order;
 }
 
-/// by_ratio, the faster way where there is one.
+/// Does the same as by_ratio, in the faster way if there is one.
 template <class Real>
 std::vector<Token> fast_by_ratio(BasicRow<Real> target, BasicRow<Real> draft) {
-  constexpr std::int32_t shortest = 1024;  // below, counting costs more than comparing
+  constexpr std::int32_t shortest = 1024;  // for shorter rows, counting costs more than comparing
   if constexpr (std::is_same_v<Real, double>) {
     if (target.size >= shortest) return radix_by_ratio(target, draft);
   }

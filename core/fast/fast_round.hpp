@@ -1,7 +1,7 @@
 // A round of speculative decoding whose work does not grow with the vocabulary, as a program over a random
-// source: each categorical draw is from a row that can be prepared (an alias table needs one look-up), or for
-// rules that read two probabilities alone by proposals from such a row. Drafting stops at the first
-// rejection: later drafts are never read. sim/fast is its optimised implementation; with exact rows the
+// source. Each categorical draw is from a row that can be prepared (an alias table needs one look-up), or,
+// for rules that read only two probabilities, by proposals from such a row. Drafting stops at the first
+// rejection: later drafts are never read. sim/fast is the optimised implementation; with exact rows the
 // enumerator proves its distribution.
 #pragma once
 
@@ -15,16 +15,16 @@
 
 namespace speclab {
 
-/// Proposals before the residual is drawn by a pass over the vocabulary instead. A pass reads `vocab`
-/// probabilities; the bound keeps the proposals' cost within the same order.
+/// Returns the number of proposals after which the residual is drawn by a pass over the vocabulary. A pass
+/// reads `vocab` probabilities; the limit keeps the cost of proposals within the same order.
 SPECLAB_HD inline std::uint32_t max_proposals(std::int32_t vocab) {
   const std::int32_t fitting = vocab / 16;
   return static_cast<std::uint32_t>(fitting < 16 ? 16 : fitting > 4096 ? 4096 : fitting);
 }
 
-/// Draws from norm((p - scale q)+): y ~ p, accepted with (1 - scale q(y)/p(y))+, which takes 1/(1 - beta)
-/// proposals on average for scale 1. After `proposals` failures, from the residual itself; the distribution
-/// is the same for any number of them.
+/// Draws from norm((p - scale q)+): y ~ p is accepted with (1 - scale q(y)/p(y))+, which takes 1/(1 - beta)
+/// proposals on average for scale 1. After `proposals` failures it draws from the residual itself. The
+/// distribution is the same for any number of proposals.
 template <class Real, PointwiseRule Rule, class Random>
 Token draw_replacement(const Rule& rule, BasicRow<Real> target, BasicRow<Real> draft, std::uint16_t slot,
                        std::uint32_t proposals, Random& random) {
@@ -37,16 +37,16 @@ Token draw_replacement(const Rule& rule, BasicRow<Real> target, BasicRow<Real> d
   return categorical_or(random, Draw{Use::replace, slot, proposals}, rule.replacement(target, draft), target);
 }
 
-/// Of other rules, from their replacement.
+/// Draws from the replacement of other rules.
 template <class Real, AcceptanceRule Rule, class Random>
 Token draw_replacement(const Rule& rule, BasicRow<Real> target, BasicRow<Real> draft, std::uint16_t slot,
                        std::uint32_t, Random& random) {
   return categorical_or(random, Draw{Use::replace, slot}, rule.replacement(target, draft), target);
 }
 
-/// One round; appends what it emits to `context`. With the same answers of the random source it drafts, keeps
-/// and emits what `speculative_round` does, but for the replacement after a rejection, which has the same
-/// distribution.
+/// Runs one round, and appends the emitted tokens to `context`. With the same answers of the random source it
+/// drafts, accepts and emits the same tokens as `speculative_round`, except for the replacement after a
+/// rejection, which has the same distribution.
 template <class Real, LanguageModel<Real> Target, LanguageModel<Real> Draft, AcceptanceRule Rule,
           class Random>
 Round fast_round(const Target& target, const Draft& draft, const Rule& rule, std::int32_t gamma,

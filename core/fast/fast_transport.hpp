@@ -1,6 +1,6 @@
-// The optimal transport bound of core/distribution/ratio_order.hpp without sorting the row. What changed: ids
-// are counted into narrow bins of p/q, and only bins that could hold the minimum are sorted. Why it wins:
-// almost all of a language model's row lies in bins that cannot. Host only.
+// The optimal transport bound of core/distribution/ratio_order.hpp without sorting the row. Change: ids are
+// counted into narrow bins of p/q, and only bins that could hold the minimum are sorted. Reason: almost all
+// of a language model's row lies in other bins. Host only.
 #pragma once
 
 #include <algorithm>
@@ -16,12 +16,12 @@
 
 namespace speclab {
 
-/// Agrees with optimal_transport_acceptance to 1e-12. The bound is 1 + the least P - Q^k over the prefixes of
-/// the ratio order, with P and Q the probabilities of the prefix. Ids of p/q > k only raise it (its slope
-/// there is p/q - k Q^(k-1) > 0) and are left out. Over a bin of ratios in [a, b] that leads from (Q0, P0) to
-/// (Q1, P1), P lies above both the line of slope a from the start and that of slope b to the end, and P - Q^k
-/// above those lines less Q^k, which is concave between their ends and their intersection: a bin whose
-/// intersection is no lower than what is known already need not be looked into.
+/// Returns the bound; it agrees with optimal_transport_acceptance to 1e-12. The bound is 1 + min (P - Q^k)
+/// over the prefixes of the ratio order, with P and Q the probabilities of the prefix. Ids with p/q > k only
+/// raise it (its slope there is p/q - k Q^(k-1) > 0) and are left out. Take a bin of ratios in [a, b] that
+/// leads from (Q0, P0) to (Q1, P1). P lies above two lines there: with slope a through the start, and with
+/// slope b through the end. So P - Q^k lies above these lines minus Q^k, which is concave between their ends
+/// and their intersection: a bin whose intersection is not below the least value so far need not be searched.
 inline double fast_transport_acceptance(Row target, Row draft, std::int32_t drafts) {
   if (drafts == 1) return overlap(target, draft);
   struct Bin {
@@ -31,7 +31,8 @@ inline double fast_transport_acceptance(Row target, Row draft, std::int32_t draf
     double high = 0;
     bool open = false;
   };
-  // 16 bins an octave, by the first bits of the ratio; 2^-32 and less share the first, 2^8 and more the last.
+  // There are 16 bins per octave, by the first bits of the ratio. Ratios of 2^-32 and less share the first
+  // bin, those of 2^8 and more the last.
   constexpr int dropped_bits = 48;
   constexpr std::uint64_t first = std::bit_cast<std::uint64_t>(0x1p-32) >> dropped_bits;
   constexpr std::size_t count = (std::bit_cast<std::uint64_t>(0x1p8) >> dropped_bits) - first + 1;
@@ -72,7 +73,8 @@ inline double fast_transport_acceptance(Row target, Row draft, std::int32_t draf
   for (Bin& bin : bins) {
     if (!(bin.draft > 0)) continue;
     if (bin.high > bin.low) {
-      // Within the bin, also where its ratios differ by rounding alone, as those of tokens backed off to do.
+      // The step stays within the bin, also if its ratios differ only by rounding, as those of backed-off
+      // tokens do.
       const double step =
           std::clamp((bin.high * bin.draft - bin.target) / (bin.high - bin.low), 0.0, bin.draft);
       bin.open = p + bin.low * step - power(q + step) < least - tolerance;

@@ -1,14 +1,14 @@
 // The Gumbel coupling (core/rules/gumbel.hpp) in terms of totals, without the integral F and without an order
 // of the row.
 //
-// With C(t) = sum max(p, t q) = t + T(t), the derivative of t / C(t) is U(t) / C(t)^2, where U(t) is the
-// target's probability of the tokens with p/q > t, since C'(t) is the draft's of the others. A draft i is
-// rejected with 1 - r_i / C(r_i), r_i = p_i / q_i, and then j is emitted with
+// Let C(t) = sum max(p, t q) = t + T(t). The derivative of t / C(t) is U(t) / C(t)^2, where U(t) is the
+// target's probability of the tokens with p/q > t, because C'(t) is the draft's probability of the others. A
+// draft i is rejected with 1 - r_i / C(r_i), r_i = p_i / q_i, and then j is emitted with
 //     p_j (F(r_j) - F(r_i))+ = integral from r_i of [r_j > t] p_j / C(t)^2 dt
-//                            = integral from r_i of ([r_j > t] p_j / U(t)) d(t / C(t)),
-// which is the distribution of a threshold t with t / C(t) uniform above r_i / C(r_i), and of a token of p
-// among those with p/q > t. One number u decides all of it: the draft is accepted where u < r_i / C(r_i);
-// otherwise u is uniform above, and t is where t / C(t) = u.
+//                            = integral from r_i of ([r_j > t] p_j / U(t)) d(t / C(t)).
+// This is the distribution of a threshold t with t / C(t) uniform above r_i / C(r_i), and of a token of p
+// among those with p/q > t. One number u decides all of it: the draft is accepted if u < r_i / C(r_i);
+// otherwise u is uniform above, and t is the solution of t / C(t) = u.
 #pragma once
 
 #include <algorithm>
@@ -24,7 +24,7 @@
 
 namespace speclab {
 
-/// t / C(t), from T(t): for t = p/q of a drafted token, the probability of accepting it.
+/// Returns t / C(t) from T(t). For t = p/q of a drafted token this is the probability of accepting it.
 template <class Real>
 Real coupled_share(const Real& t, const Real& total) {
   return t > Real(0) ? Real(t / (t + total)) : Real(0);
@@ -72,15 +72,16 @@ class GumbelVerification {
   Real total_{0};
 };
 
-/// The threshold of u by Newton's method from below, one step from t: T is convex, so that steps rise to the
-/// answer, from which none rises. `draft` is the draft's probability of the tokens with p/q > t. No threshold
-/// lies below u, since C is at least 1.
+/// Returns the next estimate of the threshold of u by Newton's method from below, one step from t. T is
+/// convex, so steps rise to the solution, and a step from there does not rise. `draft` is the draft's
+/// probability of the tokens with p/q > t. No threshold lies below u, because C is at least 1.
 inline double coupled_step(double u, double t, double total, double draft) {
   const double slope = (1 - u) / u;  // t / C(t) = u where T(t) = slope t
   return t + (total - slope * t) / (draft + slope);
 }
 
-/// The thresholds above `from` as a finite draw: between two ratios each is as good as another.
+/// The thresholds above `from` as a finite draw: all thresholds between two neighbouring ratios give the same
+/// row.
 template <class Real>
 struct CoupledThresholds {
   std::vector<Real> starts;
@@ -114,7 +115,7 @@ struct RowAbove {
   Real threshold;
   std::int32_t size = target.size;
 
-  /// It compares ratios, since thresholds are ratios of tokens: with products, rounding could let in the
+  /// It compares ratios, because thresholds are ratios of tokens: with products, rounding could admit the
   /// token whose ratio is the threshold.
   Real operator[](Token id) const {
     const ProbabilityRatio<Real> ratio(target[id], draft[id]);

@@ -1,5 +1,5 @@
-// Rules for k i.i.d. paths (core/round/paths_round.hpp) in terms of totals. What changed: recursive rejection
-// keeps the numbers of core/rules/sibling_residual.hpp instead of a row, and K-SEQ's residual is drawn as a
+// Rules for k i.i.d. paths (core/round/paths_round.hpp) in terms of totals. Change: recursive rejection keeps
+// the numbers of core/rules/sibling_residual.hpp instead of a row, and K-SEQ's residual is drawn as a
 // mixture.
 #pragma once
 
@@ -17,8 +17,8 @@
 
 namespace speclab {
 
-/// Which of the paths begin with the tokens accepted so far, and what they hold next. Node k * gamma + i is
-/// the token of path k at position i.
+/// The paths that begin with the tokens accepted so far, and their next tokens. Node k * gamma + i is the
+/// token of path k at position i.
 template <class Real>
 class PathsInPlay {
  public:
@@ -34,11 +34,12 @@ class PathsInPlay {
   std::size_t candidates() const { return alive_.size(); }
   std::int32_t candidate(std::size_t j) const { return alive_[j] + position_; }
   std::int32_t position() const { return position_; }
-  /// The last accepted node.
+  /// Returns the last accepted node.
   std::int32_t node() const { return position_ == 0 ? -1 : alive_.front() + position_ - 1; }
   const DraftedNodes<Real>& drafted() const { return drafted_; }
 
-  /// Whether some candidate is still to be drafted: untried ones, too, may be in play at the next position.
+  /// Returns whether candidates must still be drafted. Untried ones are drafted, too, because they may be in
+  /// play at the next position.
   bool undrafted() const { return drafted_.undrafted(candidate(0)); }
   void wanted_drafts(std::vector<std::int32_t>& nodes) const {
     for (std::size_t j = 0; j < candidates(); ++j) nodes.push_back(candidate(j));
@@ -54,7 +55,7 @@ class PathsInPlay {
   DraftedNodes<Real> drafted_{};
   std::int32_t gamma_ = 0;
   std::int32_t position_ = 0;
-  std::vector<std::int32_t> alive_;  ///< first nodes of their paths
+  std::vector<std::int32_t> alive_;  ///< first node of each path in play
 };
 
 /// Recursive rejection (core/rules/recursive.hpp).
@@ -76,7 +77,7 @@ class RecursiveVerification {
         restart();
         continue;
       }
-      // The residual of the last one is only drawn from, which needs no total.
+      // The residual after the last candidate is only drawn from, which needs no total.
       if (++tried_ < paths_.candidates()) return Wants::total;
       siblings_.taken = siblings_.taken_next();
       break;
@@ -99,7 +100,7 @@ class RecursiveVerification {
   }
 
   PathsInPlay<Real> paths_;
-  std::size_t tried_ = 0;  ///< of the candidates at this position
+  std::size_t tried_ = 0;  ///< number of candidates tried at this position
   SiblingResidual<Real> siblings_;
 };
 
@@ -110,7 +111,7 @@ class RecursiveVerification {
 template <class Real>
 class KSeqVerification {
  public:
-  /// rho* in the rows after a node, for so many candidates.
+  /// Returns rho* in the rows after a node, for this number of candidates.
   using Scale = std::function<Real(std::int32_t node, std::size_t candidates)>;
 
   explicit KSeqVerification(Scale scale) : scale_(std::move(scale)) {}
@@ -147,7 +148,7 @@ class KSeqVerification {
   }
 
  private:
-  /// The candidate, or -1.
+  /// Returns the first accepted candidate, or -1.
   template <class Accept>
   std::int32_t first_accepted(const Accept& accept) const {
     for (std::size_t j = 0; j < paths_.candidates(); ++j) {

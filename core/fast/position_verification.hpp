@@ -1,5 +1,5 @@
-// Verification by a rule that decides position by position (core/rules/by_position.hpp) from single
-// probabilities and the numbers of a context: it never waits for totals.
+// Verification by a rule that decides position by position (core/rules/by_position.hpp), from single
+// probabilities and the numbers of a context. It never waits for totals.
 #pragma once
 
 #include <cstdint>
@@ -17,11 +17,11 @@ class PositionVerification {
  public:
   using Numbers = std::function<PositionNumbers<Real>(std::int32_t node)>;
 
-  /// `numbers`: those of the rows after a node; empty where the rule needs none.
+  /// `numbers` returns the numbers of the rows after a node; empty if the rule needs none.
   PositionVerification(const Rule& rule, Numbers numbers) : rule_(rule), numbers_(std::move(numbers)) {}
 
   void begin(const DraftedNodes<Real>& drafted) { begin(drafted, drafted.shape->size()); }
-  /// Of the first tokens alone.
+  /// Begins with the first `length` tokens only.
   void begin(const DraftedNodes<Real>& drafted, std::int32_t length) {
     drafted_ = drafted;
     gamma_ = length;
@@ -54,11 +54,12 @@ class PositionVerification {
     return end;
   }
 
-  /// Of a token drafted after `node`.
+  /// Returns the acceptance probability of a token drafted after `node`.
   Real acceptance(std::int32_t node, Token token, const Real& p, const Real& q) const {
     return position_acceptance(rule_, numbers(node), token, p, q);
   }
-  /// P(a token drawn from the target to replace one after `node` is kept), where the round's end is thinned.
+  /// Returns P(a token drawn from the target to replace one after `node` is kept), if the round's end is
+  /// thinned.
   Real share(std::int32_t node, const Real& p, const Real& q) const {
     if constexpr (requires { rule_.share(numbers(node), p, q); }) {
       return rule_.share(numbers(node), p, q);

@@ -1,6 +1,6 @@
-// One step of a fast round over a pair of stored tables (core/fast/fast_round.hpp with no proposals, on
-// BlockRandomSource): draw a token from one slot and make its acceptance draw. CPU threads and GPU kernels
-// take the same step.
+// One step of a fast round over a pair of stored tables (core/fast/fast_round.hpp without proposals, on
+// BlockRandomSource): it draws a token from one slot and makes its acceptance draw. CPU threads and GPU
+// kernels run the same step.
 #pragma once
 
 #include <cstddef>
@@ -22,18 +22,17 @@ namespace speclab {
 struct PreparedPairView {
   const SamplingSlot* slots;     ///< [slot_parts][contexts][2^bits]
   const std::uint64_t* overlap;  ///< [contexts] the rule's acceptance rate, in units of 2^-32
-  const double*
-      target;           ///< [target_contexts][vocab] the rows themselves, read by one acceptance draw in 2^32
-  const double* draft;  ///< [draft_contexts][vocab]
-  std::uint64_t contexts;  ///< vocab^order of the larger order
+  const double* target;          ///< [target_contexts][vocab] the rows, read by one acceptance draw in 2^32
+  const double* draft;           ///< [draft_contexts][vocab] the rows
+  std::uint64_t contexts;        ///< vocab^order for the larger order
   std::uint32_t target_contexts;
   std::uint32_t draft_contexts;
   std::uint32_t vocab;
-  std::uint32_t suffix_contexts;  ///< contexts / vocab: what is left of a context without its oldest token
-  std::int32_t bits;              ///< of alias tables
+  std::uint32_t suffix_contexts;  ///< contexts / vocab, the number of contexts without their oldest token
+  std::int32_t bits;              ///< bits of an index into an alias table
 };
 
-/// Which slot a step reads, the token that it belongs to, and what is compared with its cut.
+/// The slot that a step reads, its token, and the number that is compared with its cut.
 struct SlotChoice {
   const SamplingSlot* slot;
   std::uint32_t own;
@@ -48,14 +47,14 @@ SPECLAB_HD inline SlotChoice choose_slot(const PreparedPairView& tables, const R
           own, alias_fraction(selector, tables.bits)};
 }
 
-/// The token drawn, and whether it was emitted: 1 or 0.
+/// The drawn token, and whether it was emitted: 1 or 0.
 struct StepResult {
   std::uint32_t token;
   std::uint32_t emitted;
 };
 
-/// The acceptance draw of a drafted token from the probabilities themselves, needed one time in 2^32: when
-/// the upper bits do not decide.
+/// Makes the acceptance draw of a drafted token from the probabilities themselves. This is needed once in
+/// 2^32 draws, when the upper bits do not decide.
 template <class Rule>
 SPECLAB_RARE SPECLAB_HD bool exact_acceptance(const PreparedPairView& tables, const Rule& rule,
                                               std::uint32_t context, std::uint32_t token,
@@ -66,8 +65,8 @@ SPECLAB_RARE SPECLAB_HD bool exact_acceptance(const PreparedPairView& tables, co
   return open_unit(acceptance_word) < rule.acceptance(static_cast<Token>(token), target, draft);
 }
 
-/// `slot` is what `choice` names, and `acceptance_word` the second word of the block whose first one chose
-/// it.
+/// Takes a step. `slot` is the one that `choice` names, and `acceptance_word` the second word of the block
+/// whose first word chose it.
 template <class Rule>
 SPECLAB_HD StepResult take_step(const PreparedPairView& tables, const Rule& rule, const RoundState& state,
                                 std::uint32_t context, const SlotChoice& choice, const SamplingSlot& slot,
@@ -83,7 +82,7 @@ SPECLAB_HD StepResult take_step(const PreparedPairView& tables, const Rule& rule
   return {token, emitted};
 }
 
-/// The context after a token. `Order` is 0 or 1, or 2 for all others.
+/// Returns the context after a token. `Order` is 0, 1, or 2 for all higher orders.
 template <int Order>
 SPECLAB_HD std::uint32_t next_context(const PreparedPairView& tables, std::uint32_t context,
                                       std::uint32_t token) {

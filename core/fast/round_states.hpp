@@ -1,5 +1,5 @@
 // A fast round (core/fast/fast_round.hpp) as an automaton, so that many sequences can take turns in a thread,
-// or go side by side in a warp: each step uses one block of random numbers, draws one token and makes one
+// or run side by side in a warp. Each step uses one block of random numbers, draws one token and makes one
 // acceptance draw.
 #pragma once
 
@@ -11,29 +11,29 @@
 
 namespace speclab {
 
-/// Where a sequence stands in its round.
+/// A state of a sequence within its round.
 struct RoundState {
   std::uint32_t site;          ///< use and slot, as the second counter word of Philox
-  std::uint16_t yes;           ///< the next state when the token is emitted ...
-  std::uint16_t no = 0;        ///< ... and when it is not
+  std::uint16_t yes;           ///< next state if the token is emitted
+  std::uint16_t no = 0;        ///< next state if it is not
   std::uint16_t accepted = 0;  ///< drafted tokens accepted so far
   std::uint8_t drafting = 0;   ///< 1: draws from the draft
   std::uint8_t replacing = 0;  ///< 1: draws from the residual, or proposes for it
-  std::uint8_t bonus = 0;      ///< 1: draws from the target, and emits whatever is drawn
+  std::uint8_t bonus = 0;      ///< 1: draws from the target, and emits every token drawn
   std::uint8_t probe = 0;      ///< 1: emits nothing
   std::uint8_t ends = 0;       ///< 1: emitting ends the round
 };
 
-/// The states of rounds of gamma drafts.
+/// The states of rounds with gamma drafted tokens.
 struct RoundStates {
   std::vector<RoundState> states;
-  std::uint16_t start = 0;  ///< where a round starts
+  std::uint16_t start = 0;  ///< state in which a round starts
   std::size_t gamma = 0;
 };
 
-/// States 0..gamma-1 draft, `gamma` draws the bonus, gamma+1+i replaces the draft i. A probe, if wanted,
-/// draws one more token from the draft before the bonus: its acceptance probability is a sample of the
-/// acceptance rate there, as those of drafted tokens are.
+/// Returns the states: 0..gamma-1 draft, `gamma` draws the bonus, gamma+1+i replaces draft i. A probe, if
+/// wanted, draws one more token from the draft before the bonus: its acceptance probability is a sample of
+/// the acceptance rate there, like those of drafted tokens.
 inline RoundStates round_states(std::int32_t gamma, bool probe) {
   const auto count = static_cast<std::uint16_t>(gamma);
   const auto probing = static_cast<std::uint16_t>(2 * count + 1);

@@ -1,6 +1,6 @@
-// A pair of rows, prepared so that one step of a fast round reads one slot of 16 bytes: of the alias table
-// of the row that is drawn from, with the acceptance probability of each token beside it. Residuals have
-// tables of their own, so that a replacement needs no proposals.
+// A pair of rows, prepared so that one step of a fast round reads one slot of 16 bytes. The slot belongs to
+// the alias table of the row that is drawn from, and has the acceptance probability of each token beside it.
+// Residuals have their own tables, so that a replacement needs no proposals.
 #pragma once
 
 #include <cstddef>
@@ -16,7 +16,7 @@
 namespace speclab {
 
 /// Acceptance probabilities of the slot's own token and of the other one, as bernoulli_bits; 0 in tables that
-/// are not drafted from. Aligned, so that a GPU reads it at once.
+/// are not drafted from. The slot is aligned, so that a GPU reads it at once.
 struct alignas(16) SamplingSlot {
   std::uint32_t cut;
   std::uint32_t other;
@@ -24,17 +24,17 @@ struct alignas(16) SamplingSlot {
   std::uint32_t other_acceptance;
 };
 
-/// What is drawn from: the draft's row, the residual, the target's row.
+/// The row that is drawn from: the draft's row, the residual, or the target's row.
 enum SlotPart : std::uint32_t { drafting_part, replacing_part, bonus_part };
 inline constexpr std::size_t slot_parts = 3;
 
-/// Room for making slots; reuse it to avoid allocation.
+/// Scratch for making slots; reuse it to avoid allocation.
 struct SlotScratch {
   AliasScratch build;
   std::vector<AliasSlot> alias;
 };
 
-/// The alias table of `weights`, with acceptance(token), a probability, beside each token. Host only.
+/// Fills the alias table of `weights`, with acceptance(token), a probability, beside each token. Host only.
 template <class Acceptance>
 void fill_sampling_slots(std::span<const double> weights, const Acceptance& acceptance,
                          std::span<SamplingSlot> slots, SlotScratch& scratch) {
@@ -48,7 +48,7 @@ void fill_sampling_slots(std::span<const double> weights, const Acceptance& acce
   }
 }
 
-/// One context's slots of one part: 2^alias_bits(vocab) of them. Host only.
+/// Fills one context's slots of one part, 2^alias_bits(vocab) slots. Host only.
 inline void fill_slot_part(SlotPart part, const PositionWeights& weights, Row draft,
                            std::span<SamplingSlot> slots, SlotScratch& scratch) {
   const auto none = [](Token) { return 0.0; };

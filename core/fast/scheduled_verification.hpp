@@ -1,5 +1,6 @@
-// Verification of a scheduled prefix (core/rules/scheduled.hpp): its length first, then the tokens of it by
-// their rule. The length asks for the tokens before its end, which token verification may not look at.
+// Verification of a scheduled prefix (core/rules/scheduled.hpp): first it finds the length of the prefix,
+// then it verifies the prefix by its rule. Finding the length requests all tokens of the prefix, which token
+// verification alone would not.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +20,7 @@ namespace speclab {
 template <class Real>
 class ScheduledVerification {
  public:
-  /// The draft's largest probability in its row after a node.
+  /// Returns the draft's largest probability in its row after a node.
   using DraftBest = std::function<Real(std::int32_t node)>;
 
   ScheduledVerification(const ScheduledRule& rule, DraftBest draft_best)
@@ -48,7 +49,7 @@ class ScheduledVerification {
     }
     return std::visit([&](auto& of_prefix) { return of_prefix.advance(accept); }, prefix_);
   }
-  /// Of the prefix nothing is left to be drafted.
+  /// Only the length requests drafts: when the prefix is known, all its tokens are drafted.
   void wanted_drafts(std::vector<std::int32_t>& nodes) const { nodes.push_back(length_ - 1); }
   WantedTotal<Real> wanted_total() const {
     return std::visit([](const auto& of_prefix) { return of_prefix.wanted_total(); }, prefix_);
@@ -65,7 +66,7 @@ class ScheduledVerification {
   Real bar_;
   std::variant<BlockVerification<Real>, PositionVerification<Real, TokenRule>> prefix_;
   DraftedNodes<Real> drafted_{};
-  std::int32_t length_ = 0;  ///< of the prefix, or as far as it is known
+  std::int32_t length_ = 0;  ///< length of the prefix, as far as it is known
   Real survival_{1};
   bool settled_ = false;
 };

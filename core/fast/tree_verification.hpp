@@ -1,7 +1,7 @@
 // Rules for trees of siblings drawn without replacement (core/rules/tree.hpp, core/rules/traversal.hpp) in
-// terms of totals: core/rules/sibling_residual.hpp says how four numbers stand for the rows that refusals
-// leave. The residual of the context's last child, or of a node's where the walk goes down, is only drawn
-// from, which needs no total.
+// terms of totals. core/rules/sibling_residual.hpp explains how four numbers replace the rows that refusals
+// leave. The residual of the context's last child, or of a node's last child where the walk goes down, is
+// only drawn from, which needs no total.
 #pragma once
 
 #include <cstddef>
@@ -13,8 +13,9 @@
 
 namespace speclab {
 
-/// In floating point the draft's probabilities must be 0 or at least this: what is left of a row is divided
-/// by, and what was left of the target before can be as small as a probability that is not negligible.
+/// In floating point each of the draft's probabilities must be 0 or at least this. The verification divides
+/// by the rest of the draft's row, and the target's rest can be as small as the smallest probability that is
+/// not negligible.
 inline constexpr double least_divisible = 0x1p-860;
 
 /// Recursive rejection, from the context down.
@@ -65,7 +66,7 @@ class TreeVerification {
   DraftedNodes<Real> drafted_{};
   std::int32_t node_ = -1;
   std::int32_t depth_ = 0;
-  std::size_t refused_ = 0;  ///< of its children
+  std::size_t refused_ = 0;  ///< number of its refused children
   SiblingResidual<Real> siblings_;
 };
 
@@ -113,11 +114,11 @@ class TraversalVerification {
  private:
   struct Visited {
     std::int32_t node;
-    std::size_t refused;  ///< of its children
+    std::size_t refused;  ///< number of its refused children
     SiblingResidual<Real> siblings;
   };
 
-  /// A node that is never reached is refused, and nothing is read of its residual.
+  /// A node that is never reached is refused, and its residual is not read.
   void push(std::int32_t node, const Real& reach) {
     SiblingResidual<Real> siblings;
     if (negligible(reach)) {

@@ -1,4 +1,5 @@
-// Which rules have a verification in terms of totals or of few numbers, and what they draft for it.
+// Maps rules to their verification in terms of totals or of few numbers, and to the tokens that they draft
+// for it.
 #pragma once
 
 #include <concepts>
@@ -24,7 +25,7 @@
 
 namespace speclab {
 
-/// What a round drafts. Siblings are i.i.d., or drawn without replacement.
+/// The shape of a round's drafts. Siblings are i.i.d., or drawn without replacement (`distinct`).
 struct DraftedShape {
   DraftTree tree;
   bool distinct = false;
@@ -48,7 +49,7 @@ DraftedShape drafted_shape(const Rule& rule, std::int32_t gamma) {
   }
 }
 
-/// What verifications ask about the rows after a node, beside totals.
+/// Facts about the rows after a node that verifications need in addition to totals.
 template <class Real>
 struct RowFacts {
   typename KSeqVerification<Real>::Scale k_seq_scale;
@@ -56,12 +57,12 @@ struct RowFacts {
   typename ScheduledVerification<Real>::DraftBest draft_best;
 };
 
-// Each is for exactly this rule: one that derives from it may differ anywhere.
+// Each function is for exactly this rule, because a rule that derives from it may differ anywhere.
 template <class Real, std::same_as<BlockRule> Rule>
 BlockVerification<Real> verification_of(const Rule&, RowFacts<Real>) {
   return BlockVerification<Real>();
 }
-/// As the program reads: the pseudocode has another round.
+/// This follows the program; the pseudocode has another round.
 template <class Real, std::same_as<HsdRule> Rule>
 BlockVerification<Real, HsdRule> verification_of(const Rule& rule, RowFacts<Real>) {
   return BlockVerification<Real, HsdRule>(rule);
@@ -95,7 +96,7 @@ PositionVerification<Real, Rule> verification_of(const Rule& rule, RowFacts<Real
   return {rule, std::move(facts.position)};
 }
 
-/// A rule that has a verification of this kind.
+/// A rule with such a verification.
 template <class Rule>
 concept WholeRowRule = requires(const Rule& rule) {
   verification_of<double>(rule, RowFacts<double>{});

@@ -1,6 +1,6 @@
 // A round of a rule that reads whole rows, by its verification in terms of totals: the program that sim/fast
 // runs for many sequences at once. Here rows are dense and each total is a pass over them, so that the
-// enumerator can prove that a round emits what the rule's own (core/round) does. Host only.
+// enumerator can prove that the round emits the same as the rule's own round (core/round). Host only.
 #pragma once
 
 #include <algorithm>
@@ -14,7 +14,8 @@
 
 namespace speclab {
 
-/// The tokens of one round, node by node, with the rows that they were drawn from and verified with.
+/// The tokens of one round, node by node, with the rows from which they were drawn and with which they were
+/// verified.
 template <class Real, class Target, class Draft>
 class DraftedRows {
  public:
@@ -34,9 +35,9 @@ class DraftedRows {
     }
   }
 
-  /// Drafts a node whose parent and earlier siblings are drafted. Of siblings drawn without replacement one
-  /// is proposed from the draft's row until it is a new one, at most `proposals` times, and then drawn from
-  /// what they leave of it: the distribution is the same for any number. False when a row is invalid.
+  /// Drafts a node whose parent and earlier siblings are drafted. A sibling drawn without replacement is
+  /// proposed from the draft's row until it is a new one, at most `proposals` times, and then drawn from the
+  /// rest of the row: the distribution is the same for any number. Returns false if a row is invalid.
   template <class Random>
   bool draw(std::int32_t node, std::uint32_t proposals, Random& random) {
     const auto at = static_cast<std::size_t>(node);
@@ -64,7 +65,7 @@ class DraftedRows {
     return set_probabilities(node, q);
   }
 
-  /// Drafts what verification did not look at, which is counted all the same.
+  /// Drafts the tokens that verification did not look at, because they count as drafted.
   template <class Random>
   bool complete(std::uint32_t proposals, Random& random) {
     for (std::int32_t node = 0; node < shape_.tree.size(); ++node) {
@@ -79,7 +80,7 @@ class DraftedRows {
     return true;
   }
 
-  /// The draw that made a token.
+  /// Returns the draw that made a token.
   const Draw& drawn(std::int32_t node) const { return draws_[static_cast<std::size_t>(node)]; }
   DraftedNodes<Real> nodes() const {
     return {&shape_.tree, tokens_.data(), p_.data(), q_.data(), left_.data()};
@@ -87,7 +88,7 @@ class DraftedRows {
   std::vector<Real> target_row(std::int32_t node) const { return row(target_, node); }
   std::vector<Real> draft_row(std::int32_t node) const { return row(draft_, node); }
 
-  /// The round's context and the path to a node.
+  /// Returns the round's context and the path to a node.
   std::vector<Token> context_of(std::int32_t node) const {
     std::vector<Token> path;
     for (; node >= 0; node = shape_.tree.parent(node)) path.push_back(token(node));
@@ -96,7 +97,7 @@ class DraftedRows {
     return all;
   }
 
-  /// Nodes that are there, and the depth of the deepest.
+  /// Return the number of nodes that exist, and the depth of the deepest.
   std::int32_t count() const {
     std::int32_t count = 0;
     for (const Token token : tokens_) count += token >= 0;
@@ -139,7 +140,8 @@ class DraftedRows {
   std::vector<Real> left_;
 };
 
-/// One round, with at most so many proposals for a sibling; appends what it emits to `context`.
+/// Runs one round with at most `proposals` proposals per sibling, and appends the emitted tokens to
+/// `context`.
 template <class Real, LanguageModel<Real> Target, LanguageModel<Real> Draft, WholeRowRule Rule, class Random>
 Round whole_row_round(const Target& target, const Draft& draft, const Rule& rule, std::int32_t gamma,
                       std::uint32_t proposals, std::vector<Token>& context, Random& random) {
@@ -202,7 +204,7 @@ Round whole_row_round(const Target& target, const Draft& draft, const Rule& rule
   const auto draw_coupled = [&] {
     const CoupledThresholds<Real> thresholds(view(p), view(q), end.scale);
     const Draw which{Use::accept, static_cast<std::uint16_t>(shape.tree.size() + 1)};
-    // Nothing is above where a rejection was a matter of rounding.
+    // No threshold is above if the token was rejected by rounding only.
     const Token piece = std::max(0, random.categorical(which, thresholds.weights));
     const Real& threshold = thresholds.starts[static_cast<std::size_t>(piece)];
     return categorical_or(random, draw, RowAbove<Real>{view(p), view(q), threshold}, view(p));

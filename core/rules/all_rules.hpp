@@ -1,4 +1,4 @@
-// Every verification rule, and the rounds that run them.
+// Includes every verification rule, and the rounds that run them.
 #pragma once
 
 #include "core/round/paths_round.hpp"

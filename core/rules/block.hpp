@@ -1,6 +1,6 @@
-// Block verification (Sun et al. 2024, "Block verification accelerates speculative decoding", Algorithm 2):
-// the drafted tokens are verified together, so that a token which alone would be rejected can be accepted for
-// what follows it. Lossless, and never fewer tokens than token verification.
+// Block verification (Sun et al. 2024, "Block verification accelerates speculative decoding", Algorithm 2).
+// The drafted tokens are verified together, so that a token that would be rejected alone can be accepted
+// because of later tokens. Lossless; it accepts at least as many tokens as token verification.
 #pragma once
 
 #include <cassert>
@@ -11,30 +11,30 @@
 
 namespace speclab {
 
-/// Longest block; its state lives in registers or on the stack.
+/// The longest block. Its state lives in registers or on the stack.
 inline constexpr std::int32_t max_block = 64;
 
-/// The rule. It has no acceptance rate of one position: what is accepted depends on the whole block.
+/// The rule has no acceptance rate of one position, because acceptance depends on the whole block.
 struct BlockRule : BonusFromTarget {
-  /// h_i from Z_i and p_i. Z_i = 0 at p_i = 1 means target = draft there, where every later acceptance draw
-  /// succeeds.
+  /// Returns h_i from Z_i and p_i. Z_i = 0 at p_i = 1 means target = draft there, where every later
+  /// acceptance draw succeeds.
   template <class Real>
   SPECLAB_HD Real block_acceptance_probability(const Real& left_over, const Real& prefix) const {
     const Real below = left_over + Real(1) - prefix;
     return below > Real(0) ? Real(left_over / below) : Real(1);
   }
-  /// h_gamma from p_gamma; `ratio()` is the product of all p(x_i)/q(x_i).
+  /// Returns h_gamma from p_gamma; `ratio()` is the product of all p(x_i)/q(x_i).
   template <class Real, class Ratio>
   SPECLAB_HD Real whole_block_acceptance(const Real& prefix, const Ratio&) const {
     return prefix;
   }
 };
 
-/// With p_0 = 1, p_i = min(1, p_{i-1} p(x_i)/q(x_i)) and Z_i = sum (p_i p - q)+ over the rows after x_1..x_i:
-/// h_i = Z_i / (Z_i + 1 - p_i) for i < gamma, h_gamma = p_gamma. The longest prefix whose acceptance draw, of
-/// probability h_i, succeeds is accepted, then norm((p_i p - q)+) is sampled (the target when i = gamma). The
-/// acceptance draws are independent, so the longest is found from the end, and the shorter ones are not
-/// drawn.
+/// Verifies a block. With p_0 = 1, p_i = min(1, p_{i-1} p(x_i)/q(x_i)) and Z_i = sum (p_i p - q)+ over the
+/// rows after x_1..x_i: h_i = Z_i / (Z_i + 1 - p_i) for i < gamma, h_gamma = p_gamma. The longest prefix
+/// whose acceptance draw, of probability h_i, succeeds is accepted; then norm((p_i p - q)+) is sampled (the
+/// target if i = gamma). The acceptance draws are independent, so the search starts at the longest prefix,
+/// and draws of prefixes shorter than the accepted one are not made.
 template <class Rule, class Targets, class Drafts, class Random>
 SPECLAB_HD Verdict verify_block(const Rule& rule, const Targets& targets, const Drafts& drafts,
                                 const Token* drafted, std::int32_t gamma, Random& random) {

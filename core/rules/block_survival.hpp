@@ -1,13 +1,13 @@
-// Block verification (Sun et al. 2024) seen from the text that it emits: given that a round's next tokens are
-// y_1 y_2 ..., how likely is it that the first k of them were drafted and kept?
+// Block verification (Sun et al. 2024) seen from the emitted text: given that a round's next tokens are y_1
+// y_2 ..., it computes the probability that the first k of them were drafted and accepted.
 #pragma once
 
 #include <algorithm>
 
 namespace speclab {
 
-/// With w_0 = 1 and r_k = q(y_k)/p(y_k): P(k kept | text) = P(k - 1 kept | text) min(1, r_k / w_{k-1}), and
-/// w_k = 1 where r_k <= w_{k-1}, else w_{k-1} / r_k. Checked by enumeration in fractions
+/// With w_0 = 1 and r_k = q(y_k)/p(y_k): P(k accepted | text) = P(k - 1 accepted | text) min(1, r_k /
+/// w_{k-1}), and w_k = 1 where r_k <= w_{k-1}, else w_{k-1} / r_k. Checked by enumeration in fractions
 /// (tests/analysis/recorded/expected_rounds_test).
 struct BlockSurvival {
   double kept = 1;

@@ -1,14 +1,14 @@
-// A rule that decides position by position from few numbers of a context, said once. It is a struct R that
-// derives from ByPosition<R> and says
+// A rule that decides position by position from few numbers of a context, stated once. It is a struct R that
+// derives from ByPosition<R> and defines
 //     acceptance_probability(p, q)               P(a drafted token of these probabilities is accepted), or
-//     acceptance_probability(here, token, p, q)  the same from the context's numbers, too
-//     numbers(rows)                              those numbers, from what it asks about the two rows
+//     acceptance_probability(here, token, p, q)  the same, from the context's numbers, too
+//     numbers(rows)                              those numbers, from questions about the two rows
 //     correction                                 how a rejected token is replaced
 //     share(here, p, q)                          for Correction::thinned
-// Everything else follows: `ByPosition` has the members that a round over dense rows calls
-// (core/rules/token.hpp), core/fast/position_verification.hpp the round that reads single probabilities only,
-// which sim/fast runs over stored rows and n-grams. An own member hides the derived one: a closed form of the
-// acceptance rate, for instance.
+// Everything else follows. `ByPosition` has the members that a round over dense rows calls
+// (core/rules/token.hpp); core/fast/position_verification.hpp is the round that reads only single
+// probabilities, and sim/fast runs it over stored rows and n-grams. A member of R hides the derived one, for
+// instance a closed form of the acceptance rate.
 #pragma once
 
 #include <cmath>
@@ -21,12 +21,12 @@
 
 namespace speclab {
 
-/// min(1, p / (scale * q)), with q = 0 and NaN counting as 0.
+/// Returns min(1, p / (scale * q)), with q = 0 and NaN counting as 0.
 template <class Real>
 SPECLAB_HD Real acceptance_ratio(const Real& p, const Real& q, const Real& scale) {
   const Real bound = scale * q;
   if constexpr (std::is_floating_point_v<Real>) {
-    // Without branches, which loops over rows would guess wrong half the time.
+    // It has no branches, because in loops over rows half of them would be mispredicted.
     const Real ratio = p / bound;
     const Real capped = ratio < Real(1) ? ratio : Real(1);
     return (bound > Real(0)) & (p > Real(0)) ? capped : Real(0);
@@ -38,20 +38,20 @@ SPECLAB_HD Real acceptance_ratio(const Real& p, const Real& q, const Real& scale
 
 /// How a rejected token is replaced.
 enum class Correction : std::uint8_t {
-  target,    ///< by a token of the target
-  another,   ///< by one of the target that is not the rejected one (rules that couple, core/rules/match.hpp)
-  residual,  ///< by one of norm((p - s q)+), with s from the rule's `residual_scale`, else 1
-  thinned,   ///< by one of the target that is kept with probability `share`, else drawn again
-  best       ///< by the target's argmax, which is the bonus token, too
+  target,    ///< a token of the target
+  another,   ///< a token of the target other than the rejected one (rules that couple, core/rules/match.hpp)
+  residual,  ///< a token of norm((p - s q)+), with s from the rule's `residual_scale`, else 1
+  thinned,   ///< a token of the target that is kept with probability `share`, or else drawn again
+  best       ///< the target's argmax, which is the bonus token, too
 };
 
-/// The numbers of one context. Those that a rule does not need are 0 or `no_token`.
+/// The numbers of one context. Numbers that a rule does not need are 0 or `no_token`.
 template <class Real>
 struct PositionNumbers {
   Real number{0};
   Token best = no_token;  ///< the target's argmax
   Real other{0};
-  Token second = no_token;  ///< accepted as well as `best`
+  Token second = no_token;  ///< a second token that is accepted like `best`
 };
 
 /// A token and its probability. In an invalid row the token is below 0 and the probability 0.
@@ -61,18 +61,18 @@ struct LikelyToken {
   Real probability{0};
 };
 
-/// What a rule may ask about the two rows of a context, answered by passes over them. sim/fast answers the
-/// same questions about n-grams without a pass (sim/position_program.hpp).
+/// The questions that a rule may ask about the two rows of a context, answered by passes over them. sim/fast
+/// answers the same questions about n-grams without a pass (sim/position_program.hpp).
 template <class RealNumber>
 struct DenseRows {
   using Real = RealNumber;
   BasicRow<Real> target;
   BasicRow<Real> draft;
 
-  /// The likeliest token; of equal ones the lowest id.
+  /// Returns the target's likeliest token; among equal ones the lowest id.
   SPECLAB_HD LikelyToken<Real> target_best() const { return likeliest(target); }
   SPECLAB_HD LikelyToken<Real> draft_best() const { return likeliest(draft); }
-  /// The target's likeliest token beside its best one.
+  /// Returns the target's likeliest token other than its best one.
   SPECLAB_HD LikelyToken<Real> target_second(Token best) const {
     LikelyToken<Real> second;
     for (Token id = 0; id < target.size; ++id) {
@@ -81,11 +81,11 @@ struct DenseRows {
     return second;
   }
   SPECLAB_HD Real total_variation() const { return speclab::total_variation(target, draft); }
-  /// sum p ln p, in double whatever the arithmetic.
+  /// Returns sum p ln p, in double for any arithmetic.
   double minus_entropy() const {
     return sum([](double p, double) { return p > 0 ? p * std::log(p) : p; });
   }
-  /// min q/p over the target's support, at most 1; 0 when a probability is NaN.
+  /// Returns min q/p over the target's support, at most 1; 0 if a probability is NaN.
   SPECLAB_HD Real smallest_ratio() const {
     Real least(1);
     for (Token id = 0; id < target.size; ++id) {
@@ -98,11 +98,11 @@ struct DenseRows {
     }
     return least;
   }
-  /// The draft's probability of the tokens with p < bar.
+  /// Returns the draft's probability of the tokens with p < bar.
   SPECLAB_HD Real draft_below(const Real& bar) const {
     return sum_terms<Real>(0, draft.size, [&](Token id) { return target[id] >= bar ? Real(0) : draft[id]; });
   }
-  /// Sum of term(p, q), in double whatever the arithmetic. It takes a pass over any rows.
+  /// Returns the sum of term(p, q), in double for any arithmetic. It takes a pass over rows of any kind.
   template <class Term>
   double sum(const Term& term) const {
     return sum_terms<double>(0, target.size, [&](Token id) {
@@ -123,7 +123,7 @@ struct ByPosition;
 template <class Class, class Result, class... Arguments>
 Class class_of_member(Result (Class::*)(Arguments...) const);
 
-/// Whether a rule emits by weights of its own where its `correction` does not say so.
+/// A rule whose own `replacement` and `bonus` give weights that its `correction` does not describe.
 template <class Rule>
 concept OwnWeights = requires {
   class_of_member(&Rule::template replacement<double>);
@@ -132,8 +132,8 @@ concept OwnWeights = requires {
 &&!(std::same_as<decltype(class_of_member(&Rule::template replacement<double>)), ByPosition<Rule>> &&
     std::same_as<decltype(class_of_member(&Rule::template bonus<double>)), ByPosition<Rule>>);
 
-/// A rule of this kind. It is known by `SaidByPosition`, its own name, so that a rule derived from it, which
-/// may differ anywhere, is not taken for it.
+/// A rule of this kind. It names itself as `SaidByPosition`, so that a rule derived from it, which may differ
+/// anywhere, does not match.
 template <class Rule>
 concept PositionForm =
     std::same_as<typename Rule::SaidByPosition, Rule> && !OwnWeights<Rule> && requires(const Rule& rule) {
@@ -164,7 +164,7 @@ SPECLAB_HD Real position_acceptance(const Rule& rule, const PositionNumbers<Real
   }
 }
 
-/// p share(here, p, q) where it is read.
+/// The row p share(here, p, q), computed when it is read.
 template <class Rule, class Real>
 struct ThinnedRow {
   using value_type = Real;
@@ -177,7 +177,7 @@ struct ThinnedRow {
   SPECLAB_HD Real operator[](Token id) const { return target[id] * rule.share(here, target[id], draft[id]); }
 };
 
-/// The members of an acceptance rule (core/rules/token.hpp), derived from what `Rule` says.
+/// Derives the members of an acceptance rule (core/rules/token.hpp) from those of `Rule`.
 template <class Rule>
 struct ByPosition {
   using SaidByPosition = Rule;

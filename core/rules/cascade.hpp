@@ -1,5 +1,5 @@
 // Speculative cascade (Narasimhan et al. 2024, "Faster cascades via speculative decoding"): where the target
-// finds a token nearly as good as its best, the draft's choice stands.
+// finds a token nearly as good as its best, the draft's choice is kept.
 #pragma once
 
 #include "core/distribution/number.hpp"
@@ -7,12 +7,12 @@
 
 namespace speclab {
 
-/// Token verification against what a cascade aims at: with A the ids of p(x) >= (1 - slack) max p and
+/// Token verification against the cascade's distribution: with A the ids with p(x) >= (1 - slack) max p, and
 /// eta = q(not in A),
 ///     pi(x) = q(x) [x in A] + eta p(x),
-/// the draft's token where it is admissible, else one of the target. Tokens of A are always accepted, the
-/// others with min(1, eta p/q), else norm((pi - q)+). Lossless for pi, hence lossy for the target unless no
-/// drafted token is admissible.
+/// it is the draft's token where that is admissible, else a token of the target. Tokens of A are always
+/// accepted, the others with min(1, eta p/q), else norm((pi - q)+) is sampled. Lossless for pi, hence lossy
+/// for the target unless no drafted token is admissible.
 struct CascadeRule : ByPosition<CascadeRule> {
   static constexpr Correction correction = Correction::thinned;
   double slack = 0.1;
@@ -20,14 +20,14 @@ struct CascadeRule : ByPosition<CascadeRule> {
   CascadeRule() = default;
   SPECLAB_HD explicit CascadeRule(double a) : slack(a) {}
 
-  /// (1 - slack) max p, and eta.
+  /// Returns (1 - slack) max p, and eta.
   template <class Rows>
   SPECLAB_HD PositionNumbers<typename Rows::Real> numbers(const Rows& rows) const {
     using Real = typename Rows::Real;
     const Real bar = rows.target_best().probability * (Real(1) - from_decimal<Real>(slack));
     return {bar, no_token, rows.draft_below(bar)};
   }
-  /// pi.
+  /// Returns pi.
   template <class Real>
   SPECLAB_HD Real wanted(const PositionNumbers<Real>& here, const Real& p, const Real& q) const {
     const Real deferred = here.other * p;
@@ -38,7 +38,7 @@ struct CascadeRule : ByPosition<CascadeRule> {
                                          const Real& q) const {
     return acceptance_ratio(wanted(here, p, q), q, Real(1));
   }
-  /// (pi - q)+ over eta p.
+  /// Returns (pi - q)+ / (eta p).
   template <class Real>
   SPECLAB_HD Real share(const PositionNumbers<Real>& here, const Real& p, const Real& q) const {
     if (p >= here.number) return Real(1);

@@ -1,6 +1,6 @@
 // Speculative cascades with a deferral rule (Narasimhan et al. 2024, "Faster cascades via speculative
-// decoding"): in each context the draft's row stands, or the cascade defers to the target. The token-specific
-// cascade is core/rules/cascade.hpp.
+// decoding"): in each context the cascade either keeps the draft's row or defers to the target. The
+// token-specific cascade is core/rules/cascade.hpp.
 #pragma once
 
 #include "core/distribution/number.hpp"
@@ -8,17 +8,17 @@
 
 namespace speclab {
 
-/// When the cascade defers to the target, with alpha the price of a deferral
-/// (YichiCS/Secure-Speculative-Decoding, securesd/verifier/sc.py, has the three in these words).
+/// The condition under which the cascade defers to the target, with alpha the price of a deferral
+/// (YichiCS/Secure-Speculative-Decoding, securesd/verifier/sc.py, has the same three).
 enum class Deferral {
   chow,        ///< max q < 1 - alpha
   difference,  ///< max q < max p - alpha
   optimal      ///< max q < max p - alpha TV(p, q)
 };
 
-/// Token verification against pi = p where the cascade defers and pi = q elsewhere: a deferred context
-/// accepts with min(1, p/q) and corrects from norm((p - q)+), any other accepts everything. Lossy. The bonus
-/// is the target's; sc.py runs the draft once more there and takes it from pi.
+/// Token verification against pi = p where the cascade defers and pi = q elsewhere: a context that defers
+/// accepts with min(1, p/q) and corrects from norm((p - q)+); any other accepts everything. Lossy. The bonus
+/// is the target's; sc.py instead runs the draft once more there and takes the bonus from pi.
 struct DeferralRule : ByPosition<DeferralRule> {
   static constexpr Correction correction = Correction::residual;
   Deferral deferral = Deferral::optimal;
@@ -27,7 +27,7 @@ struct DeferralRule : ByPosition<DeferralRule> {
   DeferralRule() = default;
   SPECLAB_HD DeferralRule(Deferral rule, double price) : deferral(rule), alpha(price) {}
 
-  /// Whether it defers to the target.
+  /// Returns whether the cascade defers to the target.
   template <class Rows>
   SPECLAB_HD PositionNumbers<typename Rows::Real> numbers(const Rows& rows) const {
     using Real = typename Rows::Real;

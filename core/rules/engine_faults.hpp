@@ -1,5 +1,5 @@
-// More planted faults: mistakes that serving engines have made in how the parts of a round go together (core/
-// rules/faults.hpp has those of the decision itself). Not for decoding.
+// More planted faults: mistakes of serving engines in combining the parts of a round (core/rules/faults.hpp
+// has mistakes in the decision itself). Not for decoding.
 #pragma once
 
 #include <cstdint>
@@ -17,8 +17,9 @@
 
 namespace speclab {
 
-/// The correction is drawn with the Gumbel noise that drew the rejected token (vllm-project/vllm#47386): the
-/// coupling of core/rules/gumbel.hpp between the draft's row and the residual.
+/// Fault: the correction is drawn with the Gumbel noise that drew the rejected token
+/// (vllm-project/vllm#47386), which is the coupling of core/rules/gumbel.hpp between the draft's row and the
+/// residual.
 struct ReusedGumbelFault {};
 
 template <class Targets, class Drafts, class Random>
@@ -41,8 +42,9 @@ Verdict verify(const ReusedGumbelFault&, const Targets& targets, const Drafts& d
           categorical_or(random, Draw{Use::bonus, static_cast<std::uint16_t>(gamma)}, target, target)};
 }
 
-/// Tokens are drawn from the draft's `kept` likeliest tokens, and verified as if drawn from the whole row: q
-/// was stored before the filter (huggingface/transformers#47932). A path of its own, as the rule drafts.
+/// Fault: tokens are drawn from the draft's `kept` likeliest tokens, and verified as if drawn from the whole
+/// row, because q was stored before the filter (huggingface/transformers#47932). It is a rule for paths,
+/// because these can change how drafts are drawn.
 struct UnfilteredDraftFault : SeveralPaths {
   static constexpr std::int32_t kept = 2;
 
@@ -74,7 +76,7 @@ struct UnfilteredDraftFault : SeveralPaths {
   }
 };
 
-/// min-p, with half the largest probability, filters the bonus and nothing else (vllm-project/vllm#42802).
+/// Fault: min-p, with half the largest probability, filters only the bonus (vllm-project/vllm#42802).
 struct FilteredBonusFault : TokenRule {
   template <class Real>
   struct Filtered {
@@ -91,7 +93,7 @@ struct FilteredBonusFault : TokenRule {
   }
 };
 
-/// Half of the rounds find no prepared draft; these accept as at temperature 0, and correct from the
+/// Fault: half of the rounds find no prepared draft; these accept as at temperature 0, and correct from the
 /// target (tanishqkumar/ssd, ssd/utils/verify.py).
 struct GreedyMissesFault {
   template <class Real>
@@ -112,8 +114,9 @@ Verdict verify(const GreedyMissesFault&, const Targets& targets, const Drafts& d
   return verify(TokenRule{}, targets, drafts, drafted, gamma, random);
 }
 
-/// The scheduler of ScheduledRule with the draft's probability of the drafted token itself as confidence, and
-/// half as bar: whether a token is verified depends on what it is (DSpark_paper.pdf, Appendix A).
+/// Fault: the scheduler of ScheduledRule takes the draft's probability of the drafted token as confidence,
+/// and one half as bar, so that the token itself decides whether it is verified (DSpark_paper.pdf, Appendix
+/// A).
 struct AnticipatingFault {};
 
 template <class Targets, class Drafts, class Random>
@@ -125,8 +128,8 @@ Verdict verify(const AnticipatingFault&, const Targets& targets, const Drafts& d
   return verify(TokenRule{}, targets, drafts, drafted, length, random);
 }
 
-/// All positions of a round compare their ratio with one uniform number: they were seeded alike. Given that
-/// the positions before passed, it is uniform below the least of their ratios.
+/// Fault: all positions of a round compare their ratio with the same uniform number, because they were seeded
+/// alike. Given that the earlier positions passed, it is uniform below the smallest of their ratios.
 struct RepeatedUniformFault {};
 
 template <class Targets, class Drafts, class Random>

@@ -1,5 +1,5 @@
-// Verification against a mixture of target and draft (DIVERSED, comeusr/diversed, method `sd_static`; its
-// dynamic form learns the weight, by context).
+// Verification against a mixture of target and draft (DIVERSED, comeusr/diversed, method `sd_static`; the
+// dynamic form, which learns the weight by context, is not implemented).
 #pragma once
 
 #include "core/distribution/number.hpp"
@@ -7,9 +7,10 @@
 
 namespace speclab {
 
-/// Token verification against v = w p + (1 - w) q: accept with min(1, w p/q + 1 - w), else sample norm((v -
-/// q)+), which is norm((p - q)+). Lossless for v at the drafted positions; the bonus is the target's, as no
-/// draft row is at hand there. Lossy for w < 1, by (1 - w) times the total variation of p and q a token.
+/// Token verification against v = w p + (1 - w) q: accepts with min(1, w p/q + 1 - w), else samples norm((v -
+/// q)+), which is norm((p - q)+). Lossless for v at the drafted positions; the bonus is the target's, because
+/// no draft row is available there. Lossy for w < 1, by (1 - w) times the total variation of p and q per
+/// token.
 struct EnsembleRule : ByPosition<EnsembleRule> {
   static constexpr Correction correction = Correction::residual;
   double weight = 0.7;

@@ -16,7 +16,7 @@
 
 namespace speclab {
 
-/// Accepts every drafted token.
+/// Fault: accepts every drafted token.
 struct AcceptAllFault : TokenRule {
   template <class Real>
   SPECLAB_HD Real acceptance(Token, BasicRow<Real>, BasicRow<Real>) const {
@@ -28,7 +28,7 @@ struct AcceptAllFault : TokenRule {
   }
 };
 
-/// After a rejection, samples the target instead of the residual.
+/// Fault: after a rejection, samples the target instead of the residual.
 struct ResampleTargetFault : TokenRule {
   template <class Real>
   SPECLAB_HD BasicRow<Real> replacement(BasicRow<Real> target, BasicRow<Real>) const {
@@ -36,7 +36,7 @@ struct ResampleTargetFault : TokenRule {
   }
 };
 
-/// The residual with target and draft exchanged.
+/// Fault: the residual has target and draft exchanged.
 struct SwappedResidualFault : TokenRule {
   template <class Real>
   SPECLAB_HD ResidualRow<Real> replacement(BasicRow<Real> target, BasicRow<Real> draft) const {
@@ -44,7 +44,7 @@ struct SwappedResidualFault : TokenRule {
   }
 };
 
-/// Accepts with min(1, q/p) instead of min(1, p/q): surely where p = 0.
+/// Fault: accepts with min(1, q/p) instead of min(1, p/q), so surely where p = 0.
 struct InvertedRatioFault : TokenRule {
   template <class Real>
   SPECLAB_HD Real acceptance(Token token, BasicRow<Real> target, BasicRow<Real> draft) const {
@@ -58,8 +58,8 @@ struct InvertedRatioFault : TokenRule {
   }
 };
 
-/// Verifies at temperature 0, and draws the bonus at the temperature that was asked for: the verifier does
-/// not get the sampling parameters that the sampler of the bonus has.
+/// Fault: verifies at temperature 0, but draws the bonus at the requested temperature, because the verifier
+/// does not get the bonus sampler's parameters.
 struct ArgmaxVerifierFault : GreedyRule {
   template <class Real>
   SPECLAB_HD BasicRow<Real> bonus(BasicRow<Real> target) const {
@@ -67,8 +67,8 @@ struct ArgmaxVerifierFault : GreedyRule {
   }
 };
 
-/// The acceptance draw compares p/q with the very uniform u that drew the token by inverse CDF: given x, u is
-/// uniform on [F(x-1), F(x)) of the draft, and the token is accepted iff u < p/q.
+/// Fault: the acceptance draw compares p/q with the same uniform u that drew the token by inverse CDF. Given
+/// x, u is uniform on [F(x-1), F(x)) of the draft, and the token is accepted iff u < p/q.
 struct SharedNoiseFault : TokenRule {
   template <class Real>
   SPECLAB_HD Real acceptance(Token token, BasicRow<Real> target, BasicRow<Real> draft) const {
@@ -91,13 +91,13 @@ struct SharedNoiseFault : TokenRule {
   }
 };
 
-/// Verifies against the mean of target and draft, an ensemble, and takes the bonus from the target: correct
-/// for neither, and its output distribution depends on gamma.
+/// Fault: verifies against the mean of target and draft, an ensemble, but takes the bonus from the target.
+/// This is correct for neither, and its output distribution depends on gamma.
 struct EnsembleBonusFault : EnsembleRule {
   EnsembleBonusFault() : EnsembleRule(0.5) {}
 };
 
-/// The bonus is never written: its place in a buffer of zeros becomes token 0.
+/// Fault: the bonus is never written, so its place in a buffer of zeros becomes token 0.
 struct UnwrittenBonusFault : TokenRule {
   template <class Real>
   SPECLAB_HD PointRow<Real> bonus(BasicRow<Real> target) const {
@@ -105,8 +105,8 @@ struct UnwrittenBonusFault : TokenRule {
   }
 };
 
-/// Uniforms on the grid {0, 1/levels, ...} and an acceptance draw that also accepts at equality: u <= p/q, so
-/// that u = 0 keeps a token which the target excludes. 2^24 levels are the usual float.
+/// Fault: uniforms lie on the grid {0, 1/levels, ...} and the acceptance draw also accepts at equality,
+/// u <= p/q. Then u = 0 accepts a token that the target excludes. 2^24 levels are the usual float.
 struct ClosedComparisonFault : TokenRule {
   std::int32_t levels = 1 << 24;
 
@@ -126,7 +126,7 @@ struct ClosedComparisonFault : TokenRule {
   }
 };
 
-/// The bonus comes from the draft's last row.
+/// Fault: the bonus comes from the draft's last row.
 struct DraftBonusFault {};
 
 template <class Targets, class Drafts, class Random>
@@ -139,7 +139,8 @@ SPECLAB_HD Verdict verify(const DraftBonusFault&, const Targets& targets, const 
   return verify(TokenRule{}, wrong, drafts, drafted, gamma, random);
 }
 
-/// Target rows are read one position late: token i + 1 is verified with the context of token i.
+/// Fault: target rows are read one position late, so that token i + 1 is verified with the context of token
+/// i.
 struct LateContextFault {};
 
 template <class Targets, class Drafts, class Random>
@@ -149,8 +150,8 @@ SPECLAB_HD Verdict verify(const LateContextFault&, const Targets& targets, const
   return verify(TokenRule{}, late, drafts, drafted, gamma, random);
 }
 
-/// After a rejection the loop goes on to the next row before it draws: the correction comes from the target's
-/// row behind the rejected token, and not from the residual.
+/// Fault: after a rejection the loop moves to the next row before it draws, so that the correction comes from
+/// the target's row after the rejected token, and not from the residual.
 struct NextRowFault {
   template <class Real>
   SPECLAB_HD Real acceptance(Token token, BasicRow<Real> target, BasicRow<Real> draft) const {
@@ -158,10 +159,10 @@ struct NextRowFault {
   }
 };
 
-/// The target draws a token y of its own, and the drafted token x is accepted iff r <= q(x)/p(y), with r one
-/// of 0, 1/100, ..., 1: another token's probability in an inverted ratio. The correction is that of
-/// NextRowFault. (OpenVINO GenAI 2026.4.1 does so.) y serves for nothing else, so that the mean over y says
-/// all.
+/// Fault: the target draws its own token y, and the drafted token x is accepted iff r <= q(x)/p(y), with r
+/// one of 0, 1/100, ..., 1: the ratio is inverted and has another token's probability. The correction is that
+/// of NextRowFault. (OpenVINO GenAI 2026.4.1 does so.) y has no other effect, so the mean over y describes
+/// the rule fully.
 struct DrawnRatioFault {
   template <class Real>
   SPECLAB_HD Real acceptance(Token token, BasicRow<Real> target, BasicRow<Real> draft) const {
@@ -170,7 +171,7 @@ struct DrawnRatioFault {
                                      : Real(0);
     });
   }
-  /// P(r <= ratio).
+  /// Returns P(r <= ratio).
   template <class Real>
   SPECLAB_HD Real below(const Real& ratio) const {
     if (ratio >= Real(1)) return Real(1);
@@ -193,7 +194,7 @@ verify(const Rule& rule, const Targets& targets, const Drafts& drafts, const Tok
           random.categorical(Draw{Use::bonus, static_cast<std::uint16_t>(gamma)}, targets(gamma))};
 }
 
-/// Block verification that keeps a prefix with its own p_i, forgetting what a rejection leaves over.
+/// Fault: block verification accepts a prefix with its own p_i, and so ignores what a rejection leaves over.
 struct BlockPrefixFault : BlockRule {
   template <class Real>
   SPECLAB_HD Real block_acceptance_probability(const Real&, const Real& prefix) const {
@@ -207,7 +208,7 @@ SPECLAB_HD Verdict verify(const BlockPrefixFault& rule, const Targets& targets, 
   return verify_block(rule, targets, drafts, drafted, gamma, random);
 }
 
-/// Recursive rejection whose later candidates are compared with the target instead of what is left of it.
+/// Fault: recursive rejection compares later candidates with the target instead of the residual.
 struct StaleSiblingsFault : RecursiveRule {
   using RecursiveRule::RecursiveRule;
 
@@ -219,10 +220,10 @@ struct StaleSiblingsFault : RecursiveRule {
   }
 };
 
-/// Drafts the argmax of the draft's row, and verifies it as if it had been drawn from that row: the tokens
-/// were drawn from another distribution than the one that the acceptance test reads. (Transformers 5.23.0
-/// does so for one kind of assistant.) A grown tree without branches is the chain of argmaxes, of at most 64
-/// tokens as gamma is.
+/// Fault: drafts the argmax of the draft's row, and verifies it as if it had been drawn from that row: the
+/// acceptance test reads another distribution than the one that drew the tokens. (Transformers 5.23.0 does so
+/// for one kind of assistant.) A grown tree without branches is the chain of argmaxes, of at most 64 tokens,
+/// like gamma.
 struct ClaimedDraftFault : GrownTreeRule {
   ClaimedDraftFault() : GrownTreeRule(1, 64) {}
 

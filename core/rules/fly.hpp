@@ -1,6 +1,7 @@
 // FLy (Li et al. 2025, "Training-free loosely speculative decoding", arXiv 2511.22972): a token that is not
-// the target's argmax passes where the target is unsure and goes along with what follows. Decisions, defaults
-// and correction: YichiCS/Secure-Speculative-Decoding, securesd/verifier/fly.py and methods.py.
+// the target's argmax is accepted where the target is unsure and agrees with the tokens that follow.
+// Decisions, defaults and correction are those of YichiCS/Secure-Speculative-Decoding,
+// securesd/verifier/fly.py and methods.py.
 #pragma once
 
 #include <cmath>
@@ -12,9 +13,9 @@
 
 namespace speclab {
 
-/// A drafted token i of gamma (from 0) that is not the argmax of its row is rejected if H(p)/log V <
-/// `entropy`, if i + `window` > gamma, or if another one follows among the next `window`. After the first
-/// rejection the target is sampled. Lossy. The entropy is computed in double. Host only.
+/// Rejects a drafted token i of gamma (from 0) that is not the argmax of its row if H(p)/log V < `entropy`,
+/// if i + `window` > gamma, or if one of the next `window` tokens is not an argmax either. After the first
+/// rejection it samples the target. Lossy. The entropy is computed in double. Host only.
 struct FlyRule : BonusFromTarget {
   double entropy = 0.3;
   std::int32_t window = 6;
@@ -35,7 +36,8 @@ struct FlyRule : BonusFromTarget {
 template <class Targets, class Drafts, class Random>
 Verdict verify(const FlyRule& rule, const Targets& targets, const Drafts&, const Token* drafted,
                std::int32_t gamma, Random& random) {
-  std::vector<std::int32_t> next_mismatch(static_cast<std::size_t>(gamma) + 1, gamma);  // at or behind i
+  // The first mismatch at position i or later.
+  std::vector<std::int32_t> next_mismatch(static_cast<std::size_t>(gamma) + 1, gamma);
   for (std::int32_t i = gamma; i-- > 0;) {
     const auto at = static_cast<std::size_t>(i);
     next_mismatch[at] = drafted[i] == argmax(targets(i)) ? next_mismatch[at + 1] : i;

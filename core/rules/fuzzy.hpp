@@ -1,5 +1,5 @@
 // Fuzzy speculative decoding (Holsman, Huang and Dhingra 2025, "Fuzzy speculative decoding for a tunable
-// accuracy-runtime tradeoff", arXiv 2502.20704): accept whatever was drafted where the rows are near. The
+// accuracy-runtime tradeoff", arXiv 2502.20704): accepts every drafted token where the two rows are near. The
 // correction is that of YichiCS/Secure-Speculative-Decoding, securesd/verifier/fsd.py and methods.py.
 #pragma once
 
@@ -13,13 +13,13 @@ namespace speclab {
 
 enum class Nearness { js, kl, tv };
 
-/// KL(p || q) in nats; infinite where q misses a token of p.
+/// Returns KL(p || q) in nats; infinite if q is 0 for a token of p.
 template <class Rows>
 double kullback_leibler(const Rows& rows) {
   return rows.sum([](double p, double q) { return p > 0 ? p * std::log(p / q) : p; });
 }
 
-/// The mean of both rows' KL divergences from the rows' mean, in nats.
+/// Returns the mean of both rows' KL divergences from the rows' mean, in nats.
 template <class Rows>
 double jensen_shannon(const Rows& rows) {
   return rows.sum([](double p, double q) {
@@ -29,8 +29,8 @@ double jensen_shannon(const Rows& rows) {
   });
 }
 
-/// Accept iff the divergence of the rows is at most `threshold`; after a rejection sample the target. Lossy.
-/// JS and KL are real functions, computed in double whatever the arithmetic. Host only.
+/// Accepts iff the divergence of the rows is at most `threshold`; after a rejection samples the target.
+/// Lossy. JS and KL are real functions, computed in double for any arithmetic. Host only.
 struct FuzzyRule : ByPosition<FuzzyRule> {
   static constexpr Correction correction = Correction::target;
   Nearness divergence = Nearness::js;
@@ -39,7 +39,7 @@ struct FuzzyRule : ByPosition<FuzzyRule> {
   FuzzyRule() = default;
   FuzzyRule(Nearness measure, double most) : divergence(measure), threshold(most) {}
 
-  /// Whether the rows are near.
+  /// Returns 1 if the rows are near, else 0.
   template <class Rows>
   PositionNumbers<typename Rows::Real> numbers(const Rows& rows) const {
     using Real = typename Rows::Real;

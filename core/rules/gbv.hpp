@@ -1,5 +1,5 @@
 // Greedy multi-path block verification (Thomas and Pal 2026, arXiv 2602.16961; the authors' README describes
-// the verifier `gbv`, of which public copies of verifier.py are the source): of k i.i.d. paths the one of
+// the verifier `gbv`, and public copies of verifier.py are the source). Of k i.i.d. paths the one with the
 // highest rank is selected, and verified as a block that was drawn from the distribution of the selected
 // path. Lossless.
 #pragma once
@@ -16,7 +16,7 @@
 
 namespace speclab {
 
-/// One step along the selected path: its token, and the row that this token was drawn from, given the tokens
+/// One step along the selected path: its token, and the row from which this token was drawn, given the tokens
 /// before it.
 template <class Real>
 struct SelectedStep {
@@ -25,16 +25,18 @@ struct SelectedStep {
 };
 
 /// Ranks paths by p/q of their first token, then of their second, and so on; equal ratios by the lower id.
-/// With A the probability of a path below the prefix selected so far, x that of the prefix itself, and F the
-/// draft's probability up to a token in that order, the selected path goes on with token y with probability
+/// Let A be the probability of a path below the prefix selected so far, x that of the prefix itself, and F
+/// the draft's probability up to a token in that order. The selected path continues with token y with
+/// probability
 ///     ((A + x F(y))^k - (A + x F(y-))^k) / ((A + x)^k - A^k).
-/// Both are kept divided by A + x, which the quotient does not see.
+/// Both A and x are stored divided by A + x, which does not change the quotient.
 template <class Real>
 class PathRanking {
  public:
   explicit PathRanking(std::int32_t paths) : paths_(paths) {}
 
-  /// `candidates` are the next tokens of the paths that begin with what was selected.
+  /// Selects the next token. `candidates` are the next tokens of the paths that begin with the selected
+  /// prefix.
   SelectedStep<Real> step(std::span<const Token> candidates, BasicRow<Real> target, BasicRow<Real> draft) {
     const Real all = total_probability(target) + total_probability(draft);
     // An invalid row has no order; verification reports it.
@@ -47,7 +49,7 @@ class PathRanking {
       const Real low = below_ + here_ * up_to;
       up_to += draft[id];
       const Real high = below_ + here_ * up_to;
-      // (high^k - low^k) / (high - low), without the difference.
+      // Computes (high^k - low^k) / (high - low) without the difference.
       Real sum(1);
       Real power(1);
       for (std::int32_t j = 1; j < paths_; ++j) {

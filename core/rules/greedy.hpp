@@ -1,12 +1,12 @@
-// Greedy verification: what serving engines do at temperature 0.
+// Greedy verification, as serving engines do it at temperature 0.
 #pragma once
 
 #include "core/rules/token.hpp"
 
 namespace speclab {
 
-/// Accept iff the drafted token is the target's argmax (lowest id on ties), else emit the argmax. Emits
-/// greedy decoding's tokens: lossless when the target's rows are points (temperature 0), whatever the draft.
+/// Accepts iff the drafted token is the target's argmax (lowest id on ties), else emits the argmax. It emits
+/// greedy decoding's tokens: lossless if the target's rows are points (temperature 0), for any draft.
 struct GreedyRule : ByPosition<GreedyRule> {
   static constexpr Correction correction = Correction::best;
 
@@ -21,7 +21,7 @@ struct GreedyRule : ByPosition<GreedyRule> {
   }
 };
 
-/// A rule that stands beside plain decoding at temperature 0.
+/// Base of rules that are compared with plain decoding at temperature 0.
 struct NearGreedy {
   template <class Real>
   SPECLAB_HD PointRow<Real> plain(BasicRow<Real> target) const {

@@ -1,5 +1,6 @@
-// A tree that is grown anew each round from the draft's most likely continuations (Li et al. 2024, "EAGLE-2":
-// dynamic draft trees). Its tokens are chosen, not drawn, so each is verified as a draft that is sure of it.
+// A tree that is grown anew in each round from the draft's most likely continuations (Li et al. 2024,
+// "EAGLE-2": dynamic draft trees). Its tokens are chosen, not drawn, so each is verified as if the draft gave
+// it probability 1.
 #pragma once
 
 #include <cstddef>
@@ -9,8 +10,8 @@
 
 namespace speclab {
 
-/// Siblings that were chosen, each a draft that is sure of its token: accepted with p(x); after a refusal p
-/// loses x and is renormalised.
+/// Siblings that were chosen, each as if its draft gave it probability 1: a token is accepted with p(x);
+/// after a refusal p loses x and is renormalised.
 template <class Real>
 struct ChosenSiblings {
   OwnedRow<Real> target;
@@ -27,8 +28,8 @@ struct ChosenSiblings {
 };
 
 /// Grown by core/round/tree_round.hpp: at each depth the `branching` best nodes by path probability get their
-/// `branching` best children; of all of them the `nodes` best are selected. Verified by recursive rejection
-/// against point masses. Lossless.
+/// `branching` best children; the `nodes` best of all are selected. Verified by recursive rejection against
+/// point masses. Lossless.
 struct GrownTreeRule : BonusFromTarget {
   std::int32_t branching = 4;
   std::int32_t nodes = 16;

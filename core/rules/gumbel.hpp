@@ -3,11 +3,11 @@
 // the draft (Daliri, Musco and Suresh 2024, "Coupling without communication and drafter-invariant speculative
 // decoding").
 //
-// Sharing noise is no finite sequence of independent draws, but its joint distribution has a closed form.
-// With r_k = p_k / q_k and C(s) = sum_k max(p_k, s q_k), integrating over the two exponentials that win gives
+// Shared noise is no finite sequence of independent draws, but the joint distribution has a closed form. With
+// r_k = p_k / q_k and C(s) = sum_k max(p_k, s q_k), integrating over the two exponentials that win gives
 //     P(draft i, target j) = q_i p_j (F(r_j) - F(r_i))+   for i != j,   F(s) = integral_0^s dt / C(t)^2,
 //     P(draft i, target i) = p_i / C(r_i).
-// C is linear between sorted ratios, where the integral from a to b is (b - a) / (C(a) C(b)): rational in
+// C is linear between sorted ratios, where the integral from a to b is (b - a) / (C(a) C(b)): rational for
 // rational probabilities. Host only: it sorts the row.
 #pragma once
 
@@ -40,13 +40,13 @@ class GumbelIntegrals {
       const Token id = order[i];
       const ProbabilityRatio<Real> ratio(target[id], draft[id]);
       if (ratio.infinite) {
-        // From the last finite ratio to infinity. Without any draft probability below, the integral has no
-        // bound, but then no token can have been drafted either.
+        // The tail goes from the last finite ratio to infinity. If no draft probability lies below, the
+        // integral is infinite, but then no token can have been drafted either.
         const Real tail = slope > Real(0) ? Real(integral + Real(1) / (slope * value)) : integral;
         for (; i < order.size(); ++i) {
           const auto here = static_cast<std::size_t>(order[i]);
           integral_[here] = tail;
-          // C where the ratio is beyond floating point.
+          // C if the ratio exceeds floating point
           if (draft[order[i]] > Real(0)) larger_[here] = target[order[i]] / draft[order[i]];
         }
         break;
@@ -72,11 +72,12 @@ class GumbelIntegrals {
   }
 
   const Real& integral(Token id) const { return integral_[static_cast<std::size_t>(id)]; }
-  /// C at the token's own ratio; only for tokens of draft probability > 0.
+  /// Returns C at the token's own ratio; only for tokens with draft probability > 0.
   const Real& larger(Token id) const { return larger_[static_cast<std::size_t>(id)]; }
 
  private:
-  /// Handed on from row to row: for long ones the system takes longer to give it than the passes to use it.
+  /// The memory is passed on from row to row: for long rows the system takes longer to provide it than the
+  /// passes take to use it.
   static std::vector<Real>& kept_memory(std::size_t which) {
     thread_local std::array<std::vector<Real>, 2> kept;
     return kept[which];
@@ -86,7 +87,7 @@ class GumbelIntegrals {
   std::vector<Real> larger_;
 };
 
-/// Lossless; accepts with sum_i 1 / sum_j max(p_j / p_i, q_j / q_i), at least (1 - TV) / (1 + TV).
+/// Lossless. It accepts with sum_i 1 / sum_j max(p_j / p_i, q_j / q_i), at least (1 - TV) / (1 + TV).
 struct GumbelRule : BonusFromTarget {
   template <class Real>
   OwnedRow<Real> coupled(Token token, BasicRow<Real> target, BasicRow<Real> draft) const {

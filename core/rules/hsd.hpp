@@ -6,8 +6,8 @@
 // the rows after x_1..x_t, position t < gamma is accepted with
 //     sum (rho_t p - q)+ / max(sum (rho_t p - q)+, sum (q - rho_t p)+),
 // then norm((rho_t p - q)+) is sampled; the whole block is accepted with min(1, r_gamma). As rho_t = min(1,
-// rho_{t-1} p(x_t)/q(x_t)) and rho_t <= 1, the positions below gamma are those of block verification, whose
-// last one, however, is accepted with rho_gamma, which is smaller where a prefix had a ratio above 1.
+// rho_{t-1} p(x_t)/q(x_t)) and rho_t <= 1, the positions below gamma are those of block verification. Its
+// last position, however, is accepted with rho_gamma, which is smaller if a prefix had a ratio above 1.
 #pragma once
 
 #include <algorithm>
@@ -20,10 +20,10 @@ namespace speclab {
 
 enum class HsdReading {
   program,    ///< transformers/generation/utils.py, _speculative_sampling
-  pseudocode  ///< algorithm.py as it stands, see below
+  pseudocode  ///< algorithm.py as written, see below
 };
 
-/// Lossy: it emits more than block verification does, which is the most of any lossless scheme.
+/// Lossy: it accepts more than block verification, which accepts the most of all lossless schemes.
 struct HsdRule : BlockRule {
   HsdReading reading = HsdReading::program;
 
@@ -37,9 +37,10 @@ struct HsdRule : BlockRule {
   }
 };
 
-/// algorithm.py assigns the capped probability inside its `if`, so that it is 1 wherever r_t is not above all
-/// ratios before it; every position below gamma is then accepted. The residual of the last one is
-/// (p - Q q)+, with Q = q(x_1) ... q(x_{gamma-1}), or (p - q)+ where r_{gamma-1} is above all before it.
+/// Verifies as algorithm.py does. That assigns the capped probability inside its `if`, so it is 1 wherever
+/// r_t is not above all earlier ratios; every position below gamma is then accepted. The residual of the last
+/// one is (p - Q q)+, with Q = q(x_1) ... q(x_{gamma-1}), or (p - q)+ if r_{gamma-1} is above all earlier
+/// ratios.
 template <class Targets, class Drafts, class Random>
 Verdict verify_as_in_pseudocode(const HsdRule& rule, const Targets& targets, const Drafts& drafts,
                                 const Token* drafted, std::int32_t gamma, Random& random) {

@@ -1,6 +1,7 @@
 // Importance-weighted selection (Khisti et al. 2024, "Multi-draft speculative sampling: canonical
-// architectures and theoretical limits", section 3): first choose one of the candidates, then verify it as a
-// single draft from the distribution q_I of the chosen one. Lossless whatever the weights of the choice.
+// architectures and theoretical limits", section 3): first one of the candidates is chosen, then it is
+// verified as a single draft from q_I, the distribution of the chosen one. Lossless for any weights of the
+// choice.
 #pragma once
 
 #include <algorithm>
@@ -16,21 +17,21 @@
 
 namespace speclab {
 
-/// How one of k i.i.d. candidates is chosen, and what distribution the chosen one has.
+/// How one of k i.i.d. candidates is chosen, and the distribution of the chosen one.
 ///
 /// Order the tokens by p/q and let F be the draft's probability up to a token. The optimal transport bound is
-/// reached at a set S of the lowest tokens: whenever all candidates lie in S, the target would rather not. So
-/// a candidate outside S goes first (q_I(S) = F(S)^k, as the bound asks). Among those on one side either the
-/// first drawn is taken, which keeps the draft's proportions, or the one of the largest p/q, which favours
-/// tokens that the target wants; an acceptance draw decides, of the probability that makes sum min(p, q_I)
-/// largest.
+/// reached at a set S of the lowest tokens, which the draft proposes more often than the target wants them.
+/// So a candidate outside S is preferred (q_I(S) = F(S)^k, as the bound requires). Among candidates on one
+/// side either the first drawn is taken, which keeps the draft's proportions, or the one of the largest p/q,
+/// which favours tokens that the target wants. An acceptance draw decides between these, with the probability
+/// that makes sum min(p, q_I) largest.
 template <class Real>
 class ImportanceWeights {
  public:
   ImportanceWeights(BasicRow<Real> target, BasicRow<Real> draft, std::size_t drafts)
       : order_(fast_by_ratio(target, draft)),
         distribution_(std::vector<Real>(static_cast<std::size_t>(target.size), Real(0))) {
-    std::vector<Place> places;  // along the order
+    std::vector<Place> places;  // in the order by ratio
     places.reserve(order_.size());
     Real below(0);
     Real power_below(0);
@@ -49,7 +50,7 @@ class ImportanceWeights {
         at_split = below;
       }
     }
-    // P(side) / q(side): below the split F^(k-1), above it (1 - F^k) / (1 - F) as a geometric sum.
+    // P(side) / q(side) is F^(k-1) below the split, and (1 - F^k) / (1 - F) above it, as a geometric sum.
     const Real low_share = power_of(at_split, drafts - 1);
     Real high_share(0);
     for (std::size_t j = 0; j < drafts; ++j) high_share += power_of(at_split, j);
@@ -57,7 +58,7 @@ class ImportanceWeights {
     high_ = settle(places, split_, order_.size(), high_share);
   }
 
-  /// q_I.
+  /// Returns q_I.
   const OwnedRow<Real>& distribution() const { return distribution_; }
 
   template <class Random>
@@ -78,7 +79,8 @@ class ImportanceWeights {
   }
 
  private:
-  /// Strictly earlier in the order: smaller ratio, or an equal one and a higher id.
+  /// Returns whether `a` is strictly earlier in the order: it has a smaller ratio, or an equal one and a
+  /// higher id.
   static bool precedes(BasicRow<Real> target, BasicRow<Real> draft, Token a, Token b) {
     const ProbabilityRatio<Real> left(target[a], draft[a]);
     const ProbabilityRatio<Real> right(target[b], draft[b]);
@@ -91,9 +93,9 @@ class ImportanceWeights {
     Real largest;  ///< P(the token is the candidate of the largest ratio)
   };
 
-  /// Finds the acceptance draw's probability for the tokens order_[first] .. order_[last - 1] by bisection
-  /// (the objective is concave in it; any value is lossless, so ten steps will do), and fills in their
-  /// distribution.
+  /// Finds the probability of the acceptance draw for the tokens order_[first] .. order_[last - 1] by
+  /// bisection, and fills in their distribution. The objective is concave in this probability; any value is
+  /// lossless, so ten steps suffice.
   Real settle(const std::vector<Place>& places, std::size_t first, std::size_t last, const Real& share) {
     const auto mixed = [&](const Place& place, const Real& weight) -> Real {
       return weight * place.largest + (Real(1) - weight) * share * place.draft;
@@ -125,13 +127,13 @@ class ImportanceWeights {
 
   std::vector<Token> order_;
   OwnedRow<Real> distribution_;
-  std::size_t split_ = 0;  ///< tokens of S
+  std::size_t split_ = 0;  ///< number of tokens in S
   Real low_{1};
   Real high_{1};
 };
 
-/// Chooses by ImportanceWeights, then token verification on (p, q_I). Close to the optimal transport bound
-/// for two to four drafts.
+/// Chooses by ImportanceWeights, then verifies as token verification does on (p, q_I). Close to the optimal
+/// transport bound for two to four drafts.
 struct ImportanceRule : SeveralPaths {
   using SeveralPaths::SeveralPaths;
 

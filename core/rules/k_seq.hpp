@@ -1,5 +1,5 @@
 // K-SEQ (Sun et al. 2023, "SpecTr", Algorithm 2): sequential selection among k i.i.d. drafts with one common
-// scale rho, which trades acceptance for simplicity against the optimal transport.
+// scale rho. It is simpler than the optimal transport, and accepts less.
 #pragma once
 
 #include <algorithm>
@@ -13,7 +13,7 @@
 
 namespace speclab {
 
-/// (p - rho_share * min(q, p/rho))+ where it is read.
+/// The row (p - rho_share * min(q, p/rho))+, computed when it is read.
 template <class Real>
 struct KSeqResidual {
   using value_type = Real;
@@ -30,15 +30,15 @@ struct KSeqResidual {
   }
 };
 
-/// Of two rows and rho: sum min(p, rho q), and its derivative, the sum of q where p > rho q.
+/// For two rows and rho: sum min(p, rho q), and its derivative, the sum of q where p > rho q.
 struct CappedOverlap {
   double sum;
   double slope;
 };
 
-/// rho*: the least rho in [1, drafts] with 1 - (1 - beta)^drafts <= rho beta = sum min(p, rho q), to
-/// rounding. `capped(rho)` gives a CappedOverlap. By Newton's steps, halving the interval where one leaves
-/// it.
+/// Returns rho*, the least rho in [1, drafts] with 1 - (1 - beta)^drafts <= rho beta = sum min(p, rho q), up
+/// to rounding. `capped(rho)` gives a CappedOverlap. It uses Newton's steps, and halves the interval where a
+/// step leaves it.
 template <class Capped>
 double k_seq_scale(std::size_t drafts, const Capped& capped) {
   constexpr double precision = 1e-15;
@@ -59,21 +59,21 @@ double k_seq_scale(std::size_t drafts, const Capped& capped) {
     if (high - low <= precision * high) break;
     const double slope = at.slope - k * power * (at.slope * rho - at.sum) / (rho * rho);
     double next = rho - over / slope;
-    // Steps from one side never close the interval: the last goes beyond the root.
+    // Steps from one side never close the interval, so the last step goes beyond the root.
     if (std::abs(next - rho) <= precision * rho) next = rho + (over < 0 ? 2 : -2) * precision * rho;
     rho = low < next && next < high ? next : low + (high - low) / 2;
   }
   return high;
 }
 
-/// Accept each candidate with min(1, p / (rho q)); when none is, sample p - min(q, p/rho) (1 - (1-beta)^k) /
-/// beta with beta = sum min(p/rho, q). Lossless for every rho with 1 - (1-beta)^k <= rho beta; rho* is the
-/// smallest of them and accepts most, at least 1 - 1/e of the largest possible (SpecTr, Thm 2).
+/// Accepts each candidate with min(1, p / (rho q)); if none is accepted, samples p - min(q, p/rho) (1 -
+/// (1-beta)^k) / beta with beta = sum min(p/rho, q). Lossless for every rho with 1 - (1-beta)^k <= rho beta;
+/// rho* is the smallest of them and accepts most, at least 1 - 1/e of the largest possible (SpecTr, Thm 2).
 struct KSeqRule : SeveralPaths {
   using SeveralPaths::SeveralPaths;
 
-  /// rho*, found in double and taken from the side where the rule is lossless. Checked in `Real`, so that
-  /// exact arithmetic finds exact losslessness.
+  /// Returns rho*, computed in double and rounded to the side on which the rule is lossless. It is checked in
+  /// `Real`, so that exact arithmetic finds exact losslessness.
   template <class Real>
   static Real scale(BasicRow<Real> target, BasicRow<Real> draft, std::size_t drafts) {
     const auto lossless = [&](const Real& rho) {
@@ -96,7 +96,7 @@ struct KSeqRule : SeveralPaths {
     return Real(rho);
   }
 
-  /// P(one of `drafts` is accepted) = 1 - (1 - beta(rho*))^drafts.
+  /// Returns P(one of `drafts` is accepted) = 1 - (1 - beta(rho*))^drafts.
   template <class Real>
   static Real accepted_probability(BasicRow<Real> target, BasicRow<Real> draft, std::size_t drafts) {
     const Real beta = lenient_overlap(target, draft, scale(target, draft, drafts));

@@ -1,4 +1,4 @@
-// Lenience (Leviathan et al. 2023, appendix A.5): accept more, at the price of another output distribution.
+// Lenience (Leviathan et al. 2023, appendix A.5): accepts more, at the price of another output distribution.
 #pragma once
 
 #include "core/distribution/number.hpp"
@@ -10,8 +10,8 @@ namespace speclab {
 /// The three readings of A.5's residual; the paper leaves it open.
 enum class Residual { target_minus_draft, literal, target };
 
-/// At temperature > 0: accept with min(1, p/(l q)), l in (0, 1]. Lossy for l < 1.
-/// `target_minus_draft` and `literal` keep the output below p / l everywhere; `target` does not.
+/// At temperature > 0: accepts with min(1, p/(l q)), l in (0, 1]. Lossy for l < 1. `target_minus_draft` and
+/// `literal` keep the output below p / l everywhere; `target` does not.
 struct LenienceRule : ByPosition<LenienceRule> {
   using Pointwise = LenienceRule;
   static constexpr Correction correction = Correction::residual;
@@ -38,7 +38,7 @@ struct LenienceRule : ByPosition<LenienceRule> {
   }
 };
 
-/// At temperature 0, over the target's row before argmax: accept iff p(x) >= l * max p, else emit argmax p.
+/// At temperature 0, over the target's row before argmax: accepts iff p(x) >= l * max p, else emits argmax p.
 /// (The paper prints <=, a typo: at l = 1 that would accept everything, yet it reports alpha = 0.75 there.)
 struct GreedyLenienceRule : ByPosition<GreedyLenienceRule>, NearGreedy {
   static constexpr Correction correction = Correction::best;
@@ -47,7 +47,7 @@ struct GreedyLenienceRule : ByPosition<GreedyLenienceRule>, NearGreedy {
   GreedyLenienceRule() = default;
   SPECLAB_HD explicit GreedyLenienceRule(double l) : lenience(l) {}
 
-  /// l * max p, and the argmax.
+  /// Returns l * max p, and the argmax.
   template <class Rows>
   SPECLAB_HD PositionNumbers<typename Rows::Real> numbers(const Rows& rows) const {
     using Real = typename Rows::Real;

@@ -1,6 +1,6 @@
-// Rules that verify against the target's argmax and let near misses pass. Both emit the argmax after a
-// rejection and as the bonus: they stand beside greedy decoding. Sources of the decisions and defaults:
-// YichiCS/Secure-Speculative-Decoding, securesd/verifier/mars.py and bild.py, and methods.py beside them.
+// Rules that verify against the target's argmax and accept near misses. Both emit the argmax after a
+// rejection and as the bonus, so they are compared with greedy decoding. Decisions and defaults are those of
+// YichiCS/Secure-Speculative-Decoding, securesd/verifier/mars.py, bild.py and methods.py.
 #pragma once
 
 #include <cmath>
@@ -9,10 +9,10 @@
 
 namespace speclab {
 
-/// Margin-aware verification (Song et al. 2026, "MARS", arXiv 2601.15498): accept the target's best token, or
-/// the second best where the ratio of their logits, z_2/z_1, is above theta. A row fixes its logits up to a
-/// constant only, on which the ratio depends: here z = log p + `log_sum_exp`, the logarithm of the sum of all
-/// exp(z). Lossy; computed in double whatever the arithmetic. Host only.
+/// Margin-aware verification (Song et al. 2026, "MARS", arXiv 2601.15498): accepts the target's best token,
+/// and also the second best if the ratio of their logits, z_2/z_1, is above theta. A row determines its
+/// logits only up to a constant, on which the ratio depends: here z = log p + `log_sum_exp`, the logarithm of
+/// the sum of all exp(z). Lossy; computed in double for any arithmetic. Host only.
 struct MarsRule : ByPosition<MarsRule>, NearGreedy {
   static constexpr Correction correction = Correction::best;
   double theta = 0.9;
@@ -21,7 +21,7 @@ struct MarsRule : ByPosition<MarsRule>, NearGreedy {
   MarsRule() = default;
   MarsRule(double ratio, double constant) : theta(ratio), log_sum_exp(constant) {}
 
-  /// The two tokens that it accepts, which are one where the second best is not near enough.
+  /// Returns the two tokens that it accepts; they are the same if the second best is not near enough.
   template <class Rows>
   PositionNumbers<typename Rows::Real> numbers(const Rows& rows) const {
     const auto best = rows.target_best();
@@ -30,7 +30,7 @@ struct MarsRule : ByPosition<MarsRule>, NearGreedy {
                       near(static_cast<double>(best.probability), static_cast<double>(second.probability));
     return {.best = best.token, .second = both ? second.token : best.token};
   }
-  /// Of the two largest probabilities.
+  /// Returns whether the two largest probabilities are near enough.
   bool near(double best, double second) const {
     return second > 0 && (std::log(second) + log_sum_exp) / (std::log(best) + log_sum_exp) > theta;
   }
@@ -41,11 +41,11 @@ struct MarsRule : ByPosition<MarsRule>, NearGreedy {
   }
 };
 
-/// Big little decoder (Kim et al. 2023, "Speculative decoding with big little decoder"): where the draft is
-/// unsure, max q < fallback, the target takes over; where the target finds the token unlikely, -log p(x) >
-/// rollback, and would not choose it, the token is taken back. Lossy. The rollback's bar exp(-rollback) is
-/// computed in double. Host only. (The code looks at the first unlikely token alone; a later one differs only
-/// where an argmax has less than that bar, which takes e^8 tokens.)
+/// Big little decoder (Kim et al. 2023, "Speculative decoding with big little decoder"). Where the draft is
+/// unsure, max q < fallback, the target takes over. Where the target finds the token unlikely, -log
+/// p(x) > rollback, and would not choose it, the token is taken back. Lossy. The rollback's bar
+/// exp(-rollback) is computed in double. Host only. (The code looks only at the first unlikely token. A later
+/// one can differ only if an argmax has less than that bar, which needs at least e^8 tokens.)
 struct BildRule : ByPosition<BildRule>, NearGreedy {
   static constexpr Correction correction = Correction::best;
   double fallback = 0.35;
@@ -54,8 +54,8 @@ struct BildRule : ByPosition<BildRule>, NearGreedy {
   BildRule() = default;
   BildRule(double confidence, double surprise) : fallback(confidence), rollback(surprise) {}
 
-  /// Whether the draft is sure enough, the argmax, and the least probability of a token that is not taken
-  /// back.
+  /// Returns whether the draft is sure enough, the argmax, and the least probability of a token that is not
+  /// taken back.
   template <class Rows>
   PositionNumbers<typename Rows::Real> numbers(const Rows& rows) const {
     using Real = typename Rows::Real;

@@ -1,15 +1,15 @@
-// Coupling rules draw the emitted token itself, given the drafted one, and accept the draft when both agree:
+// Coupling rules draw the emitted token itself, given the drafted one, and accept the draft if both agree:
 //     coupled(token, target, draft)   weights of the emitted token when `token` was drafted
 //     acceptance_rate, bonus          as for acceptance rules
-// The rule is lossless when the mean of these rows over the draft is the target.
+// The rule is lossless if the mean of these rows over the draft is the target.
 #pragma once
 
 #include "core/rules/token.hpp"
 
 namespace speclab {
 
-/// Same-sample verification: draw Y ~ p whatever was drafted, accept iff Y = x, emit Y. What an engine does
-/// that samples the target first and then compares. Lossless; accepts with sum p q.
+/// Same-sample verification: draws Y ~ p whatever was drafted, accepts iff Y = x, and emits Y. An engine that
+/// samples the target first and then compares does this. Lossless; accepts with sum p q.
 struct MatchRule : BonusFromTarget {
   using SaidByPosition = MatchRule;
   static constexpr Correction correction = Correction::another;
@@ -22,7 +22,7 @@ struct MatchRule : BonusFromTarget {
   SPECLAB_HD Real acceptance_rate(BasicRow<Real> target, BasicRow<Real> draft) const {
     return sum_terms<Real>(0, target.size, [&](Token id) { return Real(target[id] * draft[id]); });
   }
-  /// P(Y is the drafted token); otherwise it is another.
+  /// Returns P(Y is the drafted token); otherwise Y is another token.
   template <class Real>
   SPECLAB_HD Real acceptance_probability(const Real& p, const Real&) const {
     return p;

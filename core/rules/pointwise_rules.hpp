@@ -1,4 +1,4 @@
-// Which rules read two probabilities only, so that a round can cost the same at any vocabulary.
+// Defines rules that read only two probabilities, so that a round can cost the same at any vocabulary.
 #pragma once
 
 #include <concepts>
@@ -13,8 +13,8 @@ namespace speclab {
 ///     acceptance_probability(p, q)
 /// whose replacement is norm((p - scale q)+),
 ///     residual_scale<Real>()   that scale
-/// and whose bonus is the target's row. It says so by `Pointwise`, its own name, so that a rule derived from
-/// it, which may differ anywhere, is not taken for it.
+/// and whose bonus is the target's row. It names itself as `Pointwise`, so that a rule derived from it, which
+/// may differ anywhere, does not match.
 template <class Rule>
 concept PointwiseRule = RuleSaidByPosition<Rule> && std::same_as<typename Rule::Pointwise, Rule> &&
     requires(const Rule& rule, double m) {
@@ -22,7 +22,8 @@ concept PointwiseRule = RuleSaidByPosition<Rule> && std::same_as<typename Rule::
   { rule.template residual_scale<double>() } -> std::convertible_to<double>;
 };
 
-/// The probability with which a token proposed from the target stands in for one of norm((p - scale q)+).
+/// Returns the probability with which a token proposed from the target is accepted as one of norm((p - scale
+/// q)+).
 template <class Rule, class Real>
 SPECLAB_HD Real residual_acceptance(const Rule& rule, const Real& p, const Real& q) {
   const Real cut = rule.template residual_scale<Real>() * q;

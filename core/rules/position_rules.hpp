@@ -1,4 +1,5 @@
-// Which rules decide position by position, so that one context says everything about what they emit there.
+// Defines rules that decide position by position, so that one context determines everything that they emit
+// there.
 #pragma once
 
 #include <concepts>
@@ -9,7 +10,7 @@
 
 namespace speclab {
 
-/// A rule that accepts a drafted token with some probability, and else replaces it.
+/// A rule that accepts a drafted token with some probability, or else replaces it.
 template <class Rule>
 concept AcceptanceRule = requires(const Rule& rule, Row row, Token token) {
   { rule.acceptance(token, row, row) } -> std::convertible_to<double>;
@@ -17,17 +18,17 @@ concept AcceptanceRule = requires(const Rule& rule, Row row, Token token) {
 };
 
 /// Rules that decide about one draft, position by position. Others, such as block verification, read more
-/// than a context.
+/// than one context.
 template <class Rule>
 concept PositionRule = CouplingRule<Rule, double> || AcceptanceRule<Rule>;
 
-/// A rule of which these members say all, as drafted tokens come from the draft's rows and every decision has
-/// a random number of its own. It says so by `SaidByPosition`, its own name, so that a rule derived from it,
-/// which may draft or verify otherwise, is not taken for it.
+/// A rule that these members describe completely: drafted tokens come from the draft's rows, and every
+/// decision has its own random number. It names itself as `SaidByPosition`, so that a rule derived from it,
+/// which may draft or verify otherwise, does not match.
 template <class Rule>
 concept RuleSaidByPosition = AcceptanceRule<Rule> && std::same_as<typename Rule::SaidByPosition, Rule>;
 
-/// The acceptance probabilities of one context, callable with a token.
+/// Returns the acceptance probabilities of one context, callable with a token.
 template <AcceptanceRule Rule, class Real>
 auto acceptances_of(const Rule& rule, BasicRow<Real> target, BasicRow<Real> draft) {
   if constexpr (requires { rule.acceptances(target, draft); }) {
@@ -37,11 +38,11 @@ auto acceptances_of(const Rule& rule, BasicRow<Real> target, BasicRow<Real> draf
   }
 }
 
-/// All that such a rule says about one context, by token.
+/// The complete description of such a rule in one context, by token.
 struct PositionWeights {
-  std::vector<double> acceptance;   ///< of the token, drafted
-  std::vector<double> replacement;  ///< weights of what is emitted at a rejection
-  std::vector<double> bonus;        ///< weights of what is emitted when every drafted token was accepted
+  std::vector<double> acceptance;   ///< acceptance probability of each drafted token
+  std::vector<double> replacement;  ///< weights of the token emitted at a rejection
+  std::vector<double> bonus;        ///< weights of the token emitted when every drafted token was accepted
 };
 
 template <AcceptanceRule Rule>
@@ -53,7 +54,7 @@ void fill_position_weights(const Rule& rule, Row target, Row draft, PositionWeig
   const auto acceptance = acceptances_of(rule, target, draft);
   const auto replacement = rule.replacement(target, draft);
   const auto bonus = rule.bonus(target);
-  // Where they sum to 0 the target replaces them, as in `categorical_or`.
+  // If all replacement weights are 0 the target replaces them, as in `categorical_or`.
   const bool some = total_probability(replacement) > 0;
   for (std::size_t i = 0; i < size; ++i) {
     const auto id = static_cast<Token>(i);

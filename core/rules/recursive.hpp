@@ -1,7 +1,7 @@
-// Several drafts for one position. A rule for `paths` i.i.d. drafts of one row says
+// Several drafts for one position. A rule for `paths` i.i.d. drafts of one row defines
 //     choose(candidates, target, draft, slots, random) -> Choice
-// the token to emit, and whether it is a candidate that was accepted. core/round/paths_round.hpp runs it
-// along drafted paths: those that begin with the accepted token stay in play. Host only.
+// which returns the token to emit, and whether it is an accepted candidate. core/round/paths_round.hpp runs
+// it along drafted paths: those that begin with the accepted token stay in play. Host only.
 #pragma once
 
 #include <cstdint>
@@ -17,10 +17,10 @@ namespace speclab {
 
 struct Choice {
   Token token;
-  bool accepted;  ///< a candidate was accepted; else `token` replaces them all
+  bool accepted;  ///< true: a candidate was accepted; false: `token` replaces them all
 };
 
-/// What rules for several drafts have in common: how many there are.
+/// The common base of rules for several drafts: it holds their number.
 struct SeveralPaths : BonusFromTarget {
   std::int32_t paths = 2;
 
@@ -28,8 +28,8 @@ struct SeveralPaths : BonusFromTarget {
   explicit SeveralPaths(std::int32_t drafts) : paths(drafts) {}
 };
 
-/// Recursive rejection (Miao et al. 2024, "SpecInfer", Algorithm 2): try the candidates in turn with
-/// min(1, p/q); after each rejection p <- norm((p - q)+). Lossless.
+/// Recursive rejection (Miao et al. 2024, "SpecInfer", Algorithm 2): tries the candidates in turn with min(1,
+/// p/q); after each rejection p <- norm((p - q)+). Lossless.
 struct RecursiveRule : SeveralPaths {
   using SeveralPaths::SeveralPaths;
 
@@ -41,7 +41,8 @@ struct RecursiveRule : SeveralPaths {
   }
 
  protected:
-  /// `compared_with(left)` is the row that a candidate is compared with, given what is left of the target.
+  /// Tries candidates in turn. `compared_with(left)` returns the row with which a candidate is compared,
+  /// given what is left of the target.
   template <class Real, class Random, class ComparedWith>
   static Choice try_in_turn(std::span<const Token> candidates, BasicRow<Real> target, BasicRow<Real> draft,
                             std::uint16_t slot, Random& random, const ComparedWith& compared_with) {

@@ -1,18 +1,18 @@
 // One-shot rejection sampling, the classical way to turn draws from q into draws from p (Leviathan et al.
-// 2023, appendix A.2), against which the paper holds its own rule.
+// 2023, appendix A.2), with which the paper compares its own rule.
 #pragma once
 
 #include "core/rules/token.hpp"
 
 namespace speclab {
 
-/// Accept with p / (M q), M = max p/q, else sample p afresh. Lossless; accepts with 1/M = min q/p over the
-/// target's support, never more than the overlap. Where the draft misses a token of the target M is infinite
+/// Accepts with p / (M q), M = max p/q, else samples p afresh. Lossless; accepts with 1/M = min q/p over the
+/// target's support, never more than the overlap. If the draft misses a token of the target, M is infinite
 /// and nothing is accepted.
 struct RejectionRule : ByPosition<RejectionRule> {
   static constexpr Correction correction = Correction::target;
 
-  /// 1/M.
+  /// Returns 1/M.
   template <class Rows>
   SPECLAB_HD PositionNumbers<typename Rows::Real> numbers(const Rows& rows) const {
     return {rows.smallest_ratio()};

@@ -1,5 +1,5 @@
 // Verification of a scheduled prefix (the prefix scheduler of DSpark, DeepSpec's DSpark_paper.pdf, Algorithm
-// 1, for one request): only as many drafted tokens are verified as are likely to survive.
+// 1, for one request): only those drafted tokens are verified that are likely to survive.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,8 @@
 
 namespace speclab {
 
-/// How many drafted tokens have a survival c_1 ... c_l of at least `bar`; `confidence(i)` is c_{i+1}.
+/// Returns the number of drafted tokens with a survival c_1 ... c_l of at least `bar`; `confidence(i)` is
+/// c_{i+1}.
 template <class Real, class Confidence>
 std::int32_t surviving_prefix(std::int32_t gamma, const Real& bar, const Confidence& confidence) {
   Real survival(1);
@@ -22,12 +23,12 @@ std::int32_t surviving_prefix(std::int32_t gamma, const Real& bar, const Confide
   return length;
 }
 
-/// Verifies the longest prefix of survival >= `survival`, with c_i the largest probability of the row that
-/// the i-th token was drawn from. Lossless: whether a token is verified depends on the tokens before it alone
-/// (AnticipatingFault looks at the token itself). The tokens behind the prefix are dropped unseen.
+/// Verifies the longest prefix of survival >= `survival`, with c_i the largest probability of the row from
+/// which the i-th token was drawn. Lossless, because only the tokens before a token decide whether it is
+/// verified (AnticipatingFault looks at the token itself). The tokens after the prefix are dropped unseen.
 struct ScheduledRule : BonusFromTarget {
   double survival = 0.3;
-  bool as_block = false;  ///< by block verification; else by token verification
+  bool as_block = false;  ///< true: block verification; false: token verification
 
   ScheduledRule() = default;
   ScheduledRule(double bar, bool block) : survival(bar), as_block(block) {}

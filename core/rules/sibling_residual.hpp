@@ -1,24 +1,25 @@
 // Recursive rejection and traversal verification among siblings in four numbers, for kernels, which cannot
 // keep a row for each refusal. core/rules/tree.hpp and traversal.hpp have the definitions, with rows.
 //
-// The siblings come from a draft q, the target is p, and their parent is reached with a_0: of recursive
-// rejection a = 1 always. After r refusals the definition has p_r, q_r and a_r. With
+// The siblings come from a draft q, the target is p, and their parent is reached with a_0; in recursive
+// rejection a is always 1. After r refusals the definition has p_r, q_r and a_r. With
 //     G_(r+1) = G_r + L_r / Q_r,   T = sum (p - G_(r+1) q)+,   L_(r+1) = T + L_r (1 - a_r),
 //     a_(r+1) = T / L_(r+1),       Q_r = 1 - q(refused tokens)
-// where G_0 = 0, L_0 = 1 / a_0, Q_0 = 1, and Q_r = 1 for ever if siblings are independent, it is
+// where G_0 = 0, L_0 = 1 / a_0, Q_0 = 1, and Q_r stays 1 if siblings are independent, it is
 //     a_r p_r = (p - G_r q)+ / L_r  for every token, and  q_r = q / Q_r  for those that were not refused:
-// ((a - b)+ - c)+ = (a - b - c)+, and a token is refused only where a_r p_r < q_r, so that nothing is left of
-// it, whatever is subtracted later (one whose reach was 1 is accepted surely, for refusals below keep 1).
-// With a = 1 it is L = sum (p - G q)+. A residual that would be 0 everywhere leaves p_r as it was: where a_r
-// was 1, G, L and a stay, too; else a_(r+1) = 0, and p_r matters no more.
+// ((a - b)+ - c)+ = (a - b - c)+, and a token is refused only if a_r p_r < q_r, so that nothing is left of
+// it, whatever is subtracted later (a token whose reach was 1 is surely accepted, because refusals below keep
+// it at 1). With a = 1 it is L = sum (p - G q)+. A residual that would be 0 everywhere leaves p_r unchanged:
+// if a_r was 1, G, L and a stay unchanged, too; else a_(r+1) = 0, and p_r no longer matters.
 #pragma once
 
 #include "core/host_device.hpp"
 
 namespace speclab {
 
-/// A draft of which less is left is summed anew by those who only have the difference 1 - q(refused): its
-/// error is that of a whole row, of which a sixteenth is four binary digits less.
+/// Callers that only have the difference 1 - q(refused) sum the rest of a draft anew if less than this is
+/// left. The difference has the error of a whole row, which at a sixteenth of the row costs four binary
+/// digits.
 inline constexpr double least_draft_difference = 0x1p-4;
 
 template <class Real>
@@ -28,12 +29,12 @@ struct SiblingResidual {
   Real draft_left{1};  ///< Q_r
   Real reach{1};       ///< a_r
 
-  /// Before any refusal at a node that is reached with `reach`, above 0.
+  /// Returns the state before any refusal, at a node that is reached with `reach`, above 0.
   SPECLAB_HD static SiblingResidual reached(const Real& reach) {
     return {Real(0), Real(Real(1) / reach), Real(1), reach};
   }
 
-  /// min(1, a_r p_r / q_r) of a token with p / q = `ratio` that was not refused, q > 0. 0 for NaN.
+  /// Returns min(1, a_r p_r / q_r) for a token with p / q = `ratio` that was not refused, q > 0; 0 for NaN.
   SPECLAB_HD Real acceptance_probability(const Real& ratio) const {
     const Real over = ratio - taken;
     if (!(over > Real(0)) || !(draft_left > Real(0))) return Real(0);
@@ -41,16 +42,16 @@ struct SiblingResidual {
     return probability >= Real(1) ? Real(1) : probability;
   }
 
-  /// G after one more refusal.
+  /// Returns G after one more refusal.
   SPECLAB_HD Real taken_next() const {
     return draft_left > Real(0) ? Real(taken + left / draft_left) : taken;
   }
 
-  /// A token was refused, and sum (p - taken_next() q)+ is `total`. `draft_probability` is what q loses: that
-  /// of the token, or 0 if siblings are independent, if q had lost it before, or if the caller sets
-  /// `draft_left` itself. The difference that is made here has no digits left where the refused tokens had
-  /// nearly all of q: the caller sets `draft_left` where it is below `least_draft_difference`. False when the
-  /// residual is 0 at a reach of 1.
+  /// Records that a token was refused, where sum (p - taken_next() q)+ is `total`. `draft_probability` is the
+  /// part that q loses: that of the token, or 0 if siblings are independent, if q had lost it before, or if
+  /// the caller sets `draft_left` itself. The difference computed here has no digits left if the refused
+  /// tokens had nearly all of q: the caller sets `draft_left` if it is below `least_draft_difference`.
+  /// Returns false if the residual is 0 at a reach of 1.
   SPECLAB_HD bool refuse(const Real& total, const Real& draft_probability) {
     const Real left_next = total + left * (Real(1) - reach);
     const bool remains = left_next > Real(0);

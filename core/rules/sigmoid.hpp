@@ -1,5 +1,5 @@
 // The sigmoid approximation of GPU kernels (Wagner et al. 2024, section 3.2.2, Eq. 5): both softmaxes are
-// replaced by an element-wise sigmoid of scaled logits, and Algorithm 1 runs on what comes out.
+// replaced by an element-wise sigmoid of scaled logits, and Algorithm 1 runs on the result.
 #pragma once
 
 #include <array>
@@ -12,9 +12,9 @@
 
 namespace speclab {
 
-/// p_hat(x) = sigma((z(x) - alpha) / (beta - alpha)) with z = log p, one choice of logits (a row fixes them
-/// up to a constant, which softmax ignores and the sigmoid does not). Probability zero is a logit of minus
-/// infinity.
+/// Returns p_hat(x) = sigma((z(x) - alpha) / (beta - alpha)) with z = log p, one choice of logits (a row
+/// determines them up to a constant, which softmax ignores and the sigmoid does not). Probability zero is a
+/// logit of minus infinity.
 template <class Real>
 SPECLAB_HD double sigmoid_weight(const Real& probability, double alpha, double beta) {
   const auto p = static_cast<double>(probability);
@@ -22,11 +22,11 @@ SPECLAB_HD double sigmoid_weight(const Real& probability, double alpha, double b
   return 1 / (1 + std::exp(-(std::log(p) - alpha) / (beta - alpha)));
 }
 
-/// The same, kept by probability: rows of n-gram models hold few different ones, and an exponential takes
-/// longer than to find what it was. Host only.
+/// Returns the same from a cache by probability: rows of n-gram models have few different ones, and a look-up
+/// is faster than an exponential. Host only.
 inline double kept_sigmoid_weight(double probability, double alpha, double beta) {
   struct Kept {
-    double probability;  // 0 where nothing is kept
+    double probability;  // 0 in an empty entry
     double alpha;
     double beta;
     double weight;
@@ -42,7 +42,7 @@ inline double kept_sigmoid_weight(double probability, double alpha, double beta)
   return kept.weight;
 }
 
-/// (p_hat - q_hat)+ where it is read.
+/// The row (p_hat - q_hat)+, computed when it is read.
 template <class Real>
 struct SigmoidResidual {
   using value_type = Real;
@@ -59,9 +59,9 @@ struct SigmoidResidual {
   }
 };
 
-/// Accept with min(1, p_hat/q_hat), else sample norm((p_hat - q_hat)+). Lossy: with the paper's scale
-/// constants every p_hat is close to 1/2 and nearly everything that the draft proposes is accepted. Computed
-/// in double whatever the arithmetic.
+/// Accepts with min(1, p_hat/q_hat), else samples norm((p_hat - q_hat)+). Lossy: with the paper's scale
+/// constants every p_hat is close to 1/2, and nearly every drafted token is accepted. Computed in double for
+/// any arithmetic.
 struct SigmoidRule : BonusFromTarget {
   using SaidByPosition = SigmoidRule;
   double alpha = -1000;
@@ -75,7 +75,7 @@ struct SigmoidRule : BonusFromTarget {
     return Real(acceptance_ratio(sigmoid_weight(target[token], alpha, beta),
                                  sigmoid_weight(draft[token], alpha, beta), 1.0));
   }
-  /// For whole rows: without the weights where their order says enough.
+  /// Returns the acceptances of whole rows. It computes no weights where the order of p and q decides.
   template <class Real>
   auto acceptances(BasicRow<Real> target, BasicRow<Real> draft) const {
     return [this, target, draft](Token token) {

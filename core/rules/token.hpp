@@ -1,4 +1,4 @@
-// Token verification, the rule of the paper (Leviathan et al. 2023, Algorithm 1). An acceptance rule says:
+// Token verification, the rule of the paper (Leviathan et al. 2023, Algorithm 1). An acceptance rule defines:
 //     acceptance(token, target, draft)   probability of accepting the drafted token
 //     acceptance_rate(target, draft)     its mean over the draft's row: beta of Definition 3.1
 //     replacement(target, draft)         weights of the token emitted at the first rejection
@@ -6,16 +6,15 @@
 //                                        with a token; for rules whose single acceptance reads the whole row
 //     bonus(target)                      weights of the token emitted when every drafted token was accepted:
 //                                        those of plain decoding
-// Where few numbers decide, core/rules/by_position.hpp derives all of them.
-// A token of draft probability 0 (an injected or invalid draft) is rejected. NaN probabilities reject; the
-// replacement is then `invalid_token`.
+// If few numbers decide, core/rules/by_position.hpp derives all of them. A token of draft probability 0 (an
+// injected or invalid draft) is rejected. NaN probabilities reject; the replacement is then `invalid_token`.
 #pragma once
 
 #include "core/rules/by_position.hpp"
 
 namespace speclab {
 
-/// What most rules have in common: when every drafted token was accepted, one more comes from the target.
+/// The common base of most rules: when every drafted token was accepted, the bonus comes from the target.
 struct BonusFromTarget {
   template <class Real>
   SPECLAB_HD BasicRow<Real> bonus(BasicRow<Real> target) const {
@@ -23,7 +22,7 @@ struct BonusFromTarget {
   }
 };
 
-/// Accept with min(1, p/q), else sample norm((p-q)+). Lossless, and no lossless rule for one token accepts
+/// Accepts with min(1, p/q), else samples norm((p-q)+). Lossless, and no lossless rule for one token accepts
 /// more often (the overlap is the largest probability with which a coupling of p and q can agree).
 struct TokenRule : ByPosition<TokenRule> {
   using Pointwise = TokenRule;

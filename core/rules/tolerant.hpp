@@ -1,6 +1,6 @@
-// Acceptance with an addend: a fixed one (`lossy_sd` of YichiCS/Secure-Speculative-Decoding,
-// securesd/verifier/common.py), or one that grows with the target's uncertainty (Sun et al. 2025, "EARS",
-// arXiv 2512.13194: a tolerance in proportion to 1 - max p; the abstract does not say more).
+// Acceptance with an addend. It is fixed (`lossy_sd` of YichiCS/Secure-Speculative-Decoding,
+// securesd/verifier/common.py), or grows with the target's uncertainty (Sun et al. 2025, "EARS", arXiv
+// 2512.13194: a tolerance in proportion to 1 - max p; the abstract does not say more).
 #pragma once
 
 #include "core/distribution/number.hpp"
@@ -8,7 +8,7 @@
 
 namespace speclab {
 
-/// Accept with min(1, p/q + epsilon + beta (1 - max p)), else sample norm((p - q)+). Lossy.
+/// Accepts with min(1, p/q + epsilon + beta (1 - max p)), else samples norm((p - q)+). Lossy.
 struct TolerantRule : ByPosition<TolerantRule> {
   static constexpr Correction correction = Correction::residual;
   double epsilon = 0;
@@ -17,7 +17,7 @@ struct TolerantRule : ByPosition<TolerantRule> {
   TolerantRule() = default;
   SPECLAB_HD TolerantRule(double fixed, double of_uncertainty) : epsilon(fixed), beta(of_uncertainty) {}
 
-  /// The addend.
+  /// Returns the addend.
   template <class Rows>
   SPECLAB_HD PositionNumbers<typename Rows::Real> numbers(const Rows& rows) const {
     using Real = typename Rows::Real;

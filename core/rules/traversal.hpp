@@ -1,5 +1,5 @@
-// Traversal verification (Weng et al. 2025, "Traversal verification for speculative tree decoding"): from the
-// leaves to the root, so that a path is verified as a whole before its parts. On a chain it is block
+// Traversal verification (Weng et al. 2025, "Traversal verification for speculative tree decoding") goes from
+// the leaves to the root, so that a path is verified as a whole before its parts. On a chain it is block
 // verification.
 #pragma once
 
@@ -11,12 +11,12 @@
 
 namespace speclab {
 
-/// A node, and what its refused children left of it. A leaf has no row of the draft.
+/// A node, and the rows that its refused children left. A leaf has no row of the draft.
 template <class Real>
 struct TraversedSiblings : DrawnSiblings<Real> {
   Real reach;  ///< p of the node
 
-  /// p of a child.
+  /// Returns p of a child.
   Real acceptance_probability(Token token) const {
     return acceptance_ratio(Real(reach * this->target[token]), this->draft[token], Real(1));
   }
@@ -31,13 +31,13 @@ struct TraversedSiblings : DrawnSiblings<Real> {
 };
 
 /// Walks from the leaves to the root. `siblings_of(node, reach)` gives the state of a node when it is
-/// reached, as TraversedSiblings is. What is behind a node of reach 0 is refused with it, unseen.
+/// reached, as TraversedSiblings does. The descendants of a node of reach 0 are refused with it, unseen.
 template <class View, class Random, class SiblingsOf>
 TreeVerdict traverse(View& view, Random& random, const SiblingsOf& siblings_of) {
   using Real = typename View::Real;
   struct Visited {
     std::int32_t node;
-    std::size_t refused;  ///< children
+    std::size_t refused;  ///< number of refused children
     decltype(siblings_of(-1, Real(1))) siblings;
   };
   std::vector<Visited> path;
@@ -65,10 +65,10 @@ TreeVerdict traverse(View& view, Random& random, const SiblingsOf& siblings_of) 
   }
 }
 
-/// The leftmost leaf v is accepted with p_v, where p = 1 at the context and p_child = min(1, p_v p(x)/q(x)).
-/// A refused leaf is deleted, and its parent u takes over what it left: with Z = sum (p_u p - q)+,
+/// Accepts the leftmost leaf v with p_v, where p = 1 at the context and p_child = min(1, p_v p(x)/q(x)). A
+/// refused leaf is deleted, and its parent u takes over the rest: with Z = sum (p_u p - q)+,
 ///     p_u <- Z / (Z + 1 - p_u),   p <- norm((p_u p - q)+),   q <- q without x, renormalised.
-/// The token after an accepted node comes from the node's row as it then is. Lossless; siblings are drawn
+/// The token after an accepted node comes from the node's row at that time. Lossless; siblings are drawn
 /// without replacement.
 struct TraversalRule : StaticTree {
   using StaticTree::StaticTree;

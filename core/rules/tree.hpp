@@ -1,7 +1,7 @@
-// Draft trees. A rule for trees says
+// Draft trees. A rule for trees defines
 //     verify_tree(view, random) -> TreeVerdict
-// where the view holds the drafted tokens and, for each node and the context (node -1), the rows of target
-// and draft after it. core/round/tree_round.hpp drafts the tree and applies the verdict. Host only.
+// where the view has the drafted tokens and, for each node and the context (node -1), the rows of target and
+// draft after it. core/round/tree_round.hpp drafts the tree and applies the verdict. Host only.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@
 namespace speclab {
 
 struct TreeVerdict {
-  std::int32_t node;      ///< the last accepted token, -1 for none; its ancestors are accepted too
+  std::int32_t node;      ///< the last accepted token, -1 if there is none; its ancestors are accepted too
   std::int32_t examined;  ///< positions reached: accepted tokens, and one more if children were refused there
   Token next;
 };
@@ -26,7 +26,7 @@ inline Draw node_draw(Use use, std::int32_t node) { return {use, static_cast<std
 
 /// Walks down from the context: at each node the children are tried in turn, until one is accepted or all are
 /// refused. `siblings_of(node)` gives the state of one trial: `acceptance_probability(token)`,
-/// `refuse(token)`, and `left()`, the weights of what is emitted when all were refused.
+/// `refuse(token)`, and `left()`, the weights of the token emitted when all were refused.
 template <class View, class Random, class SiblingsOf>
 TreeVerdict walk_down(View& view, Random& random, const SiblingsOf& siblings_of) {
   std::int32_t node = -1;
@@ -64,7 +64,7 @@ struct IndependentSiblings {
   Real acceptance_probability(Token token) const {
     return acceptance_ratio(target[token], draft[token], Real(1));
   }
-  /// Returns the residual's total before it is normalised; with 0 the target stays as it is.
+  /// Returns the residual's total before it is normalised; if it is 0 the target stays unchanged.
   Real refuse(Token) { return subtract_draft(target.probabilities, draft.view(), Real(1)); }
   BasicRow<Real> left() const { return target.view(); }
 };
@@ -85,7 +85,7 @@ struct DrawnSiblings : IndependentSiblings<Real> {
   }
 };
 
-/// What rules for trees of one shape have in common.
+/// The common base of rules for trees of one shape.
 struct StaticTree : BonusFromTarget {
   std::shared_ptr<const DraftTree> tree = std::make_shared<const DraftTree>();
 

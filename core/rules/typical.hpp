@@ -1,4 +1,4 @@
-// Typical acceptance (Cai et al. 2024, "Medusa", section 2.3.1): accept whatever the target finds likely
+// Typical acceptance (Cai et al. 2024, "Medusa", section 2.3.1): accepts tokens that the target finds likely
 // enough, where "enough" depends on how sure the target is.
 #pragma once
 
@@ -9,9 +9,9 @@
 
 namespace speclab {
 
-/// Accept iff p(x) > min(epsilon, delta * exp(-H(p))), H the entropy in nats; after a rejection sample the
-/// target. Lossy. The threshold is a real function, computed in double whatever the arithmetic; branch
-/// weights stay exact. Host only.
+/// Accepts iff p(x) > min(epsilon, delta * exp(-H(p))), H the entropy in nats; after a rejection samples the
+/// target. Lossy. The threshold is a real function, computed in double for any arithmetic; branch weights
+/// stay exact. Host only.
 struct TypicalRule : ByPosition<TypicalRule> {
   static constexpr Correction correction = Correction::target;
   double epsilon = 0.3;
@@ -20,7 +20,7 @@ struct TypicalRule : ByPosition<TypicalRule> {
   TypicalRule() = default;
   TypicalRule(double hard, double relative) : epsilon(hard), delta(relative) {}
 
-  /// The threshold.
+  /// Returns the threshold.
   template <class Rows>
   PositionNumbers<typename Rows::Real> numbers(const Rows& rows) const {
     return {typename Rows::Real(std::min(epsilon, delta * std::exp(rows.minus_entropy())))};
@@ -29,8 +29,9 @@ struct TypicalRule : ByPosition<TypicalRule> {
   Real acceptance_probability(const PositionNumbers<Real>& here, Token, const Real& p, const Real&) const {
     return static_cast<double>(p) > static_cast<double>(here.number) ? Real(1) : Real(0);
   }
-  /// Without the entropy where its bound says enough: exp(-H) is at most the largest probability. So one that
-  /// watches the round and asks for `acceptance_rate` has one pass of logarithms a row, and not two.
+  /// Does not compute the entropy where its bound decides: exp(-H) is at most the largest probability. A
+  /// caller that observes the round and asks for `acceptance_rate` then makes one pass of logarithms per row
+  /// instead of two.
   template <class Real>
   Real acceptance(Token token, BasicRow<Real> target, BasicRow<Real> draft) const {
     const LikelyToken<Real> best = DenseRows<Real>{target, draft}.target_best();

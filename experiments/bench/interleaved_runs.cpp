@@ -14,7 +14,7 @@ namespace speclab {
 
 namespace {
 
-/// Collects the runs; jobs are registered under their numbers.
+/// Collects the runs. Jobs are registered under their numbers.
 class Collector : public benchmark::BenchmarkReporter {
  public:
   explicit Collector(std::size_t jobs) : timings(jobs) {}

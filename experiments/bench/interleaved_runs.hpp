@@ -15,7 +15,7 @@ using TimedJob = std::function<void()>;
 
 /// The times of a job's repetitions, in no particular order.
 struct Timing {
-  std::vector<double> processor_seconds;  ///< of the calling thread
+  std::vector<double> processor_seconds;  ///< processor time of the calling thread
   std::vector<double> wall_seconds;
 };
 

@@ -32,8 +32,9 @@ struct PairModels {
 
 /// A pair with its tables. It must not move, because the tables point to the models.
 struct BenchPair : PairModels {
-  std::unique_ptr<const FastPair> tables = nullptr;       ///< of the fast engine, for token verification
-  std::shared_ptr<SharedRows> rows = make_shared_rows();  ///< of the other rules
+  /// Tables of the fast engine for token verification.
+  std::unique_ptr<const FastPair> tables = nullptr;
+  std::shared_ptr<SharedRows> rows = make_shared_rows();  ///< rows of the fast engine for the other rules
   std::map<std::string, std::unique_ptr<const FastPair>> by_rule = {};
 };
 

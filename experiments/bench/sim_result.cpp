@@ -17,7 +17,7 @@ SPECLAB_RESULT(SimReport, "bench sim", version, machine, command, quick, gamma, 
 
 namespace {
 
-/// A row of a name and numbers.
+/// Adds a row with a name and numbers.
 void add(Table& table, const std::string& name, std::initializer_list<double> numbers) {
   std::vector<Cell>& cells = table.rows.emplace_back(1, text_cell(name));
   for (const double number : numbers) cells.push_back(measured_cell(number, 4));

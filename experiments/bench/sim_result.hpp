@@ -16,7 +16,7 @@ struct WorkloadRow {
   std::string clock;  ///< clock of `seconds`: "processor", or "wall" with several threads
   std::vector<double> seconds;
   std::vector<double> wall_seconds;
-  double spread = 0;  ///< interquartile range over the median
+  double spread = 0;  ///< interquartile range divided by the median
   std::uint64_t tokens = 0;
   std::uint64_t rounds = 0;
   double tokens_per_second = 0;
@@ -44,7 +44,7 @@ struct SimReport {
 template <>
 const Typed<SimReport>& described();
 
-/// Tables for a terminal.
+/// Returns the tables for a terminal.
 Page sim_text(const SimReport& report);
 
 }  // namespace speclab

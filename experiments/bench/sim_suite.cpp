@@ -43,10 +43,10 @@ BenchPair* prepared_for(const BenchWorkload& workload, BenchPairs& pairs) {
 
 double least(const std::vector<double>& values) { return *std::min_element(values.begin(), values.end()); }
 
-/// A workload and what it did, which is the same in each repetition.
+/// A workload and its outcome, which is the same in each repetition.
 struct Measured {
   BenchWorkload workload;
-  const BenchPair* pair = nullptr;  ///< null without one
+  const BenchPair* pair = nullptr;  ///< null if the workload has no pair
   Tally tally = {};
 };
 
@@ -71,7 +71,7 @@ WorkloadRow workload_row(const Measured& measured, const Timing& timing) {
   return row;
 }
 
-/// Rows that are another with something changed ("PAIR: 1 stream") against that other.
+/// Compares rows with a changed setting ("PAIR: 1 stream") with the row without the change.
 std::vector<RatioRow> comparisons(const std::vector<WorkloadRow>& rows) {
   std::vector<RatioRow> all;
   for (const WorkloadRow& row : rows) {

@@ -1,4 +1,4 @@
-// `speclab bench sim`: measures how fast the simulator is, beside the limits of the machine.
+// `speclab bench sim`: measures how fast the simulator is, and the limits of the machine for comparison.
 #pragma once
 
 #include <filesystem>
@@ -11,12 +11,12 @@ namespace speclab {
 
 struct SimSuiteOptions {
   SuiteSize size = SuiteSize::full();
-  bool brief = false;   ///< recorded; `size` says what it means
-  int repetitions = 7;  ///< 1 or more
+  bool brief = false;   ///< recorded; `size` explains it
+  int repetitions = 7;  ///< at least 1
   std::string only;     ///< part of a row's name, ignoring case and spaces; empty: all rows
-  int threads = 2;      ///< of the row that is compared with one thread; 1: no such row
+  int threads = 2;      ///< threads of the row that is compared with one thread; 1: no such row
   std::string command;  ///< recorded
-  bool silent = false;  ///< no progress
+  bool silent = false;  ///< prints no progress
 };
 
 /// Runs the suite. Throws UsageError if `only` matches no row, and Stopped if the work shall end

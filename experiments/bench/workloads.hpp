@@ -18,7 +18,7 @@ inline constexpr std::int32_t bench_gamma = 5;
 
 enum class BenchEngine { fast, iid, plain };
 
-/// The part of a row's name, after its pair's, that says it decodes one sequence at a time.
+/// The part of a row's name after its pair's that marks decoding of one sequence at a time.
 inline constexpr const char* one_stream = "1 stream";
 
 struct BenchRule {
@@ -41,9 +41,9 @@ struct SuiteSize {
   std::size_t text_bytes;
   std::int32_t small_vocab;
   std::int32_t large_vocab;
-  std::int32_t stored_vocab;   ///< of the larger of the stored pairs
-  std::uint64_t fast_rounds;   ///< of the fast engine at its fastest; slower workloads take a share
-  std::uint64_t plain_rounds;  ///< of the plain program at its slowest
+  std::int32_t stored_vocab;   ///< vocabulary of the larger of the stored pairs
+  std::uint64_t fast_rounds;   ///< rounds of the fast engine at its fastest; slower workloads take a share
+  std::uint64_t plain_rounds;  ///< rounds of the plain program at its slowest
 
   /// Returns 20 million tokens of text, so that n-gram tables exceed the caches; the suite takes a few
   /// minutes.

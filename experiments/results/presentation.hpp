@@ -56,8 +56,8 @@ struct FigureChoice {
 /// not there, with those that are, for more curves or figures than can be told apart, and where no cell has
 /// the metric.
 std::vector<Figure> chosen_figures(const Result& result, const FigureChoice& choice);
-/// Of a lone cell its acceptance by position, where it was simulated. Else one row per cell: what was
-/// printed, computed and simulated, for each of the first metrics shown.
+/// Draws acceptance by position for a single simulated cell. Otherwise draws one row per cell with the
+/// printed, computed and simulated values of each of the first metrics shown.
 std::vector<Figure> case_figures(const Result& result);
 /// Returns the verdicts, the agreement with the formula, and the estimate of one cell or the range of
 /// several.

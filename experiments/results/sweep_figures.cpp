@@ -186,8 +186,8 @@ std::vector<FigureConfig> default_figures(const ShownConfig& config) {
   return {figure};
 }
 
-/// What is neither the horizontal axis nor tells curves apart, and yet differs between cells of one place in
-/// the figure, which would be drawn over one another.
+/// Returns the paths that differ between cells of one place in the figure, and are neither the horizontal
+/// axis nor the one that tells curves apart: these cells would be drawn over one another.
 std::vector<std::string> further_axes(const Cells& cells, const FigureConfig& config) {
   std::map<std::pair<std::string, std::string>, const CellResult*> first_at;
   std::vector<std::string> further;
@@ -333,7 +333,7 @@ std::vector<Figure> chosen_figures(const Result& result, const FigureChoice& cho
   if (config.series == config.x) (choice.series.empty() ? config.series : config.x).clear();
   Cells cells = pointers_to(result.cells);
   for (const std::string& condition : choice.where) cells = cells_where(result, cells, condition);
-  // Of a key that has one value left nothing is to be seen; the next that differs takes its place.
+  // A key with only one value left shows nothing; the next key that differs replaces it.
   const auto has_one_value = [&](const std::string& key) { return groups_of(cells, {key}).size() == 1; };
   if (choice.x.empty() && has_one_value(config.x)) {
     config.x.clear();

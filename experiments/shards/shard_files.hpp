@@ -69,7 +69,7 @@ struct ShardState {
 /// Returns the state of each shard. `plans` are those of the run, by plans_of.
 std::vector<ShardState> shard_states(const std::filesystem::path& folder, const ShardedRun& run,
                                      const ShardPlan& plan);
-/// What the shards of a run with this head run.
+/// Returns the plan of the shards of a run with this head.
 ShardPlan plan_of(const JournalHead& head, const CellGrid& grid);
 
 /// Returns the command that runs a shard again.

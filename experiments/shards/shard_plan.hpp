@@ -23,10 +23,10 @@ std::optional<Shard> shard_in(std::string_view words, std::string_view between, 
 /// Parses a shard such as "3/8". Throws UsageError if it is malformed.
 Shard shard_named(const std::string& words);
 
-/// What every shard runs: cells in order, of equal cost. The cost of a cell is its rounds times gamma + 1.
-/// Cells that share simulations stay together. A cell is cut between batches where its experiment allows that
-/// (Experiment::cut) and it costs more than a quarter of a shard. A cell that goes on until it is precise
-/// stays whole, and so does every cell on a GPU. Some 40 bytes a cell.
+/// The cells that each shard runs: in order, and of equal cost. The cost of a cell is its rounds times gamma
+/// + 1. Cells that share simulations stay together. A cell is cut between batches where its experiment allows
+/// that (Experiment::cut) and it costs more than a quarter of a shard. A cell that goes on until it is
+/// precise stays whole, and so does every cell on a GPU. The plan takes about 40 bytes per cell.
 class ShardPlan {
  public:
   ShardPlan(const CellGrid& cells, int shards, Backend backend);
@@ -34,7 +34,7 @@ class ShardPlan {
   int shards() const { return shards_; }
   /// Returns the number of cells in the grid.
   std::size_t cells() const { return simulation_of_.size(); }
-  /// What a shard, from 1, runs of the cells that `wanted` takes.
+  /// Returns what a shard, counted from 1, runs of the cells that `wanted` accepts.
   std::vector<Turn> turns(
       int shard,
       const std::function<bool(std::size_t cell)>& wanted = [](std::size_t) { return true; }) const;

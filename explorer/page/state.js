@@ -1,5 +1,5 @@
-// What the page shows, as the part of the address after "#": "#round&rule=block&gamma=2". Values that are as at the
-// start are left out.
+// Reads and writes the state of the page as the part of the address after "#": "#round&rule=block&gamma=2". Values that are
+// as at the start are left out.
 
 const read = (text, like) => {
   if (Array.isArray(like)) {

@@ -4,7 +4,7 @@
 const decoder = new TextDecoder();
 const encoder = new TextEncoder();
 
-// What the C++ library asks of its host. The engine neither prints nor reads files, so every call is refused.
+// Answers the requests of the C++ library to its host. The engine neither prints nor reads files, so every call is refused.
 const refused = 52;
 const host = new Proxy({}, {
   get: (_, name) => name === "proc_exit" ? code => { throw new Error(`the engine ended with ${code}`); } : () => refused,

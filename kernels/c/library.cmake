@@ -1,5 +1,5 @@
-# libspeclab_kernels.so contains all that it needs of the project and the CUDA runtime, and exports only the functions
-# of speclab_kernels.h.
+# libspeclab_kernels.so contains all the code of the project and of the CUDA runtime that it needs, and exports only
+# the functions of speclab_kernels.h.
 set(header ${PROJECT_SOURCE_DIR}/kernels/speclab_kernels.h)
 add_library(speclab_kernels_c SHARED ${CMAKE_CURRENT_LIST_DIR}/speclab_kernels.cpp)
 add_library(speclab::kernels_c ALIAS speclab_kernels_c)

@@ -1,5 +1,5 @@
-"""What a draft knows of the acceptance of its tokens: rounds of a pair of models with a confidence for every drafted token, for the
-serving simulator (docs/serving.md, "acceptance": {"kind": "recorded", "file": FILE}).
+"""Measures how well a draft predicts the acceptance of its tokens: writes rounds of a pair of models with a confidence for every drafted
+token, for the serving simulator (docs/serving.md, "acceptance": {"kind": "recorded", "file": FILE}).
 
     python3 python/examples/confident_rounds.py configs/exact_austen_bigram.json --gamma 4 --rounds 8000 --out rounds.jsonl
 
@@ -97,7 +97,7 @@ def logistic(margin, yes, steps=50):
 
 
 def confidences(margins, accepted):
-    """Of the second half of the rounds, by positions that were reached in the first."""
+    """Confidences of the second half of the rounds, fitted by position to the rounds of the first half that reached it."""
     half = len(accepted) // 2
     said = np.zeros_like(margins[half:])
     for j in range(margins.shape[1]):

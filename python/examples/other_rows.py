@@ -1,5 +1,6 @@
-"""What a draft loses, or keeps, when it proposes from other rows than its own: within the request's top-k, or over another
-vocabulary than the target's. Each way is proved or refuted on random instances, and measured beside the optimum (docs/rules.md).
+"""Measures the acceptance that a draft loses, or keeps, when it proposes from other rows than its own: within the request's top-k, or
+over another vocabulary than the target's. Each way is proved or refuted on random instances, and measured beside the optimum
+(docs/rules.md).
 
     python3 python/examples/other_rows.py --instances 500
 

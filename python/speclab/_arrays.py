@@ -1,4 +1,4 @@
-"""Arguments as arrays: checked once, at the door, by name."""
+"""Checks arguments once, and turns them into arrays. Errors name the argument."""
 
 from __future__ import annotations
 
@@ -15,10 +15,11 @@ import numpy.typing as npt
 
 from . import _core
 
-#: Anything that NumPy makes an array of, or that speaks DLPack on a CPU.
+#: Any value that NumPy turns into an array, or that supports DLPack on a CPU.
 ArrayLike = Any
 
-#: A row of probabilities may miss 1 by so much: sums of 2^17 float32 or float16 values miss it by less.
+#: The sum of a row of probabilities may differ from 1 by this: sums of 2^17 float32 or float16 values differ
+#: by less.
 TOLERANCE: float = _core.row_tolerance
 
 #: Ids and sizes are 32-bit integers.
@@ -29,7 +30,7 @@ MOST_SEED = 2**63 - 1
 
 
 def integer(value: Any, name: str, least: int, most: int) -> int:
-    """An int within bounds; TypeError or ValueError naming the argument."""
+    """An int within bounds. TypeError and ValueError name the argument."""
     if isinstance(value, (bool, np.bool_)):
         raise TypeError(f"{name}: expected an integer, not {value!r}")
     try:
@@ -58,8 +59,8 @@ def number(value: Any, name: str, least: float, most: float, *, open_ends: bool 
 
 
 def utf8(value: Any, name: str) -> str:
-    """A text or path as str; TypeError for anything else, ValueError for what UTF-8 cannot write: lone surrogates, which also
-    stand for bytes of file names that are not UTF-8."""
+    """A text or path as str. TypeError for anything else; ValueError for lone surrogates, which UTF-8 cannot write. These also stand for
+    bytes of file names that are not UTF-8."""
     if not isinstance(value, (str, os.PathLike)):
         raise TypeError(f"{name}: expected a text, not {type(value).__name__}")
     text = os.fsdecode(value)
@@ -75,7 +76,7 @@ def _short(number: int) -> str:
 
 
 def array_of(value: ArrayLike, name: str) -> npt.NDArray[Any]:
-    """The value as a NumPy array, without a copy where there is a choice."""
+    """The value as a NumPy array, without a copy where possible."""
     if isinstance(value, np.ma.MaskedArray):
         raise TypeError(f"{name}: is a masked array; fill it first, a masked value has no probability")
     if isinstance(value, np.ndarray):
@@ -184,7 +185,7 @@ def require_order(contexts: int, vocab: int, name: str) -> None:
 
 
 def fraction(value: Any, name: str) -> Fraction:
-    """The number that was written: ints and Fractions as they are, floats as their shortest decimals (.1 is 1/10)."""
+    """The number as it was written: ints and Fractions unchanged, floats as their shortest decimals (.1 is 1/10)."""
     if isinstance(value, Fraction):
         return value
     if isinstance(value, (bool, np.bool_, str, bytes)):

@@ -23,7 +23,7 @@ Law = Mapping[tuple[int, ...], Any]
 
 @dataclass(frozen=True)
 class Deviation:
-    """A sequence that came more or less often than it should, by the most standard deviations."""
+    """The sequence that deviates most: it came more or less often than it should, by the most standard deviations."""
 
     tokens: tuple[int, ...]
     observed: float  #: its share of the samples
@@ -42,12 +42,12 @@ class CheckResult:
         p_value: of all its tests together, adjusted by Holm's method.
         level: chance of a false alarm.
         samples: sequences.
-        power: what is stated about `detectable_tv` and `detectable_effect` holds with this probability.
+        power: probability with which the test finds `detectable_tv` and `detectable_effect`.
         detectable_tv: a total variation that the joint test finds with probability `power`. Rare sequences count as unseen.
         detectable_effect: the same as Cohen's w; None where there is one class.
         worst: the sequence that deviates most, None for tests of configs.
         tests: all statistics, as `speclab check` prints them with --json.
-        about: what was tested, if it was said.
+        about: description of the tested object, if one was given.
     """
 
     def __init__(self, text: str, words: str, worst: Deviation | None = None, about: str = "") -> None:
@@ -193,7 +193,7 @@ def check_samples(samples: ArrayLike, law: dict[tuple[int, ...], float], level: 
         array = array[:, None]
     if array.shape[1] != length:
         raise ValueError(f"samples: {array.shape[1]} tokens a row; the law is of {length}")
-    # Any ids will do: those that occur are numbered in their order.
+    # Any ids are allowed; those that occur are numbered in ascending order.
     known = np.union1d(array, np.array([token for ids in law for token in ids]))
     number_of = {int(token): at for at, token in enumerate(known)}
     numbered = {tuple(number_of[token] for token in ids): p for ids, p in law.items()}
@@ -215,7 +215,7 @@ def _worst(samples: npt.NDArray[np.int32], law: dict[tuple[int, ...], float]) ->
             z = (observed - p) / spread
         else:
             z = 0.0 if abs(observed - p) < 1e-12 else float("inf") * (1 if observed > p else -1)
-        # Of two that are impossible, the one that came.
+        # Between two infinite deviations, a sequence that came counts before one that did not.
         if worst is None or (abs(z), z) > (abs(worst.standard_deviations), worst.standard_deviations):
             worst = Deviation(ids, observed, p, z)
     return worst
@@ -239,10 +239,10 @@ def check_sampler(
     batch: int | None = None,
     progress: Progress = False,
 ) -> CheckResult:
-    """Tests anybody's verification of drafted tokens.
+    """Tests any verification of drafted tokens.
 
-    The tokens are drafted here, from the draft's rows; `sampler` accepts or corrects them; what it emits is completed
-    with plain decoding to gamma + 1 tokens, and these are tested against the target's law.
+    This function drafts tokens from the draft's rows, and `sampler` accepts or corrects them. Plain decoding completes the emitted tokens
+    to gamma + 1 tokens, which are tested against the target's law.
 
     Args:
         sampler: `sampler(target_rows, draft_rows, drafted)` of float64 [gamma + 1, V], float64 [gamma, V] and int64
@@ -320,7 +320,7 @@ def check_sampler(
 
 
 def _alike(model: _core.Model, context: list[int], vocab: int) -> bool:
-    """Is the row the same before and after any first token?"""
+    """Whether the row is the same with and without any first token before the context."""
     if vocab == 1:
         return False
     first = model.row(context)
@@ -328,7 +328,7 @@ def _alike(model: _core.Model, context: list[int], vocab: int) -> bool:
 
 
 class _Rounds:
-    """Rows of drafted sequences, each context asked for once; and what follows an emitted prefix."""
+    """Rows of drafted sequences, where each context is requested once; and completions of emitted prefixes."""
 
     def __init__(self, target: _core.Model, draft: _core.Model, context: list[int], gamma: int, vocab: int, seed: int) -> None:
         self._models = target, draft
@@ -355,13 +355,13 @@ class _Rounds:
         return target, draft
 
     def completed(self, emitted: Any) -> list[int]:
-        """gamma + 1 ids: those that were emitted, then tokens of plain decoding."""
+        """The emitted ids, completed to gamma + 1 ids by plain decoding."""
         try:
             array = np.asarray(emitted).reshape(-1)
         except (TypeError, ValueError):
             raise TypeError(f"sampler: returned {emitted!r}; expected token ids") from None
         if array.size and array.dtype.kind not in "iu":
-            # Rounding would test another sampler than the one that was given.
+            # Rounding would test another sampler than the one given.
             what = f"{array[0].item()!r} ({array.dtype})" if array.dtype.kind in "fbc" else repr(emitted)
             raise TypeError(f"sampler: returned {what}; expected token ids, which are integers: int(token), or an array of int64")
         ids = array.tolist()

@@ -1,4 +1,4 @@
-"""Numbers that papers, blogs and threads print, each computed again from the inputs that they print."""
+"""Numbers printed in papers, blogs and threads, each computed again from the printed inputs."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from . import _core
 from ._arrays import utf8
 from ._results import Findings
 
-#: configs/claims of the project, as of this version.
+#: The project's configs/claims, as of this version.
 SHIPPED = pathlib.Path(__file__).resolve().parent / "_claim_files"
 
 
 class Claims(Findings):
-    """What `speclab claims` prints with --json: counts, sources and claims; a `Findings`."""
+    """The output of `speclab claims` with --json: counts, sources and claims; a `Findings`."""
 
     def to_pandas(self) -> Any:
-        """A row for each number, with address and date of its source."""
+        """One row for each number, with address and date of its source."""
         import pandas
 
         sources = {source["name"]: source for source in self["sources"]}
@@ -28,7 +28,8 @@ class Claims(Findings):
 
 
 def claims(only: Sequence[str] = (), *, folder: Union[str, "os.PathLike[str]", None] = None) -> Claims:
-    """Says which numbers that others print follow from the inputs that they print, as `speclab claims` does (docs/claims.md).
+    """Computes numbers that others print from the inputs that they print, and says which follow, as `speclab claims` does
+    (docs/claims.md).
 
     Args:
         only: names of sources; by default all.

@@ -1,4 +1,4 @@
-"""What configs ask for: the program's verbs, on dicts."""
+"""Runs configs: the program's verbs, on dicts."""
 
 from __future__ import annotations
 
@@ -69,12 +69,12 @@ def sweep(
     Args:
         config, threads, progress: as of `run`. With an executor, `threads` are those of each shard (0: one), and
             `progress` counts shards.
-        executor: shares the work out: anything with the `submit` of `concurrent.futures.Executor`, whose workers have
-            this package, see `folder`, and find the files that the config names in their working folder. The result
+        executor: runs the shards: any object with the `submit` of `concurrent.futures.Executor`. Its workers need
+            this package, access to `folder`, and in their working folder the files that the config names. The result
             has the same bytes.
         shards: parts of equal cost, for the executor; by default four for each core of this machine.
-        folder: where shards leave what they finish; the same call goes on with it after a failure. By default a
-            temporary one, which goes at the end.
+        folder: where shards store finished work; after a failure the same call continues from it. By default a
+            temporary folder, which is removed at the end.
 
     Raises:
         ConfigError: the config has no "sweep".
@@ -114,16 +114,16 @@ def _run_shards(executor: Executor, config: ConfigLike, folder: str, shards: int
 
 
 def _end(futures: list[Any]) -> None:
-    """Waits until none of the shards writes into the folder any more."""
+    """Waits until no shard writes into the folder any more."""
     for future in futures:
         future.cancel()
     for future in futures:
-        with contextlib.suppress(Exception):  # the first error is the one that is told
+        with contextlib.suppress(Exception):  # the first error is the one that is reported
             future.result()
 
 
 def _run_shard(config: ConfigLike, folder: str, index: int, count: int, threads: int) -> None:
-    """One shard, in a worker; a function of the module, so that it can be sent to another process."""
+    """Runs one shard in a worker. It is a function of the module, so that it can be sent to another process."""
     if not _core.run_shard(config_text(config), folder, index, count, threads):
         raise RuntimeError(f"shard {index} of {count} was stopped early")
 
@@ -143,7 +143,7 @@ def compare(config: ConfigLike, *, threads: int = 0, progress: Progress = False)
 
 
 def _read(config: ConfigLike) -> Mapping[str, Any]:
-    """The config as a dict; what is wrong with it is said by whoever runs it."""
+    """The config as a dict. Its mistakes are reported by the verb that runs it."""
     if isinstance(config, Mapping):
         return config
     if not isinstance(config, (str, os.PathLike)):
@@ -165,7 +165,7 @@ def exact(config: ConfigLike, *, simulation: bool = True, threads: int = 0) -> F
         threads: 0 for as many as there are cores.
 
     Returns:
-        What `speclab exact` prints with --json; str() of it is the program's text.
+        The output of `speclab exact` with --json; str() of it is the program's text.
 
     Raises:
         ConfigError: a config that cannot be analysed.

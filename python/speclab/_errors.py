@@ -1,4 +1,4 @@
-"""What is wrong with an input."""
+"""Errors of inputs."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ Floats = npt.NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Flips:
-    """What rounding does to a text at temperature 0: `flips`."""
+    """The effect of rounding on a text at temperature 0: result of `flips`."""
 
     per_1000: float  #: expected flips in 1,000 tokens of such rows
     probabilities: Floats  #: P(flip) of each row
@@ -28,8 +28,8 @@ def flips(gaps: ArrayLike, noise: float, *, length: int = 256) -> Flips:
     """Expected flips of the argmax between two runs of a target at temperature 0, from the gaps between its two best logits.
 
     A row whose best logit leads by g flips where the noise of the other run on that difference, normal with mean 0, exceeds
-    g: with probability P(Z > g / noise), independently of other rows. Third tokens are left out, which counts too few flips
-    where three tie. Texts are the same up to their first flip; what follows is another text.
+    g: with probability P(Z > g / noise), independently of other rows. Third tokens are left out, so flips are undercounted where
+    three logits tie. Texts are the same up to their first flip, and differ after it.
 
     Args:
         gaps: best logit less second best, of each row of a text; at least 0.
@@ -43,14 +43,14 @@ def flips(gaps: ArrayLike, noise: float, *, length: int = 256) -> Flips:
     probabilities = _flip_probabilities(_gaps(gaps, "gaps"), number(noise, "noise", 0, 1e300))
     mean = float(probabilities.mean())
     size = integer(length, "length", 1, 10**9)
-    # Tokens before the first flip, of at most `size`: geometric.
+    # The number of tokens before the first flip, of at most `size`, is geometric.
     before = size if mean == 0 else (1 - mean) * -math.expm1(size * math.log1p(-mean)) / mean
     return Flips(1000 * mean, probabilities, math.inf if mean == 0 else (1 - mean) / mean, 1 - before / size)
 
 
 @dataclass(frozen=True)
 class GreedyRounds:
-    """Rounds of one text at temperature 0 when rounding changes what the draft proposes: `greedy_rounds`."""
+    """Rounds of one text at temperature 0 when rounding changes the draft's proposals: result of `greedy_rounds`."""
 
     rounds: float  #: mean target steps of the text
     deviation: float  #: standard deviation of them between runs
@@ -62,8 +62,8 @@ def greedy_rounds(margins: ArrayLike, noise: float, gamma: int) -> GreedyRounds:
     """Target steps that one text takes at temperature 0, and how they vary between runs, when rounding moves the draft's logits.
 
     The draft proposes token y of the text where y's logit exceeds all others: with probability P(Z < margin / noise),
-    independently in each row. A row is drafted once at most, so that the law of the rounds follows exactly, from the end of the
-    text to its beginning.
+    independently in each row. Each row is drafted at most once, so the law of the rounds can be computed exactly, from the end of
+    the text to its beginning.
 
     Args:
         margins: the draft's logit of the text's token less the largest of all others, row by row; negative where it proposes
@@ -87,7 +87,7 @@ def greedy_rounds(margins: ArrayLike, noise: float, gamma: int) -> GreedyRounds:
         survived = 1.0
         for accepted in range(drafted + 1):
             end = min(start + accepted + 1, len(row))
-            # The text ends the last round; of a whole round the next token is the bonus.
+            # The end of the text ends the last round; in a whole round the next token is the bonus.
             last = accepted == drafted or start + accepted >= len(row)
             share = survived if last else survived * (1 - kept[start + accepted])
             mean[start] += share * (1 + mean[end])
@@ -102,7 +102,7 @@ def greedy_rounds(margins: ArrayLike, noise: float, gamma: int) -> GreedyRounds:
 
 @dataclass(frozen=True)
 class GreedyCheck:
-    """Whether texts at temperature 0 differ as rounding does: `greedy_check`."""
+    """Result of `greedy_check`: whether texts at temperature 0 differ no more than rounding explains."""
 
     rounding: bool  #: nothing speaks against rounding: p >= level
     p: float  #: of both tests together, twice the smaller one
@@ -186,7 +186,7 @@ _erfc = np.frompyfunc(math.erfc, 1, 1)
 
 
 def _flip_probabilities(gaps: Floats, noise: float) -> Floats:
-    """P(Z > gap / noise); without noise a tie is as likely one way as the other."""
+    """P(Z > gap / noise). Without noise both orders of a tie are equally likely."""
     if noise == 0:
         return np.where(gaps > 0, 0.0, np.where(gaps < 0, 1.0, 0.5))
     with np.errstate(over="ignore"):
@@ -194,14 +194,14 @@ def _flip_probabilities(gaps: Floats, noise: float) -> Floats:
 
 
 def _any(probabilities: Floats) -> float:
-    """P(one event or more) of independent ones."""
+    """P(one or more of independent events)."""
     if (probabilities >= 1).any():
         return 1.0
     return 0.0 - float(np.expm1(np.log1p(-probabilities).sum()))
 
 
 def _at_least(probabilities: Floats, count: int) -> float:
-    """P(`count` events or more) of independent ones: only what is below is followed, and what is above it is summed."""
+    """P(`count` or more of independent events). It keeps the probabilities of smaller counts, and sums those that leave them."""
     if count == 0:
         return 1.0
     below = np.zeros(count)
@@ -215,7 +215,7 @@ def _at_least(probabilities: Floats, count: int) -> float:
 
 
 def _least_noise(passes: Callable[[float], bool], fails: float) -> float:
-    """By bisection, to a thousandth of itself; infinite where none is enough."""
+    """The least noise by bisection, to a thousandth of itself; infinite if no noise is enough."""
     low, high = max(fails, 1e-9), 1e6
     if not passes(high):
         return math.inf

@@ -15,7 +15,7 @@ from .models import ModelLike, as_exact, same_vocab
 
 @dataclass(frozen=True)
 class Optimum:
-    """The most tokens that any lossless scheme emits in one round, given the drafted paths."""
+    """The maximum of tokens that a lossless scheme emits in one round, given the drafted paths."""
 
     expected_emitted: Number  #: a Fraction when `proved`, else a float to about 1e-9
     proved: bool  #: the solver's basis is optimal in exact arithmetic

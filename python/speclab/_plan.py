@@ -12,7 +12,7 @@ from ._arrays import integer, number, utf8
 from ._errors import ConfigError
 from ._results import Findings
 
-#: A number, or the name of a model that `speclab plan list models` knows.
+#: A number, or the name of a model in `speclab plan list models`.
 Cost = Union[float, str]
 Path = Union[str, "os.PathLike[str]"]
 
@@ -126,7 +126,7 @@ def plan(
 
 
 def answer_of(way: str, words: Sequence[str], positional: Sequence[str]) -> tuple[str, str]:
-    """JSON and text of `speclab plan WAY`; its warnings are those of the caller's caller."""
+    """JSON and text of `speclab plan WAY`; its warnings point to the caller's caller."""
     text, shown, warned = _core.plan(way, [*words, "--", *positional])
     for sentence in warned:
         warnings.warn(sentence, stacklevel=3)
@@ -134,7 +134,7 @@ def answer_of(way: str, words: Sequence[str], positional: Sequence[str]) -> tupl
 
 
 def option_word(name: str, value: Any, integers: Sequence[str], largest: int) -> str:
-    """--name, or --name=value; of `integers` a whole number up to `largest`."""
+    """--name, or --name=value; options in `integers` take a whole number up to `largest`."""
     option = "--" + name.replace("_", "-")
     if value is True:
         return option

@@ -1,4 +1,4 @@
-"""How far a long call has come."""
+"""Shows the progress of a long call."""
 
 from __future__ import annotations
 

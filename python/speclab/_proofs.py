@@ -1,4 +1,4 @@
-"""Is a rule lossless? Every branch of one round is followed."""
+"""Decides whether a rule is lossless, by following every branch of one round."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Counterexample:
 
 @dataclass(frozen=True)
 class Proof:
-    """What enumeration finds of one round; in exact arithmetic a proof for these rows.
+    """The findings of enumerating one round; in exact arithmetic a proof for these rows.
 
     All numbers are `fractions.Fraction` when `exact`, else floats (equal up to 1e-10).
     """
@@ -53,7 +53,8 @@ class Proof:
     target_law: dict[tuple[int, ...], Number]  #: the same tokens by plain decoding
     counterexample: Counterexample | None  #: None when lossless
     branches: int
-    #: The rows that all numbers are about, [contexts][V]; None of a function of the context or a drafter, and above 10,000 numbers.
+    #: The rows that all numbers are about, [contexts][V]. None for a function of the context, for a drafter, and above 10,000
+    #: numbers.
     target: tuple[tuple[Number, ...], ...] | None
     draft: tuple[tuple[Number, ...], ...] | None
     #: "given": the given rows show it. "also made by context": they are alike in every context, and the rule is lossless on
@@ -79,7 +80,7 @@ class Proof:
         return _html.table(("", "value"), rows)
 
 
-#: Rows of more numbers are not kept.
+#: Rows with more numbers than this are not kept.
 _MOST_NUMBERS = 10_000
 
 
@@ -151,7 +152,7 @@ def prove(
     ...     return len(drafted), draw.categorical(target[-1])
     >>> print(prove(hopeful, [.5, .5], [.25, .75]).counterexample)
     P[0, 0] = 1/8, plain decoding has 1/4
-    >>> def late(draw, target, draft, drafted):  # a token more is drawn from the wrong row
+    >>> def late(draw, target, draft, drafted):  # draws one more token from the wrong row
     ...     for i, x in enumerate(drafted):
     ...         if not draw.bernoulli(min(1, target[i][x] / draft[i][x])):
     ...             return i, draw.categorical([max(p - q, 0) for p, q in zip(target[i], draft[i])])
@@ -218,7 +219,7 @@ def _proof(found: Mapping[str, Any], rule: str, gamma: int, exact: bool) -> Proo
 
 
 class RuleComparison:
-    """Rules side by side on the same rows.
+    """Several rules on the same rows.
 
     Attributes:
         proofs: one `Proof` a rule, in the order in which they were given.
@@ -232,7 +233,7 @@ class RuleComparison:
     _columns = ("rule", "lossless", "tv", "acceptance", "optimal_acceptance", "expected_emitted")
 
     def records(self) -> list[dict[str, Any]]:
-        """A dict a rule, numbers as floats."""
+        """One dict for each rule, with numbers as floats."""
         out = []
         for proof, sampled in zip(self.proofs, self.tokens):
             record: dict[str, Any] = {"rule": proof.rule, "lossless": proof.lossless}

@@ -15,7 +15,7 @@ from ._arrays import integer
 from ._configs import ConfigLike, config_text
 from ._progress import Progress, reporter
 
-#: Sequences, and tokens of each, that can be asked for.
+#: The maximum of sequences, and of tokens in each.
 MOST_RECORDED = 10**7
 
 

@@ -1,4 +1,4 @@
-"""Results: what a run gave, for pandas, matplotlib, a browser and a notebook."""
+"""Results of a run, for pandas, matplotlib, a browser and a notebook."""
 
 from __future__ import annotations
 
@@ -64,17 +64,17 @@ def with_bounds(values: Mapping[str, Any]) -> dict[str, Any]:
     return row
 
 
-#: Columns of Result.records(), besides one for each path that the cells set and for each measured value beside them.
+#: Columns of Result.records(), in addition to one for each path that the cells set and one for each measured value.
 COLUMNS = ("cell", "label", "metric", "printed", "formula", "simulated", "simulated_low", "simulated_high")
 
 
 class Result:
-    """What a config gave.
+    """The result of a config.
 
     Attributes:
         title, experiment: of the config.
         partial: it was interrupted.
-        seconds: what the run took; not part of the result's bytes.
+        seconds: duration of the run; not part of the result's bytes.
     """
 
     def __init__(self, core: _core.RunResult) -> None:
@@ -165,8 +165,9 @@ class Result:
 
         Args:
             ax: matplotlib Axes; without one the current.
-            x, series: keys of what was swept, in full ("/models/draft/alpha") or by the last part ("alpha"), or "label".
-            y: a metric. What is empty is as in the config's first figure, or as the page of the result has it.
+            x, series: swept keys, in full ("/models/draft/alpha") or by the last part ("alpha"), or "label".
+            y: a metric. An argument that is not given is taken from the config's first figure, or from the figure on the
+                result's page.
             where: values of further keys, {"c": 0.05}.
 
         Returns:
@@ -233,13 +234,13 @@ def _restored(result: bytes, timings: bytes) -> Result:
 
 
 def _column(path: str) -> str:
-    """The column of what cells set, as in results.csv."""
+    """The column for a path that cells set, as in results.csv."""
     name = _core.column_name(path)
     return f"set_{name}" if name in COLUMNS else name
 
 
 def _number(text: str | None) -> float | str | None:
-    """Measured values are texts, of which most are numbers."""
+    """A measured value: these are texts, and most of them are numbers."""
     try:
         return None if text is None else float(text)
     except ValueError:

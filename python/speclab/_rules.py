@@ -16,7 +16,7 @@ RuleLike = Union[str, Mapping[str, Any], Callable[..., tuple[int, int]], "Rule"]
 
 
 class Rule:
-    """A rule written in Python, with what `speclab.rule` says of it."""
+    """A rule written in Python, with the properties given to `speclab.rule`."""
 
     def __init__(
         self, function: Callable[..., tuple[int, int]], name: str, plain: Callable[[Any], Any] | None, drafts: int, tree: list[int]
@@ -38,12 +38,12 @@ class Rule:
 def rule(
     *, name: str | None = None, plain: Callable[[Any], Any] | None = None, drafts: int = 1, tree: Sequence[int] = ()
 ) -> Callable[[Callable[..., tuple[int, int]]], Rule]:
-    """Says more of a rule written in Python; a bare function is a rule already.
+    """Adds properties to a rule written in Python; a bare function is already a rule.
 
     Args:
         name: in results; without it the function's.
-        plain: `plain(row) -> weights`, what plain decoding draws a token from, where that is not the target's row.
-            Greedy rules say the argmax.
+        plain: `plain(row) -> weights`, from which plain decoding draws a token, if that is not the target's row. Greedy rules return the
+            argmax.
         drafts: with two or more, the rule chooses among so many independent drafts of one position:
             `f(draw, target, draft, candidates)` of two rows and a tuple of ids returns `(accepted, token)`, whether one of
             the candidates is accepted and which, or else the token that replaces them. Drafts that begin with the
@@ -144,7 +144,7 @@ def drafter(function: Callable[..., Any]) -> Drafter:
 
 
 def as_rule(rule: RuleLike, policy: Policy | None = None, draft: Any = None) -> _core.Rule:
-    """The handle of anything that is a rule, with how it drafts; TypeError or ConfigError naming the argument."""
+    """The handle of a rule in any form, with how it drafts. TypeError and ConfigError name the argument."""
     handle = _handle(rule)
     if isinstance(draft, Drafter):
         if policy is not None:

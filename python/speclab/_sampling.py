@@ -22,10 +22,10 @@ _INTEGERS = ("gamma", "sequences", "tokens", "seed", "threads")
 
 
 class SamplingPlan(Findings):
-    """What `speclab plan sampling` prints with --json; a `Findings`."""
+    """The output of `speclab plan sampling` with --json; a `Findings`."""
 
     def to_pandas(self) -> Any:
-        """A row for each setting of the target, way to draft and rule."""
+        """One row for each setting of the target, way to draft and rule."""
         import pandas
 
         return pandas.DataFrame([with_bounds(row) for row in self["rows"]])

@@ -12,10 +12,10 @@ from ._plan import answer_of, option_word
 from ._results import Findings, with_bounds
 
 class LoadPlan(Findings):
-    """What `speclab plan load` prints with --json; a `Findings`."""
+    """The output of `speclab plan load` with --json; a `Findings`."""
 
     def to_pandas(self) -> Any:
-        """A row for each policy and rate."""
+        """One row for each policy and rate."""
         import pandas
 
         rows = []
@@ -74,7 +74,7 @@ def serve(
 
 
 def _json(value: Any, name: str) -> str:
-    """Paths and scalars of NumPy stand as text and numbers do."""
+    """Converts paths to text, and scalars of NumPy to numbers."""
     def plain(one: Any) -> Any:
         if isinstance(one, os.PathLike):
             return utf8(one, name)

@@ -16,7 +16,7 @@ from ._progress import reporter
 from ._rules import Drafter, Policy, RuleLike, as_rule
 from .models import ModelLike, as_core, same_vocab
 
-#: Trials of a simulation that does not say: enough for intervals of dependent rounds.
+#: The number of trials if none is given: enough for intervals of dependent rounds.
 TRIALS = 64
 
 
@@ -25,7 +25,7 @@ def _interval(found: tuple[float, float, float] | None) -> Interval | None:
 
 
 class _Kept:
-    """What a Simulation asks of its counts, answered before; it can be sent to another process."""
+    """A Simulation's answers, computed in advance, so that they can be sent to another process."""
 
     def __init__(self, estimates: Any, positions: Any, counts: Any, accepted_lengths: Any, fast: bool) -> None:
         self.fast = fast
@@ -45,7 +45,7 @@ class _Kept:
 
 
 class Simulation:
-    """What was counted in a simulation, and estimates with intervals from it.
+    """Counts of a simulation, and estimates with intervals from them.
 
     Intervals compare independent trials, or independent rounds where both models are the same in every context. They
     have infinite bounds when fewer than 8 trials are all there is.
@@ -214,8 +214,7 @@ def sample(
     prompt: Sequence[int] = (),
     threads: int = 0,
 ) -> npt.NDArray[np.int32]:
-    """Sequences themselves: the first tokens after the prompt, by speculative decoding, or without a draft by plain
-    decoding.
+    """Samples sequences: the first tokens after the prompt, by speculative decoding, or without a draft by plain decoding.
 
     Args:
         target, draft, gamma, rule, policy, seed, prompt, threads: as of `simulate`.

@@ -63,8 +63,8 @@ def alpha_from_logprobs(target: ArrayLike, draft: ArrayLike) -> float | npt.NDAr
     """`alpha` of whole rows of log-probabilities.
 
     Args:
-        target, draft: natural logarithms of probabilities [..., V]; -inf for 0. The probabilities of each row sum to 1
-            within 1e-3: of a server's top few, which do not, nothing can be said here.
+        target, draft: natural logarithms of probabilities [..., V]; -inf for 0. The probabilities of each row must sum to 1 within 1e-3, so
+            a server's top few are not enough.
 
     Returns:
         float64 [...]; a float for single rows.
@@ -95,8 +95,8 @@ def alpha_from_drafted(target: ArrayLike, draft: ArrayLike, *, confidence: float
     Args:
         target, draft: natural logarithms [n] of the probability of each drafted token under either model, n >= 2. Every
             token that was drafted counts, not only those that were kept.
-        confidence: of the interval, which takes tokens for independent. Where fewer than 100 of them differ from the
-            commonest ratio it is Stringer's bound, wide but never too narrow; else Student's t.
+        confidence: of the interval, which treats tokens as independent. If fewer than 100 of them differ from the commonest ratio it is
+            Stringer's bound, wide but never too narrow; else Student's t.
 
     >>> estimate = alpha_from_drafted(np.log([.5, .3, .2, .2]), np.log([.1, .3, .6, .6]))
     >>> round(estimate.value, 3)

@@ -16,7 +16,7 @@ from ._simulate import MOST_SEED
 
 @dataclass(frozen=True)
 class Verdicts:
-    """What verification decided, by request."""
+    """The decisions of verification, by request."""
 
     accepted: npt.NDArray[np.int32]  #: [B], length of the accepted prefix, 0 to gamma
     next: npt.NDArray[np.int32]  #: [B], the token after it: the correction or the bonus
@@ -49,7 +49,7 @@ def verify(
 
     Args:
         target_probs: [B, gamma + 1, V], row i of a request is the target's after i of its drafted tokens.
-        draft_probs: [B, gamma, V], row i is what drafted token i was drawn from.
+        draft_probs: [B, gamma, V], row i is the one from which drafted token i was drawn.
         drafted: [B, gamma] ids.
         uniforms: [B, gamma + 1] numbers from 0 to 1, one for each acceptance and a last one for the token after the
             accepted ones; with the rules token, block and lenient. Either this or `seed`.

@@ -22,9 +22,9 @@ from ._simulate import MOST_SEED
 
 __all__ = ["check_generate", "record"]
 
-#: Sequences whose law is enumerated, one by one.
+#: Maximum of sequences whose law is enumerated.
 MOST_SEQUENCES = 4096
-#: Contexts of one forward pass.
+#: Contexts in one forward pass.
 BATCH = 256
 
 
@@ -98,11 +98,11 @@ def check_generate(
     """Tests whether `model.generate` with an assistant has the model's distribution.
 
     It is called with `do_sample=True`, without top-k and top-p, once for each sample: with the defaults thousands of times, which
-    takes minutes (as long as one call by the number of samples; a larger `total_variation` needs fewer). Null: the new tokens have the joint law
-    that the model's own forward passes give at the temperature. Where there are more than 4096 sequences of so many
-    tokens, tokens are replaced by classes whose joint law is uniform under the null: at each position tokens are ordered by
-    the ratio of the assistant's probability to the model's, and the classes cut their probability under the model into
-    equal parts, a token on a cut by chance. What comes too often for being drafted is then in the last classes.
+    takes minutes (as long as one call by the number of samples; a larger `total_variation` needs fewer). Null: the new tokens have the
+    joint law that the model's own forward passes give at the temperature. If more than 4096 sequences of that length are possible, tokens
+    are replaced by classes whose joint law is uniform under the null: at each position tokens are ordered by the ratio of the assistant's
+    probability to the model's, and the classes cut their probability under the model into equal parts, a token on a cut by chance. Tokens
+    that come too often because they were drafted are then in the last classes.
 
     Args:
         model, assistant: causal language models of one vocabulary; assistant None for plain sampling.
@@ -142,7 +142,7 @@ def check_generate(
         sampling["assistant_model"] = assistant
     ids = torch.tensor([given], device=model.device)
     drawn = np.empty((samples, tokens), np.int32)
-    steps = samples if law is not None else 2 * samples  # each is drawn, then put into its class
+    steps = samples if law is not None else 2 * samples  # each sequence is drawn, then put into its class
     with torch.random.fork_rng(), torch.no_grad(), reporter(progress, "check_generate") as report:
         torch.manual_seed(seed)
         for i in range(samples):
@@ -164,7 +164,7 @@ def check_generate(
 
 
 def _prompts(prompts: Any, vocab: int) -> list[list[int]]:
-    """Lists of ids, one at least."""
+    """The prompts as lists of token ids; at least one."""
     given = [[integer(int(token), "prompts", 0, vocab - 1) for token in prompt] for prompt in prompts]
     if not given or not all(given):
         raise ValueError("prompts: expected one at least, of one token at least")

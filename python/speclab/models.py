@@ -130,7 +130,7 @@ def _function_model(function: Callable[..., Any], name: str, vocab: int | None =
 
 
 def as_core(model: ModelLike, name: str) -> _core.Model:
-    """The handle of anything that is a model."""
+    """The handle of a model in any form."""
     if isinstance(model, Model):
         return model._core
     if callable(model):

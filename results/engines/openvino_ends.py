@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""OpenVINO GenAI: texts that go on behind a stop token, or end without one, with a draft model.
+"""OpenVINO GenAI: texts that go on after a stop token, or end without one, with a draft model.
 
 usage: openvino_ends.py TARGET.gguf DRAFT.gguf TEXTS TOGETHER DRAFTED     (pip install openvino-genai==2026.4.1.0 numpy)
 """

@@ -9,7 +9,7 @@ os.environ |= {"VLLM_CPU_KVCACHE_SPACE": "1", "VLLM_ENABLE_V1_MULTIPROCESSING": 
 target, draft, sequences, way = sys.argv[1:]
 
 def repaired(output, values, ends, replace_from, replace_to, MAX_NUM_TOKENS=None):
-    """What the Triton kernel of that name does: the value of each request, once for each of its tokens."""
+    """Does the same as the Triton kernel of that name: repeats the value of each request for each of its tokens."""
     output.copy_(values.where(values != replace_from, replace_to).repeat_interleave(ends.diff(prepend=ends.new_zeros(1))))
 
 if __name__ == "__main__":

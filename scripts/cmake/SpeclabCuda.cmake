@@ -1,4 +1,4 @@
-# Decides whether the GPU kernels are built, and says so.
+# Decides whether the GPU kernels are built, and prints the decision.
 set(SPECLAB_HAS_CUDA FALSE)
 set(SPECLAB_CUDA_DESCRIPTION "not built (SPECLAB_CUDA=OFF)")
 if(NOT SPECLAB_CUDA STREQUAL "OFF")

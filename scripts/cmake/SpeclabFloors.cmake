@@ -1,11 +1,11 @@
-# The program consists of floors: a folder and a library of objects each. Which may include which is checked by tests/layers.
+# The program consists of floors, each a folder and a library of objects. tests/layers checks which floor may include which.
 set(SPECLAB_PROGRAM_LIBRARIES speclab::core speclab::sim speclab::analysis speclab::serving speclab::gpu Boost::program_options
   nlohmann_json::nlohmann_json fmt::fmt benchmark::benchmark OpenSSL::Crypto ZLIB::ZLIB ${SPECLAB_LIBZIP})
 
 # speclab_floor(<name> [FOLDERS folder ...] [TOGETHER "folder folder" ...] HEADERS header ...): compiles the folder of that name,
-# or those that FOLDERS lists. The headers are parsed once instead of in every file. What a floor declares itself is not among
-# them, so that a change to it compiles the files that include it and no others. The style sheets, scripts and tables of a floor
-# become constants of the program: page.css is speclab::page_css.
+# or those that FOLDERS lists. The headers are parsed once instead of in every file. A floor's own headers are not among them, so
+# that a change to one compiles only the files that include it. The style sheets, scripts and tables of a floor become constants
+# of the program: page.css is speclab::page_css.
 function(speclab_floor name)
   cmake_parse_arguments(arg "" "" "FOLDERS;HEADERS;TOGETHER" ${ARGN})
   if(NOT arg_FOLDERS)
@@ -21,7 +21,7 @@ function(speclab_floor name)
     target_precompile_headers(speclab_${name} PRIVATE ${arg_HEADERS})
   endif()
   speclab_compile_together(speclab_${name} ${arg_TOGETHER})
-  # A Config has what every experiment reads, and changes with each. Headers forward-declare it.
+  # config.hpp contains the parts of every experiment, and changes with each of them. Other headers forward-declare Config.
   speclab_compile_apart(speclab_${name} of_config "experiments/config/(config|cell_spec)\\.hpp")
   set(embed ${PROJECT_SOURCE_DIR}/scripts/cmake/embed.cmake)
   foreach(one IN LISTS arg_FOLDERS)

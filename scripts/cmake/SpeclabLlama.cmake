@@ -1,5 +1,6 @@
-# Decides whether neural models can be run, and says so. libllama comes from data/neural (scripts/setup.sh neural), or from
-# where CMAKE_PREFIX_PATH points; not from the system, whose version may be another: the library's interface still moves.
+# Decides whether neural models can be run, and prints the decision. libllama comes from data/neural (scripts/setup.sh
+# neural), or from CMAKE_PREFIX_PATH. The system's libllama is not used, because its version may be another and the library's
+# interface still changes.
 set(SPECLAB_HAS_LLAMA FALSE)
 if(NOT SPECLAB_LLAMA STREQUAL "OFF")
   file(GLOB neural LIST_DIRECTORIES TRUE ${PROJECT_SOURCE_DIR}/data/neural/lib/python3*/site-packages)
@@ -23,7 +24,8 @@ if(NOT SPECLAB_LLAMA STREQUAL "OFF")
 endif()
 if(SPECLAB_HAS_LLAMA)
   message(STATUS "Neural models: ${SPECLAB_LLAMA_LIBRARY}")
-  # The installed program finds the library where it was built with it; USE_LINK_PATH leaves out what lies in the source tree.
+  # The installed program finds the library in the place where it was built; USE_LINK_PATH leaves out paths within the source
+  # tree.
   set(CMAKE_INSTALL_RPATH ${SPECLAB_LLAMA_LIBRARY_DIR})
 else()
   message(STATUS "Neural models: not built (scripts/setup.sh neural makes libllama)")

@@ -1,5 +1,5 @@
-# One CMake target per folder. Includes are written from the repository root, "core/rules/token.hpp", so that they
-# resolve on disk. Which folder may include which is checked by tests/layers.
+# There is one CMake target per folder. Includes are written from the repository root, "core/rules/token.hpp", so that they
+# resolve on disk. tests/layers checks which folder may include which.
 include(CMakePackageConfigHelpers)
 
 add_library(speclab_options INTERFACE)
@@ -10,13 +10,13 @@ target_compile_options(speclab_options INTERFACE
 # GCC 12 sees overlapping copies and overflows in assignments of short std::strings where there are none (GCC bug 105651).
 target_compile_options(speclab_options INTERFACE
   $<$<COMPILE_LANG_AND_ID:CXX,GNU>:-Wno-restrict;-Wno-array-bounds;-Wno-stringop-overflow;-Wno-stringop-overread>)
-# No target adds a flag that changes the code which is made: of the copies of an inline function the linker keeps the first,
-# whatever it was compiled with, and every caller runs that one. tests/layers/flags.py holds a build to it.
-# GCC looks for garbage at 128 MB as default, and seldom finds any: 7% of its time for 10% more memory.
+# No target may add a flag that changes generated code: the linker keeps the first copy of an inline function, with whatever flags
+# it was compiled, and every caller runs that copy. tests/layers/flags.py checks a build for this. By default GCC collects garbage
+# from 128 MB on, and seldom finds any; not doing so saves 7% of its time for 10% more memory.
 target_compile_options(speclab_options INTERFACE
   $<$<COMPILE_LANG_AND_ID:CXX,GNU>:--param=ggc-min-heapsize=500000>)
 if(SPECLAB_TOGETHER)
-  # clang warns of a local name that a file compiled before in the same unit has in its anonymous namespace.
+  # clang warns about a local name that also stands in the anonymous namespace of a file compiled before in the same unit.
   target_compile_options(speclab_options INTERFACE $<$<COMPILE_LANG_AND_ID:CXX,Clang>:-Wno-shadow>)
 endif()
 if(SPECLAB_SANITIZE)
@@ -27,9 +27,9 @@ if(SPECLAB_SANITIZE)
   target_link_options(speclab_options INTERFACE -fsanitize=${SPECLAB_SANITIZE})
 endif()
 
-# Compiles the files of a folder together, up to eighteen at a time, which takes half the processor time: what they share is
-# read and instantiated once. Names in anonymous namespaces must differ within a folder. Files with options of their own
-# stay alone. Each further argument names folders of few files, "beam exact", which are compiled together as if one.
+# Compiles the files of a folder together, up to eighteen at a time, which halves the processor time: shared code is read and
+# instantiated once. Names in anonymous namespaces must differ within a folder. Files with their own options are compiled alone.
+# Each further argument names folders with few files, "beam exact", which are compiled together like one folder.
 function(speclab_compile_together target)
   if(NOT SPECLAB_TOGETHER)
     return()
@@ -43,7 +43,7 @@ function(speclab_compile_together target)
     cmake_path(GET folder FILENAME name)
     set(most 18)
     if(target MATCHES "_tests$")
-      set(most 12)  # tests name more of their own
+      set(most 12)  # tests have more names of their own
     endif()
     foreach(one IN LISTS ARGN)
       string(REPLACE " " ";" folders ${one})
@@ -60,8 +60,8 @@ function(speclab_compile_together target)
   endforeach()
 endfunction()
 
-# Compiles those sources of a target together that include a header, "experiments/config/config\.hpp" as a regular expression, and
-# no others with them: then a change of the header compiles no file that does not include it.
+# Compiles those sources of a target together that include a header, given as a regular expression such as
+# "experiments/config/config\.hpp", without any others. A change of the header then compiles no file that does not include it.
 function(speclab_compile_apart target group header)
   if(NOT SPECLAB_TOGETHER)
     return()
@@ -76,8 +76,9 @@ function(speclab_compile_apart target group header)
   endforeach()
 endfunction()
 
-# speclab_folder(<name> [SOURCES ...] [LINK ...] [TOGETHER "folder folder" ...] [INSTALL folder ...] [NO_INSTALL]): headers only
-# without sources, else a static library. Installs the headers of the whole folder, or of the folders that INSTALL names.
+# speclab_folder(<name> [SOURCES ...] [LINK ...] [TOGETHER "folder folder" ...] [INSTALL folder ...] [NO_INSTALL]): makes a static
+# library, or without sources a target with headers only. It installs the headers of the whole folder, or of the folders that
+# INSTALL names.
 function(speclab_folder name)
   cmake_parse_arguments(arg "NO_INSTALL" "" "SOURCES;LINK;TOGETHER;INSTALL" ${ARGN})
   if(arg_SOURCES)
@@ -93,7 +94,7 @@ function(speclab_folder name)
   set_target_properties(speclab_${name} PROPERTIES EXPORT_NAME ${name})
   target_include_directories(speclab_${name} ${scope}
     $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}>
-    # Installed headers include one another as they do here; other projects write <speclab/core/rules/token.hpp>.
+    # Installed headers include one another as they do here. Other projects write <speclab/core/rules/token.hpp>.
     $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}> $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}/speclab>)
   target_link_libraries(speclab_${name} ${scope} ${arg_LINK})
   if(arg_NO_INSTALL)

@@ -1,6 +1,6 @@
-# Writes a source file with the SHA-256 of the sources that decide numbers, by which a program knows its own journals
-# (experiments/results/journal_file.hpp). It needs no git, so that a source archive has the number, too. A file that would say the same is
-# left alone: nothing is compiled or linked again.
+# Writes a source file with the SHA-256 of the sources that decide numbers, by which a program recognises its own journals
+# (experiments/results/journal_file.hpp). It needs no git, so that a source archive has the number, too. If the file would not change, it
+# is left alone, and nothing is compiled or linked again.
 # usage: cmake -DSOURCE_DIR=DIR -DOUT=FILE "-DFOLDERS=core;sim;..." -P hash_sources.cmake
 set(text "")
 foreach(folder IN LISTS FOLDERS)

@@ -20,7 +20,8 @@ SOURCE = Path(__file__).resolve().parents[2]
 PROGRAMS = ["bin/speclab", "tests/verify_plain_gpu", "tests/verify_trees_gpu", "tests/simulate_gpu", "tests/c_api_on_device"]
 LIBRARY = "kernels/libspeclab_kernels.so"
 SCRIPTS = ["scripts/gpu/run.py", "scripts/bench_torch.py", "kernels/python/speclab_kernels", "scripts/verify_methods"]
-# The C and C++ libraries belong to the machine: this one's may need a newer C library than the programs do.
+# The C and C++ libraries come from the GPU machine: this machine's may need a newer C library than the
+# programs do.
 OF_THE_MACHINE = re.compile(r"/(libc|libm|libdl|librt|libpthread|libstdc\+\+|libgcc_s|ld-linux[^/]*)\.so\.\d+$")
 
 
@@ -32,7 +33,7 @@ def linked(file):
 
 
 def newest(what, files):
-    """The newest version of what any of the files asks for: GLIBC or GLIBCXX."""
+    """The newest version that any of the files requires: of GLIBC or GLIBCXX."""
     versions = set()
     for file in files:
         text = subprocess.run(["objdump", "-T", str(file)], capture_output=True, text=True).stdout
@@ -65,7 +66,7 @@ def add(folder, build):
 
 
 def add_rivals(folder, rivals):
-    """What scripts/gpu/rivals.py unpacked and compiled; a GPU machine needs no headers."""
+    """Adds the files that scripts/gpu/rivals.py unpacked and compiled. A GPU machine needs no headers."""
     for name in ("vllm", "libflashinfer.so", "versions.json"):
         if (rivals / name).is_dir():
             shutil.copytree(rivals / name, folder / "rivals" / name, ignore=shutil.ignore_patterns("__pycache__"))

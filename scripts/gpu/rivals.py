@@ -5,8 +5,8 @@
     scripts/gpu/rivals.py FOLDER WHEELS/*.whl
     scripts/gpu/pack.py BUILD ARCHIVE --rivals FOLDER, or scripts/bench_torch.py --rivals FOLDER
 
-FOLDER gets a few Python files, headers, libflashinfer.so where nvcc is on the PATH, and versions.json. Nothing of theirs is kept in this
-repository. Exit codes: 0; 2 not such a wheel, a file is missing in it, or it does not compile.
+FOLDER gets a few Python files, headers, libflashinfer.so where nvcc is on the PATH, and versions.json. This repository keeps no files of
+vLLM and FlashInfer. Exit codes: 0; 2 not such a wheel, a file is missing in it, or it does not compile.
 """
 import argparse
 import json
@@ -22,7 +22,8 @@ sys.path.insert(0, str(HERE.parent))
 from verify_methods import vllm_files  # noqa: E402
 
 HEADERS = "flashinfer/data/include/flashinfer"
-# Headers that flashinfer/sampling.cuh includes are beside it; tests read the arguments of its functions in flashinfer/sampling.py.
+# Headers that flashinfer/sampling.cuh includes are in its folder; tests read the arguments of its functions in
+# flashinfer/sampling.py.
 WANTED = {"vllm": [str(vllm_files.file_of(name)) for name in vllm_files.MODULES],
           "flashinfer_python": ["flashinfer/sampling.py", f"{HEADERS}/sampling.cuh"]}
 

@@ -6,12 +6,12 @@
     scripts/gpu/run.py torch      PyTorch, the package of kernels/python and the functions that it stands in for: about 6 minutes
     scripts/gpu/run.py all        one after the other
 
-From what scripts/gpu/pack.py packed, or from a build with CUDA and tests (--build build/cuda). Each of the three ends
-within --seconds: a step that would last longer is interrupted, and leaves what it has. That is a failure of every step but
-bench-axes, whose sweep is meant to be cut; a step that has to be killed, as one whose kernel hangs, failed in any case. Results
-go to --out, one log a step, and run.json says what was run, how it ended, and on what; all of it is packed into OUT.tar.gz
-after every step. A step that fails does not stop the others. Every chosen size is measured by a process of its own, for a fault
-of CUDA ends all that a process has yet to do. Exit codes: 0; 1 a step failed; 2 no GPU, no programs, or wrong options.
+It runs an archive unpacked from scripts/gpu/pack.py, or a build with CUDA and tests (--build build/cuda). Each of the three ends within
+--seconds: a step that would last longer is interrupted, and keeps its results so far. This counts as a failure of every step except
+bench-axes, whose sweep is meant to be cut; a step that must be killed, for instance because its kernel hangs, always counts as failed.
+Results go to --out, with one log per step; run.json records the steps, how they ended, and the device. All of it is packed into OUT.tar.gz
+after every step. A step that fails does not stop the others. Every chosen size is measured by a separate process, because a CUDA fault ends
+a process. Exit codes: 0; 1 a step failed; 2 no GPU, no programs, or wrong options.
 """
 import argparse
 import concurrent.futures
@@ -31,7 +31,8 @@ from pathlib import Path
 SOURCE = Path(__file__).resolve().parents[2]
 QUERY = ("name,driver_version,compute_cap,memory.total,clocks.current.sm,clocks.current.memory,clocks.max.sm,clocks.max.memory,"
          "power.limit,temperature.gpu")
-# What `measure` times at chosen sizes: options of `speclab bench kernels`, the sizes, one step each, and seconds of a step at most.
+# The steps that `measure` runs at chosen sizes: options of `speclab bench kernels`, the sizes (one step each), and the maximum of
+# seconds for a step.
 MEASURED = {
     "sizes": (["--dtype", "bf16"], [f"{requests},4,128256" for requests in (1, 2, 4, 8, 16, 32, 64, 128, 256)]
               + ["32,4,50257", "32,4,151669"], 25),  # the last two of ids that 16 bytes do not divide
@@ -47,7 +48,7 @@ PROFILED = (1, 32, 256)  # requests
 
 
 def smi():
-    """What the driver says of the device now; None without one."""
+    """The driver's description of the device now; None without a driver."""
     try:
         answer = subprocess.run(["nvidia-smi", f"--query-gpu={QUERY}", "--format=csv,noheader"], capture_output=True, text=True,
                                 timeout=60)
@@ -89,7 +90,8 @@ class Session:
         return self.build / name
 
     def step(self, name, command, limit=None, may_be_cut=False):
-        """Runs a command, its output in NAME.log; interrupted at its limit or at the session's end, which fails unless it `may_be_cut`."""
+        """Runs a command with its output in NAME.log. It is interrupted at its limit, or at the end of the session; this is a failure
+        unless it `may_be_cut`."""
         left = self.end - time.monotonic()
         if left < 5:
             return self.skip(name, "no time was left")
@@ -105,7 +107,7 @@ class Session:
                           "device_before": before, "device_after": smi()})
 
     def run(self, command, log, limit):
-        """The exit code, or "interrupted" where the program then ended as it should (130, or by the signal), or "killed"."""
+        """The exit code; "interrupted" if the program then ended as it should (130, or by the signal); or "killed"."""
         with open(log, "w") as output:
             try:
                 process = subprocess.Popen(command, stdout=output, stderr=subprocess.STDOUT, env=self.environment, cwd=SOURCE)
@@ -132,7 +134,7 @@ class Session:
         self.note({"step": name, "skipped": why})
 
     def side_by_side(self, steps):
-        """Steps, each a name, a command and a limit, of which none is timed, at one time: a pair of programs for each processor."""
+        """Runs steps, each a name, a command and a limit, at the same time, two programs for each processor. None of them is timed."""
         with concurrent.futures.ThreadPoolExecutor(2 * os.cpu_count()) as pool:
             list(pool.map(lambda step: self.step(*step), steps))
 
@@ -146,7 +148,7 @@ class Session:
         scratch = self.out / "run.json.new"
         scratch.write_text(json.dumps(self.record, indent=1) + "\n")
         scratch.replace(self.out / "run.json")
-        # After every step: the profiler's reports, of 10 MB each, stay here; what they say is packed as text.
+        # This runs after every step. The profiler's reports, of 10 MB each, are not packed; their content is packed as text.
         with tarfile.open(f"{self.out}.tar.gz", "w:gz", compresslevel=1) as archive:
             archive.add(self.out, self.out.name, filter=lambda member: None if member.name.endswith(".ncu-rep") else member)
 
@@ -183,8 +185,8 @@ def measure(session):
 
 
 def profile(session):
-    """What the profiler says of three kernels at each size: its whole report, as text, and for each instruction how often it was
-    executed and how often a warp stood there."""
+    """Profiles three kernels at each size. Keeps the profiler's whole report as text, and for each instruction how often it was executed
+    and how often a warp waited there."""
     profiler = installed("ncu")
     if profiler is None:
         return session.skip("profile", "ncu is not installed")
@@ -201,7 +203,7 @@ def profile(session):
 
 
 def compress(log):
-    """13 MB of text, which would be packed again after every later step."""
+    """Compresses 13 MB of text, which would otherwise be packed again after every later step."""
     if log.is_file():
         with open(log, "rb") as text, gzip.open(f"{log}.gz", "wb", compresslevel=3) as packed:
             shutil.copyfileobj(text, packed)

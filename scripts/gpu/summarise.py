@@ -1,11 +1,10 @@
 #!/usr/bin/env python3
-"""Unpacks results of scripts/gpu/run.py into kernels/results and says what they show.
+"""Unpacks results of scripts/gpu/run.py into kernels/results and summarises them.
 
     scripts/gpu/summarise.py ARCHIVE_OR_FOLDER... [--results FOLDER]
 
-Prints how every step ended and, of each workload and size, the time of our verification (fused, or of trees) beside that of what the
-device allows, and the other methods; then what was timed in PyTorch. Exit codes: 0; 1 a step failed or a decision was wrong;
-2 no such archive.
+Prints how every step ended. For each workload and size it prints the time of speclab's verification (fused, or of trees), the time that the
+device allows, and the other methods; then the times in PyTorch. Exit codes: 0; 1 a step failed or a decision was wrong; 2 no such archive.
 """
 import argparse
 import json
@@ -48,16 +47,17 @@ def steps(record):
 
 
 KEYS = ("workload", "requests", "gamma", "vocab", "dtype", "alpha")
-# Values of keys that rows lack which were measured before there were several workloads.
+# Values of keys that are missing in rows measured before there were several workloads.
 USUAL = {"workload": "chains", "method": "fused", "gamma": 4, "vocab": 128256, "dtype": "bf16", "alpha": 0.7}
 OURS = ("fused", "tree")
-# Programs of serving engines that scripts/bench_torch.py times, each beside ours with the same options.
+# Functions of serving engines that scripts/bench_torch.py times, each with the speclab method that has the
+# same options.
 RIVALS = {"vllm-engine-1": "speclab-triton", "vllm-model-runner": "speclab-triton", "flashinfer-chain": "speclab-triton",
           "vllm-model-runner-temperature": "model-runner-drop-in-triton"}
 
 
 def sizes(rows):
-    """A line for each size: the times of ours, the ceilings, and the fastest other method."""
+    """Prints a line for each size: speclab's times, the ceilings, and the fastest other method."""
     found = {}
     for row in rows:
         row = {**USUAL, **row}
@@ -78,7 +78,7 @@ def sizes(rows):
 
 
 def in_torch(folder):
-    """What was timed in PyTorch: a line for each size, the fastest method first. Returns how many methods were wrong."""
+    """Prints the times in PyTorch: a line for each size, the fastest method first. Returns the number of methods that were wrong."""
     wrong = 0
     for file in sorted(folder.glob("**/torch.json")):
         found = json.loads(file.read_text())

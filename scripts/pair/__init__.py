@@ -1,4 +1,5 @@
-"""The neural pair of configs/neural: what trains, reads and writes it. Modules that need numpy alone are the package's own."""
+"""The neural pair of configs/neural: modules that train, read and write it. The modules that need only numpy are the
+package's own."""
 
 import pathlib
 

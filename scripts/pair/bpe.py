@@ -26,8 +26,9 @@ BYTES = {letter: byte for byte, letter in LETTERS.items()}
 
 
 def words(text, single_digits=False):
-    """GPT-2's splitting: re knows no Unicode categories, so that the characters of this text are listed. `single_digits`:
-    every digit is a word, and what lies between is split on its own, which libllama calls "smollm"."""
+    """Splits text as GPT-2 does. Python's re knows no Unicode categories, so the characters of this text are listed.
+    `single_digits`: every digit is a word, and the text between digits is split on its own, which libllama calls
+    "smollm"."""
     above = sorted({c for c in text if ord(c) > 127})
     escape = "".join
     letter = "A-Za-z" + escape(re.escape(c) for c in above if unicodedata.category(c)[0] == "L")
@@ -42,7 +43,7 @@ def spelled(word):
 
 
 def train(text, size):
-    """The merges of a vocabulary of this size: the most frequent pair first; of equals, the first by spelling."""
+    """The merges of a vocabulary of this size: the most frequent pair first; among equals, the first by spelling."""
     counted = collections.Counter(spelled(word) for word in words(text))
     parts = [list(word) for word in counted]
     counts = list(counted.values())
@@ -57,7 +58,7 @@ def train(text, size):
     while len(merges) < size - 257 and queue:
         count, pair = heapq.heappop(queue)
         if pairs[pair] != -count:
-            continue  # a count from before an earlier merge
+            continue  # this count is older than an earlier merge
         merges.append(pair)
         changed = set()
         for i in where.pop(pair):
@@ -89,7 +90,7 @@ def merged(word, pair):
 
 
 class Tokenizer:
-    """Without other tokens, token 0 is END, then the 256 bytes, then a token a merge."""
+    """A tokenizer. Without other tokens, token 0 is END, then come the 256 bytes, then one token for each merge."""
 
     def __init__(self, merges, tokens=None, single_digits=False):
         self.merges = [tuple(pair) for pair in merges]
@@ -118,5 +119,5 @@ class Tokenizer:
 
 
 def of(values):
-    """The pair's, from the keys of its GGUF file."""
+    """The pair's tokenizer, from the keys of its GGUF file."""
     return Tokenizer([pair.split(" ") for pair in values["tokenizer.ggml.merges"]])

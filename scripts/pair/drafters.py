@@ -6,7 +6,7 @@ import numpy as np
 
 from pair import llama_numpy
 
-DISCOUNT = 0.75  # taken from every count, for tokens not seen in a context
+DISCOUNT = 0.75  # subtracted from every count, for tokens not seen in a context
 
 
 class Neural:
@@ -21,7 +21,7 @@ class Neural:
 
 
 class Ngram:
-    """Absolute discounting, interpolated down to a unigram to which half a count a token is added."""
+    """An n-gram model: absolute discounting, interpolated down to a unigram to which half a count per token is added."""
 
     def __init__(self, order, vocab, texts):
         self.order = order
@@ -55,7 +55,8 @@ class Ngram:
 
 
 class Lookup:
-    """Prompt lookup: what followed the last place where the two tokens before stood, else the one; or nothing."""
+    """Prompt lookup: proposes the token that followed the last occurrence of the previous two tokens, else of the
+    previous one; or nothing."""
 
     def __init__(self, vocab):
         self.vocab = vocab
@@ -65,7 +66,7 @@ class Lookup:
         out = np.full((len(tokens), self.vocab), -np.inf)
         last = {}
         for i in range(1, len(ids)):
-            # What ends before i is known; contexts that end in i - 1 are looked up before they are noted.
+            # Tokens before i are known. Contexts that end in i - 1 are looked up before they are stored.
             if i >= len(prompt):
                 for length in (2, 1):
                     place = last.get(tuple(ids[i - length:i]))
@@ -78,7 +79,8 @@ class Lookup:
 
 
 def greedy(rows):
-    """Rows at temperature 0: all on the likeliest token, the first of equals; nothing where a row proposes nothing."""
+    """Rows at temperature 0: all probability is on the likeliest token, the first among equals. A row that proposes
+    nothing stays empty."""
     out = np.full_like(rows, -np.inf)
     best = rows.argmax(-1)
     proposes = rows.max(-1) > -np.inf

@@ -29,15 +29,15 @@ def add_own_tokenizer(writer, tokenizer):
 
 
 def add_tokenizer_of(writer, fields):
-    """That of another file."""
+    """Writes the tokenizer of another file."""
     for key, field in fields.items():
         if key.startswith("tokenizer."):
             writer.add_key_value(key, field.contents(), field.types[0], field.types[-1] if len(field.types) > 1 else None)
 
 
 def write(path, name, parameters, shape, tokenizer, context):
-    """Matrices in q8_0, norms in f32. The output matrix is the embedding: libllama takes it where a file has no other.
-    `tokenizer` is a bpe.Tokenizer, or all fields of the target's file, whose tokenizer and licence this one has."""
+    """Writes matrices in q8_0 and norms in f32. The output matrix is the embedding: libllama uses it for a file that has no
+    other. `tokenizer` is a bpe.Tokenizer, or all fields of the target's file, whose tokenizer and licence the new file gets."""
     own = isinstance(tokenizer, bpe.Tokenizer)
     said = {} if own else {key: field.contents() for key, field in tokenizer.items() if key in ("general.name", "general.license")}
     writer = gguf.GGUFWriter(path, "llama")

@@ -1,4 +1,4 @@
-"""A GGUF file as a model of llama_jax, with its tokenizer: a target that drafts are distilled from."""
+"""Reads a GGUF file as a model of llama_jax, with its tokenizer: a target from which drafts are distilled."""
 
 import gguf
 import jax.numpy as jnp
@@ -10,8 +10,8 @@ SINGLE_DIGITS = {"gpt-2": False, "smollm": True}  # by tokenizer.ggml.pre: how t
 
 
 class GivenTarget:
-    """`parameters` have matrices in bf16, in which products are made; `fields` are the file's as gguf reads them.
-    ValueError says what this cannot run: other architectures, tokenizers, or parts that llama_jax does not have."""
+    """A given target. `parameters` have matrices in bf16, in which products are computed; `fields` are the file's as gguf reads them.
+    ValueError names the parts that this cannot run: other architectures, tokenizers, or tensors that llama_jax does not have."""
 
     def __init__(self, path):
         if not path.exists():

@@ -13,14 +13,15 @@ ROPE_BASE = 10000.0
 
 @dataclasses.dataclass(frozen=True)
 class Shape:
-    """One head has width/heads dimensions. Rows of every matrix are multiples of 32 long, which q8_0 needs."""
+    """The shape of a model. One head has width/heads dimensions. Rows of every matrix must be multiples of 32 long, which
+    q8_0 needs."""
 
     vocab: int
     width: int
-    inner: int  # of the feed-forward part
+    inner: int  # width of the feed-forward part
     layers: int
     heads: int
-    key_heads: int = 0  # of keys and values, if fewer; a divisor of heads
+    key_heads: int = 0  # heads of keys and values, if fewer; a divisor of heads
     rope_base: float = ROPE_BASE
 
     @property
@@ -98,8 +99,8 @@ def projected(p, layer, x, positions, shape):
 
 
 def attended(p, layer, x, q, keys, values, visible):
-    """`visible` [T, keys]. Many small products, of which those in f32 are the quicker ones. Heads that share keys are as
-    more queries of one head."""
+    """Attention with the mask `visible` [T, keys]. It makes many small products, which are faster in f32. Heads that share
+    keys count as more queries of one head."""
     batch, heads, length, head = q.shape
     groups = keys.shape[1]
     q = q.reshape(batch, groups, -1, head)
@@ -122,13 +123,14 @@ def logits(p, tokens, shape):
 
 
 def cross_entropy(rows, following):
-    """Mean of -log p of the following tokens [B, T]; a masked sum, whose gradient is quicker than that of a look-up."""
+    """Mean of -log p of the following tokens [B, T], as a masked sum, whose gradient is faster than that of a look-up."""
     chosen = jnp.where(jnp.arange(rows.shape[-1]) == following[..., None], rows, 0).sum(-1)
     return (jax.nn.logsumexp(rows, axis=-1) - chosen).mean()
 
 
 def sample(p, prompts, key, shape, length):
-    """Sequences [B, length] at temperature 1 that begin with prompts [B, P]; keys and values are kept, not computed again."""
+    """Samples sequences [B, length] at temperature 1 that begin with prompts [B, P]. Keys and values are kept, not
+    computed again."""
     batch, given = prompts.shape
     room = (batch, shape.groups, length, shape.head)
 
@@ -153,7 +155,7 @@ def sample(p, prompts, key, shape, length):
 
 
 def orthogonal(matrix):
-    """Nearly the nearest matrix with singular values 1, by five Newton-Schulz steps (Jordan et al. 2024, Muon)."""
+    """Computes nearly the nearest matrix with singular values 1, by five Newton-Schulz steps (Jordan et al. 2024, Muon)."""
     tall = matrix.shape[0] > matrix.shape[1]
     x = matrix.T if tall else matrix
     x = x / (jnp.linalg.norm(x) + 1e-7)
@@ -173,7 +175,7 @@ def optimizer_state(p):
 
 
 def updated(p, gradient, state, step, rate):
-    """One step: Muon for matrices, Adam for the embedding and the norms. rate 1 is the highest."""
+    """Makes one step: Muon for matrices, Adam for the embedding and the norms. rate 1 is the highest."""
     new, first, second = {}, {}, {}
     for name, value in p.items():
         g = gradient[name]

@@ -1,22 +1,22 @@
-"""The texts that the pair is trained on, in documents: files of data/, made by scripts/setup.sh tasks."""
+"""The texts on which the pair is trained, in documents: files of data/, made by scripts/setup.sh tasks."""
 
 import pathlib
 import re
 
-HELD_OUT = 20  # one document in so many is kept for evaluation
+HELD_OUT = 20  # one in this many documents is held out for evaluation
 SHORTEST = 200  # characters; shorter documents are left out
-STRETCH = 1000  # tokens of a document of novels, where a given target's tokens are cut
+STRETCH = 1000  # tokens of a document when novels are cut in a given target's tokens
 
 
 class Source:
-    """A text: where it comes from, under which licence, and how it falls into documents."""
+    """A text: its source, its licence, and how it is divided into documents."""
 
     def __init__(self, name, file, title, licence, documents):
         self.name, self.file, self.title, self.licence, self.documents = name, file, title, licence, documents
 
 
 def chapters(text):
-    """A novel's chapters: its own documents, so that some can be held out."""
+    """The chapters of a novel. Each is a document, so that some can be held out."""
     return re.split(r"(?m)^(?=(?:CHAPTER|Chapter) [IVXLC0-9]+)", text)
 
 
@@ -25,7 +25,7 @@ def pages(text):
 
 
 def boost_headers(text):
-    """Headers that say themselves that they are under the Boost Software License."""
+    """Headers whose text says that they are under the Boost Software License."""
     return [page for page in pages(text) if "LICENSE_1_0" in page]
 
 
@@ -39,7 +39,7 @@ SOURCES = [
 
 
 def read(folder, source):
-    """FileNotFoundError names what makes a missing file."""
+    """Reads a file. FileNotFoundError names the command that makes a missing file."""
     path = pathlib.Path(folder) / source.file
     if not path.exists():
         raise FileNotFoundError(f"{path} is not there; scripts/setup.sh tasks makes it")

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""llama.cpp's server in this process, with one thread for a model, under load beside the simulator; load.py says what is done.
+"""Measures llama.cpp's server in this process, with one thread per model, under load, and compares it with the simulator; load.py
+describes how.
 
 usage: build/engines/llama_cpp/bin/python scripts/serving/by_llama_cpp.py pair|smollm2 --speclab build/release/bin/speclab
 
@@ -23,7 +24,7 @@ class Engine:
         parameters.n_parallel = setting.slots
         parameters.cpuparams.n_threads = 1
         parameters.verbosity = 0
-        # Requests have nothing in common: caches of former prompts would only take time.
+        # Requests have nothing in common, so caches of earlier prompts would only take time.
         parameters.cache_prompt, parameters.cache_idle_slots, parameters.cache_ram_mib = False, False, 0
         if gamma > 0:
             parameters.speculative.types = [xllamacpp.common_speculative_type.COMMON_SPECULATIVE_TYPE_DRAFT_SIMPLE]

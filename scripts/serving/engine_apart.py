@@ -1,4 +1,4 @@
-"""Engines whose steps a script here calls, in a process apart from their clients, and what comes back of a request."""
+"""Runs engines whose steps are called here in a process separate from their clients, and defines the answer to a request."""
 import contextlib
 import dataclasses
 import multiprocessing
@@ -15,7 +15,7 @@ class Answer:
     done: float = 0
 
     def ends(self):
-        """When the prompt's step and each round ended: tokens of a round come together, after the longest waits."""
+        """The end times of the prompt's step and of each round: tokens of a round arrive together, after the longest waits."""
         waits = sorted(range(1, len(self.times)), key=lambda i: self.times[i - 1] - self.times[i])
         return [self.times[i] for i in [0, *sorted(waits[: self.rounds])]]
 
@@ -58,7 +58,7 @@ class Stepped:
 def serve(engine, setting, gamma, connection):
     server = engine(setting, gamma)
     connection.send(None)
-    with contextlib.suppress(EOFError):  # the client has ended
+    with contextlib.suppress(EOFError):  # the client has closed the connection
         server.serve(connection)
 
 
@@ -68,7 +68,7 @@ class Asked:
 
 
 class Apart:
-    """The client's side of a Stepped."""
+    """The client's side of a Stepped engine."""
 
     def __init__(self, engine, setting, gamma):
         self.connection, theirs = multiprocessing.Pipe()
@@ -83,7 +83,7 @@ class Apart:
             now, emitted = self.connection.recv()
             for number, tokens in emitted:
                 asked, output = self.asked[number]
-                asked.rounds += 1  # the first is of the prompt
+                asked.rounds += 1  # the first round is the prompt's
                 asked.times += [now] * tokens
                 if len(asked.times) >= output:
                     asked.whole.set()

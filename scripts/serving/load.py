@@ -1,18 +1,18 @@
-"""A server under load, beside the simulator: what every engine's script here shares.
+"""Measures a server under load, and compares it with the simulator: the common part of every engine's script.
 
 Costs of a step and acceptance are measured with clients that wait for their answers. `speclab run` then predicts latencies of recorded
-arrivals, Poisson and in bursts, and only after that are they measured with the same arrivals. The config that is written has the costs,
-the cells, and what was measured in each; `speclab run` shows both side by side.
+arrivals, Poisson and in bursts, and only after that are they measured with the same arrivals. The config that the script writes has the
+costs, the cells, and the numbers measured in each; `speclab run` shows measured and predicted numbers side by side.
 
-The machine is to be idle. Even then a virtual machine's speed changes by a third from minute to minute, so that all times here are of a
-clock that goes with it: before and after each chunk of requests and each pass of the calibration one client measures the plain engine's latency.
-Times that were measured are divided by the mean of both over the calibration's median, and intervals between arrivals stretched by the first. A core that
-was idle is slower for some milliseconds, which closed loops do not show: a process of the lowest priority a core keeps them busy throughout. The
-engine has a core of its own; where it may go from core to core its steps take up to a third longer, at random.
+The machine must be idle. Even then a virtual machine's speed changes by a third from minute to minute, so all times are in a clock that
+follows it, the reference: before and after each chunk of requests and each pass of the calibration, one client measures the plain engine's
+latency. Measured times are divided by the mean of both latencies over the calibration's median, and intervals between arrivals are
+stretched by the first. A core that was idle is slower for some milliseconds, which closed loops do not show, so a process of the lowest
+priority keeps each core busy. The engine has its own core; if it may move between cores, its steps take up to a third longer, at random.
 
-The time of a step is a curve over its tokens, of plain decoding and of prompts. What drafting adds to it is linear in the sequences, a prompt that
-a draft reads, too, costs more by the token, and a step that decodes and reads prompts takes longer by a constant. So does the first step after a
-pause.
+The time of a step is a curve over its tokens, those of plain decoding and of prompts. Drafting adds a time that is linear in the sequences.
+A prompt that a draft reads, too, costs more per token. A step that both decodes and reads prompts takes longer by a constant, and so does
+the first step after a pause.
 
 An engine's script calls `main` with settings and a function that starts the engine with a setting and a gamma, 0 for plain decoding. An engine has
   prompt_tokens(text), the length of a prompt;
@@ -38,8 +38,8 @@ import time
 
 SOURCE = pathlib.Path(__file__).resolve().parents[2]
 TEXT = (SOURCE / "data/austen.txt").read_text()
-PAUSE = 10  # between chunks of requests, in mean times between arrivals: all are answered by then
-LOADS = ((0.25, False), (0.5, False), (0.7, False), (0.4, True))  # share of the capacity, in bursts
+PAUSE = 10  # pause between chunks of requests, in mean times between arrivals; all requests are answered by then
+LOADS = ((0.25, False), (0.5, False), (0.7, False), (0.4, True))  # (share of the capacity, whether in bursts)
 
 
 def text_of(request, characters):
@@ -54,7 +54,7 @@ def ask(engine, request, seed, at, setting, characters=None):
 
 
 def closed_loop(engine, clients, requests, setting, characters=None):
-    """Answers to requests of as many clients, each of which waits for its answer."""
+    """Answers to requests of this many clients. Each waits for its answer before its next request."""
     answers, lock, left = [], threading.Lock(), list(range(requests))
 
     def client():
@@ -76,7 +76,7 @@ def closed_loop(engine, clients, requests, setting, characters=None):
 
 
 def after_pauses(engine, setting):
-    """Answers of an idle server: a first token then comes later than right after an answer."""
+    """Answers of an idle server. Its first token comes later than right after an answer."""
     answers = []
     for request in range(setting.calls):
         time.sleep(setting.pause)
@@ -85,8 +85,8 @@ def after_pauses(engine, setting):
 
 
 def steps_of(answers):
-    """Steps of the server: (sequences that decoded, prompts that were read, milliseconds). Sequences whose rounds end together, within a quarter of
-    the usual round, shared a step. Steps of prompts alone are left out."""
+    """Steps of the server: (decoding sequences, prompts read, milliseconds). Sequences whose rounds end within a quarter of the usual
+    round of each other shared a step. Steps with prompts only are left out."""
     ends = sorted((end, i and 1e3 * (end - before)) for answer in answers for i, (before, end) in enumerate(itertools.pairwise([0, *answer.ends()])))
     usual = statistics.median(wait for _, wait in ends if wait)
     steps, last = [], -math.inf
@@ -99,7 +99,7 @@ def steps_of(answers):
 
 
 def open_loop(engine, first, times, setting, seed):
-    """Requests `first` and those after it, one at each of these times, whatever becomes of those before."""
+    """Sends request `first` and those after it, one at each of these times, whether or not earlier ones are answered."""
     answers, begin = [None] * len(times), time.perf_counter() + 0.05
 
     def one(i):
@@ -116,8 +116,8 @@ def open_loop(engine, first, times, setting, seed):
 
 
 def arrivals(bursts, count, size):
-    """Times at one request a second, in chunks with a pause between: Poisson, or in bursts of 8 seconds on average, a fifth of the time, at four
-    times the rate between them."""
+    """Arrival times at one request per second, in chunks with a pause between. They are Poisson, or come in bursts, which take a fifth
+    of the time, last 8 seconds on average, and have four times the rate between them."""
     draw, times = random.Random(7), []
     quiet, factor, length = (1 / 1.6, 4, 8) if bursts else (1, 1, math.inf)
     while len(times) < count:
@@ -137,21 +137,21 @@ def arrivals(bursts, count, size):
 
 
 def line(points):
-    """Intercept and slope, by least squares."""
+    """Intercept and slope by least squares."""
     x, y = statistics.mean(a for a, _ in points), statistics.mean(b for _, b in points)
     slope = sum((a - x) * (b - y) for a, b in points) / sum((a - x) ** 2 for a, _ in points)
     return y - slope * x, slope
 
 
 def step_ms(curve, tokens):
-    """Milliseconds of a step of so many tokens; beyond the last point as between the last two (serving.cost.by_tokens)."""
+    """Milliseconds of a step of this many tokens. Beyond the last point the line through the last two goes on (serving.cost.by_tokens)."""
     i = min(max(1, sum(point < tokens for point, _ in curve)), len(curve) - 1)
     (x, y), (u, v) = curve[i - 1], curve[i]
     return y + (v - y) * (tokens - x) / (u - x)
 
 
 def rounds_of(rate, gamma, tokens):
-    """Expected rounds for so many tokens, where each drafted token is accepted at this rate."""
+    """Expected rounds for this many tokens if each drafted token is accepted at this rate."""
     chance = [rate**k * (1 - rate if k < gamma else 1) for k in range(gamma + 1)]
     expected = [0.0]
     for left in range(1, tokens + 1):
@@ -188,7 +188,7 @@ class Calibration:
         return step_ms(self.curve, sequences * (self.gamma + 1) + prompt) + drafting + (prompt * self.prompt_token + self.mixed if prompt else 0)
 
     def capacity(self, setting, prompt):
-        """Requests a second of full slots, of which one in so many steps reads a prompt."""
+        """Requests per second when all slots are full. Each request reads one prompt, in a step that also decodes."""
         read = self.step(setting.slots, prompt) - self.step(setting.slots)
         return 1e3 / (self.rounds * self.step(setting.slots) / setting.slots + read)
 
@@ -201,21 +201,21 @@ def keep_cores_busy():
         if os.fork() == 0:
             os.sched_setaffinity(0, {core})
             signal.signal(signal.SIGINT, signal.SIG_DFL)
-            ctypes.CDLL(None).prctl(1, signal.SIGKILL)  # PR_SET_PDEATHSIG: ends with the script
+            ctypes.CDLL(None).prctl(1, signal.SIGKILL)  # PR_SET_PDEATHSIG: the child ends with the script
             os.sched_setscheduler(0, os.SCHED_IDLE, os.sched_param(0))
             while True:
                 pass
 
 
 def started(start, setting, gamma):
-    os.sched_setaffinity(0, CORES[:1])  # of this thread, and of all that begin in it
+    os.sched_setaffinity(0, CORES[:1])  # affinity of this thread, and of all threads that it starts
     engine = start(setting, gamma)
     os.sched_setaffinity(0, CORES[1:])
     return engine
 
 
 def reference(engine, setting):
-    """Milliseconds of a request of one client."""
+    """Milliseconds of one client's request."""
     return 1e3 * statistics.mean(answer.done - answer.sent for answer in closed_loop(engine, 1, setting.calls, setting))
 
 
@@ -228,21 +228,21 @@ class Pass:
     steps: list  #: (sequences, prompts, milliseconds)
 
     def by(self, usual):
-        """The same by the reference's clock."""
+        """Converts to the reference's clock."""
         clock = usual / self.reference
         return Pass(usual, [clock * ms for ms in self.prompts], clock * self.idle, self.rounds, [(n, read, clock * ms) for n, read, ms in self.steps])
 
 
 def calibrated(engines, setting, prompt):
-    """A Calibration for each engine, and the plain engine's reference."""
+    """A Calibration for each engine, and the reference of the plain engine."""
     texts = [setting.characters * share // 2 for share in (1, 2, 4, 8)]
     tokens = [statistics.mean(engines[0].prompt_tokens(text_of(request, characters)) for request in range(setting.calls)) for characters in texts]
     short = dataclasses.replace(setting, output=2)
-    # OpenVINO makes code for every number of tokens that it meets for the first time, which takes longer than the step.
+    # OpenVINO compiles code for every number of tokens that is new to it, which takes longer than the step.
     for engine in engines.values():
         closed_loop(engine, setting.slots, 40 * setting.slots, dataclasses.replace(setting, output=6))
     passes = {gamma: [] for gamma in engines}
-    # In turn, so that what disturbs the machine for a second disturbs one pass and not one point.
+    # Engines take turns, so that a disturbance of a second affects one pass and not one point.
     after = reference(engines[0], setting)
     for _ in range(setting.passes):
         for gamma, engine in engines.items():
@@ -333,7 +333,7 @@ def config_of(setting, calibrations, prompt, times, traces):
             for of in calibrations.values() if gamma == 0 and setting.all_rates else [found]:
                 rate = float(f"{share * of.capacity(setting, prompt):.3g}")
                 if rate > 0.85 * found.capacity(setting, prompt):
-                    continue  # would fall behind without end
+                    continue  # here the queue would grow without end
                 cases.append({"label": f"{'plain' if gamma == 0 else f'γ = {gamma}'}, {rate:g} a second{', bursts' if bursts else ''}",
                               "set": {"/gamma": gamma, "/serving/trace": traces[bursts].name, "/serving/requests_per_second": round(rate * rate_of(times[bursts]), 5),
                                       "/serving/cost": found.cost(),
@@ -348,7 +348,7 @@ def config_of(setting, calibrations, prompt, times, traces):
 
 
 def written(config):
-    """A line for each key, and for each that a case sets."""
+    """One line for each key, and for each key that a case sets."""
     def line(value):
         return json.dumps(value, ensure_ascii=False)
 
@@ -375,7 +375,7 @@ def write_trace(path, times, prompts, output):
 
 
 def write_costs(folder, setting, plain, drafting, prompt):
-    """Times of both models as `speclab plan load` reads them: `--target-times`, `--draft-times`."""
+    """Writes the times of both models as `speclab plan load` reads them: `--target-times`, `--draft-times`."""
     folder.mkdir(exist_ok=True)
     for side, ms in (("target", lambda tokens, batch: step_ms(plain.curve, tokens * batch)),
                      ("draft", lambda tokens, batch: (drafting.speculation + drafting.sequence * batch) / setting.gamma + (tokens - 1) * batch * drafting.prompt_token)):
@@ -384,7 +384,8 @@ def write_costs(folder, setting, plain, drafting, prompt):
 
 
 def under_load(engines, times, usual, setting, seed, model):
-    """Requests at these times of the reference's clock: (TTFT, TPOT) in its milliseconds, and the mean of decoding steps over the model's."""
+    """Measures requests at these times of the reference's clock: (TTFT, TPOT) in its milliseconds, and the mean of decoding steps
+    divided by the model's."""
     ttft, tpot, steps = [], [], []
     after = reference(engines[0], setting)
     for first in range(0, len(times), setting.chunk):
@@ -411,7 +412,7 @@ def compare(setting, start, options):
     calibrations, usual = calibrated(engines, setting, prompt)
     write_costs(folder / "costs", setting, calibrations[0], calibrations[setting.gamma], prompt)
     config = config_of(setting, calibrations, prompt, times, traces)
-    forecasts = predicted(options.speclab, folder, config)  # before anything is measured under load
+    forecasts = predicted(options.speclab, folder, config)  # predictions are made before anything is measured under load
     close = total = 0
     for i, (case, forecast) in enumerate(zip(config["cases"], forecasts)):
         chosen = case["set"]
@@ -457,7 +458,7 @@ def main(start, *settings):
     if len(CORES) < 2:
         parser.error("two cores are needed: one for the engine, one for its clients")
     keep_cores_busy()
-    sys.setswitchinterval(1e-4)  # an engine that runs Python between steps would hold clients up for 5 ms
+    sys.setswitchinterval(1e-4)  # with the default, an engine that runs Python between steps would delay clients by 5 ms
     compare(dataclasses.replace(setting, requests=options.requests or setting.requests), start, options)
     sys.stdout.flush()
-    os._exit(0)  # the servers' threads
+    os._exit(0)  # do not wait for the servers' threads

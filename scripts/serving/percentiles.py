@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""CSV of what was predicted and measured of servers under load, to be drawn.
+"""Writes predicted and measured numbers of servers under load as CSV, for a drawing.
 
 usage: percentiles.py RESULT_FOLDER...
 """

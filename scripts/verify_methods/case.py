@@ -8,7 +8,7 @@ from typing import Callable
 
 import torch
 
-TEMPERATURE = 0.7  # of the methods that have a temperature
+TEMPERATURE = 0.7  # for methods with a temperature
 
 
 @dataclass
@@ -23,7 +23,7 @@ class Case:
 class Method:
     name: str
     what: str
-    prepare: Callable  # of a Case: a function without arguments that returns accepted, next
+    prepare: Callable  # takes a Case; returns a function without arguments that returns accepted, next
     injected: bool  # whether the uniforms of the case decide
     waits: bool = False  # whether it waits for the device, and so cannot be captured in a graph
 

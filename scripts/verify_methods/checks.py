@@ -2,10 +2,10 @@
 import math
 import random
 
-# Even degrees of freedom, for which the tail of chi-squared is a finite sum.
+# These sizes give even degrees of freedom, for which the tail of chi-squared is a finite sum.
 VOCAB = 17
 GAMMA = 2
-# Tests that a run makes at most; a false alarm of any has probability 1e-6.
+# Maximum number of tests in a run. A false alarm in any of them has probability 1e-6.
 TESTS = 1000
 LEVEL = 1e-6 / TESTS
 
@@ -80,6 +80,6 @@ def check_the_check(samples=20000):
     bad = min(law_p_values(target, *plain(target, draft, samples, 2, resample_target=True)))
     assert good > LEVEL, f"correct verification fails its test: p = {good}"
     assert bad < LEVEL, f"resampling the target is not found: p = {bad}"
-    # Known quantiles of chi-squared: 95% of 2 and of 10 degrees.
+    # Known quantiles of chi-squared: 95% for 2 and for 10 degrees of freedom.
     assert abs(chi_squared_tail(5.991464547, 2) - 0.05) < 1e-9 and abs(chi_squared_tail(18.30703805, 10) - 0.05) < 1e-9
     return good, bad

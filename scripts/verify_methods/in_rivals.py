@@ -1,9 +1,10 @@
 """Verification by the programs of Hugging Face and of serving engines themselves, from logits to tokens: what each of them does to logits first
 is in the time.
 
-Files of vLLM and FlashInfer are those of --rivals FOLDER, which scripts/gpu/rivals.py made. vLLM's second model runner has logits of the draft in slots; with a
-temperature it writes the target's logits again, as fp32 divided by it (vllm/v1/worker/gpu/sample/sampler.py, apply_sampling_params). Its
-first engine has probabilities of the draft. FlashInfer's functions take fp32 and have probabilities of both.
+The files of vLLM and FlashInfer are in --rivals FOLDER, which scripts/gpu/rivals.py made. vLLM's second model runner takes logits of the
+draft in slots; with a temperature it writes the target's logits again, as fp32 divided by the temperature
+(vllm/v1/worker/gpu/sample/sampler.py, apply_sampling_params). vLLM's first engine takes probabilities of the draft. FlashInfer's functions
+take fp32 probabilities of both models.
 """
 import ctypes
 import inspect
@@ -19,7 +20,8 @@ from .case import TEMPERATURE, Method, accepted_and_following, ends_of
 
 def one_by_one(function):
     """A function of one request, looped over the batch."""
-    # Transformers had a fifth argument, whether the last candidate ended the text; in its place there is now a weight.
+    # Earlier versions of Transformers had a fifth argument, whether the last candidate ended the text; a weight has
+    # replaced it.
     more = {"is_done_candidate": False} if "is_done_candidate" in inspect.signature(function).parameters else {}
 
     def prepare(case):
@@ -38,12 +40,12 @@ def one_by_one(function):
 
 
 def model_runner_arguments(case, temperature):
-    """What both functions `rejection_sample` of the second model runner take after the target's logits, by name. Requests are in the slots
-    of a larger state, in another order."""
+    """The arguments by name that both functions `rejection_sample` of the second model runner take after the target's logits. Requests
+    are in the slots of a larger state, in another order."""
     requests, gamma = case.drafted.shape
     device = case.drafted.device
     slots = torch.arange(requests, dtype=torch.int32, device=device).flip(0)
-    # Each request's row before a drafted token says which; the first place is not looked at.
+    # The row before each drafted token of a request; the first place is not read.
     sampled = torch.nn.functional.pad(case.drafted, (1, 0)).reshape(-1)
     local = torch.arange(gamma + 1, dtype=torch.int32, device=device).repeat(requests)
     return dict(draft_logits=case.draft.flip(0).contiguous(), draft_sampled=sampled,
@@ -54,7 +56,7 @@ def model_runner_arguments(case, temperature):
 
 
 def following_of(sampled, counts):
-    """accepted and following of tokens [B, gamma + 1], of which `counts` are meant."""
+    """`accepted` and `following`, from tokens [B, gamma + 1], where the first `counts` are valid."""
     accepted = counts.long() - 1
     return accepted, sampled.gather(1, accepted[:, None])[:, 0]
 
@@ -109,7 +111,7 @@ def by_flashinfer(library):
         requests, gamma = case.drafted.shape
         device, vocab = case.drafted.device, case.target.shape[2]
         drafted = case.drafted.int()
-        workspace = torch.empty(1 << 20, dtype=torch.uint8, device=device)  # as large as flashinfer/sampling.py makes it
+        workspace = torch.empty(1 << 20, dtype=torch.uint8, device=device)  # the size that flashinfer/sampling.py allocates
         seed = torch.full((1,), 12345, dtype=torch.int64, device=device)
         offset = torch.zeros(1, dtype=torch.int64, device=device)
         tokens = torch.empty(requests, gamma + 1, dtype=torch.int32, device=device)
@@ -140,7 +142,7 @@ def versions(folder):
 
 
 def methods(folder, device):
-    """Those that are there; of each other, one sentence says why it is left out."""
+    """The methods that are installed. For each other method it prints a sentence with the reason."""
     found = []
     try:
         from transformers.generation.utils import _speculative_sampling

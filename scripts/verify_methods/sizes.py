@@ -1,7 +1,7 @@
 """Shapes of a sweep, and how many bytes of global memory each method moves for them, counted from what it launches.
 
-Counts are per request and id of the vocabulary, of arrays as long as a row; s is the size of a logit. Nothing is taken
-off for caches.
+Counts are per request and id of the vocabulary, of arrays as long as a row; s is the size of a logit. Caches are not
+taken into account.
 """
 import itertools
 from dataclasses import dataclass
@@ -21,7 +21,7 @@ class Shape:
 
     @property
     def logit_bytes(self):
-        """Of both tensors of logits."""
+        """Bytes of both tensors of logits."""
         return self.requests * (2 * self.gamma + 1) * self.vocab * BYTES[self.dtype]
 
 
@@ -36,7 +36,8 @@ def softmaxes(s, gamma):
 
 def _loop(s, gamma):
     casts = 0 if s == 4 else softmaxes(s, gamma)
-    # Softmaxes of fp32; difference, clamp, sum, division; the bonus row or these; multinomial (normalise, cumulate).
+    # Softmaxes of fp32; difference, clamp, sum, division; the bonus row or the residual; multinomial (normalise,
+    # cumulate).
     return casts + softmaxes(4, gamma) + 12 + 8 + 4 + 8 + 32
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 ENGINE_1 = "vllm.v1.sample.rejection_sampler"
 MODEL_RUNNER = "vllm.v1.worker.gpu.spec_decode.rejection_sampler_utils"
 GUMBEL = "vllm.v1.worker.gpu.sample.gumbel"
-# What is executed as it is; whatever else these import is a stand-in.
+# These modules are executed; everything else that they import is replaced by a stand-in.
 MODULES = (ENGINE_1, MODEL_RUNNER, GUMBEL, "vllm.v1.worker.gpu.sample.watermark", "vllm.v1.watermarking.prfs.philox",
            "vllm.v1.watermarking.prfs.base")
 
@@ -50,7 +50,7 @@ def triton_utils():
     import triton.language as tl
     import triton.language.extra.libdevice as tldevice
     if triton.knobs.runtime.interpret:
-        tldevice = types.SimpleNamespace(log1p=log1p)  # CUDA's library is not there in the interpreter
+        tldevice = types.SimpleNamespace(log1p=log1p)  # this interpreter has no CUDA library
     return {"HAS_TRITON": True, "triton": triton, "tl": tl, "tldevice": tldevice}
 
 

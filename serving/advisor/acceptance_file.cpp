@@ -16,7 +16,7 @@ namespace speclab {
 
 namespace {
 
-/// Totals of rounds of which this share was not drafted are warned of.
+/// A warning is given if more than this share of positions was not drafted in the rounds of totals.
 constexpr double short_share = 0.01;
 
 AcceptanceFile file_of(ModelLog log) {
@@ -30,7 +30,7 @@ AcceptanceFile file_of(ModelLog log) {
   if (log.summed_rounds > 0 || !log.weights.empty()) {
     LoggedMeans means;
     if (log.weights.empty()) {
-      // Records without positions beside others with them: sums of all.
+      // If some records have no positions, only the sums of all records are used.
       means.rounds = log.summed_rounds + log.counts.rounds;
       const auto rounds = static_cast<double>(means.rounds);
       means.drafted = static_cast<double>(log.summed_drafted + log.counted) / rounds;
@@ -52,7 +52,7 @@ AcceptanceFile file_of(ModelLog log) {
   if (static_cast<double>(log.short_by) > short_share * all) {
     const auto accepted = static_cast<double>(log.counts.total_accepted());
     const auto examined = static_cast<double>(log.counts.total_examined());
-    // At most this many of the positions that count as rejected were never drafted.
+    // An upper bound on the number of positions that count as rejected but were never drafted.
     const double absent = std::min(static_cast<double>(log.short_by), examined - accepted);
     found.warnings.push_back(fmt::format(
         "{:.1f}% of the positions were not drafted, since some rounds were shorter than {}: what was not drafted counts as rejected here. α is between {:.4g} and {:.4g}; a log of rounds would tell",
@@ -77,7 +77,7 @@ std::string summary(const AcceptanceFile& log) {
       log.counts.total_examined());
 }
 
-/// What the log has of each of its models that drafted something, which one did at least.
+/// Returns the acceptance of each model that drafted something. Throws UsageError if none did.
 std::map<std::string, AcceptanceFile> by_model(ModelLogs logs, const std::string& file) {
   std::map<std::string, AcceptanceFile> found;
   for (auto& [name, log] : logs) {
@@ -88,7 +88,8 @@ std::map<std::string, AcceptanceFile> by_model(ModelLogs logs, const std::string
   return found;
 }
 
-/// Of the model named, or of the only one. Acceptance differs between models, so several are never summed.
+/// Returns the acceptance of the model named, or of the only one. Acceptance differs between models, so
+/// models are never summed.
 AcceptanceFile of_model(ModelLogs logs, const std::string& file, const std::string& model) {
   std::map<std::string, AcceptanceFile> found = by_model(std::move(logs), file);
   if (!model.empty()) {
@@ -110,7 +111,7 @@ AcceptanceFile of_model(ModelLogs logs, const std::string& file, const std::stri
                    found.size(), each);
 }
 
-/// The first format that the log is in.
+/// Returns the first format that the log has.
 const LogFormat& format_of(const LogSource& source, const std::string& file) {
   if (source.lines().empty()) throw UsageError("{}: holds no rounds", file);
   std::string reasons;

@@ -1,4 +1,4 @@
-// Every format of logs, in the order in which they are tried: one line each.
+// Lists every format of logs in the order in which they are tried, one per line.
 #include "serving/advisor/log_format.hpp"
 
 // clang-format off

@@ -20,13 +20,13 @@ namespace {
 
 constexpr double percent = 100;
 
-/// The setting whose requests differ more, relative to their mean.
+/// Returns the setting whose requests vary more, relative to their mean.
 PerRequest rougher(const BenchmarkPlan& plan) {
   const bool first = plan.first.deviation / plan.first.mean >= plan.second.deviation / plan.second.mean;
   return first ? plan.first : plan.second;
 }
 
-/// Numbers that no 64 bits hold are rounded.
+/// Rounds numbers that do not fit into 64 bits.
 std::string count_words(double count) {
   return count < 1e15 ? grouped(static_cast<std::uint64_t>(count)) : fmt::format("{:.4g}", count);
 }

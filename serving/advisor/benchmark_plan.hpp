@@ -1,4 +1,4 @@
-// The size of a benchmark: how many requests tell two settings apart.
+// Plans the size of a benchmark: how many requests tell two settings apart.
 #pragma once
 
 #include <optional>
@@ -13,18 +13,19 @@
 namespace speclab {
 
 struct BenchmarkPlan {
-  std::string what;   ///< words
-  PerRequest first;   ///< of one setting
-  PerRequest second;  ///< of the other
+  std::string what;   ///< the number that is compared, in words
+  PerRequest first;   ///< numbers of one setting
+  PerRequest second;  ///< numbers of the other setting
   double confidence = 0.95;
   double power = 0.8;
-  double difference_percent = 0;  ///< of the means, over the smaller one
-  double requests = 0;            ///< of each setting
+  double difference_percent = 0;  ///< difference of the means, relative to the smaller one
+  double requests = 0;            ///< requests of each setting
   std::optional<double> asked_requests = {};
-  std::optional<double> asked_finds_percent = {};  ///< the smallest difference that so many find
+  /// Smallest difference that the requested number of requests finds.
+  std::optional<double> asked_finds_percent = {};
 };
 
-/// Fills in what follows from the first five members.
+/// Computes the other members from the first five.
 void finish(BenchmarkPlan& plan, std::optional<double> asked_requests);
 
 template <>

@@ -1,4 +1,4 @@
-// Planning for the cases of a config: its choice of gamma beside the best.
+// Plans for the cases of a config: compares the gamma of each case with the best.
 #pragma once
 
 #include <optional>
@@ -26,25 +26,26 @@ struct ConfigCase {
   double c_rounding = 0;
 };
 
-/// The config's cells, without a sweep over /gamma, which is what is to be found.
-/// alpha is the config's own (predict, iid), or that of its models where they have one exact alpha; else
-/// rounds of the config's simulation are decoded, with at least 8 drafted tokens so that positions are
-/// seen, and alpha is accepted / examined with an interval over batches. `c` replaces the config's. Throws
-/// ConfigError. None when `control` stopped the work.
+/// Returns the config's cells without a sweep over /gamma, because gamma is the unknown. alpha is the
+/// config's own (predict, iid) or that of its models if they have one exact alpha. Otherwise rounds of the
+/// config's simulation are decoded, with at least 8 drafted tokens so that positions are examined, and alpha
+/// is accepted / examined with an interval over batches. `c` replaces the config's c. Throws ConfigError.
+/// Returns nothing when `control` stopped the work.
 std::optional<std::vector<ConfigCase>> config_cases(const Config& whole, std::optional<double> c,
                                                     double confidence, const Control& control);
 
-/// A case's gamma beside the best. Speedups by Theorem 3.8.
+/// A case's gamma and the best gamma. Speedups are by Theorem 3.8.
 struct ComparedChoice {
   std::string label;
   double alpha = 0;
   double c = 0;
   int gamma = 0;
   double speedup = 0;
-  std::optional<int> best_gamma;       ///< none: more is always better
-  std::optional<double> best_speedup;  ///< none: without limit
+  std::optional<int> best_gamma;       ///< empty: more is always better
+  std::optional<double> best_speedup;  ///< empty: there is no limit
   double loss_percent = 0;
-  std::optional<GammaRange> optimal_gammas;  ///< for inputs within rounding; none without rounding
+  /// Best gammas for all inputs within rounding; empty without rounding.
+  std::optional<GammaRange> optimal_gammas;
   ChoiceVerdict verdict = ChoiceVerdict::same;
 };
 
@@ -52,7 +53,7 @@ struct ChoiceComparison {
   std::vector<ComparedChoice> rows;
   int same = 0;
   int within_rounding = 0;
-  double largest_loss_percent = 0;  ///< of the other rows
+  double largest_loss_percent = 0;  ///< over the other rows
 };
 template <>
 const Typed<ChoiceComparison>& described();
@@ -61,7 +62,7 @@ ChoiceComparison compare_choices(const std::vector<ConfigCase>& cases);
 
 Listing comparison_text(const ChoiceComparison& comparison);
 std::string comparison_headline(const ChoiceComparison& comparison);
-/// Speedup at each case's gamma and at the best.
+/// Draws the speedup at each case's gamma and at the best.
 std::vector<Figure> comparison_figures(const ChoiceComparison& comparison);
 
 }  // namespace speclab

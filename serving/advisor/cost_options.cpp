@@ -18,7 +18,8 @@ namespace po = boost::program_options;
 
 namespace {
 
-/// Declares the options of the keys of costs. --method is declared apart, where settings are printed.
+/// Declares the options for the keys of costs. --method is declared elsewhere, with the verbs that print
+/// settings.
 void add_options(po::options_description& options, bool of_draft) {
   const ObjectType& costs = *pair_costs_type().type->object();
   for (const Field& field : costs.fields()) {
@@ -28,7 +29,8 @@ void add_options(po::options_description& options, bool of_draft) {
   }
 }
 
-/// An error about a key is one about its option, which is --drafter where the draft is given by that.
+/// Runs `work`, and reports an error about a key as an error about its option: --drafter if that gives the
+/// draft.
 template <class Work>
 auto by_option(const std::string& draft, const Work& work) {
   try {

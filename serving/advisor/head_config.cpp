@@ -11,7 +11,7 @@ namespace speclab {
 
 namespace {
 
-/// Of the target, that an EAGLE-3 head reads.
+/// States of the target that an EAGLE-3 head reads.
 constexpr int fused_states = 3;
 
 bool named(const std::string& name, const char* part) { return boost::algorithm::icontains(name, part); }
@@ -25,7 +25,7 @@ void add_eagle3(Transformer& model, const ModelKeys& keys) {
     keys.refuse("draft_vocab_size", fmt::format("{}; expected 1 to {}", model.draft_vocab, model.vocab));
 }
 
-/// The keys of dflash_config may stand beside it, too, as block_size does in the first heads.
+/// The keys of dflash_config may also stand beside it, as block_size does in the first heads.
 void add_dflash(Transformer& model, const ModelKeys& keys) {
   static const Json nothing = Json::object();
   const bool nested = keys.has("dflash_config") && keys.object["dflash_config"].is_object();

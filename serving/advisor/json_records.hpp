@@ -1,4 +1,4 @@
-// Records of servers within JSON documents.
+// Finds the records of servers in JSON documents.
 #pragma once
 
 #include <cstdint>
@@ -10,23 +10,24 @@
 
 namespace speclab {
 
-/// An object of a document, and the text that the document has for its model; empty without one.
+/// An object in a document, and the model's name as the document gives it; empty without one.
 struct JsonRecord {
   JsonPlace place;
   std::string model;
 };
 
-/// The objects of a file, at any depth up to 8, that have this key.
+/// Returns the objects of a file, at any depth up to 8, that have this key.
 std::vector<JsonRecord> records_with(const LogSource& source, const char* key,
                                      const char* model_key = "model");
 
-/// Why a file is not in a format that is known by objects with this key; empty when it has one.
+/// Returns the reason why a file is not in a format that is recognised by objects with this key; empty if it
+/// has one.
 std::string no_record_with(const LogSource& source, const char* key);
 
-/// An integer of 0 or more; UsageError otherwise.
+/// Returns an integer of 0 or more. Throws UsageError otherwise.
 std::uint64_t count_in(const JsonPlace& place);
 
-/// A list of them.
+/// Returns a list of such integers.
 std::vector<std::uint64_t> counts_in(const JsonPlace& place);
 
 }  // namespace speclab

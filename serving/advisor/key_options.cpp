@@ -20,13 +20,13 @@ std::string form_of(const Type& type) {
 }
 
 Json number_of(const std::string& text) {
-  // A whole number is shown as one in errors.
+  // Integers stay integers, so that errors show them as such.
   if (const auto whole = integer_in(text)) return *whole;
   const auto number = number_in(text);
   return number ? Json(*number) : Json(text);
 }
 
-/// Sentences of options begin small, unless with a name, and end without a dot.
+/// Descriptions of options begin with a small letter, unless with a name, and end without a full stop.
 std::string words_of(std::string sentence) {
   const auto letter = [](char c, auto is) { return is(static_cast<unsigned char>(c)) != 0; };
   if (sentence.size() > 1 && letter(sentence[0], [](int c) { return std::isupper(c); }) &&

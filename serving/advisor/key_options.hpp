@@ -1,5 +1,5 @@
-// Options of the command line that are keys of a described object: one text, one range and one default for
-// both.
+// Makes options of the command line from the keys of a described object, so that both share one description,
+// one range and one default.
 #pragma once
 
 #include <boost/program_options.hpp>
@@ -10,17 +10,17 @@
 
 namespace speclab {
 
-/// "--run-overhead-us" for "run_overhead_us", without the dashes.
+/// Returns the option of a key without the dashes, such as "run-overhead-us" for "run_overhead_us".
 std::string option_of_key(std::string key);
-/// Declares an option of this name (without dashes) that is the key `field`: with its sentence, and with
-/// `usual` as its default, null for none. A truth value is an option without a value.
+/// Declares an option of this name (without dashes) for the key `field`, with the key's description and the
+/// default `usual`; null: no default. A truth value becomes an option without a value.
 void add_key_option(boost::program_options::options_description& options, const std::string& option,
                     const Field& field, const Json& usual);
 
-/// The text of such an option as a value of this type; a text that is none is left for `read` to refuse.
-/// Lists are numbers between commas.
+/// Returns the text of such an option as a value of this type. Text that does not fit is passed on, so that
+/// `read` refuses it. Lists are numbers separated by commas.
 Json json_of_option(const Type& type, const std::string& text);
-/// The keys of an object whose options were given, defaults apart.
+/// Returns the keys of an object whose options the user gave; defaults do not count.
 Json given_keys(const boost::program_options::variables_map& values, const ObjectType& object);
 
 }  // namespace speclab

@@ -1,4 +1,4 @@
-// Logs from files, which may be compressed, and from the standard input.
+// Reads logs from files, which may be compressed, and from the standard input.
 #include <fmt/format.h>
 
 #include "experiments/base/format/config_error.hpp"

@@ -16,7 +16,7 @@ void refuse_more_accepted(const std::string& where, std::uint64_t accepted, std:
       where, accepted, drafted);
 }
 
-/// Positions of both, one by one.
+/// Adds counts position by position.
 void add_counts(PositionCounts& counts, const PositionCounts& more) {
   counts.rounds += more.rounds;
   if (counts.examined.size() < more.examined.size()) {
@@ -91,7 +91,7 @@ void add_rounded(ModelLog& log, const std::string& where, double mean_emitted, d
   std::uint64_t low = least;
   std::uint64_t high = least;
   if (accepted > 0) {
-    // Each round drafts a token at least.
+    // Each round drafts at least one token.
     const auto most = static_cast<double>(drafted);
     const double longest = mean_emitted - 1 + rounding;
     if (!(longest * most >= sum)) throw disagree();
@@ -99,7 +99,8 @@ void add_rounded(ModelLog& log, const std::string& where, double mean_emitted, d
     low = std::max(least, static_cast<std::uint64_t>(std::ceil(sum / longest)));
     high = std::max(low, static_cast<std::uint64_t>(std::min(sum / shortest, most)));
   }
-  // Full rounds are the rule: of equally good numbers the smallest, which leaves least of them short.
+  // Most rounds are full. Among equally good numbers of rounds the smallest is taken, for which the fewest
+  // rounds are short.
   constexpr std::uint64_t max_tried = 10000;
   high = std::min(high, low + max_tried);
   std::vector<std::uint64_t> best;
@@ -123,7 +124,7 @@ void add_rounded(ModelLog& log, const std::string& where, double mean_emitted, d
       best_rounds = total;
     }
   }
-  // Three decimals of each rate, and a whole token.
+  // Allows for three decimals of each rate, and for one whole token.
   const double allowed = static_cast<double>(gamma) * (1.5 + 0.0006 * static_cast<double>(best_rounds));
   if (least_misfit > allowed) throw disagree();
   for (std::size_t i = 1; i < best.size(); ++i) best[i] = std::min(best[i], best[i - 1]);

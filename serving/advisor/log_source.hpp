@@ -1,4 +1,4 @@
-// The text of a file that may be a log: its lines, and its JSON where it is JSON.
+// The text of a file that may be a log: its lines, and its JSON if it is JSON.
 #pragma once
 
 #include <memory>
@@ -24,13 +24,13 @@ class LogSource {
 
   const std::string& name() const { return name_; }
   const LogOptions& options() const { return options_; }
-  /// Lines that are not empty; "data: " before a line, as servers stream JSON, is left out.
+  /// Returns the lines that are not empty, without the prefix "data: " of servers that stream JSON.
   const std::vector<TextLine>& lines() const { return lines_; }
-  /// Whether some line has this text.
+  /// Returns whether some line contains this text.
   bool has(std::string_view text) const;
 
-  /// The JSON values of the file, parsed at the first call: the whole, a list's elements, or one a line.
-  /// Empty when it is not JSON; then `json_problem` says why not.
+  /// Returns the JSON values of the file: one for the whole file, for each element of a list, or for each
+  /// line. They are parsed at the first call. Empty if the file is not JSON; `json_problem` then says why.
   const std::vector<JsonDocument>& documents() const;
   const std::string& json_problem() const;
 
@@ -42,35 +42,37 @@ class LogSource {
   mutable std::string problem_;
 };
 
-/// UsageError that names the line.
+/// Throws UsageError, which names the line.
 template <class... Arguments>
 [[noreturn]] void refuse_line(const TextLine& line, fmt::format_string<Arguments...> what,
                               Arguments&&... arguments) {
   throw UsageError(line.where + ": " + fmt::format(what, std::forward<Arguments>(arguments)...));
 }
 
-/// The largest count that is read: sums of counts, and their products with max_draft, fit into 64 bits.
+/// The largest count that is accepted, so that sums of counts and their products with max_draft fit into 64
+/// bits.
 inline constexpr std::uint64_t max_count = 1'000'000'000'000;
-/// The most tokens that a round drafts, as of --drafted and --max-gamma: work and memory grow with it.
+/// The largest number of drafted tokens per round, also for --drafted and --max-gamma: work and memory grow
+/// with it.
 inline constexpr std::uint64_t max_draft = 1000;
 
-/// `drafted` tokens of a round; UsageError, which begins with `where`, above max_draft.
+/// Returns `drafted`, the tokens of a round. Throws UsageError, which begins with `where`, above max_draft.
 std::uint64_t checked_draft(const std::string& where, std::uint64_t drafted);
 
-/// What somebody wrote, as it stands in a message.
+/// Returns text by a user in the form in which messages quote it.
 inline std::string brief(std::string_view text) { return printable(text, 80); }
 
-/// An integer from 0 to max_count; UsageError that names the line and `what` otherwise.
+/// Returns an integer from 0 to max_count. Throws UsageError, which names the line and `what`, otherwise.
 std::uint64_t count_of(const TextLine& line, const std::string& word, const char* what);
 
-/// The number that follows `label` in a line, such as 2.5 of "Mean acceptance length: 2.50,"; none without
+/// Returns the number after `label` in a line, such as 2.5 for "Mean acceptance length: 2.50,"; empty without
 /// the label.
 std::optional<double> number_after(std::string_view line, std::string_view label);
 
-/// None unless it is a whole number from 0 to max_count.
+/// Returns the number as a count; empty unless it is a whole number from 0 to max_count.
 std::optional<std::uint64_t> as_count(std::optional<double> number);
 
-/// The count that follows `label`; UsageError that names the line otherwise.
+/// Returns the count after `label`. Throws UsageError, which names the line, if there is none.
 std::uint64_t count_after(const TextLine& line, std::string_view label);
 
 }  // namespace speclab

@@ -17,8 +17,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Types whose feed-forward blocks have two matrices, and those that share one matrix between input and
-/// output unless they say otherwise, by the defaults of Hugging Face Transformers.
+/// Model types whose feed-forward blocks have two matrices, and types that share one matrix between input and
+/// output unless the config says otherwise, by the defaults of Hugging Face Transformers.
 const std::set<std::string> plain_types{"gpt2",   "gpt_neo", "gpt_neox",    "gptj",       "opt", "bloom",
                                         "falcon", "phi",     "gpt_bigcode", "starcoder2", "mpt", "codegen"};
 const std::set<std::string> tied_types{"gpt2",  "gpt_neo", "opt",    "bloom",       "falcon", "gpt_bigcode",
@@ -53,7 +53,7 @@ void add_experts(Transformer& model, const ModelKeys& keys) {
   if (const auto size = keys.dimension({"moe_intermediate_size"}); size && *size > 0) {
     model.feed_forward = *size;
   }
-  // Models state the width of what every token uses (Qwen2-MoE), or count experts of the common width.
+  // A config states either the width of the shared experts (Qwen2-MoE) or their number, at the common width.
   constexpr int max_width = 100'000'000;
   const int shared = keys.dimension({"n_shared_experts"}).value_or(0);
   if (shared > max_width / std::max(model.feed_forward, 1))
@@ -62,8 +62,8 @@ void add_experts(Transformer& model, const ModelKeys& keys) {
       keys.dimension({"shared_expert_intermediate_size"}).value_or(shared * model.feed_forward);
 }
 
-/// Attention whose work and cache the roofline would get wrong: sparse, as of DeepSeek-V3.2, and linear, as
-/// of Qwen3-Next and Qwen3.5.
+/// Throws for attention whose work and cache the roofline would get wrong: sparse (DeepSeek-V3.2) and linear
+/// (Qwen3-Next, Qwen3.5).
 void refuse_unknown_attention(const ModelKeys& keys) {
   if (keys.dimension({"index_topk"}).value_or(0) > 0)
     keys.refuse("index_topk", "the roofline does not know sparse attention; give measured times");
@@ -100,7 +100,7 @@ Transformer model_from_config(const std::string& name) {
   const std::string type = keys.text("model_type");
   Transformer model = head == HeadKind::medusa ? medusa_heads(keys) : Transformer{};
   model.repository = outer.text("_name_or_path");
-  // Servers take the folder as well.
+  // Servers also accept the folder.
   if (model.repository.empty()) model.repository = fs::path(file).parent_path().string();
   if (model.repository.empty()) model.repository = ".";
   model.name = model.repository;
@@ -125,7 +125,8 @@ Transformer model_from_config(const std::string& name) {
       keys.flag("tie_word_embeddings", outer.flag("tie_word_embeddings", tied_types.count(type) > 0));
   if (outer.flag("is_encoder_decoder", false))
     model.encoder_layers = keys.required({"num_layers", "encoder_layers"});
-  // DeepSeek-V3, GLM-4.5 and MiMo; Qwen3.5; MiniMax-M3: as vLLM 0.33 reads them (config/speculative.py).
+  // The keys are those of DeepSeek-V3, GLM-4.5 and MiMo; of Qwen3.5; and of MiniMax-M3, as vLLM 0.33 reads
+  // them (config/speculative.py).
   model.mtp_modules =
       keys.dimension({"num_nextn_predict_layers", "mtp_num_hidden_layers", "num_mtp_modules"}).value_or(0);
   add_window(model, keys);

@@ -33,7 +33,7 @@ Machine machine_of(const PairCosts& costs, const std::string& path) {
   return machine;
 }
 
-/// Reads a file whose columns are tokens, batch and ms.
+/// Reads lines tokens,batch,ms, with or without that header.
 MeasuredCost times_of(const std::string& file) {
   const std::string text = in_file(file, [&] { return read_text(file); });
   std::vector<MeasuredPoint> points;
@@ -66,7 +66,7 @@ const char* words(HeadKind kind) {
                                     : "a DFlash head";
 }
 
-/// The draft that a preset or a config.json names, and the method by which it drafts.
+/// Returns the draft that a preset or a config.json names, and sets the method by which it drafts.
 Transformer named_draft(const PairCosts& costs, const std::string& path, const Transformer& target,
                         PlannedPair& pair) {
   Transformer model = model_named(costs.draft, path + "/draft");
@@ -82,7 +82,7 @@ Transformer named_draft(const PairCosts& costs, const std::string& path, const T
     if (model.most_drafted > 0) pair.most_drafted = model.most_drafted;
     return model;
   }
-  // Their cost is of another kind than a model's.
+  // Heads and MTP modules have other costs than a model.
   if (draft_runs(pair.method) == DraftRuns::a_round || pair.method == DraftMethod::mtp) {
     throw ConfigError(path + "/method", "{}: {} is a model of its own; {}", word_of(pair.method), pair.draft,
                       pair.method == DraftMethod::mtp ? "the target's own modules draft: leave the draft out"
@@ -99,7 +99,7 @@ Transformer own_modules(const Transformer& target, const std::string& path) {
       target.name, target.source);
 }
 
-/// Fills in what two models on a device cost. A draft with a given c is left out.
+/// Sets the costs of two models on a device. A draft with a given c has no roofline.
 void add_roofline(const PairCosts& costs, const std::string& path, PlannedPair& pair) {
   const Machine machine = machine_of(costs, path);
   Transformer target = model_named(costs.target, path + "/target");
@@ -159,7 +159,7 @@ std::vector<Field> all_fields() {
             "What drafts: draft, ngram, eagle, eagle3, mtp, medusa or dflash.")};
 }
 
-/// Those whose name is in the list; those of `needed` are required.
+/// Returns the fields whose name is in the list; those in `needed` are required.
 std::vector<Field> some_fields(const std::vector<std::string_view>& names,
                                const std::vector<std::string_view>& needed) {
   std::vector<Field> fields = all_fields();
@@ -210,7 +210,7 @@ PlannedPair planned_pair(const PairCosts& costs, const std::string& path, const 
     pair.costs.draft = times_of(costs.draft_times);
     return pair;
   }
-  // A draft run of a fixed time: c of a plain target run at the batch asked about.
+  // Each draft run takes a fixed time: c times a plain target run at the batch of the question.
   pair.costs.draft =
       ConstantCost{costs.c ? *costs.c * run_ms(pair.costs.target, {1, at.batch, at.context}) : 0};
   if (costs.c && pair.cost_from != "given") pair.cost_from = "given; the target by its " + pair.cost_from;

@@ -1,4 +1,4 @@
-// What a target and its draft cost, as a config and the options of `speclab plan` say it.
+// The costs of a target and its draft, as a config and the options of `speclab plan` state them.
 #pragma once
 
 #include <optional>
@@ -10,10 +10,10 @@
 
 namespace speclab {
 
-/// Two models on a device, by the roofline, or measured times of both. The keys of both forms, with every
-/// default. Texts are empty where nothing is given.
+/// Either two models on a device, by the roofline, or measured times of both. It has the keys of both forms,
+/// with every default. Texts are empty if not given.
 struct PairCosts {
-  std::string target;  ///< a preset, or a config.json
+  std::string target;  ///< preset, or config.json
   std::string draft;
   std::string device;
   std::string dtype = "bf16";
@@ -25,24 +25,24 @@ struct PairCosts {
   double run_overhead_us = 1e6 * Machine{}.run_overhead;
   double layer_overhead_us = 1e6 * Machine{}.layer_overhead;
   double reduce_latency_us = 1e6 * Machine{}.reduce_latency;
-  std::string target_times;  ///< a file
+  std::string target_times;  ///< file
   std::string draft_times;
   std::optional<double> c;  ///< time of a draft run / time of a plain target run
   std::optional<DraftMethod> method;
 };
 
-/// Every key, none of them required.
+/// Returns the type with every key, none of them required.
 const Typed<PairCosts>& pair_costs_type();
-/// The keys of one form: two models on a device, or measured times.
+/// The form of costs, and so the keys: two models on a device, or measured times.
 enum class CostForm { models, times };
 const Typed<PairCosts>& pair_costs_type(CostForm form);
 
-/// The target and its draft; without anything that drafts, a draft that takes no time. c is a part of a plain
-/// target run `at` a batch and a context. With the method mtp and no draft the target's own modules draft.
-/// Throws ConfigError, with the path of the key below `path`, for names that are unknown and for keys that
-/// contradict one another, and UsageError for a file that cannot be read.
+/// Returns the target and its draft; if nothing drafts, the draft takes no time. c is a fraction of a plain
+/// target run `at` a batch and a context. With the method mtp and no draft, the target's own modules draft.
+/// Throws ConfigError, with the path of the key below `path`, for unknown names and for keys that contradict
+/// one another, and UsageError for a file that cannot be read.
 PlannedPair planned_pair(const PairCosts& costs, const std::string& path, const Operation& at);
-/// Whether these say what drafting costs.
+/// Returns whether these costs include the cost of drafting.
 bool has_draft(const PairCosts& costs);
 
 }  // namespace speclab

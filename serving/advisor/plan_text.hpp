@@ -1,4 +1,4 @@
-// How a plan is shown: words, tables, figures, and a sentence for its page.
+// Shows a plan: words, tables, figures, and a sentence for its page.
 #pragma once
 
 #include <string>
@@ -11,18 +11,19 @@
 namespace speclab {
 
 std::string settings_text(const std::vector<ServerSetting>& settings);
-/// At which batches it pays, with the best gamma of each and with one gamma at all: sentences, one a line.
-/// The plan has `batches`.
+/// Returns sentences, one per line, that say at which batches speculation pays, with the best gamma for each
+/// batch and with one fixed gamma. The plan must have `batches`.
 std::string batch_sentences(const DrafterPlan& plan);
 
 Listing plan_text(const DrafterPlan& plan);
 std::string plan_headline(const DrafterPlan& plan);
-/// Speedup by gamma; by batch where costs depend on it; acceptance by position of a log.
+/// Draws the speedup by gamma; by batch, if costs depend on it; and acceptance by position, if there is a
+/// log.
 std::vector<Figure> plan_figures(const DrafterPlan& plan);
 
 Listing ranking_text(const DrafterRanking& ranking);
 std::string ranking_headline(const DrafterRanking& ranking);
-/// Speedup by gamma of every drafter.
+/// Draws the speedup by gamma for every drafter.
 std::vector<Figure> ranking_figures(const DrafterRanking& ranking);
 
 }  // namespace speclab

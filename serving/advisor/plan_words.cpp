@@ -22,7 +22,7 @@ Table metrics_table(const AcceptanceMetrics& metrics, const std::string& of_what
   const auto add = [&](const char* metric, std::optional<double> value, const char* names) {
     table.rows.push_back({text_cell(metric), short_cell(value), text_cell(names)});
   };
-  // Sources: docs/acceptance-metrics.md.
+  // The names come from docs/acceptance-metrics.md.
   add("accepted / drafted", metrics.accepted_of_drafted,
       "vLLM draft acceptance rate, llama.cpp draft acceptance, TensorRT-LLM numAcceptedTokens / numDraftTokens");
   add("accepted / examined", metrics.accepted_of_examined, "α here, if acceptances are i.i.d.");

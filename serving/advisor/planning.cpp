@@ -17,9 +17,9 @@ namespace speclab {
 
 namespace {
 
-/// Below this gain a policy that changes gamma is not worth its trouble.
+/// Below this gain, a policy that changes gamma is not worth its effort.
 constexpr double adaptive_threshold = 0.05;
-/// Larger batches want shorter drafts, so that the search over batches can stop here.
+/// Larger batches favour shorter drafts, so the search over batches considers at most this length.
 constexpr std::size_t longest_in_batches = 32;
 
 std::size_t at(int gamma) { return static_cast<std::size_t>(gamma); }
@@ -40,7 +40,7 @@ std::vector<GammaRow> gamma_rows(const SpeedupCurve& curve, int best, const Draf
   return rows;
 }
 
-/// What a log shows: its rounds, or means alone.
+/// Adds the findings of a log: of its rounds, or of means only.
 void add_log(const Acceptance& known, double confidence, DrafterPlan& plan) {
   if (!known.log) return;
   const AcceptanceFile& log = *known.log;
@@ -72,7 +72,8 @@ bool reads_text_alone(DraftMethod method) {
   return method == DraftMethod::draft || method == DraftMethod::ngram;
 }
 
-/// Of gammas considered; an asked one that the drafter cannot draft is refused.
+/// Returns the largest gamma to consider. Throws UsageError if the user asks for a gamma that the drafter
+/// cannot draft.
 int most_gamma(const Drafter& drafter, const PlanSettings& settings) {
   if (!drafter.most_drafted) return settings.max_gamma;
   if (settings.asked_gamma && *settings.asked_gamma > *drafter.most_drafted) {
@@ -83,14 +84,14 @@ int most_gamma(const Drafter& drafter, const PlanSettings& settings) {
   return std::min(settings.max_gamma, *drafter.most_drafted);
 }
 
-/// Speedups by gamma: by the i.i.d. formula, and of a log by what was measured, where that is known.
+/// Speedups by gamma, by the i.i.d. formula and, where a log has measured acceptance, by that.
 struct Curves {
   SpeedupCurve iid;
   std::optional<SpeedupCurve> measured = {};
   bool by_measured = false;  ///< the i.i.d. formula is rejected
 
   const SpeedupCurve& used() const { return by_measured ? *measured : iid; }
-  /// A log says nothing of positions that it never reached; there the formula stands in.
+  /// Returns the curve that reaches `gamma`: beyond the positions of the log this is the i.i.d. formula.
   const SpeedupCurve& reaching(int gamma) const { return gamma <= used().last() ? used() : iid; }
 };
 
@@ -104,8 +105,8 @@ Curves curves_of(const Drafter& drafter, const PlanSettings& settings,
                                                       : positional_tokens(log.rounds, settings.confidence),
                                    max_gamma, drafter.costs, settings.at);
   curves.by_measured = found->positions_rejected();
-  // Dependent rounds: the text has easy and hard stretches. A head drafts from its own states, so that what
-  // it accepts at a position of the text depends on where its round began.
+  // Rounds are dependent because the text has easy and hard stretches. A head drafts from its own states, so
+  // the tokens it accepts at a position of the text depend on where its round began; it is not replayed.
   if (!found->rounds_rejected() || !reads_text_alone(drafter.method)) return curves;
   SpeedupCurve replay = replay_curve(log.rounds, settings.confidence, max_gamma, drafter.costs, settings.at);
   if (replay.last() < 1) return curves;
@@ -114,15 +115,15 @@ Curves curves_of(const Drafter& drafter, const PlanSettings& settings,
   return curves;
 }
 
-/// c is that of the run of one token, or of the best gamma where one run drafts all.
+/// Returns costs with c for a run of one token, or for the best gamma if one run drafts all tokens.
 PlannedCosts planned_costs(const Drafter& drafter, int gamma, const Operation& at) {
   const std::optional<int> in_one_run = drafted_in_one_run(drafter.costs, gamma);
   return {drafting_cost(drafter.costs, in_one_run.value_or(1), at), drafter.cost_from, at.batch, at.context,
           in_one_run};
 }
 
-/// The best gamma, those around it, the one that is asked about, and the choice by the other model of
-/// acceptance.
+/// Adds the best gamma, those around it, the one that the user asks about, and the choice by the other model
+/// of acceptance.
 void add_choice(const Drafter& drafter, const PlanSettings& settings, const Curves& curves,
                 DrafterPlan& plan) {
   const SpeedupCurve& curve = curves.used();
@@ -161,7 +162,8 @@ void add_bounds(const Drafter& drafter, const PlanSettings& settings, const Curv
   plan.bounds.adaptive_gain = std::max(bounds.drafting_paid / plan.best.speedup.estimate - 1, 0.0);
 }
 
-/// What the device does, gamma by batch, and up to which batches a gamma pays, where costs depend on these.
+/// Adds the findings about the device and, if costs depend on the batch, gamma by batch and the largest batch
+/// at which each gamma pays.
 void add_device(const Drafter& drafter, const PlanSettings& settings, const Curves& curves,
                 DrafterPlan& plan) {
   const CostPair& costs = drafter.costs;
@@ -183,13 +185,13 @@ void add_device(const Drafter& drafter, const PlanSettings& settings, const Curv
   if (plan.asked) plan.asked->batch_limit = limit_of(plan.asked->gamma);
 }
 
-/// What a choice at the edge of a log, or beyond it, rests on; and what to log next.
+/// Warns if the choice is at the edge of a log or beyond it, and says what to log next.
 void add_edge_warning(std::vector<std::string>& warnings, const Acceptance& known, int gamma,
                       bool by_positions) {
   const int longest = known.longest_logged;
   if (gamma < longest) return;
   const int next = std::max(gamma, longest + std::max(2, longest / 2));
-  constexpr double examined = 400;  // a standard error of at most 0.025
+  constexpr double examined = 400;  // gives a standard error of at most 0.025
   constexpr double most_rounds = 1e6;
   const double rounds = rounds_to_examine(known.alpha.estimate, next, examined);
   std::string sentence =
@@ -207,7 +209,8 @@ void add_edge_warning(std::vector<std::string>& warnings, const Acceptance& know
   warnings.push_back(std::move(sentence));
 }
 
-/// The most that a choice of gamma could gain, in words. By positions it never drafts more than the log did.
+/// Returns a sentence about the largest gain that any choice of gamma could bring. By positions it never
+/// drafts more than the log did.
 std::string bound_sentence(double gain, bool by_positions) {
   const std::string bound = fmt::format(
       "a policy that drafted exactly what will be accepted{}, and paid for it, would be {:.{}f}% faster",
@@ -239,7 +242,7 @@ std::vector<std::string> advice(double gain, int gamma, AcceptanceModel by, bool
   return sentences;
 }
 
-/// Settings of servers, unless it does not fit or does not pay.
+/// Adds settings of servers, unless speculation does not fit or does not pay.
 void add_settings(const Drafter& drafter, const SpeedupCurve& curve, DrafterPlan& plan) {
   if (plan.fits_reason || plan.best.gamma == 0) return;
   ServedPlan served = served_plan(drafter, plan.best.gamma);

@@ -1,4 +1,4 @@
-// The plan for one drafter: what is known of its acceptance and its cost, and what follows for gamma.
+// Makes the plan for one drafter: from its acceptance and its cost to gamma.
 #pragma once
 
 #include <optional>
@@ -13,36 +13,38 @@
 
 namespace speclab {
 
-/// What is known of acceptance.
+/// Knowledge about acceptance, and where it comes from.
 struct Acceptance {
-  Interval alpha{0, 0, 0};                 ///< low = high when alpha was given without an error
+  Interval alpha{0, 0, 0};                 ///< low = high if alpha was given without an error
   std::string from;                        ///< "given", "log", "the models, exactly", "simulation"
-  std::optional<AcceptanceFile> log = {};  ///< of a log, or of a simulation's rounds (as totals)
-  int longest_logged = 0;                  ///< draft of a server's log; 0 without one
-  std::optional<std::string> note = {};    ///< how alpha was read, where it may be meant otherwise
+  std::optional<AcceptanceFile> log = {};  ///< a log, or a simulation's rounds as totals
+  int longest_logged = 0;                  ///< longest draft in a server's log; 0 without a log
+  std::optional<std::string> note = {};    ///< how alpha was read, if it could be read in another way
 };
 
-/// By maximum likelihood; of a log of means by the i.i.d. formula, with lines of means as stretches.
+/// Returns the acceptance in a log, by maximum likelihood. For a log of means it uses the i.i.d. formula,
+/// with lines of means as stretches.
 Acceptance logged_acceptance(AcceptanceFile log, double confidence);
 
 struct Drafter : PlannedPair {
   Acceptance acceptance;
-  std::string name = {};  ///< as the user calls it; empty: as servers do
+  std::string name = {};  ///< name by the user; empty: the name that servers use
 };
 
 struct PlanSettings {
   Operation at;
   int max_gamma = 64;
-  /// At most max_gamma; its speedup is given beside the best. UsageError above what the drafter can draft.
+  /// At most max_gamma. Its speedup is shown beside the best. Throws UsageError above what the drafter can
+  /// draft.
   std::optional<int> asked_gamma = {};
   int max_batch = 512;
-  double memory_share = 0.9;  ///< of the device, for weights and caches
+  double memory_share = 0.9;  ///< share of the device's memory for weights and caches
   double confidence = 0.95;
 };
 
 DrafterPlan make_plan(const Drafter& drafter, const PlanSettings& settings);
 
-/// Those that fit before those that do not, the fastest first.
+/// Ranks drafters: those that fit first, then the others; within each group the fastest first.
 DrafterRanking rank_drafters(const std::vector<Drafter>& drafters, const PlanSettings& settings);
 
 }  // namespace speclab

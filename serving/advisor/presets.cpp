@@ -19,11 +19,12 @@ namespace speclab {
 
 namespace {
 
-/// Lists to be searched are printed whole.
+/// Searchable lists are printed in full.
 constexpr std::size_t whole_table = 0;
 constexpr double tera = 1e12;
 
-/// Names are in lower case, and may be given in any. `instead` says what else may be given.
+/// Returns the preset with this name. Names are in lower case, but upper case is accepted. `instead` says
+/// what else may be given.
 template <class Preset>
 const Preset& named(const std::vector<Preset>& presets, const std::string& name, const std::string& path,
                     const char* noun, const char* instead = "") {
@@ -32,11 +33,11 @@ const Preset& named(const std::vector<Preset>& presets, const std::string& name,
   });
 }
 
-/// What follows from the shape.
+/// Numbers that follow from a model's shape.
 struct ModelSize {
   double parameters = 0;
   double active_parameters = 0;
-  double cache_bytes_per_token = 0;  ///< in 16 bits
+  double cache_bytes_per_token = 0;  ///< for numbers of 16 bits
 };
 
 }  // namespace

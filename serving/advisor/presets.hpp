@@ -1,4 +1,4 @@
-// Presets by name, and listed for people.
+// Finds presets by name, and lists them.
 #pragma once
 
 #include <string>
@@ -9,19 +9,19 @@
 
 namespace speclab {
 
-/// Throws ConfigError at `path`, with the nearest name, where there is none such.
+/// Throws ConfigError at `path`, with the nearest name, if there is no such preset.
 const Device& device_named(const std::string& name, const std::string& path);
-/// A preset's name, or a config.json or the folder of one.
+/// Returns the model with a preset's name, or that of a config.json or of its folder.
 Transformer model_named(const std::string& name, const std::string& path);
 Precision precision_named(const std::string& name, const std::string& path);
 
-/// What `speclab plan list` shows.
+/// A list that `speclab plan list` shows.
 struct PresetList {
   std::string name;
   Json (*json)();
   std::string (*text)();
 };
-/// Devices, models, options of servers, and formats of logs with what each holds, its source and a sample.
+/// Returns devices, models, options of servers, and formats of logs with their content, source and a sample.
 const std::vector<PresetList>& preset_lists();
 
 }  // namespace speclab

@@ -7,8 +7,8 @@ namespace speclab {
 
 namespace {
 
-/// name{label="value",...} value. Values of labels may hold any character; \\, \" and \n stand for
-/// themselves.
+/// Reads name{label="value",...} value. Values of labels may contain any character; \\, \" and \n are
+/// escapes.
 PrometheusSample sample_of(const TextLine& line) {
   const std::string& text = line.text;
   PrometheusSample sample;
@@ -29,7 +29,7 @@ PrometheusSample sample_of(const TextLine& line) {
     }
     if (at < text.size()) ++at;
   }
-  // A time may follow the value.
+  // A timestamp may follow the value.
   if (at < text.size()) {
     const std::string rest = trimmed(text.substr(at));
     sample.value = rest.substr(0, rest.find_first_of(" \t"));
@@ -72,7 +72,7 @@ std::vector<PrometheusSample> prometheus_samples(const LogSource& source, std::s
   for (PrometheusSample& sample : samples) {
     const auto found = before.find({sample.name, sample.labels});
     const bool gauge = std::find(gauges.begin(), gauges.end(), sample.name) != gauges.end();
-    // Times at which counters were made are no counters.
+    // Creation times of counters are not counters.
     if (found == before.end() || gauge || sample.name.ends_with("_created")) continue;
     const auto now = number_in(sample.value);
     const auto then = number_in(found->second.value);
@@ -91,7 +91,7 @@ std::vector<PrometheusSample> prometheus_samples(const LogSource& source, std::s
 std::string no_sample(const LogSource& source, std::string_view name) {
   for (const TextLine& line : source.lines()) {
     if (line.text.starts_with(name)) return "";
-    // A page begins with comments, which name the metrics as well.
+    // A page begins with comments, which also name the metrics.
     if (line.text.starts_with("# ") && line.text.find(name) != std::string::npos) return "";
   }
   return fmt::format("has no sample of {}", name);

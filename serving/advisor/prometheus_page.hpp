@@ -1,4 +1,4 @@
-// A page of metrics in Prometheus's text format (prometheus.io/docs/instrumenting/exposition_formats).
+// Reads a page of metrics in Prometheus's text format (prometheus.io/docs/instrumenting/exposition_formats).
 #pragma once
 
 #include <map>
@@ -20,16 +20,17 @@ struct PrometheusSample {
   std::string label(const char* key) const;
 };
 
-/// The samples whose name is `prefix...`. "_total" at the end of a name is left out, as libraries differ in
-/// it. Of counters (name not in `gauges`), the values of the earlier page of the source's options are
-/// subtracted; UsageError when one has fallen since, as it does when a server is started again.
+/// Returns the samples whose name is `prefix...`. "_total" at the end of a name is removed, because libraries
+/// differ in it. From counters (names not in `gauges`), the values of the earlier page in the source's
+/// options are subtracted. Throws UsageError if a counter has fallen since, as it does when a server is
+/// restarted.
 std::vector<PrometheusSample> prometheus_samples(const LogSource& source, std::string_view prefix,
                                                  const std::vector<std::string>& gauges = {});
 
-/// A count, which pages print as a floating-point number.
+/// Returns a count, which pages print as a floating-point number.
 std::uint64_t counter_of(const PrometheusSample& sample);
 
-/// Why a file has no sample of such a name; empty when it has one.
+/// Returns the reason why a file is no such page: it has no sample of that name. Empty if it has one.
 std::string no_sample(const LogSource& source, std::string_view name);
 
 }  // namespace speclab

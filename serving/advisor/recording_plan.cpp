@@ -37,9 +37,9 @@ SPECLAB_RESULT(RecordingPlan, "recording plan", file, fits, fits_reason, format,
 namespace {
 
 constexpr std::size_t max_listed_sequences = 1000;
-/// Rules whose work grows with the square of gamma, and policies, look no further.
+/// The largest gamma for policies, and for rules whose work grows with the square of gamma.
 constexpr std::size_t max_of_square = 32;
-/// "heuristic" of Hugging Face's assisted generation.
+/// The policy "heuristic" of Hugging Face's assisted generation.
 constexpr std::int32_t heuristic_start = 5;
 constexpr std::int32_t heuristic_cap = 20;
 
@@ -49,8 +49,8 @@ Interval scaled(const Interval& interval, double factor) {
 
 struct RecordedCurve {
   IntervalUnits units;
-  std::vector<GammaRounds> rounds;  ///< element 0 is of gamma 1
-  std::vector<double> tokens;       ///< per target step; element 0 is of gamma 0, 1
+  std::vector<GammaRounds> rounds;  ///< element 0 is for gamma 1
+  std::vector<double> tokens;       ///< tokens per target step; element 0 is for gamma 0, then 1, ...
   std::vector<double> speedup;
 
   int best() const {
@@ -91,7 +91,8 @@ std::vector<RecordedGamma> gamma_rows(const RecordedCurve& curve, const CostPair
   return rows;
 }
 
-/// The policy asked as a drafter would ask it, without rows, which it does not look at.
+/// Returns the policy as a function of its state. It is asked as a drafter would ask it, but without rows,
+/// which it does not use.
 StatePolicy heuristic_policy(std::int32_t cap) {
   const HeuristicPolicy policy(std::min(heuristic_start, cap), cap);
   const auto gamma = [policy](std::size_t state) {
@@ -108,7 +109,7 @@ StatePolicy heuristic_policy(std::int32_t cap) {
           }};
 }
 
-/// Where a draft run takes c and verification is free; else only gammas are compared.
+/// Compares policies, if a draft run takes c and verification is free; otherwise only gammas are compared.
 std::vector<RecordedPolicy> policy_rows(const Recording& recording, const RecordedCurve& curve,
                                         RecordedRule rule, double c) {
   const std::size_t tokens = recording.size();
@@ -133,7 +134,8 @@ std::vector<RecordedPolicy> policy_rows(const Recording& recording, const Record
           {"bound: knows what is accepted", oracle.drafted / oracle.rounds, oracle.speedup(tokens, c)}};
 }
 
-/// Expected rounds at the best gamma of each sequence, by its first token; empty where rounds do not follow.
+/// Returns the expected rounds of each sequence at the best gamma, keyed by the sequence's first token; empty
+/// if the recording does not determine rounds.
 std::map<std::size_t, double> rounds_by_sequence(const RecordingPlan& plan, const Recording& recording,
                                                  const RecordingRule& rule) {
   std::map<std::size_t, double> found;
@@ -220,7 +222,8 @@ void add_rounds(RecordingPlan& plan, const Recording& recording, const Recording
       given.push_back(given_before);
     }
     plan.metrics = acceptance_metrics(mean_round(accepted));
-    // Shares of positions are of rounds with so many tokens left; these of the same rounds.
+    // Each unconditional rate is over the rounds with that many tokens left, so ratios of neighbours would
+    // compare different rounds; `given` is over the same rounds.
     plan.metrics->by_position_given = given;
   }
   if (constant(costs) && draft_runs(costs) == DraftRuns::a_token && !recording.by_depth()) {

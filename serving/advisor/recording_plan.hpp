@@ -1,4 +1,4 @@
-// What a recording says about gamma: the plan of `speclab plan recording`.
+// Plans gamma from a recording: the plan of `speclab plan recording`.
 #pragma once
 
 #include <cstdint>
@@ -21,8 +21,8 @@ namespace speclab {
 
 struct RecordedGamma {
   int gamma = 0;
-  Interval tokens_per_target_step{0, 0, 0};  ///< of the recorded text over its expected target runs
-  /// The same of rounds that the text does not end in, as of texts without an end; none where texts are
+  Interval tokens_per_target_step{0, 0, 0};  ///< tokens of the recorded text divided by expected target runs
+  /// The same for rounds that do not reach the end of the text, as in a text without end; empty if texts are
   /// shorter.
   std::optional<double> tokens_per_whole_round;
   Interval speedup{0, 0, 0};
@@ -45,9 +45,9 @@ struct RecordedSequenceFindings {
 };
 
 struct RecordedPosition {
-  int position = 0;          ///< in the round, from 1
+  int position = 0;          ///< counted from 1 in each round
   double unconditional = 0;  ///< P[accepted]
-  double conditional = 0;    ///< P[accepted | those before]
+  double conditional = 0;    ///< P[accepted | all before it accepted]
 };
 
 struct RecordedPolicy {
@@ -56,13 +56,13 @@ struct RecordedPolicy {
   double speedup = 0;
 };
 
-/// What the checks of the text found, in words.
+/// Findings of the checks of the text, in words.
 struct TextFitFindings {
   double ratio_mean = 0;
   std::string not_above_one;  ///< "fits", "does not fit", "cannot tell"
   std::string not_below_one;
   std::string entropy;
-  std::optional<Interval> surprise;  ///< mean of -log p(y) less the entropy
+  std::optional<Interval> surprise;  ///< mean of -log p(y) minus the entropy
 };
 
 struct RecordingPlan : MemoryFit {
@@ -72,59 +72,61 @@ struct RecordingPlan : MemoryFit {
   std::size_t tokens = 0;
   std::size_t sequences = 0;
   double alpha = 0;
-  std::optional<double> alpha_low, alpha_high;  ///< none: the error is not known
+  std::optional<double> alpha_low, alpha_high;  ///< empty: the error is not known
   std::string alpha_from;
   double confidence = 0.95;
   double c = 0;
-  std::optional<int> drafted_in_one_run;  ///< tokens, where one run drafts all of a round
+  std::optional<int> drafted_in_one_run;  ///< tokens of a run, if one run drafts all tokens of a round
   std::string cost_from;
-  std::vector<double> tokens_per_target_step;  ///< for gamma = 1, 2, ...; empty where rounds do not follow
-  std::vector<double> speedup;                 ///< the same
-  std::optional<int> optimal_gamma;            ///< 0: do not speculate; none where rounds do not follow
-  std::optional<Interval> best_speedup;        ///< as BestGamma::speedup
+  /// For gamma = 1, 2, ...; empty if the recording does not determine rounds.
+  std::vector<double> tokens_per_target_step;
+  std::vector<double> speedup;  ///< likewise
+  /// 0: do not speculate; empty if the recording does not determine rounds.
+  std::optional<int> optimal_gamma;
+  std::optional<Interval> best_speedup;  ///< same as BestGamma::speedup
   std::optional<SpeedupRange> speedup_at_other_costs;
   std::optional<GammaRange> within_1_percent;
-  /// What the formula of independent acceptances says at this alpha: its best gamma, and the true speedup
-  /// there.
+  /// The best gamma by the formula of independent acceptances at this alpha, the speedup by that formula, and
+  /// the true speedup at that gamma.
   std::optional<int> formula_gamma;
   std::optional<double> formula_speedup;
   std::optional<double> speedup_at_formula_gamma;
   std::vector<RecordedGamma> gammas;
   std::vector<RecordedPosition> positions;  ///< at the best gamma
-  /// There, of rounds that the text does not end in; none where no gamma pays.
+  /// At the best gamma, for rounds that do not reach the end of the text; empty if no gamma pays.
   std::optional<AcceptanceMetrics> metrics;
   std::vector<RecordedPolicy> policies;
   std::vector<RecordedTask> tasks;                          ///< empty without tasks
-  std::vector<RecordedSequenceFindings> sequence_findings;  ///< empty for more than 1,000
-  std::optional<TextFitFindings> text_fit;                  ///< none for a given text
+  std::vector<RecordedSequenceFindings> sequence_findings;  ///< empty if there are more than 1,000
+  std::optional<TextFitFindings> text_fit;                  ///< empty for a given text
   std::vector<std::string> warnings;                        ///< sentences; also on standard error
   std::vector<ServerSetting> settings;
 };
 template <>
 const Typed<RecordingPlan>& described();
 
-/// A rule whose rounds, or at least whose acceptance rate, follow from a recording.
+/// A rule for which a recording determines rounds, or at least the acceptance rate.
 struct RecordingRule {
   std::string name = "token";
-  std::optional<RecordedRule> rounds = RecordedRule::token;  ///< none: the rate alone, from rows
+  std::optional<RecordedRule> rounds = RecordedRule::token;  ///< empty: only the rate is known, from rows
   std::string why_no_rounds = {};
 };
 
-/// The rule of this name. Throws UsageError, which says why, for one whose rate needs rows where there are
-/// none.
+/// Returns the rule of this name. Throws UsageError, which says why, for a rule whose rate needs rows if
+/// there are none.
 RecordingRule recording_rule(const std::string& name, bool has_rows);
 
-/// The rule, when it is one whose rate is taken from rows. Throws UsageError for a rule without an acceptance
+/// Returns the rule if its rate is computed from rows. Throws UsageError for a rule without an acceptance
 /// rate of single rows, and for one with parameters that must be given.
 std::optional<AnyRule> rate_rule(const std::string& name);
 
-/// `cut`: the target's column was cut (top-k, top-p, temperature 0).
+/// Makes the plan. `cut` says that the target's column was cut (top-k, top-p, temperature 0).
 RecordingPlan plan_recording(const ReadRecording& read, const std::string& file, const RecordingRule& rule,
                              const PlannedPair& pair, const PlanSettings& settings, bool cut = false);
 
 Listing recording_plan_text(const RecordingPlan& plan);
 std::string recording_headline(const RecordingPlan& plan);
-/// Speedup by gamma, and acceptance by position at the best gamma.
+/// Draws the speedup by gamma, and acceptance by position at the best gamma.
 std::vector<Figure> recording_figures(const RecordingPlan& plan);
 
 }  // namespace speclab

@@ -18,7 +18,7 @@ namespace {
 
 constexpr std::size_t max_tasks = 30;
 
-/// The best gamma by whole rounds, where the ends of short sequences cost much.
+/// Returns a note with the best gamma by whole rounds, if the ends of short sequences cost much.
 std::string end_effect(const RecordingPlan& plan) {
   constexpr double much = 0.02;
   const RecordedGamma* best = nullptr;

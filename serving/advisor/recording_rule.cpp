@@ -1,4 +1,4 @@
-// Which rules a recording can answer for, and why others not.
+// Decides which rules a recording can answer for, and says why it cannot for others.
 #include <fmt/format.h>
 
 #include <nlohmann/json.hpp>

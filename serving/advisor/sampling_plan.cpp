@@ -37,7 +37,7 @@ namespace {
 
 constexpr std::size_t contexts_at_once = 16;
 
-/// Calls see(context, target's row, the draft's row as it samples by `how`).
+/// Calls see(context, target's row, draft's row after the adjustment `how`) for each context.
 template <class See>
 void for_each_context(const SampledRows& rows, const Adjustment& how, const See& see) {
   for_each_index((rows.contexts() + contexts_at_once - 1) / contexts_at_once, [&](std::size_t block) {
@@ -65,7 +65,7 @@ double overlap_of(const SampledRows& rows, const Adjustment& how) {
   return sum;
 }
 
-/// Of a value in each context; sequences are independent of one another.
+/// Returns the mean of one value per context. Sequences are independent of one another.
 Interval mean_of(const SampledRows& rows, const std::vector<double>& values, double confidence) {
   if (rows.sequence.empty()) {
     double sum = 0;
@@ -103,7 +103,7 @@ std::vector<DraftSetting> drafts_of(const SampledRows& rows, const Adjustment& t
   };
   const bool filtered = target.top_k > 0 || target.top_p < 1;
   std::vector<DraftSetting> drafts{{DraftSampling::argmax, {.temperature = 0}}};
-  // At temperature 0 the argmax is what the target samples by, and filters change nothing.
+  // At temperature 0 the target takes the argmax, and filters change nothing.
   if (target.temperature > 0) {
     drafts.push_back({DraftSampling::as_target, target});
     if (filtered) drafts.push_back({DraftSampling::unfiltered, {.temperature = target.temperature}});

@@ -1,6 +1,6 @@
-// How a draft should sample: `speclab plan sampling`. For lossless rules of one draft, and for each setting
-// of the target's sampling options, acceptance and tokens per target step by how the draft proposes, and the
-// temperature at which it should sample.
+// Tells how a draft should sample: `speclab plan sampling`. For lossless rules of one draft, and for each
+// setting of the target's sampling options, it compares acceptance and tokens per target step by how the
+// draft proposes, and finds the temperature at which the draft should sample.
 #pragma once
 
 #include <optional>
@@ -14,26 +14,26 @@
 
 namespace speclab {
 
-/// How the draft proposes a token. All but `argmax` and `unfiltered` keep the target's top-k and top-p.
+/// How the draft proposes a token. All but `argmax` and `unfiltered` use the target's top-k and top-p.
 enum class DraftSampling {
   argmax,
-  as_target,    ///< sampled at the target's temperature
-  unfiltered,   ///< the same without top-k and top-p
-  temperature,  ///< sampled at a given temperature
-  best,         ///< sampled at the temperature of the largest sum of min(p, q)
+  as_target,    ///< samples at the target's temperature
+  unfiltered,   ///< the same, without top-k and top-p
+  temperature,  ///< samples at a given temperature
+  best,         ///< samples at the temperature with the largest sum of min(p, q)
 };
 
 /// One way to draft and to verify under one setting.
 struct SamplingRow {
-  double temperature = 1;  ///< of the target
+  double temperature = 1;  ///< the target's temperature
   std::int32_t top_k = 0;  ///< 0: all tokens
   double top_p = 1;
   DraftSampling draft = DraftSampling::argmax;
   double draft_temperature = 0;  ///< 0: the argmax
   TextRule rule = TextRule::token;
-  /// P(the first drafted token is accepted) over contexts of the target's text.
+  /// P(the first drafted token is accepted), over contexts of the target's text.
   Interval acceptance{0, 0, 0};
-  std::optional<Interval> tokens_per_target_step{};  ///< none where no text is known for this setting
+  std::optional<Interval> tokens_per_target_step{};  ///< empty if no text is known for this setting
 };
 
 struct SamplingPlan {
@@ -56,7 +56,7 @@ struct SamplingQuestion {
   double confidence = 0.95;
 };
 
-/// None when the control ended it early.
+/// Returns nothing when `control` ended it early.
 std::optional<SamplingPlan> plan_sampling(const SamplingSource& source, const SamplingQuestion& question,
                                           const Control& control);
 

@@ -33,10 +33,10 @@ constexpr double max_bytes = 8e9;
 /// Sequences of tokens, one after the other.
 struct Text {
   std::vector<Token> tokens;
-  std::vector<std::size_t> ends;  ///< of sequences
+  std::vector<std::size_t> ends;  ///< ends of sequences
 };
 
-/// Of each row, [vocab], of `rows`.
+/// Adjusts each row, [vocab], of `rows`.
 void adjust_rows(std::vector<double>& rows, std::size_t vocab, const Adjustment& how) {
   std::vector<Token> order;
   for (std::size_t at = 0; at < rows.size(); at += vocab)
@@ -45,8 +45,8 @@ void adjust_rows(std::vector<double>& rows, std::size_t vocab, const Adjustment&
 
 double log_or_none(double probability) { return std::min(0.0, std::log(probability)); }
 
-/// The columns of one sequence. By `match` a drafted token is kept with q whatever p is: with min(1, p q /
-/// p).
+/// Returns the log-probability columns of one sequence. `match` accepts a drafted token with probability q
+/// whatever p is, which is min(1, p q / p); its draft column is therefore p q.
 Recording columns(const Text& text, std::size_t first, std::size_t last, std::span<const double> target,
                   std::span<const double> draft, std::size_t vocab, TextRule rule) {
   Recording made;
@@ -61,8 +61,9 @@ Recording columns(const Text& text, std::size_t first, std::size_t last, std::sp
   return made;
 }
 
-/// Of rows in the contexts of a text that was drawn from the target's: tokens of the rounds that do not end
-/// with the text over those rounds; sequences are independent.
+/// Sets rows.tokens for rows in the contexts of a text that was drawn from the target. It returns the tokens
+/// of the rounds that do not reach the end of the text, divided by the number of these rounds. Sequences are
+/// independent.
 void add_tokens(SampledRows& rows, const std::shared_ptr<const Text>& text) {
   rows.tokens = [text, target = rows.target, vocab = rows.vocab](TextRule rule, std::span<const double> draft,
                                                                  int gamma, double confidence) {
@@ -89,7 +90,8 @@ struct Contexts {
   std::vector<double> draft;
 };
 
-/// All contexts that can follow the prompts, the last `memory` tokens of each; none for too many.
+/// Returns all contexts, of the last `memory` tokens, that can follow the prompts; empty if there are too
+/// many.
 std::optional<Contexts> contexts_of(const Model& target, const Model& draft, std::size_t memory,
                                     const std::vector<std::vector<Token>>& prompts, double most) {
   Contexts found;
@@ -114,7 +116,7 @@ std::optional<Contexts> contexts_of(const Model& target, const Model& draft, std
     for (Token token = 0; token < target.vocab(); ++token) {
       std::vector<Token> longer = known[x];
       longer.push_back(token);
-      // What is never drawn leads nowhere: any context will do.
+      // A token that is never drawn may lead to any context.
       found.chain.successor.push_back(normal[static_cast<std::size_t>(token)] > 0 ? number(std::move(longer))
                                                                                   : 0);
     }
@@ -155,7 +157,7 @@ SamplingSource drawn_source(const Model& target, const Model& draft, SimulationS
                             const TextSize& size) {
   const auto vocab = static_cast<std::size_t>(target.vocab());
   const std::size_t contexts = size.sequences * size.tokens;
-  // Both models' rows, and those of the draft as it samples.
+  // Counts the rows of both models, and those of the draft as it samples.
   const double bytes = 3.0 * sizeof(double) * static_cast<double>(contexts) * static_cast<double>(vocab);
   if (bytes > max_bytes) {
     throw UsageError(
@@ -204,7 +206,7 @@ SamplingSource drawn_source(const Model& target, const Model& draft, SimulationS
 
 // --- recorded ---
 
-/// Rows over the tokens of either, filled up with zeros to the longest.
+/// Returns rows over the union of both models' recorded tokens, padded with zeros to the longest.
 SampledRows rows_of(const std::vector<TopRows>& recorded) {
   SampledRows rows;
   std::vector<std::map<std::int64_t, std::size_t>> places(recorded.size());
@@ -227,7 +229,8 @@ SampledRows rows_of(const std::vector<TopRows>& recorded) {
   return rows;
 }
 
-/// Rounds follow at `text_temperature` without filters, where the text was drawn.
+/// Returns a source whose rounds are known at `text_temperature` without filters, because the text was drawn
+/// so.
 SamplingSource recorded_source(SampledRows rows, std::shared_ptr<const Text> text, double text_temperature,
                                const std::string& what) {
   rows.share.assign(rows.target.size() / rows.vocab,

@@ -51,7 +51,8 @@ std::string error_note(const SamplingPlan& plan) {
 
 }  // namespace
 
-/// The best of the rows under the first row's setting, by tokens, or by acceptance where no text is known.
+/// Returns the best of the rows under the first row's setting: by tokens, or by acceptance if no text is
+/// known.
 std::string sampling_headline(const SamplingPlan& plan) {
   const auto value = [](const SamplingRow& row) {
     return row.tokens_per_target_step ? row.tokens_per_target_step->estimate : row.acceptance.estimate;
@@ -82,7 +83,7 @@ Listing sampling_text(const SamplingPlan& plan) {
   for (const char* column : {"draft", "match α", "tokens", "token, block α", "token", "block"})
     table.columns.emplace_back(column);
   for (const SamplingRow& row : plan.rows) {
-    // The rules of a draft follow one another, this one first.
+    // The rows of all rules for one draft follow one another, beginning with this rule.
     if (row.rule == TextRule::match) table.rows.emplace_back();
     std::vector<Cell>& cells = table.rows.back();
     if (row.rule == TextRule::match) {

@@ -1,6 +1,6 @@
-// Commands of servers are data: server_settings.json. A text in it has names in angle brackets, for which
-// `values_of` has the values. An entry holds for the methods that it lists (without a list, for all), "if" a
-// value is not empty, "unless" it is.
+// Commands of servers are data: server_settings.json. Names in angle brackets are replaced by the values of
+// `values_of`. An entry holds for the methods that it lists (without a list, for all), "if" a value is not
+// empty, or "unless" it is not empty.
 
 #include "serving/advisor/server_settings.hpp"
 
@@ -24,7 +24,7 @@ extern const std::string_view server_settings_json;
 
 namespace {
 
-/// By DraftMethod.
+/// Indexed by DraftMethod.
 constexpr std::array method_words{"draft", "ngram", "eagle", "eagle3", "mtp", "medusa", "dflash"};
 
 using Texts = std::map<std::string, std::string>;
@@ -45,17 +45,17 @@ std::string filled(std::string_view text, const Texts& values) {
   return out.append(text);
 }
 
-/// A name as a string of JSON, which is one of Python, too.
+/// Returns a name as a JSON string, which is also a Python string.
 std::string quoted(const std::string& name) {
   return Json(name).dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
-/// The name a converted model usually gets.
+/// Returns the name that a converted model usually gets.
 std::string file_of(const std::string& repository) {
   return shell_word(repository.substr(repository.rfind('/') + 1) + ".gguf");
 }
 
-/// Empty for 0, which a server takes for "do not force".
+/// Returns an empty text for 0, which a server takes for "do not force".
 std::string forced(double accepted) { return accepted == 0 ? "" : fmt::format("{:.4g}", accepted); }
 
 void add_ranges(const ServedPlan& plan, Texts& values) {
@@ -72,15 +72,16 @@ void add_ranges(const ServedPlan& plan, Texts& values) {
     by_first.push_back(fmt::format("{}: {}", range.first, range.gamma));
   }
   values["ranges"] = fmt::format("{}", fmt::join(ranges, ", "));
-  // Of TensorRT-LLM: a key is the largest batch of its range, and none is drafted beyond the last. Before, it
-  // was the smallest, 1 had to be among them with max_draft_len, and a length of 0 switched drafting off.
+  // For TensorRT-LLM: now a key is the largest batch of its range, and nothing is drafted beyond the last
+  // one. In older versions it was the smallest batch, a key 1 with max_draft_len was required, and a length
+  // of 0 switched drafting off.
   values["by last"] = fmt::format("{}", fmt::join(by_last, ", "));
   if (plan.batches.front().first == 1 && plan.batches.front().gamma == longest_planned_draft(plan))
     values["by first"] = fmt::format("{}", fmt::join(by_first, ", "));
   values["unsaid"] = fmt::format("{}", fmt::join(unsaid, ", "));
 }
 
-/// `block` is what is verified besides the token before it.
+/// `block` is the number of verified tokens after the previous token.
 Texts values_of(const ServedPlan& plan, int block, int branches) {
   Texts values{{"target word", shell_word(plan.target)},
                {"draft word", shell_word(plan.draft)},
@@ -115,7 +116,7 @@ bool applies(const Json& entry, const std::string& method, const Texts& values) 
   return !(entry.contains("if") && is_empty("if")) && !(entry.contains("unless") && !is_empty("unless"));
 }
 
-/// The lines of a server for the form of a method, with `more` where the form has room for it.
+/// Returns the lines of a server for the form of a method, with `more` where the form has room for it.
 std::vector<std::string> setting_lines(const Json& server, const std::string& form, const std::string& more,
                                        Texts values) {
   values["more"] = filled(more, values);
@@ -157,7 +158,7 @@ ServerSetting chain_setting(const Json& server, const ServedPlan& plan, const st
   for (const Json& older : server.value("older", Json::array())) {
     if (applies(older, method, values)) setting.older.push_back({older["versions"], {with(older, "")}});
   }
-  // Acceptance cannot be made up of a lookup, which does not draft where it finds nothing.
+  // A server cannot simulate acceptance for a lookup, which does not draft if it finds nothing.
   if (plan.accepted.empty() || plan.method == DraftMethod::ngram) return setting;
   for (const Json& synthetic : server.value("synthetic", Json::array())) {
     if (applies(synthetic, method, values))
@@ -184,7 +185,7 @@ ServedPlan served_plan(const PlannedPair& pair, int gamma) {
   return plan;
 }
 
-// Servers that follow the batch reserve room for it.
+// Servers whose gamma depends on the batch reserve room for this length.
 int longest_planned_draft(const ServedPlan& plan) {
   int longest = plan.gamma;
   for (const BatchRange& range : plan.batches) longest = std::max(longest, range.gamma);

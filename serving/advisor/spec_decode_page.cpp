@@ -10,7 +10,7 @@ constexpr std::string_view drafts_counter = "spec_decode_num_drafts";
 constexpr std::string_view draft_tokens_counter = "spec_decode_num_draft_tokens";
 constexpr std::string_view per_position_counter = "spec_decode_num_accepted_tokens_per_pos";
 
-/// What one model's counters say, summed over engines.
+/// The counters of one model, summed over engines.
 struct SpecDecodeCounters {
   std::uint64_t rounds = 0;
   std::optional<std::uint64_t> drafted = {};

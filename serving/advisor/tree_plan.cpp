@@ -21,7 +21,7 @@ namespace {
 
 struct Candidate {
   OptimalTree tree;
-  std::vector<int> expanded;  ///< by level from 0, the context's: nodes that have children
+  std::vector<int> expanded;  ///< nodes with children, by level; level 0 is the context
   int top_k = 0;
 
   int nodes() const { return static_cast<int>(tree.parents.size()); }
@@ -32,7 +32,7 @@ Candidate candidate_of(OptimalTree tree) {
   Candidate found;
   const std::size_t nodes = tree.parents.size();
   std::vector<int> level(nodes, 0);
-  std::vector<int> children(nodes + 1, 0);  // of the context first
+  std::vector<int> children(nodes + 1, 0);  // number of children; element 0 is the context
   for (std::size_t i = 0; i < nodes; ++i) {
     const auto parent = static_cast<std::size_t>(tree.parents[i] + 1);
     level[i] = parent == 0 ? 1 : level[parent - 1] + 1;
@@ -71,7 +71,7 @@ TreeCosts costs_at(const TreeQuestion& question, const Operation& at) {
   return costs;
 }
 
-/// The fastest tree and the fastest chain; none where plain decoding is as fast.
+/// The fastest tree and the fastest chain; empty if plain decoding is as fast.
 struct BestTrees {
   std::optional<Candidate> tree;
   std::optional<Candidate> chain;
@@ -117,7 +117,7 @@ TreeRow row_of(const BestTrees& best, int batch) {
   return row;
 }
 
-/// The speedup of a choice of before, where it is nearly the best; none where it loses more than little_loss.
+/// Returns the speedup of an earlier choice at this batch; empty if it loses more than little_loss.
 std::optional<double> still_good(const std::optional<Candidate>& chosen, double best, const CostPair& costs,
                                  const Operation& at) {
   const double speedup = chosen ? speedup_of(*chosen, costs, at) : 1;

@@ -1,5 +1,5 @@
-// Which draft tree, from how often the draft's first, second, ... choice is the target's token: `speclab plan
-// tree`. Nodes of a tree are chosen, not drawn, as EAGLE-2's are (Li et al. 2024).
+// Finds a draft tree from how often the draft's first, second, ... choice is the target's token: `speclab
+// plan tree`. Nodes of a tree are chosen, not drawn, as in EAGLE-2 (Li et al. 2024).
 #pragma once
 
 #include <optional>
@@ -16,7 +16,7 @@
 namespace speclab {
 
 struct TreeQuestion : PlannedPair {
-  /// rank_shares[r]: how often the draft's choice of rank r + 1 is the target's token behind an accepted one,
+  /// rank_shares[r]: how often the draft's choice of rank r + 1 is the target's token after an accepted one,
   /// the same at every node (Chen et al. 2024, "Sequoia", positional acceptance).
   std::vector<double> rank_shares{};
   Operation at{};
@@ -26,16 +26,16 @@ struct TreeQuestion : PlannedPair {
   int max_batch = 256;
 };
 
-/// A tree for batches first..last, the best at the first and within 1% of the best at the others, and a chain
-/// of first choices of which the same is true.
+/// A tree for batches first..last: the best at the first, and within 1% of the best at the others. The chain
+/// of first choices is chosen in the same way.
 struct TreeRow {
   int first = 1;
   int last = 1;
   int nodes = 0;  ///< drafted tokens; 0: do not speculate
   int levels = 0;
-  int top_k = 0;       ///< the most children of a node, and the most nodes of a level that have any
-  double tokens = 1;   ///< per target step, the target's own token included
-  double speedup = 1;  ///< over plain decoding; the least of these batches, as of the chain
+  int top_k = 0;       ///< the larger of two numbers: children of a node, and nodes with children in a level
+  double tokens = 1;   ///< tokens per target step, the target's own token included
+  double speedup = 1;  ///< over plain decoding; tree and chain: the least over these batches
   int chain_gamma = 0;
   double chain_speedup = 1;
 };
@@ -45,19 +45,19 @@ struct TreePlan : MemoryFit {
   std::string cost_from;
   double batch = 1;
   double context = 0;
-  TreeRow best;                  ///< at the batch asked about
-  std::vector<int> parents;      ///< of the best tree's nodes, -1: the context (optimal_tree.hpp)
-  std::vector<TreeRow> batches;  ///< empty where costs do not depend on the batch
+  TreeRow best;                  ///< at the batch of the question
+  std::vector<int> parents;      ///< parent of each node of the best tree; -1: the context (optimal_tree.hpp)
+  std::vector<TreeRow> batches;  ///< empty if costs do not depend on the batch
   std::vector<ServerSetting> settings;
   std::vector<std::string> warnings;
 };
 template <>
 const Typed<TreePlan>& described();
 
-/// The tree of the largest speedup that is found (tree_search.hpp): tokens over the time of a round, in which
-/// the draft runs once a level over the nodes of the level before that have children (Medusa heads and DFlash
-/// blocks once, with a position for each level), and the target once over all nodes and the context. Rank
-/// shares as rank_share_problem wants them, 1 to 16.
+/// Returns the tree with the largest speedup found (tree_search.hpp): tokens divided by the time of a round.
+/// In a round the draft runs once per level, over the nodes of the level before that have children (Medusa
+/// heads and DFlash blocks once, with a position for each level), and the target runs once over all nodes and
+/// the context. Rank shares must pass rank_share_problem and number 1 to 16.
 TreePlan plan_tree(const TreeQuestion& question);
 
 std::string tree_headline(const TreePlan& plan);

@@ -13,7 +13,7 @@ namespace speclab {
 
 namespace {
 
-/// The acceptance that a rate with its standard error gives; alpha rises with the rate.
+/// Returns the acceptance for a rate with its standard error. alpha rises with the rate.
 Acceptance given_acceptance(const Values& values, double rate, double standard_error, double confidence) {
   const boost::math::normal_distribution<double> normal;
   const double width =
@@ -33,7 +33,7 @@ std::optional<PlanAnswer> answer_alpha(const Values& values, const Control& /*co
   return answer_of_drafter({costs_of(values, "", settings.at), acceptance}, settings);
 }
 
-/// "name:alpha:c", where c may be a model's name.
+/// Reads "name:alpha:c", where c may also be the name of a model.
 Drafter drafter_of(const std::string& text, const Values& values, const PlanSettings& settings) {
   const auto first = text.find(':');
   const auto last = text.rfind(':');

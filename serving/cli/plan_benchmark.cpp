@@ -12,7 +12,7 @@ namespace {
 
 namespace po = boost::program_options;
 
-/// A rate strictly between 0 and 1.
+/// Returns the option's rate, which must lie strictly between 0 and 1.
 double rate_of(const Values& values, const char* name) {
   const double rate = checked_number(values, name, 0, 1);
   if (rate <= 0 || rate >= 1)

@@ -25,13 +25,13 @@ namespace {
 
 namespace po = boost::program_options;
 
-/// An option that is a key of the section "serving": of the section itself, or of an object or a kind in it.
+/// An option that is a key of the section "serving", or of an object or a kind in it.
 struct KeyOption {
   std::string option;
   std::string parent;
   std::string kind;
   std::string key;
-  const char* sentence = nullptr;  ///< where plan load means more, or less, than the key says
+  const char* sentence = nullptr;  ///< replaces the key's sentence where plan load means something else
 
   std::string path() const { return fmt::format("/serving/{}{}{}", parent, parent.empty() ? "" : "/", key); }
 };
@@ -72,16 +72,16 @@ const std::vector<KeyOption>& key_options() {
   return all;
 }
 
-/// Defaults of plan load in place of the section's.
+/// Returns defaults of plan load that replace those of the section.
 Json base_section() { return {{"length_variation", 1}, {"requests", 1000}}; }
 
-/// The sections are asked, and not the description of a config, which is made once: options are declared
-/// before other programs have added their sections.
+/// Returns a section by its key. It asks the sections and not the description of a config: that description
+/// is made once, and options are declared before other programs have added their sections.
 const SectionKind& section_named(const std::string& key) {
   return *std::ranges::find(section_kinds(), key, &SectionKind::key);
 }
 
-/// The field of an option's key, and its default.
+/// Returns the field of an option's key, and its default.
 std::pair<Field, Json> field_of(const KeyOption& option) {
   const auto find = [&](const ObjectType& object, const std::string& name) {
     const auto found = std::ranges::find(object.fields(), name, &Field::name);
@@ -114,7 +114,7 @@ std::vector<double> rates_of(const Values& values) {
   return rates;
 }
 
-/// The section that the options give, without any default.
+/// Returns the section that the options give, without any default.
 Json given_section(const Values& values) {
   Json section = Json::object();
   for (const KeyOption& one : key_options()) {
@@ -129,7 +129,8 @@ Json given_section(const Values& values) {
   return section;
 }
 
-/// The config of one server: the options, what --set changes, and the defaults of plan load.
+/// Returns the config of one server: from the options, then the changes of --set, then the defaults of plan
+/// load. `section` becomes the section without the defaults.
 Config config_of(const Values& values, Json& section) {
   Json document{
       {"title", "a server under load"}, {"experiment", "serving"}, {"serving", given_section(values)}};
@@ -138,7 +139,7 @@ Config config_of(const Values& values, Json& section) {
   document["confidence"] = confidence_option(values);
   for (const std::string& assignment : values.texts("set")) apply_assignment(document, assignment);
   section = document["serving"];
-  if (!section.is_object()) return read_config(document);  // which refuses it
+  if (!section.is_object()) return read_config(document);  // throws the error
   const bool trace = section.contains("trace");
   for (const char* other : {"prompt", "output"}) {
     if (trace && section.contains(other))
@@ -170,7 +171,7 @@ LoadQuestion question_of(const Values& values) {
   return question;
 }
 
-/// An error about a key is one about the option that gives it.
+/// Runs `work`, and reports an error about a key as an error about the option that gives the key.
 template <class Work>
 auto by_option(const Values& values, const Work& work) {
   try {

@@ -11,7 +11,7 @@ namespace speclab {
 
 namespace {
 
-/// What was said of the log besides its file.
+/// Returns the options that describe the log.
 LogOptions log_options(const Values& values) {
   LogOptions options;
   if (values.has("model")) options.model = values.text("model");

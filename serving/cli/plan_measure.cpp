@@ -19,7 +19,7 @@ namespace speclab {
 
 namespace {
 
-/// The given config, or one of two GGUF files, for the clock.
+/// Returns the given config, or one made from two GGUF files, to measure by the clock.
 Config config_to_measure(const Values& values) {
   Config config;
   if (values.has("config")) {

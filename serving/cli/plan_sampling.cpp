@@ -21,7 +21,8 @@ namespace po = boost::program_options;
 
 constexpr double max_temperature = 100;
 
-/// "1" or "0.5,1": numbers from `least` to `most`; whole ones for an integral T.
+/// Returns the numbers of a list such as "1" or "0.5,1", each from `least` to `most`; for an integral T they
+/// must be whole.
 template <class T>
 std::vector<T> numbers_of(const Values& values, const char* name, double least, double most) {
   if (!values.has(name)) return {};

@@ -1,4 +1,4 @@
-// The ways in which `speclab plan` may know acceptance: each a verb of its own, in a file of its own.
+// The ways in which `speclab plan` can learn acceptance. Each is a verb in its own file.
 #pragma once
 
 #include <optional>
@@ -11,13 +11,14 @@
 
 namespace speclab {
 
-/// The plan of whatever was asked for: of a drafter, several, a recording, or a config of several cases.
+/// The answer to any question: a plan for one drafter, several drafters, a recording, or a config with
+/// several cases.
 struct PlanAnswer : Finding {
   std::vector<std::string> warnings = {};
-  std::optional<std::string> unfit = {};  ///< why the device's memory does not hold what was asked for
+  std::optional<std::string> unfit = {};  ///< reason why the device's memory is too small
 };
 
-/// With the warnings and the memory of a plan that has them.
+/// Returns the answer with the plan's warnings and memory problem, where the plan has these members.
 template <class T>
 PlanAnswer answer_of(const T& found, Listing (*text_of)(const T&), std::string (*headline_of)(const T&),
                      std::vector<Figure> (*figures_of)(const T&)) {
@@ -33,8 +34,8 @@ PlanAnswer answer_of(const T& found, Listing (*text_of)(const T&), std::string (
 }
 
 struct PlanWay {
-  Verb verb;  ///< without `run`: all ways print and write their answer alike
-  /// None when `control` ended it early. Throws UsageError and ConfigError.
+  Verb verb;  ///< without `run`, because all ways print and write their answer in the same way
+  /// Returns nothing when `control` ended it early. Throws UsageError and ConfigError.
   std::optional<PlanAnswer> (*answer)(const Values& values, const Control& control);
 };
 
@@ -49,7 +50,7 @@ PlanWay plan_benchmark();
 PlanWay plan_sampling();
 PlanWay plan_tree();
 
-/// All of them, in the order of help.
+/// Returns all ways in the order in which help lists them.
 const std::vector<PlanWay>& plan_ways();
 
 }  // namespace speclab

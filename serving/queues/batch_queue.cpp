@@ -8,13 +8,13 @@ namespace speclab {
 
 namespace {
 
-/// What a step does from one state.
+/// The outcome of a step that starts in one state.
 struct Step {
   double ms = 0;
-  double cost = 0;               ///< integral of the number in the system
-  std::vector<double> decoding;  ///< P[so many decode in the next state]
-  std::vector<double> waiting;   ///< P[so many wait then]
-  double lost = 0;               ///< mean arrivals that are turned away
+  double cost = 0;               ///< integral of the number of requests in the system
+  std::vector<double> decoding;  ///< P[this many requests decode in the next state]
+  std::vector<double> waiting;   ///< P[this many requests wait in the next state]
+  double lost = 0;               ///< mean number of rejected arrivals
 };
 
 std::vector<double> binomial(std::uint32_t n, double p) {
@@ -62,7 +62,7 @@ class Queue {
     for (std::size_t i = 0; i < old.size(); ++i) {
       for (std::size_t j = 0; j < fresh.size(); ++j) out.decoding[i + j] += old[i] * fresh[j];
     }
-    // Arrivals beyond the bound are turned away.
+    // Arrivals beyond `max_waiting` are rejected.
     const std::uint32_t left = waiting - admitted;
     out.waiting.assign(queue_.max_waiting + 1, 0);
     double probability = std::exp(-arrivals);
@@ -80,7 +80,8 @@ class Queue {
   }
 
  private:
-  /// P[a decoding request is not whole after its round]: each token is its last with probability 1 / mean.
+  /// Returns P[a decoding request is not complete after its round]: each token is its last with probability 1
+  /// / mean.
   double goes_on(std::uint32_t gamma) const {
     const double on = 1 - 1 / queue_.mean_output;
     double sum = 0;
@@ -99,7 +100,7 @@ class Queue {
   std::vector<double> goes_on_;
 };
 
-/// Gain (mean cost a millisecond) and relative values of a table.
+/// The gain (mean cost per millisecond) and the relative values of a table.
 struct Values {
   double gain = 0;
   Eigen::VectorXd value;
@@ -175,7 +176,7 @@ QueueSolution evaluate(const BatchQueue& queue, const GammaByState& gamma) {
 QueueSolution least_latency(const BatchQueue& queue) {
   const Queue model(queue);
   GammaByState gamma = constant_gamma(queue, 0);
-  // Each turn improves the gain or ends; there are finitely many tables.
+  // Each iteration improves the gain or ends the loop; the number of tables is finite.
   for (bool changed = true; changed;) {
     const Values values = values_of(queue, model, gamma);
     changed = false;

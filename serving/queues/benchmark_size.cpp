@@ -16,7 +16,7 @@ struct Moments {
   double variance = 0;
 };
 
-/// Of the tokens of a round: 1 + min(Geometric, gamma).
+/// Returns the moments of the tokens of a round, 1 + min(Geometric, gamma).
 Moments round_tokens(double alpha, std::uint32_t gamma) {
   double mean = 1;
   double second = 1;
@@ -29,11 +29,10 @@ Moments round_tokens(double alpha, std::uint32_t gamma) {
   return {mean, second - mean * mean};
 }
 
-/// Boost computes no noncentral t beyond it. There the test misses nothing, but at levels that nobody asks
-/// for.
+/// Boost computes no noncentral t beyond this. There the test misses nothing, except at extreme levels.
 constexpr double largest_shift = 5e4;
 
-/// The power of Student's two-sided t-test at this noncentrality.
+/// Returns the power of Student's two-sided t-test at this noncentrality.
 double power_at(double shift, double degrees, double confidence) {
   const boost::math::students_t_distribution<double> null(degrees);
   const double bound = boost::math::quantile(boost::math::complement(null, (1 - confidence) / 2));
@@ -44,7 +43,7 @@ double power_at(double shift, double degrees, double confidence) {
 }  // namespace
 
 PerRequest steps_a_token(double alpha, double spread, std::uint32_t gamma, double output) {
-  const double tokens = output - 1;  // the first comes from the prompt
+  const double tokens = output - 1;  // the first token comes from the prompt
   const auto within = [&](double rate, double& mean, double& variance) {
     const Moments round = round_tokens(rate, gamma);
     mean = 1 / round.mean;
@@ -56,7 +55,7 @@ PerRequest steps_a_token(double alpha, double spread, std::uint32_t gamma, doubl
     within(alpha, mean, variance);
     return {mean, std::sqrt(variance)};
   }
-  // Over the middles of equal shares of requests.
+  // Averages over the midpoints of equal shares of requests.
   const RequestLaw law = beta_law(alpha, spread);
   const boost::math::beta_distribution<double> rates(law.a, law.b);
   constexpr int shares = 4000;
@@ -91,7 +90,7 @@ double requests_needed(const PerRequest& first, const PerRequest& second, double
     few = enough;
     enough *= 2;
   }
-  // Beyond 2^53 no number lies between neighbours.
+  // Beyond 2^53 there is no number between two neighbours.
   for (;;) {
     const double middle = std::floor((few + enough) / 2);
     if (middle <= few || middle >= enough) return enough;
@@ -107,8 +106,8 @@ double difference_found(const PerRequest& one, double requests, double confidenc
     const double middle = (low + high) / 2;
     (power_at(middle, 2 * requests - 2, confidence) < power ? low : high) = middle;
   }
-  // The difference d has the noncentrality d sqrt(requests) / (v sqrt((1 + d)^2 + 1)), v the deviation over
-  // the mean, which never reaches sqrt(requests) / v.
+  // A difference d has noncentrality d sqrt(requests) / (v sqrt((1 + d)^2 + 1)), where v is deviation / mean.
+  // It never reaches sqrt(requests) / v.
   const double relative = high * one.deviation / one.mean;
   const double k = relative * relative / requests;
   if (!(k < 1)) return std::numeric_limits<double>::infinity();

@@ -1,4 +1,4 @@
-// What the requests of a simulated run saw, and intervals over independent runs.
+// Latencies and shares that the requests of a simulated run saw, and intervals over independent runs.
 #pragma once
 
 #include <optional>
@@ -10,7 +10,7 @@
 
 namespace speclab {
 
-/// What requests must keep; of one that is not given every request keeps it.
+/// Bounds that a request must keep. Every request keeps a bound that is not given.
 struct LoadTargets {
   std::optional<double> ttft_ms;
   std::optional<double> tpot_ms;
@@ -18,33 +18,35 @@ struct LoadTargets {
   bool any() const { return ttft_ms || tpot_ms; }
 };
 
-/// Of the requests of one run, in milliseconds.
+/// Milliseconds, over the requests of one run.
 struct Latencies {
   double mean = 0;
   double median = 0;
-  double high = 0;       ///< at the percentile that is asked for
-  double deviation = 0;  ///< standard deviation between requests
+  double high = 0;       ///< at the requested percentile
+  double deviation = 0;  ///< standard deviation across requests
 };
 
 struct RunNumbers {
   Latencies latency;  ///< arrival to last token
   Latencies ttft;     ///< arrival to first token
-  Latencies tpot;     ///< first token to last over the tokens after the first; of requests with more than one
-  double gap_mean = 0;  ///< between emissions of a request: a round's tokens are one emission
+  /// First token to last, divided by the tokens after the first; over requests with more than one token.
+  Latencies tpot;
+  double gap_mean = 0;  ///< time between emissions of a request; a round emits its tokens at once
   double gap_high = 0;
   double kept = 0;  ///< share of requests that keep the targets
   double window_ms = 0;
-  double requests = 0;  ///< that were measured
-  double asked = 0;     ///< output tokens of these
+  double requests = 0;  ///< measured requests
+  double asked = 0;     ///< output tokens of the measured requests
   StepTotals totals;
 
   double tokens_per_second() const { return 1000 * static_cast<double>(totals.emitted) / window_ms; }
 };
 
-/// `percentile` in (0, 100): the smallest value that so many percent of requests do not exceed.
+/// Computes the numbers of a run. The value at `percentile`, in (0, 100), is the smallest that this
+/// percentage of requests does not exceed.
 RunNumbers numbers_of(const ServingRun& run, double percentile, const LoadTargets& targets);
 
-/// Mean over runs, with Student's t.
+/// Returns the mean over runs with an interval by Student's t.
 template <class Value>
 Interval over_runs(std::span<const RunNumbers> runs, double confidence, const Value& value) {
   std::vector<double> numbers;
@@ -53,8 +55,8 @@ Interval over_runs(std::span<const RunNumbers> runs, double confidence, const Va
   return *ratio_interval(numbers, ones, confidence);
 }
 
-/// Mean of the differences, first less second, of runs that belong together pair by pair. Empty where runs
-/// do not differ enough to tell.
+/// Returns the mean of the differences, first minus second, over pairs of runs. Empty where the runs do not
+/// differ enough to tell.
 template <class Value>
 std::optional<Interval> difference_over_runs(std::span<const RunNumbers> first,
                                              std::span<const RunNumbers> second, double confidence,

@@ -23,7 +23,7 @@ double of_target(const LinearStep& costs, const StepWork& work) {
          (work.decoding > 0 && work.prefilled > 0 ? costs.mixed : 0);
 }
 
-/// Without what drafts cost.
+/// Returns the milliseconds of a step without its draft runs.
 double of_target(const CostPair& costs, const StepExtras& extras, const StepWork& work) {
   const double sequences = work.decoding + work.prefilling;
   double ms = extras.step_ms;

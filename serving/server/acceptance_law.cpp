@@ -22,7 +22,7 @@ PhiloxWords words_at(std::uint64_t seed, std::uint16_t slot, std::uint32_t round
   return philox_words(seed, 0, use_and_slot(Draw{Use::accept, slot}), round, request);
 }
 
-/// The state of the next position, and whether a draft for this one is accepted.
+/// A step along the text: the draft for this position is accepted or not, and the next position has a state.
 struct TextStep {
   bool accepted;
   std::uint8_t next;
@@ -43,10 +43,10 @@ const RecordedRounds::Round& round_at(const RecordedRounds& law, double u) {
   return found == rounds.end() ? rounds.back() : *found;
 }
 
-/// P[accepted = k, state after k + 1 positions = t] for a round of `gamma` that starts in each state.
+/// A round of `gamma` drafted tokens that starts in one state.
 struct RoundFrom {
-  double accepted = 0;               ///< mean
-  std::array<double, 2> ends{0, 0};  ///< state at which the next round starts
+  double accepted = 0;               ///< mean accepted tokens
+  std::array<double, 2> ends{0, 0};  ///< probability of each state at the start of the next round
 };
 
 RoundFrom round_from(const TextLaw& law, std::uint8_t start, std::uint32_t gamma) {
@@ -147,7 +147,7 @@ RequestAcceptance AcceptanceDraws::begin(std::uint32_t request) const {
     while (own.state < last && left >= classes->classes[own.state].share)
       left -= classes->classes[own.state++].share;
   } else if (const auto* text = std::get_if<TextLaw>(&law_)) {
-    // As positions are in the long run.
+    // Draws the first state from the stationary law of the chain.
     const double total = text->leaves[0] + text->leaves[1];
     const double hard = total > 0 ? text->leaves[0] / total : 0;
     own.state = open_unit(words_at(seed_, rate_slot, 0, request).first) < hard ? 1 : 0;
@@ -172,13 +172,13 @@ std::uint32_t AcceptanceDraws::accepted(const RequestAcceptance& own, std::uint3
   const double u = open_unit(words_at(seed_, round_slot, round, request).first);
   if (std::holds_alternative<RequestLaw>(law_)) {
     const double log_rate = own.log_rate + (keep < 1 ? std::log(keep) : 0);
-    const double count = std::log(u) / log_rate;  // u < rate^j
+    const double count = std::log(u) / log_rate;  // accepts token j if u < rate^j
     return count >= gamma ? gamma : static_cast<std::uint32_t>(count);
   }
   if (const auto* recorded = std::get_if<RecordedRounds>(&law_)) {
     const std::uint32_t all = std::min(round_at(*recorded, u).accepted, gamma);
     if (keep == 1) return all;
-    // Of a draft that has missed text each token is accepted with `keep` of its probability.
+    // Where the draft has missed text, each token keeps only the part `keep` of its acceptance probability.
     const double kept = open_unit(words_at(seed_, round_slot, round, request).second);
     std::uint32_t count = 0;
     for (double power = keep; count < all && kept < power; power *= keep) ++count;

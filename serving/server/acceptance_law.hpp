@@ -1,5 +1,5 @@
-// How many drafted tokens a request accepts in a round. Laws of one mean differ in what follows from them:
-// in how ragged a batch is, in tails, and in what a policy learns.
+// How many drafted tokens a request accepts in a round. Laws of one mean differ in how ragged they make a
+// batch, in their tails, and in what a policy learns from them.
 #pragma once
 
 #include <array>
@@ -11,98 +11,103 @@
 
 namespace speclab {
 
-/// Every round alike: the first j drafted tokens are all accepted with probability survival[j - 1], which
-/// does not rise with j; beyond the last, none. One number a round decides.
+/// All rounds have one law: the first j drafted tokens are all accepted with probability survival[j - 1],
+/// which does not rise with j. Tokens beyond the last entry are never accepted. One random number decides a
+/// round.
 struct RoundLaw {
   std::vector<double> survival;
 };
 
-/// A request has an acceptance rate of its own, Beta(a, b), and its tokens are accepted independently.
+/// Each request draws its own acceptance rate from Beta(a, b), and accepts its tokens independently at that
+/// rate.
 struct RequestLaw {
   double a = 1;
   double b = 1;
 };
 
-/// Requests of several classes, each with a law of its own: easy ones need fewer rounds, so that rounds meet
-/// hard ones more often, the more so the larger gamma is.
+/// Requests belong to classes, each with its own law. Easy requests need fewer rounds, so that rounds are
+/// those of hard requests more often, increasingly so with a larger gamma.
 struct ClassLaw {
   struct Class {
-    double share = 0;  ///< of requests; shares add up to 1
+    double share = 0;  ///< share of requests; all shares add up to 1
     RoundLaw law;
   };
   std::vector<Class> classes;
 };
 
-/// Positions of the text are easy or hard (0, 1), in runs: a Markov chain along the text. A draft for a
-/// position is accepted with the rate of its state. Long accepted drafts then end where text gets hard, and
-/// the next round starts there: the rate of the first drafted token falls as gamma grows.
+/// Positions of the text are easy or hard (0, 1): a Markov chain along the text. A draft for a position is
+/// accepted with the rate of its state. A round therefore tends to end where text gets hard, and the next
+/// round starts there: the rate of the first drafted token falls as gamma grows.
 struct TextLaw {
-  std::array<double, 2> rate{1, 0};      ///< by state
+  std::array<double, 2> rate{1, 0};      ///< one per state
   std::array<double, 2> leaves{.1, .1};  ///< probability that the next position has the other state
 };
 
-/// Rounds as they were recorded, with what the draft said of each of its tokens. They are drawn by their
-/// weights, independently.
+/// Recorded rounds, with the confidence of the draft in each of its tokens. Rounds are drawn independently,
+/// in proportion to their weights.
 struct RecordedRounds {
   struct Round {
-    std::uint32_t accepted = 0;      ///< no more than there are confidences
-    std::vector<float> confidences;  ///< of all drafted tokens: the probability that each is accepted
+    std::uint32_t accepted = 0;      ///< at most the number of confidences
+    std::vector<float> confidences;  ///< for each drafted token, the probability that it is accepted
     double weight = 1;
   };
-  std::shared_ptr<const std::vector<Round>> rounds;  ///< weights summed up, 1 the last
+  /// Each weight is the sum up to this round; the last is 1.
+  std::shared_ptr<const std::vector<Round>> rounds;
 };
 
 using AcceptanceLaw = std::variant<RoundLaw, RequestLaw, ClassLaw, TextLaw, RecordedRounds>;
 
-/// Longest draft that laws are asked for.
+/// The longest draft that any law describes.
 inline constexpr std::uint32_t longest_draft = 64;
 
-/// Independent tokens of one rate (Leviathan et al. 2023, section 3.1).
+/// Returns the law of independent tokens with one rate (Leviathan et al. 2023, section 3.1).
 RoundLaw iid_law(double alpha);
-/// The rate of each position given that those before are accepted. Beyond the last nothing is accepted, or
-/// with `goes_on` tokens are accepted at the last rate.
+/// Returns the law with these rates by position, each given that all tokens before it are accepted. Beyond
+/// the last position nothing is accepted; with `goes_on`, tokens there are accepted at the last rate.
 RoundLaw position_law(std::span<const double> conditional, bool goes_on = false);
-/// Rates of requests with this mean and standard deviation; 0 < spread^2 < mean (1 - mean).
+/// Returns the law whose rates of requests have this mean and standard deviation; 0 < spread^2 < mean (1 -
+/// mean).
 RequestLaw beta_law(double mean, double spread);
-/// Counts of rounds by accepted tokens, 0 first.
+/// Returns the law of recorded rounds; rounds[k] counts those that accepted k tokens.
 RoundLaw recorded_law(std::span<const std::uint64_t> rounds);
-/// Two neighbouring whole numbers whose mean is `mean` accepted tokens: the least variance (synthetic
-/// acceptance of vLLM, ATOM and aisimulate).
+/// Returns the law with a mean of `mean` accepted tokens and the least variance: it accepts one of the two
+/// whole numbers around the mean (synthetic acceptance of vLLM, ATOM and aisimulate).
 RoundLaw least_variance_law(double mean);
-/// One rate a token, such that `gamma` drafted tokens have a mean of `mean` accepted ones (llama.cpp's
-/// synthetic acceptance, pull request 27711). 0 <= mean <= gamma.
+/// Returns the law with one rate for all tokens such that `gamma` drafted tokens have a mean of `mean`
+/// accepted ones (llama.cpp's synthetic acceptance, pull request 27711). 0 <= mean <= gamma.
 RoundLaw constant_rate_law(double mean, std::uint32_t gamma);
-/// All of `gamma` tokens or none.
+/// Returns the law that accepts either all `gamma` drafted tokens or none.
 RoundLaw all_or_none_law(double mean, std::uint32_t gamma);
 
-/// Weights are above 0 together; they need not add up to 1.
+/// Returns the law that draws these rounds by their weights, which need not add up to 1; their sum must be
+/// above 0.
 RecordedRounds recorded_rounds(std::vector<RecordedRounds::Round> rounds);
 
-/// What one request knows of its own acceptance.
+/// The acceptance state of one request.
 struct RequestAcceptance {
-  double log_rate = 0;         ///< of RequestLaw
-  std::uint32_t position = 0;  ///< of TextLaw: in the text that is out
-  std::uint8_t state = 0;      ///< of TextLaw: at that position; of ClassLaw: the class
+  double log_rate = 0;         ///< RequestLaw: the logarithm of the request's rate
+  std::uint32_t position = 0;  ///< TextLaw: tokens emitted so far
+  std::uint8_t state = 0;      ///< TextLaw: the state at that position; ClassLaw: the class
 };
 
-/// Draws acceptances of requests, by address: a number is a function of the seed, the request and the round
-/// (of TextLaw the position), so that policies are compared on the same luck.
+/// Draws how many tokens requests accept. Each number is a function of the seed, the request and the round
+/// (TextLaw: the position), so that all policies are compared on the same random numbers.
 class AcceptanceDraws {
  public:
   AcceptanceDraws(AcceptanceLaw law, std::uint64_t seed);
 
   std::uint64_t seed() const { return seed_; }
   RequestAcceptance begin(std::uint32_t request) const;
-  /// Accepted of `gamma` drafted tokens in this round. `keep` is the factor of every token's rate, below 1
-  /// where the draft has missed text.
+  /// Returns how many of `gamma` drafted tokens this round accepts. `keep` is a factor on every token's rate,
+  /// below 1 where the draft has missed text.
   std::uint32_t accepted(const RequestAcceptance& own, std::uint32_t request, std::uint32_t round,
                          std::uint32_t gamma, double keep) const;
-  /// Whether the draft was made for the outcome of the round before `round`, of probability `hit`
-  /// (serving/server/draft_device.hpp).
+  /// Returns whether the draft device prepared drafts for the outcome of the round before `round`, which it
+  /// did with probability `hit` (serving/server/draft_device.hpp).
   bool drafted_for(std::uint32_t request, std::uint32_t round, double hit) const;
-  /// Of RecordedRounds: what the draft of this round said of its tokens.
+  /// RecordedRounds: returns the draft's confidences in the tokens of this round.
   std::span<const float> recorded_confidences(std::uint32_t request, std::uint32_t round) const;
-  /// The text has grown by `emitted` tokens.
+  /// Records that the text has grown by `emitted` tokens.
   void advance(RequestAcceptance& own, std::uint32_t request, std::uint32_t emitted) const;
 
  private:
@@ -110,9 +115,9 @@ class AcceptanceDraws {
   std::uint64_t seed_;
 };
 
-/// Mean accepted of `gamma` drafted tokens, over rounds in the long run with this gamma. Of RequestLaw and
-/// ClassLaw over rounds of requests of equally many rounds, which outputs of equally many tokens have not; of
-/// TextLaw by the chain of states at which rounds start.
+/// Returns the mean accepted tokens of rounds with `gamma` drafted tokens, in the long run. RequestLaw and
+/// ClassLaw: the mean over requests with equally many rounds, which requests with equally many output tokens
+/// do not have. TextLaw: by the chain of states at which rounds start.
 double mean_accepted(const AcceptanceLaw& law, std::uint32_t gamma);
 
 }  // namespace speclab

@@ -10,7 +10,7 @@ namespace speclab {
 
 namespace {
 
-constexpr std::uint16_t confidence_slot = 4;  ///< beside those of acceptance_law.cpp
+constexpr std::uint16_t confidence_slot = 4;  ///< differs from the slots of acceptance_law.cpp
 constexpr std::size_t classes = 64;
 
 struct Edge {
@@ -18,8 +18,9 @@ struct Edge {
   double rest;  ///< 1 - value
 };
 
-/// Where the distribution function of Beta(a, b) reaches `share`, by halving in log odds: of correlations
-/// near 1 most of the law is so near to 0 and to 1 that boost's inverse (1.74) does not find its place.
+/// Returns where the distribution function of Beta(a, b) reaches `share`, by bisection in log odds. For
+/// correlations near 1 most of the mass is so near to 0 and to 1 that boost's inverse (1.74) does not find
+/// the place.
 Edge beta_quantile(double a, double b, double share) {
   double low = -700;
   double high = 700;
@@ -58,14 +59,14 @@ std::vector<double> confidence_classes(double correlation, double rate) {
   double before = 0;
   for (std::size_t i = 1; i <= classes; ++i) {
     const double share = static_cast<double>(i) / classes;
-    // E[confidence; classes so far]: above one half from what they lack to 1.
+    // The mean of confidence over the classes so far. Above one half it is computed from the distance to 1.
     double sum = rate;
     if (i < classes) {
       const Edge edge = beta_quantile(a, b, share);
       sum = edge.value < 0.5 ? rate * boost::math::ibeta(a + 1, b, edge.value)
                              : share - (1 - rate) * boost::math::ibetac(b + 1, a, edge.rest);
     }
-    // Neighbours that differ by rounding alone keep their order.
+    // Keeps classes that differ only by rounding in order.
     means.push_back(std::clamp((sum - before) * classes, means.empty() ? 0.0 : means.back(), 1.0));
     before = sum;
   }
@@ -124,7 +125,8 @@ void ConfidenceLaw::survival(std::uint64_t seed, std::uint32_t request, std::uin
     if (size > 1 && j <= accepted) {
       chosen = (j < accepted ? position.if_accepted : position.if_rejected).at(u);
     } else if (size > 1) {
-      // Behind a rejected token no draft can be accepted; what is said of it knows nothing of that.
+      // No draft after a rejected token can be accepted, and its confidence does not depend on that
+      // rejection.
       chosen = std::min(static_cast<std::size_t>(u * static_cast<double>(size)), size - 1);
     }
     survival[j] = all *= position.confidence[chosen];

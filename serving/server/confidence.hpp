@@ -1,5 +1,5 @@
-// What a draft says of its tokens before they are verified: the probability that each is accepted. Engines
-// get it from a trained head or from the margin of the draft's logits (vLLM's adaptive verification).
+// The confidence of a draft in its tokens before they are verified: the probability that each is accepted.
+// Engines get it from a trained head or from the margin of the draft's logits (vLLM's adaptive verification).
 #pragma once
 
 #include <cstdint>
@@ -10,31 +10,33 @@
 
 namespace speclab {
 
-/// Rates of acceptance of `gamma` positions, given that those before are accepted, over rounds in the long
-/// run as `mean_accepted` has them; 0 where none is reached.
+/// Returns the acceptance rates of `gamma` positions, each given that all tokens before it are accepted, over
+/// rounds in the long run (as `mean_accepted`); 0 for positions that are never reached.
 std::vector<double> position_rates(const AcceptanceLaw& law, std::uint32_t gamma);
 
-/// A beta law with mean `rate` and variance correlation^2 rate (1 - rate), cut into 64 classes of equal
-/// probability: their means, increasing. The cut lowers the correlation, by less than 1% where the rate is
-/// between .1 and .9. 0 < correlation < 1, 0 < rate < 1.
+/// Returns the mean of each of 64 classes of equal probability, in increasing order, into which a beta law
+/// with mean `rate` and variance correlation^2 rate (1 - rate) is cut. The cut lowers the correlation, by
+/// less than 1% for rates between .1 and .9. 0 < correlation < 1, 0 < rate < 1.
 std::vector<double> confidence_classes(double correlation, double rate);
 
-/// Confidences that are probabilities: given its confidence and that those before it are accepted, a token is
-/// accepted with that probability. `correlation` is that of a confidence with the acceptance of its token,
-/// sqrt(Var[confidence] / (rate (1 - rate))): at 0 a confidence is the rate of its position, which says
-/// nothing of the token, and at 1 it is 1 or 0, which says all. Between them it is the mean of its class.
+/// Confidences that are true probabilities: a token with this confidence is accepted with this probability,
+/// given that all tokens before it are accepted. `correlation` is the correlation of a confidence with the
+/// acceptance of its token, sqrt(Var[confidence] / (rate (1 - rate))). At 0 every confidence equals the rate
+/// of its position and tells nothing; at 1 it is 1 or 0 and tells everything. In between, a confidence is the
+/// mean of its class.
 class ConfidenceLaw {
  public:
   ConfidenceLaw(double correlation, const std::vector<double>& rates);
 
-  /// For the drafts of a round of which the first `accepted` would be accepted, and the next one not: the
-  /// probability that the first j + 1 are, by confidences. Of `survival` there are no more than rates. A
-  /// function of its arguments, so that acceptance is the same whatever is said of it.
+  /// Fills survival[j] with the probability, by confidences, that the first j + 1 tokens of a round are
+  /// accepted. In this round the first `accepted` tokens would be accepted, and the next one not. `survival`
+  /// is at most as long as `rates`. The result depends on the arguments only, so that confidences never
+  /// change acceptance.
   void survival(std::uint64_t seed, std::uint32_t request, std::uint32_t round, std::uint32_t accepted,
                 std::span<double> survival) const;
 
  private:
-  /// Classes by the probability of each and those below, and where to begin to look for a number: in class
+  /// The cumulative probabilities of the classes, and the class at which the search for a number begins:
   /// first[floor(number * classes)].
   struct Classes {
     std::vector<double> below;
@@ -43,7 +45,7 @@ class ConfidenceLaw {
     std::size_t at(double number) const;
   };
   struct Position {
-    std::vector<double> confidence;  ///< by class, increasing
+    std::vector<double> confidence;  ///< confidence of each class, in increasing order
     Classes if_accepted;
     Classes if_rejected;
   };
@@ -51,12 +53,12 @@ class ConfidenceLaw {
   std::vector<Position> positions_;
 };
 
-/// P(the confidence of an accepted token is above that of a rejected one), half of ties included: the area
-/// under the curve of receiver operating characteristics, by which engines report such estimates.
-/// 1/2 + B(s, s) / (s B(a, a) B(b, b) rate (1 - rate)) with s = 1 / correlation^2 - 1, a = rate s and
-/// b = (1 - rate) s, from the mean difference of a beta law. 0 < rate < 1.
+/// Returns the probability that the confidence of an accepted token is above that of a rejected one, with
+/// half of the ties: the area under the receiver operating characteristic (AUC), by which engines report such
+/// estimates. It is 1/2 + B(s, s) / (s B(a, a) B(b, b) rate (1 - rate)) with s = 1 / correlation^2 - 1,
+/// a = rate s and b = (1 - rate) s, from the mean difference of a beta law. 0 < rate < 1.
 double confidence_auc(double correlation, double rate);
-/// Its inverse; 0.5 <= auc <= 1.
+/// Returns the correlation with which `confidence_auc` is `auc`; 0.5 <= auc <= 1.
 double correlation_of_auc(double auc, double rate);
 
 }  // namespace speclab

@@ -9,7 +9,7 @@ namespace speclab {
 
 namespace {
 
-/// P(k of `gamma` drafts are accepted), k = 0..gamma.
+/// Returns P(k of `gamma` drafted tokens are accepted) for k = 0..gamma.
 std::vector<double> accepted_shares(const AcceptanceLaw& law, std::uint32_t gamma) {
   std::vector<double> shares{1};
   for (std::uint32_t j = 1; j <= gamma; ++j) {
@@ -48,7 +48,8 @@ std::vector<std::vector<double>> likeliest_hits(const AcceptanceLaw& law, std::s
   std::vector<std::vector<double>> all;
   for (std::uint32_t gamma = 0; gamma <= max_gamma; ++gamma) {
     const std::vector<double> accepted = accepted_shares(law, gamma);
-    // Shares do not rise with the rank, so that the next outcome of each k is the one after its last.
+    // Shares do not rise with the rank, so the likeliest outcome of each k that is not yet taken is the next
+    // rank.
     std::vector<std::size_t> taken(accepted.size());
     std::vector<double> hit(accepted.size());
     const auto next = [&](std::size_t k) {

@@ -36,7 +36,7 @@ StepTotals& StepTotals::operator+=(const StepTotals& other) {
 }
 
 void GapHistogram::add(double ms) {
-  // All sequences of a step have one gap, but for those that were put back.
+  // All sequences of a step have the same gap, except those that were put back.
   if (ms != last_ms_) {
     last_ms_ = ms;
     last_bin_ = static_cast<std::size_t>(std::max(0.0, std::floor(std::log(ms / least_gap_ms) / log_bin)));
@@ -62,7 +62,7 @@ double GapHistogram::quantile(double share) const {
   for (std::size_t i = 0; i < bins_.size(); ++i) {
     const auto here = static_cast<double>(bins_[i]);
     if (here > 0 && below + here >= wanted) {
-      // As if a bin's gaps were spread evenly over it.
+      // Interpolates as if the gaps of a bin were spread evenly over it.
       const double within = std::clamp((wanted - below) / here, 0.0, 1.0);
       return least_gap_ms * std::exp((static_cast<double>(i) + within) * log_bin);
     }
@@ -89,15 +89,15 @@ std::uint32_t Replica::drafts_of(const Running& one) const {
   return options_.draft_device && options_.draft_device->plain_after_miss && !one.prepared ? 0 : gamma_;
 }
 
-/// Decides whether the outcome, so many of so many drafts accepted, was among those drafted for.
+/// Decides whether the device drafted for this outcome: `accepted` of `drafts` drafted tokens accepted.
 void Replica::prepare(Running& one, std::uint32_t drafts, std::uint32_t accepted) const {
   if (!options_.draft_device) return;
   const double hit = options_.draft_device->hit[drafts][accepted];
   one.prepared = draws_.drafted_for(one.request, one.rounds, hit);
 }
 
-/// Makes room for `tokens` in the cache of running_[index], by putting back those admitted after it. False
-/// when it was put back itself.
+/// Makes room for `tokens` in the cache of running_[index] by putting back requests that were admitted after
+/// it. Returns false when the request itself was put back.
 bool Replica::reserve(std::size_t index, std::uint32_t tokens) {
   if (options_.cache_blocks == 0) return true;
   const std::uint32_t needed = blocks_of(tokens, options_.block_tokens);
@@ -160,7 +160,7 @@ std::uint32_t Replica::choose_gamma(const DecodingBatch& batch) {
   return best;
 }
 
-/// Of the drafts of all sequences those that the policy chooses, and how many of them are accepted.
+/// Decides which drafts of all sequences are verified, and how many of them are accepted.
 void Replica::verify_by_confidence(const AdaptiveVerification& policy, const StepWork& plain) {
   std::vector<VerifiedSequence> sequences;
   double sampling = 0;
@@ -191,8 +191,8 @@ double Replica::draft_context(std::uint32_t tokens) const {
   return options_.draft_budget == 0 ? tokens : std::min(tokens, options_.draft_budget);
 }
 
-/// Milliseconds of a step whose drafts come from the device, which begins to draft for the next one with the
-/// target's run.
+/// Returns the milliseconds of a step whose drafts come from the draft device. The device begins to draft for
+/// the next step when the target's run begins.
 double Replica::step_with_device(const DraftDevice& device, const StepWork& work, double now) {
   const std::uint32_t gamma = std::get<FixedGamma>(policy_).gamma;
   StepWork missed;
@@ -219,8 +219,8 @@ double Replica::step_with_device(const DraftDevice& device, const StepWork& work
 }
 
 void Replica::admit() {
-  // Decoding requests have a place in the cache for what they may accept; what gamma will be is not known
-  // before the batch is, so that the step's before decides (vLLM's lookahead slots).
+  // The cache must hold the tokens that a decoding request may accept. This step's gamma is chosen only after
+  // the batch is known, so the gamma of the step before counts (vLLM's lookahead slots).
   const std::uint32_t ahead = last_gamma_ + 1;
   std::uint32_t tokens = 0;
   const auto preempted = totals_.preempted;

@@ -10,7 +10,7 @@ namespace speclab {
 
 namespace {
 
-/// Slots of the draws of a request (Use::world).
+/// Slots of a request's draws (Use::world).
 enum Slot : std::uint16_t { arrival_slot, prompt_slot, output_slot, phase_slot };
 
 template <class... Functions>
@@ -51,7 +51,7 @@ double exponential(Philox& words, double per_second) {
   return -1000 * std::log(open_unit(words())) / per_second;
 }
 
-/// Arrival times one after the other.
+/// Produces arrival times one after the other.
 class Clock {
  public:
   Clock(const RequestStream& stream, std::uint64_t seed)
@@ -77,7 +77,7 @@ class Clock {
     if (const auto* poisson = std::get_if<PoissonArrivals>(&arrivals_)) {
       now_ += exponential(words, poisson->per_second);
     } else if (const auto* bursty = std::get_if<BurstyArrivals>(&arrivals_)) {
-      // A wait that the end of the phase cuts off starts again: it is without memory.
+      // Exponential waits have no memory, so a wait that the end of the phase cuts off is drawn anew.
       while (true) {
         const double rate = in_burst_ ? bursty->burst_per_second : bursty->quiet_per_second;
         const double wait = rate > 0 ? exponential(words, rate) : std::numeric_limits<double>::infinity();

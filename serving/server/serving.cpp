@@ -15,7 +15,7 @@ namespace {
 
 constexpr double never = std::numeric_limits<double>::infinity();
 
-/// The whole run; its members are what events change.
+/// One run. Events change its members.
 class Server {
  public:
   Server(const ServerOptions& options, const RequestStream& stream, const LoadSize& size, std::uint64_t seed)
@@ -52,7 +52,7 @@ class Server {
       const double arrival = next_arrival();
       if (arrival <= *next) {
         move_to(arrival);
-        // All that arrive at this time, before a step begins.
+        // Takes all requests that arrive at this time before a step begins.
         while (arrived_ < requests_.size() && next_arrival() == arrival) arrive();
       } else {
         move_to(*next);
@@ -67,7 +67,7 @@ class Server {
   }
 
  private:
-  /// A request that alone does not fit would be put back for ever.
+  /// Throws for a request that does not fit into an empty cache: it would be put back forever.
   void check_cache() const {
     const EngineOptions& engine = options_.engine;
     if (engine.cache_blocks == 0) return;
@@ -82,7 +82,7 @@ class Server {
     }
   }
 
-  /// When the next request enters a queue.
+  /// Returns the time at which the next request enters a queue.
   double next_arrival() const {
     if (arrived_ == requests_.size()) return never;
     if (!closed_) return requests_[arrived_].arrival_ms + options_.front_ms;
@@ -160,7 +160,7 @@ class Server {
   double now_ = 0;
   std::uint64_t arrived_ = 0;
   bool closed_ = false;
-  std::deque<double> sent_;  ///< when requests of a closed loop were sent that are in no queue yet
+  std::deque<double> sent_;  ///< send times of closed-loop requests that are not yet in a queue
   std::uint64_t whole_count_ = 0;
   std::uint64_t measured_whole_ = 0;
   double window_begin_ = 0;
@@ -180,7 +180,7 @@ ServingRun serve(const ServerOptions& options, const RequestStream& stream, cons
 }
 
 std::uint64_t run_seed(std::uint64_t seed, std::uint64_t run) {
-  constexpr std::uint16_t run_slot = 4;  // after those of request_stream.cpp
+  constexpr std::uint16_t run_slot = 4;  // differs from the slots of request_stream.cpp
   return philox_words(seed, 0, use_and_slot({Use::world, run_slot}), static_cast<std::uint32_t>(run >> 32U),
                       static_cast<std::uint32_t>(run))
       .first;

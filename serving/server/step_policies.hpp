@@ -1,4 +1,5 @@
-// How many tokens a step drafts for every decoding sequence: policies of engines, as their sources have them.
+// Policies that choose how many tokens a step drafts for every decoding sequence, as engines' sources have
+// them.
 #pragma once
 
 #include <algorithm>
@@ -14,19 +15,19 @@
 
 namespace speclab {
 
-/// What a policy sees before a step.
+/// The input of a policy before a step.
 struct DecodingBatch {
   std::uint32_t sequences = 0;
-  std::uint32_t waiting = 0;  ///< requests, before any are admitted to this step
-  StepWork plain;             ///< of the step with gamma = 0, prompts included
+  std::uint32_t waiting = 0;  ///< requests that wait before this step admits any
+  StepWork plain;             ///< work of this step at gamma = 0, prompts included
 };
 
-/// What it is told after one.
+/// The outcome that a policy is told after a step.
 struct DecodedStep {
   std::uint32_t gamma = 0;
   std::uint32_t sequences = 0;
   std::uint64_t accepted = 0;
-  std::uint64_t examined = 0;  ///< drafted tokens up to the first rejection, this one included
+  std::uint64_t examined = 0;  ///< drafted tokens up to and including the first rejected one
 };
 
 struct FixedGamma {
@@ -36,13 +37,13 @@ struct FixedGamma {
   void observe(const DecodedStep& /*outcome*/) {}
 };
 
-/// By batch, as vLLM's num_speculative_tokens_per_batch_size and TensorRT-LLM's draft_len_schedule; or by
-/// batch and mean context (vllm#48944).
+/// Chooses gamma by batch, as vLLM's num_speculative_tokens_per_batch_size and TensorRT-LLM's
+/// draft_len_schedule do; or by batch and mean context (vllm#48944).
 struct GammaTable {
-  /// The first row that holds the batch and the context decides; none: gamma is 0.
+  /// The first row that holds the batch and the context decides; if there is none, gamma is 0.
   struct Row {
-    std::uint32_t batch = 0;  ///< up to so many sequences
-    double context = 0;       ///< up to so many tokens a sequence; 0: any
+    std::uint32_t batch = 0;  ///< largest number of sequences
+    double context = 0;       ///< largest number of tokens per sequence; 0: any
     std::uint32_t gamma = 0;
   };
   std::vector<Row> rows;
@@ -57,8 +58,8 @@ struct GammaTable {
   void observe(const DecodedStep& /*outcome*/) {}
 };
 
-/// By decoding and waiting requests: gamma[decoding][waiting], the last of each beyond. The optimum of a
-/// small queue is one (serving/queues/batch_queue.hpp).
+/// Chooses gamma[decoding][waiting] by the numbers of decoding and waiting requests; the last entry of each
+/// dimension holds beyond it. The optimum of a small queue is such a table (serving/queues/batch_queue.hpp).
 struct GammaByStateTable {
   std::vector<std::vector<std::uint32_t>> gamma;
 
@@ -69,25 +70,25 @@ struct GammaByStateTable {
   void observe(const DecodedStep& /*outcome*/) {}
 };
 
-/// SGLang's adaptive steps (python/sglang/srt/speculative/adaptive_spec_params.py at 015c872, 2026): for a
-/// batch the nearest slot decides, each with its candidates and a moving average of its own of accepted
-/// tokens a round. Every 5 steps after 10 the average moves the slot up past candidates below it by half a
-/// token, or down; a slot at 0 tries its next candidate.
+/// SGLang's adaptive steps (python/sglang/srt/speculative/adaptive_spec_params.py at 015c872, 2026). The slot
+/// nearest to the batch decides; each slot has its candidates and its own moving average of accepted tokens
+/// per round. Every 5 steps, after the first 10, the average moves the slot up past candidates that it
+/// exceeds by half a token, or moves it down; a slot at 0 tries its next candidate.
 struct EmaTiers {
   struct Slot {
     std::uint32_t batch = 1;
     std::vector<std::uint32_t> candidates{};  ///< increasing
     double down = 0;                          ///< added to the threshold for going down
-    std::size_t at = 0;                       ///< in candidates
+    std::size_t at = 0;                       ///< index of the current candidate
     double average = 0;
     std::uint32_t steps = 0;
   };
-  std::vector<Slot> slots{};  ///< by increasing batch
+  std::vector<Slot> slots{};  ///< in order of increasing batch
   double weight = 0.2;
   std::uint32_t every = 5;
   std::uint32_t warm_up = 10;
 
-  /// Their defaults.
+  /// Returns SGLang's defaults.
   static EmaTiers defaults() {
     return of({{1, {1, 3, 5, 7}, -0.25}, {8, {0, 1, 3}, 0}, {32, {0, 1}, 0}, {64, {0}, 0}});
   }
@@ -131,12 +132,12 @@ struct EmaTiers {
   }
 };
 
-/// TensorRT-LLM's gate (pull request 12905): once the mean accepted tokens of the last `window` steps fall
-/// below `threshold`, nothing is drafted any more.
+/// TensorRT-LLM's gate (pull request 12905): when the mean accepted tokens of the last `window` steps fall
+/// below `threshold`, drafting stops for good.
 struct OneWayGate {
   std::uint32_t gamma = 0;
   std::uint32_t window = 100;  ///< steps
-  double threshold = 1;        ///< accepted tokens a round
+  double threshold = 1;        ///< accepted tokens per round
 
   std::deque<double> last{};
   double sum = 0;
@@ -155,14 +156,14 @@ struct OneWayGate {
   }
 };
 
-/// The gamma of the most expected tokens a millisecond (Liu et al. 2024, TurboSpec): an acceptance rate from
-/// a moving average of accepted over examined tokens, tokens by Leviathan et al. 2023, Eq. 1, and the time of
-/// a step, which it knows. A rate that was never seen at gamma = 0 stays as it is: it drafts one token every
-/// `probe` steps.
+/// Chooses the gamma with the most expected tokens per millisecond (Liu et al. 2024, TurboSpec). The
+/// acceptance rate is a moving average of accepted over examined tokens, tokens follow by Leviathan et al.
+/// 2023, Eq. 1, and the time of a step is known to the policy. At gamma = 0 the rate cannot change, so one
+/// token is drafted every `probe` steps.
 struct GoodputGamma {
   std::uint32_t most = 8;
-  double prior = 0.7;    ///< acceptance rate before anything is seen
-  double weight = 0.05;  ///< of a step
+  double prior = 0.7;    ///< acceptance rate before the first observation
+  double weight = 0.05;  ///< weight of one step
   std::uint32_t probe = 50;
   StepTime time{};
 
@@ -192,7 +193,7 @@ struct GoodputGamma {
   void observe(const DecodedStep& outcome) {
     idle = outcome.gamma == 0 ? idle + 1 : 0;
     if (outcome.examined == 0) return;
-    // Sums of the recent past: a step counts by its examined tokens.
+    // Both sums forget the past at one rate; a step counts in proportion to its examined tokens.
     accepted = (1 - weight) * accepted + static_cast<double>(outcome.accepted);
     examined = (1 - weight) * examined + static_cast<double>(outcome.examined);
   }
@@ -205,9 +206,10 @@ struct GoodputGamma {
   }
 };
 
-/// Knows what every sequence will accept, and drafts the gamma of the most tokens a millisecond in this step;
-/// of a sequence no more than it will accept are verified. No engine can. It is no bound of other policies:
-/// it looks one step ahead, and counts the time of prompts that the step must read anyway.
+/// Knows how many tokens every sequence will accept, and chooses the gamma with the most tokens per
+/// millisecond in this step; the target verifies only tokens that will be accepted. No engine can do this. It
+/// is not an upper bound for other policies: it looks one step ahead only, and counts the time of prompts
+/// that the step must read anyway.
 struct Clairvoyant {
   std::uint32_t most = 8;
   StepTime time{};

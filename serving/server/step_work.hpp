@@ -1,4 +1,4 @@
-// What one step of an engine does, from which its time follows.
+// The work of one step of an engine, from which its time follows.
 #pragma once
 
 #include <cstdint>
@@ -6,22 +6,22 @@
 
 namespace speclab {
 
-/// Numbers of all sequences of the step together.
+/// Numbers are sums over all sequences of the step.
 struct StepWork {
   double decoding = 0;          ///< sequences that decode
-  double verified = 0;          ///< positions of the target's run over them: gamma + 1 each
+  double verified = 0;          ///< positions of the target's run for decoding sequences: gamma + 1 each
   double prefilling = 0;        ///< sequences whose prompts are read
   double prefilled = 0;         ///< tokens of prompts
-  double context = 0;           ///< tokens of caches that are read, of all sequences
-  double decoding_context = 0;  ///< of the decoding ones alone
-  /// Tokens of caches that a draft run reads for the decoding sequences: at most EngineOptions::draft_budget
-  /// of each.
+  double context = 0;           ///< cached tokens that are read, over all sequences
+  double decoding_context = 0;  ///< cached tokens that are read for decoding sequences
+  /// Cached tokens that a draft run reads for the decoding sequences: at most EngineOptions::draft_budget
+  /// each.
   double draft_context = 0;
   double drafts = 0;    ///< tokens drafted for each decoding sequence: gamma
-  double replayed = 0;  ///< positions that are run again after a partial acceptance
+  double replayed = 0;  ///< positions that are computed again after a partial acceptance
 };
 
-/// Milliseconds of a step.
+/// Returns the milliseconds of a step.
 using StepTime = std::function<double(const StepWork&)>;
 
 }  // namespace speclab

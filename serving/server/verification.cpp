@@ -7,7 +7,7 @@ namespace speclab {
 
 namespace {
 
-/// What is said of the drafts of a round, as survival.
+/// Fills `survival` with the draft's confidence that the first 1, 2, ... tokens of a round are accepted.
 void survival_of(const AdaptiveVerification& policy, const AcceptanceDraws& draws, std::uint32_t request,
                  std::uint32_t round, std::uint32_t accepts, std::span<double> survival) {
   if (policy.confidence) {
@@ -19,8 +19,8 @@ void survival_of(const AdaptiveVerification& policy, const AcceptanceDraws& draw
   for (std::size_t j = 0; j < survival.size(); ++j) survival[j] = all *= said[j];
 }
 
-/// Gives `budget` drafts to those of the largest survival: of equal ones to earlier positions, and then to
-/// requests that were admitted earlier. A request's survival does not rise, so that it gets a first part.
+/// Gives `budget` to the drafts with the largest survival; among equal ones to earlier positions, then to
+/// requests admitted earlier. A request's survival does not rise, so each request gets a prefix of its draft.
 void share_out(std::span<const double> survival, std::size_t gamma, std::size_t budget,
                std::span<VerifiedSequence> sequences) {
   struct DraftSlot {

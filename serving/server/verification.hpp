@@ -1,4 +1,4 @@
-// Which of the drafted tokens of a step the target verifies: adaptive verification as in vLLM (at 057929c,
+// Decides which drafted tokens of a step the target verifies: adaptive verification as in vLLM (at 057929c,
 // 2026, vllm/v1/worker/gpu/spec_decode/adaptive_verification.py).
 #pragma once
 
@@ -13,37 +13,38 @@
 
 namespace speclab {
 
-/// Every round drafts `gamma` tokens. How many of the step's are verified, its budget, has the most expected
-/// tokens a millisecond; the budget then goes to the drafts of the largest survival, whatever their request.
-/// An engine sizes the budget on the host while the step before runs, so that it knows the confidences of the
-/// drafts before: 1 for a request that has none. Which drafts they are is decided on the device, by this
-/// step's.
+/// Every round drafts `gamma` tokens. The budget, the number of drafts that a step verifies, is the one with
+/// the most expected tokens per millisecond; it goes to the drafts with the largest survival, in whatever
+/// request they are. An engine computes the budget on the host while the step before runs, so it uses the
+/// confidences of the previous round's drafts (1 for a request that has none). The device then chooses the
+/// drafts by the confidences of this step.
 struct AdaptiveVerification {
   std::uint32_t gamma = 0;
-  /// Without it confidences are those that are recorded with rounds (RecordedRounds).
+  /// If empty, confidences are those recorded with the rounds (RecordedRounds).
   std::optional<ConfidenceLaw> confidence{};
-  bool waits = false;  ///< the host waits for this step's confidences, and sizes the budget by them
-  double step_ms = 0;  ///< of every decoding step, for ranking and waiting
-  StepTime time{};     ///< of steps, as the engine has measured it
+  bool waits = false;  ///< the host waits for this step's confidences, and computes the budget from them
+  double step_ms = 0;  ///< added to every decoding step, for ranking and waiting
+  StepTime time{};     ///< time of a step, as the engine has measured it
 };
 
-/// A sequence that decodes.
+/// A decoding sequence.
 struct VerifiedSequence {
   std::uint32_t request = 0;
   std::uint32_t round = 0;
-  std::uint32_t accepts = 0;         ///< of `gamma` drafts, if all were verified
-  std::uint32_t accepts_before = 0;  ///< the same in the round before
-  bool first = false;                ///< since it was admitted: there is none before
-  std::uint32_t verified = 0;        ///< what `verify` decides
+  std::uint32_t accepts = 0;         ///< accepted tokens if all `gamma` drafts were verified
+  std::uint32_t accepts_before = 0;  ///< the same for the previous round
+  bool first = false;                ///< first round since admission: there is no previous round
+  std::uint32_t verified = 0;        ///< result of `verify`
 };
 
-/// Decides `verified` of all. `plain` is the step with no draft verified and its draft runs; `sampling`
-/// counts sequences that emit a token in any case, those whose prompt ends among them.
+/// Sets `verified` of every sequence. `plain` is the work of the step with the draft's runs and without
+/// verified drafts. `sampling` counts the sequences that emit a token in any case, including those whose
+/// prompt ends in this step.
 void verify(const AdaptiveVerification& policy, const AcceptanceDraws& draws, const StepWork& plain,
             double sampling, std::span<VerifiedSequence> sequences);
 
-/// The number of verified drafts with the most expected tokens a millisecond, the smallest of several:
-/// argmax over b of (sampling + sum of the first b scores) / time(plain with b more positions).
+/// Returns the number of verified drafts with the most expected tokens per millisecond, the smallest of equal
+/// ones: argmax over b of (sampling + sum of the first b scores) / time(plain with b more positions).
 std::size_t verification_budget(std::span<const double> scores, double sampling, const StepWork& plain,
                                 const StepTime& time);
 

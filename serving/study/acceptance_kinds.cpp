@@ -1,4 +1,4 @@
-// What is known of the acceptance of drafted tokens.
+// The laws of acceptance of the section "serving".
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -63,10 +63,12 @@ AcceptanceKind rounds_law() {
       });
 }
 
-/// Requests of one kind.
+/// Requests of one class.
 struct RequestClass {
   double share = 0;
-  std::vector<double> positions;  ///< given those before; beyond the last at its rate
+  /// Acceptance rate by position, each given that all tokens before it are accepted; the last rate also holds
+  /// beyond.
+  std::vector<double> positions;
 };
 
 AcceptanceKind classes_law() {
@@ -95,7 +97,7 @@ AcceptanceKind classes_law() {
       });
 }
 
-/// Laws of one mean, as engines make them up for benchmarks.
+/// Makes a kind for a law with a given mean, such as engines simulate for benchmarks.
 AcceptanceKind mean_law(const char* name, const char* sentence,
                         RoundLaw (*law)(double mean, std::uint32_t gamma)) {
   struct P {
@@ -133,7 +135,7 @@ AcceptanceKind text_law() {
       });
 }
 
-/// Throws ConfigError for rounds of fewer drafted tokens than the policy may draft.
+/// Reads recorded rounds. Throws ConfigError if a round has fewer drafted tokens than the policy may draft.
 RecordedRounds checked_rounds(const std::string& file, const std::string& path, std::uint32_t max_drafted) {
   RecordedRounds law;
   try {

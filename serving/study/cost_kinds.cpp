@@ -1,4 +1,4 @@
-// How long a step of a server takes.
+// The costs of a step of the section "serving".
 #include <fmt/format.h>
 
 #include "experiments/base/format/config_error.hpp"
@@ -18,7 +18,7 @@ const Typed<TokenPoint>& token_point_type() {
   return type;
 }
 
-/// Throws ConfigError for a curve that does not rise, and where a step takes no time.
+/// Throws ConfigError if the curve does not rise, or if a step takes no time.
 StepTimes linear_times(const LinearStep& costs, const std::string& path) {
   const std::vector<TokenPoint>& curve = costs.by_tokens;
   for (std::size_t i = 1; i < curve.size(); ++i) {
@@ -59,7 +59,7 @@ StepCostKind linear_steps() {
 }
 
 StepTimes pair_times(const PairStepCosts& costs, const std::string& path, std::uint32_t gamma) {
-  // Results carry the files that a config names, but not the shapes of models.
+  // Results contain the files that a config names, but not the shapes of models.
   for (const auto& [key, name] : {std::pair{"target", costs.target}, std::pair{"draft", costs.draft}}) {
     if (is_model_config(name))
       throw ConfigError(fmt::format("{}/{}", path, key), "{}: a config names a preset; plan load reads files",

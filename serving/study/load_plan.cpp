@@ -119,7 +119,8 @@ void describe(const LoadQuestion& question, const RequestStream& stream, LoadPla
     plan.cache_tokens = cache;
 }
 
-/// Compared by the targets where there are some, else by mean latency: less is better.
+/// Returns a number by which points are compared, smaller is better: the share of requests that keep the
+/// targets (negated) if there are targets, else mean latency.
 double badness(const LoadPoint& point) {
   if (point.kept) return -point.kept->estimate;
   return point.latency_mean->estimate;
@@ -149,7 +150,7 @@ void choose(LoadPlan& plan, const std::vector<LoadCandidate>& candidates,
     }
     plan.best.push_back(choice);
   }
-  // Speculation is off from the first rate on above which plain decoding is the better at every rate.
+  // Plain decoding takes over at the lowest rate such that it is better there and at every higher rate.
   const LoadPolicy& plain = plan.policies.front();
   for (std::size_t r = rates; r-- > 0;) {
     bool pays = false;
@@ -167,7 +168,7 @@ void choose(LoadPlan& plan, const std::vector<LoadCandidate>& candidates,
   }
 }
 
-/// What runs of the plan have in common.
+/// The common part of all runs of a plan.
 struct Simulation {
   const LoadQuestion& question;
   const RequestStream& stream;
@@ -175,8 +176,8 @@ struct Simulation {
   const Control& control;
 
   std::size_t runs() const { return question.server.runs; }
-  /// Run `i` of a candidate at a rate: requests and luck are those of the run, for all candidates and rates.
-  /// None when the control ended it.
+  /// Simulates run `i` of a candidate at a rate. All candidates and rates share the requests and random
+  /// numbers of run `i`. Returns nothing when `control` ended it.
   std::optional<RunNumbers> run(std::size_t candidate, double rate, std::size_t i) const {
     const ServingRun run = serve(servers[candidate], at_rate(stream, question.server, rate),
                                  load_size(question, rate), run_seed(question.seed, i), control);
@@ -185,8 +186,8 @@ struct Simulation {
   }
 };
 
-/// The highest rate at which run `i` keeps the targets, by halving between the rates that were simulated; 0
-/// where it keeps them at none.
+/// Returns the highest rate at which run `i` keeps the targets, by bisection between the simulated rates; 0
+/// if it keeps them at no rate.
 double highest_rate(const Simulation& simulation, std::size_t candidate, std::size_t i,
                     std::span<const double> rates, std::span<const std::vector<RunNumbers>> runs,
                     double capacity) {
@@ -200,7 +201,7 @@ double highest_rate(const Simulation& simulation, std::size_t candidate, std::si
     }
     low = rates[r];
   }
-  constexpr double width = 0.005;  ///< of the rate
+  constexpr double width = 0.005;  ///< relative width at which the bisection ends
   while (high - low > width * high) {
     const double middle = (low + high) / 2;
     if (low == 0 && middle < width * capacity) return 0;
@@ -228,7 +229,7 @@ void find_highest_rates(const Simulation& simulation, std::span<const double> ra
   }
 }
 
-/// Settings of servers for the table by batch; none where it never drafts.
+/// Returns settings of servers for the table by batch; empty if it never drafts.
 std::vector<ServerSetting> settings_of(const LoadQuestion& question, const std::vector<BatchRange>& table) {
   int longest = 0;
   for (const BatchRange& range : table) longest = std::max(longest, range.gamma);
@@ -244,7 +245,7 @@ std::vector<ServerSetting> settings_of(const LoadQuestion& question, const std::
 std::vector<double> rates_below(double capacity) {
   std::vector<double> rates;
   for (const double share : {.05, .1, .2, .3, .4, .5, .6, .7, .8, .9}) {
-    // Two significant digits.
+    // Rounds the rate to two significant digits.
     const double rate = share * capacity;
     const double unit = std::pow(10, std::floor(std::log10(rate)) - 1);
     rates.push_back(std::round(rate / unit) * unit);
@@ -261,7 +262,7 @@ std::uint64_t load_work(const LoadQuestion& question) {
   const std::size_t policies = others + static_cast<std::size_t>(std::min(question.max_gamma, 9));
   std::uint64_t requests = question.rates.empty() ? 10 * load_size(question, 1).all() : 0;
   for (const double rate : question.rates) requests += load_size(question, rate).all();
-  // Each highest rate takes about six halvings.
+  // Each highest rate takes about six bisections.
   if (targets_of(question).any() && question.rates.size() != 1)
     requests += 6 * load_size(question, question.rates.empty() ? 1 : question.rates.back()).all();
   return requests * policies * question.server.runs;
@@ -314,7 +315,7 @@ std::optional<LoadPlan> plan_load(const LoadQuestion& question, const Control& c
     if (fit.fits_reason) return plan;
   }
   std::vector<ContextTable> tables;
-  // What a draft device drafts is decided a step before, so that no policy changes it.
+  // A draft device drafts for a step before the step begins, so no policy can change that draft.
   if (!question.server.draft_device) {
     plan.table = batch_table(question, context);
     tables = context_tables(question, context);

@@ -1,4 +1,4 @@
-// The plan for a server under load: policies of gamma at rates of requests, simulated (serving/server).
+// Plans for a server under load: simulates policies of gamma at several rates of requests (serving/server).
 #pragma once
 
 #include <cstdint>
@@ -15,88 +15,96 @@
 
 namespace speclab {
 
-/// A server to plan for: that of a section, of which policies and rates are compared.
+/// The server of a section "serving", for which policies and rates are compared.
 struct LoadQuestion : PlannedPair {
-  /// Its policy is one more to compare, unless it is fixed. Its costs are those of this pair, and when its
-  /// requests arrive is said by `rates`.
+  /// The section's policy joins the comparison unless it is fixed. Costs are those of this pair, and `rates`
+  /// replaces the section's arrivals.
   ServingSection server{};
   StepExtras extras{};
-  std::optional<double> alpha{};  ///< where the section's acceptance leaves it out
-  std::vector<double> rates{};    ///< requests a second; empty: ten, chosen from the capacity
-  /// Nobody has said how many requests are measured: in bursts ten turns of both phases at least.
+  std::optional<double> alpha{};  ///< used where the section's acceptance has no rate
+  std::vector<double> rates{};    ///< requests per second; empty: ten rates, chosen from the capacity
+  /// True if the user did not set the number of measured requests: bursts then last for at least ten turns of
+  /// both phases.
   bool usual_size = false;
-  double memory_share = 0.9;  ///< of the device, which bounds caches where the section does not
+  /// Share of the device's memory, which bounds caches where the section does not.
+  double memory_share = 0.9;
   int max_gamma = 8;
   std::uint64_t seed = 1;
   double confidence = 0.95;
 };
-/// Of a config with the section "serving", the rest as the struct has it. ConfigError for a section that
-/// cannot be planned for.
+/// Returns the question of a config with the section "serving"; other members keep their defaults. Throws
+/// ConfigError for a section that cannot be planned for.
 LoadQuestion load_question(const Config& config, int max_gamma);
 
-/// One policy at one rate. Intervals are over runs that share their requests and luck between policies.
+/// One policy at one rate. Intervals are over runs; policies share the requests and random numbers of a run.
 struct LoadPoint {
-  double rate = 0;          ///< requests a second
-  bool overloaded = false;  ///< `overloaded_share` of the capacity or more: nothing else is known
+  double rate = 0;          ///< requests per second
+  bool overloaded = false;  ///< at `overloaded_share` of the capacity or above: no other number is known
   std::optional<Interval> latency_mean{};  ///< ms, arrival to last token
-  std::optional<Interval> latency{};       ///< ms, at the percentile; so are the others
+  std::optional<Interval> latency{};       ///< ms, at the percentile; ttft, tpot and gap likewise
   std::optional<Interval> ttft{};
   std::optional<Interval> tpot{};
-  std::optional<Interval> gap{};         ///< between two emissions of a request, of all gaps
+  std::optional<Interval> gap{};         ///< between two emissions of a request, over all gaps
   std::optional<Interval> kept{};        ///< share of requests that keep the targets
-  std::optional<Interval> over_plain{};  ///< mean latency less plain decoding's, in pairs
-  double batch = 0;                      ///< requests that run, mean over busy time
-  double gamma = 0;                      ///< drafted tokens a round
-  double accepted = 0;                   ///< accepted tokens a round
+  std::optional<Interval> over_plain{};  ///< mean latency minus plain decoding's, over pairs of runs
+  double batch = 0;                      ///< running requests, mean over busy time
+  double gamma = 0;                      ///< drafted tokens per round
+  double accepted = 0;                   ///< accepted tokens per round
   double utilisation = 0;                ///< share of time in steps
-  double preempted = 0;                  ///< times a request was put back, mean
+  double preempted = 0;                  ///< mean times a request was put back
 };
 
 struct LoadPolicy {
   std::string name{};
   std::string sentence{};
-  double capacity = 0;  ///< requests a second with a full server
-  /// The highest rate at which the share of requests given by the percentile keeps the targets, over runs;
-  /// none without targets, for a single rate, and where no rate keeps them in every run.
+  double capacity = 0;  ///< requests per second of a full server
+  /// The highest rate at which the percentile's share of requests keeps the targets, over runs. Empty without
+  /// targets, for a single rate, and if some run keeps them at no rate.
   std::optional<Interval> highest{};
   std::vector<LoadPoint> points{};
 };
 
-/// The policy of the least mean latency at a rate, or of the largest share of requests that keep the targets.
+/// The best policy at one rate: the one with the largest share of requests that keep the targets, or without
+/// targets the least mean latency.
 struct LoadChoice {
   double rate = 0;
-  std::string policy{};                       ///< empty: all are overloaded
-  std::vector<std::string> not_told_apart{};  ///< policies whose difference to it may be chance
+  std::string policy{};                       ///< empty if all policies are overloaded
+  std::vector<std::string> not_told_apart{};  ///< policies whose difference from it may be chance
 };
 
-/// Of mean contexts above the one before, and up to `context` tokens; 0: of all longer ones.
+/// Holds for mean contexts above those of the table before it and up to `context` tokens; 0: for all longer
+/// ones.
 struct ContextTable {
   double context = 0;
   std::vector<BatchRange> rows{};  ///< gamma by batch
 };
 
 struct LoadPlan : MemoryFit {
-  std::string arrivals;  ///< words
+  std::string arrivals;  ///< in words
   std::string lengths;
   std::string acceptance;
   std::string costs;
-  std::optional<std::string> draft_device;    ///< words
-  std::optional<std::uint32_t> draft_budget;  ///< most tokens of a cache that a draft run reads
-  std::optional<std::uint64_t> cache_tokens;  ///< of a replica with a draft; none without bound
+  std::optional<std::string> draft_device;  ///< in words
+  /// Maximum of a sequence's cached tokens that a draft run reads.
+  std::optional<std::uint32_t> draft_budget;
+  /// Tokens of cache in a replica with a draft; empty if there is no limit.
+  std::optional<std::uint64_t> cache_tokens;
   std::optional<double> ttft_ms;
   std::optional<double> tpot_ms;
   double percentile = 95;
   double confidence = 0.95;
-  std::uint64_t requests = 0;  ///< of a run, at the lowest rate
+  std::uint64_t requests = 0;  ///< measured requests of a run at the lowest rate
   int runs = 0;
   std::vector<LoadPolicy> policies;
-  std::vector<LoadChoice> best;  ///< by rate
-  /// The lowest rate from which on plain decoding has the lower mean latency than any fixed gamma, and the
-  /// rate before it, at which it has not; none where it never has.
+  std::vector<LoadChoice> best;  ///< one per rate
+  /// From the rate `off_from` on, plain decoding has a lower mean latency than any fixed gamma. At
+  /// `on_until`, the rate before it, it has not. Both are empty if a fixed gamma is better at the highest
+  /// rate; `on_until` is also empty if plain decoding is better at every rate.
   std::optional<double> off_from;
   std::optional<double> on_until;
-  std::vector<BatchRange> table;             ///< gamma by batch, for the mean context
-  std::vector<ContextTable> context_tables;  ///< by batch and context, where they differ; else empty
+  std::vector<BatchRange> table;  ///< gamma by batch, for the mean context
+  /// Gamma by batch and context; empty if it does not depend on the context.
+  std::vector<ContextTable> context_tables;
   std::vector<ServerSetting> settings;
   std::vector<std::string> warnings;
 };
@@ -104,10 +112,11 @@ struct LoadPlan : MemoryFit {
 template <>
 const Typed<LoadPlan>& described();
 
-/// Simulates every policy at every rate, in parallel. None when `control` ended it. Progress counts requests.
+/// Simulates every policy at every rate, in parallel. Returns nothing when `control` ended it. Progress
+/// counts requests.
 std::optional<LoadPlan> plan_load(const LoadQuestion& question, const Control& control);
-/// Requests of all its simulations, about: highest rates are searched for, and rates may have to be chosen
-/// first.
+/// Estimates the number of requests in all simulations. It is not known in advance how many the search for
+/// highest rates and the choice of rates will take.
 std::uint64_t load_work(const LoadQuestion& question);
 
 Listing load_text(const LoadPlan& plan);

@@ -32,7 +32,7 @@ Selected<StepPolicyKind> table_of(const std::vector<ContextTable>& tables) {
   return policy_of({{"kind", "table"}, {"rows", std::move(rows)}});
 }
 
-/// Tokens a round of gamma = 0, 1, ...
+/// Returns the tokens per round for gamma = 0, 1, ...
 std::vector<double> tokens_of(const LoadQuestion& question) {
   const AcceptanceLaw law = law_of(question);
   const auto* const rounds = std::get_if<RoundLaw>(&law);
@@ -142,7 +142,7 @@ std::vector<LoadCandidate> load_candidates(const LoadQuestion& question,
       table_of({{0, by_batch}}));
   if (tables.size() > 1)
     add("table by context", "the γ of each batch and mean context below", most, table_of(tables));
-  // It changes the number of draft runs, of which there is but one where it drafts all.
+  // This policy changes the number of draft runs, which is always one where a single run drafts all tokens.
   if (draft_runs(question.costs) == DraftRuns::a_token)
     add("SGLang's steps", "its default slots by batch, moved by what is accepted", most,
         policy_of({{"kind", "sglang"}}));
@@ -162,7 +162,7 @@ RequestStream load_stream(const LoadQuestion& question) {
 LoadSize load_size(const LoadQuestion& question, double rate) {
   const ServingSection& section = question.server;
   if (!question.usual_size || section.bursts <= 1) return size_of(section);
-  // A phase between bursts lasts four times as long.
+  // A quiet phase lasts four times as long as a burst.
   constexpr double turns = 10;
   const auto measured =
       std::max(section.requests, static_cast<std::uint64_t>(turns * 5 * section.burst_seconds * rate));

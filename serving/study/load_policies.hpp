@@ -1,4 +1,4 @@
-// The policies that `speclab plan load` compares, and the server that each runs on.
+// The policies that `speclab plan load` compares, and the server that runs each of them.
 #pragma once
 
 #include <cstdint>
@@ -9,41 +9,43 @@
 
 namespace speclab {
 
-/// A policy with what an engine needs for it.
+/// A policy, and the properties of an engine that runs it.
 struct LoadCandidate {
   std::string name;
   std::string sentence;
   std::uint32_t gamma = 0;
   Selected<StepPolicyKind> policy;
   bool drafts = true;  ///< false: no draft model is loaded
-  bool fixed = false;  ///< one gamma above 0
+  bool fixed = false;  ///< the policy is one fixed gamma above 0
 };
 
-/// Of drafts as long as any of the policies makes.
+/// Returns the acceptance law for drafts up to the longest that any policy makes.
 AcceptanceLaw law_of(const LoadQuestion& question);
-/// Mean tokens of a request's cache: its prompt and half of its output.
+/// Returns the mean tokens of a request's cache: its prompt and half of its output.
 double mean_context(const RequestStream& stream);
-/// What each device pays for: of one device both models, or the target's and then the draft's alone.
+/// Returns the costs of each device: with one device both models; with two the target's, then the draft's.
 std::vector<CostPair> costs_by_device(const LoadQuestion& question);
-/// Tokens of caches that a replica holds, on each of its devices; 0 without bound.
+/// Returns the tokens of cache that a replica can hold on each of its devices; 0 if there is no limit.
 std::uint64_t cache_of(const LoadQuestion& question, double context, bool drafts);
-/// The best gamma of each batch, as `plan` has it, for contexts of a quarter of the mean to four times the
-/// mean, `context`: one table where they agree. The last holds for all longer contexts.
+/// Returns the best gamma for each batch, as `plan` finds it, for contexts from a quarter of `context`, the
+/// mean, to four times it. Neighbouring contexts with equal tables share one. The last table holds for all
+/// longer contexts.
 std::vector<ContextTable> context_tables(const LoadQuestion& question, double context);
 
-/// Plain decoding first. `tables` of context_tables; `by_batch` of the mean context. With a draft device
-/// fixed gammas alone, and both are not read.
+/// Returns the policies to compare, plain decoding first. `tables` comes from context_tables, `by_batch` is
+/// for the mean context. With a draft device only fixed gammas are compared, and neither is read.
 std::vector<LoadCandidate> load_candidates(const LoadQuestion& question,
                                            const std::vector<BatchRange>& by_batch,
                                            const std::vector<ContextTable>& tables);
 
-/// `context` is the mean one, for caches that the device's memory bounds.
+/// Returns the server that runs a candidate. `context` is the mean context, used where the device's memory
+/// bounds caches.
 ServerOptions load_server(const LoadQuestion& question, const LoadCandidate& candidate, double context);
-/// Lengths of the question's requests, or its trace; its arrivals are made of a rate (at_rate).
+/// Returns the question's requests, by lengths or by its trace; at_rate sets their arrivals.
 RequestStream load_stream(const LoadQuestion& question);
 LoadSize load_size(const LoadQuestion& question, double rate);
 
-/// The best gamma of each batch for this context.
+/// Returns the best gamma for each batch at this context.
 std::vector<BatchRange> batch_table(const LoadQuestion& question, double context);
 
 }  // namespace speclab

@@ -177,7 +177,7 @@ Table context_table(const LoadPlan& plan) {
   return table;
 }
 
-/// Policies that figures show: fixed gammas as the best of them at each rate.
+/// Draws one curve for each policy; all fixed gammas share one curve, the best of them at each rate.
 Figure over_rates(const LoadPlan& plan, std::string title, std::string y_label,
                   const std::optional<Interval> LoadPoint::*value, bool largest) {
   Figure figure{"", std::move(title), "requests a second", std::move(y_label)};

@@ -1,4 +1,4 @@
-// How many tokens a step of a server drafts.
+// The policies of the section "serving": how many tokens a step drafts.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -11,7 +11,7 @@ namespace speclab {
 
 namespace {
 
-/// A policy without keys.
+/// Makes a kind of policy without keys.
 template <class Make>
 StepPolicyKind plain_kind(const char* name, const char* sentence, Make make) {
   struct NoKeys {};
@@ -83,7 +83,7 @@ struct AdaptiveKeys {
   double step_ms = 0;
 };
 
-/// What the draft says of its tokens; none where that is recorded with rounds.
+/// Returns the law of the draft's confidences; empty if confidences are recorded with rounds.
 std::optional<ConfidenceLaw> confidence_of(const AdaptiveKeys& known, const std::string& path,
                                            const StepPolicyRequest& request) {
   if (std::holds_alternative<RecordedRounds>(request.law)) {
@@ -130,7 +130,8 @@ StepPolicyKind adaptive_verification() {
   return kind;
 }
 
-/// The table of the least mean latency where the server is small and without memory; ConfigError elsewhere.
+/// Returns the table with the least mean latency if the server is small and memoryless. Throws ConfigError
+/// otherwise.
 GammaByState optimal_table(const std::string& path, const StepPolicyRequest& request) {
   const ServingSection& section = request.section;
   const auto refuse = [&](const std::string& why) {

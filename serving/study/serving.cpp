@@ -1,4 +1,4 @@
-// The experiment "serving": a server under load, simulated (serving/server).
+// The experiment "serving": simulates a server under load (serving/server).
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -21,15 +21,15 @@ namespace speclab {
 
 namespace {
 
-/// The runs of a cell, and its state as in ServingResult.
+/// The runs of a cell, and its state (see ServingResult).
 struct CellRuns {
   std::vector<RunNumbers> runs;
   std::optional<std::string> state = {};
 };
 
-/// Whether no time passes while the measured requests arrive. Of open arrivals also whether fewer tokens come
-/// out in that time than these requests ask for, which happens where the requests before them have not filled
-/// the server.
+/// Returns whether the measured requests are too few. They are if no time passes while they arrive. With open
+/// arrivals they are also if fewer tokens are emitted in that time than they ask for: the requests before
+/// them have then not filled the server.
 bool too_short(std::span<const RunNumbers> runs, bool open) {
   constexpr double confidence = 0.999;
   constexpr double enough = 0.95;
@@ -55,13 +55,13 @@ CellRuns run_all(const Config& config, const ServerOptions& server, const Contro
   const Control quiet{.stop = control.stop};
   const auto full = [&](std::uint64_t seed) { return serve_full(server, stream, seed, quiet); };
   const std::optional<double> rate = mean_rate(stream);
-  // Fewer requests than have a place never wait for one.
+  // A server that has room for all requests is never full.
   if (rate && size.all() > std::uint64_t{server.replicas} * server.engine.max_sequences) {
     const ServingRun first = full(run_seed(config.seed, 0));
     if (first.stopped) throw Stopped{};
     if (*rate >= overloaded_share * requests_per_second(first)) all.state = overloaded_state;
   }
-  // A run without requests after those measured is a benchmark, which ends when all of them are served.
+  // A run without requests after the measured ones is a benchmark, which ends when all of them are served.
   if (all.state && size.after > 0) {
     run_each(full);
     control.progress(size.all() * section.runs);
@@ -72,11 +72,11 @@ CellRuns run_all(const Config& config, const ServerOptions& server, const Contro
   return all;
 }
 
-/// Every number of a run by its name, in the order of tables.
+/// A number of a run, by its name. They are listed in the order of tables.
 struct NamedValue {
   std::string name;
   std::function<double(const RunNumbers& run)> of;
-  bool yes_or_no = false;  ///< 1 or 0 of a run: its mean is a probability
+  bool yes_or_no = false;  ///< the number is 1 or 0 in a run, so its mean is a probability
 };
 
 std::vector<NamedValue> numbers_of(const ServingSection& section) {
@@ -126,8 +126,8 @@ std::vector<NamedValue> numbers_of(const ServingSection& section) {
   return all;
 }
 
-/// Clients all ask at once at first: until so many requests have been answered, the server is not as it will
-/// be.
+/// At the start all clients send a request at once. The server is not in its steady state until as many
+/// requests have been answered.
 void check_size(const ServingSection& section) {
   const LoadSize size = size_of(section);
   if (!section.clients || size.after == 0 || size.before >= *section.clients) return;
@@ -147,8 +147,8 @@ void check_measured(const ServingSection& section) {
   }
 }
 
-/// Whether a number says something of the server in this state. Waits for a full server grow with the run,
-/// unless it is a benchmark's, which has no requests after those measured.
+/// Returns whether a number is meaningful in this state of the server. Waits of a full server grow with the
+/// run, unless the run is a benchmark, which has no requests after the measured ones.
 bool is_known(const std::optional<std::string>& state, const LoadSize& size, const std::string& number) {
   if (state == too_short_state) return false;
   if (state != overloaded_state || size.after == 0) return true;
@@ -201,7 +201,7 @@ const Experiment& serving_experiment() {
           "A server under load, simulated: latencies, throughput and acceptance of a policy of gamma.",
       .sections = {"serving"},
       .prepare = prepare_serving,
-      // Of every cell.
+      // for each cell
       .intervals = [](const Config&) { return 25; },
       .own_key = "serving",
       .own_result = described<ServingResult>().type,

@@ -1,4 +1,4 @@
-// Tables, figures, headline and CSV of the experiment "serving", from results alone.
+// Makes tables, figures, the headline and the CSV of the experiment "serving" from results alone.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -32,12 +32,12 @@ std::optional<double> error_percent(const ServingNumber& number) {
   return 100 * (number.simulated->estimate / *number.measured - 1);
 }
 
-/// What is simulated, or why it is not known.
+/// Shows the simulated number, or the reason why it is not known.
 Cell simulated_cell(const ServingNumber& number, const ServingResult& own) {
   return number.simulated || !own.state ? interval_cell(number.simulated) : text_cell(*own.state);
 }
 
-/// The meaning of the states of cells, with the labels of those that have them.
+/// Explains the states of cells, with the labels of the cells that have them.
 std::string state_note(const Result& result) {
   std::map<std::string, std::vector<std::string>> labels;
   for (const auto& [index, cell, own] : served_cells(result)) {
@@ -58,10 +58,11 @@ std::string state_note(const Result& result) {
   return note;
 }
 
-/// Percent of what was measured, by which the simulation may be off for a number to count as predicted.
+/// The largest error of the simulation, in percent of the measured number, at which a number counts as
+/// predicted.
 constexpr double close_percent = 10;
 
-/// Numbers that stand in the table of several cells; results.csv has all.
+/// Returns whether a table of several cells shows the number. results.csv has all numbers.
 bool shown(const ServingNumber& number) {
   const std::string& name = number.name;
   if (name.ends_with(" p50")) return false;
@@ -69,7 +70,7 @@ bool shown(const ServingNumber& number) {
   return name == "latency mean" || name == "tokens/s" || name == "accepted" || name == "targets kept";
 }
 
-/// A row a cell and a column a number; of a single cell a row a number.
+/// Returns a table with a row per cell and a column per number; for a single cell, with a row per number.
 Table table_of(const Result& result, const std::string& id) {
   Table table{id + "-numbers", result.title, {}};
   table.note = fmt::format("Times in milliseconds; ± is the {} interval over runs.",
@@ -83,7 +84,7 @@ Table table_of(const Result& result, const std::string& id) {
     }
     return table;
   }
-  // Cells have numbers of their own: of their percentile, of their targets.
+  // Names differ between cells, by percentile and by targets.
   std::vector<std::string> names;
   for (const auto& [index, cell, own] : served_cells(result)) {
     for (const ServingNumber& number : own.numbers) {
@@ -104,7 +105,7 @@ Table table_of(const Result& result, const std::string& id) {
   return table;
 }
 
-/// What was measured beside what was simulated.
+/// Returns a table with simulated and measured numbers side by side.
 Table measured_table(const Result& result, const std::string& id) {
   Table table{
       id + "-measured", "Simulated beside measured", {"cell", "number", "simulated", "measured", "error, %"}};
@@ -122,13 +123,13 @@ Table measured_table(const Result& result, const std::string& id) {
   return table;
 }
 
-/// The number that a cell sets at a path.
+/// Returns the number that a cell sets at a path.
 std::optional<double> set_number(const CellResult& cell, const std::string& path) {
   const Json* value = set_value(cell, path);
   return value != nullptr && value->is_number() ? std::optional(value->get<double>()) : std::nullopt;
 }
 
-/// The swept path of the most different numbers; none without one of at least two.
+/// Returns the swept path with the most different numbers; empty if no path has two of them.
 std::optional<std::string> axis_of(const Result& result) {
   std::optional<std::string> axis;
   std::size_t most = 1;
@@ -145,7 +146,7 @@ std::optional<std::string> axis_of(const Result& result) {
   return axis;
 }
 
-/// What a cell sets besides the axis: "policy gate".
+/// Returns the settings of a cell besides the axis, such as "policy gate".
 std::string series_name(const CellResult& cell, const std::vector<std::string>& paths,
                         const std::string& axis) {
   std::string name;
@@ -159,7 +160,7 @@ std::string series_name(const CellResult& cell, const std::vector<std::string>& 
   return name.empty() ? "simulated" : name;
 }
 
-/// The series of a name, the last where it is new.
+/// Returns the series with this name. Appends it if there is none.
 Series& series_named(Figure& figure, const std::string& name, SeriesStyle style) {
   const auto found = std::ranges::find(figure.series, name, &Series::name);
   return found != figure.series.end() ? *found
@@ -187,7 +188,7 @@ Figure curves(const Result& result, const std::string& axis, const std::string& 
   return figure;
 }
 
-/// A number of each case, side by side.
+/// Draws one number for each case, side by side.
 Figure over_cases(const Result& result, const std::string& number_name) {
   Figure figure;
   figure.title = number_name + " by case";
@@ -203,7 +204,7 @@ Figure over_cases(const Result& result, const std::string& number_name) {
   return figure;
 }
 
-/// What was simulated over what was measured, of every number that was.
+/// Draws simulated divided by measured for every measured number.
 Figure over_measured(const Result& result) {
   Figure figure;
   figure.title = "Simulated over measured";

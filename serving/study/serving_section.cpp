@@ -1,4 +1,4 @@
-// The section "serving" of a config: its keys, ranges and sentences.
+// The section "serving" of a config: its keys, their ranges and descriptions.
 #include "experiments/base/format/fields.hpp"
 #include "experiments/config/shown_config.hpp"
 #include "serving/study/serving_study.hpp"

@@ -1,4 +1,4 @@
-// What a config says of a server: its requests, its engine, acceptance, policy and costs.
+// Makes a server from the section "serving": its requests, engine, acceptance, policy and costs.
 #include <fmt/format.h>
 
 #include <cmath>
@@ -46,7 +46,7 @@ Length length_of(double mean, double variation, const char* path) {
   return varied_length(mean, variation);
 }
 
-/// Requests as they were recorded, of a section with a trace.
+/// Returns the recorded requests of a section with a trace.
 RequestStream recorded_stream(const ServingSection& section) {
   const char* path = "/serving/trace";
   if (section.clients || section.bursts > 1)

@@ -13,7 +13,7 @@
 
 namespace speclab {
 
-/// Options of an engine that are keys as they are, and what others are made of.
+/// Engine options. The added members are keys of the config from which other options are computed.
 struct EngineSection : EngineOptions {
   std::uint32_t replicas = 1;
   double front_ms = 0;
@@ -22,7 +22,8 @@ struct EngineSection : EngineOptions {
   std::uint32_t stale_window = 1;
 };
 
-/// Drafts on a device of their own; one of `hit` and `rank_shares` says how likely outcomes are drafted for.
+/// A draft on its own device. Exactly one of `hit` and `rank_shares` gives the probability of prepared
+/// drafts.
 struct DraftDeviceSection {
   std::optional<double> hit;
   std::optional<std::vector<double>> rank_shares;
@@ -33,7 +34,7 @@ struct DraftDeviceSection {
 struct ServingSection {
   std::optional<double> requests_per_second;
   std::optional<std::uint32_t> clients;
-  std::optional<std::string> trace;  ///< a file of requests
+  std::optional<std::string> trace;  ///< file of recorded requests
   double bursts = 1;
   double burst_seconds = 10;
   double prompt = 512;
@@ -52,46 +53,46 @@ struct ServingSection {
   double percentile = 95;
   std::optional<double> ttft_ms;
   std::optional<double> tpot_ms;
-  OrderedMap<double> measured;  ///< of such a server, by names of ServingNumber
+  OrderedMap<double> measured;  ///< measured on such a server, by names of ServingNumber
 };
 
-/// The law of acceptance with `gamma` and with alpha where the section leaves it out.
+/// Returns the law of acceptance at `gamma`, with `alpha` where the section has no rate.
 AcceptanceLaw acceptance_of(const ServingSection& section, std::uint32_t gamma, std::optional<double> alpha);
-/// The section's server. ConfigError where it cannot be served.
+/// Returns the section's server. Throws ConfigError if the section describes none that works.
 ServerOptions server_of(const ServingSection& section, std::uint32_t gamma, const AcceptanceLaw& law,
                         const StepTimes& times);
-/// The server that a config describes, with its own acceptance and costs.
+/// Returns the server of a config, with its acceptance and costs.
 ServerOptions server_of(const Config& config);
 
-/// The section's requests. ConfigError unless it says when they arrive.
+/// Returns the section's requests. Throws ConfigError unless the section says when they arrive.
 RequestStream stream_of(const ServingSection& section);
-/// The same requests at another rate a second.
+/// Returns the same requests at another rate per second.
 RequestStream at_rate(RequestStream stream, const ServingSection& section, double requests_per_second);
 LoadSize size_of(const ServingSection& section);
 
-/// A number of the simulation, with what was measured where that is known. Times are in milliseconds.
+/// A number of the simulation, and the measured number where there is one. Times are in milliseconds.
 struct ServingNumber {
   std::string name;
-  std::optional<Interval> simulated{};  ///< none where the state of the cell leaves nothing to know
+  std::optional<Interval> simulated{};  ///< empty if the number is not known in this state of the cell
   std::optional<double> measured{};
 };
 
-/// Requests arrive faster than `overloaded_share` of what the full server can serve.
+/// The state in which requests arrive at `overloaded_share` of the full server's capacity, or faster.
 inline constexpr const char* overloaded_state = "overloaded";
-/// The measured requests are too few, or those before them, to say anything.
+/// The state in which the measured requests, or those before them, are too few for any result.
 inline constexpr const char* too_short_state = "too short";
 
 struct ServingResult {
-  std::optional<std::string> state{};  ///< one of these; none: the server keeps up
-  /// Of an overloaded server those of the full one; but where no requests follow the measured ones, those of
-  /// a benchmark of so many requests.
+  std::optional<std::string> state{};  ///< one of the two states above; empty: the server keeps up
+  /// For an overloaded server these are the numbers of the full server; but if no requests follow the
+  /// measured ones, those of a benchmark with these requests.
   std::vector<ServingNumber> numbers{};
 };
 
 template <>
 const Typed<ServingResult>& described();
 
-/// From results alone.
+/// Uses results only.
 Presentation serving_presentation();
 
 }  // namespace speclab

@@ -30,15 +30,15 @@ std::uint32_t tokens_in(double tokens, const std::string& where) {
   return std::max(1U, static_cast<std::uint32_t>(tokens));
 }
 
-/// Whether text has a digit wherever the pattern has a d, and the pattern's own characters elsewhere.
+/// Returns whether `text` has a digit wherever `pattern` has a d, and the pattern's own characters elsewhere.
 bool matches(std::string_view text, std::string_view pattern) {
   return std::equal(text.begin(), text.end(), pattern.begin(), pattern.end(), [](char c, char expected) {
     return expected == 'd' ? c >= '0' && c <= '9' : c == expected;
   });
 }
 
-/// "2023-11-16 18:17:03.9799600" as milliseconds; a T may stand for the blank, and Z, +02:00 or -07:00 at the
-/// end for a zone.
+/// Returns a time such as "2023-11-16 18:17:03.9799600" in milliseconds. A T may replace the blank, and Z,
+/// +02:00 or -07:00 at the end gives a zone.
 std::optional<double> time_of(std::string text) {
   const auto digits = [&](std::size_t from, std::size_t size) {
     int value = 0;
@@ -49,7 +49,7 @@ std::optional<double> time_of(std::string text) {
   constexpr std::string_view zone = "dd:dd";
   if (text.size() <= minutes.size()) return std::nullopt;
   if (text[10] == 'T') text[10] = ' ';
-  int ahead = 0;  // of UTC, in minutes
+  int ahead = 0;  // minutes ahead of UTC
   if (text.back() == 'Z') {
     text.pop_back();
   } else if (const std::size_t at = text.size() - zone.size();

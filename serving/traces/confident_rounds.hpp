@@ -1,4 +1,4 @@
-// Rounds of speculative decoding as a server recorded them, with what the draft said of its tokens.
+// Reads recorded rounds of speculative decoding, with the draft's confidence in each of its tokens.
 #pragma once
 
 #include <string>
@@ -7,9 +7,10 @@
 
 namespace speclab {
 
-/// Of JSON lines {"accepted": 2, "confidences": [0.9, 0.8, 0.3], "weight": 1}: how many drafted tokens were
-/// accepted, and of each the probability that the draft gave it to be accepted, given that those before it
-/// are. Without a weight all rounds count alike. UsageError that names the line and the value.
+/// Reads JSON lines such as {"accepted": 2, "confidences": [0.9, 0.8, 0.3], "weight": 1}: how many drafted
+/// tokens were accepted, and for each drafted token the probability, by the draft, that it is accepted given
+/// that all tokens before it are. Rounds without a weight count equally. Throws UsageError, which names the
+/// line and the value.
 RecordedRounds read_confident_rounds(const std::string& file);
 
 }  // namespace speclab

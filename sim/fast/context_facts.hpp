@@ -1,4 +1,4 @@
-// What rules need of a context beside totals, kept by context.
+// Facts about a context that rules need in addition to totals, stored by context.
 #pragma once
 
 #include <atomic>
@@ -21,7 +21,7 @@
 
 namespace speclab {
 
-/// What rows say of a context without a pass over them: nothing, unless they are of n-grams.
+/// Position numbers that rows give without a pass over them. Only n-gram rows give any.
 template <class Rows>
 class RowNumbers {
  public:
@@ -36,9 +36,9 @@ class RowNumbers<NgramRows> : public NgramNumbers {
   using NgramNumbers::NgramNumbers;
 };
 
-/// Of rules that need nothing of the kind. `of_nodes` is for a verification: `after(node)` is the context
-/// after a drafted node. `bytes_for` takes how many contexts there are, and how many tokens they list where
-/// they are of n-grams.
+/// The facts for rules that need none. `of_nodes` returns the facts for a verification: `after(node)` is the
+/// context after a drafted node. `bytes_for` takes the number of contexts, and for n-grams the number of
+/// tokens that they list.
 template <class Rows, class Rule>
 class ContextFacts {
  public:
@@ -51,8 +51,8 @@ class ContextFacts {
   }
 };
 
-/// rho* by number of candidates, each computed when it is first needed. A value is a function of its context
-/// alone, so that it does not matter which thread computes it.
+/// Stores rho* by number of candidates. Each value is computed when it is first needed; it is a function of
+/// its context only, so any thread may compute it.
 template <class Rows>
 class ContextFacts<Rows, KSeqRule> {
  public:
@@ -90,9 +90,9 @@ class ContextFacts<Rows, KSeqRule> {
   mutable std::deque<std::vector<std::atomic<double>>> by_candidates_;
 };
 
-/// Numbers of rules that decide position by position, each context's found when they are first needed, as a
-/// run that emits little else than likely tokens comes to few contexts: by a pass over both rows where the
-/// rows have no other way.
+/// Stores the numbers of rules that decide position by position. A context's numbers are computed when they
+/// are first needed, because a run that emits mostly likely tokens visits few contexts. They take a pass over
+/// both rows if the rows offer no other way.
 template <class Rows>
 class ContextFacts<Rows, AnyPositionRule> {
  public:
@@ -127,7 +127,7 @@ class ContextFacts<Rows, AnyPositionRule> {
         DenseRows<double>{rows_.row(context, target_side, target), rows_.row(context, draft_side, draft)});
   }
 
-  /// A function of the context alone, so that it does not matter which thread found it.
+  /// Numbers are a function of the context only, so any thread may compute them.
   struct Kept {
     std::atomic<double> number;
     std::atomic<double> other;
@@ -150,7 +150,7 @@ class ContextFacts<Rows, AnyPositionRule> {
   mutable std::vector<Kept> kept_;
 };
 
-/// The draft's largest probability, found so too.
+/// Stores the draft's largest probability, computed in the same way.
 template <class Rows>
 class ContextFacts<Rows, ScheduledRule> {
  public:

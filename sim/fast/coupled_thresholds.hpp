@@ -1,4 +1,4 @@
-// The thresholds of core/fast/gumbel_verification.hpp of many draws together.
+// Computes the thresholds of core/fast/gumbel_verification.hpp for many draws together.
 #pragma once
 
 #include <algorithm>
@@ -11,8 +11,8 @@
 
 namespace speclab {
 
-/// Raises draws[i].above, p/q of a token that numbers[i] rejected, to the threshold of that number. `Rows` as
-/// in sim/fast/whole_row_decoder.hpp.
+/// Raises draws[i].above, which is p/q of a token that numbers[i] rejected, to the threshold of that number.
+/// `Rows` is as in sim/fast/whole_row_decoder.hpp.
 template <class Rows>
 void find_thresholds(const Rows& rows, std::span<RowDraw> draws, std::span<const double> numbers,
                      DrawBlocks& blocks) {

@@ -9,7 +9,7 @@
 
 namespace speclab {
 
-/// The models outlive it.
+/// The models must outlive it.
 class FastDecoder {
  public:
   FastDecoder() = default;
@@ -17,7 +17,7 @@ class FastDecoder {
   FastDecoder& operator=(const FastDecoder&) = delete;
   virtual ~FastDecoder() = default;
 
-  /// As FastPair::decode.
+  /// Decodes as FastPair::decode does.
   virtual Outcome decode(std::int32_t gamma, const SimulationSize& simulation, const Control& control,
                          std::size_t streams) const = 0;
   virtual std::size_t bytes() const = 0;

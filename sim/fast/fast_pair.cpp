@@ -59,8 +59,8 @@ class NgramDecoder final : public FastDecoder {
   Rule rule_;
 };
 
-/// What a pair is prepared as: tables of each context's decisions (stored), n-grams with two probabilities'
-/// decisions (pointwise), or rows in the order of target over draft.
+/// The form in which a pair is prepared: tables of each context's decisions (stored), n-grams with decisions
+/// from two probabilities (pointwise), or rows in the order of target over draft (whole_rows).
 enum class FastForm { none, stored, pointwise, whole_rows };
 
 FastForm form_of(const Model& target, const Model& draft, const AnyRule& rule) {
@@ -114,7 +114,7 @@ std::optional<std::string> fast_unsupported_reason(const Model& target, const Mo
 bool fast_pays(const Model& target, const Model& draft, const SimulationSize& simulation) {
   const auto rounds = static_cast<double>(simulation.total());
   if (target.table() != nullptr) {
-    // Preparing a row costs about as much as eight plain rounds, which read several rows each.
+    // Preparing a row costs about as much as eight plain rounds. Each of these reads several rows.
     const std::size_t contexts = std::max(target.table()->contexts(), draft.table()->contexts());
     return rounds >= 8 * static_cast<double>(contexts);
   }

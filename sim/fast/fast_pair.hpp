@@ -1,6 +1,6 @@
 // Speculative decoding at a cost that does not grow with the vocabulary, for the pairs and rules that allow
-// it. The same distribution as sim/decode.hpp, by other random numbers: core/fast/fast_round.hpp and
-// core/fast/whole_row_round.hpp are the programs it runs.
+// it. It has the same distribution as sim/decode.hpp, but other random numbers. It runs the programs of
+// core/fast/fast_round.hpp and core/fast/whole_row_round.hpp.
 #pragma once
 
 #include <cstddef>
@@ -22,58 +22,59 @@
 
 namespace speclab {
 
-/// The rules that read two probabilities alone.
+/// The rules that read only two probabilities.
 using PointwiseRules = std::variant<TokenRule, LenienceRule>;
 std::optional<PointwiseRules> pointwise_rule(const AnyRule& rule);
 
-/// Why this pair and rule cannot be decoded so, as the end of a sentence; empty when they can, as far as can
-/// be told without preparing them.
+/// Returns the reason why the fast engine cannot run this pair and rule, as the end of a sentence; empty if
+/// it can, as far as is known without preparing them.
 std::optional<std::string> fast_unsupported_reason(const Model& target, const Model& draft,
                                                    const AnyRule& rule);
 
-/// The same of any pair: what the rule alone says.
+/// Returns the reason that the rule alone gives, for any pair.
 std::optional<std::string> fast_unsupported_reason(const AnyRule& rule);
 
-/// The same where either model is neither of stored rows nor of n-grams, or they are not of one kind.
+/// The reason for a pair in which a model has neither stored rows nor n-grams, or in which the models are of
+/// different kinds.
 inline constexpr std::string_view other_pair_reason =
     "it takes two models of stored rows, or two n-gram models: at a temperature of 0.1 and more, or both through "
     "top-k or top-p";
 
-/// The same of tables of so many bytes.
+/// Returns the reason against tables of this many bytes; empty if there is none.
 std::optional<std::string> memory_reason(double bytes);
 
-/// Whether preparing the pair costs less than what decoding `simulation` plainly would: a matter of sizes
-/// alone.
+/// Returns whether preparing the pair costs less than decoding `simulation` plainly. It depends on sizes
+/// only.
 bool fast_pays(const Model& target, const Model& draft, const SimulationSize& simulation);
 
-/// What pairs for several rules share while they are in use (sim/fast/shared_rows.hpp).
+/// Rows that pairs for several rules share while they are in use (sim/fast/shared_rows.hpp).
 class SharedRows;
 std::shared_ptr<SharedRows> make_shared_rows();
 
 /// A pair prepared for a rule. The models must outlive it.
 class FastPair {
  public:
-  /// `fast_unsupported_reason` is empty. Throws ModelError for n-gram models that turn out not to be mixtures
-  /// of their orders.
+  /// `fast_unsupported_reason` must be empty. Throws ModelError for n-gram models that turn out not to be
+  /// mixtures of their orders.
   FastPair(const Model& target, const Model& draft, const AnyRule& rule);
-  /// The same, sharing what does not depend on the rule.
+  /// Prepares a pair as above, and shares the parts that do not depend on the rule.
   FastPair(const Model& target, const Model& draft, const AnyRule& rule, SharedRows& rows);
   FastPair(const Model&& target, const Model& draft, const AnyRule& rule) = delete;
   FastPair(const Model& target, const Model&& draft, const AnyRule& rule) = delete;
   FastPair(const Model&& target, const Model&& draft, const AnyRule& rule) = delete;
 
-  /// plan.trials sequences of plan.length rounds, as decode_speculatively. The tally's overlaps are the
-  /// rule's acceptance rates, or for `match`, and over n-grams for rules that decide position by position,
-  /// the acceptance probability of one token drafted in that context each, whose mean is the same. The result
-  /// does not depend on `streams`, threads or instruction set.
+  /// Decodes plan.trials sequences of plan.length rounds, as decode_speculatively does. The tally's overlaps
+  /// are the rule's acceptance rates. For `match`, and over n-grams for rules that decide position by
+  /// position, each is the acceptance probability of one token drafted in the context, which has the same
+  /// mean. The result does not depend on `streams`, threads or instruction set.
   Outcome decode(std::int32_t gamma, const SimulationSize& simulation, const Control& control = {},
                  std::size_t streams = default_streams) const {
     return decoder_->decode(gamma, simulation, control, streams);
   }
 
-  /// The tables of a pointwise rule over stored rows, which a GPU can decode, too; else null.
+  /// Returns the tables of a pointwise rule over stored rows, which a GPU can decode, too; else null.
   const PreparedPair* stored() const { return stored_; }
-  /// What those were prepared for.
+  /// Returns the rule of these tables.
   const PointwiseRules& stored_rule() const { return *rule_; }
 
   std::size_t bytes() const { return decoder_->bytes(); }

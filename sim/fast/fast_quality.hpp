@@ -1,6 +1,6 @@
-// Decoding that measures a rule (sim/rule_quality.hpp) at a cost that does not grow with the vocabulary:
-// total variation and optimal transport bound are functions of totals. What a lossy rule emits is read from
-// whole rows, once in each context.
+// Decodes and measures a rule (sim/rule_quality.hpp) at a cost that does not grow with the vocabulary: total
+// variation and the optimal transport bound are functions of totals. The distribution that a lossy rule emits
+// is computed from whole rows, once in each context.
 #pragma once
 
 #include <cstdint>
@@ -18,8 +18,8 @@
 
 namespace speclab {
 
-/// Why a rule cannot be measured so, as the end of a sentence; empty when it can, as far as can be told
-/// without preparing the pair.
+/// Returns the reason why a rule cannot be measured by this engine, as the end of a sentence; empty if it
+/// can, as far as is known without preparing the pair.
 std::optional<std::string> fast_quality_unsupported_reason(const Model& target, const Model& draft,
                                                            const AnyRule& rule,
                                                            const RuleQualityOptions& how);
@@ -27,11 +27,11 @@ std::optional<std::string> fast_quality_unsupported_reason(const Model& target, 
 /// A pair prepared for a rule. The models must outlive it.
 class FastQuality {
  public:
-  /// `fast_quality_unsupported_reason` is empty. Throws ModelError as FastPair does.
+  /// `fast_quality_unsupported_reason` must be empty. Throws ModelError as FastPair does.
   FastQuality(const Model& target, const Model& draft, const AnyRule& rule, SharedRows& rows);
 
-  /// As measure_rule_quality, by the random numbers of FastPair::decode. The result does not depend on
-  /// `streams`, threads or instruction set.
+  /// Measures as measure_rule_quality does, by the random numbers of FastPair::decode. The result does not
+  /// depend on `streams`, threads or instruction set.
   Outcome measure(std::int32_t gamma, const RuleQualityOptions& how, const SimulationSize& simulation,
                   const Control& control = {}, std::size_t streams = default_streams) const;
 

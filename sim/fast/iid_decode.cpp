@@ -19,24 +19,24 @@ namespace {
 constexpr std::size_t width = 8 * philox_batch;  // blocks made at once
 constexpr std::uint32_t rounds_at_once = 2 * width;
 
-/// How many rounds accept 0, 1, ... gamma tokens.
+/// Counts how many rounds accept 0, 1, ... gamma tokens.
 class Counter {
  public:
   Counter(std::vector<std::uint64_t> thresholds, std::uint64_t seed)
       : seed_(seed), thresholds_(std::move(thresholds)), lengths_(thresholds_.size() + 1) {}
 
-  /// Rounds first..last-1 of a trial.
+  /// Counts rounds first..last-1 of a trial.
   void count(std::uint32_t trial, std::uint32_t first, std::uint32_t last) {
     for (std::uint32_t block = first / 2; block < (last + 1) / 2; block += width) {
       make_words(trial, block);
-      // Words outside the range are the largest number, which is below nothing.
+      // Words outside the range become the largest number, which is below no threshold.
       const std::uint64_t from = 2 * std::uint64_t{block};
       for (std::uint64_t i = from; i < first; ++i) word(i - from) = ~std::uint64_t{0};
       for (std::uint64_t i = std::max<std::uint64_t>(last, from); i < from + rounds_at_once; ++i) {
         word(i - from) = ~std::uint64_t{0};
       }
-      // Thresholds never rise, so that a word accepts as many tokens as it has thresholds above it
-      // (iid_accepted); here threshold by threshold, for all words at once.
+      // Thresholds never rise, so a word accepts as many tokens as it has thresholds above it (iid_accepted).
+      // Here one threshold is compared with all words at once.
       std::uint64_t before =
           std::min<std::uint64_t>(last, from + rounds_at_once) - std::max<std::uint64_t>(first, from);
       for (std::size_t k = 0; k < thresholds_.size(); ++k) {
@@ -48,7 +48,7 @@ class Counter {
     }
   }
 
-  /// Rounds by accepted length.
+  /// Returns the number of rounds by accepted length.
   const std::vector<std::uint64_t>& lengths() const { return lengths_; }
 
  private:
@@ -66,7 +66,8 @@ class Counter {
     }
   }
 
-  /// Of a round, counted from the first: all first words of the blocks come before all second ones.
+  /// Returns the word of a round, counted from the first. All first words of the blocks come before all
+  /// second ones.
   std::uint64_t& word(std::uint64_t round) { return words_[round % 2 * width + round / 2]; }
 
   std::uint64_t seed_;
@@ -87,7 +88,7 @@ Outcome decode_iid(double alpha, std::int32_t gamma, const SimulationSize& simul
   outcome.batches.resize(cut.count());
   std::mutex mutex;
   std::atomic<bool> stopped{false};
-  // Rounds have no memory, so that a trial may be cut anywhere.
+  // Rounds have no memory, so a trial may be cut anywhere.
   for_each_index(piece_count(cut), [&](std::size_t index) {
     const Piece piece = piece_at(cut, index);
     if (!simulation.only.contains(piece.batch)) return true;

@@ -1,6 +1,6 @@
-// Many sequences taking turns in one thread, so that one's cache misses and long instructions overlap with
-// the others' work, and their random numbers are made side by side. What a sequence does depends on its trial
-// alone, not on the sequences beside it.
+// Runs many sequences in turns in one thread, so that the cache misses and slow instructions of one overlap
+// with the work of others, and so that their random numbers are made side by side. A sequence's result
+// depends on its trial only, not on the sequences beside it.
 #pragma once
 
 #include <algorithm>
@@ -23,13 +23,13 @@
 
 namespace speclab {
 
-/// Sequences in flight in one thread.
+/// Number of sequences that one thread runs in turns.
 inline constexpr std::size_t default_streams = 32;
 inline constexpr std::size_t max_streams = 64;
 static_assert(default_streams % philox_batch == 0 && max_streams % philox_batch == 0);
 
-/// One step of one sequence: its state, and the random word of its acceptance draw. The word that selects a
-/// token goes to the prefetches.
+/// One step of one sequence: its state, and the random word of its acceptance draw. The prefetches get the
+/// word that selects a token.
 struct Step {
   const RoundState& state;
   std::uint64_t acceptance_word;
@@ -39,18 +39,18 @@ struct Step {
 };
 
 enum class StepOutcome : std::uint8_t {
-  not_emitted = 0,  ///< go on to `no`
-  emitted = 1,      ///< go on to `yes`
-  again = 2         ///< stay: this block gave no token
+  not_emitted = 0,  ///< continue with the state `no`
+  emitted = 1,      ///< continue with the state `yes`
+  again = 2         ///< repeat the state: this block gave no token
 };
 
-/// One thread's sequences. `Steps` is the pair of models, shared by all threads:
+/// The sequences of one thread. `Steps` is the pair of models, shared by all threads:
 ///     Cursor                        a sequence's position in its text, with `overlap`, the sum of acceptance
 ///                                   rates (units of Tally::quantum) over contexts since it was last set to 0
 ///     start(prompt) -> Cursor
-///     prefetches                    how many prefetches a step has
+///     prefetches                    number of prefetches in a step
 ///     prefetch<i>(cursor, state, selector)
-///                                   the i-th of them: asks the cache for what the step reads
+///                                   the i-th prefetch: asks the cache for the data that the step reads
 ///     step(cursor, step, work)      one step; counts the reads of its prefetches, and passes
 ///     probes                        whether rounds probe the context of the bonus
 ///     repeats                       whether a state may take several blocks; else attempts are always 0
@@ -76,7 +76,7 @@ class InterleavedStreams {
     assert(1 <= streams && streams <= max_streams);
   }
 
-  /// Trials first..last-1.
+  /// Runs trials first..last-1.
   void run(std::uint32_t first, std::uint32_t last) {
     std::uint32_t waiting = first;
     while (active_ < streams_ && waiting < last) admit(waiting++);
@@ -98,12 +98,12 @@ class InterleavedStreams {
   std::uint32_t& round(std::size_t stream) { return counters_[2 * width_ + stream]; }
   std::uint32_t& trial(std::size_t stream) { return counters_[3 * width_ + stream]; }
 
-  /// One step of every stream. Each outcome depends on a random draw, so that nothing here branches on it: a
-  /// wrong guess costs as much as the rest of a step.
+  /// Runs one step of every stream. Each outcome depends on a random draw, so the code does not branch on it:
+  /// a mispredicted branch costs as much as the rest of a step.
   void take_turns() {
     alignas(64) std::array<std::uint32_t, 4 * max_streams> words;
     philox_blocks(simulation_.seed, counters_.data(), words.data(), width_);
-    // Local copies, so that the compiler knows that stores to the streams do not change them.
+    // Local copies let the compiler know that stores to the streams do not change them.
     const Steps steps = steps_;
     const RoundState* const states = states_;
     const std::size_t width = width_;
@@ -175,7 +175,7 @@ class InterleavedStreams {
     goals_[stream] = next.goal;
   }
 
-  /// Adds to the batch what the stream did since its last goal; false when it is done.
+  /// Adds the stream's work since its last goal to the batch. Returns false when the stream is done.
   bool more(std::size_t stream) {
     control_.progress(round(stream) - since_[stream]);
     std::uint64_t* const lengths = &lengths_[stream * (gamma_ + 1)];
@@ -185,14 +185,15 @@ class InterleavedStreams {
       const std::scoped_lock lock(mutex_);
       outcome_.batches[batches_[stream]] += tally;
     }
-    // Asked at every end of a trial, too: trials can be many and shorter than a stretch.
+    // The control is also asked at the end of each trial, because trials can be many and shorter than a
+    // stretch.
     if (!stopped_ && control_.stop()) stopped_ = true;
     if (stopped_ || round(stream) == simulation_.length) return false;
     set_goal(stream);
     return true;
   }
 
-  /// The last stream takes its place.
+  /// Removes a stream; the last stream takes its place.
   void retire(std::size_t stream) {
     const std::size_t last = --active_;
     for (std::size_t word = 0; word < 4; ++word) {
@@ -230,10 +231,10 @@ class InterleavedStreams {
   std::array<std::uint32_t, max_streams> since_{};
   std::array<std::uint32_t, max_streams> batches_{};
   std::vector<typename Steps::Cursor> cursors_;
-  std::vector<std::uint64_t> lengths_;  ///< rounds by accepted length, stream by stream
+  std::vector<std::uint64_t> lengths_;  ///< number of rounds by accepted length, one stream after the other
 };
 
-/// All trials of `simulation`, `streams` at a time in each thread.
+/// Runs all trials of `simulation`, `streams` at a time in each thread.
 template <class Steps>
 Outcome run_interleaved(const Steps& steps, std::int32_t gamma, const SimulationSize& simulation,
                         const Control& control, std::size_t streams) {

@@ -1,6 +1,6 @@
-// The drafted tokens of many sequences' rounds, each drafted when its verification asks for it. A token is
-// drawn by the first word of the last block of its site (Use::draft and its node), and its acceptance draw is
-// the second. A sibling that was drawn before is drawn again with the site's next block.
+// The drafted tokens of many sequences' rounds. A token is drafted only when its verification asks for it. It
+// is drawn by the first word of the last block of its site (Use::draft and its node), and its acceptance draw
+// is the second word. A sibling that repeats an earlier one is drawn again with the site's next block.
 #pragma once
 
 #include <algorithm>
@@ -18,14 +18,14 @@
 
 namespace speclab {
 
-/// Where a sequence is.
+/// The current position of a sequence.
 struct LanePlace {
   std::uint32_t trial = 0;
   std::uint32_t round = 0;
   std::uint32_t context = 0;
 };
 
-/// `Rows` as in sim/fast/whole_row_decoder.hpp.
+/// `Rows` is as in sim/fast/whole_row_decoder.hpp.
 template <class Rows>
 class LaneDrafts {
  public:
@@ -55,7 +55,7 @@ class LaneDrafts {
   std::size_t nodes() const { return nodes_; }
   const DraftTree& tree() const { return shape_.tree; }
 
-  /// A round begins where the lane is.
+  /// Begins a round at the lane's current position.
   DraftedNodes<double> begin(std::size_t lane) {
     const std::size_t first = lane * nodes_;
     std::copy(undrafted_.begin(), undrafted_.end(), tokens_.begin() + static_cast<std::ptrdiff_t>(first));
@@ -65,7 +65,7 @@ class LaneDrafts {
   std::uint32_t context_after(std::size_t lane, std::int32_t node) const {
     return node < 0 ? places_[lane].context : nexts_[index(lane, node)];
   }
-  /// Whether a token was drafted there, or may still be.
+  /// Returns whether a token was drafted there, or may still be.
   bool has_child(std::size_t lane, std::int32_t node) const {
     const auto& children = shape_.tree.children(node);
     return !children.empty() && token(lane, children.front()) != no_token;
@@ -85,7 +85,7 @@ class LaneDrafts {
                              {Use::draft, static_cast<std::uint16_t>(node)}));
     wanted_.emplace_back(lane, node);
   }
-  /// Drafts what was wanted.
+  /// Drafts the tokens that `want` has collected.
   void draft(DrawBlocks& blocks) {
     rows_.draw(draft_side, draws_, blocks);
     if (shape_.distinct) settle_siblings(blocks);
@@ -103,8 +103,8 @@ class LaneDrafts {
     wanted_.clear();
   }
 
-  /// Drafts what verification did not look at, where the draft may run out of siblings and only drawing them
-  /// tells how many there are.
+  /// Drafts the tokens that verification did not examine, if the draft may run out of siblings: only drawing
+  /// them shows how many there are.
   void complete(const std::vector<std::size_t>& lanes, DrawBlocks& blocks) {
     if (!can_run_out_) return;
     do {
@@ -115,7 +115,7 @@ class LaneDrafts {
     } while (!draws_.empty());
   }
 
-  /// What a complete round drafted.
+  /// Returns the drafted tokens and draft runs of a complete round.
   Round drafted(std::size_t lane) const {
     if (!can_run_out_) return whole_;
     Round round;
@@ -158,7 +158,8 @@ class LaneDrafts {
     return false;
   }
 
-  /// Draws those again that were drawn before, and finds what is left of the draft before each.
+  /// Draws siblings again that repeat an earlier one, and computes the draft's remaining probability before
+  /// each.
   void settle_siblings(DrawBlocks& blocks) {
     const auto repeated = [this](std::size_t i) {
       return drawn_before(wanted_[i].first, wanted_[i].second, draws_[i].token);
@@ -174,8 +175,8 @@ class LaneDrafts {
     }
   }
 
-  /// Sum of the draft's row without the siblings before a node: by a pass over it where the difference to 1
-  /// would have few digits left. Draws by passes are frequent there, too.
+  /// Returns the sum of the draft's row without the siblings before a node. If the difference to 1 would have
+  /// few digits left, it takes a pass over the row; draws by passes are frequent there, too.
   double left_before(std::size_t lane, std::int32_t node, std::uint32_t context) const {
     constexpr double least_difference = 0x1p-20;
     double left = 1;
@@ -200,19 +201,19 @@ class LaneDrafts {
   DraftedShape shape_;
   std::size_t nodes_;
   std::vector<LanePlace> places_;
-  std::vector<Token> undrafted_;  ///< a round's tokens before it begins
-  Round whole_;                   ///< what it drafts when no sibling is missing
-  bool can_run_out_ = false;      ///< siblings can be missing
+  std::vector<Token> undrafted_;  ///< tokens of a round before it begins
+  Round whole_;                   ///< drafted tokens of a round in which no sibling is missing
+  bool can_run_out_ = false;      ///< whether siblings can be missing
 
-  // By lane and node.
+  // Indexed by lane and node.
   std::vector<Token> tokens_;
   std::vector<double> targets_;
   std::vector<double> drafts_;
-  std::vector<double> lefts_;  ///< as DraftedNodes::left
+  std::vector<double> lefts_;  ///< same as DraftedNodes::left
   std::vector<std::uint32_t> nexts_;
   std::vector<std::uint64_t> words_;
 
-  // Of one turn.
+  // Scratch of one turn.
   std::vector<RowDraw> draws_;
   std::vector<std::pair<std::size_t, std::int32_t>> wanted_;
   std::vector<std::size_t> again_;

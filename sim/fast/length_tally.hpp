@@ -1,4 +1,4 @@
-// The tally of rounds of which only the lengths are known.
+// Makes tallies from rounds when only their lengths are known.
 #pragma once
 
 #include <algorithm>
@@ -10,8 +10,9 @@
 
 namespace speclab {
 
-/// Of fast rounds of gamma drafts: lengths[k] of them accepted k tokens, k = 0..gamma. `overlap` is the sum
-/// of the acceptance rates over all emitted tokens' contexts, in units of Tally::quantum.
+/// Returns the tally of fast rounds with gamma drafted tokens: lengths[k] rounds accepted k tokens,
+/// k = 0..gamma. `overlap` is the sum of the acceptance rates over the contexts of all emitted tokens, in
+/// units of Tally::quantum.
 inline Tally length_tally(std::span<const std::uint64_t> lengths, WideCount overlap) {
   const auto gamma = static_cast<std::int32_t>(lengths.size()) - 1;
   Tally tally;
@@ -24,7 +25,7 @@ inline Tally length_tally(std::span<const std::uint64_t> lengths, WideCount over
   return tally;
 }
 
-/// Of rounds with independent acceptances of one probability.
+/// Returns the tally of rounds whose acceptances are independent with one probability.
 inline Tally iid_tally(std::span<const std::uint64_t> lengths, double alpha) {
   Tally tally = length_tally(lengths, 0);
   tally.overlap_quanta = WideCount{tally.emitted} * ContextSum::quanta_of(alpha);

@@ -19,7 +19,7 @@ LikelyTokens::LikelyTokens(const NgramTable& table, Side side) : table_(table), 
   const std::size_t contexts = table.contexts();
   const auto for_each_own = [&](std::uint32_t at, const auto& body) {
     const NgramTable::Context& here = table.context(at);
-    if (here.longest[side] != at) return;  // no row of the model starts here
+    if (here.longest[side] != at) return;  // no row of this model starts here
     const auto places = table.places(here);
     for (std::uint32_t place = 0; place < places.size(); ++place) {
       if (places[place] >= 0 && table.probabilities(here, place)[side] >= 0) body(place, places[place]);

@@ -1,6 +1,6 @@
-// The tokens of one model of a pair of n-gram models in falling order of probability, for rules that look at
-// a context's likeliest tokens. A context keeps the order of its own tokens alone: the others follow that of
-// the shorter context, as backing off weighs them all alike.
+// Lists the tokens of one model of a pair of n-gram models in falling order of probability, for rules that
+// look at a context's likeliest tokens. A context stores the order of its own tokens only. The others follow
+// the order of the shorter context, because backing off multiplies them all by one factor.
 #pragma once
 
 #include <array>
@@ -15,8 +15,8 @@
 
 namespace speclab {
 
-/// The two likeliest tokens of a row; of equal ones the lower id comes first, as by argmax. Without a token
-/// the probability is 0.
+/// The two likeliest tokens of a row. Among equal ones the lower id comes first, as in argmax. If there is no
+/// such token, its probability is 0.
 struct Likeliest {
   Token best = no_token;
   Token second = no_token;
@@ -29,7 +29,7 @@ class LikelyTokens {
   /// The table must outlive it.
   LikelyTokens(const NgramTable& table, Side side);
 
-  /// At most so much memory, in bytes.
+  /// Returns an upper bound on the memory, in bytes.
   static double bytes_for(double followers, double contexts) {
     return followers * sizeof(std::uint32_t) + (contexts + 1) * sizeof(std::uint64_t);
   }
@@ -38,7 +38,8 @@ class LikelyTokens {
   }
 
   Likeliest likeliest(std::uint32_t context) const;
-  /// visit(token) for those of the row of a context with a probability of at least `bar`, in falling order.
+  /// Calls visit(token) for the tokens of a context's row with a probability of at least `bar`, in falling
+  /// order.
   template <class Visit>
   void visit_from(std::uint32_t context, double bar, const Visit& visit) const {
     for_each_in_order(context, [&](Token token, double probability) {
@@ -47,19 +48,19 @@ class LikelyTokens {
       return true;
     });
   }
-  /// more(token, probability) of the row's tokens in falling order until it returns false; of equal ones the
-  /// lower id comes first.
+  /// Calls more(token, probability) for the row's tokens in falling order until it returns false. Among equal
+  /// ones the lower id comes first.
   template <class More>
   void for_each_in_order(std::uint32_t context, const More& more) const;
 
  private:
-  /// Whether one of the contexts from `longest` down to before `at` lists the token.
+  /// Returns whether a context from `longest` down to, but not including, `at` lists the token.
   bool listed_above(std::uint32_t longest, std::uint32_t at, Token token) const;
 
   const NgramTable& table_;
   Side side_;
-  BigTable<std::uint64_t> starts_;  ///< by context, and an end
-  BigTable<std::uint32_t> places_;  ///< in the blocks of their contexts
+  BigTable<std::uint64_t> starts_;  ///< start of each context, and an end
+  BigTable<std::uint32_t> places_;  ///< places of tokens in the blocks of their contexts
 };
 
 template <class More>

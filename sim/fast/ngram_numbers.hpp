@@ -1,5 +1,5 @@
-// Numbers of rules that decide position by position (core/rules/by_position.hpp), of n-gram rows without a
-// pass over them: from the likeliest tokens and from totals.
+// Computes the numbers of rules that decide position by position (core/rules/by_position.hpp) for n-gram rows
+// without a pass over them: from the likeliest tokens and from totals.
 #pragma once
 
 #include <algorithm>
@@ -15,7 +15,8 @@
 
 namespace speclab {
 
-/// What a rule asks that has to be prepared: it is asked for numbers of no rows.
+/// Records which lookups a rule uses, so that they can be prepared. The rule is asked for its numbers without
+/// any row.
 class AskedLookups final : public RowLookups {
  public:
   explicit AskedLookups(const AnyPositionRule& rule) { rule.numbers<RowLookups>(*this); }
@@ -31,7 +32,7 @@ class AskedLookups final : public RowLookups {
   double smallest_ratio() const override { return 0; }
   double draft_below(double) const override { return likely(target_side).probability; }
 
-  mutable std::array<bool, 2> likeliest{};  ///< tokens of a side
+  mutable std::array<bool, 2> likeliest{};  ///< whether the rule asks for likeliest tokens, by side
   mutable bool entropies = false;
 
  private:
@@ -50,7 +51,7 @@ class NgramNumbers {
     }
     if (asked.entropies) entropies_.emplace(rows);
   }
-  /// At most so much memory, in bytes.
+  /// Returns an upper bound on the memory, in bytes.
   static double bytes_for(const AnyPositionRule& rule, double contexts, double followers) {
     const AskedLookups asked(rule);
     double bytes = asked.entropies ? NgramEntropies::bytes_for(contexts) : 0;
@@ -64,7 +65,7 @@ class NgramNumbers {
     return bytes;
   }
 
-  /// Those of the rows after a context; none where they take a pass.
+  /// Returns the numbers of the rows after a context; empty if they take a pass.
   std::optional<PositionNumbers<double>> find(std::uint32_t context) const {
     const Lookups rows(*this, context);
     const PositionNumbers<double> here = rule_.numbers<RowLookups>(rows);
@@ -99,7 +100,7 @@ class NgramNumbers {
     double smallest_ratio() const override {
       return std::min(1.0, 1 / numbers_.rows_.largest_ratio(context_));
     }
-    /// What the others leave of 1, but a sum where rounding would show.
+    /// Returns 1 less the other tokens, or a sum where rounding would show.
     double draft_below(double bar) const override {
       constexpr double least = 1e-6;
       double below = 1;

@@ -1,5 +1,5 @@
-// Steps of fast rounds over a pair of back-off n-gram models. A step reads a few slots, each named by the
-// one before; the prefetches ask for them one by one, so that all streams wait for each at once.
+// Steps of fast rounds over a pair of back-off n-gram models. A step reads a few slots, and each slot names
+// the next. The prefetches ask for them one after the other, so that all streams wait for memory at once.
 #pragma once
 
 #include <cstdint>
@@ -18,12 +18,13 @@ class NgramPairDecoder {
  public:
   struct Cursor {
     std::uint32_t context = 0;
-    std::uint32_t drawing = fresh;  ///< the context drawn from, when the draw has gone on
-    std::uint32_t proposals = 0;    ///< made for this residual
+    std::uint32_t drawing = fresh;  ///< the context in which the draw continues, if it has moved to a suffix
+    std::uint32_t proposals = 0;    ///< number of proposals for this residual
     std::uint64_t overlap = 0;
     const NgramTable::Slot* slot = nullptr;
     NgramTable::Outcome drawn{};
-    std::uint32_t listed = NgramTable::nowhere;  ///< where the context itself lists a token drawn below it
+    /// The place in the context's own block of a token that was drawn in a suffix.
+    std::uint32_t listed = NgramTable::nowhere;
   };
   static constexpr int prefetches = 3;
   static constexpr bool probes = true;
@@ -55,7 +56,7 @@ class NgramPairDecoder {
       cursor.drawn.next = select(own, slot.own.next, slot.other.next);
       cursor.drawn.acceptance = select(own, slot.own.acceptance, slot.other.acceptance);
       const NgramTable::Context& context = table_->context(cursor.context);
-      // Whatever it was that was drawn, the step will read one of these.
+      // The step will read one of these, whichever token was drawn.
       __builtin_prefetch(&table_->context(cursor.drawn.next));
       if (cursor.drawing != cursor.context && cursor.drawn.token >= 0) {
         __builtin_prefetch(&table_->home(context, cursor.drawn.token));
@@ -74,7 +75,7 @@ class NgramPairDecoder {
   StepOutcome step(Cursor& cursor, const Step& step, FastWork& work) const {
     const RoundState& state = step.state;
     const Side side = side_of(state);
-    ++work.reads;  // the slot drawn
+    ++work.reads;  // reads the drawn slot
     if (cursor.drawn.token == NgramTable::shorter) {
       cursor.drawing = table_->context(cursor.drawing).below[side];
       return StepOutcome::again;
@@ -93,7 +94,7 @@ class NgramPairDecoder {
         }
         word = *kept;
       }
-      work.reads += 2;  // where the context lists it, if it does, and its slot or its probabilities
+      work.reads += 2;  // reads the place in the context's own block, and the slot or the probabilities there
       if (cursor.listed != NgramTable::nowhere) {
         drawn = cursor.slot->own;
         accepts = bernoulli_bits_of(word) < drawn.acceptance;
@@ -117,7 +118,7 @@ class NgramPairDecoder {
       ++work.passes;
       emitted = 1;
     }
-    work.reads += emitted;  // the context after it
+    work.reads += emitted;  // reads the context after the token
     cursor.context = select(emitted, drawn.next, cursor.context);
     __builtin_prefetch(&table_->context(cursor.context));
     return static_cast<StepOutcome>(emitted);
@@ -128,7 +129,8 @@ class NgramPairDecoder {
 
   static Side side_of(const RoundState& state) { return static_cast<Side>(state.drafting); }
 
-  /// What find_unlisted gives. Most often the suffix is the empty context, whose slot was drawn already.
+  /// Returns the same as find_unlisted. The suffix is most often the empty context, whose slot was already
+  /// drawn.
   NgramTable::Found unlisted(const NgramTable::Context& context, const Cursor& cursor) const {
     if (context.suffix != 0) return table_->find_unlisted(cursor.context, cursor.drawn.token);
     const NgramTable::Probabilities& root = table_->root_probabilities(cursor.drawn.token);
@@ -137,7 +139,7 @@ class NgramPairDecoder {
         cursor.drawn.next};
   }
 
-  /// Acceptance probability of a token that was drawn from `side`.
+  /// Returns the acceptance probability of a token that was drawn from `side`.
   double probability(const NgramTable::Probabilities& of, Side side) const {
     return side == draft_side ? rule_.acceptance_probability(of[target_side], of[draft_side])
                               : residual_acceptance(rule_, of[target_side], of[draft_side]);

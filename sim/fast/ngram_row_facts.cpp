@@ -1,5 +1,5 @@
-// What n-gram rows say of a context without a pass over them: sums and bounds from the tokens that it lists,
-// and from those of its suffixes.
+// Facts about the n-gram rows of a context that need no pass over them: sums and bounds, from the tokens that
+// the context and its suffixes list.
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
@@ -9,7 +9,7 @@
 
 namespace speclab {
 
-/// Of each list, the first token from the top that no longer context lists.
+/// In each list, the first token from the top counts that no longer context lists.
 double NgramRows::largest_ratio(std::uint32_t context) const {
   double largest = 0;
   double weight = 1;
@@ -27,7 +27,7 @@ double NgramRows::largest_ratio(std::uint32_t context) const {
   }
 }
 
-/// With b what backing off weighs,
+/// With b the weight of backing off,
 ///     sum over unlisted of b p ln (b p) = b sum p ln p + b ln b sum p.
 double NgramEntropies::minus_entropy(std::uint32_t at) const {
   double known = kept_[at].load(std::memory_order_relaxed);

@@ -15,7 +15,7 @@ namespace speclab {
 
 namespace {
 
-/// Draws from the envelope of a residual before it is drawn by a pass over the vocabulary instead.
+/// Number of draws from the envelope of a residual. After them it is drawn by a pass over the vocabulary.
 constexpr std::uint32_t max_residual_draws = 64;
 
 }  // namespace
@@ -53,7 +53,8 @@ NgramRows::NgramRows(const NgramModel& target, const NgramModel& draft) : table_
   nodes_.resize(table_.contexts());
   overlaps_.resize(table_.contexts());
   allocate();
-  std::atomic<std::int32_t> excluded = 0;  // tokens without a probability of the draft, at most, in a context
+  // Maximum over contexts of the tokens to which the draft gives no probability.
+  std::atomic<std::int32_t> excluded = 0;
   for_each_context([&](std::uint32_t at) {
     const std::int32_t none = fill(at);
     if (at == 0) return;
@@ -62,11 +63,12 @@ NgramRows::NgramRows(const NgramModel& target, const NgramModel& draft) : table_
     while (most < here && !excluded.compare_exchange_weak(most, here, std::memory_order_relaxed)) {
     }
   });
-  // Suffixes, of which there are as many as a context has tokens, can exclude tokens each.
+  // A context has at most as many suffixes as tokens, and each of them can exclude tokens.
   least_draft_support_ = std::max(0, least_draft_support_ - max_ngram_order * excluded);
 }
 
-/// Room for all listed tokens. Own lists come first: of the others no token is drawn.
+/// Reserves room for all listed tokens. The contexts' own lists come first, because only they need tokens: no
+/// token is drawn from the others.
 void NgramRows::allocate() {
   std::uint64_t own = 0;
   std::uint64_t lower = 0;
@@ -281,7 +283,7 @@ bool NgramRows::listed_above(std::uint32_t context, std::uint32_t drawn_in, Toke
 }
 
 void NgramRows::draw_residual(std::span<RowDraw> draws, DrawBlocks& blocks) const {
-  /// A list of the envelope: from which entry on it counts, for how much.
+  /// A list of the envelope, with the entry from which it counts, and its weight.
   struct Part {
     std::uint32_t context;
     double scale;
@@ -346,7 +348,7 @@ void NgramRows::draw_residual(std::span<RowDraw> draws, DrawBlocks& blocks) cons
       while (chosen + 1 < envelope.count && goal >= envelope.parts[chosen].total) {
         goal -= envelope.parts[chosen++].total;
       }
-      // Rounding can lead past the last list with anything in it.
+      // Rounding can lead beyond the last list that has a total above 0.
       while (!(envelope.parts[chosen].total > 0)) --chosen;
       const Part& part = envelope.parts[chosen];
       const RatioList& list = nodes_[part.context].own;

@@ -1,13 +1,13 @@
 // The rows of a pair of back-off n-gram models, for rules that read whole rows
 // (sim/fast/whole_row_decoder.hpp), in memory proportional to the n-grams.
 //
-// With d a context, c its longest known suffix, and b_t and b_q what backing off weighs in the two models,
-// the rows differ from b_t p_c and b_q q_c at the listed tokens alone, so that
+// Let d be a context, c its longest known suffix, and b_t and b_q the weights of backing off in the two
+// models. The rows differ from b_t p_c and b_q q_c at the listed tokens only, so that
 //     T_d(G) = sum over listed of (p_d - G q_d)+ + b_t [T_c(G') - sum over listed of (p_c - G' q_c)+],
-// G' = G b_q / b_t: two searches in short lists a length, down to the empty context. To draw from
-// (p_d - G q_d)+ the bracket's second sum is left out: one of the lists, d's or a shorter context's, is
-// chosen by its sum, a token is drawn from it, and if a longer context lists the token the draw is made
-// again: rejection sampling, with 1.0 to 1.3 draws on average on text.
+// G' = G b_q / b_t: two searches in short lists for each length, down to the empty context. To draw from (p_d
+// - G q_d)+, the second sum in the bracket is left out. One of the lists, d's or a shorter context's, is
+// chosen in proportion to its sum, and a token is drawn from it. If a longer context lists the token, the
+// draw is repeated: this is rejection sampling, with 1.0 to 1.3 draws on average on text.
 #pragma once
 
 #include <algorithm>
@@ -27,14 +27,15 @@ namespace speclab {
 
 class NgramRows {
  public:
-  /// Throws ModelError for what NgramTable does not take. Vocabularies agree.
+  /// Throws ModelError for models that NgramTable refuses. Both models must have one vocabulary.
   NgramRows(const NgramModel& target, const NgramModel& draft);
 
-  /// At most so many contexts, the empty one among them, and so many tokens that they list.
+  /// Return upper bounds on the number of contexts, including the empty one, and on the number of tokens that
+  /// they list.
   static double contexts_for(const NgramModel& target, const NgramModel& draft);
   static double followers_for(const NgramModel& target, const NgramModel& draft);
-  /// At most so much memory, in bytes, without what NgramTable takes: 52 a follower, or less, and 80 a
-  /// context.
+  /// Returns an upper bound on the memory, in bytes, without NgramTable's: at most 52 per follower, and 80
+  /// per context.
   static double bytes_for(const NgramModel& target, const NgramModel& draft);
 
   const NgramTable& table() const { return table_; }
@@ -50,21 +51,22 @@ class NgramRows {
     __builtin_prefetch(&nodes_[context]);
     __builtin_prefetch(&table_.context(context));
   }
-  /// Of the rows of a context, in units of Tally::quantum; computed when it is first asked for.
+  /// Returns the overlap of a context's rows, in units of Tally::quantum. It is computed when it is first
+  /// needed.
   std::uint64_t overlap_quanta(std::uint32_t context) const;
 
-  // As those of TableRows.
+  // These functions do the same as those of TableRows.
   void draw(Side side, std::span<RowDraw> draws, DrawBlocks& blocks) const;
   void draw_residual(std::span<RowDraw> draws, DrawBlocks& blocks) const;
   void find(RowDraw& draw) const;
   void total(std::span<ContextTotal> totals, DrawBlocks& blocks) const;
   double total(std::uint32_t context, double scale, double& draft) const;
-  /// What backing off from a context weighs in a model.
+  /// Returns the weight of backing off from a context in a model.
   double back_off(std::uint32_t context, Side side) const {
     const Node& node = nodes_[context];
     return side == target_side ? node.target_back_off : node.draft_back_off;
   }
-  /// The largest p / q of both rows.
+  /// Returns the largest p / q of both rows.
   double largest_ratio(std::uint32_t context) const;
   Row row(std::uint32_t context, Side side, std::vector<double>& scratch) const {
     scratch.resize(static_cast<std::size_t>(vocab()));
@@ -73,7 +75,7 @@ class NgramRows {
   }
 
  private:
-  /// A context's lists: its tokens by their ratio in its own rows, and by that in the suffix's.
+  /// The lists of a context: its tokens by the ratio in its own rows, and by the ratio in the suffix's rows.
   struct Node {
     RatioList own;
     RatioList lower;
@@ -83,9 +85,9 @@ class NgramRows {
   };
 
   void prefetch_find(std::uint32_t context, Token token) const;
-  /// Whether a context lists the token, or a suffix of it longer than `drawn_in`.
+  /// Returns whether a context, or a suffix of it longer than `drawn_in`, lists the token.
   bool listed_above(std::uint32_t context, std::uint32_t drawn_in, Token token) const;
-  /// body(context) for all of them, in parallel.
+  /// Calls body(context) for all contexts, in parallel.
   template <class Body>
   void for_each_context(const Body& body) const {
     constexpr std::size_t in_a_row = 256;
@@ -96,13 +98,14 @@ class NgramRows {
     });
   }
   void allocate();
-  /// Returns how many of the listed tokens the draft gives no probability there.
+  /// Fills the lists of a context. Returns how many of the listed tokens have no probability in the draft's
+  /// row.
   std::int32_t fill(std::uint32_t at);
 
   NgramTable table_;
   RatioLists lists_;
   BigTable<Node> nodes_;
-  mutable BigTable<std::uint64_t> overlaps_;  ///< + 1, or 0
+  mutable BigTable<std::uint64_t> overlaps_;  ///< overlap + 1, or 0 if unknown
   std::int32_t least_draft_support_ = 0;
 };
 

@@ -19,20 +19,21 @@ namespace speclab {
 
 namespace {
 
-/// Room for the followers and the way to the suffix: small blocks may be full, larger ones keep one slot in
-/// five empty, where searches end.
+/// Returns the bits of a block with room for the followers and the way to the suffix. Small blocks may be
+/// full; in larger ones one slot in five stays empty, so that searches end.
 int block_bits(std::size_t followers) {
   const std::size_t taken = followers + 1;
   return alias_bits(taken <= 8 ? taken : (taken * 5 + 3) / 4);
 }
 
-/// A bracket below this much of its listed probability is no rounding of a file's digits.
+/// A bracket below minus this share of the listed probability is not explained by the rounding of a file's
+/// digits.
 constexpr double rounding = 1e-6;
 
-/// Whether a follower's bracket is negative.
+/// Returns whether a follower's bracket is negative.
 bool below_back_off(double listed, double backed_off) { return listed - backed_off < -rounding * listed; }
 
-/// Beyond this many draws for one that is kept, the plain engine's whole rows are no worse.
+/// If more draws than this are needed for one that is kept, the whole rows of the plain engine are as fast.
 constexpr double max_draws = 256;
 
 constexpr double unlisted = -1;
@@ -41,24 +42,24 @@ constexpr std::size_t contexts_a_task = 1024;
 }  // namespace
 
 struct NgramTable::Builder {
-  /// Contexts of one length, in ascending order of key, and where each model has its own.
+  /// Contexts of one length, in ascending order of key, and the position of each in both models.
   struct Level {
     std::uint32_t first = 0;
     std::vector<std::array<std::optional<std::uint32_t>, 2>> known;
-    std::array<std::vector<std::uint32_t>, 2> joint;  ///< by the model's own position
+    std::array<std::vector<std::uint32_t>, 2> joint;  ///< context by the model's own position
     std::size_t size() const { return known.size(); }
   };
 
   NgramTable& table;
   std::array<const NgramModel*, 2> models;
-  std::vector<Level> levels;  ///< levels[k]: contexts of k tokens
+  std::vector<Level> levels;  ///< levels[k] has the contexts of k tokens
   const AcceptanceFunctions& acceptances;
-  std::vector<std::array<double, 2>> totals;  ///< of the weights
+  std::vector<std::array<double, 2>> totals;  ///< sums of the weights
 
   const NgramPacking& packing() const { return models[0]->packing(); }
   bool knows(Side side, int length) const { return length < models[side]->order(); }
 
-  /// The context with this key, if either model knows it.
+  /// Returns the context with this key if either model knows it.
   std::optional<std::uint32_t> find(int length, PackedNgram key) const {
     for (const Side side : {target_side, draft_side}) {
       if (!knows(side, length)) continue;
@@ -79,7 +80,8 @@ struct NgramTable::Builder {
     return known(someone, length, *where[someone]).key;
   }
 
-  /// Followers of a context in either model, ascending, with what each lists.
+  /// Returns the followers of a context in either model, in ascending order, with the probabilities that both
+  /// list.
   void merge_followers(int length, std::size_t index,
                        std::vector<std::pair<Token, Probabilities>>& out) const {
     out.clear();
@@ -131,8 +133,8 @@ struct NgramTable::Builder {
     }
   }
 
-  /// A token that is not listed leads where it leads from the suffix, which is right only when no longer
-  /// context ends in it.
+  /// A token that is not listed leads to the same context as from the suffix. This is only right if no longer
+  /// context ends in that token, so it is checked.
   void check_prefix(Side side, int length, PackedNgram key) const {
     if (length < 2) return;
     if (const auto prefix = models[side]->position(length - 1, packing().context(key))) {
@@ -142,7 +144,7 @@ struct NgramTable::Builder {
     throw ModelError("an n-gram model knows a context whose beginning does not list its last token");
   }
 
-  /// One context's block while it is made: by place.
+  /// The block of one context while it is built, indexed by place.
   struct Block {
     std::array<std::vector<double>, 2> weights;
     std::vector<std::uint32_t> next;
@@ -171,7 +173,7 @@ struct NgramTable::Builder {
     }
   }
 
-  /// The slots of a block whose tokens are in place.
+  /// Sets the slots of a block whose tokens are in place.
   void set_slots(std::uint32_t at, Block& block) {
     const Context& context = table.contexts_[at];
     const auto size = std::uint32_t{1} << context.bits;
@@ -186,7 +188,7 @@ struct NgramTable::Builder {
       }
     }
     for (const Side side : {target_side, draft_side}) {
-      if (context.longest[side] != at) continue;  // never drawn from
+      if (context.longest[side] != at) continue;  // this row is never drawn from
       if (!(totals[at][side] > 0)) throw ModelError("a context of an n-gram model has no probability mass");
       build_alias(block.weights[side], block.alias, block.scratch);
       for (std::uint32_t i = 0; i < size; ++i) {
@@ -213,7 +215,7 @@ struct NgramTable::Builder {
     set_slots(0, block);
   }
 
-  /// Everything about a context but its slots.
+  /// Sets all members of a context except its slots.
   void describe(int length, std::size_t index) {
     const Level& level = levels[static_cast<std::size_t>(length)];
     const auto at = static_cast<std::uint32_t>(level.first + index);
@@ -382,7 +384,7 @@ void NgramTable::fill_row(std::uint32_t at, Side side, std::span<double> row) co
     weight *= contexts_[at].backoff[side];
     if (at == 0) break;
   }
-  // From the shortest up, so that longer contexts have the last word.
+  // Goes from the shortest context up, so that longer contexts overwrite shorter ones.
   for (auto level = weighted.rbegin(); level != weighted.rend(); ++level) {
     const auto& [context, scale] = *level;
     for (std::uint32_t i = 0; i <= mask(*context); ++i) {

@@ -1,17 +1,17 @@
 // A pair of back-off n-gram models, prepared so that a step of a fast round reads one or two slots of 32
 // bytes at any vocabulary, in memory proportional to the n-grams.
 //
-// The row of a context c is a mixture: with P(w | c) = listed(w) for followers w of c and backoff(c) P(w |
-// c') for the others, c' being the longest known suffix of c,
+// The row of a context c is a mixture. With P(w | c) = listed(w) for followers w of c and backoff(c) P(w |
+// c') for the others, where c' is the longest known suffix of c,
 //     P(w | c) = [listed(w) - backoff(c) P(w | c')] + backoff(c) P(w | c')
-// where the bracket counts for followers only. In interpolated models it is the discounted count, hence not
-// negative, and an alias table over the followers and "go on in c'" draws from the row. Where the bracket is
-// negative, as in models of Katz or pruned ones, it has weight 0 in the alias table, and a draw of w that
-// comes from c' is kept with probability listed(w) / (backoff(c) P(w | c')), else the draw begins anew in the
-// longest context: rejection sampling, at each length that lists w.
+// and the bracket counts for followers only. In interpolated models the bracket is the discounted count,
+// hence not negative, and an alias table over the followers and "continue in c'" draws from the row. Where
+// the bracket is negative, as in Katz models or pruned ones, it has weight 0 in the alias table. A draw of w
+// that comes from c' is then kept with probability listed(w) / (backoff(c) P(w | c')), or else the draw
+// restarts in the longest context: rejection sampling, at each length that lists w.
 //
-// Contexts are those that either model knows. A token leads from one to the longest that what follows ends
-// in, as the transitions of Aho and Corasick's automaton do.
+// The contexts are those that either model knows. A token leads from a context to the longest one in which
+// the extended text ends, like the transitions of the automaton of Aho and Corasick.
 #pragma once
 
 #include <array>
@@ -31,47 +31,51 @@
 
 namespace speclab {
 
-/// Which of the two models.
+/// The two models of a pair.
 enum Side : std::uint8_t { target_side = 0, draft_side = 1 };
 
 class NgramTable {
  public:
-  /// What a draw comes to.
+  /// The outcome of a draw.
   struct Outcome {
-    Token token;               ///< `shorter` (go on in the suffix), or a follower in either model
-    std::uint32_t next;        ///< the context after it
-    std::uint32_t acceptance;  ///< bernoulli_bits of residual_acceptance (target's side) or
-                               ///< acceptance_probability (draft's)
+    Token token;         ///< `shorter` (continue in the suffix), or a follower in either model
+    std::uint32_t next;  ///< the context after the token
+    /// Bernoulli_bits of residual_acceptance (target's side) or of acceptance_probability (draft's side).
+    std::uint32_t acceptance;
   };
 
-  /// A slot of a context's block: of a model's alias table there, with all that either branch needs. The
-  /// slot's own outcome is the follower that an open-addressing table has in this place.
+  /// A slot of a context's block in a model's alias table, with the data for both branches. The slot's own
+  /// outcome is the follower that an open-addressing table has in this place.
   struct Slot {
     std::uint32_t cut;
     Outcome own;
     Outcome other;
-    std::uint32_t padding;  ///< to half a cache line
+    std::uint32_t padding;  ///< fills the slot up to half a cache line
   };
   static constexpr Token empty = -1;
   static constexpr Token shorter = -2;
 
-  /// What the models list for a follower, negative where they do not.
+  /// The probabilities that the models list for a follower; negative if a model does not list it.
   using Probabilities = std::array<double, 2>;
 
   /// Context 0 is the empty one; it lists every token.
   struct Context {
-    std::uint64_t first;  ///< its block: 2^bits slots
+    std::uint64_t first;  ///< start of its block, which has 2^bits slots
     std::int16_t bits;
-    std::array<bool, 2> rejects;           ///< a model's draws here, or in a suffix, are not always kept
-    std::uint32_t suffix;                  ///< the longest proper suffix that is a context
-    std::array<double, 2> backoff;         ///< 1 where a model does not know the context
-    std::array<double, 2> scale;           ///< of the model's row here
-    std::array<std::uint32_t, 2> longest;  ///< what the model knows of it: where its draws start
-    std::array<std::uint32_t, 2> below;    ///< the longest proper suffix it knows: where they go on
+    /// Whether some of the model's draws here, or in a suffix, are rejected.
+    std::array<bool, 2> rejects;
+    std::uint32_t suffix;           ///< the longest proper suffix that is a context
+    std::array<double, 2> backoff;  ///< 1 if the model does not know the context
+    std::array<double, 2> scale;    ///< scale of the model's row here
+    /// The longest suffix that the model knows, which may be the context itself: its draws start there.
+    std::array<std::uint32_t, 2> longest;
+    /// The longest proper suffix that the model knows: its draws continue there.
+    std::array<std::uint32_t, 2> below;
   };
 
-  /// Throws ModelError for models that know a context whose beginning does not list its end, or keep fewer
-  /// than one draw in 256 in some context, and for 2^32 contexts or more. Vocabularies agree.
+  /// Throws ModelError for models that know a context whose beginning does not list its end, or that keep
+  /// fewer than one draw in 256 in some context, and for 2^32 contexts or more. Both models must have one
+  /// vocabulary.
   template <PointwiseRule Rule>
   NgramTable(const NgramModel& target, const NgramModel& draft, const Rule& rule)
       : NgramTable(
@@ -81,8 +85,8 @@ class NgramTable {
 
   std::int32_t vocab() const { return vocab_; }
   std::size_t contexts() const { return contexts_.size(); }
-  /// 64 bytes a context and 84 a slot. A context of f followers in either model has 2^k slots, the fewest
-  /// that hold f + 1, or 5/4 of that when it is more than 8: at most 2.5 f + 5.
+  /// Returns 64 bytes per context and 84 per slot. A context with f followers in either model has the
+  /// smallest power of two of slots that holds f + 1, or 5/4 of that if it is above 8: at most 2.5 f + 5.
   std::size_t bytes() const {
     return contexts_.size() * sizeof(Context) +
            tokens_.size() * (2 * sizeof(Slot) + sizeof(Probabilities) + sizeof(Token));
@@ -90,15 +94,15 @@ class NgramTable {
 
   const Context& context(std::uint32_t at) const { return contexts_[at]; }
 
-  /// The block of a context in a model's alias tables.
+  /// Returns the block of a context in a model's alias tables.
   const Slot* block(const Context& context, Side side) const { return slots_[side].data() + context.first; }
 
-  /// Where the search for a token starts.
+  /// Returns the place where the search for a token starts.
   const Token& home(const Context& context, Token token) const {
     return tokens_[context.first + home_of(context, token)];
   }
 
-  /// The place in its block of a token listed in this very context, or `nowhere`.
+  /// Returns the place in the context's block of a token that this context itself lists, or `nowhere`.
   static constexpr std::uint32_t nowhere = 0xffffffff;
   std::uint32_t place(const Context& context, Token token) const {
     std::uint32_t at = home_of(context, token);
@@ -110,48 +114,50 @@ class NgramTable {
     return nowhere;
   }
 
-  /// Of a token in a place of a context's block.
+  /// Returns the probabilities of the token in a place of a context's block.
   const Probabilities& probabilities(const Context& context, std::uint32_t place) const {
     return probabilities_[context.first + place];
   }
-  /// The empty context lists every token at home.
+  /// Returns a token's probabilities in the empty context, which lists every token at home.
   const Probabilities& root_probabilities(Token token) const {
     return probabilities_[home_of(contexts_[0], token)];
   }
 
-  /// A token's probabilities in the rows of a context, with the bits that NgramModel::next gives, and the
-  /// context after it.
+  /// A token's probabilities in the rows of a context, bit by bit those of NgramModel::next, and the context
+  /// after the token.
   struct Found {
     Probabilities probabilities;
     std::uint32_t next;
   };
   Found find(std::uint32_t at, Token token) const { return find_below(at, token, contexts_[at].scale); }
-  /// The same when the context itself is known not to list it.
+  /// Does the same for a token that the context itself does not list.
   Found find_unlisted(std::uint32_t at, Token token) const {
     const Context& here = contexts_[at];
     return find_below(here.suffix, token, {here.scale[0] * here.backoff[0], here.scale[1] * here.backoff[1]});
   }
 
-  /// The tokens of a context's block by place: `empty`, `shorter`, or one that it lists.
+  /// Returns the tokens of a context's block by place: `empty`, `shorter`, or a token that it lists.
   std::span<const Token> places(const Context& context) const {
     return {&tokens_[context.first], std::size_t{mask(context)} + 1};
   }
 
-  /// The share of draws to keep of a token that was drawn in `drawn_in`, on the way down from `longest`, both
-  /// of them contexts that the model knows.
+  /// Returns the share of draws to keep for a token that was drawn in `drawn_in`, on the way down from
+  /// `longest`. The model must know both contexts.
   double kept_share(std::uint32_t longest, std::uint32_t drawn_in, Token token, Side side) const;
-  /// Decides with the number of `word` whether such a draw is kept: a word that is uniform again, or none.
+  /// Decides by the number of `word` whether such a draw is kept. Returns a word that is uniform again; empty
+  /// if the draw is rejected.
   std::optional<std::uint64_t> word_if_kept(std::uint32_t longest, std::uint32_t drawn_in, Token token,
                                             Side side, std::uint64_t word) const;
 
   std::uint32_t context_of(std::span<const Token> tokens) const;
 
-  /// A model's whole row.
+  /// Fills `row` with a model's whole row.
   void fill_row(std::uint32_t at, Side side, std::span<double> row) const;
 
  private:
   struct AcceptanceFunctions {
-    std::array<std::function<double(double, double)>, 2> probability;  ///< of (p, q), as by Side
+    /// Functions of (p, q), indexed by Side.
+    std::array<std::function<double(double, double)>, 2> probability;
   };
   struct Builder;
 
@@ -166,13 +172,13 @@ class NgramTable {
     return (static_cast<std::uint32_t>(token) * golden) & mask(context);
   }
 
-  /// What backing off gives a token that the context lists, before scaling. `lower` is its probability in
-  /// the row of the suffix.
+  /// Returns the probability that backing off gives to a token that the context lists, before scaling.
+  /// `lower` is its probability in the row of the suffix.
   double backed_off(const Context& context, Side side, double lower) const {
     return context.backoff[side] * (lower / contexts_[context.suffix].scale[side]);
   }
 
-  /// From `at` down, where the two models' probabilities weigh `weight`.
+  /// Searches from `at` down, where the two models' probabilities are multiplied by `weight`.
   Found find_below(std::uint32_t at, Token token, Probabilities weight) const;
 
   std::int32_t vocab_;

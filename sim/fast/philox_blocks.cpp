@@ -1,5 +1,5 @@
-// Compiled once for each instruction set: Highway includes this file again and again. What it gains over
-// Random123's scalar code is in the table of `speclab bench sim`.
+// Highway includes this file once for each instruction set. The table of `speclab bench sim` shows the gain
+// over Random123's scalar code.
 #include "sim/fast/philox_blocks.hpp"
 
 #include "core/random/philox.hpp"
@@ -16,7 +16,7 @@ namespace hn = hwy::HWY_NAMESPACE;
 
 #if HWY_TARGET == HWY_SCALAR
 
-/// Without vectors: Random123's own code.
+/// The version without vectors is Random123's own code.
 void blocks(std::uint64_t seed, const std::uint32_t* counters, std::uint32_t* words, std::size_t width) {
   const r123::Philox4x32::key_type key{
       {static_cast<std::uint32_t>(seed), static_cast<std::uint32_t>(seed >> 32U)}};
@@ -40,7 +40,7 @@ using D32 = hn::ScalableTag<std::uint32_t>;
 using D64 = hn::ScalableTag<std::uint64_t>;
 using V32 = hn::Vec<D32>;
 
-/// Both halves of the 64-bit products, lane by lane.
+/// Computes both halves of the 64-bit products, lane by lane.
 HWY_INLINE void multiply(V32 a, V32 by, V32& high, V32& low) {
   const D32 d32;
   const D64 d64;
@@ -64,8 +64,8 @@ HWY_INLINE void one_round(V32& c0, V32& c1, V32& c2, V32& c3, V32 key_0, V32 key
   c3 = low_0;
 }
 
-/// `Vectors` of them side by side: a round is a chain of dependent instructions, and one alone would leave
-/// the processor waiting.
+/// Computes `Vectors` vectors of blocks side by side: a round is a chain of dependent instructions, and one
+/// vector alone would leave the processor waiting.
 template <int Vectors>
 HWY_INLINE void some_blocks(std::uint64_t seed, const std::uint32_t* counters, std::uint32_t* words,
                             std::size_t width) {

@@ -1,4 +1,4 @@
-// Philox for many sites at once: the same bits as `Philox`, in vectors of whatever the processor has.
+// Philox for many sites at once: the same bits as `Philox`, in vectors of the processor's width.
 #pragma once
 
 #include <cstddef>
@@ -6,24 +6,24 @@
 
 namespace speclab {
 
-/// Blocks come in multiples of this.
+/// The number of blocks must be a multiple of this.
 inline constexpr std::size_t philox_batch = 16;
 
-/// `width` Philox4x32-10 blocks. Word w of counter i is counters[w * width + i], and likewise for the output.
-/// The key is the seed, low half first, as in core/random/philox.hpp. `width` is a multiple of
+/// Computes `width` Philox4x32-10 blocks. Word w of counter i is counters[w * width + i], and likewise for
+/// the output. The key is the seed, low half first, as in core/random/philox.hpp. `width` is a multiple of
 /// `philox_batch`. The instruction set is chosen at run time.
 void philox_blocks(std::uint64_t seed, const std::uint32_t* counters, std::uint32_t* words,
                    std::size_t width);
 
-/// Two output words as the 64-bit number that `Philox` makes of them.
+/// Returns the 64-bit number that `Philox` makes of two output words.
 inline std::uint64_t joined(std::uint32_t low, std::uint32_t high) {
   return (std::uint64_t{high} << 32U) | low;
 }
 
-/// How many of `count` words lie below `threshold`. `count` is a multiple of `philox_batch`.
+/// Returns how many of `count` words are below `threshold`. `count` is a multiple of `philox_batch`.
 std::uint64_t count_below(const std::uint64_t* words, std::size_t count, std::uint64_t threshold);
 
-/// The instruction set that `philox_blocks` uses on this processor: "AVX3", "AVX2", "SSE4" and so on.
+/// Returns the instruction set that `philox_blocks` uses on this processor: "AVX3", "AVX2", "SSE4" and so on.
 const char* instruction_set();
 
 }  // namespace speclab

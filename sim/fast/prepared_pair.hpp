@@ -17,20 +17,20 @@ namespace speclab {
 /// The models must outlive the table.
 class PreparedPair {
  public:
-  /// The rule accepts or replaces.
+  /// The rule must accept or replace tokens.
   PreparedPair(const TableModel& target, const TableModel& draft, const AnyRule& rule);
 
-  /// Memory that a pair needs, in bytes.
+  /// Returns the memory that a pair needs, in bytes.
   static double bytes_for(const TableModel& target, const TableModel& draft);
 
   std::int32_t vocab() const { return target_->vocab(); }
-  /// Tokens that a context consists of: the larger order of the two models.
+  /// Returns the number of tokens in a context: the larger order of the two models.
   std::int32_t order() const { return order_; }
   std::size_t contexts() const { return overlap_.size(); }
   int bits() const { return bits_; }
   std::size_t bytes() const;
 
-  /// Views that live as long as the table.
+  /// Returns views that live as long as the table.
   PreparedPairView view() const;
 
   std::uint32_t context_of(std::span<const Token> tokens) const {

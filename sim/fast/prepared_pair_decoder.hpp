@@ -1,5 +1,5 @@
-// Steps of fast rounds over a pair of stored tables: core/fast/prepared_pair_step.hpp for many sequences that
-// take turns.
+// Steps of fast rounds over a pair of stored tables: core/fast/prepared_pair_step.hpp for many sequences in
+// turns.
 #pragma once
 
 #include <cstdint>
@@ -12,21 +12,21 @@
 
 namespace speclab {
 
-/// `Order` is 0 or 1, or 2 for all others.
+/// `Order` is 0, 1, or 2 for all higher orders.
 template <int Order>
 class PreparedPairDecoder {
  public:
   struct Cursor {
     std::uint32_t context = 0;
     std::uint64_t overlap = 0;
-    SlotChoice choice{};  ///< what the next step reads
+    SlotChoice choice{};  ///< slots that the next step reads
   };
 
   static constexpr int prefetches = 1;
   static constexpr bool probes = false;
   static constexpr bool repeats = false;
 
-  /// The rule outlives it.
+  /// The rule must outlive it.
   PreparedPairDecoder(const PreparedPair& table, const AnyRule& rule)
       : table_(&table), tables_(table.view()), rule_(rule.operator->()) {}
 

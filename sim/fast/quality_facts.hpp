@@ -1,5 +1,5 @@
-// What measuring a rule asks of a context (sim/rule_quality.hpp), without a pass over its rows, but for what
-// a lossy rule emits.
+// Facts about a context for measuring a rule (sim/rule_quality.hpp). Only the distribution that a lossy rule
+// emits takes a pass over the rows.
 #pragma once
 
 #include <algorithm>
@@ -15,12 +15,12 @@
 
 namespace speclab {
 
-/// Of one run. Values are in units of ContextSum::quantum. What takes long is kept by context: it is a
-/// function of the context alone, so that it does not matter which thread finds it.
+/// The facts of one run, in units of ContextSum::quantum. Slow ones are stored by context. They are functions
+/// of the context only, so any thread may compute them.
 template <class Rows>
 class QualityFacts {
  public:
-  /// `drafts`: i.i.d. drafts at the first position. Both arguments outlive it.
+  /// `drafts` is the number of i.i.d. drafts at the first position. Rows and rule must outlive it.
   QualityFacts(const Rows& rows, const AnyRule& rule, std::int32_t drafts, bool lossless)
       : rows_(rows),
         rule_(rule),
@@ -30,7 +30,8 @@ class QualityFacts {
         distances_(lossless ? 0 : rows.contexts()) {}
 
   bool lossless() const { return lossless_; }
-  /// Total variation of what a lossy rule emits at a position and the target, by passes over the rows.
+  /// Returns the total variation between the distribution that a lossy rule emits at a position and the
+  /// target, by passes over the rows.
   std::uint64_t distance(std::uint32_t context) const {
     return kept(distances_[context], [&] {
       thread_local QualityScratch scratch;
@@ -41,12 +42,12 @@ class QualityFacts {
       return total_variation(rule_->emitted_distribution(target, draft, scratch), target);
     });
   }
-  /// Total variation of the two rows.
+  /// Returns the total variation between the two rows.
   std::uint64_t divergence(std::uint32_t context) const {
     const std::uint64_t whole = ContextSum::quanta_of(1);
     return whole - std::min(whole, rows_.overlap_quanta(context));
   }
-  /// The optimal transport bound.
+  /// Returns the optimal transport bound.
   std::uint64_t bound(std::uint32_t context) const {
     if (drafts_ == 1) return rows_.overlap_quanta(context);
     return kept(bounds_[context], [&] {
@@ -56,7 +57,7 @@ class QualityFacts {
   }
 
  private:
-  using Kept = std::atomic<std::uint64_t>;  ///< + 1, or 0
+  using Kept = std::atomic<std::uint64_t>;  ///< value + 1, or 0 if unknown
 
   template <class Find>
   static std::uint64_t kept(Kept& value, const Find& find) {

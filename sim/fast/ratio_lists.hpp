@@ -1,8 +1,8 @@
-// Lists of tokens in the order of target over draft, with the sums that give
+// Lists of tokens in the order of target over draft, with sums. One binary search gives
 //     T(G) = sum (p - G q)+
-// over a list by one binary search: its terms above 0 are those from the first token with p / q > G on, so
-// that T(G) = P - G Q with P and Q summed from there. To draw from (p - G q)+ is a second search. Searches
-// of many lists take their steps in turn, so that they wait for memory together.
+// over a list: the terms above 0 are those from the first token with p / q > G on, so that T(G) = P - G Q
+// with P and Q summed from there. A second search draws from (p - G q)+. Searches of many lists take their
+// steps in turn, so that they wait for memory together.
 #pragma once
 
 #include <algorithm>
@@ -24,7 +24,7 @@ struct PairedProbability {
   double draft;
 };
 
-/// Where a list is: entries first..first+size-1, and one after them that ends its searches.
+/// The place of a list: entries first..first+size-1, and one entry after them that ends its searches.
 struct RatioList {
   std::uint64_t first = 0;
   std::uint32_t size = 0;
@@ -32,22 +32,22 @@ struct RatioList {
 
 /// One search in flight.
 struct RatioSearch {
-  std::uint64_t at;    ///< the answer is here ...
-  std::uint32_t left;  ///< ... or at most so many entries on
+  std::uint64_t at;    ///< lower end of the entries that may be the answer
+  std::uint32_t left;  ///< the answer is at most this many entries further
   double scale;        ///< G
   double goal = 0;
 };
 
 class RatioLists {
  public:
-  /// Room for so many entries, those that end lists included, of which the first `with_tokens` have tokens.
+  /// Reserves `entries` entries, including those that end lists; the first `with_tokens` have tokens.
   void allocate(std::uint64_t entries, std::uint64_t with_tokens) {
     ratios_.resize(entries);
     sums_.resize(entries);
     tokens_.resize(with_tokens);
   }
-  /// Sorts `entries`, as many as the list has, and stores them. Target probabilities are above 0; equal
-  /// ratios are ordered by token.
+  /// Sorts and stores `entries`, as many as the list has. Target probabilities must be above 0. Equal ratios
+  /// are ordered by token.
   void fill(const RatioList& list, std::span<PairedProbability> entries);
 
   static std::size_t bytes_for(double entries, double with_tokens) {
@@ -64,11 +64,12 @@ class RatioLists {
     });
     for (const RatioSearch& search : searches) __builtin_prefetch(&sums_[search.at]);
   }
-  /// From there: moves each to the last entry from which the rest of the list still exceeds `goal`, which is
-  /// below the total here: where goal, uniform below the total, falls among the terms of (p - scale q)+.
+  /// Continues from there: moves each search to the last entry from which the rest of the list still exceeds
+  /// `goal`, which must be below the total here. If goal is uniform below the total, this draws a term of (p
+  /// - scale q)+.
   void find_drawn(std::span<RatioSearch> searches) const {
     for (RatioSearch& search : searches) {
-      ++search.at;  // the first is above it
+      ++search.at;  // the first entry is above the goal
       search.left -= search.left > 0;
     }
     step_together(searches, sums_.data(), [this](const RatioSearch& search, std::uint64_t entry) {
@@ -77,16 +78,16 @@ class RatioLists {
     for (RatioSearch& search : searches) __builtin_prefetch(&tokens_[--search.at]);
   }
 
-  /// sum (p - scale q) over the list from an entry on.
+  /// Returns sum (p - scale q) over the list from an entry on.
   double total_from(std::uint64_t entry, double scale) const {
     return sums_[entry].target - scale * sums_[entry].draft;
   }
-  /// sum q over the same.
+  /// Returns sum q over the same entries.
   double draft_from(std::uint64_t entry) const { return sums_[entry].draft; }
   double ratio(std::uint64_t entry) const { return ratios_[entry]; }
   Token token(std::uint64_t entry) const { return tokens_[entry]; }
 
-  /// Of one list alone: T(scale), and the draft's share of its tokens, -T'(scale).
+  /// Returns T(scale) of one list, and sets `draft` to the sum of q over the same tokens, -T'(scale).
   double total(const RatioList& list, double scale, double* draft = nullptr) const {
     RatioSearch search{list.first, list.size, scale};
     find_above({&search, 1});
@@ -95,7 +96,7 @@ class RatioLists {
   }
 
   static RatioSearch search(const RatioList& list, double scale) { return {list.first, list.size, scale}; }
-  /// Cache lines that a search of such a list reads.
+  /// Returns the number of cache lines that a search of such a list reads.
   static std::uint32_t reads(std::uint32_t size) {
     return 1 + static_cast<std::uint32_t>(std::bit_width(size / entries_a_line));
   }
@@ -107,7 +108,8 @@ class RatioLists {
   };
   static constexpr std::uint32_t entries_a_line = 8;
 
-  /// Halves all searches until none has entries left. `before(search, entry)`: the answer is beyond it.
+  /// Halves all searches until none has entries left. `before(search, entry)` says that the answer is after
+  /// the entry.
   template <class Entry, class Before>
   static void step_together(std::span<RatioSearch> searches, const Entry* entries, const Before& before) {
     std::uint32_t longest = 0;
@@ -118,8 +120,8 @@ class RatioLists {
     for (int step = std::bit_width(longest); step > 0; --step) {
       for (RatioSearch& search : searches) {
         const std::uint32_t half = search.left / 2;
-        // Without entries left it is at the answer, which is not before itself. By arithmetic: which way it
-        // goes is random.
+        // A search without entries left is at the answer, which is not before itself. The step is arithmetic
+        // without branches, because its direction is random.
         const auto beyond = static_cast<std::uint32_t>(before(search, search.at + half)) & (search.left > 0);
         search.at += beyond * (half + 1);
         search.left = beyond * (search.left - half - 1) + (1 - beyond) * half;
@@ -129,7 +131,7 @@ class RatioLists {
   }
 
   BigTable<double> ratios_;  ///< infinite at the end of a list
-  BigTable<Sums> sums_;      ///< from the entry to the end of its list
+  BigTable<Sums> sums_;      ///< sums from the entry to the end of its list
   BigTable<Token> tokens_;
 };
 

@@ -1,4 +1,4 @@
-// Draws from rows, and totals over them, of many sequences at once, and their random numbers.
+// Draws from rows and totals over rows, for many sequences at once, with their random numbers.
 #pragma once
 
 #include <cstddef>
@@ -18,27 +18,27 @@
 
 namespace speclab {
 
-/// One draw: from a model's row, or from the residual.
+/// One draw, from a model's row or from the residual p - scale q over tokens with p / q > above.
 struct RowDraw {
   std::uint32_t context;
   std::uint32_t trial;
   std::uint32_t round;
   std::uint32_t site;  ///< use and slot
   std::uint32_t attempt = 0;
-  double scale = 0;  ///< of the draft in p - scale q, drawn from ...
-  double above = 0;  ///< ... where p / q is larger than this, which is at least `scale`
+  double scale = 0;  ///< factor of the draft in the residual
+  double above = 0;  ///< smallest p / q, exclusive; at least `scale`
   Token token = no_token;
-  std::uint32_t next = 0;  ///< the context after it
-  double target = 0;       ///< its probabilities
+  std::uint32_t next = 0;  ///< the context after the token
+  double target = 0;       ///< the target's probability of the token
   double draft = 0;
-  std::uint64_t word = 0;  ///< the second word of the block that drew it: its acceptance draw
+  std::uint64_t word = 0;  ///< the second word of the block that drew the token: its acceptance draw
 
   Draw draw() const {
     return {static_cast<Use>(site >> 16U), static_cast<std::uint16_t>(site & 0xffffU), attempt};
   }
 };
 
-/// sum (p - scale q)+ in a context, and sum q over its terms above 0: its derivative, but for the sign.
+/// sum (p - scale q)+ in a context, and sum q over its terms above 0, which is minus its derivative.
 struct ContextTotal {
   std::uint32_t context;
   double scale;
@@ -46,12 +46,12 @@ struct ContextTotal {
   double draft = 0;
 };
 
-/// Room for the blocks of one thread's draws, and what they took.
+/// Storage for the blocks of one thread's draws, and counts of their work.
 class DrawBlocks {
  public:
   explicit DrawBlocks(std::uint64_t seed) : seed_(seed) {}
 
-  /// The blocks at the sites of draws[chosen[i]].
+  /// Makes the blocks at the sites of draws[chosen[i]].
   void make(std::span<const RowDraw> draws, std::span<const std::uint32_t> chosen) {
     width_ = (chosen.size() + philox_batch - 1) / philox_batch * philox_batch;
     if (counters_.size() < 4 * width_) {
@@ -73,9 +73,9 @@ class DrawBlocks {
   std::uint64_t seed() const { return seed_; }
 
   FastWork work;
-  std::vector<std::uint32_t> active;  ///< for whoever draws
+  std::vector<std::uint32_t> active;  ///< scratch for the functions that draw
 
-  /// All of `count` draws are active.
+  /// Makes all of `count` draws active.
   void activate(std::size_t count) {
     active.resize(count);
     for (std::size_t i = 0; i < count; ++i) active[i] = static_cast<std::uint32_t>(i);
@@ -88,11 +88,11 @@ class DrawBlocks {
   std::vector<std::uint32_t> words_;
 };
 
-/// Draws of one site before a token that may not be drawn is left out by a pass over the row.
+/// Number of draws at one site. After them a token that may not be drawn is removed by a pass over the row.
 inline constexpr std::uint32_t max_redraws = 64;
 
-/// Makes those draws again, each with its site's next block, whose token may not be drawn: refused(i) says so
-/// of draws[i]. `again` receives those that are refused to the end.
+/// Repeats draws whose token may not be drawn, each with its site's next block: refused(i) says so for
+/// draws[i]. `again` receives the draws that are still refused at the end.
 template <class Rows, class Refused>
 void redraw_refused(const Rows& rows, Side side, std::vector<RowDraw>& draws, const Refused& refused,
                     std::vector<std::size_t>& again, DrawBlocks& blocks) {
@@ -113,7 +113,7 @@ void redraw_refused(const Rows& rows, Side side, std::vector<RowDraw>& draws, co
   }
 }
 
-/// A model's row without some tokens, not normalised.
+/// Returns a model's row without some tokens, not normalised.
 template <class Rows>
 OwnedRow<double> row_without(const Rows& rows, Side side, std::uint32_t context,
                              std::span<const Token> tokens) {
@@ -125,8 +125,8 @@ OwnedRow<double> row_without(const Rows& rows, Side side, std::uint32_t context,
   return left;
 }
 
-/// Draws by a pass over a model's row without some tokens, with the site's next block; `no_token` when
-/// nothing is left of it.
+/// Draws by a pass over a model's row without some tokens, with the site's next block. The token is
+/// `no_token` if nothing is left of the row.
 template <class Rows>
 void draw_without(const Rows& rows, Side side, std::span<const Token> tokens, RowDraw& draw,
                   DrawBlocks& blocks) {
@@ -139,8 +139,8 @@ void draw_without(const Rows& rows, Side side, std::span<const Token> tokens, Ro
   if (draw.token >= 0) rows.find(draw);
 }
 
-/// Draws by a pass over both rows with the site's next block: a token of these weights, functions of its
-/// probabilities, or one of the target where they are all 0.
+/// Draws by a pass over both rows, with the site's next block. A token is drawn in proportion to `weight` of
+/// its two probabilities, or from the target if all weights are 0.
 template <class Rows, class Weight>
 void draw_by_pass(const Rows& rows, RowDraw& draw, const Weight& weight, DrawBlocks& blocks) {
   std::vector<double> target_scratch;

@@ -1,4 +1,4 @@
-// The rows of pairs of models, which do not depend on the rule, for several rules at once.
+// Shares the rows of pairs of models, which do not depend on the rule, between several rules.
 #pragma once
 
 #include <map>
@@ -13,26 +13,26 @@
 
 namespace speclab {
 
-/// Rows are made by the first that asks for them and shared by those that ask while somebody has them. Those
-/// made last are kept, so that pairs of the same models need not be alive at one time. The models outlive
-/// them.
+/// Rows are made at the first request, and shared by all requests while somebody holds them. The rows made
+/// last are kept, so that pairs of the same models need not be alive at the same time. The models must
+/// outlive them.
 class SharedRows {
  public:
-  /// Of two tables, two n-gram models, or two of these through sampling options. Throws ModelError as
-  /// FastPair does.
+  /// Returns the rows of two tables, two n-gram models, or two n-gram models with sampling options. Throws
+  /// ModelError as FastPair does.
   template <class Rows, class ModelOfKind>
   std::shared_ptr<const Rows> get(const ModelOfKind& target, const ModelOfKind& draft) {
     const std::scoped_lock lock(mutex_);
     auto& known = std::get<Known<Rows>>(known_)[{&target, &draft}];
     std::shared_ptr<const Rows> rows = known.lock();
     if (!rows) {
-      last_.reset();  // before others take memory, too
+      last_.reset();  // frees memory before new rows take some
       known = rows = std::make_shared<const Rows>(target, draft);
     }
     last_ = rows;
     return rows;
   }
-  /// Drops what nobody has.
+  /// Drops rows that nobody else holds.
   void let_go() {
     const std::scoped_lock lock(mutex_);
     last_.reset();

@@ -116,7 +116,7 @@ void TableRows::draw_residual(std::span<RowDraw> draws, DrawBlocks& blocks) cons
   searches.clear();
   for (const RowDraw& draw : draws) searches.push_back(RatioLists::search(list(draw.context), draw.above));
   lists_.find_above(searches);
-  // Those of which something is left come first.
+  // Draws whose residual is not empty come first.
   drawn.clear();
   for (std::uint32_t i = 0; i < draws.size(); ++i) {
     RatioSearch search = searches[i];

@@ -1,5 +1,5 @@
 // The rows of a pair of stored tables, for rules that read whole rows (sim/fast/whole_row_decoder.hpp): alias
-// tables to draw from and, for each context, its tokens in the order of target over draft.
+// tables for draws and, for each context, its tokens in the order of target over draft.
 #pragma once
 
 #include <array>
@@ -21,37 +21,39 @@ class TableRows {
  public:
   TableRows(const TableModel& target, const TableModel& draft);
 
-  /// Memory that a pair needs, in bytes: 28 a pair of probabilities, and 8 for each model's, with as many
-  /// slots as the next power of two.
+  /// Returns the memory that a pair needs, in bytes: 28 per pair of probabilities, and 8 per slot of each
+  /// model's alias tables, whose number is the next power of two.
   static double bytes_for(const TableModel& target, const TableModel& draft);
 
   std::int32_t vocab() const { return models_[target_side]->vocab(); }
   std::size_t contexts() const { return overlap_.size(); }
   std::size_t bytes() const;
 
-  /// In every context the draft gives at least so many tokens a probability above 0.
+  /// Returns a lower bound, over all contexts, on the number of tokens to which the draft gives a probability
+  /// above 0.
   std::int32_t least_draft_support() const { return least_draft_support_; }
 
   std::uint32_t context_of(std::span<const Token> tokens) const {
     return static_cast<std::uint32_t>(table_context(tokens, order_, vocab()));
   }
   void prefetch(std::uint32_t context) const { __builtin_prefetch(&overlap_[context]); }
-  /// Of the rows of a context, in units of Tally::quantum.
+  /// Returns the overlap of a context's rows, in units of Tally::quantum.
   std::uint64_t overlap_quanta(std::uint32_t context) const { return overlap_[context]; }
 
-  /// Draws a token from a model's row each, with its probabilities in both rows and the context after it.
+  /// Draws a token for each draw from a model's row, with its probabilities in both rows and the context
+  /// after it.
   void draw(Side side, std::span<RowDraw> draws, DrawBlocks& blocks) const;
-  /// The same from norm(p - scale q) over the tokens with p/q > above, or from p where that is 0 everywhere;
-  /// without probabilities.
+  /// Draws from norm(p - scale q) over the tokens with p/q > above, or from p if that is 0 everywhere. It
+  /// does not set probabilities.
   void draw_residual(std::span<RowDraw> draws, DrawBlocks& blocks) const;
-  /// The probabilities of the token that a draw has, and the context after it.
+  /// Sets the probabilities of a draw's token, and the context after it.
   void find(RowDraw& draw) const;
   void total(std::span<ContextTotal> totals, DrawBlocks& blocks) const;
-  /// Of one alone, and -d total / d scale.
+  /// Returns the total of one context, and sets `draft` to -d total / d scale.
   double total(std::uint32_t context, double scale, double& draft) const {
     return lists_.total(list(context), scale, &draft);
   }
-  /// A model's whole row; views its own storage.
+  /// Returns a model's whole row, a view of its own storage.
   Row row(std::uint32_t context, Side side, std::vector<double>&) const {
     return models_[side]->row(context % models_[side]->contexts());
   }
@@ -71,7 +73,7 @@ class TableRows {
   std::int32_t least_draft_support_;
   std::array<BigTable<AliasSlot>, 2> alias_;
   RatioLists lists_;
-  std::vector<std::uint64_t> starts_;  ///< of lists, by context
+  std::vector<std::uint64_t> starts_;  ///< start of each context's list
   std::vector<std::uint32_t> sizes_;
   std::vector<std::uint64_t> overlap_;
 };

@@ -1,4 +1,5 @@
-// The optimal transport bound of core/distribution/ratio_order.hpp from totals, without a pass over the row.
+// The optimal transport bound of core/distribution/ratio_order.hpp, computed from totals, without a pass over
+// the row.
 #pragma once
 
 #include <algorithm>
@@ -9,15 +10,15 @@
 
 namespace speclab {
 
-/// The largest acceptance with so many i.i.d. drafts, to 2^-35. `total(G, draft)` returns T(G) = sum
+/// Returns the largest acceptance with `drafts` i.i.d. drafts, to 2^-35. `total(G, draft)` returns T(G) = sum
 /// (p - G q)+ and sets `draft` to the sum of q over the tokens with p / q > G; rows sum to 1.
 ///
-/// The bound is 1 + the least P - Q^k over the prefixes of the ratio order, with P and Q the probabilities of
-/// the prefix up to ratio G, 1 - T(G) - G draft and 1 - draft. Ratios above k only raise it. Between two
-/// prefixes P lies above the line of the smaller ratio from the first and that of the larger one to the
-/// second, and these less Q^k are concave between their ends and their intersection: an interval is looked
-/// into where the intersection is lower than what is known. It is split by its secant, which is the ratio of
-/// its tokens if they have one alone.
+/// The bound is 1 + min (P - Q^k) over the prefixes of the ratio order. P and Q are the probabilities of the
+/// prefix up to ratio G: 1 - T(G) - G draft, and 1 - draft. Ratios above k only raise it. Between two
+/// prefixes, P lies above two lines: one through the first prefix with the smaller ratio as slope, one
+/// through the second with the larger ratio. These lines minus Q^k are concave between their ends and their
+/// intersection. An interval is therefore searched only if its intersection is below the least value so far.
+/// It is split at its secant, which is the ratio of its tokens if it has only one.
 template <class Total>
 double transport_bound(const Total& total, std::int32_t drafts) {
   struct Prefix {

@@ -1,4 +1,4 @@
-// How trials are shared out among threads, each of which decodes several at once, and when they report.
+// Divides trials among threads, which decode several trials at once, and decides when they report.
 #pragma once
 
 #include <algorithm>
@@ -13,13 +13,14 @@
 
 namespace speclab {
 
-/// The next round at which a trial stops and reports, and the batch that its rounds until then belong to.
+/// The next round at which a trial stops and reports, and the batch to which its rounds until then belong.
 struct TrialGoal {
   std::uint32_t batch;
   std::uint32_t goal;
 };
 
-/// The end of a batch, of the trial, or of a stretch: so many rounds may pass between two calls of `Control`.
+/// Returns the next end of a batch, of the trial, or of a stretch: at most `stretch` rounds may pass between
+/// two calls of `Control`.
 inline TrialGoal next_goal(const SimulationSize& simulation, std::uint32_t trial, std::uint32_t round,
                            std::uint32_t stretch) {
   const std::uint64_t start = std::uint64_t{trial} * simulation.length;
@@ -30,7 +31,7 @@ inline TrialGoal next_goal(const SimulationSize& simulation, std::uint32_t trial
   return {batch, static_cast<std::uint32_t>(goal)};
 }
 
-/// What a thread is to run: trials first..last-1, into `outcome` under the mutex.
+/// The work of one thread: trials first..last-1. It writes to `outcome` under the mutex.
 struct GroupRun {
   std::uint32_t first;
   std::uint32_t last;
@@ -39,8 +40,8 @@ struct GroupRun {
   std::mutex& mutex;
 };
 
-/// run(group) for all trials of `simulation`; few are shared out evenly, many come in several helpings a
-/// thread, of at least `streams` each.
+/// Calls run(group) for all trials of `simulation`. Few trials are divided evenly; many are divided into
+/// several groups per thread, of at least `streams` trials each.
 template <class Run>
 Outcome run_in_groups(const SimulationSize& simulation, std::size_t streams, const Run& run) {
   Outcome outcome;

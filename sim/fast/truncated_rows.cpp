@@ -10,13 +10,13 @@ namespace speclab {
 
 namespace {
 
-/// At most so many tokens of a row.
+/// Returns an upper bound on the tokens of a row.
 double kept_tokens(const Adjustment& how, std::int32_t vocab) {
   if (how.temperature == 0) return 1;
   return how.top_k > 0 ? std::min(how.top_k, vocab) : vocab;
 }
 
-/// The first entry with p / q > scale, or the end.
+/// Returns the first entry with p / q > scale, or the end.
 template <class Entries>
 std::size_t first_above(const Entries& entries, double scale) {
   const auto first = std::partition_point(entries.begin(), entries.end(), [scale](const auto& one) {
@@ -25,7 +25,8 @@ std::size_t first_above(const Entries& entries, double scale) {
   return static_cast<std::size_t>(first - entries.begin());
 }
 
-/// The last entry from `from` on whose sum to the end is above `goal`, which is below that of the first.
+/// Returns the last entry, from `from` on, whose sum to the end is above `goal`. The goal must be below the
+/// first entry's sum.
 template <class Entries, class SumOf>
 std::size_t last_above(const Entries& entries, std::size_t from, double goal, const SumOf& sum_of) {
   const auto end =
@@ -40,7 +41,7 @@ const NgramModel* TruncatedRows::ngram_of(const Model& model) {
   const AdjustedModel* sampled = model.sampled();
   if (sampled == nullptr || sampled->base.ngram() == nullptr) return nullptr;
   const Adjustment& how = sampled->how;
-  // A temperature is applied to what top-k keeps; without it, to whole rows.
+  // A temperature applies to the tokens that top-k keeps; without top-k it applies to whole rows.
   const bool by_top_k = how.top_k > 0 && how.top_k < model.vocab();
   const bool by_top_p = how.top_p < 1 && how.temperature == 1;
   return how.temperature == 0 || by_top_k || by_top_p ? sampled->base.ngram() : nullptr;
@@ -73,7 +74,7 @@ std::size_t TruncatedRows::bytes() const {
          kept_bytes_.load(std::memory_order_relaxed);
 }
 
-/// As adjust (core/distribution/transforms.hpp) does with a whole row.
+/// Keeps the tokens that adjust (core/distribution/transforms.hpp) keeps of a whole row.
 void TruncatedRows::retain(std::uint32_t context, Side side,
                            std::vector<std::pair<Token, double>>& retained) const {
   const Adjustment& how = how_[side];
@@ -82,7 +83,7 @@ void TruncatedRows::retain(std::uint32_t context, Side side,
     double total = 0;
     for (const auto& [token, probability] : retained) total += probability;
     for (auto& [token, probability] : retained) probability /= total;
-    // Without those that a low temperature leaves nothing of, which are the last.
+    // Removes the last tokens, to which a low temperature leaves no probability.
     while (!(retained.back().second > 0)) retained.pop_back();
   };
   const auto most = static_cast<std::size_t>(kept_tokens(how, vocab()));
@@ -155,7 +156,7 @@ const TruncatedRows::Entries& TruncatedRows::entries(std::uint32_t context) cons
   }
   const auto* fresh = new Entries(std::move(made));
   if (kept_[context].compare_exchange_strong(known, fresh, std::memory_order_acq_rel)) return *fresh;
-  // Another thread found the same.
+  // Another thread has stored the same.
   delete fresh;
   kept_bytes_.fetch_sub(bytes, std::memory_order_relaxed);
   return *known;
@@ -196,7 +197,7 @@ void TruncatedRows::draw_residual(std::span<RowDraw> draws, DrawBlocks& blocks) 
     const double total = from < all.size() ? rest(all[from]) : 0;
     if (!(total > 0)) {
       ++draw.attempt;
-      // By a block of its own: those of the others are still read.
+      // Uses its own blocks, because those of the other draws are still read.
       DrawBlocks again(blocks.seed());
       this->draw(target_side, {&draw, 1}, again);
       blocks.work += again.work;

@@ -1,7 +1,7 @@
-// The rows of a pair of n-gram models through top-k or top-p, for rules that read whole rows
-// (sim/fast/whole_row_decoder.hpp). A row keeps few tokens, which the order of the n-grams gives without a
-// pass over the vocabulary. Each context's are found when they are first needed and kept, as long as there is
-// memory for it; what is not kept is found again.
+// The rows of a pair of n-gram models with top-k or top-p, for rules that read whole rows
+// (sim/fast/whole_row_decoder.hpp). A row keeps few tokens, and the order of the n-grams gives them without a
+// pass over the vocabulary. A context's tokens are computed when they are first needed, and stored while
+// there is memory for them; the others are computed again.
 #pragma once
 
 #include <array>
@@ -23,22 +23,22 @@ namespace speclab {
 
 class TruncatedRows {
  public:
-  /// The n-gram model below sampling options that leave few of its tokens; none where a model is something
-  /// else, or options keep all tokens.
+  /// Returns the n-gram model under sampling options that keep few of its tokens; null for other models, and
+  /// if the options keep all tokens.
   static const NgramModel* ngram_of(const Model& model);
 
-  /// Of two models for which `ngram_of` is there; they must outlive it. Throws ModelError for what NgramTable
-  /// does not take. Vocabularies agree.
+  /// Takes two models for which `ngram_of` is not null; they must outlive it. Throws ModelError for models
+  /// that NgramTable refuses. Both models must have one vocabulary.
   TruncatedRows(const AdjustedModel& target, const AdjustedModel& draft,
                 std::size_t most_kept_bytes = default_kept_bytes);
   ~TruncatedRows();
   TruncatedRows(const TruncatedRows&) = delete;
   TruncatedRows& operator=(const TruncatedRows&) = delete;
 
-  /// Memory for what is kept of contexts.
+  /// Memory for stored contexts.
   static constexpr std::size_t default_kept_bytes = std::size_t{1} << 31U;
 
-  /// At most so much memory, in bytes, without what NgramTable takes.
+  /// Returns an upper bound on the memory, in bytes, without NgramTable's.
   static double bytes_for(const AdjustedModel& target, const AdjustedModel& draft);
   std::size_t bytes() const;
 
@@ -49,7 +49,7 @@ class TruncatedRows {
   void prefetch(std::uint32_t context) const { __builtin_prefetch(&kept_[context]); }
   std::uint64_t overlap_quanta(std::uint32_t context) const;
 
-  // As those of TableRows.
+  // These functions do the same as those of TableRows.
   void draw(Side side, std::span<RowDraw> draws, DrawBlocks& blocks) const;
   void draw_residual(std::span<RowDraw> draws, DrawBlocks& blocks) const;
   void find(RowDraw& draw) const;
@@ -58,20 +58,20 @@ class TruncatedRows {
   Row row(std::uint32_t context, Side side, std::vector<double>& scratch) const;
 
  private:
-  /// A token that either row keeps, with sums of both rows' probabilities from it to the end.
+  /// A token that either row keeps, with the sums of both rows' probabilities from it to the end.
   struct Entry {
     Token token;
-    std::uint32_t next;  ///< the context after it
+    std::uint32_t next;  ///< the context after the token
     std::array<double, 2> probability;
     std::array<double, 2> sum;
   };
-  /// In rising order of target over draft; equal ones by token.
+  /// In rising order of target over draft; equal ratios are ordered by token.
   using Entries = std::vector<Entry>;
 
   Entries found(std::uint32_t context) const;
-  /// Valid until this thread asks for another context.
+  /// Returns entries that are valid until this thread asks for another context.
   const Entries& entries(std::uint32_t context) const;
-  /// The tokens that sampling options keep of a model's row, with their probabilities.
+  /// Computes the tokens of a model's row that sampling options keep, with their probabilities.
   void retain(std::uint32_t context, Side side, std::vector<std::pair<Token, double>>& retained) const;
 
   std::array<Adjustment, 2> how_;

@@ -1,11 +1,11 @@
-// Rounds of rules that read whole rows, of many sequences at once: the program of
-// core/fast/whole_row_round.hpp. All sequences of a thread go on until each waits for drafted tokens or a
-// total, which are then found for all of them together, and draw their last tokens together: each wait for
-// memory is a wait of all. What a sequence does depends on its trial alone.
+// Runs rounds of rules that read whole rows for many sequences at once: the program of
+// core/fast/whole_row_round.hpp. All sequences of a thread continue until each waits for drafted tokens or a
+// total. These are then found for all of them together, and last tokens are also drawn together, so that all
+// sequences wait for memory at the same time. A sequence's result depends on its trial only.
 //
 // `Rows` is the pair of models (sim/fast/table_rows.hpp, sim/fast/ngram_rows.hpp). sim/fast/lane_drafts.hpp
-// says which number drafts and accepts; the last token is drawn by the first word at its use and the number
-// of accepted tokens.
+// defines which random number drafts and accepts. The last token is drawn by the first word at its use and
+// the number of accepted tokens.
 #pragma once
 
 #include <algorithm>
@@ -32,7 +32,7 @@
 
 namespace speclab {
 
-/// One thread's sequences.
+/// The sequences of one thread.
 template <class Rows, WholeRowRule Rule>
 class WholeRowStreams {
  public:
@@ -80,7 +80,8 @@ class WholeRowStreams {
     Tally tally = {};
     decltype(verification_of<double>(std::declval<const Rule&>(), RowFacts<double>{})) verification;
   };
-  /// Where acceptance rates are not those of whole rows, each is that of one token drafted in the context.
+  /// Acceptance rates of these rules are not computed from whole rows: each is that of one token drafted in
+  /// the context.
   static constexpr bool coupled = std::same_as<Rule, GumbelRule>;
   static constexpr bool samples_rates = PositionForm<Rule> || coupled;
 
@@ -92,7 +93,7 @@ class WholeRowStreams {
     finish();
   }
 
-  /// Takes each waiting sequence to where it waits again.
+  /// Continues each waiting sequence until it waits again.
   void go_on() {
     totals_.clear();
     total_lanes_.clear();
@@ -123,7 +124,7 @@ class WholeRowStreams {
     }
   }
 
-  /// How a last token is found.
+  /// The way in which a last token is found.
   enum Way : std::uint8_t { from_target, thinned, from_residual, named };
   struct LastTokens {
     std::vector<RowDraw> draws;
@@ -177,7 +178,7 @@ class WholeRowStreams {
     }
   }
 
-  /// Which of the two parts of a mixture the last token comes from.
+  /// Returns the number that decides from which of the two parts of a mixture the last token comes.
   double coin(std::size_t lane) {
     const LanePlace& place = drafts_.place(lane);
     const Draw after_drafts{Use::draft, static_cast<std::uint16_t>(drafts_.nodes())};
@@ -193,13 +194,13 @@ class WholeRowStreams {
       const Token excluded = excluded_[i];
       draw_without(rows_, target_side, std::span(&excluded, 1), draws[i], blocks_);
       if (draws[i].token != no_token) continue;
-      // Nothing else has a probability: that it was rejected was a matter of rounding.
+      // No other token has a probability, so only rounding made the draft's token be rejected.
       draws[i].token = excluded;
       rows_.find(draws[i]);
     }
   }
 
-  /// Tokens of the target, of which some are kept.
+  /// Draws tokens of the target that are each kept with some probability.
   void draw_thinned() {
     LastTokens& last = last_[thinned];
     const auto share = [&](std::size_t i, double p, double q) {
@@ -218,7 +219,7 @@ class WholeRowStreams {
     }
   }
 
-  /// A token more from the draft where all were accepted: its acceptance rate stands for its context.
+  /// Drafts one token more where all were accepted; its acceptance rate stands for that of its context.
   void probe() {
     probes_.clear();
     for (const std::size_t lane : active_) {
@@ -263,7 +264,8 @@ class WholeRowStreams {
     }
   }
 
-  /// Of the contexts that a token was drafted in, the round's first one among them if gamma is not 0.
+  /// Adds to the sums over contexts in which a token was drafted; the round's first context is one of them if
+  /// gamma is not 0.
   void record_quality(std::size_t lane, const RoundEnd<double>& end) {
     RuleQuality& sums = lanes_[lane].tally.quality;
     const auto add = [](ContextSum& sum, std::uint64_t quanta) {
@@ -286,7 +288,7 @@ class WholeRowStreams {
     set_goal(lane);
   }
   void set_goal(std::size_t lane) {
-    constexpr std::uint32_t stretch = 1U << 11U;  // a tenth of a second for all lanes
+    constexpr std::uint32_t stretch = 1U << 11U;  // about a tenth of a second for all lanes
     const LanePlace& place = drafts_.place(lane);
     const TrialGoal next = next_goal(simulation_, place.trial, place.round, stretch);
     lanes_[lane].batch = next.batch;
@@ -294,7 +296,7 @@ class WholeRowStreams {
     lanes_[lane].goal = next.goal;
   }
 
-  /// Adds to the batch what the trial did since its last goal; false when it is done.
+  /// Adds the trial's work since its last goal to the batch. Returns false when the trial is done.
   bool more(std::size_t lane) {
     Lane& here = lanes_[lane];
     const std::uint32_t round = drafts_.place(lane).round;
@@ -311,7 +313,7 @@ class WholeRowStreams {
   }
 
   const Rows& rows_;
-  const QualityFacts<Rows>* quality_;  ///< of a run that measures its rule; else null
+  const QualityFacts<Rows>* quality_;  ///< null unless the run measures its rule
   const SimulationSize& simulation_;
   const Control& control_;
   const GroupRun& group_;
@@ -320,20 +322,20 @@ class WholeRowStreams {
   std::vector<Lane> lanes_;
   std::vector<std::size_t> active_;
 
-  // Of one turn.
+  // Scratch of one turn.
   std::vector<std::size_t> waiting_;
   std::vector<std::int32_t> wanted_;
   std::vector<ContextTotal> totals_;
   std::vector<std::size_t> total_lanes_;
   std::array<LastTokens, 4> last_;
-  std::vector<Token> excluded_;  ///< from the draws from the target
-  std::vector<double> numbers_;  ///< that rejected drafts, of coupled draws
+  std::vector<Token> excluded_;  ///< tokens that draws from the target must not give
+  std::vector<double> numbers_;  ///< acceptance draws that rejected the drafts of coupled draws
   std::vector<std::size_t> again_;
   LastTokens probes_;
 };
 
-/// All trials of `simulation`, `streams` at a time in each thread. With `quality` the tally has what
-/// measure_rule_quality gives, and no acceptance rates.
+/// Runs all trials of `simulation`, `streams` at a time in each thread. With `quality` the tally has the
+/// results of measure_rule_quality, and no acceptance rates.
 template <class Rows, WholeRowRule Rule>
 Outcome run_whole_rows(const Rows& rows, const Rule& rule, std::int32_t gamma,
                        const ContextFacts<Rows, Rule>& facts,

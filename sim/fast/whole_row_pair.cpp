@@ -23,7 +23,7 @@ namespace speclab {
 
 namespace {
 
-/// All rules that decide position by position are compiled as one.
+/// All rules that decide position by position are compiled once, as AnyPositionRule.
 using WholeRowRules = std::variant<AnyPositionRule, BlockRule, HsdRule, ScheduledRule, GumbelRule,
                                    RecursiveRule, KSeqRule, TreeRule, TraversalRule>;
 
@@ -44,19 +44,20 @@ std::optional<WholeRowRules> whole_row_rule(const AnyRule& rule) {
   return found;
 }
 
-/// Over stored rows those that accept or replace a token have tables of their own to decode by
-/// (sim/fast/prepared_pair.hpp); to be measured by these rows they need no numbers of a context.
+/// Returns whether a rule can be measured by whole rows of stored tables: it must need no numbers of a
+/// context. Rules that accept or replace a token decode such pairs by other tables
+/// (sim/fast/prepared_pair.hpp).
 bool reads_table_rows(const WholeRowRules& rule) {
   const auto* by_position = std::get_if<AnyPositionRule>(&rule);
   return by_position == nullptr || !by_position->reads_numbers();
 }
 
-/// Throws ModelError where the draft has probabilities that rules for siblings without replacement cannot
-/// divide by.
+/// Throws ModelError if the draft has probabilities by which rules for siblings without replacement cannot
+/// divide.
 void require_divisible(const Model& draft) {
   constexpr const char* why = "siblings without replacement divide by what is left of such a row";
   if (const AdjustedModel* sampled = draft.sampled()) {
-    // The tokens that top-k or top-p keep are at most some 10^12 times less likely than the best one.
+    // Tokens that top-k or top-p keep are at most about 10^12 times less likely than the best one.
     constexpr double least_temperature = 0.05;
     const double temperature = sampled->how.temperature;
     if (temperature == 0 || temperature >= least_temperature) return;

@@ -1,4 +1,4 @@
-// Pairs prepared for rules that read whole rows (core/fast/whole_row_forms.hpp).
+// Prepares pairs for rules that read whole rows (core/fast/whole_row_forms.hpp).
 #pragma once
 
 #include <cstdint>
@@ -15,28 +15,28 @@ class SharedRows;
 /// Decodes, and measures its rule.
 class WholeRowDecoder : public FastDecoder {
  public:
-  /// As measure_rule_quality, of `rule`, for which the pair was prepared.
+  /// Measures `rule`, for which the pair was prepared, as measure_rule_quality does.
   virtual Outcome measure_quality(std::int32_t gamma, const AnyRule& rule, bool lossless,
                                   const SimulationSize& simulation, const Control& control,
                                   std::size_t streams) const = 0;
 };
 
-/// Pairs whose rows the fast engine knows: two stored tables, two n-gram models, or two of these through
-/// top-k or top-p.
+/// The kinds of pairs that the fast engine knows: two stored tables, two n-gram models, or two n-gram models
+/// with top-k or top-p.
 enum class PairKind : std::uint8_t { tables, ngrams, truncated_ngrams, other };
 PairKind pair_kind(const Model& target, const Model& draft);
 
-/// Whether this is one of those rules.
+/// Returns whether the rule reads whole rows.
 bool reads_whole_rows(const AnyRule& rule);
 
-/// Whether such a rule can be measured on this pair.
+/// Returns whether such a rule can be measured on this pair.
 bool whole_rows_are_of(const Model& target, const Model& draft, const AnyRule& rule);
 
-/// Memory that preparing such a pair for such a rule takes at most, in bytes.
+/// Returns an upper bound on the memory for preparing such a pair for such a rule, in bytes.
 double whole_row_bytes(const Model& target, const Model& draft, const AnyRule& rule);
 
-/// Of n-gram models, or two stored tables if the rule is not one that accepts or replaces a token and may
-/// be lossy. Throws ModelError as FastPair does.
+/// Prepares two n-gram models, or two stored tables if the rule is not one that accepts or replaces a token
+/// and may be lossy. Throws ModelError as FastPair does.
 std::unique_ptr<const WholeRowDecoder> whole_row_pair(const Model& target, const Model& draft,
                                                       const AnyRule& rule, SharedRows& rows);
 

@@ -86,7 +86,7 @@ def words_of(command):
 
 
 def check_shell(command, shell, source, program):
-    """What is wrong with a command that is not run: it must parse, and what it names must exist."""
+    """The mistake in a command that is not run, or None: the command must parse, and the files and options in it must exist."""
     parsed = subprocess.run(["bash", "-n", "-c", command.text], capture_output=True, text=True, check=False)
     if parsed.returncode:
         return parsed.stderr.strip()
@@ -112,7 +112,7 @@ def check_shell(command, shell, source, program):
     if configs:
         changes = [word for i, word in enumerate(words) if word == "--set" or words[i - 1] == "--set"]
         lines = shell.run(shlex.join(["speclab", "validate", configs[0]] + changes))
-        # What setup.sh makes on request: texts, libllama.
+        # Texts and libllama may be missing: setup.sh makes them on request only.
         if shell.code and not any("data/" in line or "need libllama" in line for line in lines):
             return " / ".join(lines)
     return None
@@ -123,7 +123,7 @@ def without_code(text):
 
 
 def anchors_of(text):
-    """What the headings of a page can be linked by: lower case, without punctuation, hyphens for spaces."""
+    """The anchors of a page's headings: lower case, without punctuation, hyphens for spaces."""
     headings = re.findall(r"^#+ (.*)$", without_code(text), flags=re.M)
     return {re.sub(r"[^\w\- ]", "", heading.strip().lower()).replace(" ", "-") for heading in headings}
 

@@ -288,7 +288,7 @@ def your_data():
 
 
 def names_to_choose_from():
-    """Of logs of several models and recordings of several drafters: those that the program's refusal lists, each with its plan."""
+    """Tests logs of several models and recordings of several drafters: the page offers those that the program's refusal lists, each with its plan."""
     sample = lambda name, model, more, value: f'vllm:spec_decode_num_{name}_total{{model_name="{model}"{more}}} {value}\n'
     page_of = lambda *models: "".join(sample("drafts", model, "", 1000) + sample("accepted_tokens_per_pos", model, ',position="0"', 400 + 100 * at)
                                       for at, model in enumerate(models))

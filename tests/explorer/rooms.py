@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What the explorer's rooms draw and say for stated answers of the engine. Needs Debian's chromium alone.
+"""Tests the figures and texts of the explorer's rooms for stated answers of the engine. Needs Debian's chromium alone.
 
 usage: rooms.py SPECLAB SOURCE_DIR     exit 77: skipped"""
 import html
@@ -156,7 +156,7 @@ check(f"asked of the first: {plans}", plans and all(query["model"] == "llama's d
 check(f"quoted in the command: {told.get('command')}", r"--model 'llama'\''s draft'" in told.get("command", ""))
 check(f"the choice is set: {told.get('changes')}", {"model": "mistral"} in told.get("changes", []))
 
-# What is not given is what the program takes.
+# A cost that is not given has the program's default.
 default = json.loads(subprocess.run([speclab, "predict", "--alpha", "0.75", "--c", "0.05", "--json"], capture_output=True, text=True, check=True).stdout)
 check(f"the same cost in operations: {told.get('start')}", told["start"]["chat"] == told["mended"]["chat"] == default.get("c_hat", 0))
 

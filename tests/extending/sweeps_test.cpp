@@ -207,7 +207,7 @@ const bool added = [] {
   return true;
 }();
 
-/// What was measured in the cells of a run, without their names.
+/// Returns the measurements in the cells of a run, without the cells' names.
 std::vector<Json> cells_of(const Json& config) {
   std::vector<Json> cells;
   const Json result = result_json(run_of(config).result);

@@ -68,7 +68,7 @@ def test_costs_are_the_engines_and_predictions_follow_from_them(right):
         steps = _acceptance.tokens_per_step("Σ min(p, q)", TARGET, DRAFT, gamma, 60, 0, False)
         assert row["expected"]["value"] == pytest.approx(steps, rel=0.005)  # the chain of tokens is not that of independent rounds
         assert row["predicted"]["value"] == pytest.approx(row["expected"]["value"] * cost(0, slots) / cost(gamma, slots), rel=1e-5)
-        # What is left between the two is the luck of 32 texts: P(beyond six half widths of 95%) < 1e-7 a row.
+        # The two differ only by chance, over 32 texts: P(beyond six half widths of 95%) < 1e-7 per row.
         assert abs(row["tokens_per_step"]["value"] - steps) < 6 * (row["tokens_per_step"]["high"] - row["tokens_per_step"]["low"]) / 2
         assert row["ratio"]["value"] == pytest.approx(row["predicted"]["value"] / row["speedup"]["value"], rel=1e-9) and row["near"]
         assert row["ratio"]["low"] < row["ratio"]["value"] < row["ratio"]["high"]

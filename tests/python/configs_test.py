@@ -45,7 +45,7 @@ def test_same_bytes_as_the_program(path, tmp_path):
         pytest.skip("measures times, which are not repeated")
     code, _, error = program("run", path, "--quiet", "--out", tmp_path)
     if code == 2:
-        # What the program refuses is refused with the same sentence.
+        # If the program refuses a config, the package refuses it with the same sentence.
         with pytest.raises(speclab.ConfigError) as raised:
             speclab.run(path)
         assert str(raised.value) in error.replace(f"error: {path}", str(path))

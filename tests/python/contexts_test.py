@@ -79,7 +79,7 @@ def test_rules_in_python_are_proved_on_both():
 def test_rows_that_differ_are_taken_as_they_are():
     chain = [[0.5, 0.3, 0.2], [0.1, 0.8, 0.1], [0.3, 0.3, 0.4]]
     assert prove("token", chain, chain, 2).rows == "given"
-    # Of two models only the one that does not differ is made.
+    # Only the model whose rows do not differ by context is made.
     refuted = prove(reading(bonus=right, residual=right), chain, DRAFT, 2)
     assert refuted.lossless and refuted.rows == "also made by context"
     assert prove(PLANTED["bonus of the first row"], chain, DRAFT, 1).rows == "given"

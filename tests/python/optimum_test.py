@@ -16,7 +16,7 @@ def row(generator, vocab):
 
 
 def probability(rows, tokens, memory):
-    """Of the tokens, from rows [V] or [V, V] by the last token, 0 at first."""
+    """The probability of the tokens, from rows [V], or from rows [V, V] by the last token, which is 0 at first."""
     product, last = 1.0, 0
     for token in tokens:
         product *= rows[last][token] if memory else rows[token]

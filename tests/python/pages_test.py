@@ -26,7 +26,7 @@ def test_guide():
 
 
 def test_readme(capsys):
-    """What the example prints stands below it, as comments."""
+    """The example's output stands below it, as comments."""
     page = (SOURCE / "README.md").read_text(encoding="utf-8")
     code = page.split("```python\n", 1)[1].split("```", 1)[0]
     exec(compile(code, "README.md", "exec"), {})

@@ -98,7 +98,7 @@ try:
     command = [sys.executable, there / "scripts/gpu/run.py"]
     packed = sorted(str(file.relative_to(there / "rivals")) for file in (there / "rivals").rglob("*") if file.is_file())
     assert packed == sorted([*(str(file) for file in wheels["vllm-9.1-py3-none-any.whl"]), "libflashinfer.so", "versions.json"]), packed
-    # What is timed in PyTorch finds the package and the library that were packed.
+    # The benchmark in PyTorch finds the packed package and library.
     said = run(sys.executable, there / "scripts/bench_torch.py", "--dry-run", "--library", there / "kernels/libspeclab_kernels.so",
                "--requests", "1", "--vocabs", "1000")
     assert "speclab-triton" in said and "workspace of speclab-fused" in said, said
@@ -119,7 +119,7 @@ try:
     assert ended["memcheck"] == 3 and ended["initcheck"] == 0 and ended["check-kernels"] == 0, ended
     assert all(ended[f"bench-{name}"] == 0 for name in ("quick", "sizes-1-4-128256", "sizes-256-4-128256", "cut-offs-32-4-32000",
                                                         "trees-32-60-128256", "floats")), ended
-    # Steps of `check` run at one time: the longest and the benchmark behind them end within a session.
+    # Steps of `check` run at one time: the longest and the benchmark after them end within a session.
     limits = {step["step"]: step["limit"] for step in record["steps"] if "limit" in step}
     assert max(limits[name] for name in ("check-kernels", "racecheck", "simulation")) + limits["bench-quick"] <= 570, limits
     assert [step["failed"] for name in ("memcheck", "bench-axes") for step in record["steps"] if step["step"] == name] == [

@@ -65,7 +65,7 @@ expect(bpe.words("in 1990 a") == ["in", " 1990", " a"], "numbers are words")
 for text in ("it's low,\t lower \n\n x_1 = 42;", "caf\u00e9 \u20ac 12\u00bd", ""):
     expect(tokenizer.decode(tokenizer.encode(text)) == text, f"{text!r} comes back")
 
-# What the recordings say is of the texts they hold, and fits: the target drew them.
+# The recordings' numbers belong to their texts, and fit, because the target drew the texts.
 for file in sorted(recorded.glob("*.csv")):
     greedy = file.stem.endswith("_greedy")
     header = file.read_text("utf-8").split("\n", 1)[0].split(",")

@@ -123,7 +123,8 @@ TEST_CASE("a beam worked out by hand, ties included") {
   const double half = std::log(0.5);
   const double quarter = std::log(0.25);
   CHECK(plain_beam_search(model, prompt, 2, 1).beam == Beam{{{0, 0}, half}, {{0, 1}, quarter}});
-  // Of the sequences of two tokens 00 has 1/4, and 10 has 1/4 from the second parent; 20 has lost its parent.
+  // Among the sequences of two tokens, 00 has 1/4, and 10 has 1/4 from the second parent; 20 has lost its
+  // parent.
   CHECK(plain_beam_search(model, prompt, 2, 2).beam ==
         Beam{{{0, 0, 0}, half + half}, {{0, 1, 0}, quarter + 0.0}});
   // There are fewer sequences than the beam has room for.

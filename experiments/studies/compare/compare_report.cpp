@@ -159,8 +159,7 @@ Table drafters_table(const Result& result, const std::string& id) {
   return table;
 }
 
-/// Bounds that are not finite have been through a file as NaN, which compares as false.
-/// What few sequences may not hold.
+/// Returns a sentence about kinds of text that may be missing among few sequences.
 std::string kinds_of_text(const Result& result) {
   const std::vector<ComparedCell> cells = compared_cells(result);
   if (cells.empty()) return "";
@@ -178,6 +177,7 @@ std::string kinds_of_text(const Result& result) {
       fewest, 300.0 / static_cast<double>(fewest));
 }
 
+/// Bounds that are not finite are NaN after they have been in a file, and comparisons with NaN are false.
 bool above_zero(const std::optional<Interval>& interval) {
   return interval && interval->judges() && interval->low > 0;
 }

@@ -1,1 +1,2 @@
-"""Models in GGUF files, read and run with numpy alone: rows that owe nothing to an engine. scripts/pair uses it, too."""
+"""Reads models from GGUF files, and runs them with numpy alone, so that their rows do not depend on an engine.
+scripts/pair uses it, too."""

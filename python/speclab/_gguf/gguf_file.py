@@ -1,4 +1,4 @@
-"""Reads GGUF files with numpy alone: what they say, and matrices as f32. q8_0, q4_1, f16 and f32."""
+"""Reads GGUF files with numpy alone: their values, and their matrices as f32. It reads q8_0, q4_1, f16 and f32."""
 
 import struct
 
@@ -12,7 +12,7 @@ ALIGNMENT = 32
 
 
 class GgufFile:
-    """`values` by key, and `tensors` {name: f32 array}, of which a matrix is [out, in]; `facts`: the values as the file's bytes."""
+    """`values` by key; `tensors` {name: f32 array}, where a matrix is [out, in]; `facts`: the values as bytes of the file."""
 
     def __init__(self, path):
         with open(path, "rb") as file:
@@ -59,7 +59,7 @@ class GgufFile:
         count = int(np.prod(shape))
         if kind in (F32, F16):
             return np.frombuffer(self._bytes, "<f4" if kind == F32 else "<f2", count, at).astype(np.float32).reshape(shape)
-        if kind == Q4_1:  # low halves of the bytes are the first 16 values
+        if kind == Q4_1:  # the low halves of the bytes are the first 16 values
             blocks = np.frombuffer(self._bytes, np.dtype([("scale", "<f2"), ("least", "<f2"), ("values", "u1", BLOCK // 2)]), count // BLOCK, at)
             values = np.concatenate([blocks["values"] & 15, blocks["values"] >> 4], axis=1)
             return (blocks["scale"].astype(np.float32)[:, None] * values + blocks["least"].astype(np.float32)[:, None]).reshape(shape)

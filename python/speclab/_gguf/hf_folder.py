@@ -16,7 +16,7 @@ def halves(matrix, heads):
 
 
 def settings(values):
-    """config.json, of what a GGUF file says."""
+    """Returns config.json for a GGUF file's values."""
     heads, width = values["llama.attention.head_count"], values["llama.embedding_length"]
     return {"architectures": ["LlamaForCausalLM"], "model_type": "llama", "vocab_size": len(values["tokenizer.ggml.tokens"]),
             "hidden_size": width, "intermediate_size": values["llama.feed_forward_length"],
@@ -29,7 +29,7 @@ def settings(values):
 
 
 def weights(file):
-    """{name: f32 array} of a GgufFile. A file without an output matrix has the embedding in its place."""
+    """{name: f32 array} of a GgufFile. If the file has no output matrix, the embedding replaces it."""
     values, embedding = file.values, file.tensors["token_embd.weight"]
     heads = values["llama.attention.head_count"]
     turned = {"attn_q": heads, "attn_k": values.get("llama.attention.head_count_kv", heads)}
@@ -43,7 +43,7 @@ def weights(file):
 
 
 def safetensors(parts):
-    """https://github.com/huggingface/safetensors#format, of (name, shape, bytes of f32) each."""
+    """Writes (name, shape, bytes of f32) in the format of https://github.com/huggingface/safetensors#format."""
     described, offset = {"__metadata__": {"format": "pt"}}, 0
     for name, shape, data in parts:
         described[name] = {"dtype": "F32", "shape": shape, "data_offsets": [offset, offset + len(data)]}
@@ -54,7 +54,7 @@ def safetensors(parts):
 
 
 def write(file, folder):
-    """Of a GgufFile. The folder is made."""
+    """Writes a GgufFile as a folder, which is created."""
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "config.json").write_text(json.dumps(settings(file.values), indent=1) + "\n", encoding="utf-8")
     parts = [(name, tensor.shape, tensor.astype("<f4").tobytes()) for name, tensor in weights(file).items()]

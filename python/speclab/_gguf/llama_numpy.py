@@ -1,4 +1,5 @@
-"""A model of the Llama architecture in numpy, from its GGUF file: the forward pass that other implementations are compared with."""
+"""A model of the Llama architecture in numpy, from its GGUF file: the forward pass with which other implementations are
+compared."""
 
 import numpy as np
 
@@ -8,8 +9,8 @@ NAMES = ("attn_q", "attn_k", "attn_v", "attn_output", "ffn_gate", "ffn_up", "ffn
 
 
 class Llama:
-    """Matrices are used in `dtype`, and activations are not quantised as libllama does for q8_0. ValueError: the file is of another
-    architecture, or has tensors that this does not know."""
+    """A model. Matrices are used in `dtype`; activations are not quantised, as libllama does for q8_0. ValueError: the file is
+    of another architecture, or has unknown tensors."""
 
     def __init__(self, path, dtype=np.float32):
         file = gguf_file.GgufFile(path)
@@ -29,16 +30,16 @@ class Llama:
         self.epsilon = self.values["llama.attention.layer_norm_rms_epsilon"]
         self.base = self.values.get("llama.rope.freq_base", 10000.0)
         self.vocab = len(self.values["tokenizer.ggml.tokens"])
-        # A file without an output matrix has the embedding in its place.
+        # If a file has no output matrix, the embedding replaces it.
         self.output = self.tensors.get("output.weight", self.tensors["token_embd.weight"]).T
 
     def start(self, rows):
-        """A state: keys and values of `rows` sequences, none yet."""
+        """A state for `rows` sequences: keys and values, none yet."""
         empty = np.zeros((rows, self.key_heads, 0, self.head), self.dtype)
         return [(empty, empty)] * self.layers
 
     def logits(self, tokens, state):
-        """Logits [B, T, V] after each of tokens [B, T], which follow those in the state; and the state after them."""
+        """Logits [B, T, V] after each of tokens [B, T], which follow the tokens in the state; and the new state."""
         batch, length = tokens.shape
         past = state[0][0].shape[2]
         angle = np.arange(past, past + length)[:, None] * self.base ** (-np.arange(0, self.head, 2) / self.head)
@@ -51,7 +52,7 @@ class Llama:
             q, k = rotated(q, cos, sin), rotated(k, cos, sin)
             k, v = np.concatenate([state[layer][0], k], axis=2), np.concatenate([state[layer][1], v], axis=2)
             after.append((k, v))
-            # Heads of queries in a row share one of keys and values.
+            # Neighbouring query heads share one head of keys and values.
             k, v = (np.repeat(one, self.heads // self.key_heads, axis=1) for one in (k, v))
             weights = softmax(np.where(visible, q @ k.swapaxes(2, 3) * self.dtype(self.head ** -0.5), -np.inf))
             x = x + (weights @ v).swapaxes(1, 2).reshape(batch, length, self.width) @ self._matrix(layer, "attn_output")

@@ -1,5 +1,5 @@
-"""What `speclab plot` runs. Standard input: JSON, the request with its figures. Standard output: a line of JSON (an error, or how
-long the pictures are, and notes), then the pictures."""
+"""The program that `speclab plot` runs. Standard input: JSON, the request with its figures. Standard output: a line of JSON
+(an error, or the lengths of the pictures, and notes), then the pictures."""
 
 from __future__ import annotations
 

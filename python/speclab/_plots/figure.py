@@ -27,7 +27,7 @@ class Series:
 
 @dataclass
 class HeatMap:
-    """Coloured cells; z[row][column], and what is not finite is blank."""
+    """Coloured cells z[row][column]; a value that is not finite leaves a blank."""
 
     x: list[float]
     y: list[float]
@@ -61,13 +61,13 @@ class Panel:
     trace: list[Timeline] = field(default_factory=list)  #: from top to bottom
 
     def shared_series(self, index: int) -> bool:
-        """Does a series of the other kind, line or points, have this one's colour?"""
+        """Whether a series of the other kind, line or points, has this one's colour."""
         points = self.series[index].style == "points"
         return any(other.colour_of == index and other.x and (other.style == "points") != points for other in self.series)
 
 
 def panel_of(data: dict[str, Any]) -> Panel:
-    """A figure that the program drew up; null stands for what is no number."""
+    """A figure from the program; null stands for a value that is no number."""
 
     def numbers(values: Sequence[float | None]) -> list[float]:
         return [math.nan if value is None else value for value in values]

@@ -1,4 +1,4 @@
-"""Pictures for papers: a figure, a legend, and what the letters look like. PDF and SVG with text as text, PNG."""
+"""Makes pictures for papers: a figure, a legend, and fonts. Formats are PNG, and PDF and SVG with text as text."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from .figure import Panel, Refusal
 from .plane import DASHES, HATCHES, MARKERS, NAME_LETTERS, Ink, Plane, broken, set_ticks
 
 INCH = 25.4  # mm
-POINTS = 8.0  # of letters, as in a column of a paper
-LETTER = 0.57 * POINTS / 72  # the width of one on average, in inches
+POINTS = 8.0  # size of letters, as in a column of a paper
+LETTER = 0.57 * POINTS / 72  # mean width of a letter, in inches
 FORMULA_AND_SIMULATION = "points: simulated, lines: formula"
 
 
 @dataclass
 class Picture:
-    """How a figure is shown."""
+    """How a figure is drawn."""
 
     format: str = "svg"
     size: tuple[float, float] | None = None  #: in mm; without one 85 mm wide, and as high as the figure asks
@@ -35,9 +35,9 @@ class Picture:
 
 
 def inks_of(panel: Panel, picture: Picture, taken: Sequence[str] = ()) -> dict[str, Ink]:
-    """Names that recur have a colour of their own; the others take what is used least, in order. Over cells the first colour
-    would be lost. `taken` are the colours of what is there."""
-    names: dict[str, bool] = {}  # is it drawn as a line without points
+    """The ink of each name. Names that recur have their own colour; the others take the least used colour, in order. Over cells the
+    first colour would be lost. `taken` are the colours already in the picture."""
+    names: dict[str, bool] = {}  # whether it is drawn as a line without points
     for i, series in enumerate(panel.series):
         if series.colour_of is None:
             names[series.name] = names.get(series.name, True) and series.style != "points" and not panel.shared_series(i)
@@ -62,7 +62,7 @@ def inks_of(panel: Panel, picture: Picture, taken: Sequence[str] = ()) -> dict[s
 
 
 def font_families(text: str) -> tuple[list[str], str]:
-    """DejaVu Sans, and installed fonts that have the characters that it lacks; and what none has."""
+    """DejaVu Sans and installed fonts with the characters that it lacks; and the characters that no font has."""
     families = ["DejaVu Sans"]
     missing = set(map(ord, text)) - set(font_manager.get_font(font_manager.findfont(families[0])).get_charmap()) - {ord("\n")}
     for entry in font_manager.fontManager.ttflist if missing else []:
@@ -130,7 +130,8 @@ def layout_of(panel: Panel, picture: Picture) -> Layout:
 
 
 def figure_of(panel: Panel, picture: Picture) -> Figure:
-    """Intervals are bands around points, or bars where the axis has names. Call it, and save the figure, within `style_of`."""
+    """Draws the figure. Intervals are bands around points, or bars where the axis has names. Call it, and save the figure, within
+    `style_of`."""
     layout = layout_of(panel, picture)
     figure = Figure(figsize=(layout.width, layout.height))
     FigureCanvasAgg(figure)
@@ -162,8 +163,9 @@ def draw_heat(figure: Figure, plane: Plane) -> None:
 
 
 def draw_legend(figure: Figure, plane: Plane, intervals: str, letters: int) -> float:
-    """The legend at the bottom, in as few rows as fit, and below it what points, lines and bands are; how many inches they take."""
-    handles = {} if list(plane.handles) == [plane.panel.y_label] else plane.handles  # the axis says it
+    """Draws the legend at the bottom, in as few rows as fit, and below it an explanation of points, lines and bands. Returns their
+    height in inches."""
+    handles = {} if list(plane.handles) == [plane.panel.y_label] else plane.handles  # the axis has this name already
     width = figure.get_figwidth()
     renderer = figure.canvas.get_renderer()  # type: ignore[attr-defined]
     below = 0.0
@@ -186,7 +188,7 @@ def draw_legend(figure: Figure, plane: Plane, intervals: str, letters: int) -> f
 
 
 def left_out(panel: Panel) -> list[str]:
-    """What logarithmic axes do not show, in words. Refuses a figure of which nothing would be seen."""
+    """Sentences about values that logarithmic axes cannot show. Refuses a figure in which nothing would be visible."""
     values = [(panel.log_x, x) for series in panel.series for x in series.x]
     values += [(panel.log_y, y) for series in panel.series for y in series.y]
     values += [(panel.heat.log_z, z) for row in panel.heat.z for z in row] if panel.heat else []
@@ -200,7 +202,7 @@ def left_out(panel: Panel) -> list[str]:
 
 
 def drawn(panel: Panel, picture: Picture) -> tuple[bytes, list[str]]:
-    """The file, and what whoever looks at it should know. The same bytes for the same figure."""
+    """The file, and notes for its reader. The same figure gives the same bytes."""
     out = io.BytesIO()
     notes = left_out(panel)
     with warnings.catch_warnings(), matplotlib.rc_context():

@@ -1,7 +1,7 @@
 """One panel, drawn into matplotlib's axes.
 
-Colours are those of the program's pages, which the colour-blind tell apart; markers, dashes and hatches differ as well, so that
-a print in grey can be read.
+Colours are those of the program's pages, which colour-blind readers can tell apart. Markers, dashes and hatches differ as well,
+so that a print in grey can be read.
 """
 
 from __future__ import annotations
@@ -20,15 +20,15 @@ from .figure import Panel, Refusal
 MARKERS = "os^vDPX<>ph*"
 DASHES: tuple[Any, ...] = ("-", (0, (5, 1.5)), (0, (1.5, 1.2)), (0, (6, 1.5, 1.5, 1.5)), (0, (9, 2)), (0, (4, 1, 1, 1, 1, 1)))
 HATCHES = ("", "//////", "......", "xxxxxx", "\\\\\\\\\\\\", "++++")
-#: Of a line of a name beside a vertical axis.
+#: Letters in a line of a name beside a vertical axis.
 NAME_LETTERS = 32
-#: Cells beyond which they are pixels in SVG and PDF.
+#: With more cells than this, SVG and PDF contain them as pixels.
 MAX_DRAWN_CELLS = 20000
 
 
 @dataclass
 class Ink:
-    """What a name is drawn with."""
+    """Colour, marker, dashes and hatch of a name."""
 
     colour: str
     marker: str
@@ -37,7 +37,7 @@ class Ink:
 
 
 def broken(text: str, letters: int) -> str:
-    """In lines of so many letters; "α = 0.5" stays in one."""
+    """The text broken into lines of so many letters; "α = 0.5" stays in one."""
     return textwrap.fill(text.replace(" = ", "\xa0=\xa0"), letters).replace("\xa0", " ")
 
 
@@ -52,7 +52,7 @@ def tick_text(value: float, _: Any = None) -> str:
 
 
 def set_ticks(axis: Any, log: bool, values: Iterable[float]) -> None:
-    """Round numbers; whole ones alone where all values are."""
+    """Sets round ticks; whole ones only where all values are whole."""
     axis.set_major_formatter(ticker.FuncFormatter(tick_text))
     if not log:
         whole = all(value == round(value) for value in values if math.isfinite(value))
@@ -71,7 +71,7 @@ def set_ticks(axis: Any, log: bool, values: Iterable[float]) -> None:
 
 
 def borders(centres: Sequence[float], log: bool) -> list[float]:
-    """Half way to the neighbours, of a logarithmic axis in the logarithm: one more than the centres."""
+    """Borders between centres, one more than the centres: half way between neighbours, on a logarithmic axis in the logarithm."""
     if log:
         if centres[0] <= 0:
             raise Refusal(f"--log: {centres[0]:g} is not positive, and has no place on a logarithmic axis")
@@ -82,8 +82,8 @@ def borders(centres: Sequence[float], log: bool) -> list[float]:
 
 
 class Plane:
-    """A panel and its axes. Where `upright` is false its first axis, of names, is the vertical one. The artists carry the numbers
-    themselves and are named "points-1" (series), as groups of an SVG file are then."""
+    """A panel and its axes. If `upright` is false, its first axis, of names, is the vertical one. The artists hold the numbers
+    and are named "points-1" (series); an SVG file has them as groups of these names."""
 
     def __init__(self, axes: Axes, panel: Panel, inks: Mapping[str, Ink], scale: float = 1.25, upright: bool = True) -> None:
         self.axes, self.panel, self.inks, self.scale, self.upright = axes, panel, inks, scale, upright
@@ -91,12 +91,12 @@ class Plane:
         self.intervals = ""  #: what shows them, if anything
 
     def draw(self) -> None:
-        """All but heat maps (`draw_cells`)."""
+        """Draws everything except heat maps (`draw_cells`)."""
         for row in range(len(self.panel.trace)):
             self._draw_timeline(row)
         points = [i for i, series in enumerate(self.panel.series) if series.style == "points"]
         for i in range(len(self.panel.series)):
-            # Side by side where the axis has names.
+            # Points are drawn side by side if the axis has names.
             beside = bool(self.panel.categories) and i in points
             self._draw_series(i, 0.6 * (points.index(i) - (len(points) - 1) / 2) / len(points) if beside else 0)
 
@@ -104,7 +104,7 @@ class Plane:
         self.axes.plot(*((x, y) if self.upright else (y, x)), gid=gid, **style)
 
     def _segments(self, ends: Iterable[tuple[float, float, float, float]], gid: str, **style: Any) -> None:
-        """From x, y to x, y."""
+        """Draws segments from x, y to x, y."""
         turned = [((a, b), (c, d)) if self.upright else ((b, a), (d, c)) for a, b, c, d in ends]
         self.axes.add_collection(collections.LineCollection(turned, gid=gid, **style))
         self.axes.autoscale_view()
@@ -151,7 +151,7 @@ class Plane:
             self.handles.setdefault(kind, patches.Patch(**style))
 
     def draw_cells(self, norm: colors.Normalize | None) -> Any:
-        """The heat map; what has no colour is blank. Returns what a colour bar explains."""
+        """Draws the heat map; cells without a colour are blank. Returns the artist that a colour bar explains."""
         heat = self.panel.heat
         assert heat is not None
         z = [[value if math.isfinite(value) and (value > 0 or not heat.log_z) else math.nan for value in row] for row in heat.z]
@@ -190,7 +190,7 @@ class Plane:
             if log:
                 (axes.set_xscale if axis is axes.xaxis else axes.set_yscale)("log", nonpositive="clip")
             if limits:
-                room = 0.02 * (limits[1] - limits[0])  # for what lies on the border
+                room = 0.02 * (limits[1] - limits[0])  # for points on the border
                 (axes.set_xlim if axis is axes.xaxis else axes.set_ylim)(limits[0] - room, limits[1] + room)
             if axis is first and panel.categories:
                 self._set_names(first, panel.categories)
@@ -198,7 +198,7 @@ class Plane:
                 set_ticks(axis, log, values)
 
     def _set_names(self, first: Any, names: Sequence[str]) -> None:
-        """Names at 0, 1, 2, ...; of a vertical axis from top to bottom."""
+        """Sets names at 0, 1, 2, ...; on a vertical axis from top to bottom."""
         upright = first is self.axes.xaxis
         first.set_ticks(range(len(names)), names if upright else [broken(name, NAME_LETTERS) for name in names])
         first.set_tick_params(length=0)

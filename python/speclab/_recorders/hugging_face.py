@@ -10,7 +10,7 @@ Generated = tuple[list[int], list[float], list[float], list[float]]
 
 
 def vocabulary(target: Any, draft: Any) -> int:
-    """Tokens of both; ValueError when they differ."""
+    """The number of tokens of both; ValueError if they differ."""
     sizes = [model.config.get_text_config().vocab_size for model in (target, draft)]
     if sizes[0] != sizes[1]:
         raise ValueError(f"the target has {sizes[0]} tokens, the draft {sizes[1]}; two columns need one vocabulary")
@@ -34,7 +34,7 @@ def log_rows(model: Any, ids: Sequence[Sequence[int]], temperature: float, past:
 def generated(
     target: Any, draft: Any, prompts: Sequence[Sequence[int]], *, sequences: int, tokens: int, temperature: float, seed: int
 ) -> Iterator[Generated]:
-    """Sequences of at most so many tokens; prompts take turns, and each sequence ends with the target's end of text."""
+    """Sequences of at most `tokens` tokens. Prompts take turns, and each sequence ends with the target's end of text."""
     import torch
 
     vocabulary(target, draft)
@@ -49,7 +49,7 @@ def generated(
         with torch.no_grad():
             rows, past = log_rows(target, [prompt], temperature)
             while True:
-                # The row that is sampled from is the row that is written.
+                # The row that is sampled from is also the row that is written.
                 row = rows[0, -1]
                 probabilities = row.exp()
                 token = int(torch.multinomial(probabilities, 1, generator=generator))

@@ -1,13 +1,13 @@
-"""Writes recordings of speclab (docs/recordings.md): a token a line with its natural log-probabilities."""
+"""Writes recordings of speclab (docs/recordings.md): one token per line with its natural log-probabilities."""
 
 import math
 
-MISSING = -9999.0  # what servers write where they have no log-probability
+MISSING = -9999.0  # servers write this where they have no log-probability
 ROUNDING = 1e-4
 
 
 def log_probability(value, what, where):
-    """The value as a log-probability; ValueError, which says why, when it is none."""
+    """The value as a log-probability. ValueError, with the reason, if it is none."""
     if value is None or math.isnan(value) or value > ROUNDING:
         raise ValueError(f"{where}: {what} is {value}; expected a natural logarithm of a probability, at most 0")
     if math.isfinite(value) and value <= MISSING:
@@ -26,7 +26,7 @@ class RecordingCsv:
         out.write("sequence,position,token,logp,logq" + (",entropy" if entropy else "") + "\n")
 
     def add(self, tokens, target, draft, entropies=None):
-        """A sequence: its tokens (ids, or texts), and for each the log-probabilities under both models."""
+        """Adds a sequence: its tokens (ids, or texts), and for each the log-probabilities under both models."""
         if not len(tokens) == len(target) == len(draft):
             raise ValueError(f"sequence {self.sequences}: {len(tokens)} tokens, {len(target)} log-probabilities of the "
                              f"target, {len(draft)} of the draft")
@@ -46,7 +46,7 @@ class RecordingCsv:
 
 
 def prompts_in(file):
-    """A prompt a line, without the empty ones."""
+    """The prompts, one per line, without empty lines."""
     with open(file, encoding="utf-8") as lines:
         return [line.rstrip("\n") for line in lines if line.strip()]
 

@@ -18,17 +18,17 @@ FOLDER = pathlib.Path(__file__).resolve().parent
 
 
 def names() -> list[str]:
-    """Of the engines that come with speclab."""
+    """Names of the engines that come with speclab."""
     return sorted(file.stem for file in FOLDER.glob("*.py") if not file.stem.startswith("_"))
 
 
 def file_of(name: str) -> pathlib.Path:
-    """The adapter's file: of a name, or the path of an adapter of one's own."""
+    """The file of an adapter: by name, or by the path of your own adapter."""
     return pathlib.Path(name).resolve() if name.endswith(".py") else FOLDER / f"{name}.py"
 
 
 def engines_of(asked: Sequence[str]) -> dict[str, Engine]:
-    """Of an argument "engines". ValueError: one of them is none."""
+    """The engines of an argument "engines". ValueError if one of them is none."""
     try:
         return {name: engine_of(name) for name in asked}
     except Refused as problem:
@@ -36,7 +36,7 @@ def engines_of(asked: Sequence[str]) -> dict[str, Engine]:
 
 
 def engine_of(name: str) -> Engine:
-    """By name, or from the path of an adapter of one's own, which can import from the others (`from .llama_cpp import ENGINE`)."""
+    """An engine by name, or by the path of your own adapter, which can import from the others (`from .llama_cpp import ENGINE`)."""
     if not name.endswith(".py"):
         if name not in names():
             raise Refused(f"{name!r} is no engine; known are {', '.join(names())}, and the path of an adapter of your own, FILE.py")

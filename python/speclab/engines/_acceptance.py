@@ -1,4 +1,4 @@
-"""What engines could accept, on rows that are known: the expected tokens per target step of lossless schemes, for sequences of a
+"""The acceptance that engines could reach on known rows: expected tokens per target step of lossless schemes, for sequences of a
 given length. The last one, block verification, is the optimum: no lossless scheme with one drafted path emits more in a round (Sun
 et al. 2024).
 
@@ -21,7 +21,8 @@ _RULES = dict(zip(SCHEMES, ("match", "match", "token", "block")))
 
 
 def filtered(rows: Rows, temperature: float = 1.0, top_k: int = 0, top_p: float = 1.0, min_p: float = 0.0) -> Rows:
-    """The rows that are sampled from. Of equal probabilities the lower id counts as the larger; temperature 0 takes the likeliest."""
+    """The rows that are sampled from. Among equal probabilities the lower id counts as the larger; temperature 0 takes the
+    likeliest token."""
     sampling = {"temperature": temperature, "top_k": top_k, "top_p": top_p}
     model = from_config({"kind": "table", "rows": rows.tolist(), "sampling": sampling})
     out = np.stack([model([token]) for token in range(len(rows))])
@@ -30,22 +31,22 @@ def filtered(rows: Rows, temperature: float = 1.0, top_k: int = 0, top_p: float 
 
 
 def expected_steps(scheme: str, target: Rows, draft: Rows, gamma: int, tokens: int) -> Rows:
-    """Expected target steps for so many tokens, by the token before them. What is drafted beyond the last token changes nothing."""
+    """Expected target steps for `tokens` tokens, by the token before them. Tokens drafted beyond the last one change nothing."""
     if scheme == "p(argmax q)":
         draft = np.eye(len(draft))[draft.argmax(axis=1)]
     return np.array(_core.expected_steps(np.ascontiguousarray(target), np.ascontiguousarray(draft), _RULES[scheme], gamma, tokens))
 
 
 def tokens_per_step(scheme: str, target: Rows, draft: Rows, gamma: int, tokens: int, before: int, first_by_prompt: bool) -> float:
-    """Tokens of a sequence, without the one that the prompt's run may emit, over expected target steps for them."""
+    """Tokens of a sequence, without the one that the prompt's run may emit, divided by their expected target steps."""
     counted = tokens - first_by_prompt
     steps = expected_steps(scheme, target, draft, gamma, counted)
     return counted / float(target[before] @ steps if first_by_prompt else steps[before])
 
 
 def measured(groups: npt.NDArray[np.int64], tokens: int, first_by_prompt: bool) -> Interval | None:
-    """Tokens per target step, with the 95% interval of a ratio whose denominator is a mean over groups; None where steps are not
-    counted, or of one group together."""
+    """Tokens per target step, with the 95% interval of a ratio whose denominator is a mean over groups; None if steps are not
+    counted, or all are in one group."""
     if len(groups) < 2 or (groups[:, 3] < 0).any():
         return None
     found = _core.ratio_interval(groups[:, 0] * (tokens - first_by_prompt), groups[:, 3], 0.95)

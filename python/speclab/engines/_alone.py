@@ -1,13 +1,13 @@
-"""What runs without speclab, by the path of this file:
+"""The program that runs in engines' environments, without speclab, by the path of this file:
 
     _alone.py list                      the engines that can be installed
     _alone.py install NAME FOLDER       makes an environment, with this Python
     _alone.py version NAME              of the installed engine; in its environment, as the next
     _alone.py decode NAME               reads settings and parts from standard input, a line of JSON, and writes messages
 
-Messages of `decode` are lines of JSON on standard output, which is the audit's alone: what the engine prints goes to standard
-error. {"loaded": true}; then for each group of sequences {"tokens": [[...], ...], "drafted": n, "accepted": n, "steps": n}, with
-"logp": [[...], ...] where it is asked for, and {"part": seconds} at the end of each part; or {"refused": sentence} and the end.
+Messages of `decode` are lines of JSON on standard output, which only the audit uses: the engine's own output goes to standard error.
+{"loaded": true}; then for each group of sequences {"tokens": [[...], ...], "drafted": n, "accepted": n, "steps": n}, with "logp": [[...],
+...] if it is requested, and {"part": seconds} at the end of each part; or {"refused": sentence} and the end.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ PR_SET_PDEATHSIG = 1
 
 
 def package() -> ModuleType:
-    """This folder as a package of its own: under its own name it would load all of speclab."""
+    """This folder as a package with another name: under its own name it would import all of speclab."""
     folder = pathlib.Path(__file__).resolve().parent
     spec = importlib.util.spec_from_file_location("speclab_engines", folder / "__init__.py", submodule_search_locations=[str(folder)])
     assert spec is not None and spec.loader is not None
@@ -80,7 +80,7 @@ def decode(engines: ModuleType, name: str) -> int:
                 logp = {"logp": group.logp} if settings.logp else {}
                 say(tokens=[[int(token) for token in one] for one in group.tokens], drafted=group.drafted, accepted=group.accepted, steps=group.steps, **logp)
             say(part=round(time.monotonic() - start, 6))
-    except Exception as problem:  # an engine may raise anything; the audit says it in a sentence
+    except Exception as problem:  # an engine may raise anything; the audit reports it in a sentence
         lines = str(problem).strip().splitlines() or [""]
         refused = type(problem).__name__ == "Refused"
         say(refused=lines[0] if refused else f"{type(problem).__name__}: {lines[0] if len(lines) == 1 else lines[-1]}")
@@ -118,4 +118,4 @@ if __name__ == "__main__":
     code = main()
     sys.stdout.flush()
     sys.stderr.flush()
-    os._exit(code)  # engines leave threads behind that would wait
+    os._exit(code)  # engines leave threads running, for which Python would wait

@@ -1,4 +1,4 @@
-"""The audit: each engine decodes every setting, and tests judge what it emitted."""
+"""The audit: each engine decodes every setting, and tests judge the emitted tokens."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def audit(
     and how many come of a target step beside what could be had (docs/engines.md)?
 
     Tests of each setting: whole sequences of the first tokens and each token given those before it, against their exact law; the
-    same against plain decoding by the same engine (two samples); and which token follows which in long texts, against the rows.
+    same against plain decoding by the same engine (two samples); and the transitions between tokens in long texts, against the rows.
     Null: the tokens have the target's distribution. Plain decoding is tested in the same way, its halves against each other. The
     p-values of all settings of an engine are adjusted by Holm's method, so that the chance of a false alarm about an engine is `level`.
 
@@ -116,7 +116,7 @@ def audit(
 
 
 def _installed(plan: Plan, asked: list[str]) -> tuple[dict[str, str], dict[str, str]]:
-    """Versions of the engines that are there, and why the others are not. EngineError: none is."""
+    """Versions of the installed engines, and the reasons why the others are missing. EngineError if none is installed."""
     versions: dict[str, str] = {}
     skipped: dict[str, str] = {}
     for name in asked:
@@ -132,8 +132,8 @@ def _installed(plan: Plan, asked: list[str]) -> tuple[dict[str, str], dict[str, 
 def controls(
     engine: str, *, count: int = 200, sequences: int = 1000, seed: int = 1, environments: Union[str, "os.PathLike[str]"] = "build/engines"
 ) -> tuple[list[float], float, float]:
-    """p-values of so many tests of an engine's plain decoding against itself (two samples of so many sequences each, Pearson's joint
-    statistic), the Kolmogorov-Smirnov distance of them from uniform, and its p: whether an audit's p-values are what they say."""
+    """Checks whether an audit's p-values are right: p-values of `tests` tests of an engine's plain decoding against itself (two samples,
+    Pearson's joint statistic), their Kolmogorov-Smirnov distance from uniform, and its p."""
     known = engine_of(engine)
     document = pair(None)
     tokens = int(document["check"]["tokens"])
@@ -178,7 +178,7 @@ def endings(document: dict[str, Any]) -> dict[str, npt.NDArray[np.float64]]:
 
 
 def _chosen(name: str, engine: Engine, text: str) -> list[Unit]:
-    """Those whose label has the text, after the plain decoding that they are compared with."""
+    """The units whose label contains the text, each after the plain decoding with which it is compared."""
     units = units_of(engine)
     wanted = {unit.label for unit in units if text in unit.label}
     if not wanted:
@@ -189,7 +189,7 @@ def _chosen(name: str, engine: Engine, text: str) -> list[Unit]:
 def _unit(
     plan: Plan, name: str, engine: Engine, version_text: str, unit: Unit, report: Callable[[int], Any] | None, say: Callable[[str], Any] | None
 ) -> dict[str, Any]:
-    """The unit's result; from its file, if that has been made of the same."""
+    """The unit's result. It is read from its file if that was made from the same inputs."""
     number_of = plan.number_of(engine, unit)
     made_of = {"engine": version_text, "adapter": file_of(name).read_text(encoding="utf-8"), "unit": dataclasses.asdict(unit),
                "models": plan.document["models"], "prompt": plan.prompt(unit.setting),
@@ -200,7 +200,7 @@ def _unit(
     known, kept = folder / f"{stem}.json", folder / f"{stem}.npz"
     if known.exists() and kept.exists():
         stored = json.loads(known.read_text(encoding="utf-8"))
-        # What failed may have been ended from outside.
+        # A process that failed may have been ended from outside, so failures are repeated.
         if stored["fingerprint"] == fingerprint and not stored["failed"]:
             return stored
     checked = config_text(plan.config(unit.setting))
@@ -228,7 +228,7 @@ def _unit(
 def _decoded(plan: Plan, name: str, engine: Engine, unit: Unit, number_of: int, report: Callable[[int], Any] | None) -> tuple[Part, Part]:
     setting = unit.setting
     prompt = plan.prompt(setting)
-    # So many that the tested ones are not cut short by the end.
+    # With so many tokens, the end of the text does not cut the tested ones short.
     tokens = max(ENDED, plan.tokens) if setting.ends else plan.tokens + setting.gamma + 1
     # Units draw independently of each other.
     seed = int.from_bytes(hashlib.sha256(f"{plan.seed}/{file_of(name).stem}/{unit.label}".encode()).digest()[:4], "big") >> 1
@@ -261,7 +261,7 @@ def _tests(plan: Plan, unit: Unit, checked: Any, first: Part, late: Part, plain_
 
 
 def greedy_differences(plain: npt.NDArray[np.int32], other: npt.NDArray[np.int32], rows: npt.NDArray[np.float64], before: int) -> dict[str, Any]:
-    """Texts at temperature 0 that differ from plain decoding's, and at the first difference of each: its position, the gap of the
+    """Texts at temperature 0 that differ from plain decoding's, and for the first difference of each: its position, the gap between the
     logarithms of the two largest probabilities in the exact row there, and both tokens."""
     found = []
     for one, two in zip(plain, other):
@@ -297,8 +297,8 @@ def _accepted(plan: Plan, engine: Engine, unit: Unit, first: Part, late: Part) -
 
 
 def overcounted(engine: Engine, part: Part) -> int | None:
-    """Texts of which the engine counts more accepted tokens than it emitted of them, where it counts them one by one: their end among them,
-    and without the one that the prompt's run emits."""
+    """The number of texts for which the engine counts more accepted tokens than it emitted; None if it does not count text by text.
+    Emitted tokens include the end of the text, and exclude the one that the prompt's run emits."""
     if len(part.groups) != len(part.tokens) or (part.groups[:, 2] < 0).any():
         return None
     lengths = np.where((part.tokens == 0).any(axis=1), (part.tokens == 0).argmax(axis=1) + 1, part.tokens.shape[1])

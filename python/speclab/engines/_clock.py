@@ -1,4 +1,4 @@
-"""How fast engines decode a pair of models of one's own, beside what measured costs and the exact acceptance of their rule predict."""
+"""Measures how fast engines decode your own pair of models, and predicts it from measured costs and the exact acceptance of their rule."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from ._process import Asked, EngineError, decode, python_of, version
 
 NEAR = 0.1  #: predictions are counted that are this near to the measured speedup, as a share of it
 
-#: Rules whose rounds are those of a scheme; of p(argmax q) with certain drafts.
+#: Rules whose rounds are those of a scheme; for p(argmax q), with certain drafts.
 _RULES = {"Σ p q": "match", "p(argmax q)": "token", "Σ min(p, q)": "token"}
 
 Bounds = dict[str, float]
@@ -41,12 +41,12 @@ class PairClock(Findings):
     `ratio` of the two, with 95% intervals. `kind`: "plain", "calibrated" (its step was timed for the prediction) or "predicted"."""
 
     def near(self, kind: str = "predicted") -> tuple[int, int]:
-        """Settings of a kind whose prediction is within 10% of the measured speedup, and all of that kind."""
+        """How many settings of a kind have a prediction within 10% of the measured speedup, and how many there are."""
         judged = [row["near"] for row in self["rows"] if row["kind"] == kind]
         return sum(judged), len(judged)
 
     def to_pandas(self) -> Any:
-        """A row each."""
+        """One row for each entry of `rows`."""
         import pandas
 
         return pandas.DataFrame([with_bounds(row) for row in self["rows"]])
@@ -54,7 +54,7 @@ class PairClock(Findings):
 
 @dataclass(frozen=True)
 class _Timed:
-    """Of each repeat the seconds, and the target steps of all texts together."""
+    """The seconds and the target steps of each repeat, over all texts together."""
 
     seconds: list[float]
     steps: list[int]
@@ -65,7 +65,7 @@ class _Timed:
 
 
 class _Kept:
-    """Values by what they were made from, in a file to which each is appended when it is there."""
+    """Values in a file by the inputs from which they were made. Each new value is appended."""
 
     def __init__(self, file: pathlib.Path | None) -> None:
         self._file = file
@@ -82,7 +82,7 @@ class _Kept:
         return self.all([of], lambda: [make()])[0]
 
     def all(self, ofs: list[dict[str, Any]], make: Callable[[], list[Any]]) -> list[Any]:
-        """Those of all `ofs`; where one is missing, all are made."""
+        """The values for all `ofs`. If one is missing, all are made anew."""
         keys = [json.dumps(of, sort_keys=True) for of in ofs]
         if not all(key in self._values for key in keys):
             self._values.update(zip(keys, made := make()))
@@ -111,8 +111,8 @@ def time_pair(
 ) -> PairClock:
     """Speedups of serving engines on a pair of models of your own by the clock, beside predicted ones (docs/engines.md).
 
-    A prediction needs plain decoding, the time of a step at two γ, between and beyond which it is taken for linear in γ, and the tokens per
-    target step of the scheme that the engine's way is known to follow, on these models.
+    A prediction needs plain decoding; the time of a step at two γ (between and beyond these it is taken as linear in γ); and, on these models,
+    the tokens per target step of the scheme that the engine's way is known to follow.
 
     Args:
         engines: names, or the paths of adapters of your own.
@@ -172,9 +172,10 @@ def time_pair(
             sampling = {"temperature": 0} if way.scheme == "p(argmax q)" else {"temperature": temperature, "top_k": way.draft_top_k}
             return kept.get({**of, "rule": rule, "draft": sampling}, lambda: _simulated(document, gamma, temperature, *size, seed, rule, sampling))
 
-        # All of it before anything is timed: it takes the processor.
+        # All predictions are computed before anything is timed, because they take the processor.
         schemes = {(name, way.name, gamma): expected(way, gamma) for name in names for way in _ways(known[name]) for gamma in gammas if gamma}
-        # Repeats of all γ take turns, each in a process of its own: a machine that changes its pace changes it for all of them.
+        # Repeats of all γ take turns, each in its own process, so that a machine that changes its speed changes it for all of
+        # them.
         todo = [(name, at_once, way, gamma, repeat) for name in names for at_once in _in_one_process(known[name], batches) for repeat in range(repeats)
                 for way, gamma in [(Way("", ""), 0), *((way, gamma) for way in _ways(known[name]) for gamma in gammas if gamma)]]
         timed: dict[tuple[str, int, str, int], list[dict[str, Any]]] = {}
@@ -212,7 +213,7 @@ def time_pair(
 
 
 def _texts(document: dict[str, Any]) -> tuple[int, int]:
-    """Number and length of the texts that tell what a scheme accepts."""
+    """The number and length of the texts that show what a scheme accepts."""
     found = []
     for name, usual in (("trials", 48), ("length", 192)):
         value = document["simulation"].get(name, usual)
@@ -234,7 +235,7 @@ def _gammas(gammas: Sequence[int], calibrate: Sequence[int]) -> tuple[list[int],
 
 
 def _ways(engine: Engine) -> list[Way]:
-    """Those with a draft model."""
+    """The ways with a draft model."""
     ways = [way for way in engine.ways if not way.lookup]
     for way in ways:
         if not way.scheme:
@@ -261,13 +262,13 @@ def _around(value: float, half: float) -> Bounds:
 
 
 def _share(one: Bounds) -> float:
-    """Half the interval as a share of the value."""
+    """Half the interval divided by the value."""
     return _half(one) / one["value"]
 
 
 def steps_of(tokens_per_step: float, gamma: int, tokens: int) -> float:
-    """Expected target steps for so many tokens, of which the last round is cut, where rounds are independent and each drafted token is accepted
-    with one probability, by which a round emits `tokens_per_step`."""
+    """Expected target steps for `tokens` tokens, where rounds are independent, each drafted token is accepted with one probability, and
+    a round emits `tokens_per_step` on average. The last round is cut."""
     low, high = 0.0, 1.0
     for _ in range(60):
         middle = (low + high) / 2
@@ -279,7 +280,7 @@ def steps_of(tokens_per_step: float, gamma: int, tokens: int) -> float:
 def _rows(
     found: dict[int, _Timed], schemes: dict[int, Bounds], calibrate: list[int], at_once: int, sequences: int, tokens: int, counted: int
 ) -> list[dict[str, Any]]:
-    """Of one engine, way and number of texts at once. `counted`: tokens of a text that its counted steps emit."""
+    """The rows of one engine, way and number of texts at once. `counted`: the tokens of a text that its counted steps emit."""
     all_tokens = sequences * tokens
     plain = interval([seconds / all_tokens for seconds in found[0].seconds])
     first, last = calibrate
@@ -298,7 +299,7 @@ def _rows(
         predicted = step["value"] * steps / at_once / tokens
         texts_steps = interval([steps / sequences for steps in one.steps])
         is_calibrated = gamma in calibrate
-        # The step's own time is no part of the ratio where it is the measured one.
+        # If the prediction uses the step's own measured time, that time cancels in the ratio.
         apart = math.hypot(expected_share, *([_share(texts_steps)] if is_calibrated else [_share(per_token), _share(step)]))
         speedup, guess, ratio = plain["value"] / per_token["value"], plain["value"] / predicted, per_token["value"] / predicted
         rows.append({**row, "kind": "calibrated" if is_calibrated else "predicted", "step_predicted": step,
@@ -310,7 +311,7 @@ def _rows(
 
 
 def _table(values: dict[str, Any]) -> str:
-    """As a Markdown page has it."""
+    """The rows as a Markdown table."""
     drafted = [gamma for gamma in values["gammas"] if gamma]
     lines = [f"Speedup over plain decoding, predicted and measured ± 95%, at temperature {values['temperature']:g}: {values['repeats']} repeats of {values['sequences']} texts of "
              f"{values['tokens']} tokens. Bold: more than {NEAR:.0%} apart. At γ = {' and '.join(map(str, values['calibrate']))} the time of a step is measured.", "",

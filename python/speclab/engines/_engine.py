@@ -1,4 +1,4 @@
-"""What an adapter says of its engine, and what it is asked. Python alone, of any version since 3.10."""
+"""The interface of an adapter: its description of the engine, and the settings that it gets. It needs only Python, 3.10 or later."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 
 
 class Refused(Exception):
-    """What cannot be done, in one sentence."""
+    """The reason why something cannot be done, in one sentence."""
 
 
 NO_ID = -1
@@ -30,7 +30,7 @@ class Way:
 
 @dataclass(frozen=True)
 class Settings:
-    """Of one process of an engine."""
+    """The settings of one process of an engine."""
 
     folder: pathlib.Path  #: target.gguf, draft.gguf; target/, draft/ with config.json and model.safetensors
     prompt: list[int]
@@ -52,13 +52,13 @@ class Settings:
         return self.prompts[sequence % len(self.prompts)] if self.prompts else self.prompt
 
     def seed_of(self, sequence: int) -> int:
-        """A seed of 31 bits for each sequence: some generators give similar streams for seeds that are close."""
+        """A seed of 31 bits for each sequence, because some generators give similar streams for seeds that are close."""
         return int.from_bytes(hashlib.sha256(f"{self.seed}/{sequence}".encode()).digest()[:4], "big") >> 1
 
 
 @dataclass(frozen=True)
 class Decoded:
-    """Sequences that were decoded, with the engine's own counts of them together; None where it has none."""
+    """Decoded sequences, with the engine's own counts over all of them; None where it has none."""
 
     tokens: list[list[int]]  #: after the prompt, all that is emitted; NO_ID for each where Settings.ids is false and the engine does not say
     drafted: int | None = None

@@ -1,4 +1,4 @@
-"""Temperature 0: is an engine's speculative text its plain text, but for near ties?"""
+"""Audits engines at temperature 0: tells whether the speculative text is the plain text, except for near ties."""
 
 from __future__ import annotations
 
@@ -28,9 +28,10 @@ from ._pairs import _models, _prompt
 from ._process import Asked, EngineError, Part, decode, python_of, version
 from ._rounding import FEWEST, Judged, Noise, TextRows, detectable_rate, deviations, flip_law, judged, rows_along
 
-#: Tokens that the engine draws at temperature 1 after the config's prompt: texts begin unlike each other.
+#: Tokens that the engine draws at temperature 1 after the config's prompt, so that texts begin differently.
 DRAWN = 16
-#: Deviations of a difference of two logits, as a root mean square, above which rows are no rounding of the model's.
+#: If the root mean square deviation of a difference of two logits is above this, rows are not explained by
+#: rounding.
 MOST_NOISE = 0.5
 SHOWN = 20  #: differences that are kept, those with the largest gaps
 TOGETHER = 8  #: texts at once in the settings of a batch
@@ -55,7 +56,7 @@ class GreedyAudit(Findings):
         return [row for row in self["rows"] if row["verdict"] == "failed"]
 
     def to_pandas(self) -> Any:
-        """A row each."""
+        """One row for each entry of `rows`."""
         import pandas
 
         return pandas.DataFrame([{key: value for key, value in row.items() if key != "differences"} for row in self["rows"]])
@@ -63,7 +64,7 @@ class GreedyAudit(Findings):
 
 @dataclass(frozen=True)
 class _Unit:
-    """One process of an engine at temperature 0; plain decoding has no way."""
+    """One process of an engine at temperature 0. Plain decoding has an empty way."""
 
     way: str
     gamma: int
@@ -196,7 +197,8 @@ class _Audited:
         own = Noise.of(measured)
         if own.rms > MOST_NOISE:
             raise EngineError(f"{self.engine.title}: its plain rows are not the model's: differences of two logits deviate by {own.rms:.3g}, which is no rounding")
-        # Whoever rounds differently in each of two runs is as far from itself as sqrt(2) times from the exact rows.
+        # An engine that rounds differently in two runs differs from itself by sqrt(2) times its distance from the
+        # exact rows.
         most = own.times(np.sqrt(2))
         tests = 2 * len(units) - 1
         rate = detectable_rate(most.beyond(), exact.gaps, self.level / tests, self.power)
@@ -240,14 +242,14 @@ class _Audited:
                         min_p=0.0, slots=unit.slots, context=longest, seed=self.seed, ids=self.vocab is not None, logp=True)
 
     def _beside_rows(self, texts: Tokens, along: TextRows, law: Any) -> tuple[Judged, list[dict[str, Any]]]:
-        """Tokens that are not the likeliest ones of exact rows; texts with such tokens are counted."""
+        """Tokens that are not the likeliest ones of exact rows, and the number of texts with such tokens."""
         where = np.argwhere(along.below > 0)
         gaps = along.below[along.below > 0]
         found = [{"text": int(text), "position": int(at) + 1, "gap": float(gap), "emitted": int(texts[text, at])} for (text, at), gap in zip(where, gaps)]
         return judged(law, texts, along.gaps, where[:, 0], gaps), found
 
     def _beside_plain(self, plain: Part, other: Part, exact: TextRows, along: TextRows, own: Noise, most: Noise) -> Any:
-        """First differences from plain texts, in rows of the plain ones."""
+        """First differences from plain texts, with their gaps in rows of the plain texts."""
         found, before = [], np.zeros(plain.tokens.shape, bool)
         for text, (one, two) in enumerate(zip(plain.tokens, other.tokens)):
             differ = np.flatnonzero(one != two)
@@ -257,7 +259,7 @@ class _Audited:
                 gap = abs(float(exact.below[text, at] - along.below[text, at]))
                 found.append({"text": text, "position": at + 1, "gap": gap, "plain": int(one[at]), "emitted": int(two[at])})
         between = deviations(np.where(before, plain.logp, np.nan), other.logp, exact.moves)
-        # A fault moves rows, too: they are not taken for further apart than two roundings are.
+        # A fault moves rows, too: rows are not taken to be further apart than two roundings are.
         measured = len(between) >= FEWEST and bool((noise := Noise.of(between)).rms <= most.rms)
         if not measured:
             noise = most
@@ -291,7 +293,7 @@ def _judged_rows(rows: list[dict[str, Any]], level: float) -> list[dict[str, Any
 
 
 def _table(rows: list[dict[str, Any]], texts: int, tokens: int, level: float, power: float) -> str:
-    """As a Markdown page has it."""
+    """The rows as a Markdown table."""
     head = ("engine", "setting", "verdict", "texts that differ", "by rounding", "largest gap", "rounding", "p", "found")
     lines = [f"Temperature 0, {texts} texts of {tokens} tokens; plain decoding beside exact rows, all others beside plain decoding. By rounding: expected, and 95%. "
              f"Found: a fault in one row of so many, with probability {power:g}.", "", f"| {' | '.join(head)} |", f"| {' | '.join(['---'] * len(head))} |"]

@@ -1,4 +1,4 @@
-"""What engines accept on models of one's own, beside what lossless schemes would on the same models."""
+"""Compares the acceptance of engines on your own models with that of lossless schemes on the same models."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from ._engine import Engine, Settings, Way
 from ._process import Asked, EngineError, decode, python_of, version
 from ._table_models import tables, write_models
 
-#: The schemes by rule and way to draft in the answers of draft_sampling.
+#: The scheme for each rule and way to draft in the answers of draft_sampling.
 _ROWS = {("match", "as target"): "Σ p q", ("match", "argmax"): "p(argmax q)", ("token", "as target"): "Σ min(p, q)", ("block", "as target"): "block"}
 
 
@@ -36,7 +36,7 @@ class PairAudit(Findings):
     intervals; `left`, block verification's less the measured ones; `like`, the schemes in the measured interval."""
 
     def to_pandas(self) -> Any:
-        """A row each."""
+        """One row for each entry of `rows`."""
         import pandas
 
         return pandas.DataFrame([with_bounds({**{key: value for key, value in row.items() if key != "possible"}, "like": ", ".join(row["like"]),
@@ -117,7 +117,8 @@ def _prompt(document: dict[str, Any]) -> list[int]:
 
 
 def _models(document: dict[str, Any], folder: pathlib.Path, folders: bool) -> int | None:
-    """Puts target.gguf and draft.gguf into the folder, and where `folders` are asked for target/ and draft/. The vocabulary's size, of tables."""
+    """Puts target.gguf and draft.gguf into the folder, and target/ and draft/ if `folders` are requested. Returns the vocabulary's size
+    for tables."""
     models = document.get("models", {})
     kinds = {models.get(side, {}).get("kind") for side in ("target", "draft")}
     if kinds == {"table"}:
@@ -149,14 +150,14 @@ def _possible(document: dict[str, Any], gamma: int, temperature: float, sequence
 
 
 def cuts(way: Way, vocab: int | None) -> bool:
-    """Whether the way cuts drafts to fewer tokens than there are."""
+    """Whether the way can draft only some of the tokens."""
     return way.draft_top_k > 0 and (vocab is None or vocab > way.draft_top_k)
 
 
 def _simulated(
     document: dict[str, Any], gamma: int, temperature: float, sequences: int, tokens: int, seed: int, rule: str, sampling: dict[str, float]
 ) -> dict[str, float]:
-    """Tokens per target step of a rule with drafts that are sampled so: about as many tokens as of the schemes."""
+    """Tokens per target step of a rule with drafts sampled in this way, from about as many tokens as for the schemes."""
     models = document["models"]
     draft = {**models["draft"], "sampling": sampling}
     result = run({"title": "drafts of few tokens", "experiment": "decode", "seed": seed, "models": {**models, "draft": draft}, "sampling": {"temperature": temperature},
@@ -184,7 +185,7 @@ def _row(
 
 
 def _table(rows: list[dict[str, Any]], gamma: int, sequences: int, tokens: int) -> str:
-    """As a Markdown page has it."""
+    """The rows as a Markdown table."""
     def of(one: dict[str, float]) -> str:
         return f"{one['value']:.3f} ± {_half(one):.3f}" if _half(one) else f"{one['value']:.3f}"
 

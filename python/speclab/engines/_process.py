@@ -1,4 +1,4 @@
-"""An engine's process: started, asked, and ended whatever happens."""
+"""Starts an engine's process, sends it requests, and ends it in any case."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ from ._engine import Engine, Settings
 from ._sockets import open_to_others
 
 ALONE = FOLDER / "_alone.py"
-PATIENCE = 5.0  # seconds that an engine has to end by itself
+PATIENCE = 5.0  # seconds that an engine gets to end by itself
 
 
 class EngineError(RuntimeError):
-    """What an engine cannot do, or why it is not there, in one sentence."""
+    """The reason why an engine cannot do something, or is not installed, in one sentence."""
 
 
 class Asked(NamedTuple):
@@ -41,16 +41,16 @@ class Asked(NamedTuple):
 
 @dataclass(frozen=True)
 class Part:
-    """What came of so many sequences of so many tokens."""
+    """The decoded tokens of a part."""
 
-    tokens: npt.NDArray[np.int32]  #: [sequences, tokens]; behind a text that has ended 0
+    tokens: npt.NDArray[np.int32]  #: [sequences, tokens]; 0 after the end of a text
     groups: npt.NDArray[np.int64]  #: [groups, 4]: sequences, drafted, accepted, steps; -1 where the engine has no count
     seconds: float
     logp: npt.NDArray[np.float64] | None = None  #: [sequences, tokens], as `Decoded.logp`; NaN of what the engine does not say
 
 
 def python_of(name: str, environments: pathlib.Path) -> pathlib.Path:
-    """The interpreter of an engine's environment. That of an adapter of one's own without an environment is this one."""
+    """The interpreter of an engine's environment. Your own adapter without an environment uses this interpreter."""
     python = environments / file_of(name).stem / "bin/python"
     if python.exists():
         return python
@@ -60,7 +60,7 @@ def python_of(name: str, environments: pathlib.Path) -> pathlib.Path:
 
 
 def clean_environment() -> dict[str, str]:
-    """Without this interpreter's own modules, which the engine's must not import."""
+    """The environment variables without this interpreter's own modules, which the engine's interpreter must not import."""
     return {key: value for key, value in os.environ.items() if key not in ("PYTHONPATH", "PYTHONHOME", "PYTHONSTARTUP")}
 
 
@@ -70,7 +70,7 @@ def last_line(text: str) -> str:
 
 
 def version(name: str, python: pathlib.Path) -> str:
-    """Of the installed engine. EngineError: its package is missing or broken."""
+    """The version of the installed engine. EngineError if its package is missing or broken."""
     ran = subprocess.run([python, "-P", "-B", ALONE, "version", name], capture_output=True, text=True, env=clean_environment(), check=False)
     if ran.returncode != 0:
         raise EngineError(f"{name}: {python} cannot import it: {last_line(ran.stderr)}")
@@ -79,7 +79,7 @@ def version(name: str, python: pathlib.Path) -> str:
 
 @contextlib.contextmanager
 def ending(process: subprocess.Popen[str]) -> Iterator[None]:
-    """Ends the process and all that it started: they are one process group."""
+    """Ends the process and all processes that it started: they are one process group."""
     try:
         yield
     finally:
@@ -107,8 +107,8 @@ def decode(
 ) -> list[Part]:
     """Lets an engine decode parts, one after the other; sequences are numbered through.
 
-    `vocab` None: ids are not looked at. `report` gets the number of sequences done. EngineError: in one sentence, what the engine, its process or an emitted token
-    is wrong with.
+    `vocab` None: ids are not checked. `report` gets the number of sequences done. EngineError describes in one sentence the fault of the
+    engine, of its process or of an emitted token.
     """
     asked = {"settings": {**dataclasses.asdict(settings), "folder": str(settings.folder)},
              "parts": [(sum(before.sequences for before in parts[:at]), part.sequences, part.tokens, part.slots or settings.slots) for at, part in enumerate(parts)]}

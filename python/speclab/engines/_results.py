@@ -1,4 +1,4 @@
-"""What an audit found: rows, tables, a figure, files."""
+"""The result of an audit: rows, tables, a figure, files."""
 
 from __future__ import annotations
 
@@ -46,11 +46,11 @@ class AuditedSetting:
     greedy: dict[str, Any] | None  #: at temperature 0: texts that differ from plain decoding, and their first differences
     failed: str  #: why, in a sentence
     seconds: float | None
-    overcounted: int | None = None  #: where texts may end, those of which the engine counts more accepted tokens than it emitted
+    overcounted: int | None = None  #: if texts may end: the number of texts for which the engine counts more accepted tokens than it emitted
 
     @property
     def left(self) -> float | None:
-        """The optimum's tokens per target step less the measured ones."""
+        """The optimum's tokens per target step minus the measured ones."""
         return self.possible["block"] - self.tokens_per_step.value if self.possible and self.tokens_per_step else None
 
     @property
@@ -59,12 +59,12 @@ class AuditedSetting:
         interval = self.tokens_per_step
         if interval is None:
             return []
-        rounding = 1e-9  # of computed values; an interval of equal counts has no width
+        rounding = 1e-9  # rounding of computed values; an interval of equal counts has no width
         return [scheme for scheme, value in self.possible.items() if interval.low - rounding <= value <= interval.high + rounding]
 
 
 def judged(results: list[dict[str, Any]], level: float) -> list[AuditedSetting]:
-    """The settings of one engine: their tests are one family."""
+    """Settings of one engine with their verdicts; their tests are one family."""
     tests = [[one[name][key] for name, key in (("check", "adjusted_p"), ("other", "adjusted_p"), ("late", "p")) if name in one] for one in results]
     adjusted = iter(_core.holm([p for ps in tests for p in ps]))
     out = []
@@ -93,7 +93,7 @@ def _law(check: dict[str, Any]) -> str:
 
 
 class Audit:
-    """What `speclab.audit` found.
+    """The result of `speclab.audit`.
 
     Attributes:
         settings: an `AuditedSetting` each, in order.

@@ -1,9 +1,9 @@
-"""What rounding does to texts at temperature 0: the probability that a row flips, from its gaps in exact rows and from measured
-deviations; and whether an engine's differences are that (docs/temperature-zero.md).
+"""The effect of rounding on texts at temperature 0: the probability that a row flips, from its gaps in exact rows and from measured
+deviations; and whether an engine's differences are explained by it (docs/temperature-zero.md).
 
-A deviation is that of the difference of two logits. Engines say the log-probability of what they emit, log p. Where rounding moves
-all logits alike and independently, with standard deviation s, it moves log p by s sqrt(1 - 2 p + sum p^2), and the difference of two
-logits by s sqrt(2): so one follows from the other.
+Deviations are those of the difference of two logits. Engines report the log-probability of emitted tokens, log p. If rounding moves all
+logits independently with the same standard deviation s, it moves log p by s sqrt(1 - 2 p + sum p^2), and the difference of two logits by s
+sqrt(2), so one follows from the other.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class TextRows:
 
 
 def rows_along(model: Any, prompts: list[list[int]], texts: npt.NDArray[np.int32], known: tuple[npt.NDArray[np.int32], TextRows] | None = None) -> TextRows:
-    """Of a `Llama` in f64: the rows that each token of each text was chosen from. `known`: texts whose rows are there already."""
+    """The rows from which each token of each text was chosen, by a `Llama` in f64. `known`: texts whose rows are already computed."""
     found = []
     for at, (prompt, text) in enumerate(zip(prompts, texts)):
         if known is not None and (known[0][at] == text).all():
@@ -66,16 +66,16 @@ def _rows_of(model: Any, prompt: list[int], text: Ints) -> tuple[Floats, Floats,
 
 
 def deviations(one: Floats, other: Floats, moves: Floats) -> Floats:
-    """Absolute deviations of the difference of two logits, from two log-probabilities of the same tokens; where both are known."""
+    """Absolute deviations of the difference of two logits, from two log-probabilities of the same tokens, if both are known."""
     known = np.isfinite(one) & np.isfinite(other) & (moves >= SURE)
     return np.abs(one[known] - other[known]) / moves[known] * math.sqrt(2)
 
 
 @dataclass(frozen=True)
 class Noise:
-    """The law of a deviation, whose sizes are very unlike each other: each measured size stands for a normal law of that mean
-    absolute value. The mean of |deviation|, and with it the expected number of flips where gaps have a density, is then the
-    measured one; larger deviations are more frequent than measured, so that tests do not alarm at them."""
+    """The law of a deviation. Deviations have very different sizes: each measured size stands for a normal law with that mean absolute
+    value. The mean of |deviation| is then the measured one, and so is the expected number of flips where gaps have a density. Larger
+    deviations are more frequent than measured, so that tests do not alarm at them."""
 
     sizes: Floats  #: the quantiles of those measured at 1/400, 3/400, ..., without those above the last
     rms: float
@@ -88,7 +88,7 @@ class Noise:
         return Noise(self.sizes * factor, self.rms * factor)
 
     def beyond(self) -> Callable[[Floats], Floats]:
-        """P(deviation > gap), for gaps of at least 0; 1/2 of a gap of 0."""
+        """P(deviation > gap), for gaps of at least 0; 1/2 for a gap of 0."""
         scale = np.maximum(SPREAD * self.sizes, LEAST)
         grid = np.concatenate([[0.0], np.geomspace(LEAST / 10, 40 * scale[-1], 1500)])
         value = np.zeros(len(grid))
@@ -99,8 +99,8 @@ class Noise:
 
 
 def flip_law(own: Noise | None, between: Noise) -> Callable[[Floats], Floats]:
-    """P(two runs order two tokens differently), by the gap of the two in exact rows: one run deviates from the exact gap by `own`, the
-    other from that by `between`. `own` None: the one has the exact gaps."""
+    """P(two runs order two tokens differently), by the gap of the two in exact rows. One run deviates from the exact gap by `own`, and
+    the other from the first by `between`. `own` None: the first run has the exact gaps."""
     beyond = between.beyond()
     if own is None:
         return beyond
@@ -113,7 +113,7 @@ def flip_law(own: Noise | None, between: Noise) -> Callable[[Floats], Floats]:
 
 @dataclass(frozen=True)
 class Judged:
-    """Differences of texts, beside what rounding is expected to do."""
+    """Differences of texts, and the effect that rounding is expected to have."""
 
     differ: int  #: texts
     least: float  #: expected texts that rounding changes, if only the second-best token may win, and not again where a text repeats itself
@@ -130,13 +130,13 @@ class Judged:
 
 
 def row_flips(law: Callable[[Floats], Floats], gaps: Floats, at_least: float = 0.0) -> Floats:
-    """P(a row flips to a token whose gap is so large or larger), [texts, tokens]; other tokens as if they were independent."""
+    """P(a row flips to a token whose gap is `at_least` or larger), [texts, tokens]; other tokens are taken as independent."""
     p = np.where(gaps >= at_least, law(gaps), 0.0)
     return 1 - np.prod(1 - p, axis=2)
 
 
 def first_times(texts: npt.NDArray[np.int32]) -> npt.NDArray[np.bool_]:
-    """False where a token and the three before it have been in the text before: such rows are alike, and rounded alike."""
+    """False where a token and the three before it have occurred in the text before: such rows are alike, and rounded alike."""
     out = np.ones(texts.shape, bool)
     for at, text in enumerate(texts.tolist()):
         seen: set[tuple[int, ...]] = set()
@@ -152,14 +152,14 @@ def judged(law: Callable[[Floats], Floats], along: npt.NDArray[np.int32], gaps: 
     texts = np.array([_any(one) for one in row_flips(law, gaps)])
     fewer = np.array([_any(one) for one in np.where(first_times(along), law(gaps[:, :, 0]), 0)])
     largest = float(differences.max()) if len(differences) else 0.0
-    # Exact rows are rounded: one gap is the same in two of them.
+    # Exact rows are rounded, so equal gaps can differ slightly between two of them.
     far = _any(row_flips(law, gaps, max(0.0, largest - LEAST)).ravel()) if len(differences) else 1.0
     count = len(set(different.tolist()))
     return Judged(count, float(fewer.sum()), float(texts.sum()), _quantile(fewer, 0.025), _quantile(texts, 0.975), largest, far, _at_least(texts, count))
 
 
 def _quantile(probabilities: Floats, at: float) -> int:
-    """Of the number of independent events that happen."""
+    """A quantile of the number of independent events that happen."""
     law = np.ones(1)
     for p in probabilities:
         law = np.convolve(law, [1 - p, p])
@@ -167,10 +167,10 @@ def _quantile(probabilities: Floats, at: float) -> int:
 
 
 def detectable_rate(law: Callable[[Floats], Floats], gaps: Floats, level: float, power: float) -> float:
-    """A fault that emits the second-best token in this share of rows, wherever, is found with probability `power` by its largest gap.
-    1 where no fault is."""
+    """The share of rows in which a fault must emit the second-best token, anywhere, for the largest gap to find it with probability
+    `power`; 1 if no share is found."""
     second = np.sort(gaps[:, :, 0].ravel())
     kept = np.log1p(-np.minimum(law(second), 1 - 1e-16))
-    # P(rounding flips any row of this gap or a larger one); where that is too small, a flip is found.
+    # A flip is found where P(rounding flips any row of this gap or a larger one) is too small.
     seen = int((-np.expm1(np.cumsum(kept[::-1])) < level / 2).sum())
     return 1.0 if seen == 0 else min(1.0, -math.log1p(-power) / seen)

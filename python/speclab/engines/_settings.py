@@ -1,4 +1,4 @@
-"""What is decoded in an audit: settings, and the units of work that they make."""
+"""The settings of an audit, and the units of work into which they are divided."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import numpy.typing as npt
 from ._acceptance import filtered
 from ._engine import Engine
 
-#: Tokens of the sequences whose transitions are tested late in the text, and whose steps are counted.
+#: Length of the sequences whose transitions are tested late in the text, and whose steps are counted.
 LONG = 192
 MOST_GAMMA = 8
 ENDED = 16  #: tokens of texts that may end
@@ -51,7 +51,7 @@ def settings_of(engine: Engine, lookup: bool) -> list[Setting]:
 
 @dataclass(frozen=True)
 class Unit:
-    """One process of an engine: a way at a setting; plain decoding has no way."""
+    """One process of an engine: a way at a setting. Plain decoding has an empty way."""
 
     way: str
     setting: Setting
@@ -69,7 +69,7 @@ class Unit:
 
 
 def units_of(engine: Engine) -> list[Unit]:
-    """Plain decoding before the first that is compared with it."""
+    """All units; plain decoding comes before the first unit that is compared with it."""
     found: dict[str, Unit] = {}
     for way in engine.ways:
         for setting in settings_of(engine, way.lookup):
@@ -81,7 +81,7 @@ def units_of(engine: Engine) -> list[Unit]:
 
 @dataclass(frozen=True)
 class Plan:
-    """What is the same for all units of an audit. check.tokens is at most 16, so that short texts are shorter than long ones."""
+    """The common part of all units of an audit. check.tokens is at most 16, so that short texts are shorter than long ones."""
 
     document: dict[str, Any]  #: the config
     target: npt.NDArray[np.float64]
@@ -104,21 +104,21 @@ class Plan:
     def prompt(self, setting: Setting) -> list[int]:
         if setting.repeated:
             return [0, *list(range(1, min(len(self.target), 4))) * 5]
-        return [*self.start, 1] if setting.ends and self.start[-1] == 0 else self.start  # after 0 an ended text has 0 alone
+        return [*self.start, 1] if setting.ends and self.start[-1] == 0 else self.start  # after token 0 an ended text has only token 0
 
     def rows(self, setting: Setting) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
         target, draft = (self.ending["target"], self.ending["draft"]) if setting.ends else (self.target, self.draft)
         return filtered(target, **setting.options), filtered(draft, **setting.options)
 
     def law(self, setting: Setting) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
-        """`rows` of what is emitted: an ended text goes on with 0."""
+        """The `rows` of emitted tokens: after its end a text continues with token 0."""
         target, draft = (rows.copy() for rows in self.rows(setting))
         if setting.ends:
             target[0] = draft[0] = np.eye(1, len(target))[0]
         return target, draft
 
     def config(self, setting: Setting) -> dict[str, Any]:
-        """Of `speclab check`, with rows as they are sampled from."""
+        """The config for `speclab check`, with rows as they are sampled from."""
         target, draft = self.law(setting)
         table = lambda rows: {"kind": "table", "rows": rows.tolist()}  # noqa: E731
         return {"title": "audit", "models": {"target": table(target), "draft": table(draft)}, "rule": {"kind": "token"},
@@ -126,15 +126,15 @@ class Plan:
                 "check": {"tokens": self.tokens, "level": self.level, "power": self.power}}
 
     def long_of(self, engine: Engine, setting: Setting) -> int:
-        """Long sequences; none where they end before."""
+        """The number of long sequences; 0 if texts end earlier."""
         return 0 if setting.ends else self.long or engine.long
 
     def number_of(self, engine: Engine, unit: Unit) -> int:
-        """Sequences; of plain decoding twice as many, whose halves are each other's control."""
+        """The number of sequences. Plain decoding has twice as many; its halves are compared with each other."""
         if unit.setting.options["temperature"] == 0:
             return GREEDY
         return (self.sequences or engine.sequences) * (1 if unit.way else 2)
 
     def size(self, engine: Engine, unit: Unit) -> int:
-        """Sequences of both kinds."""
+        """The number of sequences of both kinds."""
         return self.number_of(engine, unit) + self.long_of(engine, unit.setting)

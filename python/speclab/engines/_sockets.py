@@ -1,4 +1,5 @@
-"""Where the processes of a group listen. Linux's /proc; elsewhere nothing is found."""
+"""Finds the addresses on which the processes of a group listen. It reads Linux's /proc;
+elsewhere it finds nothing."""
 
 from __future__ import annotations
 
@@ -14,16 +15,16 @@ def members(group: int) -> list[int]:
     found = []
     for folder in pathlib.Path("/proc").glob("[0-9]*"):
         try:
-            # After the name in parentheses: state, parent, group.
+            # After the name in parentheses come state, parent and group.
             if int((folder / "stat").read_text().rpartition(")")[2].split()[2]) == group:
                 found.append(int(folder.name))
         except OSError:
-            continue  # it has ended
+            continue  # the process has ended
     return found
 
 
 def address_of(text: str) -> str:
-    """Of /proc/net/tcp: words of four bytes, each in the machine's order."""
+    """An address in /proc/net/tcp: words of four bytes, each in the machine's order."""
     host, port = text.split(":")
     packed = b"".join(bytes.fromhex(host[at : at + 8])[::-1] for at in range(0, len(host), 8))
     return f"{ipaddress.ip_address(packed)}:{int(port, 16)}"

@@ -1,9 +1,9 @@
 """Tables as models of the Llama architecture, for serving engines: target.gguf, draft.gguf, and folders target and draft with
 config.json and model.safetensors. Their rows are the config's, to the last digits of float32.
 
-Token t of the config is id t of the models; id 0 is their beginning and end of text, with which a prompt begins, as a config's text
-starts after its token 0. The text of id t > 0 is the t-th letter. The models are one block that adds nothing, so that the last norm
-sees the embedding of the last token alone: its row is the output matrix at that token.
+Token t of the config is id t of the models. Id 0 is their beginning and end of text; a prompt begins with it, because a config's text
+starts after its token 0. The text of id t > 0 is the t-th letter. The models have one block that adds nothing, so that the last norm sees
+only the embedding of the last token, and the row is the output matrix at that token.
 """
 
 from __future__ import annotations
@@ -35,7 +35,8 @@ def ending(config: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def tables(config: Mapping[str, Any], ends: bool = False) -> Iterator[tuple[str, Rows]]:
-    """"target" and "draft" with their rows, of sum 1; `ends`: token 0 may have a probability. ConfigError: they are no tables of this kind."""
+    """The rows of "target" and "draft", which sum to 1. `ends`: token 0 may have a probability above 0. ConfigError if they are no
+    tables of this kind."""
     models = config.get("models")
     for side in ("target", "draft"):
         model = models.get(side) if isinstance(models, Mapping) else None
@@ -68,7 +69,7 @@ def tensors(rows: Rows) -> list[tuple[str, str, tuple[int, ...], list[float]]]:
         embedding[token * width + first] = embedding[token * width + first + 1] = size
         for after, weight in enumerate(rows[token]):
             logit = (math.log(weight) if weight > 0 else NEVER) * math.sqrt(1 + EPSILON) / size
-            # In two numbers of 16 bits, of which the second has what the first leaves.
+            # A logit is the sum of two numbers of 16 bits: the second is the rest of the first.
             large = half(logit)
             output[after * width + first : after * width + first + 2] = [large, half(logit - large)]
     square, ones = [0.0] * (width * width), [1.0] * width
@@ -89,7 +90,7 @@ def half(value: float) -> float:
 
 
 def settings(rows: Rows) -> dict[str, Any]:
-    """Of config.json; GGUF has the same under other names."""
+    """The values of config.json; GGUF has the same under other names."""
     width = width_of(rows)
     return {"architectures": ["LlamaForCausalLM"], "model_type": "llama", "vocab_size": len(rows), "hidden_size": width,
             "intermediate_size": width, "num_hidden_layers": 1, "num_attention_heads": 1, "num_key_value_heads": 1,
@@ -102,7 +103,7 @@ def vocabulary_of(rows: Rows) -> list[str]:
 
 
 def gguf(rows: Rows) -> bytes:
-    """Version 3: https://github.com/ggml-org/ggml/blob/master/docs/gguf.md"""
+    """A GGUF file of version 3: https://github.com/ggml-org/ggml/blob/master/docs/gguf.md"""
     uint32, int32, float32, boolean, string, many = 4, 5, 6, 7, 8, 9
 
     def text(value: str) -> bytes:
@@ -127,7 +128,7 @@ def gguf(rows: Rows) -> bytes:
             ("tokenizer.ggml.token_type", (many, int32), [3] + [1] * (len(rows) - 1)),
             ("tokenizer.ggml.merges", (many, string), []), ("tokenizer.ggml.bos_token_id", uint32, 0),
             ("tokenizer.ggml.eos_token_id", uint32, 0), ("tokenizer.ggml.add_bos_token", boolean, False)]
-    parts = []  # matrices of 16 bits, norms of 32
+    parts = []  # matrices have 16 bits, norms 32
     for name, _, shape, values in tensors(rows):
         matrix = len(shape) == 2
         data = struct.pack(f"<{len(values)}{'e' if matrix else 'f'}", *values)
@@ -149,12 +150,12 @@ def gguf(rows: Rows) -> bytes:
 
 
 def stored(rows: Rows) -> list[tuple[str, tuple[int, ...], bytes]]:
-    """As `safetensors` takes them."""
+    """The tensors as `safetensors` takes them."""
     return [(name, shape, struct.pack(f"<{len(values)}f", *values)) for _, name, shape, values in tensors(rows)]
 
 
 def write_whole(path: pathlib.Path, write: Callable[[Any], Any]) -> None:
-    """Writes a file whole or not at all. Who has read the former one into memory keeps it."""
+    """Writes a file completely or not at all. A process that has mapped the old file keeps it."""
     part = path.with_name(path.name + ".part")
     try:
         with part.open("wb") as file:
@@ -168,7 +169,7 @@ def write_models(config: Mapping[str, Any], folder: pathlib.Path, ends: bool = F
     for side, rows in list(tables(config, ends)):
         model = folder / side
         model.mkdir(parents=True, exist_ok=True)
-        # An engine of another audit may have mapped the weights that are there.
+        # An engine of another audit may have mapped the existing weights.
         for path, content in ((folder / f"{side}.gguf", gguf(rows)), (model / "model.safetensors", safetensors(stored(rows))),
                               (model / "config.json", (json.dumps(settings(rows), indent=1) + "\n").encode())):
             write_whole(path, lambda file, content=content: file.write(content))

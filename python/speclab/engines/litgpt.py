@@ -19,7 +19,7 @@ def version() -> str:
 
 
 def model_of(folder: pathlib.Path) -> Any:
-    """By LitGPT's own conversion of the weights."""
+    """A model, by LitGPT's own conversion of the weights."""
     import torch
     from litgpt.config import Config
     from litgpt.model import GPT
@@ -42,7 +42,7 @@ def model_of(folder: pathlib.Path) -> Any:
 
 
 class Rounds:
-    """Stands for `speculative_decoding`: what each call gets and returns."""
+    """Replaces `speculative_decoding`, and records the arguments and result of each call."""
 
     def __init__(self, function: Any) -> None:
         self.function = function
@@ -76,16 +76,16 @@ def decode(loaded: Any, settings: Settings, numbers: range, tokens: int) -> Iter
             ids = base.generate_fn(target, prompt, len(prompt) + tokens, stop_tokens=([0],) if settings.ends else (), include_eos=True, **options)
             yield Decoded([[int(one) for one in ids]], steps=tokens - 1)
             continue
-        # Asked for n new ids it returns n or n - 1.
+        # For n new ids it returns n or n - 1.
         rounds.calls.clear()
         text, _ = speculative_decoding.generate(draft, target, prompt, len(prompt) + tokens + 1, stop_tokens=(0,) if settings.ends else (),
                                                 speculative_k=settings.gamma, **options)
         ids = text.tolist()
         if settings.ends and len(ids) < tokens:
-            ids.append(0)  # it keeps the end to itself
+            ids.append(0)  # it does not return the end
         if settings.way == "first token kept":
             ids.insert(0, rounds.calls[0][0])
-        # Rounds that the text needs if the run of the prompt emits its first token, in both ways.
+        # Counts the rounds that the text needs if the prompt's run emits its first token, in both ways.
         done = list(accumulate(len(emitted) for *_, emitted in rounds.calls))
         calls = rounds.calls[: 1 + sum(count < tokens - 1 for count in done)]
         yield Decoded([ids[:tokens]], drafted=sum(drafted for _, drafted, _ in calls), accepted=sum(len(emitted) - 1 for *_, emitted in calls),

@@ -9,7 +9,7 @@ from typing import Any
 
 from ._engine import NO_ID, Decoded, Engine, Settings, Way
 
-#: Ids of an n-gram that drafts; the defaults (12 and more) suit code.
+#: Length of an n-gram that drafts, in ids; the defaults (12 and more) suit code.
 NGRAM = 2
 
 
@@ -60,15 +60,17 @@ def decode(server: Any, settings: Settings, numbers: range, tokens: int) -> Iter
         if settings.logp or settings.ends:
             said = answer["choices"][0]["logprobs"]["content"]
             ids = [one["id"] for one in said]
-            # Of what is verified it says 0, and no likely ones; the others were decoded alone, which tells nothing of speculation.
+            # For verified tokens the server returns 0 and no likely tokens. The others were decoded alone, which tells nothing about
+            # speculation.
             logp = [[None if settings.gamma else one["logprob"] for one in said]]
-        # Of tables ids are letters, and the end of text has none; of other models the server has no ids.
+        # For tables ids are letters, and the end of text has no letter; for other models the server returns no ids.
         elif settings.ids:
             ids = [ord(letter) - ord("a") + 1 for letter in answer["choices"][0]["text"]]
         else:
             ids = [NO_ID] * answer["usage"]["completion_tokens"]
         drafted, accepted = counts.get("draft_n", 0), counts.get("draft_n_accepted", 0)
-        # It never drafts beyond the last token, so that each token which was not drafted is a run of the target; beyond an end it does.
+        # It never drafts beyond the last token, so each token that was not drafted is a run of the target. It does draft beyond an end
+        # of text.
         return Decoded([ids], drafted, accepted, None if settings.ends else tokens - 1 - accepted, logp)
 
     with concurrent.futures.ThreadPoolExecutor(settings.slots) as threads:

@@ -20,7 +20,8 @@ def version() -> str:
 
 
 def saved(folder: pathlib.Path, side: str) -> pathlib.Path:
-    """A GGUF file as an OpenVINO model, which GenAI leaves beside the file that it reads. Made once of each file: it takes seconds."""
+    """A GGUF file as an OpenVINO model, which GenAI saves beside the file that it reads. It is made once for each file, because that
+    takes seconds."""
     import openvino_genai
 
     file = folder / f"{side}.gguf"
@@ -83,7 +84,7 @@ def decode(pipeline: Any, settings: Settings, numbers: range, tokens: int) -> It
         handles = [pipeline.add_request(sequence, prompt, configured(settings, sequence, tokens)) for sequence, prompt in zip(batch, prompts)]
         texts: list[list[int]] = [[] for _ in batch]
         logp: list[list[float | None]] = [[] for _ in batch]
-        steps = [-1] * len(batch)  # without that of the prompt
+        steps = [-1] * len(batch)  # excludes the prompt's step
         while pipeline.has_non_finished_requests():
             pipeline.step()
             for at, handle in enumerate(handles):

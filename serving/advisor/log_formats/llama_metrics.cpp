@@ -1,4 +1,4 @@
-// llama-server's /metrics (--metrics): vLLM's counters under another prefix, of all requests together.
+// Reads llama-server's /metrics (--metrics): vLLM's counters under another prefix, summed over all requests.
 #include "serving/advisor/prometheus_page.hpp"
 #include "serving/advisor/spec_decode_page.hpp"
 

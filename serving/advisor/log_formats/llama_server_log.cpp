@@ -1,7 +1,7 @@
-// llama-server's log: "statistics NAME: ... #gen drafts = 87, #gen tokens = 259, #acc tokens = 167, ... #acc
-// rate/pos = (...)" counts since the start of the server, by drafter; "draft acceptance = 0.64479 ( 167
-// accepted / 259 generated), mean acceptance length = 2.92, acceptance rate per position = (...)" is a
-// request's. The counts are exact, so that they are preferred.
+// Reads llama-server's log. "statistics NAME: ... #gen drafts = 87, #gen tokens = 259, #acc tokens = 167, ...
+// #acc rate/pos = (...)" counts by drafter since the start of the server; "draft acceptance = 0.64479 ( 167
+// accepted / 259 generated), mean acceptance length = 2.92, acceptance rate per position = (...)" is about
+// one request. Statistics have exact counts, so they are preferred.
 #include <nlohmann/json.hpp>
 
 #include <utility>
@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::string_view statistics_marker = "#gen drafts =";
 constexpr std::string_view request_marker = "draft acceptance";
-constexpr double llama_length_rounding = 0.0051;  // of a mean length
+constexpr double llama_length_rounding = 0.0051;  // rounding of a mean length
 
 std::string not_llama_server_log(const LogSource& source) {
   if (source.has(statistics_marker) || (source.has(request_marker) && source.has("accepted /"))) return "";
@@ -60,7 +60,7 @@ ModelLogs read_statistics(const LogSource& source) {
     const LlamaStatistics now{line, count_after(line, statistics_marker), count_after(line, "#gen tokens ="),
                               count_after(line, "#acc tokens ="), rates_after(line, "#acc rate/pos")};
     LlamaStatistics& before = last[name];
-    // Counters that fall are those of a server that was started again.
+    // Counters that fall show that the server was restarted.
     if (now.rounds < before.rounds) add_statistics(logs[name], before);
     before = now;
   }
@@ -68,9 +68,9 @@ ModelLogs read_statistics(const LogSource& source) {
   return logs;
 }
 
-/// Rounds of a request of `emitted` tokens, from its mean length of two decimals. Each run of the target but
-/// the prompt's is a round, unless it drafted nothing: where the digits allow that number, it is taken. Each
-/// round drafts a token at least.
+/// Returns the number of rounds of a request with `emitted` tokens, from its mean length of two decimals.
+/// Each run of the target, except the prompt's, is a round unless it drafted nothing. If the digits allow the
+/// number of these runs, it is taken. Each round drafts at least one token.
 std::uint64_t rounds_of_length(double length, std::uint64_t accepted, std::uint64_t drafted,
                                std::uint64_t emitted) {
   const auto sum = static_cast<double>(accepted);
@@ -82,7 +82,7 @@ std::uint64_t rounds_of_length(double length, std::uint64_t accepted, std::uint6
 
 ModelLogs read_requests(const LogSource& source) {
   ModelLog log;
-  std::uint64_t emitted = 0;  // by the request whose timings are printed
+  std::uint64_t emitted = 0;  // tokens of the request whose timings were printed last
   for (const TextLine& line : source.lines()) {
     if (const auto time = line.text.find(" eval time ="); time != std::string::npos) {
       if (line.text.find("prompt eval time") == std::string::npos)

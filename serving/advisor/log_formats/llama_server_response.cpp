@@ -1,5 +1,5 @@
-// timings of llama-server's responses: draft_n drafted and draft_n_accepted accepted tokens; mlx-vlm writes
-// the same, and draft_rounds.
+// Reads the timings in llama-server's responses: draft_n drafted and draft_n_accepted accepted tokens.
+// mlx-vlm writes the same, and draft_rounds.
 #include <nlohmann/json.hpp>
 
 #include "serving/advisor/json_records.hpp"
@@ -11,9 +11,10 @@ namespace {
 
 constexpr const char* timing_key = "draft_n_accepted";
 
-/// Rounds of an answer of `emitted` tokens (0: not known). llama-server drafts no further than to the token
-/// before the last one: if the runs of the target but the prompt's explain `drafted`, all drafted but the one
-/// for the last token, if there was one. Of fewer drafts, as n-grams make them, rounds are full.
+/// Returns the number of rounds of an answer with `emitted` tokens (0: not known). llama-server drafts at
+/// most up to the token before the last one. If the runs of the target, except the prompt's, can explain
+/// `drafted`, then each of them drafted, except one for the last token, if there was one. If `drafted` is
+/// smaller than that, as with n-grams, all rounds are taken as full.
 std::uint64_t rounds_drafting(std::uint64_t gamma, std::uint64_t drafted, std::uint64_t accepted,
                               std::uint64_t emitted) {
   const std::uint64_t full = (drafted + gamma - 1) / gamma;

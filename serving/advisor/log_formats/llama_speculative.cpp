@@ -1,5 +1,5 @@
-// What llama-speculative-simple prints at its end: n_predict emitted, n_drafted drafted and n_accept accepted
-// tokens. Each round emits one token more than it accepts.
+// Reads the end of llama-speculative-simple's output: n_predict emitted, n_drafted drafted and n_accept
+// accepted tokens. Each round emits one token more than it accepts.
 #include "serving/advisor/log_format.hpp"
 
 namespace speclab {

@@ -1,4 +1,4 @@
-// CSV or JSON lines of any names, as --fields says: accepted=acc_tokens,drafted=usage.draft, where a dot
+// Reads CSV or JSON lines whose names --fields gives: accepted=acc_tokens,drafted=usage.draft, where a dot
 // leads into an object.
 #include <nlohmann/json.hpp>
 
@@ -17,7 +17,7 @@ std::string not_named_fields(const LogSource& source) {
   return options.fields.empty() ? "no --fields say which columns or keys to read" : "";
 }
 
-/// The values of a record, by our names.
+/// The values of a record under speclab's names.
 using Record = std::map<std::string, std::string>;
 
 void add_record(ModelLogs& logs, const TextLine& line, const Record& record, const LogSource& source) {

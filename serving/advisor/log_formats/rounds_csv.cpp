@@ -1,4 +1,4 @@
-// "drafted,accepted" a line, with or without that header; columns in any order.
+// Reads lines "drafted,accepted", with or without that header; with it, columns may be in any order.
 #include "serving/advisor/log_format.hpp"
 #include "serving/advisor/named_columns.hpp"
 
@@ -32,7 +32,8 @@ ModelLogs read_rounds_csv(const LogSource& source) {
       refuse_line(lines[i], "\"{}\" is not \"drafted,accepted\", such as 5,3", brief(lines[i].text));
     }
     const std::vector<std::string> words = columns.words(lines[i]);
-    const std::uint64_t drafted = count_of(lines[i], words[0], "drafted");  // its error comes first
+    // Read first, so that its error comes first.
+    const std::uint64_t drafted = count_of(lines[i], words[0], "drafted");
     log.add_round(lines[i].where, drafted, count_of(lines[i], words[1], "accepted"));
   }
   return {{"", log}};

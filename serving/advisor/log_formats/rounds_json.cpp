@@ -1,4 +1,4 @@
-// A line {"drafted": 5, "accepted": 3} or [5, 3] a round; other keys are not read.
+// Reads one line per round, {"drafted": 5, "accepted": 3} or [5, 3]. Other keys are ignored.
 #include <nlohmann/json.hpp>
 
 #include "experiments/base/format/json_io.hpp"
@@ -28,7 +28,8 @@ ModelLogs read_rounds_json(const LogSource& source) {
     }
     const std::string drafted = (pair ? value[0] : value["drafted"]).dump();
     const std::string accepted = (pair ? value[1] : value["accepted"]).dump();
-    const std::uint64_t count = count_of(line, drafted, "drafted");  // its error comes first
+    // Read first, so that its error comes first.
+    const std::uint64_t count = count_of(line, drafted, "drafted");
     log.add_round(line.where, count, count_of(line, accepted, "accepted"));
   }
   return {{"", log}};

@@ -1,6 +1,6 @@
-// SGLang's lines "Decode batch, ... accept len: 2.40, accept rate: 0.84, ...". "accept len" is the mean of
-// emitted tokens a verification since the line before, of all running requests. What "accept rate" divides by
-// has changed between versions, so that it is not read.
+// Reads SGLang's lines "Decode batch, ... accept len: 2.40, accept rate: 0.84, ...". "accept len" is the mean
+// of emitted tokens per verification since the line before, over all running requests. "accept rate" is
+// ignored, because its denominator differs between versions.
 #include "serving/advisor/log_format.hpp"
 
 namespace speclab {
@@ -20,7 +20,7 @@ ModelLogs read_sglang_log(const LogSource& source) {
   TextLine longest;
   double max_length = 0;
   for (const TextLine& line : source.lines()) {
-    // The line of the server's arguments, at its start. Without speculation they are None.
+    // This is the line of the server's arguments, at its start. Without speculation they are None.
     if (number_after(line.text, sglang_steps))
       log.gamma = static_cast<double>(checked_draft(line.where, count_after(line, sglang_steps)));
     if (line.text.find("Decode batch") == std::string::npos) continue;

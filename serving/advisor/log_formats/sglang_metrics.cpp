@@ -1,5 +1,5 @@
-// SGLang's /metrics: verifications and generated tokens since the server started. The gauges
-// sglang:spec_accept_* are of the last interval alone, and are not read.
+// Reads SGLang's /metrics: verifications and generated tokens since the server started. The gauges
+// sglang:spec_accept_* are ignored, because they cover the last interval only.
 #include "serving/advisor/log_format.hpp"
 #include "serving/advisor/prometheus_page.hpp"
 
@@ -23,7 +23,7 @@ struct SglangCounters {
 ModelLogs read_sglang_metrics(const LogSource& source) {
   std::map<std::string, SglangCounters> models;
   for (const PrometheusSample& sample : prometheus_samples(source, "sglang:", {"sglang:spec_num_steps"})) {
-    // Of tensor-parallel ranks, which count the same, the first speaks.
+    // All tensor-parallel ranks count the same, so only the first is read.
     const std::string rank = sample.label("tp_rank");
     if (!rank.empty() && rank != "0") continue;
     SglangCounters& counters = models[sample.label("model_name")];

@@ -1,5 +1,6 @@
-// Responses of SGLang, whose meta_info counts verifications, drafted and accepted tokens, and, since v0.5.9
-// or so, how many verifications accepted 0, 1, 2, ... tokens. Names changed in 2026; both are read.
+// Reads responses of SGLang. Their meta_info counts verifications, drafted and accepted tokens, and, since
+// about v0.5.9, how many verifications accepted 0, 1, 2, ... tokens. Names changed in 2026; old and new ones
+// are read.
 #include <nlohmann/json.hpp>
 #include <numeric>
 
@@ -12,7 +13,7 @@ namespace {
 
 constexpr const char* verifications_key = "spec_verify_ct";
 
-/// The first of these keys that is there.
+/// Returns the place of the first of these keys that exists.
 std::optional<JsonPlace> first_of(const JsonPlace& place, std::initializer_list<const char*> keys) {
   for (const char* key : keys) {
     if (place.has(key)) return place.at(key);
@@ -28,7 +29,7 @@ void add_request(ModelLog& log, const JsonPlace& place, const LogSource& source)
   const auto histogram = first_of(place, {"spec_correct_drafts_histogram", "spec_accept_histogram"});
   if (histogram && histogram->value->is_array() && !histogram->value->empty()) {
     std::vector<std::uint64_t> by_accepted = counts_in(*histogram);
-    // It ends with the longest round seen; the drafted tokens say how long rounds were.
+    // The histogram ends at the longest round seen; the drafted tokens tell how long rounds were.
     const auto steps = std::accumulate(by_accepted.begin(), by_accepted.end(), std::uint64_t{0});
     if (steps == 0) return;
     const std::uint64_t drafted = drafted_place              ? count_in(*drafted_place)
@@ -45,7 +46,7 @@ void add_request(ModelLog& log, const JsonPlace& place, const LogSource& source)
   if (accepted_place) {
     accepted = count_in(*accepted_place);
   } else {
-    // completion_tokens / spec_verify_ct is the mean length, the correction or bonus included.
+    // completion_tokens / spec_verify_ct is the mean length, which includes the correction or bonus.
     const std::uint64_t emitted = count_in(place.at("completion_tokens"));
     accepted = emitted > rounds ? emitted - rounds : 0;
   }

@@ -1,5 +1,5 @@
-// Answer files of Spec-Bench, which EAGLE, Medusa and others use with Hugging Face models: accept_lengths,
-// emitted tokens of each step.
+// Reads answer files of Spec-Bench, which EAGLE, Medusa and others use with Hugging Face models:
+// accept_lengths has the emitted tokens of each step.
 #include <nlohmann/json.hpp>
 
 #include "serving/advisor/json_records.hpp"

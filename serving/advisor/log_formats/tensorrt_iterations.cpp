@@ -1,5 +1,5 @@
-// TensorRT-LLM's statistics of iterations, from LLM.get_stats() or trtllm-serve's /metrics: specDecodingStats
-// sums the rounds of all requests of a batch. An iteration of one request is a round.
+// Reads TensorRT-LLM's statistics of iterations, from LLM.get_stats() or trtllm-serve's /metrics:
+// specDecodingStats sums the rounds of all requests in a batch. One iteration of one request is one round.
 #include <nlohmann/json.hpp>
 
 #include "serving/advisor/json_records.hpp"

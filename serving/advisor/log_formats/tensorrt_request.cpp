@@ -1,4 +1,4 @@
-// TensorRT-LLM's request_perf_metrics.speculative_decoding, under return_perf_metrics.
+// Reads TensorRT-LLM's request_perf_metrics.speculative_decoding, which return_perf_metrics requests.
 #include <nlohmann/json.hpp>
 
 #include "serving/advisor/json_records.hpp"

@@ -1,6 +1,6 @@
-// The histogram tgi_request_skipped_tokens of Hugging Face Text Generation Inference: tokens of a step beyond
-// the first, which are those accepted. The first step of a request reads its prompt, and counts as one with
-// none accepted.
+// Reads the histogram tgi_request_skipped_tokens of Hugging Face Text Generation Inference: the tokens of a
+// step beyond the first, which are the accepted ones. The first step of a request reads its prompt, and
+// counts as one with no token accepted.
 #include "serving/advisor/log_format.hpp"
 #include "serving/advisor/prometheus_page.hpp"
 

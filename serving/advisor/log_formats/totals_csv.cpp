@@ -1,4 +1,4 @@
-// Header "position,drafted,accepted": how many rounds drafted and kept each position.
+// Reads columns "position,drafted,accepted": how many rounds drafted and how many accepted each position.
 #include "serving/advisor/log_format.hpp"
 #include "serving/advisor/named_columns.hpp"
 

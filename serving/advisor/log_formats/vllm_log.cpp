@@ -1,5 +1,5 @@
-// vLLM's lines "SpecDecoding metrics: Mean acceptance length: 2.50, ...", each about the interval since the
-// one before.
+// Reads vLLM's lines "SpecDecoding metrics: Mean acceptance length: 2.50, ...", each about the interval since
+// the line before.
 #include "serving/advisor/log_format.hpp"
 
 namespace speclab {
@@ -24,10 +24,10 @@ ModelLogs read_vllm_log(const LogSource& source) {
     if (line.text.find(vllm_marker) == std::string::npos || rates_at == std::string::npos) continue;
     const auto length = number_after(line.text, "Mean acceptance length:");
     if (!length) refuse_line(line, "no \"Mean acceptance length\"");
-    // Whole numbers follow these labels; those of throughput have another word between.
+    // Labels of counts are followed by a whole number; labels of throughput have another word in between.
     const std::uint64_t accepted = count_after(line, "Accepted:");
     const std::uint64_t drafted = count_after(line, "Drafted:");
-    // In a line that goes on, the last rate is followed by ", Avg ...", where reading stops.
+    // If the line goes on after the last rate, ", Avg ..." follows and ends the list.
     constexpr double half_of_last_digit = 0.0051;
     add_rounded(log, line.where, *length, half_of_last_digit, accepted, drafted,
                 rates_in(line.text.substr(rates_at + vllm_rates.size())));

@@ -1,4 +1,5 @@
-// vLLM's /metrics: rounds, drafted tokens, and how many rounds accepted each position, summed over engines.
+// Reads vLLM's /metrics: rounds, drafted tokens, and how many rounds accepted each position, summed over
+// engines.
 #include "serving/advisor/prometheus_page.hpp"
 #include "serving/advisor/spec_decode_page.hpp"
 

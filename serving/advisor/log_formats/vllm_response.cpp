@@ -1,5 +1,5 @@
-// Responses of vLLM under --per-request-spec-decode-metrics: metrics.speculative_decoding with
-// acceptance_histogram, and rounds one by one under "detailed". TensorRT-LLM proposes the same object (its
+// Reads responses of vLLM under --per-request-spec-decode-metrics: metrics.speculative_decoding with
+// acceptance_histogram, and with single rounds under "detailed". TensorRT-LLM proposes the same object (its
 // pull request 19311).
 #include <nlohmann/json.hpp>
 #include <numeric>
@@ -28,7 +28,7 @@ ModelLogs read_vllm_response(const LogSource& source) {
       continue;
     }
     const std::vector<std::uint64_t> histogram = counts_in(place.at(histogram_key));
-    // A request that drafted nothing says nothing.
+    // A request that drafted nothing tells nothing about acceptance.
     if (std::accumulate(histogram.begin(), histogram.end(), std::uint64_t{0}) == 0) continue;
     log.add_histogram(
         place.where, histogram,

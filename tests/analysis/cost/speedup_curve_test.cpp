@@ -107,7 +107,7 @@ TEST_CASE("under constant costs bounds are the closed forms, which a long curve 
 }
 
 TEST_CASE("a curve by positions follows what was counted, no further") {
-  // Of 1,000 rounds of 3 drafts, .9, .8 and .5 of the examined tokens are accepted.
+  // In 1,000 rounds of 3 drafted tokens, .9, .8 and .5 of the examined tokens are accepted.
   const std::vector<std::uint64_t> accepted{900, 720, 360};
   const PositionCounts counts = count_positions(1000, accepted);
   const SpeedupCurve curve = position_curve(positional_tokens(counts, 0.95), 20, fixed(0.1), {});

@@ -151,9 +151,9 @@ TEST_CASE("the difference to one other is the paired one, and unknown where they
 
 TEST_CASE(
     "texts of which some can be copied: eight sequences do not tell, 32 do where the kinds are no rarer than a tenth") {
-  // A sequence of 100 tokens by rounds of five drafts, accepted with .8 where it copies and .1 elsewhere;
-  // speed is tokens over rounds. Null as above, of which more is asked: .93. Rarer kinds may be missing
-  // among the sequences.
+  // A sequence has 100 tokens by rounds of five drafted tokens, accepted with .8 where it copies and .1
+  // elsewhere; speed is tokens over rounds. The null is as above, but .93 is required. Rarer kinds may be
+  // missing among the sequences.
   constexpr double tokens = 100;
   const auto rounds_of = [](double copied, Philox& stream) {
     const double alpha = open_unit(stream()) < copied ? .8 : .1;

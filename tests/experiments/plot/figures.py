@@ -1,4 +1,4 @@
-"""What `speclab plot` draws: the numbers of a figure, each where it belongs. Pictures are read back from their SVG as a person
+"""Tests that `speclab plot` draws the numbers of a figure, each in its place. Pictures are read back from their SVG as a person
 would: by the numbers beside the axes' ticks. Figures are random, of fixed seeds; a picture that is drawn from a figure with one
 planted fault must be rejected.
 

@@ -20,7 +20,7 @@ from _plots.picture import Picture, drawn  # noqa: E402
 SVG = "{http://www.w3.org/2000/svg}"
 LINK = "{http://www.w3.org/1999/xlink}href"
 PALETTE = ["#0072b2", "#d55e00", "#008a64", "#b8578f", "#a87200", "#2b8cc4"]
-#: Of the length of an axis: what an SVG's six decimals and the ticks' six digits leave.
+#: The tolerance, as a share of the length of an axis: an SVG has six decimals, and ticks have six digits.
 TOLERANCE = 1e-5
 checks = 0
 

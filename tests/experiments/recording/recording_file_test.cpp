@@ -184,7 +184,7 @@ TEST_CASE("JSON lines of the native fields") {
   CHECK(mentions(
       file_refusal(plain + "\n" + R"({"sequence": 0, "position": 1, "logp": -1, "logq": -1, "entropy": 1})"),
       "FILE:2: /entropy: the first line has no such value"));
-  // What a later format might add is not passed over, as in CSV.
+  // Keys that a later format might add are refused, as in CSV.
   const std::string later = R"({"sequence": 0, "position": 0, "logp": -1, "logq": -1, "base": 10})";
   CHECK(mentions(file_refusal(later), "FILE:1: the key \"base\" is not known; expected sequence"));
   CHECK(mentions(file_refusal(text + later), "FILE:3: the key \"base\" is not known"));

@@ -147,7 +147,7 @@ TEST_CASE("the definition by hand: order, ties and ends") {
   CHECK(kept({.top_p = 0.74}) == 2);
   CHECK(kept({.top_p = 0.76}) == 3);
   CHECK(kept({.top_p = 1e-300}) == 1);
-  // Top-p takes its share of what top-k left: 8, 4 and 2 of 14, of which two ids have 0.857.
+  // Top-p takes its share of the rest after top-k: 8, 4 and 2 out of 14, where two ids have 0.857.
   CHECK(kept({.top_k = 3, .top_p = 0.85}) == 2);
   CHECK(kept({.top_p = 0.87}) == 3);
   // After division by the temperature the weights are 64, 16, 4, 1 and 1 of 86.
@@ -381,7 +381,7 @@ TEST_CASE("a cut-off is the same in any slot and order, and takes no more reads 
 }
 
 TEST_CASE("what is near the largest logit suffices, or the row is read again: the same is kept") {
-  // Clusters have two blocks, or eight, one of which has two tiles.
+  // Clusters have two blocks, or eight blocks, where one block has two tiles.
   for (const std::int32_t vocab : {20000, 70000}) {
     CAPTURE(vocab);
     Rows rows;

@@ -162,7 +162,7 @@ TEST_CASE("each request's address is its own") {
 }
 
 TEST_CASE("offsets beyond 2^31 elements") {
-  // Rows lie 2^32 elements apart, in memory of which only their pages exist.
+  // Rows lie 2^32 elements apart, in memory where only the rows' pages exist.
   constexpr std::int32_t vocab = 300;
   constexpr std::int64_t apart = (std::int64_t{1} << 32) + 8;
   LogitBatch near({.requests = 2, .gamma = 1, .vocab = vocab, .dtype = Dtype::bf16}, 14);

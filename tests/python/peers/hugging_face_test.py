@@ -160,7 +160,7 @@ def test_assisted_generation_with_our_rules(pair, rule, different):
 
 
 def test_classes_of_a_large_vocabulary():
-    """Of 300 tokens nothing is enumerated. Null: plain sampling and our rule; the assistant's own tokens are found. False-alarm rate
+    """A vocabulary of 300 tokens is not enumerated. Null: plain sampling and our rule; the assistant's own tokens are found. False-alarm rate
     1e-6 of each."""
     model, assistant = llama(4, vocab=300, ends=7), llama(5, vocab=300, ends=7)
 

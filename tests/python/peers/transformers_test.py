@@ -47,7 +47,7 @@ def test_standard_sampling():
 
 
 def ensemble(weight):
-    """What the option assistant_ensemble_weight computes, as a rule."""
+    """The computation of the option assistant_ensemble_weight, as a rule."""
 
     def ensemble(draw, target, draft, drafted):
         for i, x in enumerate(drafted):

@@ -123,7 +123,7 @@ def test_a_fault_would_be_found(monkeypatch):
 
 
 def typical(threshold, scale):
-    """What vllm documents, as a rule: accept above min(threshold, scale exp(-entropy)), correct by the argmax."""
+    """The documentation of vllm, as a rule: accept above min(threshold, scale exp(-entropy)), correct by the argmax."""
 
     def typical(draw, target, draft, drafted):
         for i, x in enumerate(drafted):

@@ -14,7 +14,7 @@ namespace {
 
 AcceptanceFile read(const std::string& text) { return read_acceptance(TempFile(text).path()); }
 
-/// What reading says, after the file's name.
+/// Returns the message of reading, without the file's name.
 std::string acceptance_refusal(const std::string& text) {
   const TempFile file(text);
   try {
@@ -48,7 +48,7 @@ TEST_CASE("a log in each of its forms says the same") {
 }
 
 TEST_CASE("tokens are counted record by record, where records have rounds of several lengths") {
-  // Four rounds of three drafted tokens, two of one: 14 tokens, not 18.
+  // Four rounds drafted three tokens each, and two drafted one: 14 tokens, not 18.
   const AcceptanceFile log = read(
       R"({"meta_info": {"spec_verify_ct": 4, "spec_correct_drafts_histogram": [1, 1, 1, 1]}}
 {"meta_info": {"spec_verify_ct": 2, "spec_correct_drafts_histogram": [1, 1]}}
@@ -106,7 +106,7 @@ TEST_CASE("counts and lengths that no server has are refused where they stand, b
   starts("ServerArgs(speculative_num_steps=-3)\n" + decode, ":1: no count from 0 to");
   starts("ServerArgs(speculative_num_steps=3)\nDecode batch, #running-req: 1e300, accept len: 2.40\n",
          ":2: no count from 0 to");
-  // A mean of more tokens than are drafted would make alpha 1.
+  // A mean above the number of drafted tokens would make alpha 1.
   starts("ServerArgs(speculative_num_steps=3)\n" + decode + "Decode batch, accept len: 4.20, x\n",
          ":3: accept len 4.2 of 3 drafted tokens");
   starts(
@@ -130,7 +130,7 @@ TEST_CASE("counts and lengths that no server has are refused where they stand, b
 }
 
 TEST_CASE("counters of several models are never summed") {
-  // Two models, of which one runs on two engines. Alone 0.9 and 0.2, summed neither.
+  // Two models, one of them on two engines. Alone they have 0.9 and 0.2; their sum would be neither.
   const auto page = [](const std::string& second) {
     const std::string drafts = "vllm:spec_decode_num_drafts_total";
     const std::string accepted = "vllm:spec_decode_num_accepted_tokens_per_pos_total";
@@ -153,7 +153,7 @@ TEST_CASE("counters of several models are never summed") {
   CHECK(read_acceptance(file.path(), {.model = "other"}).counts.accepted == std::vector<std::uint64_t>{200});
   CHECK_THROWS_WITH_AS(read_acceptance(file.path(), {.model = "othr"}),
                        doctest::Contains("did you mean \"other\"?"), UsageError);
-  // Of one name, it need not be given.
+  // If the log names one model only, the name need not be given.
   CHECK(read(page("a{b},c")).counts.accepted == std::vector<std::uint64_t>{1100});
   const TempFile rounds("5,3\n");
   CHECK_THROWS_AS(read_acceptance(rounds.path(), {.model = "other"}), UsageError);

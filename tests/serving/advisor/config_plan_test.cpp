@@ -44,7 +44,7 @@ TEST_CASE("the paper's Table 2: its gamma, ours, and what the difference costs")
     const double alpha = cases[i].acceptance.alpha.estimate;
     const int ours = best_by_search(alpha, cases[i].c);
     CHECK(row.best_gamma == ours);
-    bool reachable = false;  // some inputs that round to the printed ones make the paper's gamma the best
+    bool reachable = false;  // for some inputs that round to the printed ones, the paper's gamma is the best
     for (int a = -20; a <= 20; ++a) {
       for (int c = -20; c <= 20; ++c) {
         reachable =
@@ -76,7 +76,7 @@ TEST_CASE("the paper's Table 2: its gamma, ours, and what the difference costs")
 }
 
 TEST_CASE("what others lose counts choices of which more would always be better") {
-  // Free drafts: the speedup of gamma = 1 is 1 + alpha, and 1 / (1 - alpha) is its limit.
+  // If drafts are free, gamma = 1 has speedup 1 + alpha, and the limit for large gamma is 1 / (1 - alpha).
   const Acceptance half{{0.5, 0.5, 0.5}, "given"};
   const ChoiceComparison comparison =
       compare_choices({{.label = "free", .acceptance = half, .c = 0, .gamma = 1},
@@ -93,8 +93,8 @@ TEST_CASE("models of one exact alpha are not run, and models with context are me
   CHECK(exact[0].acceptance.from == "the models, exactly");
   CHECK(exact[0].acceptance.alpha.estimate == doctest::Approx(0.8));
 
-  // Compared with the chain over contexts, by `speclab exact` at the gamma that is measured. Coverage beyond
-  // doubt: 1 - 1e-9.
+  // The expected alpha is that of the chain over contexts, by `speclab exact` at the measured gamma. The
+  // interval has coverage 1 - 1e-9, so it must contain it.
   const std::vector<ConfigCase> markov = cases_of("exact_markov.json", 1 - 1e-9);
   Json config = parse_json(read_text(std::string(SPECLAB_SOURCE_DIR) + "/configs/exact_markov.json"));
   constexpr double alpha = 0.6366549580046323;

@@ -15,7 +15,7 @@ using namespace speclab;
 
 namespace {
 
-/// A config.json with changes to it; null takes a key out.
+/// Reads a config.json after changes to it; null removes a key.
 Transformer shape_of(Json config, const Json& changes = Json::object()) {
   config.merge_patch(changes);
   const auto file = std::filesystem::temp_directory_path() / "speclab_head_config_test.json";
@@ -29,7 +29,7 @@ std::string refusal(const Json& config, const Json& changes) {
 
 bool has(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
 
-/// As vllm-project/speculators, tests/unit/convert/test_dflash_converter.py, has the head of Qwen3-8B.
+/// The head of Qwen3-8B, from vllm-project/speculators, tests/unit/convert/test_dflash_converter.py.
 const Json dflash =
     Json::parse(R"({"architectures": ["DFlashDraftModel"], "model_type": "qwen3", "block_size": 16,
   "num_target_layers": 36, "dflash_config": {"mask_token_id": 151669, "target_layer_ids": [1, 9, 17, 25, 33]},
@@ -40,7 +40,7 @@ const Json dflash =
 const Json medusa = Json::parse(R"({"medusa_num_heads": 5, "medusa_num_layers": 1,
   "base_model_name_or_path": "lmsys/vicuna-7b-v1.3"})");
 
-/// Of deepseek-ai/DeepSeek-V3, without what says nothing of its shape.
+/// From deepseek-ai/DeepSeek-V3, without keys that do not affect its shape.
 const Json deepseek = Json::parse(R"({"architectures": ["DeepseekV3ForCausalLM"], "model_type": "deepseek_v3",
   "num_hidden_layers": 61, "hidden_size": 7168, "num_attention_heads": 128, "num_key_value_heads": 128,
   "intermediate_size": 18432, "moe_intermediate_size": 2048, "n_routed_experts": 256, "n_shared_experts": 1,
@@ -57,7 +57,7 @@ TEST_CASE("a DFlash head is read with its block and the states that it reads") {
   CHECK(head.fused == 5 * 4096);
   CHECK(parameters(head) ==
         5 * (2 * 4096.0 * 4096 + 2 * 4096.0 * 1024 + 3 * 4096.0 * 12288) + 5 * 4096.0 * 4096);
-  // Later heads have the size of the block among the other keys of their own.
+  // Later heads keep the block size in dflash_config.
   const Json later = Json::parse(R"({"block_size": null, "dflash_config": {"block_size": 8}})");
   CHECK(shape_of(dflash, later).most_drafted == 7);
   const Json windowed = Json::parse(R"({"sliding_window": 2048, "layer_types": ["sliding_attention",
@@ -86,7 +86,7 @@ TEST_CASE("Medusa heads take their size from the target where their config.json 
   CHECK(heads.most_drafted == 5);
   const Transformer fitted = fitted_to(heads, model_named("llama-2-7b", ""));
   CHECK(parameters(fitted) == 5 * (4096.0 * 4096 + 32000.0 * 4096));
-  // vLLM's names, and outputs for the most frequent tokens.
+  // These are vLLM's names; the head has outputs for the most frequent tokens only.
   const Json vllm =
       Json::parse(R"({"model_type": "medusa", "hidden_size": 4096, "vocab_size": 32000, "num_heads": 3,
     "num_hidden_layers": 2, "truncated_vocab_size": 8000})");
@@ -115,7 +115,7 @@ TEST_CASE("a head made for another target is refused with file, key and both siz
   CHECK(misfit(eagle).empty());
   eagle["target_hidden_size"] = 5120;
   CHECK(has(misfit(eagle), "/target_hidden_size: 5120"));
-  // A DFlash head drafts by the target's output matrix.
+  // A DFlash head drafts with the target's output matrix.
   Transformer other = large;
   other.hidden = 4096;
   CHECK(has(usage_error_of([&] { fitted_to(shape_of(dflash), other); }), "/vocab_size: 151936"));
@@ -137,7 +137,7 @@ TEST_CASE("a target's config.json says which modules for multi-token prediction 
   CHECK(parameters(target) == doctest::Approx(671e9).epsilon(0.001));
   CHECK(parameters(mtp_drafter(target)) == doctest::Approx(11.5e9).epsilon(0.01));
   CHECK(cache_bytes(target, 1, {}) == 70272);
-  // Qwen3.5's key; and a model without any.
+  // Qwen3.5 has another key; a third model has none.
   const Json renamed = Json::parse(R"({"num_nextn_predict_layers": null, "mtp_num_hidden_layers": 2})");
   CHECK(shape_of(deepseek, renamed).mtp_modules == 2);
   CHECK(shape_of(deepseek, {{"num_nextn_predict_layers", nullptr}}).mtp_modules == 0);

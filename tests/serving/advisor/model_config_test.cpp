@@ -12,7 +12,7 @@ using namespace speclab;
 
 namespace {
 
-/// A folder with a config.json, gone when the test is over.
+/// A folder with a config.json, removed at the end of the test.
 class ModelFolder {
  public:
   explicit ModelFolder(const std::string& text)
@@ -43,7 +43,7 @@ std::string shape_refusal(const std::string& text) {
 }  // namespace
 
 TEST_CASE("a config.json gives the parameters that its checkpoint has") {
-  // Shapes as the repositories of these models publish them; parameters as presets count them.
+  // Shapes are those that the models' repositories publish; parameters are counted as for presets.
   const Transformer llama = shape_in(R"({"model_type": "llama", "num_hidden_layers": 32, "hidden_size": 4096,
     "num_attention_heads": 32, "num_key_value_heads": 8, "intermediate_size": 14336, "vocab_size": 128256})");
   CHECK(parameters(llama) == parameters(model_named("llama-3.1-8b", "")));
@@ -122,7 +122,7 @@ TEST_CASE("a config.json that describes no known model is refused by file and ke
 }
 
 TEST_CASE("an EAGLE-3 head is read as a head") {
-  // The config.json of EAGLE3-LLaMA3.1-Instruct-8B, without what says nothing of its shape.
+  // The config.json of EAGLE3-LLaMA3.1-Instruct-8B, without keys that do not affect its shape.
   const std::string llama = R"("model_type": "llama", "num_hidden_layers": 1, "hidden_size": 4096,
     "num_attention_heads": 32, "num_key_value_heads": 8, "intermediate_size": 14336, "vocab_size": 128256)";
   const Transformer head =

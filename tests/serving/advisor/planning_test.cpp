@@ -61,7 +61,7 @@ TEST_CASE("a plan of alpha and c is Theorem 3.8's, with its bounds") {
 }
 
 TEST_CASE("the bound with drafting paid is the closed form's when verifying is free") {
-  // Measured times that never change are constant costs by another road.
+  // Measured times that never change are constant costs in another form.
   const MeasuredPoint point[] = {{1, 1, 1}};
   Drafter drafter = given(0.75, 0.02);
   drafter.costs.target = MeasuredCost(point);
@@ -112,7 +112,8 @@ TEST_CASE("an interval of alpha becomes one of the speedup") {
 }
 
 TEST_CASE("a log whose acceptance decays is planned by its positions, a geometric one by the formula") {
-  // Exact expectations as counts: 10,000 rounds of 6, of which each position keeps its share.
+  // The counts are exact expectations: 10,000 rounds of 6 tokens, in which each position keeps its share of
+  // rounds.
   const auto totals = [](const std::vector<double>& random) {
     std::string text = "position,drafted,accepted\n";
     double reached = 10000;
@@ -132,11 +133,11 @@ TEST_CASE("a log whose acceptance decays is planned by its positions, a geometri
   const DrafterPlan decaying = plan_of({0.9, 0.8, 0.6, 0.4, 0.2, 0.1});
   CHECK(decaying.best.by == AcceptanceModel::positions);
   CHECK(decaying.log->iid_rejected);
-  // By hand: 1 + .9 + .72 + .432 + .1728 at gamma 4, and no more than .03456 from the fifth.
+  // By hand: 1 + .9 + .72 + .432 + .1728 tokens at gamma 4; the fifth adds at most .03456.
   CHECK(decaying.best.gamma == 4);
   CHECK(decaying.best.speedup.estimate == doctest::Approx(3.2248 / 1.08));
   CHECK(decaying.log->other_choice.gamma > 4);
-  // What is not in the log may be above the bound, and the table says so.
+  // Drafts longer than those of the log may exceed the bound, and the table says so.
   CHECK(decaying.bounds.longest_draft == 6);
   CHECK(terminal(plan_text(decaying)).find("drafts of at most 6 tokens") != std::string::npos);
   const DrafterPlan geometric = plan_of({0.7, 0.7, 0.7, 0.7, 0.7, 0.7});
@@ -167,12 +168,13 @@ TEST_CASE("rounds that depend on one another are planned along the text, but of 
   const double wanted = 1 + mean_accepted(TextLaw{{0.97, 0.35}, {0.08, 0.15}}, 3);
   CHECK(three(plan) == doctest::Approx(wanted).epsilon(0.02));
   CHECK(terminal(plan_text(plan)).find("along the logged text") != std::string::npos);
-  // By positions of the same log it is more than 5% less.
+  // By the positions of the same log it is more than 5% lower.
   drafter.method = DraftMethod::eagle3;
   const DrafterPlan by_positions = make_plan(drafter, {});
   CHECK(by_positions.best.by == AcceptanceModel::positions);
   CHECK(three(by_positions) < 0.95 * wanted);
-  // What knows each round drafts no more than it accepts: the bound is above every gamma's speedup.
+  // A policy that knows each round drafts only what will be accepted, so its bound is above every gamma's
+  // speedup.
   CHECK(plan.bounds.upper_bound_drafting_paid > plan.best.speedup.estimate);
 }
 
@@ -190,7 +192,7 @@ TEST_CASE("a plan on a device: costs, batches, memory") {
   CHECK(device.bytes_per_token->speculative < device.bytes_per_token->plain);
   CHECK(plan.batches->back().last == device.memory.largest_batch);
   CHECK(plan.batches->front().gamma == plan.best.gamma);
-  // 141 GB of weights do not fit into one device of 80 GB, and the text says so.
+  // 141 GB of weights do not fit into one device with 80 GB, and the text says so.
   const DrafterPlan small = make_plan(served(0.75, 1), settings);
   CHECK(small.device->memory.largest_batch == -1);
   CHECK(small.fits == false);
@@ -201,7 +203,7 @@ TEST_CASE("a plan on a device: costs, batches, memory") {
   CHECK(lead.find("2 devices would hold a batch of 1.") != std::string::npos);
   CHECK(plan.fits == true);
   CHECK_FALSE(plan.fits_reason);
-  // Drafting that hardly helps stops paying at some batch.
+  // A draft that hardly helps stops paying at some batch.
   const std::string text = terminal(plan_text(make_plan(served(0.4, 4), settings)));
   CHECK(text.find("Switch speculation off beyond batch") != std::string::npos);
 }
@@ -215,7 +217,8 @@ TEST_CASE("what an interval covers and which gamma pays at which batch stand bes
   REQUIRE(plan.best.speedup_at_other_costs);
   CHECK(plan.best.speedup_at_other_costs->low < plan.best.speedup.low);
   CHECK(plan.best.speedup_at_other_costs->high > plan.best.speedup.high);
-  // The best gamma pays at fewer batches than the best of each batch; both say so.
+  // The best gamma, kept fixed, pays at fewer batches than the best gamma of each batch; text and headline
+  // say so.
   REQUIRE(plan.batch_limit.value() < plan.batches->back().last);
   REQUIRE(plan.batches->back().gamma > 0);
   const std::string by_batch = fmt::format(
@@ -243,7 +246,7 @@ TEST_CASE("a batch above the largest that fits is no plan, with what would fit")
   CHECK(plan.batches->back().last == 391);
   CHECK(make_plan(served(0.75, 5), settings).fits == true);
   CHECK_FALSE(make_plan(given(0.75, 0.02), settings).fits);
-  // The most that fits is planned as it was.
+  // The largest batch that fits still has a plan.
   settings.at.batch = 391;
   CHECK(make_plan(served(0.75, 4), settings).fits == true);
   settings.at.batch = 392;

@@ -1,4 +1,4 @@
-// Logs that engines wrote here (logs/README.md) beside the rounds that follow from the ids they emitted.
+// Compares logs that engines wrote (logs/README.md) with the rounds that follow from the ids they emitted.
 #include <doctest/doctest.h>
 
 #include <nlohmann/json.hpp>
@@ -41,8 +41,8 @@ struct EmittedRounds {
   double alpha() const { return static_cast<double>(accepted) / static_cast<double>(examined); }
 };
 
-/// Rounds of a text whose first id the prompt's run gave: the draft's likeliest token after each id is
-/// `likeliest`, and it drafts no further than to the id before the last.
+/// Adds the rounds of a text whose first id came from the prompt's run. The draft's likeliest token after
+/// each id is `likeliest`, and it drafts at most up to the id before the last.
 void add_rounds(EmittedRounds& out, const std::vector<int>& ids, const std::array<int, 4>& likeliest) {
   for (std::size_t at = 1; at < ids.size();) {
     const std::size_t drafted = std::min(recorded_gamma, ids.size() - at - 1);
@@ -60,7 +60,8 @@ void add_rounds(EmittedRounds& out, const std::vector<int>& ids, const std::arra
   }
 }
 
-/// Of llama_cpp_responses.jsonl. The rows of configs/audit_engine.json's draft have their maxima there.
+/// Returns the rounds of llama_cpp_responses.jsonl. `likeliest` has the argmax of the rows of
+/// configs/audit_engine.json's draft.
 EmittedRounds of_llama_cpp(const std::array<int, 4>& likeliest = {3, 3, 1, 3}) {
   EmittedRounds out;
   for (const auto& answer : records_of("llama_cpp_responses.jsonl"))
@@ -79,11 +80,11 @@ TEST_CASE("llama.cpp's page of metrics counts the rounds of the ids that it emit
   CHECK(log.format == "llama_metrics");
   CHECK(log.counts.rounds == truth.rounds);
   CHECK(log.counts.accepted == truth.by_position);
-  // Another draft, or other ids, would have other rounds.
+  // Another draft would have had other rounds.
   CHECK(of_llama_cpp({1, 1, 3, 2}).by_position != truth.by_position);
   CHECK(log.drafted == truth.drafted);
-  // Last rounds of texts drafted less, too little for a warning: positions that were not drafted count as
-  // rejected.
+  // The last rounds of texts drafted fewer tokens, too few for a warning. Positions that were not drafted
+  // count as rejected.
   const std::uint64_t not_drafted = recorded_gamma * truth.rounds - truth.drafted;
   REQUIRE(not_drafted > 0);
   CHECK(log.warnings.empty());
@@ -109,7 +110,7 @@ TEST_CASE("llama.cpp's answers and log lines give the rounds of the ids that it 
   CHECK(traced.counts.rounds == truth.rounds);
   CHECK(traced.counts.accepted == truth.by_position);
 
-  // Lines have two decimals of the mean length: a run that drafted nothing, the last one's, cannot be told.
+  // Lines give two decimals of the mean length, which cannot show that the last run drafted nothing.
   const AcceptanceFile lines = read_acceptance(recorded("llama_cpp.log"));
   CHECK(lines.format == "llama_server_log");
   REQUIRE(lines.means.has_value());

@@ -1,4 +1,4 @@
-// Plans of recordings: what follows, what is refused, and what is said of texts that do not fit.
+// Plans of recordings: their numbers, refusals, and warnings about texts that do not fit.
 #include "serving/advisor/recording_plan.hpp"
 
 #include <doctest/doctest.h>
@@ -66,7 +66,7 @@ TEST_CASE("a text of the column's law fits, with bounds in their order") {
   CHECK(terminal(recording_plan_text(plan)).find("WARNING") == std::string::npos);
 }
 
-// The wrong uses.
+// Wrong uses.
 
 TEST_CASE("wrong use 1: a text that is not of the column's law is flagged") {
   for (const double temperature : {0.7, 1.4}) {
@@ -103,7 +103,7 @@ TEST_CASE("wrong use 3: columns by depth are used by depth, and no γ beyond the
   const RecordingPlan plan = plan_of(heads);
   CHECK(plan.tokens_per_target_step.size() == 2);
   heads.draft.resize(1);
-  // As if the first depth's column held at every depth: too much.
+  // Applying the first depth's column at every depth gives too many tokens.
   CHECK(plan_of(heads).tokens_per_target_step[1] > plan.tokens_per_target_step[1] + 0.1);
 }
 

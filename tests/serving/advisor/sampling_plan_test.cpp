@@ -1,4 +1,4 @@
-// How a draft should sample: closed forms, the text that is drawn against exact numbers, and what is refused.
+// How a draft should sample: closed forms, a drawn text compared with exact numbers, and refusals.
 #include "serving/advisor/sampling_plan.hpp"
 
 #include <doctest/doctest.h>
@@ -17,7 +17,7 @@ using namespace speclab;
 
 namespace {
 
-/// A table whose memory nobody knows, so that its text is drawn.
+/// A table that hides its finite memory, so that its text must be drawn.
 struct Unbounded {
   TableModel table;
   std::int32_t vocab() const { return table.vocab(); }
@@ -50,7 +50,7 @@ const SamplingRow& row_of(const SamplingPlan& plan, DraftSampling draft, TextRul
   return plan.rows.front();
 }
 
-/// The largest distance of the drawn rows from the exact ones, in standard errors.
+/// Returns the largest distance of the drawn rows from the exact ones, in standard errors.
 double largest_distance(const SamplingPlan& drawn, const SamplingPlan& exact) {
   REQUIRE(drawn.rows.size() == exact.rows.size());
   constexpr double normal = 1.959964;
@@ -81,7 +81,8 @@ TEST_CASE("without context the rows are the closed forms") {
   };
   check(DraftSampling::argmax, TextRule::match, 0.3);
   check(DraftSampling::argmax, TextRule::token, 0.3);
-  check(DraftSampling::argmax, TextRule::block, 0.3);  // of a draft without choice block and token are one
+  // A draft without randomness gives block and token the same acceptance.
+  check(DraftSampling::argmax, TextRule::block, 0.3);
   check(DraftSampling::as_target, TextRule::match, 0.5 * 0.4 + 0.3 * 0.5 + 0.2 * 0.1);
   check(DraftSampling::as_target, TextRule::token, 0.8);
   CHECK(row_of(plan, DraftSampling::as_target, TextRule::block).tokens_per_target_step->estimate >
@@ -109,9 +110,10 @@ TEST_CASE("at temperature 0 the target's argmax is what is accepted") {
 }
 
 TEST_CASE("a text that is drawn agrees with exact numbers, and not with those of another draft") {
-  // Null: the drawn rows' expectations are the exact ones; 48 numbers within seven standard errors, a false
-  // alarm in 1e-10 (by 64 sequences' Student t; sequences begin at one context, which 400 tokens forget).
-  // Power: a draft that is 0.1 of another mixture away is more than seven from them in every run seen.
+  // Null: the drawn rows' expectations are the exact ones. 48 numbers must be within seven standard errors, a
+  // false alarm in 1e-10 (Student's t over 64 sequences; all sequences begin at one context, which 400 tokens
+  // forget). Power: a draft whose mixture differs by 0.1 was more than seven standard errors away in every
+  // run seen.
   const TableModel target = markov(1, 1);
   const TableModel draft = mixed(target, markov(2, 1), 0.5);
   const TableModel other = mixed(target, markov(2, 1), 0.6);
@@ -132,7 +134,7 @@ TEST_CASE("recorded rows tell acceptance at every setting, and tokens where the 
       (std::filesystem::path(SPECLAB_SOURCE_DIR) / "configs/recorded/austen_rows.jsonl").string();
   const SamplingSource source = sampling_source_of_recording(file, "");
   const SamplingPlan plan = plan_of(source, {.temperatures = {1}});
-  // The mean that `speclab prove --recording` has for the rule token in these contexts.
+  // `speclab prove --recording` gives this mean for the rule token in these contexts.
   CHECK(row_of(plan, DraftSampling::as_target, TextRule::token).acceptance.estimate ==
         doctest::Approx(0.680).epsilon(1e-3));
   for (const SamplingRow& row : plan.rows) CHECK_FALSE(row.tokens_per_target_step.has_value());

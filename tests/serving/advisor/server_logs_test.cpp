@@ -23,7 +23,7 @@ std::string log_named(const std::string& name) {
   return SPECLAB_SOURCE_DIR "/tests/serving/advisor/logs/" + name;
 }
 
-/// Counted here, of the rounds that all logs of the folder are about.
+/// Counts, made here, of the rounds that all logs of the folder describe.
 struct TrueRounds {
   std::uint64_t rounds = 0;
   std::uint64_t accepted = 0;
@@ -48,7 +48,7 @@ TrueRounds true_rounds() {
   return truth;
 }
 
-/// The alpha of a mean of accepted tokens of four drafted, by a search of its own.
+/// Returns the alpha for a mean of accepted tokens of four drafted, by a search of its own.
 double alpha_of_four(double mean) {
   double best = 0;
   for (double alpha = 0; alpha <= 1; alpha += 1e-6) {
@@ -125,7 +125,7 @@ TEST_CASE("logs of sums and means give the alpha of their mean length") {
   struct Case {
     const char* file;
     const char* format;
-    double rounding;  ///< of alpha, by the digits that the log gives
+    double rounding;  ///< rounding of alpha that the log's digits allow
     std::uint64_t rounds;
   };
   const std::vector<Case> cases{{"sglang.log", "sglang_log", .002, 0},
@@ -187,7 +187,8 @@ TEST_CASE("counters that fell between two pages are refused") {
 }
 
 TEST_CASE("rounds shorter than the others are warned of, with what they leave open") {
-  // 100 rounds, of which 10 drafted one token alone: at most 10 of the 60 rejections at position 2 were none.
+  // In 10 of 100 rounds one token only was drafted: up to 10 of the 60 rejections at position 2 did not
+  // happen.
   const std::string page =
       "vllm:spec_decode_num_drafts_total 100\nvllm:spec_decode_num_draft_tokens_total 190\n"
       "vllm:spec_decode_num_accepted_tokens_per_pos_total{position=\"0\"} 80\n"

@@ -29,7 +29,7 @@ TEST_CASE("settings name gamma in the words of each server") {
     for (const std::string& line : settings[i].lines) all += line + "\n";
     return all;
   };
-  // What vLLM is given between the quotes is JSON, and says what was planned.
+  // The text between the quotes, which vLLM receives, is JSON with the plan's values.
   const std::string vllm = text(0);
   const auto open = vllm.find('\'');
   const Json config = parse_json(vllm.substr(open + 1, vllm.rfind('\'') - open - 1));
@@ -55,7 +55,7 @@ TEST_CASE("names with quotes and blanks can be pasted as they are printed") {
   ServedPlan plan;
   plan.draft = R"(my "small" model's)";
   const std::vector<ServerSetting> settings = server_settings(plan);
-  // What a shell makes of the option is JSON, and says the name.
+  // A shell turns the option into JSON that contains the name.
   const std::string& line = settings[0].lines[0];
   const auto echoed =
       run_child_process({"bash", "-c", "printf %s " + line.substr(line.find(" --speculative-config ") + 22)});
@@ -68,7 +68,7 @@ TEST_CASE("names with quotes and blanks can be pasted as they are printed") {
 }
 
 TEST_CASE("present builds of llama.cpp get the options they know, older ones theirs") {
-  // github.com/ggml-org/llama.cpp/pull/22397: each of these ends the server.
+  // Each of these options ends the server (github.com/ggml-org/llama.cpp/pull/22397).
   const std::vector<std::string> removed{"--draft-max", "--draft-min", "--spec-ngram-size-n",
                                          "--spec-ngram-size-m"};
   for (const DraftMethod method : {DraftMethod::draft, DraftMethod::ngram}) {
@@ -117,7 +117,7 @@ TEST_CASE("every option that is printed has its source") {
              !one.version.empty();
     });
   };
-  // Options of commands, keys of JSON and of Python's calls, and attributes that are set.
+  // Matches options of commands, keys of JSON and of Python's calls, and attributes that are set.
   const std::regex named(
       R"re((?:^| )(-{1,2}[a-z][a-z-]*)(?= |$)|"([a-z_]+)": |([a-z_]+)=|\.([a-z_]+) = |([A-Z]+(?:_[A-Z]+)+)(?==|"\]))re");
   int found = 0;
@@ -136,7 +136,7 @@ TEST_CASE("every option that is printed has its source") {
         for (const auto& form : setting.older)
           lines.insert(lines.end(), form.lines.begin(), form.lines.end());
         for (const std::string& line : lines) {
-          // Python's own way to start a module.
+          // "python -m" is Python's own way to start a module.
           const std::string text = std::regex_replace(line, std::regex("python -m "), "");
           for (std::sregex_iterator at(text.begin(), text.end(), named), end; at != end; ++at) {
             std::string option;
@@ -157,9 +157,10 @@ TEST_CASE("each server is told, in its own form, to accept what the plan accepts
   ServedPlan plan;
   plan.gamma = 3;
   plan.batches = {{1, 8, 4, 1.2}, {9, 40, 3, 1.1}};
-  plan.accepted = {0.8, 0.6, 0.5, 0.25};  // 1.9 of 3 drafted tokens, 2.15 of 4
+  plan.accepted = {0.8, 0.6, 0.5, 0.25};  // sums: 1.9 of 3 drafted tokens, 2.15 of 4
   const auto synthetic = [&](std::size_t i) { return server_settings(plan)[i].synthetic.value().line; };
-  // vLLM drafts 4 at most, by position; the others 3, their mean: with the target's own token or without it.
+  // vLLM takes rates by position, for up to 4 drafted tokens. The others take the mean for 3, with or without
+  // the target's own token.
   const std::string vllm = synthetic(0);
   const auto open = vllm.find('\'');
   const Json config = parse_json(vllm.substr(open + 1, vllm.rfind('\'') - open - 1));
@@ -168,17 +169,17 @@ TEST_CASE("each server is told, in its own form, to accept what the plan accepts
   CHECK(config.at("num_speculative_tokens") == 4);
   CHECK(synthetic(1).starts_with("SGLANG_SIMULATE_ACC_LEN=2.9 "));
   CHECK(synthetic(3).ends_with(" --spec-synthetic-acceptance-length 2.9"));
-  // With a draft model TensorRT-LLM takes whole numbers of drafted tokens, with heads fractions.
+  // TensorRT-LLM takes whole numbers of accepted tokens with a draft model, and fractions with heads.
   const auto forced = [&] { return server_settings(plan)[2].synthetic; };
   CHECK(forced()->line.find("ACCEPTED_TOKENS\"] = \"2\"; LLM(") != std::string::npos);
   CHECK(forced()->law.find("1.9 are planned") != std::string::npos);
   plan.method = DraftMethod::mtp;
   CHECK(forced()->line.find("ACCEPTED_TOKENS\"] = \"1.9\"; LLM(") != std::string::npos);
-  // 0 would leave acceptance as it is.
+  // The server would ignore a 0.
   plan.method = DraftMethod::draft;
   plan.accepted = {0.2, 0.1, 0.1, 0.05};
   CHECK_FALSE(forced());
-  // What a look-up finds cannot be made up, nor what is not known.
+  // Acceptance cannot be simulated for n-gram lookup, nor if it is not known.
   const auto any = [&] {
     const auto settings = server_settings(plan);
     return std::any_of(settings.begin(), settings.end(), [](const auto& one) { return one.synthetic; });
@@ -200,10 +201,10 @@ TEST_CASE("heads and modules get settings from the servers that have them") {
     std::string names;
     for (const ServerSetting& setting : server_settings(plan)) {
       names += setting.server + " ";
-      // A module of the target has no file of its own; of the others the file is named.
+      // MTP modules belong to the target and have no file; all other heads are named by their file.
       const bool named = setting.lines[0].find("heads") != std::string::npos;
       CHECK(named == (method != DraftMethod::mtp));
-      // SGLang counts a DFlash block with the token before it.
+      // SGLang counts the token before a DFlash block as part of it.
       const bool block = method == DraftMethod::dflash && setting.server == "SGLang";
       CHECK(setting.lines[0].find(block ? '4' : '3') != std::string::npos);
     }
@@ -227,13 +228,13 @@ TEST_CASE("a DFlash block is asked of each server by the number that its options
   const std::vector<ServerSetting> settings = server_settings(plan);
   CHECK(settings[0].lines[0].find(R"("method": "dflash")") != std::string::npos);
   CHECK(settings[0].lines[0].find(R"("num_speculative_tokens": 15)") != std::string::npos);
-  // SGLang counts the block, with the last token before it, and has no steps to set.
+  // SGLang counts the block with the last token before it, and has no option for steps.
   CHECK(settings[1].lines[0].find("--speculative-algorithm DFLASH") != std::string::npos);
   CHECK(settings[1].lines[0].find("--speculative-num-draft-tokens 16") != std::string::npos);
   CHECK(settings[1].lines[0].find("num-steps") == std::string::npos);
   CHECK(settings[2].lines[0].find("DFlashDecodingConfig(max_draft_len=15, ") != std::string::npos);
   CHECK(settings[3].lines[0].find("--spec-type draft-dflash --spec-draft-n-max 15 ") != std::string::npos);
-  // vLLM tests ranges by batch with this method.
+  // vLLM has ranges by batch with this method.
   plan.batches = {{1, 8, 15, 1.2}, {9, 40, 7, 1.1}};
   const ServerSetting ranges = server_settings(plan)[0];
   for (const std::string& note : ranges.notes) CHECK(note.find("may or may not work") == std::string::npos);

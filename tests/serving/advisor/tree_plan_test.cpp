@@ -1,5 +1,5 @@
-// Trees by costs: against the programme that chooses a tree at constant costs, against chains, and as batches
-// grow.
+// Trees by costs, compared with the program that chooses a tree at constant costs, with chains, and between
+// batches.
 #include "serving/advisor/tree_plan.hpp"
 
 #include <doctest/doctest.h>
@@ -39,7 +39,7 @@ CostPair on_device(const char* target, const char* draft) {
 TEST_CASE("at a constant cost of a draft run the tree is the one that the programme of Sequoia chooses") {
   for (const double c : {0.01, 0.05, 0.2, 0.5}) {
     const std::vector<double> shares{0.6, 0.15, 0.06, 0.02};
-    // Verifying takes longer with more nodes, by measured times; a draft run always as long.
+    // By measured times, verification takes longer with more nodes, and all draft runs take the same time.
     const MeasuredCost verifying(
         std::vector<MeasuredPoint>{{1, 1, 1}, {8, 1, 1.1}, {16, 1, 1.5}, {25, 1, 2.2}});
     const TreePlan plan = plan_tree(question_of(shares, {verifying, ConstantCost{c}}));
@@ -68,14 +68,14 @@ TEST_CASE("of first choices alone the tree is the best chain of Leviathan et al.
 }
 
 TEST_CASE("a draft run over several nodes is paid for as such") {
-  // A second sibling is accepted as often as the first, so that trees are wide; drafting three tokens of a
-  // sequence takes three times as long as one.
+  // A second sibling is accepted as often as the first, which favours wide trees. Drafting three tokens of a
+  // sequence takes three times as long as drafting one.
   const MeasuredCost drafting(std::vector<MeasuredPoint>{{1, 1, 0.2}, {3, 1, 0.6}, {25, 1, 5}});
   const std::vector<double> shares{0.4, 0.4};
   const TreePlan dear = plan_tree(question_of(shares, {ConstantCost{1}, drafting}));
   const TreePlan cheap = plan_tree(question_of(shares, {ConstantCost{1}, ConstantCost{0.2}}));
   CHECK(dear.best.speedup < cheap.best.speedup);
-  // By hand: what the plan says of its own tree.
+  // Computes by hand the speedup of the plan's own tree.
   double draft_ms = 0;
   std::vector<int> level(dear.parents.size());
   for (int at = 0; at < dear.best.levels; ++at) {
@@ -92,10 +92,10 @@ TEST_CASE("a draft run over several nodes is paid for as such") {
 }
 
 TEST_CASE("where drafting grows with the width the best tree is not the widest of its size") {
-  // A run over 2 nodes takes 4 times as long as one over a single node. By hand: the context and its
-  // likeliest child have three children each, 1 + .95 + .4 * .95 tokens in 1 + 2 * .1; without costs of width
-  // the best trees of 6 nodes have two nodes with children in the first level, and lose to three nodes in one
-  // level.
+  // A draft run over 2 nodes takes 4 times as long as one over a single node. By hand: the context and its
+  // likeliest child have three children each, which gives 1 + .95 + .4 * .95 tokens in the time 1 + 2 * .1.
+  // Without this cost the best trees of 6 nodes would have two nodes with children in the first level; with
+  // it they lose to three nodes in one level.
   const MeasuredCost verifying(std::vector<MeasuredPoint>{{1, 1, 10}, {8, 1, 10}});
   const MeasuredCost drafting(std::vector<MeasuredPoint>{{1, 1, 1}, {2, 1, 4}, {3, 1, 7}});
   TreeQuestion question = question_of({0.4, 0.35, 0.2}, {verifying, drafting});
@@ -118,7 +118,8 @@ TEST_CASE("trees shrink as the batch grows, and settings have their sizes") {
   for (std::size_t i = 1; i < plan.batches.size(); ++i) {
     CHECK(plan.batches[i].first == plan.batches[i - 1].last + 1);
     CHECK(plan.batches[i].nodes <= plan.batches[i - 1].nodes);
-    CHECK(plan.batches[i].speedup >= 0.99 * plan.batches[i].chain_speedup);  // either within 1% of its best
+    // Tree and chain are within 1% of their best.
+    CHECK(plan.batches[i].speedup >= 0.99 * plan.batches[i].chain_speedup);
   }
   CHECK(plan.batches.front().nodes > plan.batches.back().nodes);
   REQUIRE(plan.settings.size() == 2);
@@ -130,7 +131,7 @@ TEST_CASE("trees shrink as the batch grows, and settings have their sizes") {
         std::string::npos);
   question.method = DraftMethod::ngram;
   CHECK(plan_tree(question).settings.empty());
-  // The largest tree considered says so.
+  // The plan says so if it chose the largest tree considered.
   CHECK(plan.best.nodes == question.max_nodes);
   REQUIRE(plan.warnings.size() == 1);
   CHECK(plan.warnings[0].find("--max-nodes") != std::string::npos);

@@ -15,7 +15,7 @@ python "speedup = data['best']['speedup']
 assert speedup['low'] < speedup['value'] < speedup['high'] and data['alpha']['value']['low'] < 0.72" out
 expect 0 plan alpha 0.75 --c 0.02 --gamma 5
 says out "at γ = 5                2.989 × plain decoding, 6.6% below the best"
-# What vLLM prints of rounds of three: alpha by its definition, and the plan of that alpha.
+# vLLM's log lines about rounds of three tokens give alpha by its definition, and the plan of that alpha.
 expect 0 plan alpha 0.511 --of-drafted 3 --alpha-se 0.01 --c 0.02 --json
 cp out of_drafted
 python "alpha = data['alpha']['value']
@@ -123,7 +123,7 @@ python "assert 'log' not in data and data['means']['lines'] == 20 and data['mean
 found = data['means']['metrics']
 assert abs(found['emitted_a_round'] - 1 - data['means']['accepted']) < 1e-12
 assert 'accepted_of_examined' not in found and not found['by_position']" out
-# Means of all definitions of three rounds, by hand.
+# Means of three rounds, by every definition and computed by hand.
 printf '4,3\n4,0\n2,2\n' > three.csv
 expect 0 plan log three.csv --c 0.1 --json
 python "found = data['log']['metrics']
@@ -213,7 +213,7 @@ expect 2 plan drafters small:0.7:llama-9
 expect 2 plan config no_such_config.json
 says err "no_such_config.json: no such file"
 
-# Recordings: a column of ratio 0.8 gives the i.i.d. formula, but does not fit its text.
+# A recorded column of ratio 0.8 gives the i.i.d. formula, but does not fit its text.
 python3 - >coins.csv <<'P'
 import math
 print("sequence,position,token,logp,logq")
@@ -240,7 +240,7 @@ expect 2 plan recording coins.csv
 expect 2 plan alpha 0.5 --c 0.1 --cut
 says err "--cut goes with speclab plan recording"
 
-# A recording of several tasks: one line each.
+# A recording of several tasks gives one line for each.
 python3 - >tasks.csv <<'PYTHON'
 import random
 rng = random.Random(3)
@@ -253,17 +253,17 @@ expect 0 plan recording tasks.csv --c 0.05
 says out "By task"
 says out "prose"
 
-# Each way's help is a screen and a half at most, and names no option of another way alone.
+# The help of each way has at most a screen and a half, and names no option that only another way has.
 for way in alpha log recording config measure drafters load benchmark sampling tree list; do
   expect 0 plan "$way" --help
   says out "usage: speclab plan $way"
   says out "Examples:"
   checks=$((checks + 1))
-  # A server under load is described by more than the others.
+  # A server under load needs more options than the others.
   [[ $(wc -l <out) -le $([[ $way == load ]] && echo 62 || echo 45) ]] || fail "plan $way --help has $(wc -l <out) lines"
 done
 
-# A server under load with a draft device, and the same in a config: equal numbers.
+# A server under load with a draft device has the same numbers as its config.
 load=(plan load 0.75 --target llama-3.1-8b --draft llama-3.2-1b --device h100-sxm --rate 3 --output 40 --length-variation 0 --cache-tokens 400000 --max-gamma 2 --requests 20 --runs 2
   --quiet --draft-budget 64)
 expect 0 "${load[@]}" --rank-shares 0.6,0.2 --outcomes 5
@@ -298,7 +298,7 @@ says err 'unknown key "wake" in serving engine; did you mean "wake_ms"?'
 expect 2 "${load[@]}" --rank-shares 0.2,0.3
 says err "0.3 is above the share before it, 0.2"
 
-# How a draft should sample: of tables, a config and recorded rows, by closed forms where there are some.
+# plan sampling, for tables, a config and recorded rows, gives closed forms where there are some.
 expect 0 plan sampling --target .5,.3,.2 --draft .4,.5,.1 --gamma 4 --temperature 0,1 --json
 python "rows = {(row['temperature'], row['draft'], row['rule']): row for row in data['rows']}
 assert data['exact'] and len(rows) == 6 + 9
@@ -334,7 +334,7 @@ says err "--recording does not go with a config"
 expect 2 plan sampling "$source_dir/configs/first.json" --sequences 100000 --tokens 100000 --gamma 64
 says err "give fewer --sequences or --tokens"
 
-# What the memory does not hold comes first, with exit code 1 and without settings.
+# If memory is too small, the output says so first, has no settings, and the exit code is 1.
 expect 1 plan alpha 0.75 --target llama-3.1-70b --draft llama-3.2-1b --device h100-sxm --devices 1 --out small
 silent err "the text says it"
 checks=$((checks + 1))
@@ -356,7 +356,7 @@ says out "fits the memory"
 says out "→"
 expect 1 plan drafters large:0.9:llama-3.1-70b --target llama-3.1-70b --device h100-sxm --devices 3
 
-# An EAGLE-3 head is read as one: its servers' method, its outputs, and no target.
+# An EAGLE-3 head is recognised: its method for servers, and its outputs. It is refused as a target.
 echo '{"architectures": ["LlamaForCausalLMEagle3"], "model_type": "llama", "num_hidden_layers": 1, "hidden_size": 4096, "num_attention_heads": 32, "num_key_value_heads": 8, "intermediate_size": 14336, "vocab_size": 128256, "draft_vocab_size": 32000}' >head.json
 expect 0 plan alpha 0.8 --target llama-3.1-8b --draft head.json --device h100-sxm --json
 python "assert any('eagle3' in line for one in data['settings'] for line in one['lines']) and not any('draft_model' in line for one in data['settings'] for line in one['lines'])
@@ -366,7 +366,7 @@ says err "is an EAGLE-3 head"
 expect 2 plan alpha 0.8 --target head.json --draft llama-3.2-1b --device h100-sxm
 says err "is a draft head, no model"
 
-# A DFlash block: one run a round, at most block_size - 1 tokens, its own settings, everywhere.
+# A DFlash block: one run per round, at most block_size - 1 tokens, and its own settings in every output.
 echo '{"architectures": ["DFlashDraftModel"], "model_type": "qwen3", "block_size": 16, "dflash_config": {"target_layer_ids": [1, 9, 17, 25, 33]}, "num_hidden_layers": 5, "hidden_size": 4096, "num_attention_heads": 32, "num_key_value_heads": 8, "head_dim": 128, "intermediate_size": 12288, "vocab_size": 128256}' >block.json
 block="--target llama-3.1-8b --draft block.json --device h100-sxm"
 expect 0 plan alpha 0.8 $block --json
@@ -402,14 +402,15 @@ says err "dflash drafts from the target's states"
 expect 2 plan alpha 0.8 --target llama-3.1-8b --draft llama-3.2-1b --device h100-sxm --method dflash
 says err "is a model of its own; give the config.json of the head"
 
-# Medusa heads, whose config.json leaves their size to the target; and both by a given cost of one run.
+# The config.json of Medusa heads leaves their size to the target. Medusa heads and DFlash blocks also take a
+# given cost of one run.
 echo '{"medusa_num_heads": 5, "medusa_num_layers": 1, "base_model_name_or_path": "lmsys/vicuna-7b-v1.3"}' >heads.json
 expect 0 plan alpha 0.6 --target llama-2-7b --draft heads.json --device h100-sxm --json
 python "assert data['best']['gamma'] <= 5 and abs(data['device']['memory']['draft_weights'] - 2 * 5 * 147849216) < 1" out
 expect 0 plan alpha 0.8 --c 0.2 --method medusa --gamma 4 --json
 python "assert abs(data['asked']['speedup']['value'] - (1 - 0.8 ** 5) / 0.2 / 1.2) < 1e-9" out
 
-# The target's own modules.
+# The target's own modules draft.
 echo '{"model_type": "glm4_moe", "num_hidden_layers": 92, "hidden_size": 5120, "num_attention_heads": 96, "num_key_value_heads": 8, "head_dim": 128, "intermediate_size": 12288, "moe_intermediate_size": 1536, "n_routed_experts": 160, "n_shared_experts": 1, "num_experts_per_tok": 8, "first_k_dense_replace": 3, "vocab_size": 151552, "num_nextn_predict_layers": 1}' >glm.json
 expect 0 plan alpha 0.8 --target glm.json --device h200 --devices 8 --method mtp --json
 python "assert 'drafted_in_one_run' not in data['costs']
@@ -420,7 +421,7 @@ says err "llama-3.1-8b has no modules for multi-token prediction: /num_nextn_pre
 expect 2 plan alpha 0.8 --target glm.json --draft llama-3.2-1b --device h200 --devices 8 --method mtp
 says err "the target's own modules draft: leave the draft out"
 
-# The word after plan says where acceptance is known from; no option does.
+# The word after plan says how acceptance is known; no option does.
 expect 2 plan --alpha 0.5 --c 0.1
 says err 'speclab plan: unknown "--alpha"'
 expect 0 plan --alpha 0.5 --help

@@ -11,7 +11,7 @@
 namespace speclab {
 namespace {
 
-/// Steps a token of one request, played round by round.
+/// Returns the steps per token of one request, simulated round by round.
 double played(const AcceptanceDraws& draws, std::uint32_t request, std::uint32_t gamma,
               std::uint32_t output) {
   RequestAcceptance own = draws.begin(request);
@@ -40,7 +40,7 @@ RequestLaw beta(double mean, double spread) {
   return {mean * concentration, (1 - mean) * concentration};
 }
 
-/// The bound beyond which Student's two-sided test rejects.
+/// Returns the bound beyond which Student's two-sided test rejects.
 double t_bound(double degrees, double confidence) {
   const boost::math::students_t_distribution<double> law(degrees);
   return boost::math::quantile(boost::math::complement(law, (1 - confidence) / 2));
@@ -52,7 +52,7 @@ TEST_CASE("the steps a token of requests, and how they differ, are those of play
     const AcceptanceLaw law = spread == 0 ? AcceptanceLaw(iid_law(0.7)) : AcceptanceLaw(beta(0.7, spread));
     const PerRequest found = played_requests(law, 5, 400, 20000);
     const PerRequest expected = steps_a_token(0.7, spread, 5, 400);
-    // A renewal process begins anew: the mean is right to 1 / output.
+    // Each request starts a new renewal process, so the mean is accurate to about 1 / output.
     CHECK(found.mean == doctest::Approx(expected.mean).epsilon(0.005));
     CHECK(found.deviation == doctest::Approx(expected.deviation).epsilon(0.04));
   }
@@ -92,14 +92,15 @@ TEST_CASE("as many requests as are asked for find the difference as often as the
     }
     return static_cast<double>(rejected) / benchmarks;
   };
-  // 1500 benchmarks: a standard error of 0.01; five of them, and 0.01 for skewness.
+  // The share of 1500 benchmarks has a standard error of 0.01; the tolerance is five of them, and 0.01 for
+  // skewness.
   CHECK(std::abs(found(0.60, 0.65) - power) < 0.06);
   CHECK(found(0.60, 0.60) < 0.08);
 }
 
-// Normal numbers, 40,000 benchmarks each: the stated power is right to 0.01, five standard errors and what
-// unequal deviations of few requests make. Normal quantiles in place of the t-test's would promise the power
-// of 0.8 for differences that 3 to 10 requests find in 0.47 to 0.75 of benchmarks.
+// Numbers are normal, in 40,000 benchmarks each. The stated power must hold to 0.01: five standard errors,
+// and the effect of unequal deviations with few requests. Normal quantiles instead of the t-test's would
+// promise power 0.8 for differences that 3 to 10 requests find in 0.47 to 0.75 of benchmarks.
 TEST_CASE("the power of few requests is what simulated t-tests have") {
   std::mt19937_64 random(54);
   std::normal_distribution<double> normal;
@@ -145,12 +146,14 @@ TEST_CASE("numbers of requests and the differences that they find belong togethe
     CHECK(requests_needed(one, faster(one, found * (1 + 1e-9)), 0.95, 0.8) == requests);
     CHECK(requests_needed(one, faster(one, found * (1 - 1e-9)), 0.95, 0.8) == requests + 1);
   }
-  // Two requests of each, twice as far apart at most as they differ: a t-test needs more.
+  // With two requests per setting the noncentrality is bounded, so no difference reaches this power, however
+  // large.
   CHECK(std::isinf(difference_found(one, 2, 0.95, 0.8)));
-  // The least and the largest that the program takes.
+  // The smallest and the largest numbers that the program accepts.
   CHECK(requests_needed({1, 1e-8}, faster({1, 1e-8}, 100), 0.95, 0.8) == 2);
   CHECK(requests_needed({1, 100}, faster({1, 100}, 1e-8), 0.95, 0.8) > 1e21);
-  // Acceptance rates of 0.5 and 0.7 at gamma = 3: normal quantiles promised 0.8 for 5.
+  // Acceptance rates of 0.5 and 0.7 at gamma = 3, for which normal quantiles promised power 0.8 with 5
+  // requests.
   const PerRequest half = steps_a_token(0.5, 0.1, 3, 256);
   const PerRequest more = steps_a_token(0.7, 0.1, 3, 256);
   const double needed = requests_needed(half, more, 0.95, 0.8);

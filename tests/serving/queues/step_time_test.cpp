@@ -1,4 +1,4 @@
-// Times of steps against sums by hand, and a draft device against closed forms.
+// Compares times of steps with sums by hand, and a draft device with closed forms.
 #include "serving/queues/step_time.hpp"
 
 #include <doctest/doctest.h>
@@ -82,8 +82,8 @@ TEST_CASE(
 }
 
 TEST_CASE("in a mixed step the draft pays for the caches of those that decode, and prompts for their own") {
-  // Caches alone take time, so that each part can be counted by hand: four sequences of 1,000 tokens decode,
-  // and a fifth reads the last 100 of a prompt of 5,000.
+  // Only caches take time, so each part can be computed by hand: four sequences of 1,000 tokens decode, and a
+  // fifth reads the last 100 tokens of a prompt of 5,000.
   Machine machine;
   machine.device = {.name = "one", .flops_16bit = 1e18, .bandwidth = 1e11};
   Transformer model{.layers = 2, .hidden = 256, .heads = 8, .kv_heads = 8, .head_size = 32};
@@ -96,10 +96,10 @@ TEST_CASE("in a mixed step the draft pays for the caches of those that decode, a
     return 1000 * run_time(machine, model, {tokens, sequences, context}).total();
   };
   CHECK(step_time(costs, {})(work) == doctest::Approx(3 * run(1, 4, 1000) + run(100, 1, 4900)));
-  // Planted: caches shared out among all five, and no cache before the prompt.
+  // Planted: caches shared out among all five sequences, and no cache before the prompt.
   CHECK(std::abs(3 * run(1, 4, 8900 / 5.0) + run(100, 1, 0) - step_time(costs, {})(work)) >
         .01 * step_time(costs, {})(work));
-  // The target runs accepted tokens again over the caches of those that decode.
+  // The target computes accepted tokens again, over the caches of the decoding sequences.
   const CostPair target{RooflineCost{machine, model}, ConstantCost{0}};
   const double once = step_time(target, {})(work);
   work.replayed = 8;
@@ -107,7 +107,8 @@ TEST_CASE("in a mixed step the draft pays for the caches of those that decode, a
 }
 
 TEST_CASE("what a step says of caches: those that are read, and those of sequences that decode") {
-  // One at a time: a prompt of 100 in chunks of 64, then tokens. Two requests, the second 3 steps later.
+  // Each request has a prompt of 100 tokens, read in chunks of 64, and then decodes one token at a time. Two
+  // requests; the second begins to decode later.
   std::vector<StepWork> steps;
   ServerOptions options;
   options.engine.step_tokens = 64;
@@ -119,7 +120,8 @@ TEST_CASE("what a step says of caches: those that are read, and those of sequenc
   options.acceptance = iid_law(0);
   serve(options, {ClosedLoop{2}, FixedLength{100}, FixedLength{4}}, {2, 0, 0}, 1);
   REQUIRE(steps.size() >= 4);
-  // 64 of the first prompt; its last 36 and 28 of the second; one decodes while the second goes on from 28.
+  // Step 0 reads 64 tokens of the first prompt; step 1 its last 36 and 28 of the second; in step 2 the first
+  // request decodes while the second continues from 28.
   CHECK(steps[0].context == 0);
   CHECK(steps[1].prefilling == 2);
   CHECK(steps[1].context == 64);
@@ -197,7 +199,7 @@ TEST_CASE("clients of a draft device wait for any of them that is missed, by the
       runs.push_back(numbers_of(serve(options, stream, {clients, 0, clients}, test_seed(72) + i), 95, {}));
     const Interval speed =
         over_runs(runs, 1 - p_value_bound, [](const RunNumbers& run) { return 1 / run.tpot.mean; });
-    // All are ready in hit^clients of the steps.
+    // In hit^clients of the steps, the drafts of all sequences are ready.
     const double ready = std::pow(hit, clients);
     const double expected = asynchronous_speedup(alpha, gamma, draft_run, ready, false);
     CAPTURE(speed.low);
@@ -205,7 +207,7 @@ TEST_CASE("clients of a draft device wait for any of them that is missed, by the
     CAPTURE(expected);
     CHECK(speed.low < expected);
     CHECK(expected < speed.high);
-    // Power: as if each had its own device.
+    // Power: the speed differs from that of a draft device per sequence.
     if (clients > 1) CHECK(speed.high < asynchronous_speedup(alpha, gamma, draft_run, hit, false));
     CHECK(speed.low > asynchronous_speedup(alpha, gamma, draft_run, 0, false));
   }

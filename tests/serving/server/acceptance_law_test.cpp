@@ -11,9 +11,9 @@ namespace speclab {
 namespace {
 
 struct Rounds {
-  double accepted = 0;  ///< mean a round
+  double accepted = 0;  ///< mean accepted tokens per round
   double first = 0;     ///< share of rounds whose first token is accepted
-  double error = 0;     ///< of `accepted`, with requests as the unit
+  double error = 0;     ///< standard error of `accepted`, with requests as the unit
 };
 
 Rounds play(const AcceptanceLaw& law, std::uint32_t gamma, std::uint32_t requests, std::uint32_t rounds) {
@@ -76,7 +76,7 @@ TEST_CASE("along a text of easy and hard stretches the first token's rate falls 
     CHECK(first < last - 0.01);
     last = first;
   }
-  // Of rounds that are alike it does not: 400,000 of them have a standard error of 0.0007.
+  // If all rounds have one law it does not: 400,000 of them have a standard error of 0.0007.
   CHECK(std::abs(play(iid_law(.8), 1, 2000, 200).first - play(iid_law(.8), 7, 2000, 200).first) < 0.007);
 }
 

@@ -1,4 +1,5 @@
-// Drafts on a device of their own: outcomes against all of them sorted, one sequence against the schedule.
+// Drafts on their own device: the likeliest outcomes compared with sorting all of them, and one sequence with
+// the schedule.
 #include "serving/server/draft_device.hpp"
 
 #include <doctest/doctest.h>
@@ -48,7 +49,7 @@ TEST_CASE("the likeliest outcomes are those of the largest products") {
     CHECK(mean_hit(law, likeliest_hits(law, ranks, outcomes, gamma), gamma) ==
           doctest::Approx(std::accumulate(products.begin(), products.begin() + count, 0.0)));
   }
-  // A round without drafts has one number of accepted tokens.
+  // In a round without drafts, 0 is the only number of accepted tokens.
   CHECK(likeliest_hits(law, ranks, 2, gamma)[0][0] == doctest::Approx(0.8));
   CHECK(mean_hit(law, equal_hits(0.3, gamma), 2) == doctest::Approx(0.3));
 }
@@ -60,17 +61,18 @@ TEST_CASE("certain outcomes take no time of the target, and impossible ones all 
     device.plain_after_miss = plain;
     return serve(server_of(device, 1), stream, {9, 0, 0}, 1).window_ms;
   };
-  // Three waves: a prompt, and four rounds of five tokens or twenty steps of one.
+  // Three waves of requests. Each has a step for the prompt, and then four rounds of five tokens or twenty
+  // steps of one token.
   CHECK(window(1, 0.2, false) == doctest::Approx(3 * 5));
   CHECK(window(0, 0.2, false) == doctest::Approx(3 * (1 + 4 * 1.8)));
   CHECK(window(0, 0.2, true) == doctest::Approx(3 * 21));
-  // Drafts longer than a target run are waited for.
+  // If drafting takes longer than a target run, the target waits.
   CHECK(window(1, 0.5, false) == doctest::Approx(3 * (1 + 4 * 2)));
 }
 
 TEST_CASE("one sequence is as fast as the schedule") {
-  // Null: tokens by time of both are one ratio. Each is a mean of runs with seeds of their own; a difference
-  // of 8 standard errors has a probability below 1e-11 with 62 degrees of freedom.
+  // Null: both have the same ratio of tokens to time. Each is a mean over runs with different seeds. A
+  // difference of 8 standard errors has a probability below 1e-11 with 62 degrees of freedom.
   constexpr std::uint32_t tokens = 20000;
   constexpr int runs = 32;
   struct Speeds {
@@ -111,7 +113,7 @@ TEST_CASE("one sequence is as fast as the schedule") {
         return std::abs(served.mean - other.mean) > 8 * std::sqrt(served.squared_error + other.squared_error);
       };
       CHECK_FALSE(apart(scheduled(0.7)));
-      // Power: another probability is told apart.
+      // Power: another hit probability is told apart.
       CHECK(apart(scheduled(0.75)));
     }
   }

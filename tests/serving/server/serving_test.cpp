@@ -1,5 +1,5 @@
-// The serving simulator against queueing theory: waiting times of M/G/1 (Pollaczek 1930, Khinchine 1932), the
-// infinite-server queue, closed networks, Little's law, and conservation of tokens.
+// Compares the serving simulator with queueing theory: waiting times of M/G/1 (Pollaczek 1930, Khinchine
+// 1932), the infinite-server queue, closed networks, Little's law, and conservation of tokens.
 #include "serving/server/serving.hpp"
 
 #include <doctest/doctest.h>
@@ -30,10 +30,10 @@ ServerOptions one_by_one(std::uint32_t gamma, AcceptanceLaw law) {
 
 struct Mean {
   double mean = 0;
-  double error = 0;  ///< standard error, of independent runs
+  double error = 0;  ///< standard error, over independent runs
 };
 
-/// Of `value(run)` over runs with seeds of their own.
+/// Returns the mean of `value(run)` over runs with different seeds.
 template <class Value>
 Mean over_runs(const ServerOptions& options, const RequestStream& stream, const LoadSize& size,
                std::uint64_t seed, int runs, const Value& value) {
@@ -50,13 +50,14 @@ Mean over_runs(const ServerOptions& options, const RequestStream& stream, const 
 
 double mean_wait(const ServingRun& run) {
   double sum = 0;
-  // The first token comes at the end of the first step, which takes 1 ms.
+  // The first token is emitted at the end of the first step, which takes 1 ms.
   for (std::size_t i = 0; i < run.served.size(); ++i)
     sum += run.served[i].first_ms - run.requests[i].arrival_ms - 1;
   return sum / static_cast<double>(run.served.size());
 }
 
-/// What a server that takes so long to wake adds to it (Levy and Kleinrock 1986, M/G/1 with set-up times).
+/// Returns the mean wait that a server adds if it takes this long to wake (Levy and Kleinrock 1986, M/G/1
+/// with set-up times).
 double set_up(double arrivals_per_ms, double ms) {
   return (2 * ms + arrivals_per_ms * ms * ms) / (2 * (1 + arrivals_per_ms * ms));
 }
@@ -65,8 +66,8 @@ double pollaczek_khinchine(double arrivals_per_ms, double mean, double second_mo
   return arrivals_per_ms * second_moment / (2 * (1 - arrivals_per_ms * mean));
 }
 
-/// Mean and second moment of the steps of a request of `output` tokens: one for the prompt, which emits one,
-/// and rounds until the others are out.
+/// Mean and second moment of the number of steps for a request of `output` tokens: one step for the prompt,
+/// which emits a token, and rounds until the others are emitted.
 struct Moments {
   double mean = 0;
   double second = 0;
@@ -101,7 +102,7 @@ TEST_CASE("one request at a time waits as Pollaczek and Khinchine say") {
     const char* name;
     Length output;
     std::uint32_t gamma;
-    double rate;  ///< a millisecond
+    double rate;  ///< requests per millisecond
     Moments moments;
     double wake_ms = 0;
   };
@@ -122,16 +123,16 @@ TEST_CASE("one request at a time waits as Pollaczek and Khinchine say") {
     const double woken = set_up(one.rate, one.wake_ms);
     const double expected = pollaczek_khinchine(one.rate, one.moments.mean, one.moments.second) + woken;
     CAPTURE(expected);
-    // Means of 40 runs: Student's t with 39 degrees at 2.6e-12 is 9.9.
+    // For means of 40 runs, Student's t with 39 degrees of freedom is 9.9 at 2.6e-12.
     CHECK(std::abs(found.mean - expected) < 9.9 * found.error);
-    // Power: waits of another variance of service are told apart.
+    // Power: waits for another variance of service times are told apart.
     const double planted = pollaczek_khinchine(one.rate, one.moments.mean, 1.6 * one.moments.second) + woken;
     CHECK(std::abs(found.mean - planted) > 9.9 * found.error);
   }
 }
 
 TEST_CASE("without a bound of the batch, so many run as arrive while one is served") {
-  // Steps of 1 ms however many run: a request takes 20 of them, and running ones are Poisson.
+  // A step takes 1 ms for any batch. A request takes 20 steps, and the number of running requests is Poisson.
   ServerOptions options;
   options.engine.max_sequences = 100000;
   options.engine.step_tokens = 1000000;
@@ -141,7 +142,7 @@ TEST_CASE("without a bound of the batch, so many run as arrive while one is serv
   const Mean running = over_runs(options, stream, {20000, 1000, 1000}, test_seed(12), 20,
                                  [](const auto& run) { return run.totals.running_ms / run.totals.busy_ms; });
   CHECK(std::abs(running.mean - rate * 20) < 15 * running.error);
-  // A wait for the end of a step, half of one on average, and the step.
+  // A request waits for the end of a step, half a step on average.
   const Mean first = over_runs(options, stream, {20000, 1000, 1000}, test_seed(12), 20, mean_wait);
   CHECK(std::abs(first.mean - 0.5) < 15 * first.error);
 }
@@ -152,14 +153,14 @@ TEST_CASE("a closed network of equal requests is its own arithmetic") {
   options.engine.time = [](const StepWork& work) { return 2 + 0.25 * work.verified + 0.01 * work.prefilled; };
   const RequestStream stream{ClosedLoop{8}, FixedLength{100}, FixedLength{11}};
   const ServingRun run = serve(options, stream, {80, 0, 0}, 1);
-  // A wave: the prompts in one step, then ten of eight tokens.
+  // One wave: the prompts in one step, then ten steps of eight tokens.
   const double wave = 2 + 8 + 10 * (2 + 2);
   CHECK(run.window_ms == doctest::Approx(10 * wave));
   CHECK(run.totals.emitted == 80 * 11);
   CHECK(run.served.back().end_ms == doctest::Approx(10 * wave));
 }
 
-/// Work of every kind: chunks of prompts, a cache that is too small, two replicas, bursts.
+/// A server with every kind of work: chunks of prompts, a cache that is too small, two replicas, bursts.
 ServerOptions crowded() {
   ServerOptions options;
   options.replicas = 2;
@@ -210,7 +211,8 @@ TEST_CASE("more replicas are never worse, and a run is a function of its argumen
 }
 
 TEST_CASE("the full server serves what its costs allow, whatever the arrivals and the network before it") {
-  // Steps take time for positions and prompts alone: a request takes its own, whatever runs beside it.
+  // Steps take time only for positions and prompts, so each request takes the same time, whatever runs beside
+  // it.
   ServerOptions options;
   options.engine.max_sequences = 8;
   options.engine.time = [](const StepWork& work) { return 0.25 * work.verified + 0.01 * work.prefilled; };
@@ -239,8 +241,8 @@ TEST_CASE("the mean rate of a stream is that of its arrivals") {
 }
 
 TEST_CASE("runs of one seed and of its neighbours are different runs") {
-  // Null: arrivals of different runs are independent. Planted: seeds that are added up give 7 of 8 runs
-  // twice.
+  // Null: arrivals of different runs are independent. Planted: if run seeds were seed + run, 7 of 8 runs
+  // would occur twice.
   const RequestStream stream{PoissonArrivals{1}, FixedLength{1}, FixedLength{1}};
   std::set<double> first_arrivals;
   std::set<double> of_sums;
@@ -254,7 +256,7 @@ TEST_CASE("runs of one seed and of its neighbours are different runs") {
   CHECK(of_sums.size() == 27);
   CHECK(run_seed(1, 1ULL << 32U) != run_seed(1, 1));
   CHECK(run_seed(5, 3) == run_seed(5, 3));
-  // Their mean is that of exponential waits of a second.
+  // First arrivals have the mean of exponential waits of one second.
   double sum = 0;
   for (const double arrival : first_arrivals) sum += arrival / 1000;
   CHECK(mean_agrees(sum / 160, 1, 1, 160));
@@ -268,7 +270,7 @@ TEST_CASE("a request that can never fit is refused") {
 
 TEST_CASE("a draft that is not kept up loses acceptance after a gap") {
   ServerOptions options = one_by_one(0, iid_law(0.9));
-  // One step of a gap, then drafts, in turn.
+  // Contexts of up to 60 tokens are decoded without drafts, and longer ones with drafts.
   options.policy = GammaTable{{{1, 60, 0}, {1, 0, 4}}};
   const RequestStream stream{ClosedLoop{1}, FixedLength{10}, FixedLength{200}};
   const auto rate = [&] {

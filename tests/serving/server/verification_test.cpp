@@ -1,5 +1,5 @@
-// Adaptive verification: what confidences are, the budget against all of them, and the ends of the scale,
-// where it is a fixed gamma, or verifies nothing that is rejected.
+// Adaptive verification: what confidences mean, the budget compared with all others, and the extremes, where
+// it equals a fixed gamma or verifies no token that is rejected.
 #include "serving/server/verification.hpp"
 
 #include <doctest/doctest.h>
@@ -18,7 +18,7 @@ namespace {
 
 constexpr std::uint32_t block = 5;
 
-/// Drafts of a block cost the same however many are verified.
+/// Drafting a block costs the same however many of its tokens are verified.
 StepTime block_time(double step, double position) {
   return [step, position](const StepWork& work) {
     return step + position * work.verified + 0.01 * work.prefilled + (work.drafts > 0 ? 1 : 0);
@@ -62,11 +62,11 @@ TEST_CASE("classes of confidences have the mean and the correlation of their law
       CHECK(std::is_sorted(means.begin(), means.end()));
       const double found = std::sqrt(squares / (rate * (1 - rate)));
       CHECK(found <= correlation * (1 + 1e-9));
-      // Where nearly all or nearly none are accepted the law has a long tail in its last class.
+      // If nearly all or nearly no tokens are accepted, the law has a long tail in its last class.
       const bool skewed = rate < 0.1 || rate > 0.9;
       CHECK(found >= correlation * (skewed ? 0.9 : 0.99));
       if (correlation > 0.99) continue;
-      // P(an accepted token's class is the higher), by all pairs.
+      // Sums over all pairs P(the class of an accepted token is higher).
       double above = 0;
       for (std::size_t i = 0; i < means.size(); ++i) {
         for (std::size_t j = 0; j < means.size(); ++j)
@@ -80,9 +80,8 @@ TEST_CASE("classes of confidences have the mean and the correlation of their law
 }
 
 TEST_CASE("a confidence is the probability of acceptance, of every length") {
-  // Null: of rounds whose survival is said to be s, a share of s accept that far. Sums of (accepted - s) in
-  // four classes of s and at every position, with the variance that the null gives them; 7 standard
-  // deviations.
+  // Null: among rounds with survival s, a share of s accepts that many tokens. Sums of (accepted - s), in
+  // four classes of s and at every position, must be within 7 standard deviations of the null.
   const RoundLaw law = position_law(std::vector<double>{0.8, 0.6, 0.9, 0.3, 0.5});
   const AcceptanceDraws draws(law, test_seed(82));
   const ConfidenceLaw confidences(0.6, position_rates(law, block));
@@ -117,7 +116,7 @@ TEST_CASE("the budget is the best of all") {
     double score = 1;
     for (int j = 0; j < 12; ++j) scores.push_back(score *= 0.5 + 0.5 * open_unit(words()));
     const double step = 10 * open_unit(words());
-    // Stairs, as engines that pad to the next captured graph have.
+    // The time rises in steps, as for engines that pad to the next captured graph.
     const StepTime time = [&](const StepWork& work) { return step + std::ceil(work.verified / 4); };
     StepWork plain;
     plain.decoding = plain.verified = 3;
@@ -133,9 +132,9 @@ TEST_CASE("the budget is the best of all") {
 }
 
 TEST_CASE("confidences that say nothing are a fixed gamma") {
-  // Where positions cost the same, tokens a millisecond are best at the edge of a position: all sequences
-  // have the same number verified. Costs by sequence make that number the same for every batch, and one wave
-  // of requests has no step with prompts and drafts.
+  // All positions cost the same, so tokens per millisecond are best at the edge of a position: all sequences
+  // have the same number of verified tokens. Costs per sequence make that number the same for every batch.
+  // One wave of requests has no step with both prompts and drafts.
   const RoundLaw law = position_law(std::vector<double>{0.8, 0.7, 0.6, 0.5, 0.4});
   for (const double position : {0.01, 0.12, 0.3, 0.7, 3.0}) {
     CAPTURE(position);
@@ -162,12 +161,12 @@ TEST_CASE("confidences that say nothing are a fixed gamma") {
     CHECK(found.totals.accepted == fixed.totals.accepted);
     for (std::size_t i = 0; i < found.served.size(); ++i)
       REQUIRE(found.served[i].end_ms == doctest::Approx(fixed.served[i].end_ms).epsilon(1e-12));
-    // A step old they say the same, but of a request's first drafts, of which nothing is known: each is taken
-    // for accepted.
+    // Confidences of the previous step are the same, except for a request's first drafts, which have none:
+    // each of these counts as accepted.
     const ServingRun old = wave(adaptive(0, law, time, false));
     const std::uint64_t first = 6 / (0.9 + position * 6) > 1 / (0.9 + position) ? block : 0;
     CHECK(old.totals.verified == best * (old.totals.decoding - 8) + 8 * first);
-    // Planted: confidences that say something are another policy.
+    // Planted: informative confidences give another policy.
     if (best > 0 && best < block)
       CHECK(wave(adaptive(0.5, law, time, true)).totals.verified != best * found.totals.decoding);
   }
@@ -179,27 +178,27 @@ TEST_CASE("confidences that say all leave nothing to reject, unless they are a s
   const ServingRun now = served(adaptive(1, law, time, true), law, time);
   CHECK(now.totals.verified == now.totals.accepted);
   CHECK(now.totals.accepted > now.totals.decoding);
-  // Every accepted token is worth its position here, so that no engine is faster than the clairvoyant.
+  // Every accepted token is worth the cost of its position here, so no engine is faster than the clairvoyant.
   const StepTime free = [](const StepWork& work) { return 6 + 0.2 * work.verified + 0.01 * work.prefilled; };
   CHECK(served(adaptive(1, law, free, true), law, free).window_ms ==
         doctest::Approx(served(Clairvoyant{block, free}, law, free).window_ms).epsilon(1e-12));
-  // The budget of the step before is too large or too small for this one.
+  // The budget of the step before is too large or too small for this step.
   const ServingRun old = served(adaptive(1, law, time, false), law, time);
   CHECK(old.totals.verified > 1.03 * static_cast<double>(old.totals.accepted));
   CHECK(old.window_ms > 1.01 * now.window_ms);
-  // Still better than knowing nothing.
+  // It is still better than uninformative confidences.
   CHECK(old.window_ms < served(adaptive(0, law, time, true), law, time).window_ms);
 }
 
-/// A pair of models without context, and what its draft knows: its token x, accepted with probability
-/// min(1, target / draft).
+/// A pair of models without context. Its draft knows its token x, and so the probability min(1, target /
+/// draft) with which x is accepted.
 struct ExactPair {
   std::vector<double> target;
   std::vector<double> draft;
 
   double accepts(std::size_t token) const { return std::min(1.0, target[token] / draft[token]); }
 
-  /// All drafts of two tokens, with all that may become of them.
+  /// Returns all drafts of two tokens, with all their outcomes.
   std::vector<RecordedRounds::Round> rounds() const {
     std::vector<RecordedRounds::Round> all;
     for (std::size_t x = 0; x < draft.size(); ++x) {
@@ -218,7 +217,7 @@ struct ExactPair {
 TEST_CASE("the confidences of an exact pair give the speed that its rounds have one by one") {
   const ExactPair pair{{0.5, 0.3, 0.2}, {0.2, 0.3, 0.5}};
   const StepTime time = block_time(1, 0.8);
-  /// Tokens a millisecond of one sequence, in the long run.
+  /// Returns the tokens per millisecond of one sequence in the long run.
   const auto expected = [&](const ExactPair& of, bool waits) {
     double tokens = 0;
     double ms = 0;
@@ -248,7 +247,7 @@ TEST_CASE("the confidences of an exact pair give the speed that its rounds have 
     CAPTURE(waits);
     const AcceptanceLaw law = recorded_rounds(pair.rounds());
     CHECK(mean_accepted(law, 2) == doctest::Approx(0.7 + 0.49));
-    // Null: the mean of 32 runs is the speed by enumeration; 8 standard errors have a probability below 1e-8.
+    // Null: the mean of 32 runs is the enumerated speed. 8 standard errors have a probability below 1e-8.
     double sum = 0;
     double squares = 0;
     constexpr int runs = 32;
@@ -264,7 +263,7 @@ TEST_CASE("the confidences of an exact pair give the speed that its rounds have 
     const double mean = sum / runs;
     const double error = std::sqrt((squares / runs - mean * mean) / (runs - 1));
     CHECK(std::abs(mean - expected(pair, waits)) < 8 * error);
-    // Power: the other age of confidences, and a pair that is hardly another.
+    // Power: confidences of the other age, and a slightly different pair, are told apart.
     CHECK(std::abs(mean - expected(pair, !waits)) > 8 * error);
     CHECK(std::abs(mean - expected({{0.5, 0.3, 0.2}, {0.2, 0.28, 0.52}}, waits)) > 8 * error);
   }

@@ -20,7 +20,7 @@ using namespace speclab;
 
 namespace {
 
-/// A target whose step takes 10 ms and .05 more a position, and a draft of .5 ms: measured times.
+/// By measured times, a target step takes 10 ms and .05 per further position, and a draft run .5 ms.
 LoadQuestion small_question() {
   std::vector<MeasuredPoint> target;
   std::vector<MeasuredPoint> draft;
@@ -58,7 +58,7 @@ TEST_CASE("a server that is nearly idle has the latencies of its costs") {
   LoadQuestion question = small_question();
   question.rates = {0.01};
   const LoadPlan plan = *plan_load(question, {});
-  // The prompt's step, which emits a token, and 39 more of a single position.
+  // The prompt's step, which emits a token, and 39 more steps of one position.
   const double step = 10 + 0.05;
   const double first = 10 + 0.05 * 50;
   const LoadPoint& plain = point(plan, "plain", 0);
@@ -67,7 +67,7 @@ TEST_CASE("a server that is nearly idle has the latencies of its costs") {
   CHECK(plain.tpot->estimate == doctest::Approx(step).epsilon(1e-3));
   CHECK(plain.gap->estimate == doctest::Approx(step).epsilon(0.011));
   CHECK(plain.gamma == 0);
-  // Speculation: rounds of 10 + .05 * 4 + 3 * .501, on average (1 - .8^4) / .2 tokens.
+  // With speculation a round takes 10 + .05 * 4 + 3 * .501 and emits (1 - .8^4) / .2 tokens on average.
   const LoadPoint& three = point(plan, "γ = 3", 0);
   CHECK(three.accepted == doctest::Approx(0.8 + 0.64 + 0.512).epsilon(0.02));
   CHECK(three.tpot->estimate < 0.6 * step);
@@ -77,8 +77,8 @@ TEST_CASE("a server that is nearly idle has the latencies of its costs") {
 }
 
 TEST_CASE("every policy of a plan is one that an engine can run") {
-  // The clairvoyant looks one step ahead and counts the time of prompts for its drafts: no bound, and no
-  // policy.
+  // The clairvoyant looks one step ahead only and counts the time of prompts for its drafts. It is therefore
+  // no bound, and no policy to compare.
   const LoadQuestion question = small_question();
   for (const LoadCandidate& one :
        load_candidates(question, batch_table(question, 70), context_tables(question, 70)))
@@ -111,7 +111,7 @@ TEST_CASE("adaptive verification is simulated where its confidences are describe
   LoadQuestion question = small_question();
   question.rates = {0.01};
   CHECK_THROWS_AS(point(*plan_load(question, {}), "adaptive", 0), std::logic_error);
-  // Positions cost next to nothing, so that drafts of which nothing is known are all verified: gamma = 5.
+  // Positions cost next to nothing, so drafts with uninformative confidences are all verified: gamma = 5.
   const auto latency = [&](double correlation) {
     question.server.policy =
         read(kind_of(step_policy_family()), Json{{"kind", "adaptive"}, {"correlation", correlation}},
@@ -123,14 +123,15 @@ TEST_CASE("adaptive verification is simulated where its confidences are describe
   };
   const auto [adaptive, fixed] = latency(0);
   CHECK(adaptive == doctest::Approx(fixed).epsilon(1e-12));
-  // Budgets a step old cut accepted tokens off where all is said about the drafts before.
+  // If confidences tell everything about the previous drafts, budgets from them cut off accepted tokens of
+  // this step.
   CHECK(latency(1).first > 1.05 * fixed);
 }
 
 TEST_CASE("the capacity is that of a full server, and a rate beyond it is overloaded") {
   LoadQuestion question = small_question();
   question.alpha = 0.3;
-  // Costs that grow with positions alone: drafting never pays.
+  // Costs grow with positions only, so drafting never pays.
   std::vector<MeasuredPoint> target;
   std::vector<MeasuredPoint> draft;
   for (const double tokens : {1.0, 1000.0}) {
@@ -142,7 +143,7 @@ TEST_CASE("the capacity is that of a full server, and a rate beyond it is overlo
   question.costs = {MeasuredCost(target), MeasuredCost(draft)};
   question.rates = {2, 8, 20};
   const LoadPlan plan = *plan_load(question, {});
-  // 50 + 39 positions of a millisecond.
+  // A request takes 50 + 39 positions of a millisecond each.
   CHECK(plan.policies.front().capacity == doctest::Approx(1000.0 / 89).epsilon(0.03));
   CHECK(point(plan, "plain", 2).overloaded);
   CHECK_FALSE(point(plan, "plain", 2).latency_mean);
@@ -179,7 +180,7 @@ TEST_CASE("the highest rate that keeps targets does so below it and not above") 
                                      [&](const LoadPolicy& one) { return one.name == name; });
     REQUIRE(policy->highest);
     CHECK(policy->highest->high < policy->capacity);
-    // The same runs, at rates near it: of one rate nothing is searched for.
+    // Repeats the runs at a rate near it. For a single rate no highest rate is searched.
     const auto kept_at = [&](double rate) {
       LoadQuestion near = question;
       near.rates = {rate};
@@ -192,7 +193,7 @@ TEST_CASE("the highest rate that keeps targets does so below it and not above") 
   }
   CHECK(terminal(load_text(plan)).find("The highest rate at which 95% of requests keep the targets") !=
         std::string::npos);
-  question.server.tpot_ms = 1;  // less than a step takes
+  question.server.tpot_ms = 1;  // less than the time of a step
   const LoadPlan none = *plan_load(question, {});
   CHECK_FALSE(none.policies.front().highest);
 }
@@ -259,7 +260,7 @@ TEST_CASE("traces are read in their published forms") {
   CHECK(second[1].arrival_ms == 3000);
   const TempFile plain("0.5,10,3\n1.5,20,4\n");
   CHECK(trace_rate(read_trace(plain.path())) == doctest::Approx(1));
-  // A header that says another order, and a log of rounds, which is no trace.
+  // A header in another order, and a log of rounds, which is no trace.
   const TempFile turned("output,seconds,prompt\n3,0.5,10\n4,1.5,20\n");
   const Trace third = read_trace(turned.path());
   CHECK(third[0].prompt == 10);

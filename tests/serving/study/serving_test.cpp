@@ -48,7 +48,7 @@ std::string refused(const std::string& more) {
 TEST_CASE("a closed network without drafts is its own arithmetic, and what was measured stands beside it") {
   const CellResult cell = served_cell(
       served_config(R"({"gamma": 0, "serving": {"measured": {"tokens/s": 1500, "ITL mean": 4}}})"));
-  // A wave of 8: the prompts in 2 + 8 ms, then ten steps of 2 + 8 / 4.
+  // One wave of 8 requests: prompts take 2 + 8 ms, then ten steps 2 + 8 / 4 each.
   const double tokens_per_second = 1000 * 8 * 11 / 50.0;
   CHECK(number(cell, "tokens/s").simulated->estimate == doctest::Approx(tokens_per_second));
   CHECK(number(cell, "tokens/s").measured == 1500);
@@ -80,7 +80,6 @@ TEST_CASE("cells with targets and percentiles of their own share a table, each n
 }
 
 TEST_CASE("laws of one mean differ in the tail of gaps alone, with rounds of one length") {
-  // Time before a queue is no work: only a client's wait.
   const auto with = [&](const std::string& law) {
     return served_cell(served_config(fmt::format(
         R"({{"gamma": 4, "alpha": null, "serving": {{"output": 200, "requests": 200, "acceptance": {{"kind": "{}", "mean": 2}}}}}})",
@@ -106,8 +105,8 @@ TEST_CASE("requests of two kinds start rounds at other rates as gamma grows") {
                     gamma, kinds)));
     return number(cell, "accepted").simulated->estimate;
   };
-  // Of one drafted token the mean accepted ones are the rate of position 1, by rounds: (n1 .98 + n2 .6) / (n1
-  // + n2) with n = 1 / (1 + rate).
+  // With one drafted token, the mean of accepted tokens is the rate of position 1, weighted by rounds: (n1
+  // .98 + n2 .6) / (n1 + n2) with n = 1 / (1 + rate).
   const double easy = 1 / 1.98;
   const double hard = 1 / 1.6;
   CHECK(first(1) == doctest::Approx((easy * .98 + hard * .6) / (easy + hard)).epsilon(0.02));
@@ -115,7 +114,8 @@ TEST_CASE("requests of two kinds start rounds at other rates as gamma grows") {
 }
 
 TEST_CASE("a draft device that drafts for every outcome leaves the target its own time") {
-  // A prompt, then ten tokens in rounds of four, all accepted: 2 + 1 / 4 ms a step, drafts of 3 times 1.5.
+  // A prompt, then twelve tokens in three rounds of four, all accepted: a target run takes 2 ms and .25 per
+  // position, three draft runs take 1.5 ms each.
   const auto window = [&](const std::string& device) {
     return number(
                served_cell(served_config(
@@ -126,7 +126,7 @@ TEST_CASE("a draft device that drafts for every outcome leaves the target its ow
   };
   CHECK(window("null") == doctest::Approx(2 + 3 * (3 + 4.5)));
   CHECK(window(R"({"hit": 0})") == doctest::Approx(2 + 3 * (3 + 4.5)));
-  // Drafting begins with the step before, and takes longer than it.
+  // Drafting begins with the step before, and takes longer than that step.
   CHECK(window(R"({"hit": 1})") == doctest::Approx(4.5 + 3 + 4.5 + 4.5));
   CHECK(window(R"({"rank_shares": [1], "outcomes": 1})") == doctest::Approx(4.5 + 3 + 4.5 + 4.5));
   const auto prepared = [&](int outcomes) {
@@ -137,7 +137,8 @@ TEST_CASE("a draft device that drafts for every outcome leaves the target its ow
                "prepared")
         .simulated.value();
   };
-  // Of 0 to 3 accepted: .2, .16, .128, .512; the likeliest pair is three with the first choice.
+  // 0 to 3 tokens are accepted with probability .2, .16, .128, .512. The likeliest outcome is three accepted
+  // tokens with the draft's first choice.
   CHECK(prepared(1).estimate == doctest::Approx(0.512 * 0.6).epsilon(0.05));
   CHECK(prepared(8).estimate == doctest::Approx(0.8).epsilon(0.02));
 }
@@ -152,7 +153,8 @@ TEST_CASE("tokens of a sequence that share experts make verification cheaper, an
     return number(served_cell(config), "ITL mean").simulated->estimate;
   };
   CHECK(tpot(0, 0) == doctest::Approx(tpot(0, 1)).epsilon(1e-12));
-  // Four positions touch the two experts of one, or up to those of four.
+  // Four positions use the same two experts (exponent 0), or as many as four unrelated positions (exponent
+  // 1).
   CHECK(tpot(3, 0) < tpot(3, 0.79));
   CHECK(tpot(3, 0.79) < 0.99 * tpot(3, 1));
 }
@@ -195,17 +197,19 @@ TEST_CASE("adaptive verification takes confidences by a law or as they are recor
     return std::pair{number(cell, "verified").simulated->estimate,
                      number(cell, "accepted").simulated->estimate};
   };
-  // 1.8 / (2 + 2.6), 2.44 / (2 + 3.9), 2.95 / (2 + 5.2): two are verified where nothing is known.
+  // 1.8 / (2 + 2.6), 2.44 / (2 + 3.9), 2.95 / (2 + 5.2): with uninformative confidences two tokens are
+  // verified.
   const auto [two, some] = verified(R"(, "correlation": 0)");
   CHECK(two == 2);
   CHECK(some == doctest::Approx(0.8 + 0.64).epsilon(0.02));
   const auto [all, as_many] = verified(R"(, "correlation": 1)");
   CHECK(all == as_many);
   CHECK(as_many == doctest::Approx(0.8 + 0.64 + 0.512).epsilon(0.02));
-  // An area of one half says nothing, and one of 1 says all.
+  // An area of one half is uninformative, and an area of 1 tells everything.
   CHECK(verified(R"(, "auc": 0.5)").first == 2);
   CHECK(verified(R"(, "auc": 1)").first == all);
-  // Two rounds in turn by chance: a draft that is sure of three tokens, and one that is sure of none.
+  // Rounds are drawn from two: in one the draft is sure of three tokens, in the other it is sure that none is
+  // accepted.
   const TempFile rounds(
       "{\"accepted\": 3, \"confidences\": [1, 1, 1], \"weight\": 3}\n"
       "{\"accepted\": 0, \"confidences\": [0, 1, 1], \"weight\": 1}\n");
@@ -216,8 +220,9 @@ TEST_CASE("adaptive verification takes confidences by a law or as they are recor
 }
 
 TEST_CASE("a recorded trace is played as it was recorded, or at a rate") {
-  // Steps of 4 ms each: a prompt of 100 tokens, and then one token, ten times. Arrivals 100 ms apart meet an
-  // idle server; 20 ms apart a second request joins the first after half of its steps.
+  // All steps take 4 ms: one for a prompt of 100 tokens, then ten with one token each. Requests that arrive
+  // 100 ms apart meet an idle server. If they arrive 20 ms apart, the second joins the first after half of
+  // its steps.
   const TempFile trace("0,100,11\n0.1,100,11\n0.2,100,1\n");
   const auto played = [&](const std::string& more) {
     Json config = served_config(fmt::format(
@@ -230,7 +235,8 @@ TEST_CASE("a recorded trace is played as it was recorded, or at a rate") {
   CHECK(number(idle, "latency mean").simulated->estimate == doctest::Approx((44 + 44 + 4) / 3.0));
   CHECK(number(idle, "TTFT p95").simulated->estimate == doctest::Approx(4));
   CHECK(number(idle, "latency mean").simulated->half_width() < 1e-9);
-  // Ten a second as recorded; at fifty the second arrives at 20 ms, as a step ends, and the third at 40.
+  // The trace has ten requests per second. At fifty, the second arrives at 20 ms, when a step ends, and the
+  // third at 40 ms.
   const CellResult fast = played(R"({"serving": {"requests_per_second": 50}})");
   CHECK(number(fast, "latency mean").simulated->estimate == doctest::Approx((44 + 44 + 4) / 3.0));
   CHECK(number(fast, "running").simulated->estimate > 1.3);
@@ -243,8 +249,8 @@ TEST_CASE("a recorded trace is played as it was recorded, or at a rate") {
 }
 
 TEST_CASE("a gate shuts by chance as often as the sum of its window falls below the threshold") {
-  // One sequence, three drafted tokens, .6: 1.176 accepted a round on average. The gate shuts when the last
-  // 20 rounds have fewer than 15.
+  // One sequence with three drafted tokens at rate .6 accepts 1.176 tokens per round on average. The gate
+  // shuts when the last 20 rounds have fewer than 15.
   const double one = [] {
     std::vector<double> sums{1};
     const double a = 0.6;
@@ -257,7 +263,7 @@ TEST_CASE("a gate shuts by chance as often as the sum of its window falls below 
     }
     return std::accumulate(sums.begin(), sums.begin() + 15, 0.0);
   }();
-  // 60 requests of one client, each of about 30 rounds.
+  // 60 requests from one client, each of about 30 rounds.
   const auto shut = [&](double threshold) {
     return number(
                served_cell(served_config(fmt::format(
@@ -267,8 +273,9 @@ TEST_CASE("a gate shuts by chance as often as the sum of its window falls below 
                "stops drafting")
         .simulated.value();
   };
-  // A window of its own rounds every 20 of at least 1,100, and at most every round of 2,600. Null: the gate
-  // is what it is said to be; an interval that holds with .95 and seeds that are fixed.
+  // Bounds on the probability: a separate window for every 20 of at least 1,100 rounds, and at most one
+  // chance for each of 2,600 rounds. Null: the gate shuts as described; the interval holds with .95 and seeds
+  // are fixed.
   const Interval found = shut(0.75);
   CHECK(found.high >= 1 - std::pow(1 - one, 1100.0 / 20));
   CHECK(found.low <= std::min(1.0, 2600 * one));
@@ -278,8 +285,9 @@ TEST_CASE("a gate shuts by chance as often as the sum of its window falls below 
 }
 
 TEST_CASE("an overloaded server says so, with the throughput of the full one and no waiting times") {
-  // Steps of 2 ms and .25 a position: of a full server of eight a request takes 1 ms for its prompt, 2.5 for
-  // ten tokens, and an eighth of the 2 ms of eleven steps. 160 a second are served.
+  // A step takes 2 ms and .25 ms per position. In a full server of eight, a request takes 1 ms for its
+  // prompt, 2.5 ms for ten tokens, and an eighth of the 2 ms of each of eleven steps. 160 requests per second
+  // are served.
   constexpr double full = 1000 * 11 / (1 + 2.5 + 22 / 8.0);
   const auto at = [&](double rate, int after) {
     return served_cell(served_config(fmt::format(
@@ -300,7 +308,8 @@ TEST_CASE("an overloaded server says so, with the throughput of the full one and
     CHECK(number(crowded, "running").simulated->estimate == doctest::Approx(8).epsilon(0.01));
     CHECK(number(crowded, "tokens/s").simulated->estimate == doctest::Approx(full).epsilon(0.05));
   }
-  // A benchmark ends when all requests are served: its times are of so many, and it says that they wait.
+  // A benchmark ends when all its requests are served: its times are those of this many requests, and its
+  // state says that they wait.
   const CellResult benchmark = at(1000, 0);
   CHECK(own<ServingResult>(benchmark).state == overloaded_state);
   CHECK(number(benchmark, "latency mean").simulated->estimate >
@@ -309,7 +318,8 @@ TEST_CASE("an overloaded server says so, with the throughput of the full one and
 }
 
 TEST_CASE("runs that are too short say so, and nothing is printed as not a number") {
-  // A million requests a second for a server of as many places: no step ends while they arrive.
+  // A million requests per second arrive at a server with places for all of them: no step ends while they
+  // arrive.
   const RunResult flooded = run_of(served_config(
       R"({"serving": {"clients": null, "requests_per_second": 1e6, "requests": 100, "settle": 10,
           "engine": {"max_sequences": 60000}, "measured": {"tokens/s": 7, "TTFT mean": 0}}})"));
@@ -325,7 +335,7 @@ TEST_CASE("runs that are too short say so, and nothing is printed as not a numbe
     CHECK(text.find(too_short_state) != std::string::npos);
   }
   CHECK(csv_of(flooded.result, flooded.timings).find("nan") == std::string::npos);
-  // All of 256 clients ask at once: five requests before those measured do not fill the server.
+  // 256 clients send requests at once; five requests before the measured ones do not fill the server.
   const char* few = R"({"serving": {"clients": 256, "requests": 60, "settle": 5}})";
   CHECK(refused(few).starts_with("/serving/settle: 5 requests before those measured; 256 clients need"));
   const CellResult burst = served_cell(served_config(
@@ -355,7 +365,7 @@ TEST_CASE("what cannot be served is refused, with its path") {
   CHECK(refused(R"({"serving": {"cost": {"step": null, "position": null}}})")
             .starts_with("/serving/cost: a step of one sequence takes no time"));
   CHECK(refused(R"({"serving": {"prompt": 1.5}})").starts_with("/serving/prompt"));
-  // No block is a cache without bound.
+  // No whole block would mean a cache without limit.
   CHECK(refused(R"({"serving": {"engine": {"cache_tokens": 15}}})")
             .starts_with("/serving/engine/cache_tokens: 15 tokens are less than a block"));
   CHECK(refused(R"({"serving": {"engine": {"cache_tokens": 96}}})")

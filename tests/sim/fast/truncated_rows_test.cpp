@@ -129,9 +129,9 @@ TEST_CASE("models whose options keep whole rows are not taken for those") {
                                 AnyRule(SigmoidRule{})));
 }
 
-// Null: both engines emit one law. 24 comparisons of 40 batches each, of which a right engine differs by 7
-// standard errors in one of 26 million runs of this test (Student's t of 78 degrees); the planted fault, a
-// token more in the target's rows, by more than 10.
+// Null: both engines emit one law. There are 24 comparisons of 40 batches each; a right engine differs by 7
+// standard errors in one of 26 million runs of this test (Student's t of 78 degrees). The planted fault, one
+// token more in the target's rows, differs by more than 10.
 TEST_CASE("runs accept what the plain engine's do, also with fewer tokens than siblings") {
   const NgramModel p = trained(5, 40, 3, 3000);
   const NgramModel q = trained(6, 40, 2, 2000);

@@ -273,9 +273,9 @@ std::vector<Token> rounds_with_zeros(std::uint64_t seed, const std::vector<doubl
 
 }  // namespace
 
-// Null: both engines emit one law, on which what is accepted later depends. 30 comparisons of 40 batches
-// each, of which a right engine differs by 7 standard errors in one of 20 million runs of this test
-// (Student's t of 78 degrees); the planted fault, a residual that is not thinned, by more than 10.
+// Null: both engines emit one law, which later acceptances depend on. There are 30 comparisons of 40 batches
+// each; a right engine differs by 7 standard errors in one of 20 million runs of this test (Student's t of 78
+// degrees). The planted fault, a residual that is not thinned, differs by more than 10.
 TEST_CASE("over n-grams rules that decide position by position accept and replace as dense rows say") {
   const Model target(train_kneser_ney(rounds_with_zeros(5, {0.3, 0.4, 0.15, 0.15}), 4, 3));
   const Model draft(train_kneser_ney(rounds_with_zeros(6, {0.85, 0.05, 0.05, 0.05}), 4, 2));

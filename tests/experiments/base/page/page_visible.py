@@ -61,7 +61,7 @@ pages = {
     "plan_cases": ["plan", "config", "configs/paper/table2-4.json"],
 }
 
-# What is drawn on these is of every kind. The others, by the same script and style, are not used on phones and not looked at in the dark.
+# These pages have every kind of figure. The others, with the same script and style, are not tested on phones or in dark mode.
 of_every_kind = ("reproduce", "decode", "heat", "compare", "serving", "plan_load", "claims")
 
 if "--all" not in sys.argv:

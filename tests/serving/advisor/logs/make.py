@@ -1,4 +1,4 @@
-"""Writes the logs of this folder: what servers would print of the rounds in truth.csv, in the formats that README.md names with their
+"""Writes the logs of this folder as servers would print them for the rounds in truth.csv, in the formats that README.md names with their
 sources. Every server drafted 4 tokens a round. usage: make.py
 """
 

@@ -52,7 +52,7 @@ def serve(folder, verbosity):
 
 
 def said(folder, verbosity):
-    """What the server writes on standard error, from a process of its own."""
+    """The server's standard error. The server runs in a separate process."""
     with tempfile.TemporaryFile() as log:
         if (process := os.fork()) == 0:
             os.dup2(log.fileno(), 2)
