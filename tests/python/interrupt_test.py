@@ -75,7 +75,8 @@ CASES = {
     "prove": "speclab.prove({'kind': 'recursive', 'drafts': 3}, TARGET, DRAFT, gamma=3, max_branches=10**12)",
     "optimum": "speclab.optimum([[.3, .2, .5], [.1, .6, .3], [.3, .3, .4]], [[.2, .5, .3], [.4, .1, .5], [.1, .4, .5]], 3, drafts=3)",
     "prove, own rule": "speclab.prove(rule, [.1] * 10, [.1] * 10, gamma=6, max_branches=10**9)",
-    "serve": "speclab.serve(.75, target='llama-3.1-70b', draft='llama-3.2-1b', device='h100-sxm', devices=4, requests=10**5)",
+    "serve": "speclab.serve(.75, cost={'kind': 'models', 'target': 'llama-3.1-70b', 'draft': 'llama-3.2-1b', 'device': 'h100-sxm', "
+             "'devices': 4}, requests=10**5)",
     "draft_sampling": "speclab.draft_sampling(config=config('austen_words'), sequences=64)",
     "plan": "speclab.plan(recording='recorded.csv', c=.05)",
 }

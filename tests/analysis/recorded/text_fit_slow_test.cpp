@@ -52,7 +52,8 @@ TEST_CASE("texts of other temperatures are found") {
       const Rates found = rates(noise, temperature, 90);
       MESSAGE("noise ", noise, ", temperature ", temperature, ": found ", found.large, " ", found.small, " ",
               found.entropy, " of 90");
-      CHECK(found.entropy == 90);
+      // The interval is corrected for skewness, which costs some of the power.
+      CHECK(found.entropy >= 88);
       if (temperature > 1.2) CHECK(found.large >= 88);
       if (temperature < 0.8 && noise < 1.5) CHECK(found.small >= 88);
     }
